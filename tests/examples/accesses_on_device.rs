@@ -1,18 +1,14 @@
 //! Launches the kernels of `tests::accesses` on whatever device is there, each once; with arguments, those whose names
 //! start with one of them.
 //!
-//! ```text
-//! cargo run -p tests --example accesses_on_device -- [PREFIX…] [--ptx FILE]
-//! ```
+//! `cargo run -p tests --example accesses_on_device -- [PREFIX…] [--ptx FILE]`
 //!
 //! Under Nsight Compute this gives the counters that `tests/data/accesses.csv` holds; the head of that file says how. `--ptx`
 //! writes the PTX instead of launching.
 
 use std::error::Error;
-use std::ffi::{CString, c_void};
-use std::ptr::null_mut;
 
-use cudarc::driver::{CudaContext, DevicePtrMut, sys};
+use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg as _};
 use tests::accesses::{BLOCK, BYTES, Kernel, kernels, module};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -34,24 +30,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let context = CudaContext::new(0)?;
     let stream = context.default_stream();
-    let text = CString::new(text)?;
-    let mut loaded = null_mut();
-    // SAFETY: the text ends in a zero.
-    unsafe { sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()).result()? };
+    let loaded = context.load_module(text.into())?;
     let mut buffer = stream.alloc_zeros::<u8>(BYTES)?;
+    let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 };
     for kernel in &kernels {
         stream.memset_zeros(&mut buffer)?;
-        let (mut address, _writes) = buffer.device_ptr_mut(&stream);
-        let name = CString::new(kernel.name.as_str())?;
-        let mut arguments: [*mut c_void; 1] = [(&raw mut address).cast()];
-        let mut function = null_mut();
-        let (queue, arguments) = (stream.cu_stream(), arguments.as_mut_ptr());
+        let function = loaded.load_function(&kernel.name)?;
+        let mut launch = stream.launch_builder(&function);
+        launch.arg(&mut buffer);
         // SAFETY: the kernel takes one pointer and stays inside a buffer of this size.
-        unsafe {
-            sys::cuModuleGetFunction(&mut function, loaded, name.as_ptr()).result()?;
-            sys::cuLaunchKernel(function, 1, 1, 1, BLOCK, 1, 1, 0, queue, arguments, null_mut()).result()?;
-            sys::cuStreamSynchronize(queue).result().map_err(|error| format!("{}: {error}", kernel.name))?;
-        }
+        unsafe { launch.launch(config) }?;
+        stream.synchronize().map_err(|error| format!("{}: {error}", kernel.name))?;
     }
     eprintln!("{} kernels ran on {}", kernels.len(), context.name()?);
     Ok(())

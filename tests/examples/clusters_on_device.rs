@@ -1,21 +1,22 @@
 //! Runs the cases of `tests::clusters` on whatever device is there and prints what their blocks saw.
 //!
-//! ```text
-//! cargo run -p tests --example clusters_on_device
-//! ```
+//! `cargo run -p tests --example clusters_on_device`
 //!
 //! One line per case, with the answer that the case holds where that differs. `--one INDEX` runs one of them, `--wrong INDEX`
 //! a case that is not defined, `--launches` asks for the results of launches and queries (those of an H200 are in
 //! `tests/data/clusters/launches.txt`), `--ptx INDEX` prints the kernel of a case.
 
+#[path = "device/mod.rs"]
+mod device;
+
 use std::error::Error;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::io::Write;
 use std::ptr::null_mut;
 
-use cudarc::driver::sys::{self, CUfunction_attribute as Of, CUresult};
+use cudarc::driver::sys::{self, CUfunction_attribute as Of};
 use tests::clusters::{
-    BLOCKS, CASES, Case, SEEN, UNSEEN, WORDS, WRONG, expected, memory, module, module_with, shown,
+    BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, module_with, shown,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -27,22 +28,22 @@ fn main() -> Result<(), Box<dyn Error>> {
             let case = CASES.get(index.parse::<usize>()?).ok_or("no such case")?;
             out.write_all(module(case).as_bytes())?;
         }
-        ["--wrong", index] => {
-            let (case, _) = WRONG.get(index.parse::<usize>()?).ok_or("no such case")?;
-            device()?;
-            writeln!(out, "{}: {}", case.name, run(case).unwrap_or_else(|why| why))?;
-        }
-        ["--one", index] => {
-            let case = CASES.get(index.parse::<usize>()?).ok_or("no such case")?;
-            device()?;
+        [list @ ("--wrong" | "--one"), index] => {
+            let index: usize = index.parse()?;
+            let case = match list {
+                "--wrong" => WRONG.get(index).map(|(case, _)| case),
+                _ => CASES.get(index),
+            };
+            let case = case.ok_or("no such case")?;
+            device::open()?;
             writeln!(out, "{}: {}", case.name, run(case).unwrap_or_else(|why| why))?;
         }
         ["--launches"] => {
-            device()?;
+            device::open()?;
             launches(&mut out)?;
         }
         _ => {
-            device()?;
+            device::open()?;
             for case in CASES {
                 let (answer, expected) = (run(case).unwrap_or_else(|why| why), expected(case));
                 match answer == expected {
@@ -53,34 +54,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-fn check(code: CUresult, what: &str) -> Result<(), String> {
-    match code {
-        CUresult::CUDA_SUCCESS => Ok(()),
-        _ => Err(format!("{what}: {code:?}")),
-    }
-}
-
-fn device() -> Result<(), String> {
-    let mut context = null_mut();
-    // SAFETY: plain calls of the driver's interface with pointers to locals.
-    unsafe {
-        check(sys::cuInit(0), "cuInit")?;
-        check(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "context")?;
-        check(sys::cuCtxSetCurrent(context), "context")
-    }
-}
-
-fn load(text: &str) -> Result<sys::CUfunction, String> {
-    let text = CString::new(text).map_err(|error| error.to_string())?;
-    let (mut loaded, mut kernel) = (null_mut(), null_mut());
-    // SAFETY: plain calls of the driver's interface with pointers to locals; the text ends in a zero.
-    unsafe {
-        check(sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()), "loading")?;
-        check(sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()), "loading")?;
-    }
-    Ok(kernel)
 }
 
 /// The configuration of a launch.
@@ -109,27 +82,16 @@ fn with_config<T>(
     f(&config)
 }
 
-/// What the blocks saw.
 fn run(case: &Case) -> Result<String, String> {
-    let kernel = load(&module(case))?;
-    let words = memory();
+    let kernel = device::load(&module(case), c"steps")?;
     let mut seen = [UNSEEN; BLOCKS * SEEN];
-    let (mut global, mut results) = (0, 0);
-    // SAFETY: plain calls of the driver's interface with pointers to locals; buffers are as large as the copies, and the
-    // kernel has these parameters.
-    unsafe {
-        check(sys::cuMemAlloc_v2(&mut global, 4 * WORDS), "cuMemAlloc")?;
-        check(sys::cuMemAlloc_v2(&mut results, size_of_val(&seen)), "cuMemAlloc")?;
-        check(sys::cuMemcpyHtoD_v2(global, words.as_ptr().cast(), 4 * WORDS), "copy")?;
-        check(sys::cuMemcpyHtoD_v2(results, seen.as_ptr().cast(), size_of_val(&seen)), "copy")?;
-        let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
-        let launched = with_config(case.cluster, case.grid, 32, |config| {
-            sys::cuLaunchKernelEx(config, kernel, arguments.as_mut_ptr(), null_mut())
-        });
-        check(launched, "launch")?;
-        check(sys::cuCtxSynchronize(), "stopped by")?;
-        check(sys::cuMemcpyDtoH_v2(seen.as_mut_ptr().cast(), results, size_of_val(&seen)), "copy")?;
-    }
+    let (mut global, mut results) = (device::upload(&memory())?, device::upload(&seen)?);
+    let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
+    // SAFETY: the kernel has these parameters, and buffers of these sizes.
+    let launched = with_config(case.cluster, case.grid, 32, |config| unsafe {
+        sys::cuLaunchKernelEx(config, kernel, arguments.as_mut_ptr(), null_mut())
+    });
+    device::finish(launched, &mut [(&mut seen, results)], "stopped by:")?;
     Ok(shown(&seen))
 }
 
@@ -156,24 +118,14 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         " .maxclusterrank 4",
         " .explicitcluster .reqnctapercluster 16, 1, 1",
     ];
+    #[rustfmt::skip]
     let launches: [(Option<[u32; 3]>, [u32; 3]); 13] = [
-        (None, [8, 1, 1]),
-        (None, [3, 1, 1]),
-        (Some([1, 1, 1]), [8, 1, 1]),
-        (Some([2, 1, 1]), [8, 1, 1]),
-        (Some([2, 1, 1]), [7, 1, 1]),
-        (Some([1, 2, 1]), [8, 1, 1]),
-        (Some([3, 1, 1]), [6, 1, 1]),
-        (Some([0, 1, 1]), [8, 1, 1]),
-        (Some([0, 0, 0]), [8, 1, 1]),
-        (Some([8, 1, 1]), [8, 1, 1]),
-        (Some([9, 1, 1]), [9, 1, 1]),
-        (Some([16, 1, 1]), [16, 1, 1]),
-        (Some([32, 1, 1]), [32, 1, 1]),
+        (None, [8, 1, 1]), (None, [3, 1, 1]), (Some([1, 1, 1]), [8, 1, 1]), (Some([2, 1, 1]), [8, 1, 1]),
+        (Some([2, 1, 1]), [7, 1, 1]), (Some([1, 2, 1]), [8, 1, 1]), (Some([3, 1, 1]), [6, 1, 1]),
+        (Some([0, 1, 1]), [8, 1, 1]), (Some([0, 0, 0]), [8, 1, 1]), (Some([8, 1, 1]), [8, 1, 1]),
+        (Some([9, 1, 1]), [9, 1, 1]), (Some([16, 1, 1]), [16, 1, 1]), (Some([32, 1, 1]), [32, 1, 1]),
     ];
-    let mut words = 0;
-    // SAFETY: a pointer to a local.
-    check(unsafe { sys::cuMemAlloc_v2(&mut words, 1 << 16) }, "cuMemAlloc")?;
+    let mut words = device::upload(&[0; 1 << 14])?;
     let mut results = words;
     let mut arguments: [*mut c_void; 2] = [(&raw mut words).cast(), (&raw mut results).cast()];
     let mut launch = |kernel, cluster, grid| {
@@ -186,10 +138,11 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         format!("{code:?} {end:?}")
     };
     for directives in directives {
-        let kernel = match load(&module_with(&case, directives)) {
+        let mut answer = |text: String| writeln!(out, "[{directives}] {text}");
+        let kernel = match device::load(&module_with(&case, directives), c"steps") {
             Ok(kernel) => kernel,
             Err(why) => {
-                writeln!(out, "[{directives}] {why}")?;
+                answer(why)?;
                 continue;
             }
         };
@@ -197,27 +150,20 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
             let mut value: c_int = -77;
             // SAFETY: a pointer to a local.
             let code = unsafe { sys::cuFuncGetAttribute(&mut value, attribute, kernel) };
-            writeln!(out, "[{directives}] {name}: {code:?} {value}")?;
+            answer(format!("{name}: {code:?} {value}"))?;
         }
         for allowed in [0, 1] {
             if allowed == 1 {
                 // SAFETY: plain arguments.
                 let code = unsafe {
-                    sys::cuFuncSetAttribute(
-                        kernel,
-                        Of::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
-                        1,
-                    )
+                    let which = Of::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+                    sys::cuFuncSetAttribute(kernel, which, 1)
                 };
-                writeln!(out, "[{directives}] allow: {code:?}")?;
+                answer(format!("allow: {code:?}"))?;
             }
             for (cluster, grid) in launches {
                 if allowed == 0 || cluster.is_some_and(|cluster| cluster[0] > 8) {
-                    writeln!(
-                        out,
-                        "[{directives}] {allowed} {cluster:?} {grid:?}: {}",
-                        launch(kernel, cluster, grid)
-                    )?;
+                    answer(format!("{allowed} {cluster:?} {grid:?}: {}", launch(kernel, cluster, grid)))?;
                 }
             }
             for (cluster, threads) in
@@ -229,10 +175,7 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
                     with_config(Some([cluster, 1, 1]), [cluster * 4, 1, 1], threads, |config| unsafe {
                         sys::cuOccupancyMaxActiveClusters(&mut n, kernel, config)
                     });
-                writeln!(
-                    out,
-                    "[{directives}] {allowed} active clusters of {cluster} with {threads}: {code:?} {n}"
-                )?;
+                answer(format!("{allowed} active clusters of {cluster} with {threads}: {code:?} {n}"))?;
             }
             for threads in [32, 1024] {
                 let mut n: c_int = -77;
@@ -240,7 +183,7 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
                 let code = with_config(None, [16, 1, 1], threads, |config| unsafe {
                     sys::cuOccupancyMaxPotentialClusterSize(&mut n, kernel, config)
                 });
-                writeln!(out, "[{directives}] {allowed} potential size with {threads}: {code:?} {n}")?;
+                answer(format!("{allowed} potential size with {threads}: {code:?} {n}"))?;
             }
         }
         for (attribute, value) in [(11, 4), (12, 1), (13, 1), (11, -1), (15, 1), (15, 3)] {
@@ -253,14 +196,10 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
             };
             // SAFETY: plain arguments.
             let code = unsafe { sys::cuFuncSetAttribute(kernel, which, value) };
-            writeln!(out, "[{directives}] set {attribute} {value}: {code:?}")?;
+            answer(format!("set {attribute} {value}: {code:?}"))?;
         }
         for (cluster, grid) in [(None, [8, 1, 1]), (None, [6, 1, 1]), (Some([2, 1, 1]), [8, 1, 1])] {
-            writeln!(
-                out,
-                "[{directives}] behind set {cluster:?} {grid:?}: {}",
-                launch(kernel, cluster, grid)
-            )?;
+            answer(format!("behind set {cluster:?} {grid:?}: {}", launch(kernel, cluster, grid)))?;
         }
     }
     Ok(())
@@ -278,7 +217,7 @@ mod hardware {
         let emulator = emulator_client::find().expect("the emulated driver is loaded");
         // Launches that are refused are no news.
         emulator.set_diagnosis(Some(false));
-        device().expect("a device");
+        device::open().expect("a device");
         let mut out = Vec::new();
         launches(&mut out).expect("it answers");
         let ours = String::from_utf8(out).expect("text");

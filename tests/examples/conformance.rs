@@ -1,8 +1,6 @@
 //! Runs every conformance fixture on whatever device is there and writes down what it answered.
 //!
-//! ```text
-//! cargo run --release -p tests --example conformance -- tests/data/conformance
-//! ```
+//! `cargo run --release -p tests --example conformance -- tests/data/conformance`
 //!
 //! On a real GPU this makes the files that the emulated one must reproduce. `--ptx FOLDER` writes the modules
 //! instead, for a look or for an assembler. `--missing FOLDER` asks only for what FOLDER has no answer to, and adds
@@ -21,22 +19,21 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 use tests::conformance::{
-    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, emulate, fixtures, missing, module, read_answers,
-    write_answers,
+    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, answers_in, emulate, fixtures, missing, module,
+    read_answers, write_answers,
 };
 
 /// Kernels per module: compiling many at once is quicker, and a module that fails is tried again one by one.
 const PER_MODULE: usize = 20;
 /// Fixtures per child; fewer after one that ended badly.
 const CHUNK: usize = 800;
-/// How long a child may take.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The exit code of a child that lost its context.
 const CONTEXT_LOST: u8 = 3;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let number = |text: &str| text.parse().unwrap_or(0);
     let result = match words[..] {
         ["--ptx", folder] => write_modules(Path::new(folder)),
         ["--child", which, start, end, folder] => {
@@ -58,10 +55,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn number(text: &str) -> usize {
-    text.parse().unwrap_or(0)
 }
 
 /// Groups of fixtures that go into one module: of one target, and not too many.
@@ -93,26 +86,19 @@ fn write_modules(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The answers that lie in a folder.
-fn known(folder: &Path) -> Answers {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let files = files.filter(|entry| entry.path().extension().is_some_and(|e| e == "bin"));
-    files.filter_map(|entry| read_answers(&fs::read(entry.path()).ok()?)).flatten().collect()
-}
-
 /// The fixtures to be run: `all`, or those `missing` in a folder.
-fn wanted(which: &str, folder: &Path) -> Vec<Fixture> {
+fn wanted(which: &str, folder: &Path) -> std::io::Result<Vec<Fixture>> {
     let mut list = fixtures();
     if which == "missing" {
-        let known = known(folder);
+        let known = answers_in(folder)?;
         list.retain(|fixture| !known.contains_key(&fixture.name));
     }
-    list
+    Ok(list)
 }
 
 fn parent(which: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(folder)?;
-    let list = wanted(which, folder);
+    let list = wanted(which, folder)?;
     println!("{} fixtures", list.len());
     let program = std::env::current_exe()?;
     let part = folder.join("part");
@@ -148,7 +134,7 @@ fn parent(which: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     let _ = fs::remove_file(&part);
     if which == "missing" {
-        all.extend(known(folder));
+        all.extend(answers_in(folder)?);
     }
     write_groups(&fixtures(), all, folder)
 }
@@ -198,7 +184,7 @@ fn wait(child: &mut Child, patience: Duration) -> std::io::Result<Option<ExitSta
 
 /// Runs some fixtures; `false` when one of them took the context down.
 fn child(which: &str, start: usize, end: usize, folder: &Path) -> Result<bool, Box<dyn Error>> {
-    let list = wanted(which, folder);
+    let list = wanted(which, folder)?;
     let end = end.min(list.len());
     let device = Device::new()?;
     if start == 0 {
@@ -239,7 +225,6 @@ fn child(which: &str, start: usize, end: usize, folder: &Path) -> Result<bool, B
     Ok(alive)
 }
 
-/// A context, room for inputs and results, and the textures.
 struct Device {
     inputs: [u64; 3],
     out: u64,
@@ -307,13 +292,8 @@ impl Device {
         let mut handle = null_mut();
         // SAFETY: the text ends with NUL; the log is as long as said.
         let code = unsafe {
-            sys::cuModuleLoadDataEx(
-                &mut handle,
-                text.as_ptr().cast(),
-                2,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
+            let (text, options) = (text.as_ptr().cast(), options.as_mut_ptr());
+            sys::cuModuleLoadDataEx(&mut handle, text, 2, options, values.as_mut_ptr())
         };
         let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
         check(code, &String::from_utf8_lossy(&log[..end]))?;
@@ -340,20 +320,9 @@ impl Device {
                 check(sys::cuMemcpyHtoD_v2(*buffer, values.as_ptr().cast(), 8 * threads), "cuMemcpyHtoD")?;
             }
             check(sys::cuMemsetD8_v2(self.out, 0, 8 * out.len()), "cuMemsetD8")?;
-            let blocks = threads as u32 / BLOCK;
-            let launched = sys::cuLaunchKernel(
-                function,
-                blocks,
-                1,
-                1,
-                BLOCK,
-                1,
-                1,
-                0,
-                null_mut(),
-                parameters.as_mut_ptr(),
-                null_mut(),
-            );
+            let (blocks, none, parameters) = (threads as u32 / BLOCK, null_mut(), parameters.as_mut_ptr());
+            let launched =
+                sys::cuLaunchKernel(function, blocks, 1, 1, BLOCK, 1, 1, 0, none, parameters, null_mut());
             check(launched, "cuLaunchKernel")?;
             check(sys::cuCtxSynchronize(), "running it")?;
             check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.out, 8 * out.len()), "cuMemcpyDtoH")?;

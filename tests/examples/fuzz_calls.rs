@@ -1,9 +1,7 @@
 //! Calls every function of the driver in any order, with handles, sizes and addresses that are right, stale or made
 //! up, until the time is up.
 //!
-//! ```text
-//! cargo run -p tests --example fuzz_calls -- --seconds 3600 [--seed SEED]
-//! ```
+//! `cargo run -p tests --example fuzz_calls -- --seconds 3600 [--seed SEED]`
 //!
 //! With `FUZZ_TRACE=1`, each call is printed before it is made. The signatures are read from the driver's sources.
 //! Host pointers are null or lead to memory of the fuzzer, with room for what the call may read or write there: no
@@ -29,14 +27,10 @@ const FIRST_DEVICE_ADDRESS: u64 = 1 << 48;
 const LAST_HANDLE: u64 = u32::MAX as u64;
 
 /// Calls that look a host address up, and read and write nothing there.
+#[rustfmt::skip]
 const LOOK_UP: [&str; 7] = [
-    "cuMemFreeHost",
-    "cuMemFree_v2",
-    "cuMemHostUnregister",
-    "cuMemHostGetDevicePointer_v2",
-    "cuMemHostGetFlags",
-    "cuMemGetAddressRange_v2",
-    "cuPointerGetAttribute",
+    "cuMemFreeHost", "cuMemFree_v2", "cuMemHostUnregister", "cuMemHostGetDevicePointer_v2",
+    "cuMemHostGetFlags", "cuMemGetAddressRange_v2", "cuPointerGetAttribute",
 ];
 
 const PTX: &str = ".version 8.0
@@ -54,22 +48,20 @@ const PTX: &str = ".version 8.0
 .entry trap() { trap; }
 ";
 
-/// What an argument is, as far as values for it go.
+/// Kinds of arguments, by the values that are made for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A pointer to something that is read or written.
     Memory,
-    /// A pointer to pointers.
     Pointers,
     /// The description of a launch.
     Launch,
-    /// A structure with addresses and sizes in it.
     Structure,
     Text,
     Image,
     Handle,
     Address,
-    /// How many there are of what another argument leads to.
+    /// Number of elements behind another argument.
     Count,
     Number,
     Function,
@@ -102,7 +94,6 @@ fn kind(name: &str, ty: &str) -> Kind {
     }
 }
 
-/// The calls that the driver's sources define.
 fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
     let mut found = Vec::new();
     let mut files: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
@@ -110,12 +101,8 @@ fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
     for file in files {
         let text = std::fs::read_to_string(file.path())?;
         for part in text.split("\n    fn cu").skip(1) {
-            let Some((head, _)) = part.split_once('{') else {
-                continue;
-            };
-            let Some((names, list)) = head.split_once('(') else {
-                continue;
-            };
+            let Some((head, _)) = part.split_once('{') else { continue };
+            let Some((names, list)) = head.split_once('(') else { continue };
             let list = list.trim_end().trim_end_matches(')');
             let arguments: Vec<Kind> = list
                 .split(',')
@@ -131,21 +118,9 @@ fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
     Ok(found)
 }
 
+#[rustfmt::skip]
 type Raw = unsafe extern "C" fn(
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
-    usize,
+    usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize, usize,
 ) -> u32;
 
 /// Bytes that calls read and write, between pages that nobody may touch.
@@ -192,19 +167,10 @@ impl Fuzzer {
         };
         let text = |text: &str| CString::new(text).map_err(|error| error.to_string());
         let long = "x".repeat(5000);
+        #[rustfmt::skip]
         let texts = [
-            "fill",
-            "spin",
-            "nothing",
-            "shared",
-            "trap",
-            "variable",
-            "constant",
-            "",
-            "cuInit",
-            "cuMemAlloc",
-            &long,
-            "/dev/null",
+            "fill", "spin", "nothing", "shared", "trap", "variable", "constant", "", "cuInit", "cuMemAlloc",
+            &long, "/dev/null",
         ];
         let images = [PTX, ".version 8.0\n.target sm_80\n.entry k() { bogus; }", "", "\u{7f}ELF", &long];
         Ok(Self {
@@ -228,7 +194,6 @@ impl Fuzzer {
         found.map_or(1, |(_, at)| self.call(*at, arguments))
     }
 
-    /// Words in the arena.
     fn set(&self, offset: usize, words: &[u64]) {
         for (i, word) in words.iter().enumerate() {
             // SAFETY: callers stay in the first half of the arena.
@@ -241,7 +206,6 @@ impl Fuzzer {
         unsafe { ((self.arena + offset) as *const u64).read_volatile() }
     }
 
-    /// One sequence of calls.
     fn run(&self, seed: u64) -> Result<String, String> {
         let mut pool = Pool {
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -378,12 +342,10 @@ impl Fuzzer {
     }
 }
 
-/// Values that calls returned, and others.
 struct Pool {
     rng: ChaCha8Rng,
     /// Handles, device addresses, small numbers.
     values: Vec<u64>,
-    /// Addresses of host memory.
     host: Vec<u64>,
     arena: usize,
 }

@@ -1,8 +1,6 @@
 //! Runs random kernels until the time is up, and stops at the first one that the machine does not survive.
 //!
-//! ```text
-//! cargo run -p tests --example fuzz_exec -- --seconds 3600 [--from SEED]
-//! ```
+//! `cargo run -p tests --example fuzz_exec -- --seconds 3600 [--from SEED]`
 //!
 //! A tame kernel must run clean and give the same results and counts however it is run: watched or not, on one
 //! thread or two, with each kind of vector instruction. A wild one, and a text with random damage, must end in an

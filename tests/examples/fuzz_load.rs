@@ -1,8 +1,6 @@
 //! Loads modules that are damaged, or that ask for far too much, until the time is up.
 //!
-//! ```text
-//! cargo run -p tests --example fuzz_load -- --seconds 3600 [--seed SEED]
-//! ```
+//! `cargo run -p tests --example fuzz_load -- --seconds 3600 [--seed SEED]`
 //!
 //! Each one goes through `cuModuleLoadData` on a device with 64 MiB, in a process whose address space is limited, and
 //! must load or end in an error within some seconds of processor time. What loads is launched once.
@@ -92,7 +90,6 @@ fn load(kind: &str, image: &[u8]) -> Result<String, String> {
     }
 }
 
-/// Launches the first kernel, whatever comes of it.
 fn launch(module: sys::CUmodule) -> Result<(), String> {
     let mut function = null_mut();
     let mut numbers = [0u64; 64];
@@ -126,7 +123,6 @@ fn launch(module: sys::CUmodule) -> Result<(), String> {
     Ok(())
 }
 
-/// Another context in place of one that is lost.
 fn renew() -> Result<(), String> {
     let mut context = null_mut();
     // SAFETY: valid places for results.

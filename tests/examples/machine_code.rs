@@ -1,8 +1,6 @@
 //! Counts the shared accesses in machine code for `tests/data/sass/shared_patterns.txt`, and writes the file again.
 //!
-//! ```text
-//! cargo run -p tests --example machine_code -- PTXAS NVDISASM
-//! ```
+//! `cargo run -p tests --example machine_code -- PTXAS NVDISASM`
 //!
 //! Both programs come with NVIDIA's CUDA toolkit, and in the Python packages `nvidia-cuda-nvcc` and `triton`.
 
@@ -21,12 +19,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sass/shared_patterns.txt");
     let text = fs::read_to_string(&path)?;
     let patterns: Vec<&str> = lines(&text).map(|(_, pattern)| pattern).collect();
+    let (ptxas_version, nvdisasm_version) = (version(ptxas)?, version(nvdisasm)?);
     let mut out = format!(
         "# Shared accesses in machine code, by width in bytes per lane: what merging is compared with.\n\
-         # Made by tests/examples/machine_code.rs, with ptxas {} -arch=sm_90 and nvdisasm {}.\n\
-         # loads of 4 bytes or fewer, of 8, of 16; stores likewise | the kernel, as tests/src/machine_code.rs completes it\n",
-        version(ptxas)?,
-        version(nvdisasm)?
+         # Made by tests/examples/machine_code.rs, with ptxas {ptxas_version} -arch=sm_90 and nvdisasm {nvdisasm_version}.\n\
+         # loads of 4 bytes or fewer, of 8, of 16; stores likewise | the kernel, as tests/src/machine_code.rs completes it\n"
     );
     for (at, pattern) in patterns.iter().enumerate() {
         let widths = widths(ptxas, nvdisasm, pattern).map_err(|error| format!("line {}: {error}", at + 1))?;

@@ -1,8 +1,6 @@
 //! Runs the conformance fixtures as machine code, and names those that answer otherwise than the hardware did.
 //!
-//! ```text
-//! cargo run -p tests --example machine_conformance -- PTXAS [WORD…] [--save] [--text]
-//! ```
+//! `cargo run -p tests --example machine_conformance -- PTXAS [WORD…] [--save] [--text]`
 //!
 //! WORD: only fixtures with it in their name. `--text` shows the code of those. `--save` writes those that answer right to
 //! `tests/data/machine/conformance.z`. ptxas comes with NVIDIA's CUDA toolkit, and in the Python package
@@ -17,10 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tests::conformance::{
-    Answers, Fixture, TARGET, difference, emulate_machine_code, fixtures, module, read_answers, write_code,
+    Answers, Fixture, TARGET, answers_in, difference, emulate_machine_code, fixtures, module, write_code,
 };
 
-/// Kernels in a module.
 const PER_MODULE: usize = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -35,14 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: machine_conformance PTXAS [WORD…] [--save] [--text]".into());
     }
     let ptxas = PathBuf::from(words.remove(0));
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let mut hardware = Answers::new();
-    for entry in fs::read_dir(data.join("conformance"))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|e| e == "bin") {
-            hardware.extend(read_answers(&fs::read(path)?).ok_or("no file of answers")?);
-        }
-    }
+    let data = tests::root().join("tests/data");
+    let hardware = answers_in(&data.join("conformance"))?;
     let list = fixtures();
     let wanted = |fixture: &&Fixture| {
         fixture.target == TARGET && words.iter().all(|word| fixture.name.contains(word.as_str()))

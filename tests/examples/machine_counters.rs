@@ -1,8 +1,6 @@
 //! Counts all recorded launches of the ladder's kernels again, from machine code, and names what differs.
 //!
-//! ```text
-//! cargo run --release -p tests --example machine_counters [-- KERNEL]
-//! ```
+//! `cargo run --release -p tests --example machine_counters [-- KERNEL]`
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 

@@ -1,20 +1,21 @@
 //! Takes the steps of `tests::phases` on whatever device is there and prints what they saw.
 //!
-//! ```text
-//! cargo run -p tests --example phases_on_device
-//! ```
+//! `cargo run -p tests --example phases_on_device`
 //!
 //! One line per case, with the answer that the case holds where that differs. Each case runs in a process of its own,
 //! because some of them take the context down. `--ptx INDEX` prints the kernel of a case.
 
+#[path = "device/mod.rs"]
+mod device;
+
 use std::error::Error;
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::io::Write;
 use std::process::Command;
 use std::ptr::null_mut;
 
-use cudarc::driver::sys::{self, CUresult};
-use tests::phases::{CASES, SEEN, UNSEEN, WORDS, WRONG, memory, module, shown};
+use cudarc::driver::sys;
+use tests::phases::{CASES, SEEN, UNSEEN, WRONG, memory, module, shown};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let all: Vec<(&str, &str, Option<String>)> = CASES
@@ -45,38 +46,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn check(code: CUresult, what: &str) -> Result<(), String> {
-    match code {
-        CUresult::CUDA_SUCCESS => Ok(()),
-        _ => Err(format!("{what}: {code:?}")),
-    }
-}
-
-/// What the steps saw.
 fn run(steps: &str) -> Result<String, String> {
-    let text = CString::new(module(steps)).map_err(|error| error.to_string())?;
-    let words = memory();
+    device::open()?;
+    let kernel = device::load(&module(steps), c"steps")?;
     let mut seen = [UNSEEN; SEEN];
-    let (mut context, mut loaded, mut kernel) = (null_mut(), null_mut(), null_mut());
-    let (mut global, mut results) = (0, 0);
-    // SAFETY: plain calls of the driver's interface with pointers to locals; buffers are as large as the copies, and the
-    // kernel has these parameters.
-    unsafe {
-        check(sys::cuInit(0), "cuInit")?;
-        check(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "context")?;
-        check(sys::cuCtxSetCurrent(context), "context")?;
-        check(sys::cuMemAlloc_v2(&mut global, 4 * WORDS), "cuMemAlloc")?;
-        check(sys::cuMemAlloc_v2(&mut results, 4 * SEEN), "cuMemAlloc")?;
-        check(sys::cuMemcpyHtoD_v2(global, words.as_ptr().cast(), 4 * WORDS), "copy")?;
-        check(sys::cuMemcpyHtoD_v2(results, seen.as_ptr().cast(), 4 * SEEN), "copy")?;
-        check(sys::cuModuleLoadData(&mut loaded, text.as_ptr().cast()), "loading")?;
-        check(sys::cuModuleGetFunction(&mut kernel, loaded, c"steps".as_ptr()), "loading")?;
-        let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
-        let (none, arguments) = (null_mut(), arguments.as_mut_ptr());
-        let launched = sys::cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, none, arguments, null_mut());
-        check(launched, "launch")?;
-        check(sys::cuCtxSynchronize(), "stopped by")?;
-        check(sys::cuMemcpyDtoH_v2(seen.as_mut_ptr().cast(), results, 4 * SEEN), "copy")?;
-    }
+    let (mut global, mut results) = (device::upload(&memory())?, device::upload(&seen)?);
+    let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
+    let (none, arguments) = (null_mut(), arguments.as_mut_ptr());
+    // SAFETY: the kernel has these parameters, and buffers of these sizes.
+    let launched = unsafe { sys::cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, none, arguments, null_mut()) };
+    device::finish(launched, &mut [(&mut seen, results)], "stopped by:")?;
     Ok(shown(&seen))
 }

@@ -1,8 +1,6 @@
 //! Runs random kernels on whatever device is there and writes what they answered.
 //!
-//! ```text
-//! cargo run --release -p tests --example random_on_device -- 1200 tests/data/random/h200.txt
-//! ```
+//! `cargo run --release -p tests --example random_on_device -- 1200 tests/data/random/h200.txt`
 //!
 //! On a real GPU this makes the file that the emulated one must reproduce: one line per seed, with the hash of the
 //! kernel's text and the hash of its output. A second file name takes the whole output, for finding differences.

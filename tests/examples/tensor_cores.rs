@@ -1,9 +1,7 @@
 //! Writes the kernels of `tests::tensor_cores`, their inputs, and what the emulated GPU answers, for comparing with a
 //! real one.
 //!
-//! ```text
-//! cargo run -p tests --example tensor_cores -- FOLDER
-//! ```
+//! `cargo run -p tests --example tensor_cores -- FOLDER`
 //!
 //! `NN.ptx` has the kernel, `NN.in` its input, `NN.out` the answer, both little-endian words, and `list` a line for each
 //! kernel: number, blocks, words that come back, name.

@@ -1,22 +1,23 @@
 //! Copies boxes of tensors on whatever device is there and writes what it answered.
 //!
-//! ```text
-//! cargo run --release -p tests --example tensor_on_device -- h200.txt
-//! ```
+//! `cargo run --release -p tests --example tensor_on_device -- h200.txt`
 //!
 //! One line per case. Each case runs in a process
 //! of its own, because some of them take the context down. A second file name takes the whole answers: the name and the
 //! words of each case, as hexadecimal numbers, for finding differences. `--ptx INDEX` prints the kernel of a case.
 
+#[path = "device/mod.rs"]
+mod device;
+
 use std::error::Error;
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::process::Command;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys;
-use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, answer, cases, tensor_words};
+use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, THREADS, answer, cases, tensor_words};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -73,93 +74,43 @@ fn child(index: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn check(code: sys::CUresult, what: &str) -> Result<(), String> {
-    match code {
-        sys::CUresult::CUDA_SUCCESS => Ok(()),
-        _ => Err(format!("{what} {code:?}")),
-    }
-}
-
+#[rustfmt::skip]
 type Encode = unsafe extern "C" fn(
-    *mut sys::CUtensorMap,
-    u32,
-    u32,
-    u64,
-    *const u64,
-    *const u64,
-    *const u32,
-    *const u32,
-    u32,
-    u32,
-    u32,
-    u32,
+    *mut sys::CUtensorMap, u32, u32, u64, *const u64, *const u64, *const u32, *const u32, u32, u32, u32, u32,
 ) -> sys::CUresult;
 
-/// What shared memory and the tensor hold in the end.
+fn map(case: &Case, address: u64) -> Result<Vec<u8>, String> {
+    let mut encode: *mut c_void = null_mut();
+    let mut found = sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS;
+    let name = c"cuTensorMapEncodeTiled".as_ptr();
+    let mut map = sys::CUtensorMap { opaque: [0; 16] };
+    let (dims, strides) = (case.dims.as_ptr(), case.strides.as_ptr());
+    let (box_dims, steps, rank) = (case.box_dims.as_ptr(), case.steps.as_ptr(), case.dims.len() as u32);
+    let Case { kind, swizzle, fill, .. } = *case;
+    // SAFETY: plain calls of the driver's interface with pointers to locals. The symbol has this type: its enums are
+    // numbers.
+    unsafe {
+        let code = sys::cuGetProcAddress_v2(name, &mut encode, 12000, 0, &mut found);
+        device::check(code, "cuGetProcAddress:")?;
+        let encode = std::mem::transmute::<*mut c_void, Encode>(encode);
+        let code = encode(&mut map, kind, rank, address, dims, strides, box_dims, steps, 0, swizzle, 0, fill);
+        device::check(code, "cuTensorMapEncodeTiled:")?;
+    }
+    Ok(map.opaque.iter().flat_map(|word| word.to_le_bytes()).collect())
+}
+
 fn run(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let mut out = vec![0u32; OUT_WORDS];
     let mut tensor = tensor_words();
-    // SAFETY: plain calls of the driver's interface with pointers to locals; buffers are as large as the copies, and the
-    // kernel has these parameters. The symbol has this type: its enums are numbers.
-    unsafe {
-        check(sys::cuInit(0), "cuInit")?;
-        let (mut context, mut memory, mut results) = (null_mut(), 0, 0);
-        check(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "context")?;
-        check(sys::cuCtxSetCurrent(context), "context")?;
-        check(sys::cuMemAlloc_v2(&mut memory, TENSOR_BYTES), "cuMemAlloc")?;
-        check(sys::cuMemAlloc_v2(&mut results, 4 * OUT_WORDS), "cuMemAlloc")?;
-        check(sys::cuMemcpyHtoD_v2(memory, tensor.as_ptr().cast(), TENSOR_BYTES), "copy")?;
-        let mut encode: *mut c_void = null_mut();
-        let mut found = sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS;
-        let name = c"cuTensorMapEncodeTiled";
-        check(
-            sys::cuGetProcAddress_v2(name.as_ptr(), &mut encode, 12000, 0, &mut found),
-            "cuGetProcAddress",
-        )?;
-        let encode = std::mem::transmute::<*mut c_void, Encode>(encode);
-        let mut map = sys::CUtensorMap { opaque: [0; 16] };
-        let code = encode(
-            &mut map,
-            case.kind,
-            case.dims.len() as u32,
-            memory,
-            case.dims.as_ptr(),
-            case.strides.as_ptr(),
-            case.box_dims.as_ptr(),
-            case.steps.as_ptr(),
-            0,
-            case.swizzle,
-            0,
-            case.fill,
-        );
-        check(code, "cuTensorMapEncodeTiled")?;
-        let map: Vec<u8> = map.opaque.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let mut parameter = case.parameter(&map);
-
-        let text = CString::new(case.module()).map_err(|error| error.to_string())?;
-        let (mut module, mut kernel) = (null_mut(), null_mut());
-        check(sys::cuModuleLoadData(&mut module, text.as_ptr().cast()), "loading")?;
-        check(sys::cuModuleGetFunction(&mut kernel, module, c"copy".as_ptr()), "loading")?;
-        let mut arguments: [*mut c_void; 2] =
-            [parameter.as_mut_ptr().cast(), std::ptr::from_mut(&mut results).cast()];
-        let (bytes, null) = (SHARED_BYTES as u32, null_mut());
-        let launched = sys::cuLaunchKernel(
-            kernel,
-            1,
-            1,
-            1,
-            THREADS,
-            1,
-            1,
-            bytes,
-            null,
-            arguments.as_mut_ptr(),
-            null_mut(),
-        );
-        check(launched, "launch")?;
-        check(sys::cuCtxSynchronize(), "stopped by")?;
-        check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), results, 4 * OUT_WORDS), "copy")?;
-        check(sys::cuMemcpyDtoH_v2(tensor.as_mut_ptr().cast(), memory, TENSOR_BYTES), "copy")?;
-    }
+    device::open()?;
+    let (memory, mut results) = (device::upload(&tensor)?, device::upload(&out)?);
+    let mut parameter = case.parameter(&map(case, memory)?);
+    let kernel = device::load(&case.module(), c"copy")?;
+    let mut arguments: [*mut c_void; 2] = [parameter.as_mut_ptr().cast(), (&raw mut results).cast()];
+    let (bytes, none, arguments) = (SHARED_BYTES as u32, null_mut(), arguments.as_mut_ptr());
+    // SAFETY: the kernel has these parameters, and buffers of these sizes.
+    let launched =
+        unsafe { sys::cuLaunchKernel(kernel, 1, 1, 1, THREADS, 1, 1, bytes, none, arguments, null_mut()) };
+    device::finish(launched, &mut [(&mut out, results), (&mut tensor, memory)], "stopped by")?;
     Ok((out, tensor))
 }

@@ -1,17 +1,13 @@
 //! Counters of the kernels of `tests::accesses` against those that Nsight Compute reported on an H200.
 
-use std::fs;
-use std::path::Path;
-
 use counters::Counters;
 use simt::launch::{LaunchOptions, Watch};
 use tests::accesses::{BLOCK, BYTES, kernels, module};
 use tests::gpu::{Gpu, Shape};
 
-/// A column of the table: what it is called here, and what ours is.
+/// A column of the table: its name here, and the counter.
 type Column = (&'static str, fn(&Counters) -> u64);
 
-/// The columns in the order of the table.
 const COLUMNS: [Column; 17] = [
     ("global loads", |c| c.global_load_requests),
     ("load sectors", |c| c.global_load_sectors),
@@ -67,8 +63,7 @@ const REASONS: &[(&str, &[&str], &str)] = &[
 
 #[test]
 fn counters_are_those_of_the_hardware() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/accesses.csv");
-    let table = fs::read_to_string(path).expect("the table");
+    let table = tests::read("tests/data/accesses.csv");
     let measured: Vec<Vec<&str>> = table
         .lines()
         .filter(|line| !line.starts_with('#'))

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use tasks::fixtures::Fixture;
-use tests::asynchronous::shown;
+use tests::asynchronous::{committed, shown};
 use tests::{asynchronous, fixture};
 
 static KERNELS: LazyLock<Vec<(Fixture, String)>> =
@@ -44,18 +44,14 @@ const OF_V11: &[(&str, &str, u32, u32, &str)] = &[
 #[test]
 fn kernels_of_v11_are_clean() {
     let mut wrong = Vec::new();
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/ptx");
     for (file, name, block, shared, parameters) in OF_V11 {
-        let ptx = std::fs::read_to_string(root.join(format!("{file}.ptx"))).expect("its PTX is committed");
         // Each block of `v11_producer` needs a tile of its own.
         let blocks = if parameters.ends_with("whole") { 3 } else { 2 };
-        let source = format!(
-            "// kernel: {name}\n// block: {block}\n// shared: {shared}\n// product: {parameters}\n\
+        let head = format!(
+            "// block: {block}\n// shared: {shared}\n// product: {parameters}\n\
              // launch: blocks {blocks} whole 0 shape 140 132 36\n"
         );
-        let path = root.join(format!("{file}.cu"));
-        let name = (*name).to_owned();
-        let (text, _) = shown(&(Fixture { name, path, source }, ptx), 1);
+        let (text, _) = shown(&committed(file, name, &head), 1);
         if !text.is_empty() {
             wrong.push(format!("{file}:\n{text}"));
         }

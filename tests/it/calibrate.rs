@@ -1,16 +1,13 @@
 //! `kernels/calibrate.cu` as machine code for sm_90: whether each round is what it is meant to be, and nothing else.
 
-use tests::recorded::root;
+use tests::recorded::cubin;
 
-/// Repetitions in a round: OPS of the kernels.
 const OPS: usize = 64;
 /// The longest loop of a kernel has OPS instructions `wanted`, and few others: of arithmetic those of the loop alone,
 /// beside accesses also copies, which another unit does in less time.
 #[track_caller]
 fn check(kernel: &str, wanted: &str, others: usize) {
-    let path = root().join("kernels/cubin/calibrate.cubin");
-    let cubin = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let module = sass::Module::read(&cubin).expect("it is a cubin");
+    let module = sass::Module::read(&cubin("calibrate")).expect("it is a cubin");
     let kernel = module.kernels.iter().find(|one| one.name == kernel);
     let code = &kernel.expect("it is there").instructions;
     let round = code

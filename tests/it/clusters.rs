@@ -1,31 +1,14 @@
 //! Clusters answer as PTX defines, and what is wrong is reported.
 
 use simt::launch::{LaunchOptions, Watch};
-use simt::module::Module;
 use tests::clusters::{BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, shown};
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::Gpu;
 
-/// What the blocks see, or the first finding.
-fn emulate(case: &Case, watch: Watch, threads: usize) -> Result<String, String> {
-    let gpu = Gpu::default();
-    let words = gpu.upload(&memory());
-    let seen = gpu.upload(&[UNSEEN; BLOCKS * SEEN]);
-    let loaded = Module::load(&gpu.memory, &module(case), None).map_err(|error| error.to_string())?;
-    let options =
-        LaunchOptions { watch, budget: 1 << 22, threads, cluster: case.cluster, ..LaunchOptions::default() };
-    let arguments = [Argument::from(words), Argument::from(seen)];
-    let shape = Shape { grid: case.grid, block: [32, 1, 1], shared: 0 };
-    let report = gpu.launch(&loaded, "steps", shape, &arguments, options)?;
-    match report.findings.first() {
-        Some(finding) => Err(finding.text.clone()),
-        None => Ok(shown(&gpu.read(seen, BLOCKS * SEEN))),
-    }
-}
-
-/// What is wrong with the answer to a case, if it does not start like this.
 fn check(case: &Case, watch: Watch, threads: usize, start: &str) -> Option<String> {
-    let answer = emulate(case, watch, threads).unwrap_or_else(|why| why);
-    let name = case.name;
+    let Case { name, cluster, grid, .. } = *case;
+    let options = LaunchOptions { watch, budget: 1 << 22, threads, cluster, ..LaunchOptions::default() };
+    let seen = Gpu::steps(&module(case), &memory(), &[UNSEEN; BLOCKS * SEEN], grid, options);
+    let answer = seen.map_or_else(|why| why, |seen| shown(&seen));
     (!answer.starts_with(start)).then(|| format!("{name} ({watch:?}): {answer}\n  and not: {start}"))
 }
 

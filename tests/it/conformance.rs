@@ -3,33 +3,13 @@
 //! Bit for bit, but for instructions that PTX itself calls approximate: those may differ as much as [`difference`] lets them.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use simt::lanes::CpuLevel;
-use tests::conformance::{
-    Answers, BLOCK, Fixture, difference, emulate, emulate_some_lanes, fixtures, read_answers,
-};
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/conformance")
-}
-
-/// The answers in all committed files.
-fn expected() -> Answers {
-    let mut all = Answers::new();
-    for entry in fs::read_dir(folder()).into_iter().flatten().flatten() {
-        if entry.path().extension().is_some_and(|e| e == "bin") {
-            let bytes = fs::read(entry.path()).expect("a readable file");
-            all.extend(read_answers(&bytes).expect("a file of answers"));
-        }
-    }
-    all
-}
+use tests::conformance::{BLOCK, Fixture, answers_in, difference, emulate, emulate_some_lanes, fixtures};
 
 #[test]
 fn every_form_answers_as_hardware_does() {
-    let expected = expected();
+    let expected = answers_in(&tests::root().join("tests/data/conformance")).expect("answers");
     let list = fixtures();
     let mut bad = BTreeMap::new();
     for group in list.chunk_by(|a, b| a.target == b.target).flat_map(|run| run.chunks(20)) {

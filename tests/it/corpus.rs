@@ -8,19 +8,15 @@ mod lanes;
 mod numbers;
 mod programs;
 
-use std::fs;
-use std::path::Path;
-
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use simt::module::Module;
 use tests::gpu::Gpu;
 
-/// A device with one module of the corpus.
 fn load(name: &str) -> (Gpu, Module) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/corpus").join(name).with_extension("ptx");
-    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let gpu = Gpu::default();
-    let module = gpu.load(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let module = gpu
+        .load(&tests::read(format!("tests/data/corpus/{name}.ptx")))
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
     (gpu, module)
 }
 
@@ -30,12 +26,10 @@ fn random_words(n: usize, seed: u32) -> Vec<u32> {
     random.random_iter().take(n).collect()
 }
 
-/// Floats from -8 to 8.
 fn floats(n: usize, seed: u32) -> Vec<f32> {
     random_words(n, seed).into_iter().map(|v| (v >> 8) as f32 / (1 << 20) as f32 - 8.0).collect()
 }
 
-/// Asserts that every element is within `ulps` units in the last place.
 fn assert_close(got: &[f32], want: &[f64], ulps: f64) {
     assert_eq!(got.len(), want.len());
     for (i, (&g, &w)) in got.iter().zip(want).enumerate() {

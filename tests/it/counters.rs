@@ -5,20 +5,19 @@
 //! `kernels/counters.json`, which `cargo xtask profile --table` writes.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::sync::LazyLock;
 
 use ::counters::Counters;
 use catalog::{NOT_MEASURED, STEPS, Work};
 use records::counters::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
 use tests::gpu::Gpu;
-use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, root};
+use tests::read;
+use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, ptx};
 
 /// Steps in which a thread has one element of C: an order of magnitude more instructions than in the others. They are
 /// counted again on the smallest of [`SHAPES`] only.
 pub(crate) const SLOW: [&str; 2] = ["v01", "v02"];
 
-/// What was counted again, in the order of the records.
 static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
     let profiles = profiles();
     let [.., smallest] = SHAPES;
@@ -36,25 +35,17 @@ static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What to do about a sheet that is not what is counted.
+/// Advice about a sheet that differs from what is counted.
 const FRESH: &str = "write it again: cargo xtask profile --table";
 
-fn read(file: &str) -> String {
-    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-}
-
-/// What was counted when the sheet was written.
 fn sheet() -> Sheet {
     Sheet::parse(&read(SHEET)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The recorded launch on the emulated GPU.
 fn count(profile: &Profile) -> Counters {
     let source = kernel(&profile.kernel).source.expect("a kernel with a source");
-    let path = root().join("kernels/ptx").join(source).with_extension("ptx");
     let gpu = Gpu::with_memory(1 << 32);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let module = gpu.load(&text).expect("committed PTX loads");
+    let module = gpu.load(&ptx(source)).expect("committed PTX loads");
     count_of(&gpu, &module, profile)
 }
 
@@ -85,21 +76,16 @@ fn every_kernel_of_the_ladder_is_on_record() {
 fn counters_are_the_hardwares_or_the_difference_has_a_reason() {
     let mut used: BTreeSet<(&str, &str)> = BTreeSet::new();
     for counted in COMPARED.iter() {
+        let Counted { kernel, shape, run, step, .. } = counted;
         for one in counted.compared().iter().filter(|one| one.difference() != 0) {
+            let (name, ours, theirs) = (one.pair.name, one.ours, one.theirs);
             assert!(
-                records::counters::reason(&counted.kernel, one.pair.name).is_some(),
-                "{} on {}: {} is {} here and {} on the hardware (run {}); if the kernel changed, measure it again where there is a GPU: \
-                 cargo xtask profile {} --save; otherwise the emulated GPU counts wrong, or records::counters needs a \
-                 reason",
-                counted.kernel,
-                counted.shape,
-                one.pair.name,
-                one.ours,
-                one.theirs,
-                counted.run,
-                counted.step
+                records::counters::reason(kernel, name).is_some(),
+                "{kernel} on {shape}: {name} is {ours} here and {theirs} on the hardware (run {run}); if the kernel \
+                 changed, measure it again where there is a GPU: cargo xtask profile {step} --save; otherwise the \
+                 emulated GPU counts wrong, or records::counters needs a reason"
             );
-            used.insert((&counted.kernel, one.pair.name));
+            used.insert((kernel, name));
         }
     }
     for reason in REASONS {

@@ -1,4 +1,4 @@
-//! Diagnosed mistakes: each broken kernel is told as what it is, and runs clean once repaired.
+//! Diagnosed mistakes: each broken kernel is reported as what it is, and runs clean once repaired.
 //!
 //! `tests/fixtures/diagnosed/README.md` says how the head of a kernel describes its launch. The whole message of each
 //! broken kernel is a snapshot beside this file.

@@ -17,7 +17,7 @@ const REGISTER_TILE: GemmKernel = GemmKernel {
     ptx: include_str!("../../kernels/ptx/register_tile.ptx"),
     tile: [128, 128],
     block: [256, 1, 1],
-    strip: 0,
+    ..NAIVE
 };
 
 fn check([m, n, k]: [usize; 3], seed: u64, kernels: &[GemmKernel], watch: Watch) {

@@ -3,68 +3,49 @@
 //! Each runs with C of float and of bf16, on shapes that fill no tile.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use simt::gpu::Gpu;
 use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
 use tests::asynchronous::{
-    ALPHA, Inputs, head, of_bf16, pitch_of_parts, run, run_with, shown, split, to_bf16, to_e4m3,
+    ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, shown, split, to_bf16, to_e4m3,
 };
 
-/// How a kernel is launched.
 struct Plan {
     source: &'static str,
-    /// Its name, up to the type of C.
+    /// Its name, up to the type of C where there are two.
     name: &'static str,
     threads: u32,
     shared: u32,
-    /// The parameters with C of float, and with C of bf16.
-    parameters: [&'static str; 2],
-    /// Blocks, M, N, K.
+    factors: &'static str,
+    /// Parameters of C of float, and of C of bf16.
+    out: [&'static str; 2],
     launches: &'static [(&'static str, [u32; 3])],
 }
 
-/// Parameters of kernels to which boxes are copied, and that store C from registers.
-const BOXES: [&str; 2] = [
-    "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C",
-    "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C/bf16",
-];
+const fn plan(
+    source: &'static str,
+    name: &'static str,
+    threads: u32,
+    shared: u32,
+    factors: &'static str,
+    out: [&'static str; 2],
+    launches: &'static [(&'static str, [u32; 3])],
+) -> Plan {
+    Plan { source, name, threads, shared, factors, out, launches }
+}
 
-/// Parameters of kernels to which boxes are copied for tiles of 64 rows, and that store C from registers.
-const LOW_BOXES: [&str; 2] = [
-    "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C",
-    "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C/bf16",
-];
+/// Boxes for tiles of 128 rows, and of 64 rows.
+const HIGH: &str = "A:64x128/128/bf16 B:64x64/128/bf16";
+const LOW: &str = "A:64x64/128/bf16 B:64x64/128/bf16";
+/// Boxes of kernels whose blocks copy half of a tile of B each.
+const HALVES: &str = "A:64x128/128/bf16 B:64x32/128/bf16";
+/// Boxes of FP8: B is stored with a row for each of its columns.
+const FP8: &str = "A:128x128/128/e4m3 Bt:128x96/128/e4m3";
 
-/// Parameters of kernels that copy C out as boxes, of tiles of 128 rows.
-const SMALL: [&str; 2] = [
-    "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:32x64/128",
-    "M N K alpha A:64x128/128/bf16 B:64x64/128/bf16 C:64x64/128/bf16",
-];
-/// Parameters of kernels that copy C out as boxes, of tiles of 64 rows.
-const LOW_SMALL: [&str; 2] = [
-    "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C:32x64/128",
-    "M N K alpha A:64x64/128/bf16 B:64x64/128/bf16 C:64x64/128/bf16",
-];
-
-/// Parameters of kernels whose blocks copy half of a tile of B each, and that store C from registers.
-const SHARED_BOXES: [&str; 2] = [
-    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C",
-    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C/bf16",
-];
-
-/// Parameters of kernels whose blocks copy half of a tile of B each, and that copy C out as boxes.
-const BOXES_OUT: [&str; 2] = [
-    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:32x64/128",
-    "M N K alpha A:64x128/128/bf16 B:64x32/128/bf16 C:64x64/128/bf16",
-];
-
-/// Parameters of kernels that multiply FP8: B is stored with a row for each of its columns.
-const FP8: [&str; 2] = [
-    "M N K alpha A:128x128/128/e4m3 Bt:128x96/128/e4m3 C:32x64/128",
-    "M N K alpha A:128x128/128/e4m3 Bt:128x96/128/e4m3 C:64x64/128/bf16",
-];
+/// C that is stored from registers, and C that is copied out as boxes.
+const FROM_REGISTERS: [&str; 2] = ["C", "C/bf16"];
+const IN_BOXES: [&str; 2] = ["C:32x64/128", "C:64x64/128/bf16"];
 
 /// Launches of kernels that multiply FP8: pairs of blocks with several tiles, and more k than their ring has room for.
 const FP8_LAUNCHES: [(&str, [u32; 3]); 3] =
@@ -73,192 +54,68 @@ const FP8_LAUNCHES: [(&str, [u32; 3]); 3] =
 /// A shape on which all kernels run that sum in the order of k. It fills no tile.
 const SAME: [u32; 3] = [130, 264, 136];
 
+#[rustfmt::skip]
 const PLANS: &[Plan] = &[
-    Plan {
-        source: "v12_mma_ring",
-        name: "gemm_v12_mma_ring",
-        threads: 256,
-        shared: 147456,
-        parameters: ["M N K alpha A/bf16 B/bf16 C", "M N K alpha A/bf16 B/bf16 C/bf16"],
-        launches: &[
-            ("3x1", SAME),
-            ("1", [1, 1, 1]),
-            ("1x2", [260, 120, 264]),
-            ("2x1", [127, 129, 65]),
-            ("1", [3, 7, 5]),
-        ],
-    },
-    Plan {
-        source: "v12_wgmma",
-        name: "gemm_v12_wgmma",
-        threads: 256,
-        shared: 98336,
-        parameters: BOXES,
-        launches: &[("2x2", SAME), ("1", [1, 8, 8])],
-    },
-    Plan {
-        source: "v12_ring",
-        name: "gemm_v12_ring",
-        threads: 288,
-        shared: 196672,
-        parameters: BOXES,
-        launches: &[("2x2", SAME), ("1", [1, 8, 8]), ("2x1", [120, 264, 392])],
-    },
-    Plan {
-        source: "v12_persistent",
-        name: "gemm_v12_persistent",
-        threads: 288,
-        shared: 196672,
-        parameters: BOXES,
-        launches: &[("2", SAME), ("1", [1, 8, 8]), ("3", [1030, 264, 8])],
-    },
-    Plan {
-        source: "v12_multicast",
-        name: "gemm_v12_multicast",
-        threads: 288,
-        shared: 196672,
-        parameters: SHARED_BOXES,
-        launches: &[("2", SAME), ("2", [1, 8, 8]), ("4", [130, 264, 392])],
-    },
-    Plan {
-        source: "v12_store",
-        name: "gemm_v12_store",
-        threads: 288,
-        shared: 229440,
-        parameters: BOXES_OUT,
-        launches: &[("2", SAME), ("2", [1, 8, 8]), ("2", [260, 264, 200])],
-    },
-    Plan {
-        source: "v12_store",
-        name: "gemm_v12_store_192",
-        threads: 288,
-        shared: 229440,
-        parameters: BOXES_OUT,
-        launches: &[("2", SAME), ("2", [1, 8, 8]), ("4", [260, 200, 72])],
-    },
+    plan("v12_mma_ring", "gemm_v12_mma_ring", 256, 147_456, "A/bf16 B/bf16", FROM_REGISTERS,
+        &[("3x1", SAME), ("1", [1, 1, 1]), ("1x2", [260, 120, 264]), ("2x1", [127, 129, 65]), ("1", [3, 7, 5])]),
+    plan("v12_wgmma", "gemm_v12_wgmma", 256, 98_336, HIGH, FROM_REGISTERS, &[("2x2", SAME), ("1", [1, 8, 8])]),
+    plan("v12_ring", "gemm_v12_ring", 288, 196_672, HIGH, FROM_REGISTERS,
+        &[("2x2", SAME), ("1", [1, 8, 8]), ("2x1", [120, 264, 392])]),
+    plan("v12_persistent", "gemm_v12_persistent", 288, 196_672, HIGH, FROM_REGISTERS,
+        &[("2", SAME), ("1", [1, 8, 8]), ("3", [1030, 264, 8])]),
+    plan("v12_multicast", "gemm_v12_multicast", 288, 196_672, HALVES, FROM_REGISTERS,
+        &[("2", SAME), ("2", [1, 8, 8]), ("4", [130, 264, 392])]),
+    plan("v12_store", "gemm_v12_store", 288, 229_440, HALVES, IN_BOXES,
+        &[("2", SAME), ("2", [1, 8, 8]), ("2", [260, 264, 200])]),
+    plan("v12_store", "gemm_v12_store_192", 288, 229_440, HALVES, IN_BOXES,
+        &[("2", SAME), ("2", [1, 8, 8]), ("4", [260, 200, 72])]),
     // One pair of blocks with more tiles than it has warpgroups, and more k than its ring has room for.
-    Plan {
-        source: "v12_ping_pong",
-        name: "gemm_v12_ping_pong",
-        threads: 288,
-        shared: 229472,
-        parameters: BOXES_OUT,
-        launches: &[("2", SAME), ("2", [1, 8, 8]), ("2", [130, 392, 520])],
-    },
-    Plan {
-        source: "v12_ping_pong",
-        name: "gemm_v12_ping_pong_192",
-        threads: 384,
-        shared: 196672,
-        parameters: BOXES_OUT,
-        launches: &[("2", SAME), ("2", [1, 8, 8]), ("2", [130, 392, 520])],
-    },
-    Plan {
-        source: "v12_small",
-        name: "gemm_v12_small_128x128",
-        threads: 288,
-        shared: 229488,
-        parameters: SMALL,
-        launches: &[("6", SAME), ("1", [1, 8, 8]), ("4", [130, 136, 520])],
-    },
-    Plan {
-        source: "v12_small",
-        name: "gemm_v12_small_64x128",
-        threads: 160,
-        shared: 221328,
-        parameters: LOW_SMALL,
-        launches: &[("9", SAME), ("1", [1, 8, 8]), ("3", [130, 72, 648])],
-    },
-    Plan {
-        source: "v12_split",
-        name: "gemm_v12_split_128x128",
-        threads: 288,
-        shared: 229472,
-        parameters: BOXES,
-        launches: &[("2", [1, 8, 8]), ("8", [130, 136, 200])],
-    },
-    Plan {
-        source: "v12_small",
-        name: "gemm_v12_small_64x64",
-        threads: 160,
-        shared: 65600,
-        parameters: LOW_SMALL,
-        launches: &[("15", SAME), ("1", [1, 8, 8])],
-    },
-    Plan {
-        source: "v12_fp8",
-        name: "gemm_v12_fp8_fast",
-        threads: 288,
-        shared: 229440,
-        parameters: FP8,
-        launches: &FP8_LAUNCHES,
-    },
-    Plan {
-        source: "v12_fp8",
-        name: "gemm_v12_fp8",
-        threads: 384,
-        shared: 229440,
-        parameters: FP8,
-        launches: &FP8_LAUNCHES,
-    },
-    Plan {
-        source: "v12_split",
-        name: "gemm_v12_split_64x64",
-        threads: 160,
-        shared: 73792,
-        parameters: LOW_BOXES,
-        launches: &[("2", [1, 8, 8]), ("8", [66, 72, 328])],
-    },
+    plan("v12_ping_pong", "gemm_v12_ping_pong", 288, 229_472, HALVES, IN_BOXES,
+        &[("2", SAME), ("2", [1, 8, 8]), ("2", [130, 392, 520])]),
+    plan("v12_ping_pong", "gemm_v12_ping_pong_192", 384, 196_672, HALVES, IN_BOXES,
+        &[("2", SAME), ("2", [1, 8, 8]), ("2", [130, 392, 520])]),
+    plan("v12_small", "gemm_v12_small_128x128", 288, 229_488, HIGH, IN_BOXES,
+        &[("6", SAME), ("1", [1, 8, 8]), ("4", [130, 136, 520])]),
+    plan("v12_small", "gemm_v12_small_64x128", 160, 221_328, LOW, IN_BOXES,
+        &[("9", SAME), ("1", [1, 8, 8]), ("3", [130, 72, 648])]),
+    plan("v12_split", "gemm_v12_split_128x128", 288, 229_472, HIGH, FROM_REGISTERS,
+        &[("2", [1, 8, 8]), ("8", [130, 136, 200])]),
+    plan("v12_small", "gemm_v12_small_64x64", 160, 65_600, LOW, IN_BOXES, &[("15", SAME), ("1", [1, 8, 8])]),
+    plan("v12_fp8", "gemm_v12_fp8_fast", 288, 229_440, FP8, IN_BOXES, &FP8_LAUNCHES),
+    plan("v12_fp8", "gemm_v12_fp8", 384, 229_440, FP8, IN_BOXES, &FP8_LAUNCHES),
+    plan("v12_split", "gemm_v12_split_64x64", 160, 73_792, LOW, FROM_REGISTERS,
+        &[("2", [1, 8, 8]), ("8", [66, 72, 328])]),
 ];
 
 /// Kernels that give C in FP32 only: FP32 in six products of bf16, and TF32.
+#[rustfmt::skip]
 const TO_FP32: [Plan; 2] = [
-    Plan {
-        source: "v12_six_bf16",
-        name: "sgemm_v12_six_bf16",
-        threads: 384,
-        shared: 229488,
-        parameters: ["M N K alpha A:64x128/128/parts B:64x32/128/parts C"; 2],
-        launches: &[("2", SAME), ("2", [1, 1, 1]), ("2", [129, 131, 135]), ("4", [300, 131, 515])],
-    },
-    Plan {
-        source: "v12_tf32",
-        name: "gemm_v12_tf32_f32",
-        threads: 288,
-        shared: 229440,
-        parameters: ["M N K alpha A:32x128/128 Bt:32x128/128 C:32x64/128"; 2],
-        launches: &[("2", [130, 264, 36]), ("4", [1, 4, 4]), ("2", [260, 260, 140])],
-    },
+    plan("v12_six_bf16", "sgemm_v12_six_bf16", 384, 229_488, "A:64x128/128/parts B:64x32/128/parts", FROM_REGISTERS,
+        &[("2", SAME), ("2", [1, 1, 1]), ("2", [129, 131, 135]), ("4", [300, 131, 515])]),
+    plan("v12_tf32", "gemm_v12_tf32_f32", 288, 229_440, "A:32x128/128 Bt:32x128/128", IN_BOXES,
+        &[("2", [130, 264, 36]), ("4", [1, 4, 4]), ("2", [260, 260, 140])]),
 ];
 
 impl Plan {
-    /// The kernel with C of float and with C of bf16.
     fn kernels(&self) -> [(Fixture, String); 2] {
-        [("_f32", self.parameters[0]), ("_bf16", self.parameters[1])]
-            .map(|(out, parameters)| self.kernel(&format!("{}{out}", self.name), parameters))
+        [("_f32", self.out[0]), ("_bf16", self.out[1])]
+            .map(|(ending, out)| self.kernel(&format!("{}{ending}", self.name), out))
     }
 
-    fn kernel(&self, name: &str, parameters: &str) -> (Fixture, String) {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../kernels/ptx")
-            .join(self.source)
-            .with_extension("ptx");
-        let ptx = std::fs::read_to_string(&path).expect("its PTX is committed");
-        let mut source = format!(
-            "// kernel: {name}\n// block: {}\n// shared: {}\n// product: {parameters}\n",
-            self.threads, self.shared
+    fn kernel(&self, name: &str, out: &str) -> (Fixture, String) {
+        let mut head = format!(
+            "// block: {}\n// shared: {}\n// product: M N K alpha {} {out}\n",
+            self.threads, self.shared, self.factors
         );
         for (blocks, [m, n, k]) in self.launches {
-            let _ = writeln!(source, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
+            let _ = writeln!(head, "// launch: blocks {blocks} whole 0 shape {m} {n} {k}");
         }
-        let name = name.to_owned();
-        (Fixture { name, path, source }, ptx)
+        committed(self.source, name, &head)
     }
 }
 
-/// The kernels with C of float alone.
 fn to_fp32() -> [(Fixture, String); 2] {
-    TO_FP32.map(|plan| plan.kernel(plan.name, plan.parameters[0]))
+    TO_FP32.map(|plan| plan.kernel(plan.name, plan.out[0]))
 }
 
 #[test]
@@ -269,7 +126,6 @@ fn kernels_of_v12_are_clean() {
     }
 }
 
-/// Three parts are the element, to the last bit, and rows of parts end with zeros.
 #[test]
 fn parts_add_up_to_the_element() {
     let gpu = Gpu::with_memory(1 << 26);
@@ -298,7 +154,7 @@ fn shared_memory_gives_no_excess_wavefront() {
     let [_, of_tf32] = to_fp32();
     for kernel in { PLANS.iter().filter(of) }.flat_map(Plan::kernels).chain([of_tf32]) {
         let launch = head(&kernel.0).launches[0];
-        let counters = run(&kernel, launch, 1).counters;
+        let counters = run(&kernel, launch, 1, Inputs::Whole).counters;
         let (loads, stores) = (counters.shared_load_wavefronts, counters.shared_store_wavefronts);
         let name = &kernel.0.name;
         assert!(loads + stores > 0, "{name}");
@@ -315,11 +171,8 @@ fn kernels_that_sum_in_order_give_the_same_bits() {
     let mut n_compared = 0;
     for kernels in PLANS.iter().map(Plan::kernels) {
         let launches = head(&kernels[0].0).launches;
-        let Some(launch) = launches.into_iter().find(|launch| launch.shape == shape) else {
-            continue;
-        };
-        let [sums, rounded] =
-            kernels.map(|kernel| (run_with(&kernel, launch, 1, Inputs::Any).c, kernel.0.name));
+        let Some(launch) = launches.into_iter().find(|launch| launch.shape == shape) else { continue };
+        let [sums, rounded] = kernels.map(|kernel| (run(&kernel, launch, 1, Inputs::Any).c, kernel.0.name));
         let first = first.get_or_insert_with(|| sums.0.clone());
         let of_first = first.iter().map(|&x| of_bf16(to_bf16(x)));
         assert!(*first == sums.0, "{}", sums.1);
@@ -354,7 +207,6 @@ fn row_of_unit(kind: FactorType, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]
     d.into_iter().map(f32::from_bits).collect()
 }
 
-/// A kernel with C of float, and how it sums.
 struct Summed<'a> {
     name: &'a str,
     kernel: (Fixture, String),
@@ -370,7 +222,7 @@ impl Summed<'_> {
     fn largest_error(&self) -> f64 {
         let launch = head(&self.kernel.0).launches[2];
         let [m, n, k] = launch.shape;
-        let found = run_with(&self.kernel, launch, 1, self.inputs).c;
+        let found = run(&self.kernel, launch, 1, self.inputs).c;
         let product = self.inputs.product(launch.shape);
         let b: Vec<Vec<f32>> = product.b.chunks(n).map(<[f32]>::to_vec).collect();
         let mut largest = 0.0_f64;
@@ -400,22 +252,11 @@ fn sums_leave_the_unit_when_they_should() {
         let mut all = PLANS.iter().flat_map(Plan::kernels).chain(to_fp32());
         all.find(|kernel| kernel.0.name == name).expect("there is a plan")
     };
-    let fp8 = |name, promoted| Summed {
-        name,
-        kernel: of(name),
-        inputs: Inputs::Short,
-        kind: FactorType::E4m3,
-        bits: |x| u32::from(to_e4m3(x)),
-        promoted,
-    };
-    let tf32 = Summed {
-        name: "gemm_v12_tf32_f32",
-        kernel: of("gemm_v12_tf32_f32"),
-        inputs: Inputs::Any,
-        kind: FactorType::Tf32,
-        bits: f32::to_bits,
-        promoted: usize::MAX,
-    };
+    let summed =
+        |name, inputs, kind, bits, promoted| Summed { kernel: of(name), name, inputs, kind, bits, promoted };
+    let fp8 =
+        |name, promoted| summed(name, Inputs::Short, FactorType::E4m3, |x| u32::from(to_e4m3(x)), promoted);
+    let tf32 = summed("gemm_v12_tf32_f32", Inputs::Any, FactorType::Tf32, f32::to_bits, usize::MAX);
     assert!(tf32.largest_error() > 0.0);
     let fast = fp8("gemm_v12_fp8_fast_f32", usize::MAX).largest_error();
     let promoted = fp8("gemm_v12_fp8_f32", 128).largest_error();

@@ -4,8 +4,6 @@
 //! `mul_add` loop bit for bit: past an edge it adds zeros, which change nothing.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 use std::sync::{LazyLock, OnceLock};
 
 use counters::Counters;
@@ -49,23 +47,11 @@ const DOUBLE: [GemmKernel; 4] = [
     entry!("dgemm_v02_tile32", "v02_shared", [32, 32], 1024),
 ];
 
-/// One, rows and columns alone, primes, tile ± 1, less than a tile deep, odd numbers of tiles, N % 4 ≠ 0.
+/// Shapes of 1, of single rows and columns, of primes, of tile ± 1, less than a tile deep, and with N % 4 ≠ 0.
+#[rustfmt::skip]
 const AWKWARD: [[usize; 3]; 15] = [
-    [1, 1, 1],
-    [1, 130, 3],
-    [131, 1, 5],
-    [2, 3, 67],
-    [7, 13, 5],
-    [15, 17, 16],
-    [17, 15, 31],
-    [31, 33, 32],
-    [33, 31, 33],
-    [61, 67, 7],
-    [127, 129, 9],
-    [129, 127, 8],
-    [128, 132, 24],
-    [5, 254, 20],
-    [130, 4, 12],
+    [1, 1, 1], [1, 130, 3], [131, 1, 5], [2, 3, 67], [7, 13, 5], [15, 17, 16], [17, 15, 31], [31, 33, 32],
+    [33, 31, 33], [61, 67, 7], [127, 129, 9], [129, 127, 8], [128, 132, 24], [5, 254, 20], [130, 4, 12],
 ];
 
 fn check_awkward<T: Number>(entries: &[GemmKernel]) {
@@ -270,22 +256,15 @@ fn v07_loads_the_next_tile_before_it_multiplies_this_one() {
 }
 
 /// The kernels that a reader compares, in order.
+#[rustfmt::skip]
 const LADDER: [&str; 9] = [
-    "v01_row_per_lane",
-    "v01_col_per_lane",
-    "v02_shared",
-    "v03_from_global",
-    "v03_from_shared",
-    "v04_float4",
-    "v05_bank_conflict_free",
-    "v06_outer_product",
-    "v07_double_buffer",
+    "v01_row_per_lane", "v01_col_per_lane", "v02_shared", "v03_from_global", "v03_from_shared", "v04_float4",
+    "v05_bank_conflict_free", "v06_outer_product", "v07_double_buffer",
 ];
 
 /// A source without the markers that no reader of a diff is shown.
 fn listing(name: &str) -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels");
-    let text = fs::read_to_string(root.join(name).with_extension("cu")).expect("a source");
+    let text = tests::read(format!("kernels/{name}.cu"));
     let marker =
         |line: &str| ["// ANCHOR", "// SOLUTION", "// STARTER"].iter().any(|m| line.trim().starts_with(m));
     text.lines().filter(|line| !marker(line)).map(str::to_owned).collect()

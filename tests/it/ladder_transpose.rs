@@ -6,10 +6,9 @@ use std::fmt::Write as _;
 use counters::Counters;
 use diagnostics::Report;
 use simt::launch::Watch;
-use tests::gemm::{GemmKernel, Product};
+use tests::gemm::{GemmKernel, Product, transposed};
 use tests::gpu::{Gpu, Shape};
 
-/// A transpose: its PTX, and how it is launched.
 struct Transpose {
     name: &'static str,
     ptx: &'static str,
@@ -55,12 +54,9 @@ impl Transpose {
         let target = gpu.upload(&vec![f32::NAN; rows * cols]);
         let [blocks_y, blocks_x] = [(rows, self.tile[0]), (cols, self.tile[1])]
             .map(|(size, tile)| tile.map_or(1, |tile| size.div_ceil(tile)) as u32);
-        let report = gpu.run(
-            &module,
-            self.name,
-            Shape::plane([blocks_x, blocks_y], [self.threads, 1]),
-            &[(rows as i32).into(), (cols as i32).into(), source.into(), target.into()],
-        );
+        let shape = Shape::plane([blocks_x, blocks_y], [self.threads, 1]);
+        let arguments = [(rows as i32).into(), (cols as i32).into(), source.into(), target.into()];
+        let report = gpu.run(&module, self.name, shape, &arguments);
         let output: Vec<f32> = gpu.read(target, rows * cols);
         for (i, got) in output.iter().enumerate() {
             let (row, col) = (i % rows, i / rows);
@@ -74,7 +70,6 @@ impl Transpose {
         report
     }
 
-    /// Counters on a shape that all tiles divide.
     fn count(&self) -> Counters {
         self.check(128, 192).total
     }
@@ -82,25 +77,10 @@ impl Transpose {
 
 #[test]
 fn transposes_of_awkward_shapes() {
+    #[rustfmt::skip]
     let shapes = [
-        (1, 1),
-        (1, 100),
-        (100, 1),
-        (2, 3),
-        (7, 13),
-        (31, 33),
-        (33, 31),
-        (32, 32),
-        (63, 65),
-        (65, 63),
-        (64, 64),
-        (97, 101),
-        (4, 260),
-        (260, 4),
-        (3, 500),
-        (500, 3),
-        (66, 130),
-        (100, 36),
+        (1, 1), (1, 100), (100, 1), (2, 3), (7, 13), (31, 33), (33, 31), (32, 32), (63, 65), (65, 63),
+        (64, 64), (97, 101), (4, 260), (260, 4), (3, 500), (500, 3), (66, 130), (100, 36),
     ];
     for kernel in &TRANSPOSES {
         for (rows, cols) in shapes {
@@ -193,10 +173,6 @@ const PRODUCTS: [(&str, [bool; 2]); 4] = [
     ("sgemm_v08_tt", [true, true]),
 ];
 
-fn transposed(rows: usize, cols: usize, matrix: &[f32]) -> Vec<f32> {
-    (0..rows * cols).map(|i| matrix[i % rows * cols + i / rows]).collect()
-}
-
 /// Runs each of [`PRODUCTS`] with all checks on; C must equal the chain of multiply-adds bit for bit.
 fn check_products([m, n, k]: [usize; 3]) -> [(&'static str, Counters); 4] {
     let product = Product::<f32>::random(m, n, k, 8);
@@ -211,10 +187,10 @@ fn check_products([m, n, k]: [usize; 3]) -> [(&'static str, Counters); 4] {
         };
         let mut as_stored = product.clone();
         if a_transposed {
-            as_stored.a = transposed(m, k, &product.a);
+            as_stored.a = transposed(&product.a, m, k);
         }
         if b_transposed {
-            as_stored.b = transposed(k, n, &product.b);
+            as_stored.b = transposed(&product.b, k, n);
         }
         (name, as_stored.check(kernel, Watch::CheckedGlobalRaces, &want).launch.total)
     })
@@ -222,19 +198,12 @@ fn check_products([m, n, k]: [usize; 3]) -> [(&'static str, Counters); 4] {
 
 #[test]
 fn products_of_transposed_matrices_of_awkward_shapes() {
-    for shape in [
-        [1, 1, 1],
-        [1, 130, 3],
-        [130, 1, 9],
-        [7, 13, 5],
-        [127, 129, 8],
-        [129, 127, 7],
-        [128, 128, 16],
-        [64, 36, 12],
-        [257, 2, 31],
-        [3, 300, 64],
-        [140, 132, 100],
-    ] {
+    #[rustfmt::skip]
+    const SHAPES: [[usize; 3]; 11] = [
+        [1, 1, 1], [1, 130, 3], [130, 1, 9], [7, 13, 5], [127, 129, 8], [129, 127, 7],
+        [128, 128, 16], [64, 36, 12], [257, 2, 31], [3, 300, 64], [140, 132, 100],
+    ];
+    for shape in SHAPES {
         check_products(shape);
     }
 }

@@ -5,30 +5,25 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::fs;
-use std::path::PathBuf;
 
 use catalog::{STEPS, Work};
 use counters::Counters;
 use records::counters::{Counted, Profile, SHAPES};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
-use tests::conformance::{
-    Answers, Fixture, difference, emulate_machine_code, fixtures, read_answers, read_code,
-};
-use tests::gpu::{Argument, Gpu, Shape, Value};
-use tests::hostile;
-use tests::recorded::{arguments, columns_of_maps, count_of, cubin, kernel, machine_code, profiles, root};
+use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
+use tests::gpu::{Argument, Gpu, Shape, Value, clean};
+use tests::recorded::{arguments, columns_of_maps, count_of, cubin, kernel, machine_code, profiles, ptx};
+use tests::{hostile, read, root};
 
 use super::counters::SLOW;
 
 /// Counters that differ: kernel, shape's m, counter, how much ours is more.
 ///
-/// For v02 the record is of what the driver's compiler makes of the PTX, which has `BSSY` and `BSYNC` in place of `WARPSYNC.ALL`.
-/// For the committed cubin itself Nsight Compute reports, on an H200, 19 425 186 and 18 942 816 instructions
-/// on the ragged shapes, as many as are counted here.
-///
-/// Those of v11 copy to shared memory without registers. Where some lanes of such a copy bring zeros, the hardware
-/// counts in a way that is not explained.
+/// For v02 the record is of what the driver's compiler makes of the PTX, with `BSSY` and `BSYNC` in place of `WARPSYNC.ALL`;
+/// of the committed cubin itself, Nsight Compute reports as many instructions as are counted here: on an H200, 19 425 186
+/// and 18 942 816 on the ragged shapes. Those of v11 copy to shared memory without registers: where some lanes of such a
+/// copy bring zeros, the hardware counts in a way that is not explained.
 const DIFFERENCES: [(&str, usize, &str, i64); 14] = [
     ("sgemm_v02_strip", 1024, "warp_instructions", -32_768),
     ("sgemm_v02_strip", 1024, "thread_instructions", -1_048_576),
@@ -49,7 +44,6 @@ const DIFFERENCES: [(&str, usize, &str, i64); 14] = [
 /// Its machine code has products of warpgroups, which are not run: `machine_tensor` says so.
 const REFUSED: &str = "sgemm_v12_six_bf16";
 
-/// Compares one recorded launch with the same of the machine code.
 fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
     let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
@@ -64,14 +58,8 @@ fn check(profile: &Profile) {
         let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {
             *kernel == profile.kernel && *m == profile.shape.m && *counter == one.pair.name
         });
-        assert_eq!(
-            one.ours as i64,
-            one.theirs as i64 + known.map_or(0, |(.., more)| *more),
-            "{} on {}: {}",
-            profile.kernel,
-            profile.shape,
-            one.pair.name
-        );
+        let expected = one.theirs as i64 + known.map_or(0, |(.., more)| *more);
+        assert_eq!(one.ours as i64, expected, "{} on {}: {}", profile.kernel, profile.shape, one.pair.name);
     }
 }
 
@@ -114,7 +102,6 @@ pub(super) fn numbers(n: usize, seed: u32) -> Vec<f32> {
     (0..n).map(|_| next()).collect()
 }
 
-/// What a kernel leaves in its result, from machine code or from PTX, with all checks.
 fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
     let kernel = kernel(name);
     let profiles = profiles();
@@ -142,10 +129,7 @@ fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32
         block: profile.block,
         shared: profile.dynamic_shared,
     };
-    let options = LaunchOptions { watch: Watch::CheckedGlobalRaces, ..LaunchOptions::default() };
-    let report = gpu.launch(module, name, shape, &arguments, options);
-    let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
-    assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+    gpu.run(module, name, shape, &arguments);
     let [.., last] = operands[..] else { panic!("{name} has no operands") };
     gpu.read(last, m * n)
 }
@@ -164,10 +148,8 @@ fn machine_code_computes_what_ptx_does() {
             assert!(why.contains("unsupported `"), "{}: {why}", kernel.name);
             continue;
         }
-        let ptx = root().join("kernels/ptx").join(source).with_extension("ptx");
-        let text = fs::read_to_string(ptx).expect("committed PTX");
         let gpu = Gpu::with_memory(1 << 30);
-        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&text).expect("committed PTX loads"));
+        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&ptx(source)).expect("committed PTX loads"));
         if kernel.work == Work::Dgemm {
             let bits = |module| result(&gpu, module, kernel.name, f64::from).into_iter().map(f64::to_bits);
             assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);
@@ -178,20 +160,15 @@ fn machine_code_computes_what_ptx_does() {
     }
 }
 
-/// Forms of PTX as machine code, and what an H200 answered to the same kernels: `tests/data/machine/conformance.z`.
+/// Forms of PTX as machine code give what an H200 answered to the same kernels: `tests/data/machine/conformance.z`.
 #[test]
 fn machine_code_of_every_form_answers_as_hardware_does() {
-    let read = |path: PathBuf| fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let data = root().join("tests/data");
-    let mut hardware = Answers::new();
-    for entry in fs::read_dir(data.join("conformance")).expect("answers").flatten() {
-        if entry.path().extension().is_some_and(|e| e == "bin") {
-            hardware.extend(read_answers(&read(entry.path())).expect("a file of answers"));
-        }
-    }
+    let hardware = answers_in(&data.join("conformance")).expect("answers");
     let list = fixtures();
     let by_name: HashMap<&str, &Fixture> = list.iter().map(|f| (f.name.as_str(), f)).collect();
-    let modules = read_code(&read(data.join("machine/conformance.z"))).expect("modules");
+    let modules = fs::read(data.join("machine/conformance.z")).expect("machine code");
+    let modules = read_code(&modules).expect("modules");
     let (mut n, mut bad) = (0, Vec::new());
     for (names, cubin) in &modules {
         let members: Option<Vec<&Fixture>> =
@@ -215,18 +192,14 @@ fn machine_code_of_every_form_answers_as_hardware_does() {
     assert!(n > 7000, "{n}");
 }
 
-/// What damaged machine code does: it is refused, or runs, and ends within its budget. On any number of threads.
+/// Damaged machine code is refused, or runs and ends within its budget, on any number of threads.
 #[test]
 fn damaged_machine_code_is_refused_or_ends() {
     let (mut loaded, mut ended) = (0, 0);
     for seed in 0..120 {
         let gpu = Gpu::with_memory(1 << 26);
-        let Ok(code) = sass::Module::read(&hostile::cubin(seed)) else {
-            continue;
-        };
-        let Ok(module) = Module::load_machine_code(&gpu.memory, &code, None) else {
-            continue;
-        };
+        let Ok(code) = sass::Module::read(&hostile::cubin(seed)) else { continue };
+        let Ok(module) = Module::load_machine_code(&gpu.memory, &code, None) else { continue };
         loaded += 1;
         let buffer = gpu.upload(&[1.0f32; 1 << 14]);
         for kernel in module.kernels() {
@@ -250,12 +223,12 @@ fn damaged_machine_code_is_refused_or_ends() {
     assert!(loaded > 20 && ended > 20, "{loaded} loaded, {ended} ended");
 }
 
-/// Runs kernels on the same bits as machine code and as PTX, from `NAME.z` and `NAME.ptx` in `tests/data/machine`. What
-/// they leave is the same, and so is what `count` takes from the counters.
+/// Runs kernels on the same bits as machine code and as PTX, from `NAME.z` and `NAME.ptx` in `tests/data/machine`.
+/// Both leave the same, and `count` takes the same from their counters.
 fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T) {
-    let data = root().join("tests/data/machine");
-    let text = fs::read_to_string(data.join(format!("{name}.ptx"))).expect("committed PTX");
-    let packed = fs::read(data.join(format!("{name}.z"))).expect("committed machine code");
+    let text = read(format!("tests/data/machine/{name}.ptx"));
+    let packed =
+        fs::read(root().join(format!("tests/data/machine/{name}.z"))).expect("committed machine code");
     let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("compressed");
     let gpu = Gpu::with_memory(1 << 26);
     let code = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{error}"));
@@ -280,8 +253,7 @@ fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T)
             let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
             let arguments: Vec<Argument> = arguments.collect();
             let report = gpu.launch(module, name, Shape::line(1, 128), &arguments, options);
-            let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
-            assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+            let report = report.and_then(clean).unwrap_or_else(|refused| panic!("{name}: {refused}"));
             (gpu.read::<u32>(buffer, inputs.len()), count(&report.total))
         };
         let ((ours, our_count), (want, count)) = (run(&code), run(&ptx));

@@ -1,42 +1,31 @@
 //! The ladder's kernels for tensor cores as machine code: the same bits and the same products as from PTX.
 
-use std::fs;
-
 use catalog::{Format, STEPS, Work};
 use counters::Counters;
-use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use tests::asynchronous::to_bf16;
 use tests::gpu::{Gpu, Shape};
-use tests::recorded::{arguments, kernel, machine_code, root};
+use tests::recorded::{arguments, kernel, machine_code, ptx};
 
 /// Kernels, their threads, and their bytes of dynamic shared memory. A block owns at least 128 x 128 of C; blocks that
 /// own nothing leave C alone.
+#[rustfmt::skip]
 const LAUNCHES: [(&str, u32, u32); 13] = [
-    ("bf16gemm_v10_wmma", 256, 0),
-    ("tf32gemm_v10_wmma", 256, 0),
-    ("bf16gemm_v10_shared", 256, 0),
-    ("tf32gemm_v10_shared", 256, 0),
-    ("bf16gemm_v10_large_warps", 128, 0),
-    ("tf32gemm_v10_large_warps", 128, 0),
-    ("bf16gemm_v10_ahead", 256, 104_448),
-    ("tf32gemm_v10_ahead", 256, 103_424),
-    ("bf16gemm_v10_parts", 256, 108_544),
-    ("tf32gemm_v10_parts", 256, 107_520),
-    ("sgemm_v10_three_tf32", 256, 0),
-    ("gemm_v12_mma_ring_f32", 256, 147_456),
-    ("gemm_v12_mma_ring_bf16", 256, 147_456),
+    ("bf16gemm_v10_wmma", 256, 0), ("tf32gemm_v10_wmma", 256, 0), ("bf16gemm_v10_shared", 256, 0),
+    ("tf32gemm_v10_shared", 256, 0), ("bf16gemm_v10_large_warps", 128, 0),
+    ("tf32gemm_v10_large_warps", 128, 0), ("bf16gemm_v10_ahead", 256, 104_448),
+    ("tf32gemm_v10_ahead", 256, 103_424), ("bf16gemm_v10_parts", 256, 108_544),
+    ("tf32gemm_v10_parts", 256, 107_520), ("sgemm_v10_three_tf32", 256, 0),
+    ("gemm_v12_mma_ring_f32", 256, 147_456), ("gemm_v12_mma_ring_bf16", 256, 147_456),
 ];
 
 /// M, N and K. Rows that start on 16 bytes, and rows that do not.
 const SHAPES: [[usize; 3]; 3] = [[130, 136, 72], [93, 95, 97], [1, 1, 1]];
 
-/// Whether the machine code of a kernel runs.
 pub(super) fn runs(name: &str) -> bool {
     LAUNCHES.iter().any(|(known, ..)| *known == name)
 }
 
-/// What a kernel leaves in C, bit by bit, and what was counted.
 fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 3]) -> (Vec<u32>, Counters) {
     let (name, threads, shared) = launch;
     let Work::Tensor { operands, result, .. } = kernel(name).work else { panic!("{name} multiplies tiles") };
@@ -52,12 +41,9 @@ fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 
         upload(numbers(m * n, 3), result),
     ];
     let arguments = arguments(module, name, &shape, &places);
-    let options = LaunchOptions { watch: Watch::CheckedGlobalRaces, ..LaunchOptions::default() };
     let grid = [n.div_ceil(128) as u32, m.div_ceil(128) as u32, 1];
     let shape = Shape { grid, block: [threads, 1, 1], shared };
-    let report = gpu.launch(module, name, shape, &arguments, options);
-    let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
-    assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+    let report = gpu.run(module, name, shape, &arguments);
     let c = match result {
         Format::Bf16 => gpu.read::<u16>(places[2], m * n).into_iter().map(u32::from).collect(),
         _ => gpu.read(places[2], m * n),
@@ -71,9 +57,7 @@ fn products_of_tensor_cores_are_the_same_from_machine_code() {
     for launch in LAUNCHES {
         let (name, ..) = launch;
         let source = kernel(name).source.expect("a source");
-        let ptx = root().join("kernels/ptx").join(source).with_extension("ptx");
-        let ptx = gpu.load(&fs::read_to_string(ptx).expect("committed PTX"));
-        let (code, ptx) = (machine_code(&gpu, source), ptx.expect("committed PTX loads"));
+        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&ptx(source)).expect("committed PTX loads"));
         for shape in SHAPES {
             let (ours, counted) = product(&gpu, &code, launch, shape);
             let (want, wanted) = product(&gpu, &ptx, launch, shape);
@@ -96,9 +80,7 @@ fn products_of_tensor_cores_are_the_same_from_machine_code() {
 #[test]
 fn other_products_of_tensor_cores_are_refused_by_name() {
     for kernel in STEPS.iter().flat_map(|step| step.kernels) {
-        let (Work::Tensor { .. }, Some(source)) = (kernel.work, kernel.source) else {
-            continue;
-        };
+        let (Work::Tensor { .. }, Some(source)) = (kernel.work, kernel.source) else { continue };
         if runs(kernel.name) {
             continue;
         }

@@ -3,19 +3,12 @@
 //! `tests/data/sass` holds counts from disassembled kernels. They are static counts, so of whole programs only kernels
 //! whose loops ptxas leaves as they are can be compared.
 
-use std::fs;
 use std::path::Path;
 
-use tests::fixture;
 use tests::gpu::Gpu;
 use tests::machine_code::{HEADER, Widths, kernel, lines, merged};
+use tests::{fixture, read};
 
-fn data(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sass").join(name);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// The sum over the kernels of a module.
 fn count(text: &str) -> Widths {
     let module = Gpu::default().load(text).expect("kernels that load");
     let kernels = module.kernels().iter().map(|k| merged(k.kernel()));
@@ -24,8 +17,7 @@ fn count(text: &str) -> Widths {
 
 #[test]
 fn loads_of_programs_merge_as_ptxas_merges_them() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let table = data("shared_loads.txt");
+    let table = read("tests/data/sass/shared_loads.txt");
     let diagnosed = fixture::folder("tests/fixtures/diagnosed");
     let mut n = 0;
     for line in table.lines().filter(|line| !line.starts_with('#')) {
@@ -34,7 +26,7 @@ fn loads_of_programs_merge_as_ptxas_merges_them() {
         let file = Path::new(words[0]);
         let text = match diagnosed.iter().find(|(one, _)| one.path == file.with_extension("cu")) {
             Some((_, ptx)) => ptx.clone(),
-            None => fs::read_to_string(root.join(file)).expect(words[0]),
+            None => read(file),
         };
         assert_eq!(count(&text)[..3], expected, "{} on {}", words[0], words[1]);
         n += 1;
@@ -44,7 +36,7 @@ fn loads_of_programs_merge_as_ptxas_merges_them() {
 
 #[test]
 fn patterns_merge_as_ptxas_merges_them() {
-    let table = data("shared_patterns.txt");
+    let table = read("tests/data/sass/shared_patterns.txt");
     let mut wrong = Vec::new();
     let mut n = 0;
     for (expected, pattern) in lines(&table) {

@@ -2,7 +2,7 @@
 
 use simt::launch::{LaunchOptions, Watch};
 use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
-use tests::gpu::{Argument, Gpu, Shape, Value};
+use tests::gpu::{Argument, Gpu, Shape, Value, texts};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;
 
@@ -27,9 +27,8 @@ fn elements() -> Vec<Elements> {
         let [name, numbers @ ..] = &line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("no name in `{line}`");
         };
-        let [count, operand, sum] = numbers else { panic!("three numbers in `{line}`") };
-        let number = |text: &str| text.parse::<usize>().expect("a number");
-        let (count, operand, sum) = (number(count), number(operand), number(sum));
+        let numbers: Vec<usize> = numbers.iter().map(|text| text.parse().expect("a number")).collect();
+        let [count, operand, sum] = numbers[..] else { panic!("three numbers in `{line}`") };
         rest = &rest[end + 1 + count..];
         let mut take = |size: usize, width: usize| {
             let (these, others) = rest.split_at(size * count);
@@ -58,26 +57,23 @@ fn elements() -> Vec<Elements> {
     all
 }
 
+fn of_name<T: Copy>(name: &str, known: &[(&str, T)]) -> T {
+    let found = known.iter().find(|(one, _)| *one == name);
+    found.unwrap_or_else(|| panic!("unknown word `{name}`")).1
+}
+
 fn product(name: &str) -> Product {
-    let mut parts = name.rsplit('.');
-    let kind = match parts.next() {
-        Some("bf16") => FactorType::Bf16,
-        Some("f16") => FactorType::F16,
-        Some("tf32") => FactorType::Tf32,
-        Some("e4m3") => FactorType::E4m3,
-        Some("e5m2") => FactorType::E5m2,
-        _ => panic!("unknown type of factors in `{name}`"),
-    };
-    let sum = match parts.next() {
-        Some("f16") => AccumulatorType::F16,
-        Some("f32") => AccumulatorType::F32,
-        _ => panic!("unknown type of sums in `{name}`"),
-    };
-    let unit = match name.split('.').next() {
-        Some("wgmma") => Unit::Warpgroup,
-        Some("mma") => Unit::Warp,
-        _ => panic!("unknown instruction `{name}`"),
-    };
+    use {AccumulatorType as Sum, FactorType as Factor};
+    let parts: Vec<&str> = name.split('.').collect();
+    let [unit, .., sum, kind] = parts[..] else { panic!("no types in `{name}`") };
+    #[rustfmt::skip]
+    let kinds = [
+        ("bf16", Factor::Bf16), ("f16", Factor::F16), ("tf32", Factor::Tf32), ("e4m3", Factor::E4m3),
+        ("e5m2", Factor::E5m2),
+    ];
+    let kind = of_name(kind, &kinds);
+    let sum = of_name(sum, &[("f16", Sum::F16), ("f32", Sum::F32)]);
+    let unit = of_name(unit, &[("wgmma", Unit::Warpgroup), ("mma", Unit::Warp)]);
     Product::new(kind, sum, unit)
 }
 
@@ -119,14 +115,8 @@ fn differences(of: &Elements) -> Option<String> {
     let same = |x: u64, y: u64| x == y || of.name.ends_with("f64") && both_nan(x, y);
     let differ: Vec<usize> = (0..ours.len()).filter(|&i| !same(ours[i], of.d[i])).collect();
     let first = *differ.first()?;
-    Some(format!(
-        "{}: {} of {} differ; element {first}: {:x} instead of {:x}\n",
-        of.name,
-        differ.len(),
-        ours.len(),
-        ours[first],
-        of.d[first]
-    ))
+    let (name, n, all, found, want) = (&of.name, differ.len(), ours.len(), ours[first], of.d[first]);
+    Some(format!("{name}: {n} of {all} differ; element {first}: {found:x} instead of {want:x}\n"))
 }
 
 #[test]
@@ -137,7 +127,6 @@ fn elements_are_those_of_an_h200_bit_by_bit() {
     assert_eq!(differences, "");
 }
 
-/// What the checks say of one block of a fixture, with its text changed.
 fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let all = fixtures();
     let fixture = all.iter().find(|f| f.name == name).expect("a fixture of this name");
@@ -152,9 +141,7 @@ fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let arguments = [gpu.upload(&fixture.inputs), gpu.upload(&vec![0_u32; n])].map(Argument::from);
     let options = LaunchOptions { watch: Watch::Checked, ..LaunchOptions::default() };
     let report = gpu.launch(&module, "k", Shape::line(1, 32), &arguments, options);
-    let report = report.expect("it runs");
-    let texts: Vec<&str> = report.findings.iter().map(|f| f.text.as_str()).collect();
-    texts.join("\n")
+    texts(&report.expect("it runs").findings)
 }
 
 #[test]
@@ -189,7 +176,7 @@ fn undefined_elements_are_followed() {
 
 /// Products in which another NaN goes on than on an H200, in a few words; all others are the same.
 ///
-/// Of `f64`, which NaN goes on depends on the host's processor too.
+/// For `f64`, the NaN that goes on depends on the host's processor too.
 const OTHER_NANS: [&str; 2] =
     ["mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64"];
 

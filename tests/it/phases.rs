@@ -1,28 +1,13 @@
 //! Barriers in shared memory and bulk copies answer as PTX defines, and what is wrong is reported.
 
 use simt::launch::{LaunchOptions, Watch};
-use simt::module::Module;
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::Gpu;
 use tests::phases::{CASES, SEEN, UNSEEN, WRONG, memory, module, shown};
 
-/// What the steps see, or the first finding.
-fn emulate(steps: &str, watch: Watch) -> Result<String, String> {
-    let gpu = Gpu::default();
-    let words = gpu.upload(&memory());
-    let seen = gpu.upload(&[UNSEEN; SEEN]);
-    let loaded = Module::load(&gpu.memory, &module(steps), None).map_err(|error| error.to_string())?;
-    let options = LaunchOptions { watch, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
-    let arguments = [Argument::from(words), Argument::from(seen)];
-    let report = gpu.launch(&loaded, "steps", Shape::line(1, 32), &arguments, options)?;
-    match report.findings.first() {
-        Some(finding) => Err(finding.text.clone()),
-        None => Ok(shown(&gpu.read(seen, SEEN))),
-    }
-}
-
-/// What is wrong with the answer to some steps, if it does not start like this.
 fn check(name: &str, steps: &str, watch: Watch, expected: &str) -> Option<String> {
-    let answer = emulate(steps, watch).unwrap_or_else(|why| why);
+    let options = LaunchOptions { watch, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
+    let seen = Gpu::steps(&module(steps), &memory(), &[UNSEEN; SEEN], [1; 3], options);
+    let answer = seen.map_or_else(|why| why, |seen| shown(&seen));
     (!answer.starts_with(expected)).then(|| format!("{name} ({watch:?}): {answer}\n  and not: {expected}"))
 }
 

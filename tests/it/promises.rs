@@ -1,28 +1,8 @@
 //! The promises of ARCHITECTURE.md that can be read off the sources, and that each of the others names its tests.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
-}
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
-
-/// The `.rs` files under a folder.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
-        }
-    }
-    found
-}
+use tests::{files_under, read, root};
 
 /// The code of a file without its unit tests and comments.
 fn code(path: &Path) -> String {
@@ -54,22 +34,15 @@ fn every_promise_names_the_tests_that_hold_it() {
 
 #[test]
 fn the_emulator_does_no_input_or_output() {
+    #[rustfmt::skip]
     const FORBIDDEN: [&str; 10] = [
-        "std::fs",
-        "std::io",
-        "std::net",
-        "std::env",
-        "std::process",
-        "Instant::",
-        "SystemTime::",
-        "thread_local!",
-        "static mut",
-        "println!",
+        "std::fs", "std::io", "std::net", "std::env", "std::process", "Instant::", "SystemTime::",
+        "thread_local!", "static mut", "println!",
     ];
     const CRATES: [&str; 9] =
         ["arithmetic", "counters", "decode", "diagnostics", "program", "ptx", "sass", "simt", "timing"];
     for krate in CRATES {
-        for path in sources(&root().join("emulator").join(krate).join("src")) {
+        for path in files_under(&root().join("emulator").join(krate).join("src"), "rs") {
             let code = code(&path);
             let found: Vec<_> = FORBIDDEN.iter().filter(|word| code.contains(**word)).collect();
             assert!(found.is_empty(), "{}: {found:?}", path.display());
@@ -79,26 +52,12 @@ fn the_emulator_does_no_input_or_output() {
 
 #[test]
 fn crates_without_unsafe_code_forbid_it() {
+    #[rustfmt::skip]
     const CRATES: [&str; 19] = [
-        "emulator/counters",
-        "emulator/decode",
-        "emulator/diagnostics",
-        "emulator/nvcuda",
-        "emulator/program",
-        "emulator/ptx",
-        "emulator/sass",
-        "emulator/timing",
-        "course/catalog",
-        "course/judge",
-        "course/records",
-        "course/sha256",
-        "course/step_cli",
-        "course/tasks",
-        "course/teach",
-        "book/bookbuild",
-        "book/figures",
-        "tests",
-        "xtask/start",
+        "emulator/counters", "emulator/decode", "emulator/diagnostics", "emulator/nvcuda", "emulator/program",
+        "emulator/ptx", "emulator/sass", "emulator/timing", "course/catalog", "course/judge",
+        "course/records", "course/sha256", "course/step_cli", "course/tasks", "course/teach",
+        "book/bookbuild", "book/figures", "tests", "xtask/start",
     ];
     // The unit tests of `decode` need a function of the type that vector code has.
     const FORBIDS: [&str; 2] = ["#![forbid(unsafe_code)]", "#![cfg_attr(not(test), forbid(unsafe_code))]"];
@@ -146,35 +105,14 @@ fn dependencies_point_one_way() {
         ("xtask", &["catalog", "counters", "records", "step_cli", "tasks"]),
     ];
     // Crates that are libraries for others, and what links CUDA.
+    #[rustfmt::skip]
     const OURS: [&str; 25] = [
-        "arithmetic",
-        "catalog",
-        "counters",
-        "cudarc",
-        "decode",
-        "diagnostics",
-        "driver",
-        "emulator_client",
-        "grader",
-        "harness",
-        "judge",
-        "nvcuda",
-        "program",
-        "ptx",
-        "records",
-        "reference",
-        "sass",
-        "sha256",
-        "simt",
-        "step_cli",
-        "tasks",
-        "teach",
-        "timing",
-        "xtask",
-        "xtask_start",
+        "arithmetic", "catalog", "counters", "cudarc", "decode", "diagnostics", "driver", "emulator_client",
+        "grader", "harness", "judge", "nvcuda", "program", "ptx", "records", "reference", "sass", "sha256",
+        "simt", "step_cli", "tasks", "teach", "timing", "xtask", "xtask_start",
     ];
     for (krate, may) in ALLOWED {
-        let manifest = read(&format!("{krate}/Cargo.toml"));
+        let manifest = read(format!("{krate}/Cargo.toml"));
         let section =
             manifest.split("\n[").find(|part| part.starts_with("dependencies]")).unwrap_or_default();
         let names = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());

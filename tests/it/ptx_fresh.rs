@@ -4,39 +4,40 @@
 //! Compiling again is not needed to notice a forgotten `cargo xtask ptx`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use catalog::provenance::{self, Stale};
+use tests::{files_under, root};
 
 #[test]
 fn committed_ptx_is_fresh() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository");
-    let mut sources = Vec::new();
-    collect(&root.join("kernels"), &mut sources);
-    collect(&root.join("steps"), &mut sources);
-    collect(&root.join("tests/data"), &mut sources);
-    collect(&root.join("book/exhibits"), &mut sources);
-    collect(&root.join("book/python"), &mut sources);
+    let folders = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
+    // PTX of the others is packed: see `packed_ptx_is_fresh` and `course/judge/tests/it/solutions.rs`.
+    let is_packed = |path: &Path| {
+        let mut packed = tasks::fixtures::FOLDERS.iter().chain([&tasks::solutions::FOLDER]);
+        packed.any(|folder| path.starts_with(root().join(folder)))
+    };
+    let mut sources: Vec<_> =
+        folders.iter().flat_map(|folder| files_under(&root().join(folder), "cu")).collect();
+    sources.retain(|path| !is_packed(path));
     assert!(!sources.is_empty());
 
-    let stale: Vec<String> = sources.iter().filter_map(|source| complaint(root, source)).collect();
+    let stale: Vec<String> = sources.iter().filter_map(|source| complaint(root(), source)).collect();
     assert!(stale.is_empty(), "run `cargo xtask ptx`:\n{}", stale.join("\n"));
 }
 
 #[test]
 fn packed_ptx_is_fresh() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository");
     for folder in tasks::fixtures::FOLDERS {
         let kernels = tests::fixture::folder(folder);
-        let stale = kernels.iter().filter(|(one, ptx)| !one.is_fresh(root, ptx));
+        let stale = kernels.iter().filter(|(one, ptx)| !one.is_fresh(root(), ptx));
         let stale: Vec<&str> = stale.map(|(one, _)| one.name.as_str()).collect();
         assert!(stale.is_empty(), "run `cargo xtask fixtures`: {}", stale.join(" "));
-        let packed = tasks::fixtures::compiled(root, folder).expect("its PTX is readable");
+        let packed = tasks::fixtures::compiled(root(), folder).expect("its PTX is readable");
         assert_eq!(packed.len(), kernels.len(), "{folder}: run `cargo xtask fixtures`");
     }
 }
 
-/// What is wrong with the PTX of a source, if anything.
 fn complaint(root: &Path, source: &Path) -> Option<String> {
     let name = source.strip_prefix(root).unwrap_or(source).display().to_string();
     let Ok(ptx) = fs::read_to_string(provenance::target_of(root, source)) else {
@@ -51,7 +52,6 @@ fn complaint(root: &Path, source: &Path) -> Option<String> {
     Some(format!("{name}: {why}"))
 }
 
-/// What is wrong with the machine code of a source, if anything.
 fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
     let path = provenance::cubin_of(root, source)?;
     let hash = fs::read(path).map(|bytes| provenance::sha256(&bytes));
@@ -59,21 +59,5 @@ fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
         Ok(hash) if provenance::cubin_hash(ptx) == Some(&hash) => None,
         Ok(_) => Some("its machine code was not made with its PTX".into()),
         Err(_) => Some("no machine code committed".into()),
-    }
-}
-
-fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        // Their PTX is packed: see `packed_ptx_is_fresh` and `course/judge/tests/it/solutions.rs`.
-        let mut packed = tasks::fixtures::FOLDERS.iter().chain([&tasks::solutions::FOLDER]);
-        if packed.any(|folder| path.ends_with(folder)) {
-            continue;
-        }
-        if path.is_dir() {
-            collect(&path, into);
-        } else if path.extension().is_some_and(|e| e == "cu") {
-            into.push(path);
-        }
     }
 }

@@ -1,14 +1,11 @@
 //! Everything that is committed here reads and decodes: each instruction form, the corpus, the diagnosed kernels.
 
-use std::fs;
-use std::path::Path;
-
+use catalog::files::files_ending_with;
 use simt::arithmetic::cpu_level;
 use simt::decode::{Symbols, decode, module_variables};
 use tests::conformance::{fixtures, missing, module};
-use tests::fixture;
+use tests::{fixture, read, root};
 
-/// What is wrong with a PTX text, if anything.
 fn complaint(text: &str) -> Option<String> {
     let module = match ptx::parse(text) {
         Ok(module) => module,
@@ -45,20 +42,15 @@ fn every_row_of_the_table_has_a_form() {
 
 #[test]
 fn committed_kernels_decode() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository");
-    let mut bad = Vec::new();
-    let mut n = 0;
+    let (mut n, mut bad) = (0, Vec::new());
     for (one, ptx) in fixture::folder("tests/fixtures/diagnosed") {
         n += 1;
         bad.extend(complaint(&ptx).map(|what| format!("{}: {what}", one.name)));
     }
     for folder in ["kernels/ptx", "tests/data/corpus"] {
-        for entry in fs::read_dir(root.join(folder)).expect("a folder of kernels").flatten() {
-            if entry.path().extension().is_some_and(|e| e == "ptx") {
-                n += 1;
-                let text = fs::read_to_string(entry.path()).expect("a readable file");
-                bad.extend(complaint(&text).map(|what| format!("{}: {what}", entry.path().display())));
-            }
+        for path in files_ending_with(&root().join(folder), ".ptx").expect("a folder of kernels") {
+            n += 1;
+            bad.extend(complaint(&read(&path)).map(|what| format!("{}: {what}", path.display())));
         }
     }
     assert!(n > 100, "only {n} kernels found");

@@ -5,9 +5,8 @@ use std::path::Path;
 use catalog::{NOT_MEASURED, STEPS};
 use records::sanitizer::{Record, TOOLS, Verdict};
 
-/// Of all GPUs on record.
 fn verdicts() -> Vec<Verdict> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../book/data");
+    let folder = tests::root().join("book/data");
     let files = catalog::files::files_ending_with(&folder, "-sanitizer.json").expect("book/data is there");
     let load = |path: &Path| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
     files.iter().flat_map(|file| load(file).verdicts).collect()

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use simt::check::Code;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::{Argument, Gpu, Shape, texts};
 use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, Way, answer, cases, tensor_words};
 
-/// What the emulator answers: shared memory behind the flag, and the tensor; or what it found.
+/// The emulator's answer: shared memory behind the flag, and the tensor; or its first finding.
 fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let gpu = Gpu::default();
     let tensor = gpu.upload(&tensor_words());
@@ -30,7 +30,6 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     }
 }
 
-/// What a GPU would have answered.
 fn answered(case: &Case) -> String {
     match emulate(case) {
         Ok((out, tensor)) => answer(&out, &tensor),
@@ -46,8 +45,7 @@ fn answered(case: &Case) -> String {
 
 #[test]
 fn boxes_are_copied_as_hardware_does() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/data/tensor/h200.txt"));
-    let text = text.expect("the answers of an H200");
+    let text = tests::read("tests/data/tensor/h200.txt");
     let hardware: BTreeMap<&str, &str> = text.lines().filter_map(|line| line.split_once(": ")).collect();
     // Bytes arrive in parts there, and a phase ends as soon as those that have come are those that were expected.
     let list: Vec<Case> = cases().into_iter().filter(|case| case.name != "barrier expects half").collect();
@@ -63,15 +61,10 @@ fn boxes_are_copied_as_hardware_does() {
 
 #[test]
 fn what_cannot_be_copied_is_reported() {
+    #[rustfmt::skip]
     const SHOWN: [&str; 8] = [
-        "map at 16",
-        "zeros for a map",
-        "garbage for a map",
-        "column -1",
-        "fewer coordinates",
-        "plain left edge store",
-        "shared memory at 64",
-        "shared memory at 64 store",
+        "map at 16", "zeros for a map", "garbage for a map", "column -1", "fewer coordinates",
+        "plain left edge store", "shared memory at 64", "shared memory at 64 store",
     ];
     let found: Vec<String> = cases()
         .iter()
@@ -82,7 +75,7 @@ fn what_cannot_be_copied_is_reported() {
     insta::assert_snapshot!(found.join("\n\n"));
 }
 
-/// What is found when the tensor has `rows` of the map's 40 rows of memory, or was freed.
+/// Findings when the tensor has `rows` of the map's 40 rows of memory, or was freed.
 fn found_in(way: Way, rows: u64, freed: bool) -> String {
     let name = if way == Way::Load { "plain bottom" } else { "plain bottom store" };
     let case = cases().into_iter().find(|case| case.name == name).expect("a case");
@@ -97,9 +90,7 @@ fn found_in(way: Way, rows: u64, freed: bool) -> String {
     let arguments = [Argument(case.parameter(&map).to_vec()), Argument::from(out)];
     let shape = Shape { shared: SHARED_BYTES as u32, ..Shape::line(1, THREADS) };
     let report = gpu.launch(&loaded, "copy", shape, &arguments, LaunchOptions::default());
-    let report = report.expect("it starts");
-    let texts: Vec<&str> = report.findings.iter().map(|finding| finding.text.as_str()).collect();
-    texts.join("\n")
+    texts(&report.expect("it starts").findings)
 }
 
 #[test]

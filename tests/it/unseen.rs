@@ -13,7 +13,6 @@ use tests::fixture;
 
 static UNSEEN: LazyLock<Vec<(Fixture, String)>> = LazyLock::new(|| fixture::folder("tests/fixtures/unseen"));
 
-/// What each of the four marks is for.
 const MARKS: [&str; 4] = ["caught", "line", "cause", "remedy"];
 
 struct Row {
@@ -97,7 +96,6 @@ fn a_mistake_without_a_finding_has_no_marks() {
     }
 }
 
-/// The table of the book.
 fn table() -> String {
     let rows = rows();
     let mut text =

@@ -7,13 +7,12 @@ use std::collections::BTreeMap;
 
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::{Argument, Gpu, Shape, clean};
 use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, sums};
 
 /// The hash of what the registers of all threads held, by the name of the case.
 const ANSWERS: &str = include_str!("../data/wgmma/h200.txt");
 
-/// What the registers of all threads hold after a product.
 fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>, String> {
     let words = (THREADS * case.form.words()) as usize;
     let out = gpu.upload(&vec![0u32; words]);
@@ -27,16 +26,10 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>
     ];
     let shape = Shape { shared: IMAGE_BYTES as u32, ..Shape::line(1, THREADS) };
     let options = LaunchOptions { watch, budget: 1 << 26, threads: 1, ..LaunchOptions::default() };
-    let report = gpu
-        .launch(module, &case.form.kernel(), shape, &arguments, options)
-        .map_err(|error| error.to_string())?;
-    match report.findings.first() {
-        Some(finding) => Err(finding.text.clone()),
-        None => Ok(gpu.read(out, words)),
-    }
+    clean(gpu.launch(module, &case.form.kernel(), shape, &arguments, options)?)?;
+    Ok(gpu.read(out, words))
 }
 
-/// Why a kernel of this one instruction does not load.
 #[track_caller]
 fn refused(target: &str, instruction: &str, why: &str) {
     let text = format!(

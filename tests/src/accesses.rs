@@ -7,10 +7,8 @@ use std::fmt::Write as _;
 
 /// Size of the buffer that every kernel takes.
 pub const BYTES: usize = 1 << 20;
-/// Threads of the one block.
 pub const BLOCK: u32 = 32;
 
-/// One of the kernels.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     /// Entry point: group, operation and pattern.
@@ -18,7 +16,7 @@ pub struct Kernel {
     body: String,
 }
 
-/// Which element each lane accesses: `(lane * times >> shift & mask) * step + start`, for the lanes of `lanes`.
+/// The element that each lane accesses: `(lane * times >> shift & mask) * step + start`, for the lanes of `lanes`.
 #[derive(Debug, Clone, Copy)]
 struct Pattern {
     name: &'static str,
@@ -89,7 +87,6 @@ const SETS: [(&str, &[Pattern]); 5] = [
 /// Bodies of the kernels, one a line; the head of the file describes them.
 const BODIES: &str = include_str!("../data/accesses.txt");
 
-/// Abbreviations in bodies, and their expansions.
 #[rustfmt::skip]
 const ABBREVIATIONS: [(&str, &str); 5] = [
     ("{values}", "{%v, %lane, %n, %v}"),
@@ -99,16 +96,11 @@ const ABBREVIATIONS: [(&str, &str); 5] = [
     ("{arrive}", "cp.async.commit_group; cp.async.wait_group 0;"),
 ];
 
-/// All kernels, in the order of the file.
-///
-/// # Panics
-/// When a line of `tests/data/accesses.txt` is malformed.
 pub fn kernels() -> Vec<Kernel> {
     let lines = BODIES.lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(kernels_of_line).collect()
 }
 
-/// One kernel, or one for each pattern of a set.
 fn kernels_of_line(line: &str) -> Vec<Kernel> {
     let (head, body) = line.split_once(": ").expect("a name and a body");
     let [name, bytes, set] = head.split(' ').collect::<Vec<_>>()[..] else {
@@ -126,7 +118,6 @@ fn kernels_of_line(line: &str) -> Vec<Kernel> {
     patterns.iter().map(kernel).collect()
 }
 
-/// An access at the addresses of a pattern.
 fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
     let mut body = format!(
         "mul.lo.u32 %r0, %lane, {}; shr.u32 %r0, %r0, {}; and.b32 %r0, %r0, {};\n",
@@ -155,7 +146,6 @@ fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
     body
 }
 
-/// PTX of these kernels.
 pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> String {
     let mut text =
         String::from(".version 8.4\n.target sm_90\n.address_size 64\n.const .align 4 .b8 table[256];\n");

@@ -24,14 +24,15 @@ use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 use tasks::fixtures::Fixture;
 
 use crate::fixture::key_lines;
-use crate::gemm::Product;
+use crate::gemm::{Product, transposed};
+use crate::recorded::ptx;
 
 /// Factor of the product: C = ALPHA · A · B + BETA · C.
 pub const ALPHA: f32 = 2.0;
 /// Factor of the old C, for kernels that take `beta`; others replace C.
 const BETA: f32 = 3.0;
 
-/// How a kernel is launched, and what must be found, by the lines at its top.
+/// Launches of a kernel, and codes that must be found, by the lines at its top.
 #[derive(Debug, Default)]
 pub struct Head {
     /// Codes that must be found; none for `clean`.
@@ -47,49 +48,31 @@ pub struct Head {
     parameters: Vec<String>,
 }
 
-/// One launch of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launch {
-    /// Blocks of the grid, along x and y.
     pub blocks: [u32; 2],
     /// Tiles that blocks do not share out, for kernels that take `whole`.
     whole: i32,
-    /// M, N, K.
     pub shape: [usize; 3],
 }
 
-/// Findings, results and counters of a launch.
 #[derive(Debug)]
 pub struct Ran {
-    /// The findings.
     pub findings: Vec<Finding>,
-    /// Wrong elements of C.
     pub n_wrong: usize,
-    /// Elements of C.
     pub n_elements: usize,
-    /// C.
     pub c: Vec<f32>,
-    /// What was counted.
     pub counters: Counters,
 }
 
 impl Head {
-    /// A matrix that a parameter names is of a type.
     fn is_of(&self, matrix: &str, element: &str) -> bool {
         let of = |word: &String| word.starts_with(matrix) && word.rsplit('/').next() == Some(element);
         self.parameters.iter().any(of)
     }
-
-    /// B has a row for each of its columns.
-    fn is_turned(&self) -> bool {
-        self.parameters.iter().any(|word| word.starts_with("Bt"))
-    }
 }
 
 /// A number of e4m3 that is no NaN and not denormal.
-///
-/// # Panics
-/// When e4m3 does not have it.
 pub fn to_e4m3(x: f32) -> u8 {
     const BEHIND_POINT: u32 = 3;
     let (sign, bits) = (x.to_bits() >> 31 << 7, x.abs().to_bits() >> (23 - BEHIND_POINT));
@@ -101,26 +84,16 @@ pub fn to_e4m3(x: f32) -> u8 {
     (sign | code) as u8
 }
 
-/// Rows become columns.
-fn turned(x: &[f32], rows: usize, cols: usize) -> Vec<f32> {
-    (0..rows * cols).map(|i| x[i % rows * cols + i / rows]).collect()
-}
-
 /// The nearest number of bf16, of two the even one. Not for NaNs.
 pub fn to_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
     ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
-/// A number of bf16 as a float.
 pub fn of_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// Reads the lines at the top of a kernel.
-///
-/// # Panics
-/// When a line is unknown or not as it has to be.
 pub fn head(fixture: &Fixture) -> Head {
     const KEYS: [&str; 8] = ["arch", "block", "expect", "kernel", "launch", "product", "shared", "unwritten"];
     let mut head = Head::default();
@@ -152,15 +125,18 @@ pub fn head(fixture: &Fixture) -> Head {
     head
 }
 
+/// A committed kernel of the ladder with a head as those of the fixtures have it.
+pub fn committed(file: &str, kernel: &str, head: &str) -> (Fixture, String) {
+    let source = format!("// kernel: {kernel}\n{head}");
+    (Fixture { name: kernel.to_owned(), path: format!("kernels/{file}.cu").into(), source }, ptx(file))
+}
+
 /// Numbers of bf16 from one row of a part to the next.
 pub fn pitch_of_parts(cols: usize) -> usize {
     cols.next_multiple_of(8)
 }
 
 /// The three parts of a matrix, one after the other, as `split_v12` writes them.
-///
-/// # Panics
-/// When its launch is refused, or the checks find something.
 pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) -> u64 {
     const THREADS: usize = 256;
     let kernel = module.kernel("split_v12").expect("it is in the same module");
@@ -208,7 +184,6 @@ fn map(address: u64, rows: usize, [cols, pitch]: [usize; 2], what: &str) -> Tens
     map.expect("a map")
 }
 
-/// Elements of A and B.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inputs {
     /// Small whole numbers: their sums are exact in any order.
@@ -220,7 +195,6 @@ pub enum Inputs {
 }
 
 impl Inputs {
-    /// A and B of a launch.
     pub fn product(self, [m, n, k]: [usize; 3]) -> Product {
         let mut product = Product::random(m, n, k, 11);
         for x in product.a.iter_mut().chain(&mut product.b) {
@@ -229,7 +203,6 @@ impl Inputs {
         product
     }
 
-    /// Makes an element from a number between −1 and 1.
     fn of(self, x: f32) -> f32 {
         match self {
             Inputs::Whole => (x * 8.0).round(),
@@ -240,19 +213,7 @@ impl Inputs {
     }
 }
 
-/// Launches a kernel on whole numbers.
-///
-/// # Panics
-/// When it does not load or its launch is refused.
-pub fn run(kernel: &(Fixture, String), launch: Launch, threads: usize) -> Ran {
-    run_with(kernel, launch, threads, Inputs::Whole)
-}
-
-/// Launches a kernel.
-///
-/// # Panics
-/// As [`run`].
-pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
+pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
     let head = head(one);
     let [m, n, k] = launch.shape;
     let product = inputs.product(launch.shape);
@@ -268,17 +229,15 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
             false => gpu.upload(matrix),
         }
     };
-    let stored_b = match head.is_turned() {
-        true => &turned(&product.b, k, n),
+    let is_turned = head.parameters.iter().any(|word| word.starts_with("Bt"));
+    let stored_b = match is_turned {
+        true => &transposed(&product.b, k, n),
         false => &product.b,
     };
-    let [a, b, c] =
+    let [a, mut b, c] =
         [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
-    let b = match head.lacks_last_row_of_b {
-        true => gpu.alloc::<f32>(k * n),
-        false => b,
-    };
     if head.lacks_last_row_of_b {
+        b = gpu.alloc::<f32>(k * n);
         gpu.write(b, &product.b[..(k - 1) * n]);
     }
     let module = match gpu.load(ptx) {
@@ -366,14 +325,11 @@ pub fn run_with((one, ptx): &(Fixture, String), launch: Launch, threads: usize, 
     }
 }
 
-/// What the launches of a kernel give, up to the first with which something is wrong: as text, and the codes.
-///
-/// # Panics
-/// As [`run`].
+/// Findings and wrong results of a kernel's launches up to the first with any: as text, and the codes.
 pub fn shown(kernel: &(Fixture, String), threads: usize) -> (String, Vec<String>) {
     let (mut text, mut codes) = (String::new(), Vec::new());
     for launch in head(&kernel.0).launches {
-        let ran = run(kernel, launch, threads);
+        let ran = run(kernel, launch, threads, Inputs::Whole);
         for finding in &ran.findings {
             text.push_str(&finding.text);
             text.push('\n');

@@ -8,17 +8,14 @@ use std::fmt::Write as _;
 
 /// Words of the result of each block.
 pub const SEEN: usize = 8;
-/// Blocks of which the result has room.
 pub const BLOCKS: usize = 8;
 /// Words of global memory: each holds its number.
 pub const WORDS: usize = 64;
 /// Content of a word of the result before a block writes it.
 pub const UNSEEN: u32 = 0xFFFF_FFFF;
 
-/// A kernel and what its blocks see.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
-    /// Subject, in words.
     pub name: &'static str,
     /// Blocks of a cluster in x, y and z; `None`: a launch without.
     pub cluster: Option<[u32; 3]>,
@@ -31,7 +28,6 @@ pub struct Case {
     /// Registers: `%r1` thread, `%r2` block of the grid, `%r3` rank, `%r4` the shared array `box`, `%r5` the barriers
     /// `bars`, `%r6` the rank of the next block, `%r7` and `%r8` its `box` and `bars`, `%d1` global memory.
     pub body: &'static str,
-    /// What the blocks see, in the order of the grid.
     pub seen: &'static [&'static [u32]],
 }
 
@@ -49,7 +45,6 @@ const PAIR: [u32; 3] = [2, 1, 1];
 const INIT: &str =
     "one; mbarrier.init.shared::cta.b64 [%r5], 1; fence.mbarrier_init.release.cluster; all; sync; ";
 
-/// Cases that end well.
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
     case("registers of a line", PAIR, [4, 1, 1],
@@ -227,12 +222,10 @@ pub fn module_with(case: &Case, directives: &str) -> String {
     text
 }
 
-/// The module with the kernel `steps` of a case.
 pub fn module(case: &Case) -> String {
     module_with(case, "")
 }
 
-/// Content of global memory before a case.
 pub fn memory() -> Vec<u32> {
     (0..WORDS as u32).collect()
 }

@@ -2,7 +2,6 @@
 //!
 //! `tests/fixtures/diagnosed/README.md` describes the lines. Nothing here knows what ought to be found.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use diagnostics::Finding;
@@ -12,29 +11,23 @@ use simt::memory::{Memory, Origin};
 use simt::program::Kernel;
 use tasks::fixtures::{self, Fixture};
 
-/// How a `.cu` says that it is launched.
+use crate::gpu::texts;
+use crate::root;
+
 #[derive(Debug, Default)]
 pub struct Head {
-    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
     pub shared: u32,
     /// Thread-instructions after which the launch is stopped.
     pub budget: u64,
-    /// Name and description of each argument.
     pub args: Vec<(String, Vec<String>)>,
-    /// Codes that must be found.
     pub expect: Vec<String>,
     /// Elements of arguments after the launch: name, index, value.
     pub gives: Vec<(String, u64, String)>,
 }
 
 /// The lines `// key: value` at the top of a `.cu`, below its title.
-///
-/// # Panics
-/// When a key is none of `known`.
 pub(crate) fn key_lines<'a>(fixture: &'a Fixture, known: &[&str]) -> Vec<(&'a str, &'a str)> {
     let mut found = Vec::new();
     let mut above = ".";
@@ -57,7 +50,6 @@ pub(crate) fn key_lines<'a>(fixture: &'a Fixture, known: &[&str]) -> Vec<(&'a st
     found
 }
 
-/// Reads the lines at the top of a `.cu`.
 fn head(fixture: &Fixture) -> Head {
     const KEYS: [&str; 8] = ["arch", "arg", "block", "budget", "expect", "gives", "grid", "shared"];
     let mut head = Head { grid: [1; 3], block: [1; 3], ..Head::default() };
@@ -126,35 +118,17 @@ fn argument(memory: &Memory, description: &[String]) -> Option<Vec<u8>> {
     Some(address.to_le_bytes().to_vec())
 }
 
-/// A launch: what the head of its kernel says, and what it gave.
 #[derive(Debug)]
 pub struct Ran {
-    /// How it was launched.
     pub head: Head,
     /// Codes found; `E-LOAD` and `E-LAUNCH` for what did not run.
     pub codes: Vec<String>,
-    /// The findings of the launch.
     pub findings: Vec<Finding>,
-    /// The texts of all findings.
     pub text: String,
-    /// Elements that do not have the value that the head says.
     pub wrong: Vec<String>,
 }
 
-/// The file that a line includes with quotes.
-fn included(line: &str) -> Option<&str> {
-    line.strip_prefix("#include \"")?.strip_suffix('"')
-}
-
-/// The root of the checkout.
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
-}
-
 /// The kernels of a folder with their PTX, in the order of their names. `tests/it/ptx_fresh.rs` compares the hashes.
-///
-/// # Panics
-/// When the folder has an error, or a kernel without PTX.
 pub fn folder(folder: &str) -> Vec<(Fixture, String)> {
     let mut compiled = fixtures::compiled(root(), folder).expect("its PTX is readable").into_iter();
     let found = fixtures::load(root(), folder).expect("its sources are readable");
@@ -189,7 +163,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     params.resize(loaded.kernel().param_bytes as usize, 0);
     let mut sources: Vec<(String, Arc<str>)> = Vec::new();
     if with_source {
-        for header in text.lines().filter_map(included) {
+        for header in text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"')) {
             let text = std::fs::read_to_string(folder.join(header)).expect("the header is there");
             sources.push((header.to_owned(), text.into()));
         }
@@ -218,11 +192,10 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
             let outputs = report.outputs.into_iter().map(|output| output.finding);
             let copied = outputs.filter(|_| broken);
             let findings: Vec<Finding> = report.findings.into_iter().chain(copied).collect();
-            let texts: Vec<&str> = findings.iter().map(|found| found.text.as_str()).collect();
             Ran {
                 head,
                 codes: findings.iter().map(|found| found.code.as_str().to_owned()).collect(),
-                text: texts.join("\n"),
+                text: texts(&findings),
                 findings,
                 wrong,
             }
@@ -230,7 +203,6 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     }
 }
 
-/// What differs from what the head says.
 fn wrong(memory: &Memory, head: &Head, kernel: &Kernel, params: &[u8]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, index, wanted) in &head.gives {

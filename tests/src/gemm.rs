@@ -6,11 +6,9 @@ use simt::launch::{LaunchOptions, Watch};
 
 use crate::gpu::{Argument, Gpu, Shape, Value};
 
-/// The elements of matrices: `f32` and `f64`.
 pub trait Number: Value + Into<f64> + PartialEq + Send + Sync {
     const NAN: Self;
     const ZERO: Self;
-    /// A number in -1 .. 1.
     fn random(rng: &mut ChaCha8Rng) -> Self;
     fn mul_add(self, b: Self, c: Self) -> Self;
 }
@@ -44,15 +42,16 @@ pub struct Product<T = f32> {
 /// A kernel with the parameters `(int M, int N, int K, const float* A, const float* B, float* C)`, or of doubles.
 #[derive(Debug, Clone, Copy)]
 pub struct GemmKernel {
-    /// Name of the entry point.
     pub name: &'static str,
     pub ptx: &'static str,
-    /// Rows and columns of C that a block computes.
     pub tile: [usize; 2],
-    /// Threads of a block.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory per k.
     pub strip: usize,
+}
+
+pub fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
+    (0..rows * cols).map(|i| matrix[i % rows * cols + i / rows]).collect()
 }
 
 impl<T: Number> Product<T> {

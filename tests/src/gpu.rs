@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use diagnostics::Report;
+use diagnostics::{Finding, Report};
 use simt::check::Code;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::{LoadedKernel, Module};
@@ -27,16 +27,24 @@ impl DerefMut for Gpu {
     }
 }
 
+pub fn texts(findings: &[Finding]) -> String {
+    let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
+    texts.join("\n")
+}
+
+/// Fails with the text of the first finding.
+pub fn clean(report: Report) -> Result<Report, String> {
+    match report.findings.first() {
+        Some(finding) => Err(finding.text.clone()),
+        None => Ok(report),
+    }
+}
+
 impl Gpu {
-    /// A device with `bytes` bytes of memory.
     pub fn with_memory(bytes: u64) -> Self {
         Self(simt::gpu::Gpu::with_memory(bytes))
     }
 
-    /// Launches a kernel of a module.
-    ///
-    /// # Errors
-    /// As [`Self::launch_raw`]; also when the module has no such kernel.
     pub fn launch(
         &self,
         module: &Module,
@@ -47,29 +55,12 @@ impl Gpu {
     ) -> Result<Report, String> {
         let loaded = module.kernel(name).ok_or_else(|| format!("no kernel `{name}`"))?;
         let params = simt::gpu::Gpu::params(loaded.kernel(), arguments).map_err(|error| error.to_string())?;
-        self.launch_raw(loaded, shape, params, options)
+        self.launch_raw(loaded, shape, params, options).map(|(report, _)| report)
     }
 
-    /// Launches a kernel with bytes for parameters, right or wrong.
-    ///
-    /// # Errors
-    /// When the launch is refused, why.
+    /// Launches a kernel with bytes for parameters, right or wrong, and returns also the codes of all mistakes: a report
+    /// leaves out those that follow from another one.
     pub fn launch_raw(
-        &self,
-        kernel: &LoadedKernel,
-        shape: Shape,
-        params: Vec<u8>,
-        options: LaunchOptions,
-    ) -> Result<Report, String> {
-        self.launch_raw_with_codes(kernel, shape, params, options).map(|(report, _)| report)
-    }
-
-    /// Launches like [`Self::launch_raw`], and returns also the codes of all mistakes: a report leaves out those that
-    /// follow from another one.
-    ///
-    /// # Errors
-    /// When the launch is refused, why.
-    pub fn launch_raw_with_codes(
         &self,
         kernel: &LoadedKernel,
         shape: Shape,
@@ -86,10 +77,24 @@ impl Gpu {
         }
     }
 
-    /// Launches with all checks on, and wants no finding.
-    ///
-    /// # Panics
-    /// When the launch is refused or a check found something.
+    /// The words that the kernel `steps` of a module sees in 32 threads of each block, or the first finding. It gets global
+    /// memory with these words, and room for `seen`.
+    pub fn steps(
+        module: &str,
+        memory: &[u32],
+        seen: &[u32],
+        grid: [u32; 3],
+        options: LaunchOptions,
+    ) -> Result<Vec<u32>, String> {
+        let gpu = Self::default();
+        let (words, out) = (gpu.upload(memory), gpu.upload(seen));
+        let loaded = gpu.load(module).map_err(|error| error.to_string())?;
+        let shape = Shape { grid, block: [32, 1, 1], shared: 0 };
+        clean(gpu.launch(&loaded, "steps", shape, &[words.into(), out.into()], options)?)?;
+        Ok(gpu.read(out, seen.len()))
+    }
+
+    /// Launches with all checks on, and panics at a finding.
     pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> Report {
         let options =
             LaunchOptions { watch: Watch::CheckedGlobalRaces, budget: 1 << 32, ..LaunchOptions::default() };
@@ -97,8 +102,7 @@ impl Gpu {
             Ok(report) => report,
             Err(refused) => panic!("{name}: {refused}"),
         };
-        let texts: Vec<&str> = report.findings.iter().map(|f| f.text.as_str()).collect();
-        assert!(texts.is_empty(), "{name}:\n{}", texts.join("\n"));
+        assert!(report.findings.is_empty(), "{name}:\n{}", texts(&report.findings));
         report
     }
 }

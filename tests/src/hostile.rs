@@ -11,22 +11,18 @@ fn size(rng: &mut ChaCha8Rng, most: u32) -> u32 {
     rng.random_range(1..=2u32 << bits).min(most)
 }
 
-fn header() -> String {
-    ".version 8.4\n.target sm_90\n.address_size 64\n".to_owned()
-}
-
 /// Machine code of the ladder, damaged: instructions with bits changed, taken from elsewhere, or sent elsewhere; now and
 /// then anything else in the file.
 pub fn cubin(seed: u64) -> Vec<u8> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xcb1);
     let mut cubin = CUBINS[rng.random_range(0..CUBINS.len())].clone();
-    let Ok(module) = sass::Module::read(&cubin) else {
-        return cubin;
-    };
+    let Ok(module) = sass::Module::read(&cubin) else { return cubin };
     // Words that begin an instruction: the first of a kernel are looked for, and the others are behind it.
     let words: Vec<usize> = (0..cubin.len() / 16)
         .map(|at| 16 * at)
-        .filter(|&at| word(&cubin, at).is_some_and(is_instruction))
+        .filter(|&at| {
+            word(&cubin, at).is_some_and(|word| sass::decode(sass::Architecture::Sm90, word, 0).is_ok())
+        })
         .collect();
     let n_instructions: usize = module.kernels.iter().map(|kernel| kernel.instructions.len()).sum();
     if words.is_empty() || n_instructions == 0 {
@@ -59,7 +55,6 @@ pub fn cubin(seed: u64) -> Vec<u8> {
     cubin
 }
 
-/// The machine code of the ladder.
 static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let sources = catalog::STEPS.iter().flat_map(|step| step.kernels);
     let mut names: Vec<&str> = sources.filter_map(|kernel| kernel.source).collect();
@@ -67,34 +62,22 @@ static CUBINS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     names.into_iter().map(crate::recorded::cubin).collect()
 });
 
-fn is_instruction(word: u128) -> bool {
-    sass::decode(sass::Architecture::Sm90, word, 0).is_ok()
-}
-
 fn word(bytes: &[u8], at: usize) -> Option<u128> {
     Some(u128::from_le_bytes(bytes.get(at..at + 16)?.try_into().ok()?))
 }
 
-/// A module and the name of its kind.
 pub fn module(seed: u64) -> (String, String) {
     type Kind = (&'static str, fn(&mut ChaCha8Rng) -> String);
+    #[rustfmt::skip]
     const KINDS: [Kind; 12] = [
-        ("initialisers", initialisers),
-        ("inlining", inlining),
-        ("doubling", doubling),
-        ("declarations", declarations),
-        ("names", names),
-        ("branches", branches),
-        ("tables", tables),
-        ("registers", registers),
-        ("blocks", blocks),
-        ("files", files),
-        ("memory", memory),
+        ("initialisers", initialisers), ("inlining", inlining), ("doubling", doubling),
+        ("declarations", declarations), ("names", names), ("branches", branches), ("tables", tables),
+        ("registers", registers), ("blocks", blocks), ("files", files), ("memory", memory),
         ("endless", endless),
     ];
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed);
     let (name, make) = KINDS[rng.random_range(0..KINDS.len())];
-    (name.to_owned(), header() + &make(&mut rng))
+    (name.to_owned(), format!(".version 8.4\n.target sm_90\n.address_size 64\n{}", make(&mut rng)))
 }
 
 fn initialisers(rng: &mut ChaCha8Rng) -> String {
@@ -168,28 +151,19 @@ fn doubling(rng: &mut ChaCha8Rng) -> String {
 
 fn declarations(rng: &mut ChaCha8Rng) -> String {
     let mut text = String::new();
+    #[rustfmt::skip]
     let line = [
-        ".shared .b32 x#;",
-        ".global .b32 x#[4];",
-        ".const .b32 x# = 1;",
-        ".extern .shared .b8 x#[];",
-        "// sm_90: k#: # registers, 0 bytes smem",
-        ".file # \"x#.cu\"",
-        ".extern .func x#();",
+        ".shared .b32 x#;", ".global .b32 x#[4];", ".const .b32 x# = 1;", ".extern .shared .b8 x#[];",
+        "// sm_90: k#: # registers, 0 bytes smem", ".file # \"x#.cu\"", ".extern .func x#();",
         ".alias x#, f;",
     ][rng.random_range(0..8usize)];
     for i in 0..size(rng, 20_000) {
         let _ = writeln!(text, "{}", line.replace('#', &i.to_string()));
     }
+    #[rustfmt::skip]
     let statement = [
-        ".loc 1 # 3",
-        ".reg .b32 %q#;",
-        "l#:",
-        ".local .b32 y#;",
-        ".shared .b32 z#;",
-        ".param .b64 p#;",
-        ".pragma \"nounroll\";",
-        "{ .reg .b32 %r; }",
+        ".loc 1 # 3", ".reg .b32 %q#;", "l#:", ".local .b32 y#;", ".shared .b32 z#;", ".param .b64 p#;",
+        ".pragma \"nounroll\";", "{ .reg .b32 %r; }",
     ][rng.random_range(0..8usize)];
     let _ = writeln!(text, ".func f() {{");
     for i in 0..size(rng, 10_000) {
@@ -323,17 +297,12 @@ fn memory(rng: &mut ChaCha8Rng) -> String {
     )
 }
 
-/// Kernels that do not end by themselves, or that fill what they can.
 fn endless(rng: &mut ChaCha8Rng) -> String {
+    #[rustfmt::skip]
     let step = [
-        "cp.async.ca.shared.global [s], [g], 4;",
-        "call (r), vprintf, (a, b);",
-        "bar.sync 0;",
-        "atom.global.add.u32 %r, [g], 0;",
-        "ld.volatile.global.u32 %r, [g];",
-        "nanosleep.u32 100;",
-        "{ @%p bra x; x: bar.warp.sync 1; }",
-        "mov.u32 %r, %clock;",
+        "cp.async.ca.shared.global [s], [g], 4;", "call (r), vprintf, (a, b);", "bar.sync 0;",
+        "atom.global.add.u32 %r, [g], 0;", "ld.volatile.global.u32 %r, [g];", "nanosleep.u32 100;",
+        "{ @%p bra x; x: bar.warp.sync 1; }", "mov.u32 %r, %clock;",
     ][rng.random_range(0..8usize)];
     format!(
         ".global .b32 g[64];\n.global .b8 f[3] = {{37, 100, 0}};\n\

@@ -15,7 +15,39 @@ pub mod phases;
 pub mod random_atomics;
 pub mod random_kernel;
 pub mod recorded;
+mod split_mix;
 pub mod tensor;
 pub mod tensor_cores;
 pub mod torture;
 pub mod wgmma;
+
+use std::path::{Path, PathBuf};
+
+/// Lines of text for 0 to `n` - 1.
+fn each(n: usize, line: impl Fn(usize) -> String) -> String {
+    (0..n).map(line).collect()
+}
+
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
+}
+
+/// The files under a folder whose names have this ending.
+pub fn files_under(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files_under(&path, ending));
+        } else if path.extension().is_some_and(|e| e == ending) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Reads a file by its path from the root of the repository.
+pub fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

@@ -11,13 +11,11 @@ use simt::program::{Kernel, MemSpace, OpKind};
 /// Loads of up to 4, of 8 and of 16 bytes per lane; then stores.
 pub type Widths = [usize; 6];
 
-/// A line: counts, then the pattern.
 pub fn line(widths: &Widths, pattern: &str) -> String {
     let counts: Vec<String> = widths.iter().map(usize::to_string).collect();
     format!("{} | {pattern}", counts.join(" "))
 }
 
-/// Counts and pattern of each line that is no comment.
 pub fn lines(text: &str) -> impl Iterator<Item = (Option<Widths>, &str)> {
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     lines.map(|line| match line.split_once(" | ") {
@@ -39,14 +37,11 @@ pub fn column(store: bool, bytes: u8) -> usize {
     width + if store { 3 } else { 0 }
 }
 
-/// The emulated GPU's counts, neighbours merged.
 pub fn merged(kernel: &Kernel) -> Widths {
     let mut counts = Widths::default();
     let mut leaders = BTreeSet::new();
     for op in kernel.ops.iter().filter(|op| op.first) {
-        let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else {
-            continue;
-        };
+        let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else { continue };
         if access.space != MemSpace::Shared {
             continue;
         }
@@ -60,7 +55,6 @@ pub fn merged(kernel: &Kernel) -> Widths {
     counts
 }
 
-/// PTX before the kernels.
 pub const HEADER: &str = ".version 8.4\n.target sm_80\n.address_size 64\n";
 
 /// PTX of one kernel. `use R;` stores a register where it can be seen.

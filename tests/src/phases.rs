@@ -7,12 +7,11 @@ use std::fmt::Write as _;
 
 /// Words of global memory that copies read and write, and bytes of shared memory.
 pub const WORDS: usize = 512;
-/// Words that a case may see.
 pub const SEEN: usize = 16;
-/// What a word of the result holds when nothing wrote it.
+/// Content of a word of the result before a case writes it.
 pub const UNSEEN: u32 = 0xFFFF_FFFF;
 
-/// What is done and what is seen: a name, steps separated by `;`, and the words.
+/// A name, steps separated by `;`, and the words that are seen.
 ///
 /// Steps, on the barrier at hand:
 /// - `init N`, `inval`, `arrive`, `arrive N`, `arrive+expect B`, `drop`, `drop N`, `part N` (`.noComplete`), `expect B`, `complete B`
@@ -25,7 +24,6 @@ pub const UNSEEN: u32 = 0xFFFF_FFFF;
 /// - `put AT V`, `get AT`, `look AT`: a word of shared memory written, seen; a word of global memory seen; `proxy`: the fence
 pub type Case = (&'static str, &'static str, &'static [u32]);
 
-/// All cases that end well.
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
     ("fresh, parity 0", "init 1; test 0; test 0", &[0, 0]),
@@ -96,9 +94,6 @@ pub const WRONG: &[(&str, &str, &str)] = &[
 ];
 
 /// The module with the kernel `steps` that takes these steps.
-///
-/// # Panics
-/// When a step is none.
 pub fn module(steps: &str) -> String {
     let mut text = format!(
         ".version 8.4\n.target sm_90\n.address_size 64\n\n\
@@ -111,8 +106,10 @@ pub fn module(steps: &str) -> String {
          \x20   mov.u32 %r2, barriers;\n    mov.u32 %r3, box;\n",
         4 * WORDS
     );
-    let mut n_seen = 0;
-    let mut n_loops = 0;
+    let with_number = |n: &str, operation: &str, result: &str| {
+        format!("mov.u32 %r4, {n}; mbarrier.{operation}.shared::cta.b64 {result}[%r2], %r4")
+    };
+    let (mut n_seen, mut n_loops) = (0, 0);
     for step in steps.split("; ") {
         let words: Vec<&str> = step.split(' ').collect();
         let mut see = || {
@@ -120,28 +117,16 @@ pub fn module(steps: &str) -> String {
             format!("st.global.u32 [%d2+{}], %r5", 4 * (n_seen - 1))
         };
         let lines = match words[..] {
-            ["init", n] => format!(
-                "mov.u32 %r4, {n}; mbarrier.init.shared::cta.b64 [%r2], %r4; fence.mbarrier_init.release.cluster"
-            ),
+            ["init", n] => with_number(n, "init", "") + "; fence.mbarrier_init.release.cluster",
             ["inval"] => "mbarrier.inval.shared::cta.b64 [%r2]".to_owned(),
             ["arrive"] => "mbarrier.arrive.shared::cta.b64 %d3, [%r2]".to_owned(),
-            ["arrive", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.arrive.release.cta.shared::cta.b64 %d3, [%r2], %r4")
-            }
-            ["arrive+expect", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.arrive.expect_tx.shared::cta.b64 %d3, [%r2], %r4")
-            }
+            ["arrive", n] => with_number(n, "arrive.release.cta", "%d3, "),
+            ["arrive+expect", n] => with_number(n, "arrive.expect_tx", "%d3, "),
             ["drop"] => "mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2]".to_owned(),
-            ["drop", n] => format!("mov.u32 %r4, {n}; mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2], %r4"),
-            ["part", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.arrive.noComplete.shared::cta.b64 %d3, [%r2], %r4")
-            }
-            ["expect", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], %r4")
-            }
-            ["complete", n] => {
-                format!("mov.u32 %r4, {n}; mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r2], %r4")
-            }
+            ["drop", n] => with_number(n, "arrive_drop", "%d3, "),
+            ["part", n] => with_number(n, "arrive.noComplete", "%d3, "),
+            ["expect", n] => with_number(n, "expect_tx.relaxed.cta", ""),
+            ["complete", n] => with_number(n, "complete_tx.relaxed.cta", ""),
             [kind @ ("test" | "try"), parity] => format!(
                 "mbarrier.{kind}_wait.parity.shared::cta.b64 %p2, [%r2], {parity}; selp.u32 %r5, 1, 0, %p2; {}",
                 see()
@@ -187,12 +172,10 @@ pub fn module(steps: &str) -> String {
     text + "    ret;\n}\n"
 }
 
-/// What global memory holds before: each word its number.
 pub fn memory() -> Vec<u32> {
     (0..WORDS as u32).collect()
 }
 
-/// The words seen, as text.
 pub fn shown(seen: &[u32]) -> String {
     let n = seen.iter().rposition(|word| *word != UNSEEN).map_or(0, |at| at + 1);
     let words: Vec<String> = seen[..n].iter().map(u32::to_string).collect();

@@ -5,16 +5,14 @@ use std::fmt::Write as _;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// Threads of a block.
 pub const BLOCK: u32 = 64;
 /// Blocks: enough that a launch is spread over several threads.
 pub const GRID: u32 = 48;
 /// 64-bit words of each buffer that blocks meet on.
 pub const WORDS: usize = 4;
-/// Buffers that blocks meet on.
 pub const BUFFERS: usize = 3;
 
-/// What blocks do to words that they share.
+/// Accesses of blocks to words that they share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
     /// Atomics, plain stores to words of the thread's own.

@@ -4,22 +4,16 @@
 //! can be compared bit for bit. A kernel of [`wild`] computes addresses, barrier numbers and lane masks from data
 //! and may loop for ever: a run must end in an answer or a finding.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// Threads of a block.
 pub const BLOCK: u32 = 64;
-/// Blocks of the grid.
 pub const GRID: u32 = 3;
-/// 32-bit words of input that each kernel reads.
 pub const INPUT_WORDS: usize = 1024;
-/// 32-bit words of output for each thread.
 pub const OUTPUT_WORDS_PER_THREAD: usize = 16;
-/// 32-bit words of output.
 pub const OUTPUT_WORDS: usize = output_words(GRID);
 
-/// 32-bit words of output of `grid` blocks.
 pub const fn output_words(grid: u32) -> usize {
     OUTPUT_WORDS_PER_THREAD * (BLOCK * grid) as usize
 }
@@ -29,100 +23,28 @@ const N_REGS: u32 = 8;
 const SHARED_WORDS: u32 = 256;
 
 /// Instructions by operand classes: destination first. `h` 16 bits, `r` 32, `d` 64, `f` f32, `e` f64, `p` predicate.
+#[rustfmt::skip]
 const FORMS: &[(&str, &[&str])] = &[
-    (
-        "r,r,r",
-        &[
-            "add.s32",
-            "add.u32",
-            "add.sat.s32",
-            "sub.s32",
-            "sub.sat.s32",
-            "mul.lo.s32",
-            "mul.hi.s32",
-            "mul.hi.u32",
-            "mul24.lo.u32",
-            "mul24.hi.s32",
-            "div.s32",
-            "div.u32",
-            "rem.s32",
-            "rem.u32",
-            "min.s32",
-            "min.u32",
-            "max.s32",
-            "max.u32",
-            "and.b32",
-            "or.b32",
-            "xor.b32",
-            "shl.b32",
-            "shr.s32",
-            "shr.u32",
-            "bmsk.clamp.b32",
-            "bmsk.wrap.b32",
-            "szext.clamp.u32",
-            "szext.wrap.s32",
-            "add.f16x2",
-            "mul.f16x2",
-            "sub.f16x2",
-        ],
-    ),
-    (
-        "r,r",
-        &[
-            "not.b32",
-            "neg.s32",
-            "abs.s32",
-            "popc.b32",
-            "clz.b32",
-            "brev.b32",
-            "bfind.u32",
-            "bfind.s32",
-            "bfind.shiftamt.u32",
-            "cnot.b32",
-            "mov.b32",
-            "neg.f16x2",
-        ],
-    ),
-    (
-        "r,r,r,r",
-        &[
-            "mad.lo.s32",
-            "mad.hi.u32",
-            "mad.hi.s32",
-            "mad24.lo.s32",
-            "sad.s32",
-            "sad.u32",
-            "bfe.u32",
-            "bfe.s32",
-            "shf.l.wrap.b32",
-            "shf.r.clamp.b32",
-            "prmt.b32",
-            "prmt.b32.f4e",
-            "prmt.b32.rc8",
-            "dp4a.u32.u32",
-            "dp4a.s32.u32",
-            "dp2a.lo.s32.s32",
-            "fma.rn.f16x2",
-        ],
-    ),
+    ("r,r,r", &[
+        "add.s32", "add.u32", "add.sat.s32", "sub.s32", "sub.sat.s32", "mul.lo.s32", "mul.hi.s32", "mul.hi.u32",
+        "mul24.lo.u32", "mul24.hi.s32", "div.s32", "div.u32", "rem.s32", "rem.u32", "min.s32", "min.u32",
+        "max.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "shl.b32", "shr.s32", "shr.u32", "bmsk.clamp.b32",
+        "bmsk.wrap.b32", "szext.clamp.u32", "szext.wrap.s32", "add.f16x2", "mul.f16x2", "sub.f16x2",
+    ]),
+    ("r,r", &[
+        "not.b32", "neg.s32", "abs.s32", "popc.b32", "clz.b32", "brev.b32", "bfind.u32", "bfind.s32",
+        "bfind.shiftamt.u32", "cnot.b32", "mov.b32", "neg.f16x2",
+    ]),
+    ("r,r,r,r", &[
+        "mad.lo.s32", "mad.hi.u32", "mad.hi.s32", "mad24.lo.s32", "sad.s32", "sad.u32", "bfe.u32", "bfe.s32",
+        "shf.l.wrap.b32", "shf.r.clamp.b32", "prmt.b32", "prmt.b32.f4e", "prmt.b32.rc8", "dp4a.u32.u32",
+        "dp4a.s32.u32", "dp2a.lo.s32.s32", "fma.rn.f16x2",
+    ]),
     ("r,r,r,r,r", &["bfi.b32"]),
-    (
-        "d,d,d",
-        &[
-            "add.s64",
-            "sub.s64",
-            "mul.lo.s64",
-            "mul.hi.u64",
-            "mul.hi.s64",
-            "div.u64",
-            "rem.s64",
-            "min.s64",
-            "max.u64",
-            "and.b64",
-            "or.b64",
-            "xor.b64",
-        ],
-    ),
+    ("d,d,d", &[
+        "add.s64", "sub.s64", "mul.lo.s64", "mul.hi.u64", "mul.hi.s64", "div.u64", "rem.s64", "min.s64",
+        "max.u64", "and.b64", "or.b64", "xor.b64",
+    ]),
     ("d,d,r", &["shl.b64", "shr.s64", "shr.u64"]),
     ("d,d", &["not.b64", "neg.s64", "abs.s64", "brev.b64", "mov.b64", "cnot.b64"]),
     ("r,d", &["popc.b64", "clz.b64", "bfind.u64", "cvt.u32.u64", "cvt.sat.s32.s64", "cvt.sat.u32.s64"]),
@@ -130,40 +52,15 @@ const FORMS: &[(&str, &[&str])] = &[
     ("d,r,r,d", &["mad.wide.s32", "mad.wide.u32"]),
     ("d,d,d,d", &["mad.lo.s64", "mad.hi.u64"]),
     ("d,r", &["cvt.u64.u32", "cvt.s64.s32"]),
-    (
-        "f,f,f",
-        &[
-            "add.f32",
-            "add.rz.f32",
-            "add.rm.ftz.f32",
-            "add.rp.sat.f32",
-            "sub.f32",
-            "sub.ftz.f32",
-            "mul.f32",
-            "mul.rp.f32",
-            "mul.ftz.f32",
-            "div.rn.f32",
-            "div.rz.f32",
-            "min.f32",
-            "max.f32",
-            "min.ftz.f32",
-            "max.NaN.f32",
-            "copysign.f32",
-        ],
-    ),
+    ("f,f,f", &[
+        "add.f32", "add.rz.f32", "add.rm.ftz.f32", "add.rp.sat.f32", "sub.f32", "sub.ftz.f32", "mul.f32",
+        "mul.rp.f32", "mul.ftz.f32", "div.rn.f32", "div.rz.f32", "min.f32", "max.f32", "min.ftz.f32",
+        "max.NaN.f32", "copysign.f32",
+    ]),
     ("f,f,f,f", &["fma.rn.f32", "fma.rz.f32", "fma.rm.f32", "fma.rp.ftz.f32", "fma.rn.sat.f32"]),
-    (
-        "f,f",
-        &[
-            "abs.f32",
-            "neg.f32",
-            "rcp.rn.f32",
-            "sqrt.rn.f32",
-            "sqrt.rm.f32",
-            "cvt.rzi.f32.f32",
-            "cvt.sat.f32.f32",
-        ],
-    ),
+    ("f,f", &[
+        "abs.f32", "neg.f32", "rcp.rn.f32", "sqrt.rn.f32", "sqrt.rm.f32", "cvt.rzi.f32.f32", "cvt.sat.f32.f32",
+    ]),
     ("e,e,e", &["add.f64", "sub.rz.f64", "mul.f64", "mul.rm.f64", "div.rn.f64", "min.f64", "max.f64"]),
     ("e,e,e,e", &["fma.rn.f64", "fma.rz.f64", "fma.rp.f64"]),
     ("e,e", &["abs.f64", "neg.f64", "sqrt.rn.f64", "rcp.rn.f64", "cvt.rni.f64.f64"]),
@@ -173,20 +70,9 @@ const FORMS: &[(&str, &[&str])] = &[
     ("f,r", &["cvt.rn.f32.s32", "cvt.rz.f32.u32", "mov.b32"]),
     ("d,e", &["cvt.rzi.s64.f64", "cvt.rni.u64.f64", "mov.b64"]),
     ("e,d", &["cvt.rn.f64.s64", "cvt.rp.f64.u64", "mov.b64"]),
-    (
-        "h,h,h",
-        &[
-            "add.s16",
-            "sub.s16",
-            "mul.lo.s16",
-            "min.s16",
-            "max.u16",
-            "and.b16",
-            "xor.b16",
-            "add.f16",
-            "mul.f16",
-        ],
-    ),
+    ("h,h,h", &[
+        "add.s16", "sub.s16", "mul.lo.s16", "min.s16", "max.u16", "and.b16", "xor.b16", "add.f16", "mul.f16",
+    ]),
     ("h,h,r", &["shl.b16", "shr.s16", "shr.u16"]),
     ("h,h", &["not.b16", "neg.s16", "mov.b16"]),
     ("h,f", &["cvt.rn.f16.f32", "cvt.rz.f16.f32", "cvt.rzi.s16.f32"]),
@@ -220,19 +106,10 @@ pub fn wild(seed: u64) -> String {
 
 /// Input for a seed: small numbers, edge values and noise.
 pub fn input(seed: u64) -> Vec<u32> {
+    #[rustfmt::skip]
     const EDGES: [u32; 12] = [
-        0,
-        1,
-        0x7fff_ffff,
-        0x8000_0000,
-        0xffff_ffff,
-        0x7f80_0000,
-        0xff80_0000,
-        0x7fc0_0001,
-        0x0000_0001 << 22,
-        0x3f80_0000,
-        0xbf80_0000,
-        0x7f7f_ffff,
+        0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x7f80_0000, 0xff80_0000, 0x7fc0_0001, 0x0000_0001 << 22,
+        0x3f80_0000, 0xbf80_0000, 0x7f7f_ffff,
     ];
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x1a7e);
     (0..INPUT_WORDS)
@@ -274,36 +151,22 @@ impl Generator {
 
     fn kernel(mut self) -> String {
         self.statements(0, true);
-        let mut text = String::from(
-            ".version 8.4\n.target sm_90\n.address_size 64\n\n.visible .entry random(\n\
-             \t.param .u64 random_param_0,\n\t.param .u64 random_param_1\n)\n{\n",
-        );
-        let extra = N_REGS + 8;
-        let _ = write!(
-            text,
-            "\t.reg .pred %p<{extra}>;\n\t.reg .b16 %h<{extra}>;\n\t.reg .b32 %r<{extra}>;\n\t.reg .f32 %f<{extra}>;\n\
-             \t.reg .b64 %d<{extra}>;\n\t.reg .f64 %e<{extra}>;\n\t.reg .b32 %count<{}>;\n\
-             \t.reg .b64 %in, %out, %addr;\n\t.reg .b32 %thread, %off, %mine;\n\t.reg .pred %again;\n\
-             \t.shared .align 16 .b8 pool[{}];\n",
-            self.n_labels + 1,
-            SHARED_WORDS * 4
-        );
-        text.push_str(
-            "\tld.param.u64 %in, [random_param_0];\n\tld.param.u64 %out, [random_param_1];\n\
-             \tmov.u32 %r0, %tid.x;\n\tmov.u32 %r1, %ctaid.x;\n\tmov.u32 %r2, %ntid.x;\n\
-             \tmad.lo.s32 %thread, %r1, %r2, %r0;\n",
-        );
+        let (extra, counters, shared_bytes) = (N_REGS + 8, self.n_labels + 1, SHARED_WORDS * 4);
         // Each thread owns four words of shared memory and its own stretch of the output.
-        let _ = write!(
-            text,
-            "\tmov.u32 %mine, pool;\n\tmad.lo.s32 %mine, %r0, {}, %mine;\n",
-            SHARED_WORDS * 4 / BLOCK
-        );
-        let _ = write!(
-            text,
-            "\tmov.b32 %off, 0;\n\tst.shared.v4.b32 [%mine], {{%off, %off, %thread, %off}};\n\tbar.sync 0;\n\
-             \tmul.wide.u32 %addr, %thread, {};\n\tadd.s64 %out, %out, %addr;\n",
-            OUTPUT_WORDS_PER_THREAD * 4
+        let (own_shared, own_output) = (shared_bytes / BLOCK, OUTPUT_WORDS_PER_THREAD * 4);
+        let mut text = format!(
+            ".version 8.4\n.target sm_90\n.address_size 64\n\n.visible .entry random(\n\
+             \t.param .u64 random_param_0,\n\t.param .u64 random_param_1\n)\n{{\n\
+             \t.reg .pred %p<{extra}>;\n\t.reg .b16 %h<{extra}>;\n\t.reg .b32 %r<{extra}>;\n\t.reg .f32 %f<{extra}>;\n\
+             \t.reg .b64 %d<{extra}>;\n\t.reg .f64 %e<{extra}>;\n\t.reg .b32 %count<{counters}>;\n\
+             \t.reg .b64 %in, %out, %addr;\n\t.reg .b32 %thread, %off, %mine;\n\t.reg .pred %again;\n\
+             \t.shared .align 16 .b8 pool[{shared_bytes}];\n\
+             \tld.param.u64 %in, [random_param_0];\n\tld.param.u64 %out, [random_param_1];\n\
+             \tmov.u32 %r0, %tid.x;\n\tmov.u32 %r1, %ctaid.x;\n\tmov.u32 %r2, %ntid.x;\n\
+             \tmad.lo.s32 %thread, %r1, %r2, %r0;\n\
+             \tmov.u32 %mine, pool;\n\tmad.lo.s32 %mine, %r0, {own_shared}, %mine;\n\
+             \tmov.b32 %off, 0;\n\tst.shared.v4.b32 [%mine], {{%off, %off, %thread, %off}};\n\tbar.sync 0;\n\
+             \tmul.wide.u32 %addr, %thread, {own_output};\n\tadd.s64 %out, %out, %addr;\n"
         );
         for i in 0..N_REGS {
             let _ = write!(
@@ -336,10 +199,8 @@ impl Generator {
         text
     }
 
-    fn line(&mut self, line: &str) {
-        self.body.push('\t');
-        self.body.push_str(line);
-        self.body.push_str(";\n");
+    fn line(&mut self, line: impl Display) {
+        let _ = writeln!(self.body, "\t{line};");
     }
 
     fn label(&mut self) -> u32 {
@@ -406,25 +267,15 @@ impl Generator {
             // A bit-wise move between classes takes a register.
             operands[1] = self.reg(classes.split(',').nth(1).unwrap_or("r"));
         }
-        let half = |name: &str| name.contains("f16");
-        if half(name) {
-            for (operand, class) in operands.iter_mut().zip(classes.split(',')) {
-                if !operand.starts_with('%') {
-                    *operand = format!("%{class}1");
-                }
-            }
-        }
-        if name.starts_with("bf")
-            || name.starts_with("dp")
-            || name.starts_with("prmt")
-            || name.starts_with("cvt")
-            || name.starts_with("testp")
-        {
-            // Keep immediates out of forms that take them only in some positions.
-            for (operand, class) in operands.iter_mut().zip(classes.split(',')) {
-                if !operand.starts_with('%') {
-                    *operand = format!("%{class}0");
-                }
+        // Immediates are kept out of forms that take them only in some positions.
+        let register = match name {
+            _ if name.contains("f16") => Some(1),
+            _ if ["bf", "dp", "prmt", "cvt", "testp"].iter().any(|start| name.starts_with(start)) => Some(0),
+            _ => None,
+        };
+        for (operand, class) in operands.iter_mut().zip(classes.split(',')) {
+            if let (Some(register), false) = (register, operand.starts_with('%')) {
+                *operand = format!("%{class}{register}");
             }
         }
         let guard = match self.rng.random_range(0..6u32) {
@@ -434,8 +285,7 @@ impl Generator {
             1 => format!("@!{} ", self.reg("p")),
             _ => String::new(),
         };
-        let text = format!("{guard}{name} {}", operands.join(", "));
-        self.line(&text);
+        self.line(format!("{guard}{name} {}", operands.join(", ")));
         // Which NaN comes out of two, or of a change of sign, is the assembler's choice; from here on it is one.
         let canonical = match (&classes[..1], name) {
             ("e", _) if classes.starts_with("e,e") => Some(("f64", "0d7FF8000000000000")),
@@ -443,21 +293,17 @@ impl Generator {
             _ => None,
         };
         if let Some((ty, nan)) = canonical {
-            let text = format!("setp.nan.{ty} %again, {0}, {0}", operands[0]);
-            self.line(&text);
-            let text = format!("@%again mov.{ty} {}, {nan}", operands[0]);
-            self.line(&text);
+            self.line(format!("setp.nan.{ty} %again, {0}, {0}", operands[0]));
+            self.line(format!("@%again mov.{ty} {}, {nan}", operands[0]));
         }
     }
 
     fn global(&mut self) {
         let from = self.reg("r");
         if self.wild && self.rng.random_range(0..4u32) == 0 {
-            let text = format!("cvt.s64.s32 %addr, {from}");
-            self.line(&text);
+            self.line(format!("cvt.s64.s32 %addr, {from}"));
         } else {
-            let text = format!("and.b32 %off, {from}, {}", (INPUT_WORDS - 4) & !3);
-            self.line(&text);
+            self.line(format!("and.b32 %off, {from}, {}", (INPUT_WORDS - 4) & !3));
             self.line("mul.wide.u32 %addr, %off, 4");
         }
         self.line("add.s64 %addr, %in, %addr");
@@ -477,10 +323,9 @@ impl Generator {
         {
             return;
         }
-        self.line(&text);
+        self.line(text);
         if self.wild {
-            let text = format!("st.global.b32 [%addr+{}], {a}", b);
-            self.line(&text);
+            self.line(format!("st.global.b32 [%addr+{}], {a}", b));
         }
     }
 
@@ -499,17 +344,15 @@ impl Generator {
             4 => "st.shared.v4.b32 [%mine], {%r1, %r2, %r3, %r1}".to_owned(),
             _ => format!("ld.shared.b32 %r{i}, {at}"),
         };
-        self.line(&text);
+        self.line(text);
     }
 
     fn condition(&mut self, depth: u32) {
         let (p, other, end) = (self.reg("p"), self.label(), self.label());
-        let text = format!("@{p} bra $L{other}");
-        self.line(&text);
+        self.line(format!("@{p} bra $L{other}"));
         self.statements(depth + 1, false);
         if self.rng.random() {
-            let text = format!("bra.uni $L{end}");
-            self.line(&text);
+            self.line(format!("bra.uni $L{end}"));
             let _ = writeln!(self.body, "$L{other}:");
             self.statements(depth + 1, false);
             let _ = writeln!(self.body, "$L{end}:");
@@ -522,33 +365,26 @@ impl Generator {
         let top = self.label();
         let same = self.rng.random::<bool>();
         let trips = if same { format!("{}", self.rng.random_range(1..6u32)) } else { self.reg("r") };
-        let text = format!("mov.b32 %count{top}, {trips}");
-        self.line(&text);
-        let text = format!("and.b32 %count{top}, %count{top}, 7");
-        self.line(&text);
+        self.line(format!("mov.b32 %count{top}, {trips}"));
+        self.line(format!("and.b32 %count{top}, %count{top}, 7"));
         let _ = writeln!(self.body, "$L{top}:");
         self.statements(depth + 1, together && same);
-        let text = format!("add.s32 %count{top}, %count{top}, -1");
-        self.line(&text);
-        let text = format!("setp.gt.s32 %again, %count{top}, 0");
-        self.line(&text);
-        let text = format!("@%again bra $L{top}");
-        self.line(&text);
+        self.line(format!("add.s32 %count{top}, %count{top}, -1"));
+        self.line(format!("setp.gt.s32 %again, %count{top}, 0"));
+        self.line(format!("@%again bra $L{top}"));
     }
 
     fn indexed(&mut self, depth: u32) {
         let (a, b, end) = (self.label(), self.label(), self.label());
         let text = format!("and.b32 %off, {}, 1", self.reg("r"));
-        self.line(&text);
+        self.line(text);
         let _ = writeln!(self.body, "$T{end}: .branchtargets $L{a}, $L{b};");
-        let text = format!("brx.idx %off, $T{end}");
-        self.line(&text);
+        self.line(format!("brx.idx %off, $T{end}"));
         for (label, last) in [(a, false), (b, true)] {
             let _ = writeln!(self.body, "$L{label}:");
             self.statements(depth + 1, false);
             if !last {
-                let text = format!("bra.uni $L{end}");
-                self.line(&text);
+                self.line(format!("bra.uni $L{end}"));
             }
         }
         let _ = writeln!(self.body, "$L{end}:");
@@ -570,10 +406,9 @@ impl Generator {
             6 => format!("match.any.sync.b32 {a}, {b}, {members}"),
             _ => format!("redux.sync.add.s32 {a}, {b}, {members}"),
         };
-        self.line(&text);
+        self.line(text);
     }
 
-    /// What only a wild kernel does.
     fn anything(&mut self) {
         let r = self.reg("r");
         let text = match self.rng.random_range(0..10u32) {
@@ -593,6 +428,6 @@ impl Generator {
                 format!("@{} bra $L{label}", self.reg("p"))
             }
         };
-        self.line(&text);
+        self.line(text);
     }
 }

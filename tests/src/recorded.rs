@@ -1,7 +1,7 @@
 //! The launches that Nsight Compute looked at on a GPU (`book/data/*-counters.json`), made again.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use catalog::files::files_ending_with;
@@ -12,25 +12,18 @@ use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 
 use crate::gpu::{Argument, Gpu, Shape};
+use crate::{read, root};
 
-/// The root of the repository.
-pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
-}
-
-/// What is on record.
 pub static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
     let paths = files_ending_with(&root().join("book/data"), "-counters.json").expect("records");
     let load = |path: &PathBuf| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
     paths.iter().map(load).collect()
 });
 
-/// The profiles of all launches on record.
 pub fn profiles() -> impl Iterator<Item = &'static Profile> {
     RECORDS.iter().flat_map(|record| &record.profiles)
 }
 
-/// The kernel in the catalogue.
 pub fn kernel(name: &str) -> &'static Kernel {
     let found = STEPS.iter().find_map(|step| step.kernel(name));
     found.unwrap_or_else(|| panic!("{name} is in a record, and not in the catalogue"))
@@ -43,14 +36,18 @@ pub fn cubin(source: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Loads the committed machine code of a source.
+pub fn ptx(source: &str) -> String {
+    let name = source.trim_end_matches(".cu");
+    read(format!("kernels/ptx/{name}.ptx"))
+}
+
 pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
     let module = sass::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
-/// Where a kernel's arguments are made by the program of its step, tensor maps of the operands: what the columns of all
-/// matrices have to be a multiple of. The step's own tests count such kernels.
+/// For kernels whose arguments, tensor maps, are made by the program of their step: what the columns of all matrices have
+/// to be a multiple of. The step's own tests count such kernels.
 pub fn columns_of_maps(kernel: &str) -> Option<usize> {
     match kernel {
         "sgemm_v11_producer" | "sgemm_v11_split_k" | "sgemm_v11_stream_k" => Some(4),
@@ -72,7 +69,6 @@ pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64])
     sizes.chain(alpha).chain(operands).collect()
 }
 
-/// The recorded launch of a module that has the kernel.
 pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     let kernel = kernel(&profile.kernel);
     let catalog::Shape { m, n, k } = profile.shape;

@@ -8,49 +8,35 @@ use std::fmt::Write as _;
 
 use simt::tensor::{Element, Fill, Swizzle, TensorMap};
 
-/// Bytes of global memory that tensors lie in.
 pub const TENSOR_BYTES: usize = 1 << 16;
-/// Bytes of shared memory that are copied to or from.
 pub const SHARED_BYTES: usize = 8192;
-/// Threads of the one block.
 pub const THREADS: u32 = 64;
 /// Words that a kernel writes: whether the copy completed, and what shared memory holds.
 pub const OUT_WORDS: usize = 1 + SHARED_BYTES / 4;
-/// Bytes of the parameter that holds the map.
 pub const MAP_BYTES: usize = 256;
 
-/// Which copy a case makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// To shared memory.
     Load,
-    /// From shared memory.
     Store,
 }
 
-/// What is passed as the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
-    /// The encoded map.
     Map,
-    /// Zeros.
     Zeros,
-    /// Bytes that are no map.
     Garbage,
 }
 
 /// One copy. Lists stand innermost dimension first; enums of the driver are their numbers.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Name of the case, unique.
     pub name: String,
     /// `CUtensorMapDataType`
     pub kind: u32,
-    /// Elements along each dimension.
     pub dims: Vec<u64>,
     /// Bytes from one element to the next, without the innermost dimension.
     pub strides: Vec<u64>,
-    /// The box.
     pub box_dims: Vec<u32>,
     /// `elementStrides`
     pub steps: Vec<u32>,
@@ -58,17 +44,13 @@ pub struct Case {
     pub swizzle: u32,
     /// `CUtensorMapFloatOOBfill`
     pub fill: u32,
-    /// Coordinates that the instruction gives.
     pub at: Vec<i32>,
-    /// Where the box lies in shared memory, behind a multiple of 1024.
+    /// Place of the box in shared memory, behind a multiple of 1024.
     pub to: u32,
     /// Bytes that the barrier expects; `None` for those of the whole box.
     pub expected: Option<u32>,
-    /// Which way.
     pub way: Way,
-    /// What the map is.
     pub passed: Passed,
-    /// Where in the parameter it lies.
     pub map_at: usize,
 }
 
@@ -93,7 +75,6 @@ impl Case {
         }
     }
 
-    /// A load of a box of a tensor of any rank.
     fn tensor(
         name: &str,
         kind: u32,
@@ -127,56 +108,30 @@ impl Case {
         })
     }
 
+    fn element(&self) -> Element {
+        use Element::{Bf16, F16, F32, F64, S32, S64, Tf32, U8, U16, U32, U64};
+        [U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32, Tf32, Tf32][self.kind as usize]
+    }
+
     /// The map of a tensor at `address`, as the emulator understands it.
-    ///
-    /// # Errors
-    /// When it is none that is emulated.
     pub fn map(&self, address: u64) -> Result<TensorMap, String> {
-        const ELEMENTS: [Element; 13] = [
-            Element::U8,
-            Element::U16,
-            Element::U32,
-            Element::S32,
-            Element::U64,
-            Element::S64,
-            Element::F16,
-            Element::F32,
-            Element::F64,
-            Element::Bf16,
-            Element::F32,
-            Element::Tf32,
-            Element::Tf32,
-        ];
-        let element = ELEMENTS.get(self.kind as usize).ok_or("no such element")?;
         let swizzle = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128][(self.swizzle & 3) as usize];
         let fill = [Fill::Zeros, Fill::Nan][(self.fill & 1) as usize];
         let Self { dims, strides, box_dims, steps, .. } = self;
-        TensorMap::new(address, *element, dims, strides, box_dims, steps, swizzle, fill)
+        TensorMap::new(address, self.element(), dims, strides, box_dims, steps, swizzle, fill)
             .map_err(|rule| rule.to_string())
     }
 
-    /// Bytes of one element.
-    fn element_bytes(&self) -> u32 {
-        match self.kind {
-            0 => 1,
-            1 | 6 | 9 => 2,
-            4 | 5 | 8 => 8,
-            _ => 4,
-        }
-    }
-
-    /// Bytes that the barrier expects.
     fn bytes(&self) -> u32 {
         let steps = self.steps.iter().enumerate();
         let extent = |(d, step): (usize, &u32)| match d {
             0 => self.box_dims[0],
             _ => self.box_dims[d].div_ceil(*step),
         };
-        let whole = steps.map(extent).product::<u32>() * self.element_bytes();
+        let whole = steps.map(extent).product::<u32>() * self.element().bytes() as u32;
         self.expected.unwrap_or(whole)
     }
 
-    /// The module with its kernel `copy`.
     pub fn module(&self) -> String {
         let mut text = String::from(
             ".version 8.4\n.target sm_90\n.address_size 64\n.extern .shared .align 1024 .b8 box[];\n\
@@ -223,7 +178,6 @@ impl Case {
         text
     }
 
-    /// The parameter that holds the map, of which these are the bytes.
     pub fn parameter(&self, map: &[u8]) -> [u8; MAP_BYTES] {
         let mut bytes = [0; MAP_BYTES];
         match self.passed {
@@ -235,25 +189,13 @@ impl Case {
     }
 }
 
-/// What the memory of the tensor holds before the kernel. The first words are numbers that conversions change.
+/// Content of the tensor's memory before the kernel. The first words are numbers that conversions change.
 pub fn tensor_words() -> Vec<u32> {
+    #[rustfmt::skip]
     const SPECIAL: [u32; 16] = [
-        0x0000_0001,
-        0x807F_FFFF,
-        0x0080_0000,
-        0x3F80_0FFF,
-        0x3F80_1000,
-        0x3F80_1001,
-        0x3F80_3000,
-        0xBF80_2FFF,
-        0x7F7F_FFFF,
-        0x7F80_0000,
-        0xFF80_0000,
-        0x7F80_0001,
-        0x7FC0_0001,
-        0xFFFF_FFFF,
-        0x8000_0000,
-        0x0040_1000,
+        0x0000_0001, 0x807F_FFFF, 0x0080_0000, 0x3F80_0FFF, 0x3F80_1000, 0x3F80_1001, 0x3F80_3000,
+        0xBF80_2FFF, 0x7F7F_FFFF, 0x7F80_0000, 0xFF80_0000, 0x7F80_0001, 0x7FC0_0001, 0xFFFF_FFFF,
+        0x8000_0000, 0x0040_1000,
     ];
     let word = |i: usize| match SPECIAL.get(i) {
         Some(word) => *word,
@@ -262,7 +204,7 @@ pub fn tensor_words() -> Vec<u32> {
     (0..TENSOR_BYTES / 4).map(word).collect()
 }
 
-/// What a device answered: whether the copy completed, and hashes of shared memory and of the tensor after it.
+/// Answer of a device: whether the copy completed, and hashes of shared memory and of the tensor after it.
 pub fn answer(out: &[u32], tensor: &[u32]) -> String {
     let hash = |words: &[u32]| {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -308,18 +250,9 @@ fn copies() -> Vec<Case> {
         matrix("overlapping rows", [16, 8], 0, [4, 2]).with(|c| c.strides[0] = 16),
         matrix("one row again and again", [16, 8], 0, [4, 2]).with(|c| c.strides[0] = 0),
     ];
-    let floats: [(&str, u32); 3] = [("f16", 6), ("f64", 8), ("bf16", 9)];
-    for (name, kind) in floats {
-        let wide = if kind == 8 { 2 } else { 8 };
-        let case = Case::tensor(
-            &format!("{name} NaN"),
-            kind,
-            &[4 * wide, 9],
-            &[272],
-            &[2 * wide as u32, 4],
-            &[1; 2],
-            &[3 * wide as i32, 6],
-        );
+    for (name, kind, wide) in [("f16", 6, 8), ("f64", 8, 2), ("bf16", 9, 8)] {
+        let (dims, box_dims, at) = ([4 * wide, 9], [2 * wide as u32, 4], [3 * wide as i32, 6]);
+        let case = Case::tensor(&format!("{name} NaN"), kind, &dims, &[272], &box_dims, &[1; 2], &at);
         list.push(case.with(|c| c.fill = 1));
     }
     let tensor = Case::tensor;
@@ -351,17 +284,17 @@ fn copies() -> Vec<Case> {
         .collect();
     list.extend(stores);
     // What the barrier counts.
-    for (name, expected) in [("half", 256), ("less", 496), ("more", 528), ("twice", 1024)] {
-        let case = matrix(&format!("barrier expects {name}"), [16, 8], 0, [0, 0]);
-        list.push(case.with(|c| c.expected = Some(expected)));
-    }
-    for (name, expected) in [("the part inside", 256), ("all", 512)] {
-        let case = matrix(&format!("at the edge, barrier expects {name}"), [16, 8], 0, [56, 0]);
-        list.push(case.with(|c| c.expected = Some(expected)));
-    }
-    for (name, expected) in [("rows", 1024), ("whole spans", 4096)] {
-        let case = matrix(&format!("narrow, barrier expects {name}"), [8, 32], 3, [0, 0]);
-        list.push(case.with(|c| c.expected = Some(expected)));
+    let plain = matrix("barrier expects", [16, 8], 0, [0, 0]);
+    let edge = matrix("at the edge, barrier expects", [16, 8], 0, [56, 0]);
+    let narrow = matrix("narrow, barrier expects", [8, 32], 3, [0, 0]);
+    #[rustfmt::skip]
+    let counts = [
+        (&plain, "half", 256), (&plain, "less", 496), (&plain, "more", 528), (&plain, "twice", 1024),
+        (&edge, "the part inside", 256), (&edge, "all", 512), (&narrow, "rows", 1024), (&narrow, "whole spans", 4096),
+    ];
+    for (case, what, expected) in counts {
+        let name = format!("{} {what}", case.name);
+        list.push(Case { name, expected: Some(expected), ..case.clone() });
     }
     list
 }

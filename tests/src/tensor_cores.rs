@@ -3,18 +3,15 @@
 //! A block reads its words lane by lane, executes the instruction, and writes what its registers hold afterwards.
 //! `tests/data/mma/README.md` says how to ask a GPU.
 
-use std::fmt::Write as _;
-
+use crate::each;
 use crate::gpu::{Gpu, Shape};
+use crate::split_mix::Random;
 
-/// One kernel, which reads some words per lane and writes some.
 #[derive(Debug, Clone)]
 pub struct Fixture {
-    /// The instruction.
     pub name: String,
     /// Words that a lane reads: `%r0` and on.
     pub ins: usize,
-    /// Words that a lane writes.
     pub outs: usize,
     /// The input of each block, register by register, 32 lanes each.
     pub inputs: Vec<u32>,
@@ -32,22 +29,8 @@ const E5M2: Element = ("e5m2", 8, 5);
 const F32: Element = ("f32", 32, 8);
 const F64: Element = ("f64", 64, 11);
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
-
-/// How the inputs of a block are drawn.
 const FAMILIES: [&str; 6] = ["around one", "wide", "tiny", "special", "any bits", "cancelling"];
 
-/// One number of a family.
 fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) -> u64 {
     let fraction_bits = bits - 1 - exponent_bits;
     let bias = (1u64 << (exponent_bits - 1)) - 1;
@@ -71,7 +54,6 @@ fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) 
     }
 }
 
-/// A word of packed elements.
 fn word(random: &mut Random, element: Element, family: &str) -> u32 {
     let (_, bits, _) = element;
     (0..32 / bits.min(32)).fold(0, |word, i| word | (number(random, element, family) as u32) << (bits * i))
@@ -89,22 +71,16 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
     let [n_a, n_b, n_c] = registers;
     let words = if wide { 2 } else { 1 };
     let n = n_a + n_b + n_c;
-    let mut body = String::new();
     let letter = if wide { "fd" } else { "r" };
-    if wide {
-        for i in 0..n {
-            let _ = writeln!(body, "mov.b64 %fd{i}, {{%r{}, %r{}}};", 2 * i, 2 * i + 1);
-        }
-    }
+    let joined =
+        each(if wide { n } else { 0 }, |i| format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1));
     let parts = [0..n_a, n_a..n_a + n_b, n_a + n_b..n].map(|range| list(range, letter));
     let d = list(n..n + n_c, letter);
-    let _ = writeln!(body, "{name} {d}, {}, {}, {};", parts[0], parts[1], parts[2]);
-    for i in 0..n_c {
-        let _ = match wide {
-            true => writeln!(body, "mov.b64 {{%o{}, %o{}}}, %fd{};", 2 * i, 2 * i + 1, n + i),
-            false => writeln!(body, "mov.b32 %o{i}, %r{};", n + i),
-        };
-    }
+    let moves = each(n_c, |i| match wide {
+        true => format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, n + i),
+        false => format!("mov.b32 %o{i}, %r{};\n", n + i),
+    });
+    let body = format!("{joined}{name} {d}, {};\n{moves}", parts.join(", "));
     let mut random =
         Random(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
     let mut inputs = Vec::new();
@@ -131,7 +107,6 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
 const SHUFFLED: &str = "mul.lo.u32 %x, %lane, 5;\nadd.u32 %x, %x, 3;\nand.b32 %x, %x, 31;\n\
                         mad.lo.u32 %x, %x, 16, %tile;\n";
 
-/// Halves that name their places: register, lane, half.
 fn named(registers: usize) -> Vec<u32> {
     let place = |i: usize| (2 * i) as u32 | (2 * i as u32 + 1) << 16;
     (0..32 * registers).map(place).collect()
@@ -179,7 +154,6 @@ const WMMA: [Wmma; 4] = [
     (F64, &[("m8n8k4", [1, 1, 2])], &[F64]),
 ];
 
-/// The three numbers of `m16n16k8`.
 fn sizes(shape: &str) -> [usize; 3] {
     let numbers: Vec<usize> = shape[1..].split(['n', 'k']).filter_map(|number| number.parse().ok()).collect();
     [numbers[0], numbers[1], numbers[2]]
@@ -187,16 +161,15 @@ fn sizes(shape: &str) -> [usize; 3] {
 
 /// Fills the tile in shared memory with 32 words of each lane.
 fn fill() -> String {
-    (0..32).fold("mad.lo.u32 %y, %lane, 128, %tile;\n".to_owned(), |text, i| {
-        text + &format!("st.shared.b32 [%y+{}], %r{i};\n", 4 * i)
-    }) + "bar.sync 0;\n"
+    let store = each(32, |i| format!("st.shared.b32 [%y+{}], %r{i};\n", 4 * i));
+    format!("mad.lo.u32 %y, %lane, 128, %tile;\n{store}bar.sync 0;\n")
 }
 
 /// Registers of a fragment: their names, and moves to the words that come back.
 fn fragment(first: usize, n: usize, element: Element) -> (String, String) {
-    let moves = (0..n).fold(String::new(), |text, i| match element.1 {
-        64 => text + &format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, first + i),
-        _ => text + &format!("mov.b32 %o{i}, %q{};\n", first + i),
+    let moves = each(n, |i| match element.1 {
+        64 => format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, first + i),
+        _ => format!("mov.b32 %o{i}, %q{};\n", first + i),
     });
     let letter = if element.1 == 64 { "fd" } else { "q" };
     (list(first..first + n, letter), moves)
@@ -229,12 +202,11 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
                 }
                 let name = format!("wmma.store.d.sync.aligned.{layout}.{shape}.shared.{}", element.0);
                 let fill = fill();
-                let give = (0..n).fold(String::new(), |text, i| match element.1 {
-                    64 => text + &format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1),
-                    _ => text + &format!("not.b32 %q{i}, %r{i};\n"),
+                let give = each(n, |i| match element.1 {
+                    64 => format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1),
+                    _ => format!("not.b32 %q{i}, %r{i};\n"),
                 });
-                let back = (0..16)
-                    .fold(String::new(), |text, i| text + &format!("ld.shared.b32 %o{i}, [%y+{}];\n", 4 * i));
+                let back = each(16, |i| format!("ld.shared.b32 %o{i}, [%y+{}];\n", 4 * i));
                 all.push(Fixture {
                     ins: 32,
                     outs: 16,
@@ -298,7 +270,6 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
     }
 }
 
-/// Every fixture.
 pub fn fixtures() -> Vec<Fixture> {
     let mut all = vec![
         mma("m16n8k16", BF16, BF16, F32, [4, 2, 4]),
@@ -337,17 +308,14 @@ pub fn fixtures() -> Vec<Fixture> {
 }
 
 impl Fixture {
-    /// Blocks of its launch.
     pub fn blocks(&self) -> usize {
         self.inputs.len() / (32 * self.ins)
     }
 
     /// The module, with one kernel `k(in, out)`.
     pub fn ptx(&self) -> String {
-        let load = (0..self.ins)
-            .fold(String::new(), |text, i| text + &format!("ld.global.u32 %r{i}, [%in+{}];\n", 128 * i));
-        let store = (0..self.outs)
-            .fold(String::new(), |text, i| text + &format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i));
+        let load = each(self.ins, |i| format!("ld.global.u32 %r{i}, [%in+{}];\n", 128 * i));
+        let store = each(self.outs, |i| format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i));
         let (ins, outs) = (128 * self.ins, 128 * self.outs);
         format!(
             ".version 8.4\n.target sm_90\n.address_size 64\n\n// {}\n.visible .entry k(.param .u64 p_in, .param .u64 p_out)\n{{\n\
@@ -361,7 +329,6 @@ impl Fixture {
         )
     }
 
-    /// What the emulated GPU answers, with all checks.
     pub fn emulate(&self) -> Vec<u32> {
         let gpu = Gpu::default();
         let module = gpu.load(&self.ptx()).unwrap_or_else(|e| panic!("{}: {e}", self.name));

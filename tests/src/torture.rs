@@ -10,7 +10,7 @@ use simt::check::Code;
 use simt::lanes::CpuLevel;
 use simt::launch::{LaunchOptions, Watch};
 
-use crate::gpu::{Gpu, Shape};
+use crate::gpu::{Gpu, Shape, texts};
 use crate::random_atomics::{self, Mix};
 use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, input, output_words, tame, wild};
 
@@ -22,7 +22,6 @@ const MANY: u32 = 40;
 /// Numbers of threads that must not make a difference.
 const THREADS: [usize; 4] = [1, 2, 4, 8];
 
-/// What became of a number of kernels.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Tally {
     clean: u64,
@@ -48,7 +47,6 @@ impl fmt::Display for Tally {
     }
 }
 
-/// How to run a kernel.
 #[derive(Debug, Clone, Copy)]
 struct Setting {
     watch: Watch,
@@ -68,7 +66,6 @@ pub fn all(seed: u64) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Output of a tame kernel.
 pub fn output_of_tame(seed: u64) -> Result<Vec<u32>, String> {
     let setting = Setting { watch: Watch::Checked, level: None, threads: 1, grid: GRID };
     run(&tame(seed), seed, setting).map(|(_, output)| output).map_err(|refusal| refusal.to_string())
@@ -91,7 +88,7 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
         setting(Watch::Counted, None, 1, MANY),
         setting(Watch::Plain, None, 2, MANY),
         setting(Watch::Counted, None, 4, MANY),
-        setting(Watch::CheckedGlobalRaces, Some(best().min(CpuLevel::Avx2)), 8, MANY),
+        setting(Watch::CheckedGlobalRaces, Some(CpuLevel::Avx2), 8, MANY),
     ] {
         let (report, output) = run(&text, seed, setting).map_err(|what| format!("{setting:?}: {what}"))?;
         if let Some(finding) = report.findings.first() {
@@ -114,10 +111,8 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// What a launch came to.
 struct Ended {
     report: Report,
-    /// Codes of all that went wrong.
     codes: Vec<Code>,
     memory: Vec<u8>,
 }
@@ -131,12 +126,7 @@ impl Ended {
 
     /// The first difference in what is promised: messages and counts, and memory of a launch that ran to its end.
     fn difference(&self, other: &Ended) -> Option<String> {
-        let messages = |ended: &Ended| {
-            let texts: Vec<&str> =
-                ended.report.findings.iter().map(|finding| finding.text.as_str()).collect();
-            texts.join("\n")
-        };
-        let (mine, theirs) = (messages(self), messages(other));
+        let (mine, theirs) = (texts(&self.report.findings), texts(&other.report.findings));
         if mine != theirs {
             return Some(format!("other messages:\n{mine}\n--\n{theirs}"));
         }
@@ -156,9 +146,7 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
         let setting = Setting { watch: Watch::CheckedGlobalRaces, level: None, threads, grid: MANY };
         let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
-            Err(_) => {
-                return Ok(Tally { refused: 1, ..Tally::default() });
-            }
+            Err(_) => return Ok(Tally { refused: 1, ..Tally::default() }),
             Ok(ended) => ended,
         };
         let races = ended.races();
@@ -200,7 +188,7 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         let options = LaunchOptions { watch, threads, budget: BUDGET, ..LaunchOptions::default() };
         let kernel = module.kernels().first().ok_or("no kernel")?;
         let shape = Shape::line(random_atomics::GRID, random_atomics::BLOCK);
-        let (report, codes) = gpu.launch_raw_with_codes(kernel, shape, params, options)?;
+        let (report, codes) = gpu.launch_raw(kernel, shape, params, options)?;
         let words = [
             gpu.read::<u64>(shared, start.len()),
             gpu.read(elsewhere, start.len()),
@@ -253,7 +241,7 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
         budget: BUDGET * u64::from(grid.div_ceil(GRID)),
         ..LaunchOptions::default()
     };
-    let (report, codes) = gpu.launch_raw_with_codes(kernel, Shape::line(grid, BLOCK), params, options)?;
+    let (report, codes) = gpu.launch_raw(kernel, Shape::line(grid, BLOCK), params, options)?;
     // The output, and behind it what became of the input.
     let mut memory: Vec<u8> = gpu.read(target, 4 * output_words(grid));
     memory.extend(gpu.read::<u8>(source, 4 * INPUT_WORDS));
@@ -300,9 +288,4 @@ pub(crate) fn damage(text: &str, rng: &mut ChaCha8Rng) -> String {
         }
     }
     lines.join("\n")
-}
-
-/// The best vector instructions that this machine has.
-fn best() -> CpuLevel {
-    simt::lanes::CpuLevel::Avx2
 }

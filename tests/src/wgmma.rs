@@ -4,15 +4,13 @@
 //! registers of all threads hold afterwards is its answer. `cargo run -p tests --example wgmma_cases -- DIR` writes the
 //! cases for a program that runs them on a GPU (`tests/data/wgmma/run.cpp`).
 
-use std::fmt::Write as _;
-
 use simt::mma::warpgroup::Descriptor;
 
-/// Bytes of the image of shared memory.
+use crate::each;
+use crate::split_mix::Random;
+
 pub const IMAGE_BYTES: usize = 48 << 10;
-/// Threads of a block.
 pub const THREADS: u32 = 128;
-/// Where B starts in the image.
 const B_AT: u32 = 14 << 10;
 
 /// The types of a product: of A, of B, of the sums, and k.
@@ -21,20 +19,13 @@ type Types = (&'static str, &'static str, &'static str, u32);
 const BF16: Types = ("bf16", "bf16", "f32", 16);
 #[rustfmt::skip]
 const TYPES: [Types; 11] = [
-    BF16,
-    ("f16", "f16", "f32", 16),
-    ("f16", "f16", "f16", 16),
-    ("tf32", "tf32", "f32", 8),
-    ("e4m3", "e4m3", "f32", 32),
-    ("e4m3", "e4m3", "f16", 32),
-    ("e5m2", "e5m2", "f32", 32),
-    ("e5m2", "e5m2", "f16", 32),
-    ("e4m3", "e5m2", "f32", 32),
-    ("e5m2", "e4m3", "f32", 32),
-    ("e5m2", "e4m3", "f16", 32),
+    BF16, ("f16", "f16", "f32", 16), ("f16", "f16", "f16", 16),
+    ("tf32", "tf32", "f32", 8), ("e4m3", "e4m3", "f32", 32), ("e4m3", "e4m3", "f16", 32),
+    ("e5m2", "e5m2", "f32", 32), ("e5m2", "e5m2", "f16", 32), ("e4m3", "e5m2", "f32", 32),
+    ("e5m2", "e4m3", "f32", 32), ("e5m2", "e4m3", "f16", 32),
 ];
 
-/// A kernel: what of a product stands in the instruction.
+/// A kernel: the parts of a product that stand in the instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     types: Types,
@@ -44,12 +35,9 @@ pub struct Form {
     transposed: [bool; 2],
 }
 
-/// One product.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Its name, which says what is special about it.
     pub name: String,
-    /// The kernel.
     pub form: Form,
     /// Descriptors of A and B, whose addresses count from the start of the image.
     pub descriptors: [u64; 2],
@@ -60,12 +48,10 @@ pub struct Case {
 }
 
 impl Form {
-    /// Words of a thread that hold sums.
     pub fn words(&self) -> u32 {
         if self.types.2 == "f32" { self.n / 2 } else { self.n / 4 }
     }
 
-    /// Name of the kernel.
     pub fn kernel(&self) -> String {
         let (a, b, d, _) = self.types;
         let flags: String = [
@@ -89,18 +75,9 @@ impl Form {
             let names: Vec<String> = (0..n).map(|i| format!("%{name}{i}")).collect();
             format!("{{{}}}", names.join(", "))
         };
-        let mut loads = String::new();
-        for i in 0..words {
-            let _ = writeln!(loads, "    ld.global.b32 %d{i}, [%c + {}];", 4 * i);
-        }
-        let mut stores = String::new();
-        for i in 0..words {
-            let _ = writeln!(stores, "    st.global.b32 [%o + {}], %d{i};", 4 * i);
-        }
-        let mut a_loads = String::new();
-        for i in 0..4 {
-            let _ = writeln!(a_loads, "    ld.global.b32 %a{i}, [%f + {}];", 4 * i);
-        }
+        let loads = each(words as usize, |i| format!("    ld.global.b32 %d{i}, [%c + {}];\n", 4 * i));
+        let stores = each(words as usize, |i| format!("    st.global.b32 [%o + {}], %d{i};\n", 4 * i));
+        let a_loads = each(4, |i| format!("    ld.global.b32 %a{i}, [%f + {}];\n", 4 * i));
         let mut rest = String::new();
         for minus in self.minus {
             rest.push_str(if minus { ", -1" } else { ", 1" });
@@ -163,7 +140,6 @@ fn span(swizzle: u64) -> u32 {
     [16, 128, 64, 32][swizzle as usize]
 }
 
-/// A tile without gaps.
 fn packed(start: u32, transposed: bool, swizzle: u64) -> u64 {
     let group = 8 * span(swizzle);
     match (transposed, swizzle) {
@@ -176,7 +152,6 @@ fn packed(start: u32, transposed: bool, swizzle: u64) -> u64 {
 
 const SWIZZLES: [(u64, &str); 4] = [(0, "none"), (3, "32"), (2, "64"), (1, "128")];
 
-/// All cases.
 pub fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let form = |types: Types, n: u32| Form {
@@ -289,7 +264,6 @@ pub fn end(case: &Case) -> u32 {
     end
 }
 
-/// All kernels as a module.
 pub fn module() -> String {
     let mut text = ".version 8.4\n.target sm_90a\n.address_size 64\n\
                     .extern .shared .align 1024 .b8 image_of[];\n"
@@ -302,19 +276,6 @@ pub fn module() -> String {
         }
     }
     text
-}
-
-/// Pseudorandom numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
 }
 
 /// Bits of exponent, and behind the point, of a type in memory.
@@ -366,13 +327,11 @@ pub fn image((a, b, special): (&'static str, &'static str, bool)) -> Vec<u32> {
     image
 }
 
-/// What the registers hold before the product.
 pub fn sums(case: &Case) -> Vec<u32> {
     let n = (THREADS * case.form.words()) as usize;
     words(n, case.form.types.2, case.special, 3)
 }
 
-/// FNV-1a of words.
 pub fn hash(words: &[u32]) -> u64 {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

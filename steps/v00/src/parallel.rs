@@ -145,7 +145,6 @@ fn pack_columns(shape: Shape, b: &[f32], col0: usize, nr: usize) -> Vec<f32> {
     panel
 }
 
-/// Inputs of a band.
 #[derive(Clone, Copy)]
 struct Operands<'a> {
     shape: Shape,

@@ -63,7 +63,7 @@ pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     multiply_levels(n_levels(shape), shape, a, b, c);
 }
 
-/// How often a product of this shape is cut in quadrants.
+/// Number of times that a product of this shape is cut in quadrants.
 pub fn n_levels(shape: Shape) -> u32 {
     let shortest = shape.m.min(shape.n).min(shape.k);
     (shortest / cutoff()).checked_ilog2().unwrap_or(0)

@@ -5,18 +5,10 @@ use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use super::*;
 
 /// No two alike in m, n and k; one less and one more than tiles, panels and blocks.
+#[rustfmt::skip]
 const SHAPES: [Shape; 12] = [
-    shape(1, 1, 1),
-    shape(1, 97, 5),
-    shape(97, 1, 5),
-    shape(5, 7, 1),
-    shape(6, 16, 255),
-    shape(7, 17, 257),
-    shape(11, 31, 256),
-    shape(13, 33, 512),
-    shape(64, 513, 63),
-    shape(191, 65, 129),
-    shape(389, 251, 101),
+    shape(1, 1, 1), shape(1, 97, 5), shape(97, 1, 5), shape(5, 7, 1), shape(6, 16, 255), shape(7, 17, 257),
+    shape(11, 31, 256), shape(13, 33, 512), shape(64, 513, 63), shape(191, 65, 129), shape(389, 251, 101),
     shape(250, 511, 300),
 ];
 
@@ -24,7 +16,6 @@ pub(crate) const fn shape(m: usize, n: usize, k: usize) -> Shape {
     Shape { m, n, k }
 }
 
-/// A product with known answer.
 pub(crate) struct Problem {
     shape: Shape,
     a: Vec<f32>,

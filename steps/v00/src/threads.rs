@@ -6,7 +6,6 @@ use std::thread;
 
 use catalog::Shape;
 
-/// How many threads the machine runs at a time.
 pub(crate) fn n_cores() -> usize {
     // Asking takes longer than a small product: the answer is in files.
     static CORES: OnceLock<usize> = OnceLock::new();
@@ -16,7 +15,7 @@ pub(crate) fn n_cores() -> usize {
 /// Below this many multiplications per thread, starting the thread takes longer than it saves.
 const WORTH_A_THREAD: usize = 1 << 23;
 
-/// How many threads a product is worth.
+/// Number of threads that a product is worth.
 pub(crate) fn n_threads(shape: Shape) -> usize {
     let n_products = shape.m * shape.n * shape.k;
     n_cores().min(n_products.div_ceil(WORTH_A_THREAD))

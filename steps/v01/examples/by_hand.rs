@@ -15,7 +15,6 @@ const M: usize = 500;
 const N: usize = 300;
 const K: usize = 200;
 
-// ANCHOR: by_hand
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Two matrices in ordinary memory, one row after the other. Small integers: their sums are exact in FP32.
     let a: Vec<f32> = (0..M * K).map(|i| (i * 7 % 17) as f32 - 8.0).collect();
@@ -62,4 +61,3 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}: {M}x{N}x{K} in {time_ms:.3} ms, every element right", context.name()?);
     Ok(())
 }
-// ANCHOR_END: by_hand

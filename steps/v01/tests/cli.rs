@@ -1,7 +1,7 @@
 //! The command line that all steps share, tried on v01: exit codes, messages, and what a broken kernel is told.
 
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use records::Outcome;
@@ -16,7 +16,6 @@ fn v01() -> Command {
     command
 }
 
-/// Exit code, standard output, standard error.
 fn run(command: &mut Command) -> (i32, String, String) {
     let output = command.output().expect("the step starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
@@ -137,15 +136,12 @@ fn records_are_lines_of_json_with_the_run_first() {
 fn the_page_tells_what_was_counted() {
     let (code, out, _) = run(v01().args(["bench", "--size", "96", "--kernel", "sgemm"]));
     assert_eq!(code, 0);
-    for part in [
-        "v01 naive",
-        "MxNxK = 96x96x96",
-        "sgemm_v01_row_per_lane",
-        "right",
-        "sgemm_v01_row_per_lane  L1 ",
-        "v01_col_per_lane.cu:",
-        "next: cargo xtask check v01",
-    ] {
+    #[rustfmt::skip]
+    const PARTS: [&str; 7] = [
+        "v01 naive", "MxNxK = 96x96x96", "sgemm_v01_row_per_lane", "right", "sgemm_v01_row_per_lane  L1 ",
+        "v01_col_per_lane.cu:", "next: cargo xtask check v01",
+    ];
+    for part in PARTS {
         assert!(out.contains(part), "{part} in\n{out}");
     }
     assert!(!out.contains('\x1b'), "no colours in a pipe");
@@ -198,19 +194,17 @@ fn ptx_that_is_none_is_refused_with_its_line() {
     assert!(errors.contains("the driver does not take the PTX of sgemm_v01_col_per_lane"), "{errors}");
     assert!(errors.contains("fma.rm.nonsense"), "{errors}");
 
-    let file = Changed::new("empty", "");
-    let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(&file.0));
-    assert_eq!(code, 3);
-    assert!(errors.contains("has none of the kernels of v01"), "{errors}");
-
-    let file = Changed::new("nul", &PTX.replacen("ret;", "ret;\0", 1));
-    let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(&file.0));
-    assert_eq!(code, 3);
-    assert!(errors.contains("this is not PTX: it has a NUL in it"), "{errors}");
-
-    let (code, _, errors) = run(v01().args(["bench", "--ptx", "no/such/file.ptx"]));
-    assert_eq!(code, 3);
-    assert!(errors.contains("no/such/file.ptx: "), "{errors}");
+    let empty = Changed::new("empty", "");
+    let nul = Changed::new("nul", &PTX.replacen("ret;", "ret;\0", 1));
+    for (path, message) in [
+        (empty.0.as_path(), "has none of the kernels of v01"),
+        (nul.0.as_path(), "this is not PTX: it has a NUL in it"),
+        (Path::new("no/such/file.ptx"), "no/such/file.ptx: "),
+    ] {
+        let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(path));
+        assert_eq!(code, 3, "{}", path.display());
+        assert!(errors.contains(message), "{errors}");
+    }
 }
 
 #[test]

@@ -5,7 +5,6 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Source of such a driver.
 const DRIVER: &str = r##"
     #![crate_type = "cdylib"]
     use std::ffi::c_char;

@@ -24,7 +24,6 @@ fn main() -> ExitCode {
     harness::main("v02", KERNELS)
 }
 
-/// One block per square of C, one thread per element.
 fn square<const BLOCK: u32>(shape: Shape) -> LaunchConfig {
     LaunchConfig {
         grid_dim: (blocks(shape.n, BLOCK), blocks(shape.m, BLOCK), 1),

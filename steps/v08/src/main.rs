@@ -42,7 +42,6 @@ fn main() -> ExitCode {
     harness::main("v08", KERNELS)
 }
 
-/// One thread does it all.
 fn serial(_: Shape) -> LaunchConfig {
     LaunchConfig { grid_dim: (1, 1, 1), block_dim: (1, 1, 1), shared_mem_bytes: 0 }
 }

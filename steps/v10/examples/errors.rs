@@ -16,35 +16,27 @@ use harness::map::{Element, Matrix};
 use harness::parts::parts;
 use harness::{Bf16, Code, E4m3, Shape, code, int};
 
-/// Rows and columns of C.
 const EDGE: usize = 16;
 const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
 
-/// A kernel that is compared.
 struct Compared {
     heading: &'static str,
     code: Code,
     entry: &'static str,
     threads: u32,
-    /// Bytes of dynamic shared memory.
     shared: u32,
-    /// Arguments after the sizes.
     takes: Takes,
-    /// Format of A and B.
     operands: Operands,
 }
 
-/// Parameters behind the sizes.
 #[derive(Clone, Copy)]
 enum Takes {
-    /// A, B and C.
     Matrices,
     /// α, and tensor maps: of A and of B, which has a row for each column, with so many rows in a box; and of C. Two
     /// blocks work together.
     Maps(Element, [u32; 2]),
 }
 
-/// Formats that elements of A and B are rounded to.
 #[derive(Clone, Copy)]
 enum Operands {
     Fp32,
@@ -70,6 +62,17 @@ impl Compared {
     /// v12's, with a ring of tiles and boxes of C.
     const fn on_hopper(heading: &'static str, code: Code, entry: &'static str, takes: Takes) -> Self {
         Self { threads: 288, shared: 229_440, takes, ..Self::new(heading, code, entry) }
+    }
+
+    /// One block, or two that work together on maps or parts.
+    fn config(&self) -> LaunchConfig {
+        let is_one =
+            matches!((self.takes, self.operands), (Takes::Matrices, Operands::Fp32 | Operands::Bf16));
+        LaunchConfig {
+            grid_dim: (if is_one { 1 } else { 2 }, 1, 1),
+            block_dim: (self.threads, 1, 1),
+            shared_mem_bytes: self.shared,
+        }
     }
 }
 
@@ -179,7 +182,6 @@ impl Launch<'_> {
         Ok(Errors::of(&a, &b, self.k, &c))
     }
 
-    /// A kernel of the module, which may have so much dynamic shared memory.
     fn function(&self, entry: &str, shared: u32) -> Result<CudaFunction, Failure> {
         let function = self.module.load_function(entry)?;
         if shared > 0 {
@@ -188,9 +190,8 @@ impl Launch<'_> {
         Ok(function)
     }
 
-    /// C, row-major: one tile has all of it.
     fn run<T: Real>(&self, a: &[T], b: &[T]) -> Result<Vec<f32>, Failure> {
-        let Compared { entry, threads, shared, takes, .. } = *self.kernel;
+        let Compared { entry, shared, takes, .. } = *self.kernel;
         let function = self.function(entry, shared)?;
         let b = match takes {
             Takes::Maps(..) => transposed(b, self.k, EDGE),
@@ -198,18 +199,13 @@ impl Launch<'_> {
         };
         let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(&b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
-        let (edge, k) = (int(EDGE), int(self.k));
-        let config = LaunchConfig {
-            grid_dim: (if matches!(takes, Takes::Maps(..)) { 2 } else { 1 }, 1, 1),
-            block_dim: (threads, 1, 1),
-            shared_mem_bytes: shared,
-        };
+        let (edge, k, alpha) = (int(EDGE), int(self.k), 1.0_f32);
         let mut launch = self.stream.launch_builder(&function);
         launch.arg(&edge).arg(&edge).arg(&k);
         let maps;
         match takes {
             Takes::Maps(element, [a_rows, b_rows]) => {
-                launch.arg(&1.0_f32);
+                launch.arg(&alpha);
                 const ROW_BYTES: usize = 128;
                 let boxed = |rows, columns| (rows, (ROW_BYTES / columns) as u32);
                 maps = [
@@ -231,14 +227,13 @@ impl Launch<'_> {
         }
         // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE, and maps
         // end with their matrices.
-        unsafe { launch.launch(config) }?;
+        unsafe { launch.launch(self.kernel.config()) }?;
         Ok(self.stream.clone_dtoh(&c)?)
     }
 
     /// Runs the kernel on elements that are split first; two blocks of a cluster have C.
     fn run_in_parts(&self, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
-        let Compared { entry, threads, shared, .. } = *self.kernel;
-        let function = self.function(entry, shared)?;
+        let function = self.function(self.kernel.entry, self.kernel.shared)?;
         let split = self.module.load_function("split_v12")?;
         let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
@@ -253,20 +248,16 @@ impl Launch<'_> {
             of_b.split(self.stream, &split, &b, b_at)?;
         }
         let (a_maps, b_maps) = (of_a.maps(a_at, 128, 64)?, of_b.maps(b_at, 32, 64)?);
-        let config =
-            LaunchConfig { grid_dim: (2, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: shared };
-        let (edge, k) = (int(EDGE), int(self.k));
+        let (edge, k, alpha) = (int(EDGE), int(self.k), 1.0_f32);
         let mut launch = self.stream.launch_builder(&function);
-        launch.arg(&edge).arg(&edge).arg(&k).arg(&1.0_f32);
+        launch.arg(&edge).arg(&edge).arg(&k).arg(&alpha);
         launch.arg(&a_maps).arg(&b_maps).arg(&mut c);
         // SAFETY: the arguments are what the kernel takes; the maps end with the parts, and c has EDGE * EDGE.
-        unsafe { launch.launch(config) }?;
+        unsafe { launch.launch(self.kernel.config()) }?;
         Ok(self.stream.clone_dtoh(&c)?)
     }
-}
 
-impl Launch<'_> {
-    /// Where elements are. What is done with them stands in one stream.
+    /// Address of elements. All work on them is in one stream.
     fn address<T: Real>(&self, x: &CudaSlice<T>) -> u64 {
         x.device_ptr(self.stream).0
     }

@@ -40,7 +40,6 @@ fn main() -> ExitCode {
     harness::main("v10", KERNELS)
 }
 
-/// One block per tile of C.
 fn geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig {
         grid_dim: (blocks(shape.n, BN), blocks(shape.m, BM), 1),

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (a, b) = (stream.clone_htod(&a)?, stream.clone_htod(&b)?);
     let mut c = stream.alloc_zeros::<f32>(m * n)?;
 
-    println!("{SHAPE}: {} elements of C, {} multiprocessors", m * n, sgemm.n_sms());
+    println!("{SHAPE}: {} elements of C, {} multiprocessors", m * n, sgemm.n_sms);
     println!(
         "{:<32} {:<8} {:>6} {:>8} {:>9} {:>18}",
         "kernel", "shared", "blocks", "slices", "same bits", "largest difference"
@@ -34,23 +34,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         for (sharing, word) in [(Sharing::Tiles, "tiles"), (Sharing::LastRound, "steps")] {
             let (tiles, steps) = (plan.tiles(m, n), plan.steps(k));
-            let Some(shares) = plan.shares(tiles, steps, sharing, sgemm.n_sms()) else {
-                continue;
-            };
+            let Some(shares) = plan.shares(tiles, steps, sharing, sgemm.n_sms) else { continue };
             let choice = Choice { plan: index, sharing, packed: [false; 2], expected: 0.0 };
             sgemm.multiply_by(&Product::new(SHAPE), &choice, &a, &b, &mut c)?;
             let got = stream.clone_dtoh(&c)?;
             let pairs = || got.iter().zip(&one);
             let same = pairs().filter(|(x, y)| x.to_bits() == y.to_bits()).count();
             let farthest = pairs().map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
-            println!(
-                "{:<32} {word:<8} {:>6} {:>8} {:>7.1} % {:>18}",
-                plan.entry,
-                shares.blocks,
-                plan.slices,
-                100.0 * same as f64 / one.len() as f64,
-                format!("{farthest:.1e}")
-            );
+            let (same, farthest) = (100.0 * same as f64 / one.len() as f64, format!("{farthest:.1e}"));
+            let (name, blocks, slices) = (plan.entry, shares.blocks, plan.slices);
+            println!("{name:<32} {word:<8} {blocks:>6} {slices:>8} {same:>7.1} % {farthest:>18}");
         }
     }
     Ok(())

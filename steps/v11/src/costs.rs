@@ -5,7 +5,6 @@
 
 use crate::plans::{Plan, Sharing};
 
-/// Number of constants.
 pub const TERMS: usize = 9;
 
 /// The constants of a plan, in microseconds: of a launch; of a step when all blocks of a multiprocessor work; when one
@@ -13,19 +12,14 @@ pub const TERMS: usize = 9;
 /// of a million floats of it.
 pub type Constants = [f64; TERMS];
 
-/// A plan on a product: what decides about its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
-    /// The sizes M, N and K.
     pub shape: [usize; 3],
-    /// How tiles are shared out.
     pub sharing: Sharing,
-    /// A and B are packed first.
     pub packed: [bool; 2],
 }
 
 impl Work {
-    /// Returns whether C is stored four floats at a time: a plan has constants for both.
     pub fn stores_floats(&self) -> bool {
         !self.shape[1].is_multiple_of(4)
     }
@@ -68,7 +62,6 @@ pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<Constants> {
 }
 // ANCHOR_END: terms
 
-/// The expected time.
 pub fn expected(constants: &Constants, terms: &Constants) -> f64 {
     constants.iter().zip(terms).map(|(constant, term)| constant * term).sum()
 }

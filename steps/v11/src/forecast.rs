@@ -33,7 +33,6 @@ pub struct Forecast {
 
 impl Forecast {
     /// By counting alone, without machine code: multiply-adds and loads from shared memory, each at the full rate.
-    // ANCHOR: counted
     pub fn counted(plan: &Plan) -> Self {
         let ([bm, bn, bk], [tm, tn]) = (plan.tile.map(f64::from), plan.thread.map(f64::from));
         // Instructions of a warp for one k. A load of float4s passes shared memory twice at least.
@@ -50,7 +49,6 @@ impl Forecast {
             tile: bm * bn * FLOAT / SHARED_BYTES / MHZ,
         }
     }
-    // ANCHOR_END: counted
 
     /// The constants of a plan. What copies take of shared memory and of the schedulers is added to each step. What a
     /// launch, sharing and packing cost is the mean of the plans that were timed.
@@ -82,7 +80,6 @@ impl Forecast {
     // ANCHOR_END: constants
 }
 
-/// The mean of each constant over the plans that have it.
 fn mean(timed: &Costs) -> Constants {
     let all = timed.plans.values().flat_map(|costs| [costs.float4s, costs.floats]);
     let all: Vec<Constants> = all.collect();
@@ -138,7 +135,6 @@ pub fn read(text: &str) -> BTreeMap<String, Forecast> {
     text.lines().filter_map(line).collect()
 }
 
-/// Forecasts as lines of a table.
 pub fn write(forecasts: &BTreeMap<String, Forecast>) -> String {
     let line = |(name, Forecast { step, alone, two, tile }): (&String, &Forecast)| {
         format!("{name}\t{step:.5}\t{alone:.5}\t{two:.5}\t{tile:.5}\n")
@@ -147,18 +143,13 @@ pub fn write(forecasts: &BTreeMap<String, Forecast>) -> String {
     head + &forecasts.iter().map(line).collect::<String>()
 }
 
-/// A product that was timed with a plan in use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
-    /// The plan's entry point.
     pub entry: &'a str,
-    /// How it shared out the product.
     pub sharing: Sharing,
-    /// M, N and K.
     pub shape: [usize; 3],
     /// Operands that were packed.
     pub packed: usize,
-    /// Microseconds.
     pub us: f64,
 }
 

@@ -105,7 +105,6 @@ fn main() -> ExitCode {
 }
 
 impl Plan {
-    /// One block per tile of C.
     fn launch(self, shape: Shape) -> LaunchConfig {
         LaunchConfig {
             grid_dim: (blocks(shape.n, self.bn), blocks(shape.m, self.bm), 1),

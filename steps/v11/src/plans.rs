@@ -14,28 +14,23 @@ pub enum Source {
 /// A kernel with its constants, which are those of its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Its entry point.
     pub entry: &'static str,
-    /// How tiles come to shared memory.
     pub source: Source,
     /// Tile of C: rows, columns; and k of a pair of tiles.
     pub tile: [u32; 3],
-    /// Tile of C that one thread owns.
+    /// Part of it that one thread owns.
     pub thread: [u32; 2],
     /// Groups of warps that take a part of the k of each pair of tiles.
     pub slices: u32,
     /// Pairs of tiles in shared memory.
     pub stages: u32,
-    /// Threads that copy.
     pub producers: u32,
-    /// Blocks on one multiprocessor.
     pub blocks: u32,
 }
 
 const FLOAT: u32 = 4;
 const BARRIER: u32 = 8;
 
-// ANCHOR: plans
 const fn boxes(
     entry: &'static str,
     tile: [u32; 3],
@@ -79,16 +74,13 @@ pub const PLANS: [Plan; 10] = [
         blocks: 4,
     },
 ];
-// ANCHOR_END: plans
 
 impl Plan {
-    /// Threads that multiply.
     pub const fn multipliers(&self) -> u32 {
         let [bm, bn, _] = self.tile;
         self.slices * (bm / self.thread[0]) * (bn / self.thread[1])
     }
 
-    /// Threads of a block.
     pub const fn threads(&self) -> u32 {
         self.multipliers() + self.producers
     }
@@ -103,12 +95,10 @@ impl Plan {
         self.stages * (bm + bn) * bk * FLOAT + (self.slices - 1) * bm * bn * FLOAT + barriers
     }
 
-    /// Tiles of an m × n matrix.
     pub fn tiles(&self, m: usize, n: usize) -> usize {
         m.div_ceil(self.tile[0] as usize) * n.div_ceil(self.tile[1] as usize)
     }
 
-    /// Pairs of tiles along k.
     pub fn steps(&self, k: usize) -> usize {
         k.div_ceil(self.tile[2] as usize)
     }
@@ -125,10 +115,8 @@ pub enum Sharing {
     LastTwoRounds,
 }
 
-/// How a plan shares out a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
-    /// Blocks of the launch.
     pub blocks: usize,
     /// Tiles that one block does whole.
     pub whole: usize,
@@ -137,16 +125,13 @@ pub struct Shares {
 impl Plan {
     /// Blocks and whole tiles of a launch on a card with so many multiprocessors; `None` where there is nothing to
     /// share in this way.
-    // ANCHOR: shares
     pub fn shares(&self, tiles: usize, steps: usize, sharing: Sharing, n_sms: usize) -> Option<Shares> {
         let slots = n_sms * self.blocks as usize;
         let rounds = tiles / slots;
         let whole = match sharing {
-            Sharing::Tiles if self.source == Source::Threads => {
-                return Some(Shares { blocks: tiles, whole: tiles });
-            }
             Sharing::Tiles => {
-                return Some(Shares { blocks: tiles.min(slots), whole: tiles });
+                let most = if self.source == Source::Threads { tiles } else { slots };
+                return Some(Shares { blocks: tiles.min(most), whole: tiles });
             }
             _ if self.source == Source::Threads || tiles.is_multiple_of(slots) => return None,
             Sharing::LastRound => rounds * slots,
@@ -156,5 +141,4 @@ impl Plan {
         // With whole tiles, too, all blocks are needed.
         (whole == 0 || shared >= slots).then_some(Shares { blocks: slots.min(shared), whole })
     }
-    // ANCHOR_END: shares
 }

@@ -12,40 +12,29 @@ mod verify;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use harness::StepError;
+use harness::{Shape, StepError};
 use serde::Serialize;
 use v11::forecast::Forecast;
-use v11::gemm::Costs;
-use v11::plans::{PLANS, Plan, Source};
+use v11::gemm::{self, Costs};
+use v11::plans::{PLANS, Plan};
 use v11::space::{self, Space};
 
-use crate::tune::trouble;
+use crate::tune::{self, trouble};
 
-// ANCHOR: classes
 /// A product for each class of shapes that the plans in use were made for.
+#[rustfmt::skip]
 const CLASSES: [[usize; 3]; 11] = [
-    [256; 3],
-    [512; 3],
-    [1024; 3],
-    [2048; 3],
-    [4096; 3],
-    [4096, 128, 4096],
-    [128, 4096, 4096],
-    [4096, 4096, 128],
+    [256; 3], [512; 3], [1024; 3], [2048; 3], [4096; 3],
+    [4096, 128, 4096], [128, 4096, 4096], [4096, 4096, 128],
     // Rows that start anywhere.
-    [255; 3],
-    [1023; 3],
-    [4095; 3],
+    [255; 3], [1023; 3], [4095; 3],
 ];
-// ANCHOR_END: classes
 
 /// The multiprocessors of the card for which plans are ranked.
 const SMS: usize = 132;
 
-/// Names of plans, each with a file.
 type Files = Vec<(String, String)>;
 
-/// A plan to be compiled.
 #[derive(Serialize)]
 struct Candidate {
     name: String,
@@ -69,25 +58,25 @@ pub(crate) fn main() -> ExitCode {
         ["time", list, forecasts, all] => clock::time(list, forecasts, all),
         _ => Err(trouble("this is for: cargo xtask tune v11 --search")),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            eprintln!("error: {trouble}");
-            ExitCode::FAILURE
-        }
-    }
+    tune::ended(done)
 }
 
 fn answer(value: &impl Serialize) -> Result<(), StepError> {
     harness::out::write(&format!("{}\n", serde_json::to_string(value).map_err(trouble)?))
 }
 
-fn read(path: &str) -> Result<Files, StepError> {
-    let text = std::fs::read_to_string(path).map_err(|error| trouble(format!("{path}: {error}")))?;
-    serde_json::from_str(&text).map_err(|error| trouble(format!("{path}: {error}")))
+fn bytes(path: &str) -> Result<Vec<u8>, StepError> {
+    std::fs::read(path).map_err(|error| trouble(format!("{path}: {error}")))
 }
 
-/// The plans in use, and the legal ones with the deepest rings.
+fn text(path: &str) -> Result<String, StepError> {
+    std::fs::read_to_string(path).map_err(|error| trouble(format!("{path}: {error}")))
+}
+
+fn read(path: &str) -> Result<Files, StepError> {
+    serde_json::from_str(&text(path)?).map_err(|error| trouble(format!("{path}: {error}")))
+}
+
 fn plans() -> Vec<Plan> {
     let deepest = Space::whole().deepest();
     let others = deepest.into_iter().filter(|plan| in_use(&space::name(plan)).is_none());
@@ -98,20 +87,15 @@ fn in_use(name: &str) -> Option<&'static Plan> {
     PLANS.iter().find(|plan| space::name(plan) == name)
 }
 
-/// The legal plan of a name.
 fn find(name: &str) -> Result<Plan, StepError> {
     let found = Space::whole().legal.into_iter().find(|plan| space::name(plan) == name);
     found.ok_or_else(|| trouble(format!("there is no plan {name}")))
 }
 
 /// Which operands a plan needs packed, of those whose rows lie one behind the other; `None` where it cannot read them.
-fn packed(plan: &Plan, [_, n, k]: [usize; 3]) -> Option<[bool; 2]> {
-    let odd = [k, n].map(|cols| !cols.is_multiple_of(4));
-    match plan.source {
-        Source::Boxes => Some(odd),
-        Source::Threads if odd != [false; 2] => None,
-        Source::Words | Source::Threads => Some([false; 2]),
-    }
+fn packed(plan: &Plan, [m, n, k]: [usize; 3]) -> Option<[bool; 2]> {
+    let shape = Shape { m, n, k };
+    gemm::packed(plan, shape, tune::forms(shape))
 }
 
 /// All candidates: the plans in use, then the others in turn by the places that counting gives them for each class.

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use crate::plans::{Plan, Source};
 
-// ANCHOR: space
 const BM: [u32; 5] = [16, 32, 64, 128, 256];
 const BN: [u32; 4] = [32, 64, 128, 256];
 const BK: [u32; 2] = [16, 32];
@@ -19,12 +18,10 @@ const BLOCKS: [u32; 4] = [1, 2, 3, 4];
 /// Who copies. Producers are one warp, or a warpgroup that gives its registers to the others.
 const CREWS: [(Source, u32); 4] =
     [(Source::Boxes, 32), (Source::Boxes, GROUP), (Source::Words, GROUP), (Source::Threads, 0)];
-// ANCHOR_END: space
 
 /// Threads of a warpgroup: registers are given and taken by four warps together.
 const GROUP: u32 = 128;
 const WARP: u32 = 32;
-/// Floats of a float4.
 const WIDTH: u32 = 4;
 
 /// Registers of a multiprocessor of compute capability 9.0, and limits of a thread and a block.
@@ -41,7 +38,6 @@ const MAX_SUMS: u32 = 8192 * WIDTH;
 /// Why there is no kernel with these constants, or none that could be any good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Illegal {
-    /// Warps would reach past the tile.
     #[error("the tile is not made of whole warps, which have {0}x{1} of it")]
     Warps(u32, u32),
     /// The sums of slices are shared out by rows.
@@ -50,46 +46,30 @@ pub enum Illegal {
     /// The fragments of A alternate.
     #[error("a slice has {0} k of each pair of tiles, and takes 8 at a time")]
     Chunks(u32),
-    /// The block is too large.
     #[error("a block of {0} threads; at most {MAX_THREADS} are possible")]
     Threads(u32),
-    /// Schedulers without a warp that multiplies.
     #[error("warps that multiply on a multiprocessor: {0}, fewer than its {SCHEDULERS} schedulers")]
     Idle(u32),
     /// `setmaxnreg` is for whole warpgroups.
     #[error("{0} threads take registers, which only warpgroups of {GROUP} can")]
     Warpgroups(u32),
-    /// Each thread copies the same number of float4s.
     #[error("tiles of {0} and {1} float4s are not shared out evenly among {2} threads")]
     Copies(u32, u32, u32),
     /// The producers copy whole rows at a time.
     #[error("128 producers do not copy whole rows of tiles {0}x{1} and {1}x{2}")]
     Words(u32, u32, u32),
-    /// Too much shared memory.
     #[error("{stages} pairs of tiles take {kib} KiB of shared memory on a multiprocessor, which has {}", SHARED >> 10)]
-    Shared {
-        /// Pairs of tiles of each block.
-        stages: u32,
-        /// KiB that all blocks need together.
-        kib: u32,
-    },
+    Shared { stages: u32, kib: u32 },
     /// The sums of shared tiles wait in an array of the module.
     #[error(
         "a multiprocessor has {0} elements of C in work; {MAX_SUMS} have a place where shared tiles wait"
     )]
     Sums(u32),
-    /// Sums and fragments do not fit.
     #[error("a thread needs more than {needed} registers; {there} are there")]
-    Registers {
-        /// Registers for sums and fragments alone.
-        needed: u32,
-        /// Registers of a thread that multiplies.
-        there: u32,
-    },
+    Registers { needed: u32, there: u32 },
 }
 
 impl Illegal {
-    /// The rule that was broken, for counts.
     pub fn rule(self) -> &'static str {
         match self {
             Self::Warps(..) => "tiles without whole warps",
@@ -170,24 +150,21 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
 }
 // ANCHOR_END: legal
 
-/// The combinations of constants.
 #[derive(Debug, Clone, Default)]
 pub struct Space {
-    /// All that are legal.
     pub legal: Vec<Plan>,
-    /// How many broke each rule first.
+    /// Number of plans that broke each rule first.
     pub illegal: BTreeMap<&'static str, usize>,
 }
 
 impl Space {
-    /// Goes through all combinations.
     pub fn whole() -> Self {
         let mut space = Self::default();
         for (source, producers) in CREWS {
             for tile in product3(&BM, &BN, &BK) {
                 for [tm, tn, slices] in product3(&TM, &TN, &SLICES) {
                     for (stages, blocks) in STAGES.iter().flat_map(|s| BLOCKS.map(|b| (*s, b))) {
-                        space.add(Plan {
+                        let plan = Plan {
                             entry: entry(source),
                             source,
                             tile,
@@ -196,7 +173,11 @@ impl Space {
                             stages,
                             producers,
                             blocks,
-                        });
+                        };
+                        match legal(&plan) {
+                            Ok(()) => space.legal.push(plan),
+                            Err(broken) => *space.illegal.entry(broken.rule()).or_default() += 1,
+                        }
                     }
                 }
             }
@@ -204,14 +185,6 @@ impl Space {
         space
     }
 
-    fn add(&mut self, plan: Plan) {
-        match legal(&plan) {
-            Ok(()) => self.legal.push(plan),
-            Err(broken) => *self.illegal.entry(broken.rule()).or_default() += 1,
-        }
-    }
-
-    /// Combinations in all.
     pub fn n(&self) -> usize {
         self.legal.len() + self.illegal.values().sum::<usize>()
     }
@@ -221,7 +194,7 @@ impl Space {
     pub fn deepest(&self) -> Vec<Plan> {
         let mut deepest: BTreeMap<String, Plan> = BTreeMap::new();
         for plan in &self.legal {
-            let of_ring = deepest.entry(without_ring(plan)).or_insert(*plan);
+            let of_ring = deepest.entry(name(&Plan { stages: 0, ..*plan })).or_insert(*plan);
             if plan.stages > of_ring.stages {
                 *of_ring = *plan;
             }
@@ -243,12 +216,6 @@ const fn entry(source: Source) -> &'static str {
     }
 }
 
-/// Its name with any ring.
-fn without_ring(plan: &Plan) -> String {
-    name(&Plan { stages: 0, ..*plan })
-}
-
-// ANCHOR: texts
 /// The name of a plan by all its constants: `boxes_64x128x32_8x16_s4_r4_b1_p128`.
 pub fn name(plan: &Plan) -> String {
     let source = match plan.source {
@@ -297,7 +264,6 @@ pub fn multipliers_of(plan: &Plan) -> String {
         tile_of(plan)
     )
 }
-// ANCHOR_END: texts
 
 #[cfg(test)]
 mod tests {
@@ -318,7 +284,6 @@ mod tests {
         assert_eq!(space.illegal["tiles without whole warps"], 34_560);
     }
 
-    /// Why a change of the plan with the largest tile is no kernel.
     #[track_caller]
     fn check(change: impl FnOnce(&mut Plan), refused: &str) {
         let mut plan = STREAM_K;

@@ -22,11 +22,9 @@ const FEW_PRODUCTS: usize = 3;
 /// The longest that a batch of launches is to take.
 const BATCH_MS: f64 = 2.0;
 const ROUNDS: usize = 5;
-/// Largest multiply-adds of a product.
 const MAX_WORK: f64 = 7e10;
 /// Multiply-adds that the host does in no time.
 const FEW_ADDITIONS: f64 = 1e7;
-/// Largest elements of an operand.
 const MAX_ELEMENTS: usize = 1 << 26;
 
 /// Runs the command `tune`: prints the costs as JSON, and everything else to standard error.
@@ -35,6 +33,10 @@ pub(crate) fn main() -> ExitCode {
         Some(_) => verify(&gpu),
         None => measure(&gpu),
     });
+    ended(done)
+}
+
+pub(crate) fn ended(done: Result<(), StepError>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
@@ -67,12 +69,13 @@ fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
     found
 }
 
-/// All choices for a shape whose operands lie at the begin of allocations.
+pub(crate) fn forms(shape: Shape) -> [Form; 2] {
+    [shape.k, shape.n].map(|cols| if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere })
+}
+
+/// All choices for a shape with such operands.
 pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
-    let form = |cols: usize| {
-        if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere }
-    };
-    Costs::committed().choices(shape, [form(shape.k), form(shape.n)], sgemm.n_sms())
+    Costs::committed().choices(shape, forms(shape), sgemm.n_sms)
 }
 
 /// Operands, of which the first elements are used.
@@ -138,7 +141,6 @@ fn name(choice: &Choice) -> String {
     format!("{} ({sharing}{packed})", PLANS[choice.plan].entry)
 }
 
-/// Every plan on some small products.
 fn verify(gpu: &Gpu) -> Result<(), StepError> {
     let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
     let shapes = shapes(FEW_PRODUCTS, [60.0, 200.0]);
@@ -161,7 +163,6 @@ fn verify(gpu: &Gpu) -> Result<(), StepError> {
     Ok(())
 }
 
-/// One product on a GPU with a choice: microseconds.
 pub(crate) fn time(
     gpu: &Gpu,
     sgemm: &Sgemm,
@@ -202,7 +203,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
             }
             let time = time(gpu, &sgemm, &mut operands, shape, &choice)?;
             let (plan, work) = (&PLANS[choice.plan], choice.work(shape));
-            let terms = terms(plan, &work, sgemm.n_sms()).expect("it was possible");
+            let terms = terms(plan, &work, sgemm.n_sms).expect("it was possible");
             let times = measured.entry(plan.entry).or_default();
             times[usize::from(work.stores_floats())].push((terms, time));
             let packed = choice.packed.iter().filter(|packed| **packed).count();

@@ -37,7 +37,6 @@ fn the_sheet_says_what_is_counted() {
     }
 }
 
-/// Record of a launch.
 fn launch(kernel: &str) -> Launched {
     let mut program = Command::new(env!("CARGO_BIN_EXE_v11"));
     program.args(["launch", "--size", SHAPE, "--emulate", "--json", "--kernel", kernel]);

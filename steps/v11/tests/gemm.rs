@@ -7,12 +7,14 @@ use harness::Shape;
 use v11::gemm::{Choice, Costs, Error, Form, Layout, Product, Sgemm};
 use v11::plans::{PLANS, Sharing, Source};
 
-fn stream() -> Arc<CudaStream> {
+fn loaded() -> (Arc<CudaStream>, Sgemm) {
     static DRIVER: Once = Once::new();
     DRIVER.call_once(|| {
         emulator_client::preload().expect("Cargo built it");
     });
-    CudaContext::new(0).expect("there is a device").per_thread_stream()
+    let stream = CudaContext::new(0).expect("there is a device").per_thread_stream();
+    let sgemm = Sgemm::load(&stream).expect("the kernels load");
+    (stream, sgemm)
 }
 
 /// Small whole numbers: every sum of their products is exact, in any order.
@@ -60,8 +62,7 @@ fn check(sgemm: &Sgemm, stream: &Arc<CudaStream>, product: &Product, choice: Opt
 
 #[test]
 fn every_plan_shares_out_every_shape() {
-    let stream = stream();
-    let sgemm = Sgemm::load(&stream).expect("the kernels load");
+    let (stream, sgemm) = loaded();
     for (i, plan) in PLANS.iter().enumerate() {
         let [bm, bn, bk] = plan.tile.map(|size| size as usize);
         // Less than a tile, and edges in each direction with some steps.
@@ -69,7 +70,7 @@ fn every_plan_shares_out_every_shape() {
             for sharing in [Sharing::Tiles, Sharing::LastRound] {
                 let product = Product { alpha: 2.0, beta: 3.0, ..product(shape) };
                 let tiles = (plan.tiles(shape[0], shape[1]), plan.steps(shape[2]));
-                if plan.shares(tiles.0, tiles.1, sharing, sgemm.n_sms()).is_none() {
+                if plan.shares(tiles.0, tiles.1, sharing, sgemm.n_sms).is_none() {
                     continue;
                 }
                 let packed = [
@@ -84,13 +85,12 @@ fn every_plan_shares_out_every_shape() {
 
 #[test]
 fn whole_tiles_follow_shared_ones() {
-    let stream = stream();
-    let sgemm = Sgemm::load(&stream).expect("the kernels load");
+    let (stream, sgemm) = loaded();
     let plan = PLANS
         .iter()
         .position(|plan| plan.tile == [32, 64, 32] && plan.source == Source::Boxes)
         .expect("there is one");
-    let slots = sgemm.n_sms() * PLANS[plan].blocks as usize;
+    let slots = sgemm.n_sms * PLANS[plan].blocks as usize;
     // One row of tiles, two and a half rounds.
     let n = (2 * slots + slots / 2) * 64;
     for sharing in [Sharing::LastRound, Sharing::LastTwoRounds] {
@@ -101,8 +101,7 @@ fn whole_tiles_follow_shared_ones() {
 
 #[test]
 fn all_layouts_with_alpha_and_beta() {
-    let stream = stream();
-    let sgemm = Sgemm::load(&stream).expect("the kernels load");
+    let (stream, sgemm) = loaded();
     for a in LAYOUTS {
         for b in LAYOUTS {
             for (alpha, beta) in [(1.0, 0.0), (-2.0, 1.0), (0.0, 2.0)] {
@@ -116,8 +115,7 @@ fn all_layouts_with_alpha_and_beta() {
 
 #[test]
 fn views_that_begin_anywhere() {
-    let stream = stream();
-    let sgemm = Sgemm::load(&stream).expect("the kernels load");
+    let (stream, sgemm) = loaded();
     let (m, n, k) = (8, 12, 16);
     let elements = stream.clone_htod(&vec![1.0f32; 1000]).expect("there is room");
     let mut c = stream.alloc_zeros::<f32>(200).expect("there is room");
@@ -133,8 +131,7 @@ fn views_that_begin_anywhere() {
 
 #[test]
 fn what_is_no_product_is_refused() {
-    let stream = stream();
-    let sgemm = Sgemm::load(&stream).expect("the kernels load");
+    let (stream, sgemm) = loaded();
     let small = stream.alloc_zeros::<f32>(16).expect("there is room");
     let mut c = stream.alloc_zeros::<f32>(16).expect("there is room");
     let mut error =

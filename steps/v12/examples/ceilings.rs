@@ -21,7 +21,6 @@ const CAPABILITY: &str = "9.0";
 /// Threads of a block at most: of 16 warps.
 const THREADS: u32 = CODE.constant("THREADS");
 const WARP: u32 = 32;
-/// Warps that issue a wgmma together.
 const GROUP_WARPS: u32 = 4;
 /// Parts of a multiprocessor, each with a scheduler and a tensor core of its own.
 const QUARTERS: f64 = 4.0;
@@ -53,7 +52,6 @@ struct Cli {
     json: Option<PathBuf>,
 }
 
-/// Numbers of A and B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Numbers {
     Fp32,
@@ -73,93 +71,59 @@ impl Numbers {
     }
 }
 
-/// A kernel, and how it is launched.
 #[derive(Debug, Clone, Copy)]
 struct Ceiling {
     entry: &'static str,
     instruction: &'static str,
     numbers: Numbers,
-    /// All numbers are zero.
     zeros: bool,
-    /// Warps of a multiprocessor.
     warps: u32,
     /// Warps that issue an instruction together.
     together: u32,
     /// Instructions of a round, of such warps.
     per_round: u32,
-    /// Operations of an instruction.
     flop: f64,
 }
 
-const FMA: Ceiling = Ceiling {
-    entry: "ceiling_fma",
-    instruction: "fma.f32",
-    numbers: Numbers::Fp32,
-    zeros: false,
-    warps: 16,
-    together: 1,
-    per_round: CODE.constant("FMA_PER_ROUND"),
-    flop: 2.0 * WARP as f64,
-};
-const MMA_BF16: Ceiling = Ceiling {
-    entry: "ceiling_mma_bf16",
-    instruction: "mma.sync.m16n8k16",
-    numbers: Numbers::Bf16,
-    per_round: CODE.constant("MMA_PER_ROUND"),
-    flop: 2.0 * 16.0 * 8.0 * 16.0,
-    ..FMA
-};
-const MMA_TF32: Ceiling = Ceiling {
-    entry: "ceiling_mma_tf32",
-    instruction: "mma.sync.m16n8k8",
-    numbers: Numbers::Tf32,
-    flop: 2.0 * 16.0 * 8.0 * 8.0,
-    ..MMA_BF16
-};
-const WGMMA_BF16: Ceiling = Ceiling {
-    entry: "ceiling_wgmma_bf16",
-    instruction: "wgmma.m64n256k16",
-    numbers: Numbers::Bf16,
-    zeros: false,
-    warps: 2 * GROUP_WARPS,
-    together: GROUP_WARPS,
-    per_round: CODE.constant("WGMMA_PER_ROUND"),
-    flop: 2.0 * 64.0 * 256.0 * 16.0,
-};
-const WGMMA_TF32: Ceiling = Ceiling {
-    entry: "ceiling_wgmma_tf32",
-    instruction: "wgmma.m64n256k8",
-    numbers: Numbers::Tf32,
-    flop: 2.0 * 64.0 * 256.0 * 8.0,
-    ..WGMMA_BF16
-};
-const WGMMA_E4M3: Ceiling = Ceiling {
-    entry: "ceiling_wgmma_e4m3",
-    instruction: "wgmma.m64n256k32",
-    numbers: Numbers::E4m3,
-    flop: 2.0 * 64.0 * 256.0 * 32.0,
-    ..WGMMA_BF16
-};
+const fn ceiling(
+    entry: &'static str,
+    instruction: &'static str,
+    numbers: Numbers,
+    [warps, together]: [u32; 2],
+    per_round: u32,
+    flop: u32,
+) -> Ceiling {
+    Ceiling { entry, instruction, numbers, zeros: false, warps, together, per_round, flop: flop as f64 }
+}
+
+const MMAS: u32 = CODE.constant("MMA_PER_ROUND");
+const WGMMAS: u32 = CODE.constant("WGMMA_PER_ROUND");
+/// Two warpgroups, each of which issues a wgmma.
+const GROUPS: [u32; 2] = [2 * GROUP_WARPS, GROUP_WARPS];
+const FMA: Ceiling =
+    ceiling("ceiling_fma", "fma.f32", Numbers::Fp32, [16, 1], CODE.constant("FMA_PER_ROUND"), 2 * WARP);
+const MMA_BF16: Ceiling =
+    ceiling("ceiling_mma_bf16", "mma.sync.m16n8k16", Numbers::Bf16, [16, 1], MMAS, 2 * 16 * 8 * 16);
+const MMA_TF32: Ceiling =
+    ceiling("ceiling_mma_tf32", "mma.sync.m16n8k8", Numbers::Tf32, [16, 1], MMAS, 2 * 16 * 8 * 8);
+const WGMMA_BF16: Ceiling =
+    ceiling("ceiling_wgmma_bf16", "wgmma.m64n256k16", Numbers::Bf16, GROUPS, WGMMAS, 2 * 64 * 256 * 16);
+const WGMMA_TF32: Ceiling =
+    ceiling("ceiling_wgmma_tf32", "wgmma.m64n256k8", Numbers::Tf32, GROUPS, WGMMAS, 2 * 64 * 256 * 8);
+const WGMMA_E4M3: Ceiling =
+    ceiling("ceiling_wgmma_e4m3", "wgmma.m64n256k32", Numbers::E4m3, GROUPS, WGMMAS, 2 * 64 * 256 * 32);
+#[rustfmt::skip]
 const CEILINGS: [Ceiling; 10] = [
-    FMA,
-    Ceiling { warps: 4, ..MMA_BF16 },
-    Ceiling { warps: 8, ..MMA_BF16 },
-    MMA_BF16,
-    MMA_TF32,
-    Ceiling { warps: GROUP_WARPS, ..WGMMA_BF16 },
-    WGMMA_BF16,
-    Ceiling { zeros: true, ..WGMMA_BF16 },
-    WGMMA_TF32,
-    WGMMA_E4M3,
+    FMA, Ceiling { warps: 4, ..MMA_BF16 }, Ceiling { warps: 8, ..MMA_BF16 }, MMA_BF16, MMA_TF32,
+    Ceiling { warps: GROUP_WARPS, ..WGMMA_BF16 }, WGMMA_BF16, Ceiling { zeros: true, ..WGMMA_BF16 },
+    WGMMA_TF32, WGMMA_E4M3,
 ];
 
 impl Ceiling {
-    /// Instructions that a multiprocessor does in a round.
     fn per_sm(&self) -> f64 {
         f64::from(self.per_round * (self.warps / self.together))
     }
 
-    /// Words of A and B.
     fn words(&self) -> Vec<u32> {
         if self.zeros {
             return vec![0; WORDS];
@@ -192,16 +156,13 @@ impl Ceiling {
 /// Words that a block writes: the clock of its multiprocessor and nanoseconds, before and after.
 const TIMES: usize = 4;
 
-/// One launch.
 #[derive(Debug, Clone, Copy)]
 struct Launched {
     sample: Sample,
-    /// Clocks of a multiprocessor for all rounds: the median of the blocks.
     clocks: f64,
     rounds: i32,
 }
 
-/// A kernel with its operands, ready to be launched.
 struct Ready<'g> {
     gpu: &'g Gpu,
     function: CudaFunction,
@@ -212,7 +173,6 @@ struct Ready<'g> {
 }
 
 impl<'g> Ready<'g> {
-    /// With this many blocks.
     fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, StepError> {
         let shared = match ceiling.together {
             1 => 0,
@@ -222,7 +182,6 @@ impl<'g> Ready<'g> {
         Self::of(gpu, ceiling.entry, &ceiling.words(), [blocks as u32, ceiling.warps * WARP], shared)
     }
 
-    /// A kernel that reads L2.
     fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, StepError> {
         let chunks = (L2_CHUNKS as usize).max(blocks * OWN_CHUNKS as usize);
         let words = vec![1; chunks * CHUNK_BYTES / size_of::<u32>()];
@@ -362,52 +321,34 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
     Ok(Ceilings { run, n_sms, l2, ceilings })
 }
 
-/// For readers.
 fn table(record: &Ceilings) -> String {
+    let Ceilings { run, n_sms, l2, ceilings } = record;
     let mut out = format!(
-        "{}, {} multiprocessors, revision {}. Random numbers, unless zeros are said: zeros take less power, and run \
+        "{}, {n_sms} multiprocessors, revision {}. Random numbers, unless zeros are said: zeros take less power, and run \
          faster.\nA burst is {BURST_MS} ms, the median of {BURSTS} with pauses; sustained is {} s. Clocks are for an \
          instruction and a quarter of a\nmultiprocessor; a wgmma occupies all four.\n\n\
-         {:<18} {:<6} {:>5} {:>10} {:>6} {:>8} {:>12} {:>6} {:>8}\n",
-        record.run.device,
-        record.n_sms,
-        record.run.revision,
+         instruction        of     warps      burst    GHz   clocks    sustained    GHz   clocks\n",
+        run.device,
+        run.revision,
         SUSTAINED_MS / 1e3,
-        "instruction",
-        "of",
-        "warps",
-        "burst",
-        "GHz",
-        "clocks",
-        "sustained",
-        "GHz",
-        "clocks",
     );
-    for one in &record.ceilings {
+    for one in ceilings {
         let of = match one.zeros {
             true => "zeros",
             false => &one.numbers,
         };
-        let (burst, sustained) = (&one.burst, &one.sustained);
-        let _ = writeln!(
-            out,
-            "{:<18} {of:<6} {:>5} {:>10.1} {:>6.3} {:>8.2} {:>12.1} {:>6.3} {:>8.2}",
-            one.instruction,
-            one.warps,
-            burst.tflops,
-            burst.ghz,
-            burst.clocks,
-            sustained.tflops,
-            sustained.ghz,
-            sustained.clocks,
-        );
+        let cells = |rate: &Rate, width: usize| {
+            format!("{:>width$.1} {:>6.3} {:>8.2}", rate.tflops, rate.ghz, rate.clocks)
+        };
+        let (burst, sustained) = (cells(&one.burst, 10), cells(&one.sustained, 12));
+        let _ = writeln!(out, "{:<18} {of:<6} {:>5} {burst} {sustained}", one.instruction, one.warps);
     }
     let _ = writeln!(
         out,
         "\nTFLOP/s. From L2: {:.0} GB/s, or {:.0} where all multiprocessors read the same.",
-        record.l2.own_gbs, record.l2.same_gbs
+        l2.own_gbs, l2.same_gbs
     );
-    if let Some(roofline) = record.run.roofline {
+    if let Some(roofline) = run.roofline {
         let _ = writeln!(out, "Device memory, copied: {:.0} GB/s read and written.", roofline.copy_gbs);
     }
     out
@@ -418,7 +359,6 @@ fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// The median of some values; NaN for none.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
@@ -436,7 +376,6 @@ fn run(cli: &Cli) -> Result<(), StepError> {
     shown
 }
 
-/// The exit code of what was done.
 fn code(done: &Result<(), StepError>) -> u8 {
     match done {
         Ok(()) | Err(StepError::Closed) => 0,

@@ -15,7 +15,6 @@ struct Plan {
     /// Tile of C that a block owns, or a pair of blocks.
     bm: u32,
     bn: u32,
-    /// Threads of a block.
     threads: u32,
     /// Bytes of shared memory that its launch asks for.
     shared: u32,
@@ -27,14 +26,12 @@ struct Plan {
 const ROW: u32 = 128;
 /// Rows of a box of B of bf16, and its columns.
 const BK: u32 = columns::<Bf16>();
-/// Columns of a box.
 const fn columns<T>() -> u32 {
     ROW / size_of::<T>() as u32
 }
 /// Threads of a warpgroup that multiplies, and of the warp of the thread that copies.
 const GROUP: u32 = 128;
 const PRODUCERS: u32 = 32;
-/// Bytes of a barrier.
 const BARRIER: u32 = 8;
 
 /// `stages` pairs of tiles, each with its barriers; behind the tiles, room for something else.
@@ -83,7 +80,6 @@ const FP8_FAST: Plan = by_k(STORE_192);
 const FP8: Plan = Plan { threads: 3 * GROUP, ..FP8_FAST };
 
 impl Plan {
-    /// One block per tile of C.
     fn launch(self, shape: Shape) -> LaunchConfig {
         LaunchConfig {
             grid_dim: (blocks(shape.n, self.bn), blocks(shape.m, self.bm), 1),
@@ -204,7 +200,7 @@ fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
     )
 }
 
-/// And of FP8: rows of A and B have bytes, those of C at least two for each number.
+/// Names what rows of FP8 lack: those of A and B have bytes, those of C at least two for each number.
 fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
     (!aligned::<Bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: K that is a multiple of 16, and N of 8; zeros behind each row \
@@ -212,7 +208,6 @@ fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
     )
 }
 
-/// A matrix as the kernel's tensor maps need it.
 fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize; 2]) -> Matrix {
     // Its uses before and after this launch are in the same stream.
     let (address, _) = x.device_ptr(stream);
@@ -258,7 +253,6 @@ fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) 
     Ok(())
 }
 
-/// Splits A, splits B, and multiplies.
 fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     let first = gemm.first.expect("it is declared with the kernel");
@@ -281,7 +275,6 @@ fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     Ok(())
 }
 
-/// Types that matrices of tensor maps have here.
 trait Mapped: DeviceRepr {
     const ELEMENT: Element;
 }

@@ -6,17 +6,15 @@ use harness::{Gpu, StepError, out};
 
 use crate::{sorted, trouble};
 
-/// Something that was measured.
 #[derive(serde::Serialize)]
 pub(crate) struct Entry {
     what: String,
     /// 0 where nothing is copied or allocated.
     bytes: usize,
-    /// In the order in which they were taken; none on the emulated device.
+    /// Times in the order in which they were taken; none on the emulated device.
     ms: Vec<f64>,
 }
 
-/// Takes times, prints and collects them.
 pub(crate) struct Clock {
     repeat: u32,
     pub(crate) emulated: bool,
@@ -28,7 +26,6 @@ impl Clock {
         Self { repeat, emulated: gpu.emulator.is_some(), entries: Vec::new() }
     }
 
-    /// Something that took these times.
     pub(crate) fn put(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), StepError> {
         let text = match (sorted(ms.clone()).as_slice(), self.emulated) {
             (_, true) => "done".to_owned(),
@@ -55,7 +52,6 @@ impl Clock {
         Ok(())
     }
 
-    /// How long something takes, again and again.
     pub(crate) fn time<E: Into<v13::process::Error>>(
         &mut self,
         what: &str,

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use cudarc::driver::result;
 use harness::{Gpu, Shape, StepError, out};
 use v13::host::{Arrays, Kind};
-use v13::process::{Device, Event, Process};
+use v13::process::{Device, Event};
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
 use crate::{Common, bytes, median, sorted, trouble};
@@ -47,16 +47,8 @@ enum Variant {
 }
 
 impl Variant {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Pageable => "pageable",
-            Self::Pinned => "pinned",
-            Self::Chunks => "chunks",
-            Self::Shells => "shells",
-            Self::Panels => "panels",
-            Self::Graph => "graph",
-            Self::Tiles => "tiles",
-        }
+    fn name(self) -> String {
+        self.to_possible_value().expect("none is skipped").get_name().to_owned()
     }
 
     fn arrays(self) -> Kind {
@@ -67,7 +59,6 @@ impl Variant {
     }
 }
 
-/// `200M` as bytes.
 fn memory(text: &str) -> Result<usize, String> {
     let wrong = || format!("`{text}` is no amount of memory; they look like 500000000, 200M or 2G");
     let (number, unit) = match text.char_indices().last() {
@@ -89,7 +80,6 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// As the medians of some repetitions.
     pub(crate) fn measure(
         device: &Device,
         shape: Shape,
@@ -113,7 +103,6 @@ impl Bound {
         })
     }
 
-    /// Copies one way take longer than the product.
     pub(crate) fn copies_take_longest(self) -> bool {
         self.longest().1 != "product"
     }
@@ -131,7 +120,6 @@ impl Bound {
     }
 }
 
-/// Milliseconds of the operations of each queue.
 pub(crate) fn busy(events: &[Event]) -> [f64; QUEUES] {
     let mut sums = [0.0; QUEUES];
     for event in events {
@@ -156,7 +144,6 @@ struct Measured {
     events: Vec<Event>,
 }
 
-/// Times of each repetition.
 #[derive(Default)]
 struct Repeated {
     total_ms: Vec<f64>,
@@ -208,7 +195,6 @@ pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     Ok(right)
 }
 
-/// All variants of one product.
 struct Comparison<'a> {
     gpu: &'a Gpu,
     device: &'a Device,
@@ -239,19 +225,15 @@ impl Comparison<'_> {
                 .collect(),
             asked => asked.to_vec(),
         };
-        let mut text = format!("\n{}: {} of matrices\n", self.shape.short(), bytes(whole));
+        let (needed, there) = (bytes(whole), bytes(free));
+        let mut text = format!("\n{}: {needed} of matrices\n", self.shape.short());
         if !fits {
-            let _ = writeln!(
-                text,
-                "{} of device memory are free: the matrices do not fit, tiles of them do",
-                bytes(free)
-            );
+            let lacks = "the matrices do not fit, tiles of them do";
+            let _ = writeln!(text, "{there} of device memory are free: {lacks}");
             if let Some(variant) = variants.iter().find(|variant| **variant != Variant::Tiles) {
+                let name = variant.name();
                 return Err(trouble(format!(
-                    "{} needs {} of device memory, and {} are free; --variant tiles does with less",
-                    variant.name(),
-                    bytes(whole),
-                    bytes(free)
+                    "{name} needs {needed} of device memory, and {there} are free; --variant tiles does with less"
                 )));
             }
         }
@@ -264,9 +246,8 @@ impl Comparison<'_> {
             if variants.is_empty() && !bounds {
                 continue;
             }
-            let mut arrays = Arrays::new(self.device.context(), kind, self.shape).map_err(|error| {
-                trouble(format!("{} of host memory: {}", bytes(whole), harness::words(error)))
-            })?;
+            let mut arrays = Arrays::new(&self.device.context, kind, self.shape)
+                .map_err(|error| trouble(format!("{needed} of host memory: {}", harness::words(error))))?;
             if bounds {
                 self.measure_bound(&mut arrays)?;
             }
@@ -277,7 +258,6 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// The parts, each alone, as the median of the repetitions.
     fn measure_bound(&mut self, arrays: &mut Arrays) -> Result<(), StepError> {
         let bound = Bound::measure(self.device, self.shape, arrays, self.task.common.repeat)?;
         let (longest, name) = bound.longest();
@@ -292,10 +272,6 @@ impl Comparison<'_> {
             bound.copy_out_ms,
             bound.sum()
         ))
-    }
-
-    fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, StepError> {
-        self.device.prepare(schedule).map_err(trouble)
     }
 
     fn schedule(&self, variant: Variant, limit: usize) -> Result<Schedule, StepError> {
@@ -326,7 +302,7 @@ impl Comparison<'_> {
         let Repeated { total_ms: totals, calls_ms, events } = self.repeat(schedule, variant, arrays)?;
         let wrong = arrays.wrong_row(self.shape)?;
         self.right &= wrong.is_none();
-        out::write(&self.line(name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
+        out::write(&self.line(&name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
         let middle = median(&totals);
         let events = totals.iter().position(|total| *total == middle).and_then(|i| events.into_iter().nth(i));
         self.done.push(Measured {
@@ -349,7 +325,7 @@ impl Comparison<'_> {
         variant: Variant,
         arrays: &mut Arrays,
     ) -> Result<Repeated, StepError> {
-        let mut process = self.prepare(schedule)?;
+        let mut process = self.device.prepare(schedule).map_err(trouble)?;
         let mut done = Repeated::default();
         arrays.forget()?;
         // The first product has to do more than others.
@@ -372,7 +348,7 @@ impl Comparison<'_> {
                 Some(graph) => done.total_ms.push(process.replay(graph).map_err(trouble)?),
                 None => {
                     done.total_ms.push(process.run(arrays).map_err(trouble)?);
-                    done.calls_ms.push(process.calls_ms());
+                    done.calls_ms.push(process.calls_ms);
                     done.events.push(process.events().map_err(trouble)?);
                 }
             }

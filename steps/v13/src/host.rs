@@ -5,7 +5,6 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, DriverError, PinnedHostSlice};
 use harness::Shape;
 
-/// An array of the host.
 pub enum Array {
     /// As a program has it that knows of no GPU.
     Pageable(Vec<f32>),
@@ -13,21 +12,14 @@ pub enum Array {
     Pinned(PinnedHostSlice<f32>),
 }
 
-/// How arrays are allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// By the allocator of the program.
     Pageable,
-    /// By the driver.
     Pinned,
 }
 
 impl Array {
-    /// Zeros.
-    ///
-    /// # Errors
-    /// When the driver has no room.
     pub fn new(context: &Arc<CudaContext>, kind: Kind, n: usize) -> Result<Self, DriverError> {
         Ok(match kind {
             Kind::Pageable => Self::Pageable(vec![0.0; n]),
@@ -40,10 +32,6 @@ impl Array {
         })
     }
 
-    /// Its elements.
-    ///
-    /// # Errors
-    /// When the driver reports an earlier error.
     pub fn get(&self) -> Result<&[f32], DriverError> {
         match self {
             Self::Pageable(array) => Ok(array),
@@ -51,10 +39,6 @@ impl Array {
         }
     }
 
-    /// Its elements, to be changed.
-    ///
-    /// # Errors
-    /// As [`Self::get`].
     pub fn get_mut(&mut self) -> Result<&mut [f32], DriverError> {
         match self {
             Self::Pageable(array) => Ok(array),
@@ -63,13 +47,9 @@ impl Array {
     }
 }
 
-/// A, B and C in the host.
 pub struct Arrays {
-    /// M × K.
     pub a: Array,
-    /// K × N.
     pub b: Array,
-    /// M × N.
     pub c: Array,
 }
 
@@ -80,10 +60,6 @@ fn element(i: usize, seed: usize) -> f32 {
 }
 
 impl Arrays {
-    /// A and B with small whole numbers.
-    ///
-    /// # Errors
-    /// When the driver has no room.
     pub fn new(context: &Arc<CudaContext>, kind: Kind, shape: Shape) -> Result<Self, DriverError> {
         let Shape { m, n, k } = shape;
         let mut arrays = Self {
@@ -100,9 +76,6 @@ impl Arrays {
     }
 
     /// Makes every element of C wrong.
-    ///
-    /// # Errors
-    /// As [`Array::get`].
     pub fn forget(&mut self) -> Result<(), DriverError> {
         self.c.get_mut()?.fill(f32::NAN);
         Ok(())
@@ -112,9 +85,6 @@ impl Arrays {
     ///
     /// It compares `C · x` with `A · (B · x)` for a vector of whole numbers, where all sums are exact: a wrong element
     /// that no other wrong one makes up for changes its row.
-    ///
-    /// # Errors
-    /// As [`Array::get`].
     pub fn wrong_row(&self, shape: Shape) -> Result<Option<usize>, DriverError> {
         let x: Vec<f64> =
             (0..shape.n).map(|i| f64::from(element(i, 77)) * 2.0 + 1.0 + (i % 512) as f64).collect();

@@ -103,7 +103,6 @@ fn trouble(error: impl std::fmt::Display) -> StepError {
     StepError::CouldNot(error.to_string())
 }
 
-/// In the order of size.
 fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values

@@ -1,9 +1,8 @@
 //! `measure`: what surrounds a product.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use cudarc::driver::{CudaContext, DevicePtr as _, DriverError, result};
+use cudarc::driver::{DevicePtr as _, DriverError, result};
 use cudarc::nvrtc::Ptx;
 use harness::{Code, Gpu, Shape, StepError, code, out};
 use v11::gemm::{Product, Sgemm};
@@ -31,7 +30,6 @@ struct Record {
     measured: Vec<Entry>,
 }
 
-/// Runs the command `measure`.
 pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     task.common.check_json()?;
     let begin = Instant::now();
@@ -59,7 +57,6 @@ pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     Ok(true)
 }
 
-/// Kernels from text and from machine code, and what the first launch adds.
 fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     const NAME: &str = "sgemm_v11_stream_k";
     const SMALL: usize = 128;
@@ -88,11 +85,11 @@ fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     failed.map_or(Ok(()), |error| Err(trouble(error)))
 }
 
-/// Each of A and of its place on the device.
+/// Times allocations of A and of its place on the device.
 fn allocations(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepError> {
     let n = shape.m * shape.k;
     let size = n * size_of::<f32>();
-    let context: &Arc<CudaContext> = device.context();
+    let context = &device.context;
     let stream = device.stream(Queue::Kernel);
     // SAFETY: nobody uses what is allocated.
     let synchronous = || unsafe { result::free_sync(result::malloc_sync(size)?) };
@@ -121,7 +118,6 @@ fn allocations(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), S
     })
 }
 
-/// A each way, and both ways at once.
 fn copies(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepError> {
     let n = shape.m * shape.k;
     let size = n * size_of::<f32>();
@@ -130,8 +126,8 @@ fn copies(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepEr
     to.synchronize()?;
     let (first, second) = (there.device_ptr(to).0, there_too.device_ptr(to).0);
     for (kind, name) in [(Kind::Pageable, "pageable"), (Kind::Pinned, "pinned")] {
-        let mut source = Array::new(device.context(), kind, n)?;
-        let mut target = Array::new(device.context(), kind, n)?;
+        let mut source = Array::new(&device.context, kind, n)?;
+        let mut target = Array::new(&device.context, kind, n)?;
         // Pages that nobody has written are no memory yet.
         source.get_mut()?.fill(1.0);
         target.get_mut()?.fill(2.0);

@@ -6,7 +6,8 @@ use cudarc::nccl::sys;
 
 use crate::process::{Device, Error};
 
-/// Why the library is not used.
+const FLOAT: sys::ncclDataType_t = sys::ncclDataType_t::ncclFloat32;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("needs NCCL, as libnccl.so on the library path{}", if *.other_name {
     ": there is libnccl.so.2, without a link of the shorter name"
@@ -17,15 +18,11 @@ pub struct Missing {
     other_name: bool,
 }
 
-/// A communicator for each device.
 pub struct Nccl {
     communicators: [sys::ncclComm_t; 2],
 }
 
 /// Succeeds when cudarc finds the library.
-///
-/// # Errors
-/// When it does not.
 pub fn find() -> Result<(), Missing> {
     // SAFETY: loading the library runs its initialisers, as its first use would.
     if unsafe { sys::is_culib_present() } {
@@ -38,21 +35,14 @@ pub fn find() -> Result<(), Missing> {
 
 impl Nccl {
     /// Communicators of two different devices. The library must be there: see [`find`].
-    ///
-    /// # Errors
-    /// When NCCL refuses.
     pub fn new(devices: [&Device; 2]) -> Result<Self, Error> {
         let mut communicators = [std::ptr::null_mut(); 2];
-        let ordinals = devices.map(|device| device.context().cu_device());
+        let ordinals = devices.map(|device| device.context.cu_device());
         // SAFETY: there is a place and a number for each of two devices.
         unsafe { result::comm_init_all(communicators.as_mut_ptr(), 2, ordinals.as_ptr()) }?;
         Ok(Self { communicators })
     }
 
-    /// Its version, such as 2.27.5.
-    ///
-    /// # Errors
-    /// When NCCL refuses.
     pub fn version() -> Result<String, Error> {
         let number = result::get_nccl_version()?;
         Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
@@ -61,33 +51,19 @@ impl Nccl {
     /// Twice `count` elements at each place: each device has its part of them, the first or the second half, and gets
     /// the other.
     ///
-    /// # Errors
-    /// When NCCL refuses.
-    ///
     /// # Safety
     /// The elements live, and nobody else uses them, until both streams are synchronised.
     pub unsafe fn gather(&self, places: [u64; 2], count: usize, streams: [CUstream; 2]) -> Result<(), Error> {
         let bytes = (count * size_of::<f32>()) as u64;
         self.together(|rank, communicator| {
-            let own = places[rank] + rank as u64 * bytes;
+            let (place, stream) = (places[rank], streams[rank].cast());
+            let own = (place + rank as u64 * bytes) as *const _;
             // SAFETY: the caller promises that the places have so many elements for as long as they are used.
-            unsafe {
-                result::all_gather(
-                    own as *const _,
-                    places[rank] as *mut _,
-                    count,
-                    sys::ncclDataType_t::ncclFloat32,
-                    communicator,
-                    streams[rank].cast(),
-                )
-            }
+            unsafe { result::all_gather(own, place as *mut _, count, FLOAT, communicator, stream) }
         })
     }
 
     /// `count` elements from the first device to the second.
-    ///
-    /// # Errors
-    /// When NCCL refuses.
     ///
     /// # Safety
     /// The elements live, and nobody else uses them, until both streams are synchronised.
@@ -98,18 +74,9 @@ impl Nccl {
         streams: [CUstream; 2],
     ) -> Result<(), Error> {
         self.together(|rank, communicator| {
+            let (from, to, stream) = (places[rank] as *const _, places[rank] as *mut _, streams[rank].cast());
             // SAFETY: the caller promises that the places have so many elements for as long as they are used.
-            unsafe {
-                result::broadcast(
-                    places[rank] as *const _,
-                    places[rank] as *mut _,
-                    count,
-                    sys::ncclDataType_t::ncclFloat32,
-                    0,
-                    communicator,
-                    streams[rank].cast(),
-                )
-            }
+            unsafe { result::broadcast(from, to, count, FLOAT, 0, communicator, stream) }
         })
     }
 

@@ -14,50 +14,35 @@ use crate::nccl::Nccl;
 use crate::process::{Device, Error, Event, Pointers, Process, Times, pointers};
 use crate::schedule::{Exchange, Queue, Schedule, Spread, Work};
 
-/// Ways to carry exchanges.
 #[derive(Clone, Copy)]
 pub enum Link<'l> {
-    /// Copies by the driver.
     Copies,
-    /// NVIDIA's library of collective operations.
     Nccl(&'l Nccl),
 }
 
-/// A product that two devices compute.
 pub struct Pair<'d> {
     ranks: [Process<'d>; 2],
     link: Link<'d>,
 }
 
 impl<'d> Pair<'d> {
-    /// Memory and events on both devices.
-    ///
-    /// # Errors
-    /// When one has no room.
     pub fn new(devices: [&'d Device; 2], schedules: [Schedule; 2], link: Link<'d>) -> Result<Self, Error> {
         let [first, second] = schedules;
         Ok(Self { ranks: [devices[0].prepare(first)?, devices[1].prepare(second)?], link })
     }
 
-    /// Computes C, and returns the milliseconds that the host waited.
-    ///
-    /// # Errors
-    /// When the driver refuses something.
     pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
         let begin = Instant::now();
         let done = pointers(self.ranks[0].schedule().shape, arrays).and_then(|host| self.put(host));
         // Also after an error: copies are not to go on behind the end of this call.
         for process in &self.ranks {
-            process.device().synchronize()?;
+            process.device.synchronize()?;
         }
         done?;
         Ok(begin.elapsed().as_secs_f64() * 1e3)
     }
 
     /// When each operation of the last run began and ended, of each device by its own clock.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn events(&self) -> Result<[Vec<Event>; 2], Error> {
         Ok([self.ranks[0].events()?, self.ranks[1].events()?])
     }
@@ -104,7 +89,7 @@ impl<'d> Pair<'d> {
         match self.link {
             Link::Copies => self.copy(exchange, at)?,
             Link::Nccl(nccl) => {
-                let streams = [0, 1].map(|rank| self.ranks[rank].device().stream(Queue::Peer).cu_stream());
+                let streams = [0, 1].map(|rank| self.ranks[rank].device.stream(Queue::Peer).cu_stream());
                 let places = [0, 1].map(|rank| self.ranks[rank].b() + bytes(exchange.at));
                 let count = exchange.count;
                 // SAFETY: both devices have the whole of B, until `run` has synchronised their streams.
@@ -122,7 +107,6 @@ impl<'d> Pair<'d> {
         Ok(())
     }
 
-    /// Each device fetches what the other has.
     fn copy(&self, exchange: Exchange, at: [usize; 2]) -> Result<(), Error> {
         for rank in [0, 1] {
             let other = 1 - rank;
@@ -131,14 +115,14 @@ impl<'d> Pair<'d> {
                 continue;
             }
             let (to, from) = (&self.ranks[rank], &self.ranks[other]);
-            let stream = to.device().stream(Queue::Peer);
+            let stream = to.device.stream(Queue::Peer);
             if let Some(copied_in) = from.awaited(at[other]) {
                 stream.wait(copied_in)?;
             }
             let place = |process: &Process| process.b() + bytes(part.start);
             let n = part.len() * size_of::<f32>();
             // SAFETY: both devices have the whole of B, until `run` has synchronised their streams.
-            unsafe { copy_between([to.device(), from.device()], [place(to), place(from)], n) }?;
+            unsafe { copy_between([to.device, from.device], [place(to), place(from)], n) }?;
         }
         Ok(())
     }
@@ -150,9 +134,6 @@ fn bytes(elements: usize) -> u64 {
 
 /// Copies bytes to the first device from the second, in the exchange stream of the first.
 ///
-/// # Errors
-/// When the driver refuses.
-///
 /// # Safety
 /// Both places have so many bytes, which live, and which nobody else uses, until the stream is synchronised.
 pub unsafe fn copy_between(
@@ -160,17 +141,14 @@ pub unsafe fn copy_between(
     [target, source]: [sys::CUdeviceptr; 2],
     bytes: usize,
 ) -> Result<(), DriverError> {
-    to.context().bind_to_thread()?;
+    to.context.bind_to_thread()?;
     let stream = to.stream(Queue::Peer).cu_stream();
-    let (to, from) = (to.context().cu_ctx(), from.context().cu_ctx());
+    let (to, from) = (to.context.cu_ctx(), from.context.cu_ctx());
     // SAFETY: the caller promises it.
     unsafe { sys::cuMemcpyPeerAsync(target, to, source, from, bytes, stream) }.result()
 }
 
 /// Lets two different devices reach each other's memory, if they can.
-///
-/// # Errors
-/// When the driver refuses.
 pub fn connect(contexts: [&Arc<CudaContext>; 2]) -> Result<bool, DriverError> {
     for rank in [0, 1] {
         let (one, other) = (contexts[rank], contexts[1 - rank]);

@@ -15,22 +15,17 @@ use v11::gemm::{Product, Sgemm};
 use crate::host::Arrays;
 use crate::schedule::{Block, Op, Operand, QUEUES, Queue, Schedule, Work};
 
-/// Why a product was not computed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// From the kernels.
     #[error("{0}")]
     Kernel(#[from] v11::gemm::Error),
-    /// The driver reports an error.
     #[error("{}", harness::words(*.0))]
     Driver(#[from] DriverError),
-    /// NCCL reports an error.
     #[error("NCCL: {:?}", .0.0)]
     Nccl(NcclError),
     /// A schedule of a pair of devices was run on one.
     #[error("an exchange needs a second device")]
     Alone,
-    /// A graph without nodes.
     #[error("the driver captures no graph")]
     NoGraph,
 }
@@ -41,10 +36,8 @@ impl From<NcclError> for Error {
     }
 }
 
-/// The streams of a device, and the kernels.
 pub struct Device {
-    context: Arc<CudaContext>,
-    /// The streams, indexed by [`Queue`].
+    pub context: Arc<CudaContext>,
     streams: [Arc<CudaStream>; QUEUES],
     sgemm: Sgemm,
 }
@@ -52,32 +45,25 @@ pub struct Device {
 /// Start and end of an operation, in milliseconds since the process began.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Event {
-    /// The queue.
     pub queue: Queue,
-    /// The operation in words.
     pub what: String,
-    /// Bytes that it copied.
     pub bytes: usize,
-    /// Time at which it began.
     pub start_ms: f64,
-    /// Time at which it ended.
     pub end_ms: f64,
 }
 
-/// A schedule that can run: memory on the device, and events.
 pub struct Process<'d> {
-    device: &'d Device,
+    pub(crate) device: &'d Device,
     schedule: Schedule,
     memory: [CudaSlice<f32>; 3],
     origin: CudaEvent,
-    /// Start and end of each operation.
     events: Vec<[CudaEvent; 2]>,
     /// Operations that are in each queue in this run.
     put: [Vec<usize>; QUEUES],
-    calls_ms: f64,
+    /// Milliseconds of the last run that the host spent on calls, before it waited for the end.
+    pub calls_ms: f64,
 }
 
-/// Measurement of the times of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Times {
     Taken,
@@ -87,9 +73,6 @@ pub(crate) enum Times {
 
 impl Device {
     /// Creates the streams and loads the kernels in a context.
-    ///
-    /// # Errors
-    /// On a card that the kernels are not for, and when the driver refuses.
     pub fn new(context: &Arc<CudaContext>) -> Result<Self, Error> {
         // SAFETY: what is computed in one stream and used in another is ordered by the events of a schedule, and
         // memory is freed after all streams are done.
@@ -105,28 +88,14 @@ impl Device {
         Ok(Self { sgemm: Sgemm::load(&streams[Queue::Kernel as usize])?, context: context.clone(), streams })
     }
 
-    /// The context.
-    pub fn context(&self) -> &Arc<CudaContext> {
-        &self.context
-    }
-
-    /// The stream of a queue.
     pub fn stream(&self, queue: Queue) -> &Arc<CudaStream> {
         &self.streams[queue as usize]
     }
 
-    /// Waits until all streams are done.
-    ///
-    /// # Errors
-    /// When an operation failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
     }
 
-    /// Allocates memory and events for a schedule.
-    ///
-    /// # Errors
-    /// When the device has not enough memory.
     pub fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, Error> {
         let timed = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
         let stream = self.stream(Queue::Kernel);
@@ -153,9 +122,6 @@ impl Device {
 
 impl Process<'_> {
     /// Computes C, and returns the milliseconds that the host waited.
-    ///
-    /// # Errors
-    /// When the driver refuses something.
     pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
         let begin = Instant::now();
         let done = pointers(self.schedule.shape, arrays).and_then(|host| self.put(host, Times::Taken));
@@ -166,15 +132,6 @@ impl Process<'_> {
         Ok(begin.elapsed().as_secs_f64() * 1e3)
     }
 
-    /// Milliseconds of the last run that the host spent on calls, before it waited for the end.
-    pub fn calls_ms(&self) -> f64 {
-        self.calls_ms
-    }
-
-    /// Start and end of each operation of the last run.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn events(&self) -> Result<Vec<Event>, Error> {
         let ops = self.schedule.ops.iter().zip(&self.events);
         ops.map(|(op, [start, end])| {
@@ -237,7 +194,6 @@ impl Process<'_> {
     }
     // ANCHOR_END: put
 
-    /// Puts operation `i` into its stream.
     pub(crate) fn start(&mut self, i: usize, host: Pointers) -> Result<(), Error> {
         let op = &self.schedule.ops[i];
         start(self.device, &self.schedule, op, &mut self.memory, host)
@@ -247,11 +203,6 @@ impl Process<'_> {
         &self.schedule
     }
 
-    pub(crate) fn device(&self) -> &Device {
-        self.device
-    }
-
-    /// Address of B on the device.
     pub(crate) fn b(&self) -> sys::CUdeviceptr {
         self.memory[1].device_ptr(self.device.stream(Queue::Peer)).0
     }
@@ -262,11 +213,7 @@ impl Process<'_> {
         Some(&self.events[self.put[queue as usize][n - 1]][1])
     }
 
-    // ANCHOR: capture
     /// The schedule as a graph, for these arrays: one call starts all of it.
-    ///
-    /// # Errors
-    /// When the driver has no graphs.
     pub fn capture(&mut self, arrays: &mut Arrays) -> Result<CudaGraph, Error> {
         let host = pointers(self.schedule.shape, arrays)?;
         let kernels = self.device.stream(Queue::Kernel).clone();
@@ -285,12 +232,8 @@ impl Process<'_> {
         done?;
         graph?.ok_or(Error::NoGraph)
     }
-    // ANCHOR_END: capture
 
     /// Starts a graph, and returns the milliseconds until it is done.
-    ///
-    /// # Errors
-    /// When the driver refuses.
     pub fn replay(&self, graph: &CudaGraph) -> Result<f64, Error> {
         let begin = Instant::now();
         graph.launch()?;
@@ -307,8 +250,6 @@ pub(crate) struct Pointers {
     c: *mut f32,
 }
 
-/// # Panics
-/// When the arrays are those of another shape.
 pub(crate) fn pointers(shape: Shape, arrays: &mut Arrays) -> Result<Pointers, Error> {
     let Shape { m, n, k } = shape;
     let (a, b, c) = (arrays.a.get()?, arrays.b.get()?, arrays.c.get_mut()?);
@@ -369,13 +310,9 @@ fn copy(
 ) -> Result<(), Error> {
     const FLOAT: usize = size_of::<f32>();
     let (host_type, device_type) = (CUmemorytype::CU_MEMORYTYPE_HOST, CUmemorytype::CU_MEMORYTYPE_DEVICE);
-    let (src_type, dst_type) = match way {
-        Way::In => (host_type, device_type),
-        Way::Out => (device_type, host_type),
-    };
-    let pitches = match way {
-        Way::In => [width, block.cols],
-        Way::Out => [block.cols, width],
+    let ([src_type, dst_type], [src_pitch, dst_pitch]) = match way {
+        Way::In => ([host_type, device_type], [width, block.cols]),
+        Way::Out => ([device_type, host_type], [block.cols, width]),
     };
     // Only what the types name is read of the addresses.
     let copy = CUDA_MEMCPY2D {
@@ -385,14 +322,14 @@ fn copy(
         srcHost: host.cast_const().cast(),
         srcDevice: device,
         srcArray: std::ptr::null_mut(),
-        srcPitch: pitches[0] * FLOAT,
+        srcPitch: src_pitch * FLOAT,
         dstXInBytes: 0,
         dstY: 0,
         dstMemoryType: dst_type,
         dstHost: host.cast(),
         dstDevice: device,
         dstArray: std::ptr::null_mut(),
-        dstPitch: pitches[1] * FLOAT,
+        dstPitch: dst_pitch * FLOAT,
         WidthInBytes: block.cols * FLOAT,
         Height: block.rows,
     };

@@ -11,62 +11,44 @@ const GRANULE: usize = 128;
 /// Parts of memory begin on a multiple of this many elements.
 const ALIGNED: usize = 64;
 
-/// A queue of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Queue {
-    /// Copies to the device.
     In,
-    /// Products.
     Kernel,
-    /// Copies to the host.
     Out,
-    /// Exchanges with the other device of a pair.
     Peer,
 }
 
-/// Number of queues.
 pub const QUEUES: usize = 4;
 
-/// A matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
-    /// M × K.
     A,
-    /// K × N.
     B,
 }
 
 /// A part of a matrix of the host, and where it lies on the device: row after row without gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// First row.
     pub row: usize,
-    /// First column.
     pub col: usize,
-    /// Number of rows.
     pub rows: usize,
-    /// Number of columns.
     pub cols: usize,
     /// Place in the operand's memory on the device, in elements.
     pub at: usize,
 }
 
-/// Kinds of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Copies a block of A or B to the device.
     In(Operand, Block),
     /// Multiplies what lies at these places of the device.
     Multiply {
-        /// Sizes of this product.
         shape: Shape,
-        /// Offsets of A, B and C, in elements.
         at: [usize; 3],
         /// Adds to C, which otherwise is overwritten.
         adds: bool,
     },
-    /// Copies a block of C to the host.
     Out(Block),
     /// Gives elements of B to the other device, or gets some.
     Exchange(Exchange),
@@ -75,9 +57,8 @@ pub enum Work {
 /// An exchange of elements of B between two devices. It is the same operation in the schedules of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
-    /// Who has what before.
+    /// The device that has each part before.
     pub kind: Spread,
-    /// Offset of its first element.
     pub at: usize,
     /// Elements of all parts.
     pub count: usize,
@@ -87,7 +68,6 @@ pub struct Exchange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// From the host to each.
     Sent,
     /// From the host to the first, and from there to the second.
     Broadcast,
@@ -111,7 +91,6 @@ impl Exchange {
 /// An operation, and what has to be done before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
-    /// The work of the operation.
     pub work: Work,
     /// Number of operations of another queue, from its first, that must end before this one begins; 0 for none.
     pub after: Option<(Queue, usize)>,
@@ -120,7 +99,6 @@ pub struct Op {
 }
 
 impl Op {
-    /// The queue that it goes to.
     pub fn queue(&self) -> Queue {
         match self.work {
             Work::In(..) => Queue::In,
@@ -164,9 +142,7 @@ impl Op {
 /// All operations of a product, in an order in which each comes behind what it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
-    /// Sizes of the product.
     pub shape: Shape,
-    /// The operations.
     pub ops: Vec<Op>,
     /// Elements of A, B and C that the device holds at a time.
     pub elements: [usize; 3],
@@ -196,13 +172,10 @@ impl Schedule {
     // ANCHOR_END: emptied
 }
 
-/// Why there is no schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{given} bytes of device memory are too few: two blocks of each matrix, the least, take {least}")]
 pub struct TooLittle {
-    /// The limit.
     pub given: usize,
-    /// Bytes of the smallest blocks.
     pub least: usize,
 }
 
@@ -212,7 +185,6 @@ fn parts(all: usize, n: usize) -> Vec<(usize, usize)> {
     (0..all).step_by(size).map(|first| (first, size.min(all - first))).collect()
 }
 
-/// Collects operations.
 struct Builder {
     shape: Shape,
     ops: Vec<Op>,
@@ -477,7 +449,6 @@ pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> R
 }
 // ANCHOR_END: split
 
-/// Why a product is not split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a product with one row cannot be split by rows")]
 pub struct OneRow;

@@ -65,10 +65,6 @@ impl Way {
             Self::Gathered | Self::Copied => Some(Spread::Gathered),
         }
     }
-
-    fn uses_nccl(self) -> bool {
-        matches!(self, Self::Broadcast | Self::Gathered)
-    }
 }
 
 /// Milliseconds of the parts on two devices, one part after the other on each, both devices at once: of the slower one.
@@ -120,7 +116,6 @@ struct Record {
     sizes: Vec<Size>,
 }
 
-/// Runs the command `two`; returns whether all products are right.
 pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
@@ -131,7 +126,7 @@ pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
         _ => None,
     };
     let peers = match &second {
-        Some(second) => pair::connect([first.context(), second.context()])?,
+        Some(second) => pair::connect([&first.context, &second.context])?,
         None => false,
     };
     let nccl = second.as_ref().map(|second| open_nccl([&first, second]));
@@ -192,7 +187,7 @@ fn open_nccl(devices: [&Device; 2]) -> Result<Nccl, String> {
     Nccl::new(devices).map_err(|error| error.to_string())
 }
 
-/// A from and to the host over each device's link, over both at once, and from one device to the other.
+/// Times A from and to the host over each device's link, over both at once, and from one device to the other.
 fn links(
     clock: &mut Clock,
     devices: [&Device; 2],
@@ -204,7 +199,7 @@ fn links(
     let mut host = Vec::new();
     let mut memory = Vec::new();
     for device in devices {
-        let mut arrays = [0, 1].map(|_| Array::new(device.context(), Kind::Pinned, n));
+        let mut arrays = [0, 1].map(|_| Array::new(&device.context, Kind::Pinned, n));
         for array in arrays.iter_mut().flatten() {
             array.get_mut()?.fill(1.0);
         }
@@ -220,13 +215,13 @@ fn links(
         pointers.push((source.get()?.as_ptr(), target.get_mut()?.as_mut_ptr()));
     }
     let to = |rank: usize| -> Result<(), DriverError> {
-        devices[rank].context().bind_to_thread()?;
+        devices[rank].context.bind_to_thread()?;
         let stream = devices[rank].stream(Queue::In).cu_stream();
         // SAFETY: the place has the size of the array, and all is done before `time` returns.
         unsafe { sys::cuMemcpyHtoDAsync_v2(place(rank, 0), pointers[rank].0.cast(), size, stream) }.result()
     };
     let from = |rank: usize| -> Result<(), DriverError> {
-        devices[rank].context().bind_to_thread()?;
+        devices[rank].context.bind_to_thread()?;
         let stream = devices[rank].stream(Queue::Out).cu_stream();
         // SAFETY: the same.
         unsafe { sys::cuMemcpyDtoHAsync_v2(pointers[rank].1.cast(), place(rank, 1), size, stream) }.result()
@@ -277,7 +272,6 @@ fn peer_streams(devices: [&Device; 2]) -> [sys::CUstream; 2] {
     devices.map(|device| device.stream(Queue::Peer).cu_stream())
 }
 
-/// All ways of one product.
 struct Comparison<'a> {
     gpu: &'a Gpu,
     devices: [Option<&'a Device>; 2],
@@ -287,7 +281,6 @@ struct Comparison<'a> {
     size: Size,
 }
 
-/// A way that is ready.
 enum Ready<'d> {
     One(Box<Process<'d>>),
     Graph(Box<Process<'d>>, CudaGraph),
@@ -317,14 +310,10 @@ impl<'a> Comparison<'a> {
         let (free, _) = result::mem_get_info()?;
         let whole = memory_of(&schedule::whole(shape));
         if whole > free {
-            return Err(trouble(format!(
-                "{} take {} of device memory, and {} are free",
-                shape.short(),
-                bytes(whole),
-                bytes(free)
-            )));
+            let (shape, needed, there) = (shape.short(), bytes(whole), bytes(free));
+            return Err(trouble(format!("{shape} take {needed} of device memory, and {there} are free")));
         }
-        let mut arrays = Arrays::new(first.context(), Kind::Pinned, shape)?;
+        let mut arrays = Arrays::new(&first.context, Kind::Pinned, shape)?;
         if self.gpu.emulator.is_none() {
             let repeat = self.task.common.repeat;
             self.size.bound = Some(Bound::measure(first, shape, &mut arrays, repeat)?);
@@ -399,7 +388,6 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// A way, or why it is not run.
     fn prepare(
         &self,
         way: Way,
@@ -432,7 +420,7 @@ impl<'a> Comparison<'a> {
         let [Some(first), Some(second)] = self.devices else {
             return Ok(Err("needs two devices, and this machine has one".into()));
         };
-        let link = match (way.uses_nccl(), self.nccl) {
+        let link = match (matches!(way, Way::Broadcast | Way::Gathered), self.nccl) {
             (false, _) => Link::Copies,
             (true, Some(Ok(nccl))) => Link::Nccl(nccl),
             (true, Some(Err(why))) => return Ok(Err(why.to_owned())),
@@ -447,11 +435,8 @@ impl<'a> Comparison<'a> {
         Ok(Ok((Ready::Two(Box::new(pair)), measured)))
     }
 
-    /// The parts on two devices, by NCCL where it is there.
     fn pair_bound(&self, shape: Shape, arrays: &mut Arrays) -> Result<Option<PairBound>, StepError> {
-        let [Some(first), Some(second)] = self.devices else {
-            return Ok(None);
-        };
+        let [Some(first), Some(second)] = self.devices else { return Ok(None) };
         let Ok(schedules) = schedule::split(shape, Spread::Gathered, schedule::whole) else {
             return Ok(None);
         };

@@ -30,7 +30,6 @@ const SHAPES: [[usize; 3]; 7] =
     [[256, 256, 256], [300, 260, 516], [131, 517, 257], [1, 300, 40], [300, 1, 7], [130, 3, 1000], [1, 1, 1]];
 const MEMORY: usize = 100_000;
 
-/// Each way of a shape.
 fn all(shape: Shape) -> Vec<(&'static str, Schedule)> {
     vec![
         ("whole", whole(shape)),
@@ -41,7 +40,6 @@ fn all(shape: Shape) -> Vec<(&'static str, Schedule)> {
     ]
 }
 
-/// Each way of a shape on two devices: the schedules of both.
 fn pairs(shape: Shape) -> Vec<(String, [Schedule; 2])> {
     let all = [Spread::Sent, Spread::Broadcast, Spread::Gathered].map(|spread| {
         [
@@ -153,7 +151,7 @@ fn operations_wait_for_what_they_meet() {
 #[track_caller]
 fn check(device: &Device, kind: Kind, sizes: [usize; 3]) {
     let shape = shape(sizes);
-    let mut arrays = Arrays::new(device.context(), kind, shape).expect("there is room");
+    let mut arrays = Arrays::new(&device.context, kind, shape).expect("there is room");
     for (name, schedule) in all(shape) {
         device.prepare(schedule.emptied()).expect("there is room").run(&mut arrays).expect("it ends well");
         arrays.forget().expect("nothing is at work");
@@ -173,26 +171,29 @@ fn every_way_is_right() {
 }
 
 /// On one device twice: exchanges are copies from one place of it to another.
-#[track_caller]
-fn check_pairs(devices: [&Device; 2], sizes: [usize; 3]) {
-    let shape = shape(sizes);
-    let mut arrays = Arrays::new(devices[0].context(), Kind::Pinned, shape).expect("there is room");
-    for (name, schedules) in pairs(shape) {
-        arrays.forget().expect("nothing is at work");
-        let mut pair = Pair::new(devices, schedules, Link::Copies).expect("there is room");
-        pair.run(&mut arrays).expect("it ends well");
-        let wrong = arrays.wrong_row(shape).expect("nothing is at work");
-        assert_eq!(wrong, None, "{sizes:?} {name}");
-    }
-}
-
 #[test]
 fn every_way_on_two_devices_is_right() {
     let context = context();
     let [one, other] = [0, 1].map(|_| Device::new(&context).expect("the kernels load"));
     for sizes in [[300, 260, 261], [5, 130, 20], [2, 1, 1]] {
-        check_pairs([&one, &other], sizes);
+        let shape = shape(sizes);
+        let mut arrays = Arrays::new(&context, Kind::Pinned, shape).expect("there is room");
+        for (name, schedules) in pairs(shape) {
+            arrays.forget().expect("nothing is at work");
+            let mut pair = Pair::new([&one, &other], schedules, Link::Copies).expect("there is room");
+            pair.run(&mut arrays).expect("it ends well");
+            let wrong = arrays.wrong_row(shape).expect("nothing is at work");
+            assert_eq!(wrong, None, "{sizes:?} {name}");
+        }
     }
+}
+
+/// Bytes that the operations of a queue copy, of one operand or of all.
+fn bytes(schedules: &[Schedule], queue: Queue, operand: Option<Operand>) -> usize {
+    let ops = schedules.iter().flat_map(|schedule| &schedule.ops).filter(|op| op.queue() == queue);
+    ops.filter(|op| operand.is_none_or(|it| matches!(op.work, Work::In(of, _) if of == it)))
+        .map(Op::bytes)
+        .sum()
 }
 
 #[test]
@@ -205,13 +206,7 @@ fn two_devices_get_a_once_and_b_as_it_is_spread() {
         }
         let Shape { m, n, k } = shape;
         for (name, schedules) in pairs(shape) {
-            let bytes = |queue: Queue, operand: Option<Operand>| -> usize {
-                let ops = schedules.iter().flat_map(|schedule| &schedule.ops);
-                ops.filter(|op| op.queue() == queue)
-                    .filter(|op| operand.is_none_or(|it| matches!(op.work, Work::In(of, _) if of == it)))
-                    .map(Op::bytes)
-                    .sum()
-            };
+            let bytes = |queue, operand| bytes(&schedules, queue, operand);
             assert_eq!(bytes(Queue::Out, None), 4 * m * n, "{sizes:?} {name}");
             assert_eq!(bytes(Queue::In, Some(Operand::A)), 4 * m * k, "{sizes:?} {name}");
             // Odd rows go to both.
@@ -225,7 +220,7 @@ fn two_devices_get_a_once_and_b_as_it_is_spread() {
 fn one_wrong_element_is_noticed() {
     let device = Device::new(&context()).expect("the kernels load");
     let shape = shape([40, 50, 60]);
-    let mut arrays = Arrays::new(device.context(), Kind::Pageable, shape).expect("there is room");
+    let mut arrays = Arrays::new(&device.context, Kind::Pageable, shape).expect("there is room");
     let mut process = device.prepare(whole(shape)).expect("there is room");
     process.run(&mut arrays).expect("it ends well");
     for (row, col) in [(0, 0), (17, 3), (39, 49)] {
@@ -243,9 +238,7 @@ fn one_wrong_element_is_noticed() {
 fn tiles_keep_to_their_memory() {
     for sizes in SHAPES {
         for limit in [3072, 10_000, MEMORY, 1_000_000] {
-            let Ok(schedule) = tiles(shape(sizes), limit) else {
-                continue;
-            };
+            let Ok(schedule) = tiles(shape(sizes), limit) else { continue };
             let bytes = schedule.elements.iter().sum::<usize>() * size_of::<f32>();
             assert!(bytes <= limit, "{sizes:?}: {bytes} of {limit}");
         }
@@ -263,10 +256,7 @@ fn all_is_copied_once() {
         let shape = shape(sizes);
         let Shape { m, n, k } = shape;
         for (name, schedule) in all(shape) {
-            let bytes = |queue: Queue| -> usize {
-                let ops = schedule.ops.iter().filter(|op| op.queue() == queue);
-                ops.map(Op::bytes).sum()
-            };
+            let bytes = |queue| bytes(std::slice::from_ref(&schedule), queue, None);
             assert_eq!(bytes(Queue::Out), 4 * m * n, "{sizes:?} {name}");
             if name != "tiles" {
                 assert_eq!(bytes(Queue::In), 4 * (m * k + k * n), "{sizes:?} {name}");

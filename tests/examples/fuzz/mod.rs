@@ -15,12 +15,10 @@ use std::time::{Duration, Instant};
 const BUSY_SILENCE: f64 = 300.0;
 /// A child that is silent for so long waits for something that never comes.
 const SILENCE: Duration = Duration::from_secs(900);
-/// How often a silent child is looked at.
 const LOOK: Duration = Duration::from_secs(10);
 /// Seeds for one child.
 const SEEDS: u64 = 200;
 
-/// What the command line asks for.
 struct Options {
     seconds: u64,
     seed: u64,

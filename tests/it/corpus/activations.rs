@@ -164,7 +164,6 @@ fn virtual_functions() {
     assert_close(&gpu.read(out, 128), &(0..128).map(one).collect::<Vec<_>>(), 4.0);
 }
 
-/// Results and counters are the same however closely a launch is watched.
 #[test]
 fn watching_changes_nothing() {
     let (gpu, module) = load("recursion");
@@ -181,7 +180,7 @@ fn watching_changes_nothing() {
     assert_eq!(seen[1], seen[2]);
 }
 
-/// Without end, and deeper than the stack that was asked for.
+/// Recursion without end, and deeper than the stack that was asked for.
 #[test]
 fn the_stack_ends() {
     let text = "

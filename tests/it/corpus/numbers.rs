@@ -70,22 +70,14 @@ fn bfloats() {
     let bits = |v: &[bf16]| v.iter().map(|h| h.to_bits()).collect::<Vec<u16>>();
     let fma = |a: bf16, x: bf16, y: bf16| bf16::from_f64(f64::from(a).mul_add(f64::from(x), f64::from(y)));
     let (a, b) = (gpu.upload(&bits(&x)), gpu.upload(&bits(&y)));
-    gpu.run(
-        &module,
-        "axpy_bf16",
-        Shape::line(1, 64),
-        &[(n as i32).into(), 1.7f32.into(), a.into(), b.into()],
-    );
+    let arguments = [(n as i32).into(), 1.7f32.into(), a.into(), b.into()];
+    gpu.run(&module, "axpy_bf16", Shape::line(1, 64), &arguments);
     let want: Vec<bf16> = x.iter().zip(&y).map(|(x, y)| fma(bf16::from_f32(1.7), *x, *y)).collect();
     assert_eq!(gpu.read::<u16>(b, n), bits(&want));
 
     let (b, sums) = (gpu.upload(&bits(&y)), gpu.alloc::<f32>(n / 2));
-    gpu.run(
-        &module,
-        "pairs_bf16",
-        Shape::line(1, 32),
-        &[(n as i32 / 2).into(), a.into(), b.into(), sums.into()],
-    );
+    let arguments = [(n as i32 / 2).into(), a.into(), b.into(), sums.into()];
+    gpu.run(&module, "pairs_bf16", Shape::line(1, 32), &arguments);
     let want: Vec<bf16> = x.iter().zip(&y).map(|(x, y)| fma(*x, *y, *x)).collect();
     assert_eq!(gpu.read::<u16>(b, n), bits(&want));
     let want: Vec<f32> = want.chunks(2).map(|p| p[0].to_f32() + p[1].to_f32()).collect();
@@ -163,11 +155,7 @@ fn large_integers() {
             ((i128::from(a) * i128::from(b)) >> 64) as i64,
             ((u128::from(a as u64) * u128::from(b as u64)) >> 64) as i64,
             a32 * b32,
-            i64::from(
-                a.count_ones() as i32
-                    + 100 * b.leading_zeros() as i32
-                    + 10000 * (a.trailing_zeros() as i32 + 1),
-            ),
+            (a.count_ones() + 100 * b.leading_zeros() + 10000 * (a.trailing_zeros() + 1)).into(),
             a.reverse_bits(),
             i64::from((cut(a32) * cut(b32)) as i32) + i64::from((low(ua) * low(ub)) as u32),
         ]
@@ -295,10 +283,8 @@ fn carry_chains() {
         let (p, q) = (join(a), join(b));
         [split(p.wrapping_add(q)), split(p.wrapping_sub(q)), split(join(&a[..2]) * join(&b[..2]))].concat()
     };
-    assert_eq!(
-        gpu.read::<u32>(out, 12 * n),
-        a.chunks(4).zip(b.chunks(4)).flat_map(results).collect::<Vec<_>>()
-    );
+    let want: Vec<u32> = a.chunks(4).zip(b.chunks(4)).flat_map(results).collect();
+    assert_eq!(gpu.read::<u32>(out, 12 * n), want);
 }
 
 /// Largest errors in units of the last place as the CUDA programming guide tells them, with room for ours.
@@ -410,12 +396,8 @@ fn textures() {
     gpu.textures.objects.insert(9, Arc::new(object(8, 4, FilterMode::Point)));
     let n = 16usize;
     let out = gpu.alloc::<f32>(4 * n);
-    gpu.run(
-        &module,
-        "textures",
-        Shape::line(1, 32),
-        &[7u64.into(), 9u64.into(), (n as i32).into(), out.into()],
-    );
+    let arguments = [7u64.into(), 9u64.into(), (n as i32).into(), out.into()];
+    gpu.run(&module, "textures", Shape::line(1, 32), &arguments);
     let plane = |x: f32, y: f32, c: usize| texels[4 * (16 * (y as usize).min(7) + (x as usize).min(15)) + c];
     let want = |i: usize| {
         let (x, y) = (i as f32 * 0.37, i as f32 * 0.11);

@@ -27,12 +27,8 @@ fn histogram() {
     let (gpu, module) = load("histogram");
     let data: Vec<u8> = random_words(10_000, 2).into_iter().map(|v| (v >> 24) as u8).collect();
     let (input, counts) = (gpu.upload(&data), gpu.upload(&[0u32; 64]));
-    gpu.run(
-        &module,
-        "histogram",
-        Shape::line(5, 96),
-        &[(data.len() as i32).into(), input.into(), counts.into()],
-    );
+    let arguments = [(data.len() as i32).into(), input.into(), counts.into()];
+    gpu.run(&module, "histogram", Shape::line(5, 96), &arguments);
     let mut want = [0u32; 64];
     data.iter().for_each(|v| want[usize::from(v % 64)] += 1);
     assert_eq!(gpu.read::<u32>(counts, 64), want);

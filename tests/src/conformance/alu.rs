@@ -6,21 +6,17 @@ use ptx::ast::Type;
 use ptx::table::Row;
 
 use super::inputs::{Kind, inputs};
-use super::{Fixture, TARGET};
+use super::{Fixture, TARGET, class, narrowed, widened};
 
-/// One way of trying a form.
 struct Trial {
     /// Behind the `#` of the name.
     variant: String,
-    /// Types of the results.
     results: Vec<Type>,
-    /// Types of the sources, and what they are fed with.
     sources: Vec<(Type, Kind)>,
     /// The instructions; `D E` stand for the results, `X Y Z` for the sources.
     text: String,
 }
 
-/// The fixtures of one form; none when it is not arithmetic.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let mut list = trials(row, mnemonic);
     list.extend(tiny(mnemonic, &list));
@@ -56,9 +52,7 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
     let named = |w: &&str| Type::from_name(w).or(packed(w));
     let types: Vec<Type> = words.iter().filter_map(named).collect();
     let n_sources = row.operands.split(", ").count().saturating_sub(1);
-    let Some(&ty) = types.last() else {
-        return Vec::new();
-    };
+    let Some(&ty) = types.last() else { return Vec::new() };
     let of = |ty: Type| (ty, Kind::Of(ty));
     let amount = (Type::U32, Kind::Amount);
     let truth = (Type::Pred, Kind::Truth);
@@ -66,7 +60,7 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
         let names = ["X", "Y", "Z"].iter().take(sources.len()).map(|n| format!(", {n}")).collect::<String>();
         let pair = if results.len() == 2 { "|E" } else { "" };
         let text = format!("{mnemonic} D{pair}{names};");
-        vec![Trial { variant: String::new(), results, sources, text }]
+        vec![Trial::new(results, sources, text)]
     };
     let same = |n: usize| vec![of(ty); n];
 
@@ -116,20 +110,16 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
             simple(vec![sum], vec![of(a), of(b), of(sum)])
         }
         "lop3" => [0x96, 0xE8, 0xCA, 0x1B, 0x80, 0x01, 0xF0, 0xCC, 0xAA, 0x3C, 0x00, 0xFF]
-            .map(|table| Trial {
-                variant: format!("{table:#04x}"),
-                results: vec![ty],
-                sources: same(3),
-                text: format!("{mnemonic} D, X, Y, Z, {table:#04x};"),
+            .map(|table| {
+                let text = format!("{mnemonic} D, X, Y, Z, {table:#04x};");
+                Trial::new(vec![ty], same(3), text).variant(&format!("{table:#04x}"))
             })
             .into(),
         "prmt" => simple(vec![ty], vec![of(ty), of(ty), (Type::B32, Kind::Of(Type::B32))]),
         "cvt" if has("pack") => {
-            let mut trials = simple(vec![Type::B32], vec![of(Type::S32), of(Type::S32)]);
-            if n_sources == 3 {
-                trials = simple(vec![Type::B32], vec![of(Type::S32), of(Type::S32), of(Type::B32)]);
-            }
-            trials
+            let mut sources = vec![of(Type::S32), of(Type::S32)];
+            sources.extend((n_sources == 3).then(|| of(Type::B32)));
+            simple(vec![Type::B32], sources)
         }
         "cvt" if types.len() == 2 => {
             let mut trials = simple(vec![types[0]], vec![of(types[1]); n_sources]);
@@ -146,30 +136,21 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
             }
             trials
         }
-        "mov" if has("v2") => vec![Trial {
-            variant: String::new(),
-            results: vec![ty, ty],
-            sources: same(2),
-            text: format!("{mnemonic} {{D, E}}, {{Y, X}}; {mnemonic} {{D, E}}, {{E, D}};"),
-        }],
+        "mov" if has("v2") => {
+            let text = format!("{mnemonic} {{D, E}}, {{Y, X}}; {mnemonic} {{D, E}}, {{E, D}};");
+            vec![Trial::new(vec![ty, ty], same(2), text)]
+        }
         "mov" if has("v4") => {
             let letter = class(ty);
-            vec![Trial {
-                variant: String::new(),
-                results: vec![ty, ty],
-                sources: same(3),
-                text: format!("{mnemonic} {{D, E, %{letter}10, %{letter}11}}, {{Z, Y, X, X}};"),
-            }]
+            let text = format!("{mnemonic} {{D, E, %{letter}10, %{letter}11}}, {{Z, Y, X, X}};");
+            vec![Trial::new(vec![ty, ty], same(3), text)]
         }
         "mov" => {
             let mut trials = simple(vec![ty], same(1));
             trials.extend(packing(mnemonic, ty));
             if mnemonic == "mov.u32" {
-                trials.extend(SPECIAL.map(|name| Trial {
-                    variant: name.to_string(),
-                    results: vec![ty],
-                    sources: Vec::new(),
-                    text: format!("mov.u32 D, %{name};"),
+                trials.extend(SPECIAL.map(|name| {
+                    Trial::new(vec![ty], Vec::new(), format!("mov.u32 D, %{name};")).variant(name)
                 }));
             }
             trials
@@ -184,6 +165,10 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
 }
 
 impl Trial {
+    fn new(results: Vec<Type>, sources: Vec<(Type, Kind)>, text: String) -> Trial {
+        Trial { variant: String::new(), results, sources, text }
+    }
+
     fn variant(mut self, name: &str) -> Trial {
         self.variant = name.to_string();
         self
@@ -191,21 +176,10 @@ impl Trial {
 }
 
 /// Special registers whose values the launch alone decides.
+#[rustfmt::skip]
 const SPECIAL: [&str; 14] = [
-    "tid.x",
-    "tid.y",
-    "ntid.x",
-    "ntid.z",
-    "ctaid.x",
-    "ctaid.y",
-    "nctaid.x",
-    "laneid",
-    "lanemask_eq",
-    "lanemask_le",
-    "lanemask_lt",
-    "lanemask_ge",
-    "lanemask_gt",
-    "dynamic_smem_size",
+    "tid.x", "tid.y", "ntid.x", "ntid.z", "ctaid.x", "ctaid.y", "nctaid.x", "laneid", "lanemask_eq",
+    "lanemask_le", "lanemask_lt", "lanemask_ge", "lanemask_gt", "dynamic_smem_size",
 ];
 
 fn twice(ty: Type) -> Type {
@@ -237,33 +211,25 @@ fn carry(opcode: &str, mnemonic: &str, words: &[&str], ty: Type, n_sources: usiz
         let _ = write!(text, " {tail}.{bits} E, 0, 0;");
         results.push(ty);
     }
-    vec![Trial { variant: String::new(), results, sources: vec![(ty, Kind::Of(ty)); n_sources], text }]
+    vec![Trial::new(results, vec![(ty, Kind::Of(ty)); n_sources], text)]
 }
 
 /// Four sources: the last two are made from one input.
 fn bfi(mnemonic: &str, ty: Type) -> Vec<Trial> {
-    vec![Trial {
-        variant: String::new(),
-        results: vec![ty],
-        sources: vec![(ty, Kind::Of(ty)), (ty, Kind::Of(ty)), (Type::U32, Kind::Amount)],
-        text: format!(
-            "mul.lo.u32 %r20, Z, 7; add.u32 %r20, %r20, %t; rem.u32 %r20, %r20, 70; {mnemonic} D, X, Y, Z, %r20;"
-        ),
-    }]
+    let sources = vec![(ty, Kind::Of(ty)), (ty, Kind::Of(ty)), (Type::U32, Kind::Amount)];
+    let position = "mul.lo.u32 %r20, Z, 7; add.u32 %r20, %r20, %t; rem.u32 %r20, %r20, 70;";
+    vec![Trial::new(vec![ty], sources, format!("{position} {mnemonic} D, X, Y, Z, %r20;"))]
 }
 
-/// `mov` between a register and the parts of it.
 fn packing(mnemonic: &str, ty: Type) -> Vec<Trial> {
     let part = match mnemonic {
         "mov.b64" => Type::B32,
         "mov.b32" => Type::B16,
         _ => return Vec::new(),
     };
-    let trial = |variant: &str, results, sources: &[Type], text: String| Trial {
-        variant: variant.to_string(),
-        results,
-        sources: sources.iter().map(|&t| (t, Kind::Of(t))).collect(),
-        text,
+    let trial = |variant: &str, results, sources: &[Type], text: String| {
+        let sources = sources.iter().map(|&t| (t, Kind::Of(t))).collect();
+        Trial::new(results, sources, text).variant(variant)
     };
     let mut trials = vec![
         trial("pack", vec![ty], &[part, part], format!("{mnemonic} D, {{X, Y}};")),
@@ -278,29 +244,13 @@ fn packing(mnemonic: &str, ty: Type) -> Vec<Trial> {
     trials
 }
 
-/// The register class of a type: first letter of our registers.
-fn class(ty: Type) -> char {
-    match ty.bytes() {
-        0 => 'p',
-        1 | 2 => 'h',
-        4 => 'r',
-        _ => 'd',
-    }
-}
-
 fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
     let mut body = String::new();
     let inputs64 = ["%a", "%b", "%c"];
     let mut text = format!(" {}", trial.text);
     for (k, (ty, _)) in trial.sources.iter().enumerate() {
         let register = format!("%{}{}", class(*ty), k + 1);
-        let from = inputs64[k];
-        let _ = match class(*ty) {
-            'p' => writeln!(body, "    and.b64 %d9, {from}, 1;\n    setp.ne.u64 {register}, %d9, 0;"),
-            'h' => writeln!(body, "    cvt.u16.u64 {register}, {from};"),
-            'r' => writeln!(body, "    cvt.u32.u64 {register}, {from};"),
-            _ => writeln!(body, "    mov.b64 {register}, {from};"),
-        };
+        body.push_str(&narrowed(&register, inputs64[k]));
         text = substitute(&text, ["X", "Y", "Z"][k], &register);
     }
     for (k, ty) in trial.results.iter().enumerate() {
@@ -316,12 +266,7 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
     }
     for (k, ty) in trial.results.iter().enumerate() {
         let register = format!("%{}{}", class(*ty), k + 5);
-        let _ = match class(*ty) {
-            'p' => writeln!(body, "    selp.b64 %d10, 1, 0, {register};"),
-            'h' => writeln!(body, "    cvt.u64.u16 %d10, {register};"),
-            'r' => writeln!(body, "    cvt.u64.u32 %d10, {register};"),
-            _ => writeln!(body, "    mov.b64 %d10, {register};"),
-        };
+        body.push_str(&widened("%d10", &register));
         let _ = writeln!(body, "    st.global.b64 [%O+{}], %d10;", 8 * k);
     }
     let kind = |k: usize| trial.sources.get(k).map_or(Kind::Unused, |s| s.1);
@@ -339,7 +284,6 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
     }
 }
 
-/// Replaces a one-letter placeholder where it stands alone.
 fn substitute(text: &str, placeholder: &str, register: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let letters: Vec<char> = text.chars().collect();

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
+use std::{fs, io};
 
-/// What a device answered, by the fixture's name: its results in order, or why there are none.
+use catalog::files::files_ending_with;
+
+/// Answers of a device, by the fixture's name: its results in order, or why there are none.
 pub type Answers = BTreeMap<String, Result<Vec<u64>, String>>;
 
 /// `name<TAB>count hex hex …`, or `name<TAB>!reason`; runs of one value are written once. Deflated.
@@ -31,6 +35,16 @@ pub fn write_answers(answers: &Answers) -> Vec<u8> {
 pub fn read_answers(bytes: &[u8]) -> Option<Answers> {
     let text = String::from_utf8(miniz_oxide::inflate::decompress_to_vec_zlib(bytes).ok()?).ok()?;
     text.lines().map(line).collect()
+}
+
+/// The answers in all files `.bin` of a folder.
+pub fn answers_in(folder: &Path) -> io::Result<Answers> {
+    let mut all = Answers::new();
+    for path in files_ending_with(folder, ".bin")? {
+        let answers = read_answers(&fs::read(&path)?);
+        all.extend(answers.ok_or_else(|| io::Error::other(format!("{}: no answers", path.display())))?);
+    }
+    Ok(all)
 }
 
 /// Modules of machine code, each with the names of the fixtures that its kernels are of: a line of names between tabs,

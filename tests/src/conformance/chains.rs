@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 
 use ptx::table::Row;
 
-use super::inputs::{Kind, Random, inputs};
+use super::inputs::{self, Kind, inputs};
 use super::{Fixture, TARGET};
+use crate::each;
 
 /// The form whose row the chains are listed under.
 const FORM: &str = "add.cc.u32";
-/// Number of random chains.
 const CHAINS: u64 = 40;
-/// Threads that run each.
 const THREADS: usize = 64;
 /// Instructions of a random chain; each gives a result, and so does the carry at the end.
 const STEPS: usize = 7;
@@ -50,7 +49,6 @@ const PLAIN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The chains, if this is the form that they are listed under.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     if mnemonic != FORM {
         return Vec::new();
@@ -77,10 +75,9 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
         for line in text.split_inclusive("; ") {
             let _ = writeln!(body, "    {}", line.trim());
         }
-        for k in 0..2 {
-            let _ =
-                writeln!(body, "    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;", k + 5, 8 * k);
-        }
+        body += &each(2, |k| {
+            format!("    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;\n", k + 5, 8 * k)
+        });
         make((*name).to_string(), 2, body)
     });
     let random = (0..CHAINS).map(|seed| make(format!("chain-{seed:02}"), STEPS + 1, chain(seed)));
@@ -92,7 +89,7 @@ const START: &str =
     "    mov.b64 {%r1, %r11}, %a;\n    mov.b64 {%r2, %r12}, %b;\n    mov.b64 {%r3, %r13}, %c;\n";
 
 fn chain(seed: u64) -> String {
-    let mut random = Random::new(100 + seed);
+    let mut random = inputs::random(100 + seed);
     let mut below = |n: u64| random.next() % n;
     let mut body = START.to_string();
     for step in 0..STEPS {
@@ -133,9 +130,7 @@ fn chain(seed: u64) -> String {
         };
     }
     let _ = writeln!(body, "    addc.u32 %r9, 0, 0;\n    cvt.u64.u32 %d9, %r9;");
-    for k in 0..STEPS {
-        let _ = writeln!(body, "    st.global.b64 [%O+{}], %d{};", 8 * k, 14 + k);
-    }
+    body += &each(STEPS, |k| format!("    st.global.b64 [%O+{}], %d{};\n", 8 * k, 14 + k));
     let _ = writeln!(body, "    st.global.b64 [%O+{}], %d9;", 8 * STEPS);
     body
 }

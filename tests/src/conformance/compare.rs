@@ -2,7 +2,7 @@
 
 use super::Fixture;
 
-/// Whether an approximation is as close to the hardware's as the PTX manual promises of either: in units of the
+/// Tells whether an approximation is as close to the hardware's as the PTX manual promises of either: in units of the
 /// last place, or absolutely or relatively where the manual says so.
 fn is_close(hardware: u64, ours: u64, name: &str) -> bool {
     let name = name.split('#').next().unwrap_or(name);
@@ -47,7 +47,6 @@ fn distance(a: u64, b: u64, name: &str) -> u64 {
     (0..halves).map(|h| order(a >> (16 * h)).abs_diff(order(b >> (16 * h))) as u64).max().unwrap_or(0)
 }
 
-/// The first difference of a form, with its inputs.
 pub fn difference(fixture: &Fixture, hardware: &[u64], ours: &[u64]) -> Option<String> {
     let differs = |(a, b): (&u64, &u64)| a != b && !is_close(*a, *b, &fixture.name);
     let n = hardware.iter().zip(ours).filter(|&pair| differs(pair)).count();
@@ -55,13 +54,10 @@ pub fn difference(fixture: &Fixture, hardware: &[u64], ours: &[u64]) -> Option<S
         return Some(format!("{} results, not {}", ours.len(), hardware.len()));
     }
     let at = hardware.iter().zip(ours).position(differs)?;
-    let [a, b, c] = fixture.inputs.each_ref().map(|list| list[at / fixture.outs]);
+    let (thread, result, all) = (at / fixture.outs, at % fixture.outs, ours.len());
+    let [a, b, c] = fixture.inputs.each_ref().map(|list| list[thread]);
+    let (gpu, ours) = (hardware[at], ours[at]);
     Some(format!(
-        "{n} of {} differ; thread {}, inputs {a:#x} {b:#x} {c:#x}, result {}: GPU {:#x}, ours {:#x}",
-        ours.len(),
-        at / fixture.outs,
-        at % fixture.outs,
-        hardware[at],
-        ours[at]
+        "{n} of {all} differ; thread {thread}, inputs {a:#x} {b:#x} {c:#x}, result {result}: GPU {gpu:#x}, ours {ours:#x}"
     ))
 }

@@ -8,7 +8,7 @@ use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
 use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
-use crate::gpu::{Argument, Gpu, Shape};
+use crate::gpu::{Argument, Gpu, Shape, clean};
 
 /// Answers of the emulator to fixtures of one target, in their order, with the vector instructions of `level`.
 pub fn emulate(fixtures: &[&Fixture], level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
@@ -32,10 +32,6 @@ fn emulate_text(fixtures: &[&Fixture], text: &str, level: Option<CpuLevel>) -> V
     }
 }
 
-/// What the machine code of [`module`] answers.
-///
-/// # Errors
-/// When it does not load, why.
 pub fn emulate_machine_code(
     fixtures: &[&Fixture],
     cubin: &[u8],
@@ -47,7 +43,6 @@ pub fn emulate_machine_code(
     Ok(kernels.map(|(k, f)| run(&gpu, &loaded, k, f, &handles)).collect())
 }
 
-/// A device with the textures, and the bytes of their handles.
 fn device() -> (Gpu, Vec<u8>) {
     let mut gpu = Gpu::default();
     let mut handles = Vec::new();
@@ -75,16 +70,12 @@ fn run(
     let options =
         LaunchOptions { watch: Watch::Checked, budget: 1 << 28, threads: 1, ..LaunchOptions::default() };
     let shape = Shape::line(fixture.threads() as u32 / BLOCK, BLOCK);
-    let report =
-        gpu.launch(loaded, &format!("k{index}"), shape, &arguments, options).map_err(|e| e.to_string())?;
+    let done = gpu.launch(loaded, &format!("k{index}"), shape, &arguments, options);
     let answer = gpu.read(out, n);
     for address in inputs.into_iter().chain([out]) {
         gpu.memory.free(address).map_err(|e| e.to_string())?;
     }
-    match report.findings.first() {
-        Some(finding) => Err(finding.text.clone()),
-        None => Ok(answer),
-    }
+    done.and_then(clean).map(|_| answer)
 }
 
 fn texture(source: TextureSource) -> TextureObject {

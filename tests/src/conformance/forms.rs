@@ -10,7 +10,6 @@ const ALL_FORMS: usize = 400;
 /// Most forms of a row of memory accesses for which all are tried: their qualifiers change no result.
 const ALL_ACCESSES: usize = 30;
 
-/// Every fixture, in the order of the table.
 pub fn fixtures() -> Vec<Fixture> {
     let mut list: Vec<Fixture> = Vec::new();
     let wanted = |row: &&Row| row.support == Support::Supported && !is_elsewhere(row);
@@ -27,22 +26,10 @@ pub fn fixtures() -> Vec<Fixture> {
 /// Opcodes and first modifiers of rows that have no fixture: those that need barriers in shared memory, tensor maps or
 /// clusters, which `it/tensor.rs`, `it/phases.rs` and `it/clusters.rs` run, and those of tensor cores, which `it/mma.rs`
 /// and `it/wgmma.rs` run.
+#[rustfmt::skip]
 const ELSEWHERE: [&str; 16] = [
-    "barrier.cluster",
-    "mapa",
-    "getctarank",
-    "wmma",
-    "ldmatrix",
-    "mma",
-    "movmatrix",
-    "stmatrix",
-    "mbarrier",
-    "cp.async.bulk",
-    "cp.async.mbarrier",
-    "fence.proxy",
-    "fence.mbarrier_init",
-    "setmaxnreg",
-    "wgmma",
+    "barrier.cluster", "mapa", "getctarank", "wmma", "ldmatrix", "mma", "movmatrix", "stmatrix", "mbarrier",
+    "cp.async.bulk", "cp.async.mbarrier", "fence.proxy", "fence.mbarrier_init", "setmaxnreg", "wgmma",
     "prefetch{,.param,.const}.tensormap",
 ];
 
@@ -50,7 +37,6 @@ fn is_elsewhere(row: &Row) -> bool {
     ELSEWHERE.iter().any(|start| row.pattern.starts_with(start))
 }
 
-/// Supported rows of the table that have no fixture.
 pub fn missing() -> Vec<&'static Row> {
     let list = fixtures();
     let has = |row: &Row| {
@@ -63,13 +49,9 @@ pub fn missing() -> Vec<&'static Row> {
 }
 
 fn of(row: &Row, mnemonic: &str) -> Vec<Fixture> {
-    let mut made = memory::fixtures(row, mnemonic);
-    if made.is_empty() {
-        made = machine::fixtures(row, mnemonic);
-    }
-    if made.is_empty() {
-        made = alu::fixtures(row, mnemonic);
-    }
+    let makers: [fn(&Row, &str) -> Vec<Fixture>; 3] = [memory::fixtures, machine::fixtures, alu::fixtures];
+    let made = makers.iter().map(|make| make(row, mnemonic)).find(|made| !made.is_empty());
+    let mut made = made.unwrap_or_default();
     made.extend(chains::fixtures(row, mnemonic));
     made
 }
@@ -84,14 +66,9 @@ fn refused_by_ptxas(name: &str) -> Option<&'static str> {
     let types: Vec<Type> = words.iter().filter_map(|w| Type::from_name(w)).collect();
     match words[0] {
         "ld" | "st" | "atom" | "red" => {
+            #[rustfmt::skip]
             let own_space = [
-                "const",
-                "local",
-                "param",
-                "param::func",
-                "param::entry",
-                "shared",
-                "shared::cta",
+                "const", "local", "param", "param::func", "param::entry", "shared", "shared::cta",
                 "shared::cluster",
             ];
             let beyond = words.iter().any(|w| w.starts_with("L1::") || w.starts_with("L2::"));
@@ -133,7 +110,6 @@ fn refused_by_ptxas(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Smallest and largest value of an integer type.
 fn range(ty: Type) -> Option<(i128, i128)> {
     let bits = 8 * ty.bytes();
     match ty {
@@ -147,39 +123,34 @@ fn range(ty: Type) -> Option<(i128, i128)> {
 fn forms(pattern: &str) -> Vec<String> {
     let slots = slots(pattern);
     let total: usize = slots.iter().map(Vec::len).product();
-    let spell = |choice: &[usize]| slots.iter().zip(choice).map(|(slot, &k)| slot[k]).collect::<String>();
-    let mut out = Vec::new();
+    // The first alternatives, but for those of some slots.
+    let spell = |others: &[(usize, usize)]| {
+        let of = |at| others.iter().find(|(slot, _)| *slot == at).map_or(0, |(_, alternative)| *alternative);
+        slots.iter().enumerate().map(|(at, slot)| slot[of(at)]).collect::<String>()
+    };
     let access =
         ["ld", "st", "atom", "red", "ldu"].contains(&pattern.split(['.', '{']).next().unwrap_or_default());
     if total <= if access { ALL_ACCESSES } else { ALL_FORMS } {
-        for mut number in 0..total {
-            let mut choice = vec![0; slots.len()];
-            for (k, slot) in slots.iter().enumerate().rev() {
-                choice[k] = number % slot.len();
-                number /= slot.len();
-            }
-            out.push(spell(&choice));
-        }
-        return out;
+        let form = |mut number: usize| {
+            let mut digit = |at: usize| {
+                let alternative = number % slots[at].len();
+                number /= slots[at].len();
+                (at, alternative)
+            };
+            spell(&(0..slots.len()).rev().map(&mut digit).collect::<Vec<_>>())
+        };
+        return (0..total).map(form).collect();
     }
-    out.push(spell(&vec![0; slots.len()]));
-    for k in 0..slots.len() {
-        for alternative in 1..slots[k].len() {
-            let mut choice = vec![0; slots.len()];
-            choice[k] = alternative;
-            out.push(spell(&choice));
-        }
+    let mut out = vec![spell(&[])];
+    for (k, slot) in slots.iter().enumerate() {
+        out.extend((1..slot.len()).map(|alternative| spell(&[(k, alternative)])));
     }
     // Spaces and vectors matter to every type.
     let important = |slot: &Vec<&str>| slot.iter().any(|a| [".shared", ".v2"].contains(a));
     if let Some(types) = slots.iter().rposition(|slot| slot.len() > 1) {
         for k in (0..types).filter(|&k| important(&slots[k])) {
             for alternative in 1..slots[k].len() {
-                for ty in 1..slots[types].len() {
-                    let mut choice = vec![0; slots.len()];
-                    (choice[k], choice[types]) = (alternative, ty);
-                    out.push(spell(&choice));
-                }
+                out.extend((1..slots[types].len()).map(|ty| spell(&[(k, alternative), (types, ty)])));
             }
         }
     }

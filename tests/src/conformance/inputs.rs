@@ -5,15 +5,13 @@
 use ptx::ast::Type;
 
 use super::BLOCK;
+use crate::split_mix::Random;
 
-/// What an operand is fed with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Values of a type.
     Of(Type),
     /// Shift amounts, field positions and lengths.
     Amount,
-    /// A truth value: 0 or 1.
     Truth,
     /// Floats whose products, quotients, sums and conversions lie around the smallest normal number.
     Tiny(Type),
@@ -21,31 +19,14 @@ pub(super) enum Kind {
     Unused,
 }
 
-/// A generator with a state of 64 bits (splitmix64).
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x243F_6A88_85A3_08D3)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
+pub(super) fn random(seed: u64) -> Random {
+    Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x243F_6A88_85A3_08D3)
 }
 
 /// Inputs for one, two or three operands; each list is as long as the others and fills whole blocks.
 pub(super) fn inputs(kinds: [Kind; 3]) -> [Vec<u64>; 3] {
     let [a, b, c] = kinds;
-    let mut random = Random::new(1);
+    let mut random = random(1);
     if let Kind::Tiny(ty) = a {
         return tiny(ty);
     }
@@ -104,7 +85,6 @@ fn cancelling(kind: Kind, [a, b, c]: [u64; 3]) -> u64 {
     }
 }
 
-/// The values at which a type is most likely to go wrong.
 pub(super) fn edges(kind: Kind) -> Vec<u64> {
     match kind {
         Kind::Unused | Kind::Tiny(_) => vec![0],
@@ -172,7 +152,7 @@ fn float(random: &mut Random, exponent_bits: u32, mantissa_bits: u32) -> u64 {
 ///
 /// `f64` stands for sources of conversions to `f32`: around the smallest normal number of that.
 fn tiny(ty: Type) -> [Vec<u64>; 3] {
-    let mut random = Random::new(3);
+    let mut random = random(3);
     let (exponent_bits, fraction_bits, lanes) = match ty {
         Type::F16 => (5, 10, 1),
         Type::F16x2 => (5, 10, 2),
@@ -263,70 +243,38 @@ fn pairs(list: &[u16]) -> Vec<u64> {
     list.iter().enumerate().map(|(i, &low)| u64::from(low) | u64::from(other(i)) << 16).collect()
 }
 
+#[rustfmt::skip]
 const F32: &[u32] = &[
-    0x0000_0000,
-    0x8000_0000, // zeros
-    0x3F80_0000,
-    0xBF80_0000, // 1, -1
-    0x3F80_0001,
-    0x3F7F_FFFF, // neighbours of 1
-    0x0000_0001,
-    0x807F_FFFF, // smallest and largest subnormal
-    0x0080_0000,
-    0x8080_0001, // smallest normal
-    0x7F7F_FFFF,
-    0xFF7F_FFFF, // largest
-    0x7F80_0000,
-    0xFF80_0000, // infinities
-    0x7FC1_2345,
-    0xFF81_2345, // quiet and signalling NaN with payloads
-    0x3300_0000,
-    0xB380_0000, // 2^-25, -2^-24: halves of a unit in the last place of 1
-    0x3F00_0000,
-    0x4020_0000, // 0.5, 2.5: ties between whole numbers
-    0xC060_0000,
-    0x4B00_0001, // -3.5, 2^23 + 1
-    0x4EFF_FFFF,
-    0x4F00_0000, // around 2^31
-    0x4F7F_FFFF,
-    0xCF00_0001, // below 2^32, below -2^31
-    0x5F00_0000,
-    0x437F_8000, // 2^63, 255.5
-    0x3DCC_CCCD,
-    0x4049_0FDB, // 0.1, pi
+    0x0000_0000, 0x8000_0000, // zeros
+    0x3F80_0000, 0xBF80_0000, // 1, -1
+    0x3F80_0001, 0x3F7F_FFFF, // neighbours of 1
+    0x0000_0001, 0x807F_FFFF, // smallest and largest subnormal
+    0x0080_0000, 0x8080_0001, // smallest normal
+    0x7F7F_FFFF, 0xFF7F_FFFF, // largest
+    0x7F80_0000, 0xFF80_0000, // infinities
+    0x7FC1_2345, 0xFF81_2345, // quiet and signalling NaN with payloads
+    0x3300_0000, 0xB380_0000, // 2^-25, -2^-24: halves of a unit in the last place of 1
+    0x3F00_0000, 0x4020_0000, // 0.5, 2.5: ties between whole numbers
+    0xC060_0000, 0x4B00_0001, // -3.5, 2^23 + 1
+    0x4EFF_FFFF, 0x4F00_0000, // around 2^31
+    0x4F7F_FFFF, 0xCF00_0001, // below 2^32, below -2^31
+    0x5F00_0000, 0x437F_8000, // 2^63, 255.5
+    0x3DCC_CCCD, 0x4049_0FDB, // 0.1, pi
 ];
 
+#[rustfmt::skip]
 const F64: &[u64] = &[
-    0x0000_0000_0000_0000,
-    0x8000_0000_0000_0000,
-    0x3FF0_0000_0000_0000,
-    0xBFF0_0000_0000_0000,
-    0x3FF0_0000_0000_0001,
-    0x3FEF_FFFF_FFFF_FFFF,
-    0x0000_0000_0000_0001,
-    0x800F_FFFF_FFFF_FFFF,
-    0x0010_0000_0000_0000,
-    0x8010_0000_0000_0001,
-    0x7FEF_FFFF_FFFF_FFFF,
-    0xFFEF_FFFF_FFFF_FFFF,
-    0x7FF0_0000_0000_0000,
-    0xFFF0_0000_0000_0000,
-    0x7FF8_1234_5678_9ABC,
-    0xFFF0_1234_5678_9ABC,
-    0x3CA0_0000_0000_0000,
-    0xBCB0_0000_0000_0000,
-    0x3FE0_0000_0000_0000,
-    0x4004_0000_0000_0000, // 0.5, 2.5
-    0xC00C_0000_0000_0000,
-    0x4330_0000_0000_0001, // -3.5, 2^52 + 1
-    0x41DF_FFFF_FFFF_FFFF,
-    0x41E0_0000_0000_0000, // around 2^31
-    0x43E0_0000_0000_0000,
-    0xC3E0_0000_0000_0001, // around 2^63
-    0x3FF0_0000_1000_0000,
-    0x36A0_0000_0000_0000, // a tie of f32, half of its smallest
-    0x47EF_FFFF_F000_0000,
-    0x3FB9_9999_9999_999A, // where f32 overflows, 0.1
+    0x0000_0000_0000_0000, 0x8000_0000_0000_0000, 0x3FF0_0000_0000_0000, 0xBFF0_0000_0000_0000,
+    0x3FF0_0000_0000_0001, 0x3FEF_FFFF_FFFF_FFFF, 0x0000_0000_0000_0001, 0x800F_FFFF_FFFF_FFFF,
+    0x0010_0000_0000_0000, 0x8010_0000_0000_0001, 0x7FEF_FFFF_FFFF_FFFF, 0xFFEF_FFFF_FFFF_FFFF,
+    0x7FF0_0000_0000_0000, 0xFFF0_0000_0000_0000, 0x7FF8_1234_5678_9ABC, 0xFFF0_1234_5678_9ABC,
+    0x3CA0_0000_0000_0000, 0xBCB0_0000_0000_0000,
+    0x3FE0_0000_0000_0000, 0x4004_0000_0000_0000, // 0.5, 2.5
+    0xC00C_0000_0000_0000, 0x4330_0000_0000_0001, // -3.5, 2^52 + 1
+    0x41DF_FFFF_FFFF_FFFF, 0x41E0_0000_0000_0000, // around 2^31
+    0x43E0_0000_0000_0000, 0xC3E0_0000_0000_0001, // around 2^63
+    0x3FF0_0000_1000_0000, 0x36A0_0000_0000_0000, // a tie of f32, half of its smallest
+    0x47EF_FFFF_F000_0000, 0x3FB9_9999_9999_999A, // where f32 overflows, 0.1
 ];
 
 const F16: &[u16] = &[

@@ -7,15 +7,13 @@ use ptx::table::Row;
 
 use super::memory::{fixture, random_inputs};
 use super::{BEFORE_VOLTA, BLOCK, Fixture};
+use crate::each;
 
-/// What the texture handles in `p_textures` stand for, in order.
+/// The textures behind the handles in `p_textures`, in order.
+#[rustfmt::skip]
 pub const TEXTURES: [TextureSource; 11] = [
-    TextureSource::new(1, 'f'),
-    TextureSource::new(1, 's'),
-    TextureSource::new(1, 'u'),
-    TextureSource::new(2, 'f'),
-    TextureSource::new(2, 's'),
-    TextureSource::new(2, 'u'),
+    TextureSource::new(1, 'f'), TextureSource::new(1, 's'), TextureSource::new(1, 'u'),
+    TextureSource::new(2, 'f'), TextureSource::new(2, 's'), TextureSource::new(2, 'u'),
     TextureSource { filtered: true, ..TextureSource::new(1, 'f') },
     TextureSource { filtered: true, ..TextureSource::new(2, 'f') },
     TextureSource { buffer: true, ..TextureSource::new(1, 'f') },
@@ -26,7 +24,6 @@ pub const TEXTURES: [TextureSource; 11] = [
 /// A texture of 16 texels, or 16 x 8, each of four channels of 32 bits; coordinates are clamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextureSource {
-    /// Dimensions of the texture: 1 or 2.
     pub dims: u32,
     /// `f`, `s` or `u`.
     pub channel: char,
@@ -41,15 +38,12 @@ impl TextureSource {
         Self { dims, channel, filtered: false, buffer: false }
     }
 
-    /// Texels in a row.
     pub const WIDTH: usize = 16;
 
-    /// Number of rows of texels.
     pub fn height(self) -> usize {
         if self.dims == 1 { 1 } else { 8 }
     }
 
-    /// Texels, row by row.
     pub fn words(self) -> Vec<u32> {
         let value = |k: usize| match self.channel {
             'f' => ((k * 29 % 64) as f32 - 20.0).to_bits(),
@@ -59,7 +53,6 @@ impl TextureSource {
     }
 }
 
-/// The fixtures of one form; none when it belongs elsewhere.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     match words[0] {
@@ -95,10 +88,7 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
 
 /// Stores `%r4`, `%r5`, … as results.
 fn words_out(n: usize) -> String {
-    (0..n).fold(String::new(), |mut text, k| {
-        let _ = writeln!(text, "    cvt.u64.u32 %d12, %r{};\n    st.global.b64 [%O+{}], %d12;", k + 4, 8 * k);
-        text
-    })
+    each(n, |k| format!("    cvt.u64.u32 %d12, %r{};\n    st.global.b64 [%O+{}], %d12;\n", k + 4, 8 * k))
 }
 
 fn make(row: &Row, name: &str, body: &str, n: usize) -> Fixture {
@@ -140,10 +130,7 @@ fn lane_inputs() -> [Vec<u64>; 3] {
 /// All lanes, and the first twenty only.
 fn for_masks(row: &Row, name: &str, text: &str, n: usize) -> Vec<Fixture> {
     let all = format!("cvt.u32.u64 %r10, %a;\n    mov.b32 %r11, -1;\n    {text}");
-    let mut clear = String::new();
-    for k in 0..n {
-        let _ = writeln!(clear, "    mov.b32 %r{}, 0xDEAD;", k + 4);
-    }
+    let clear = each(n, |k| format!("    mov.b32 %r{}, 0xDEAD;\n", k + 4));
     let some = format!(
         "cvt.u32.u64 %r10, %a;\n    mov.b32 %r11, 0xFFFFF;\n{clear}    and.b32 %r12, %t, 31;\n\
          \x20   setp.ge.u32 %p5, %r12, 20;\n    @%p5 bra $L_done;\n    {text}\n$L_done:\n"
@@ -245,10 +232,9 @@ fn barriers(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
                 if variant == "#warp" { EXCHANGE.replace("%t, 33", "%t, 9") } else { EXCHANGE.to_string() };
             format!("{exchange}\n    {before}{mnemonic} {operands};\n    ld.shared.u32 %r4, [%d1];")
         };
-        let mut made = make(row, &format!("{mnemonic}{variant}"), &body, 1);
-        made.inputs = lane_inputs();
+        let made = make(row, &format!("{mnemonic}{variant}"), &body, 1);
         // Aligned barriers need the same number in the whole warp, which the register gives them.
-        list.push(made);
+        list.push(Fixture { inputs: lane_inputs(), ..made });
     }
     list
 }
@@ -285,9 +271,7 @@ fn calls(row: &Row, mnemonic: &str) -> Vec<Fixture> {
          ld.param.b32 %r4, [result];\n    }}\n$L_skip:\n",
         guard = if mnemonic.ends_with("uni") { "" } else { "@%p1 bra $L_skip;\n    " }
     );
-    let mut made = make(row, mnemonic, &body, 1);
-    made.declarations = function.to_string();
-    vec![made]
+    vec![Fixture { declarations: function.to_string(), ..make(row, mnemonic, &body, 1) }]
 }
 
 fn endings(row: &Row, mnemonic: &str) -> Vec<Fixture> {
@@ -318,9 +302,7 @@ const CONSTANT: &str = ".const .align 8 .b64 KERNEL_const[2] = {0x1234567890ABCD
 
 fn spaces(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let body = format!("{GENERIC}\n    {mnemonic} %p2, %d4;\n    selp.b32 %r4, 1, 0, %p2;");
-    let mut made = make(row, mnemonic, &body, 1);
-    made.declarations = CONSTANT.to_string();
-    vec![made]
+    vec![Fixture { declarations: CONSTANT.to_string(), ..make(row, mnemonic, &body, 1) }]
 }
 
 fn addresses(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
@@ -351,9 +333,7 @@ fn addresses(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
     if to {
         let _ = write!(body, "\n    {mnemonic} %d6, %d5;\n    ld.{plain}.b32 %r4, [%d6];");
     }
-    let mut made = make(row, mnemonic, &body, 1);
-    made.declarations = declaration.to_string();
-    vec![made]
+    vec![Fixture { declarations: declaration.to_string(), ..make(row, mnemonic, &body, 1) }]
 }
 
 fn async_copies(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
@@ -417,9 +397,8 @@ fn textures(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
             8 * index
         );
         let variant = if texture.filtered { "#linear" } else { "" };
-        let mut made = make(row, &format!("{mnemonic}{variant}"), &body, 4);
-        made.inputs = coordinates_of(float);
-        list.push(made);
+        let made = make(row, &format!("{mnemonic}{variant}"), &body, 4);
+        list.push(Fixture { inputs: coordinates_of(float), ..made });
     }
     list
 }

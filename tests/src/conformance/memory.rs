@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use ptx::ast::Type;
 use ptx::table::Row;
 
-use super::inputs::Random;
-use super::{BLOB, BLOCK, Fixture, TARGET};
+use super::inputs;
+use super::{BLOB, BLOCK, Fixture, TARGET, narrowed, widened};
+use crate::each;
 
-/// Where an access goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Global,
@@ -19,7 +19,6 @@ enum Place {
     FunctionParam,
 }
 
-/// One form, taken apart.
 struct Access<'a> {
     mnemonic: &'a str,
     place: Place,
@@ -28,12 +27,9 @@ struct Access<'a> {
     hint: bool,
 }
 
-/// The fixtures of one form; none when it is not an access to memory.
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     let words: Vec<&str> = mnemonic.split('.').collect();
-    let Some(ty) = words.iter().rev().find_map(|w| Type::from_name(w)) else {
-        return Vec::new();
-    };
+    let Some(ty) = words.iter().rev().find_map(|w| Type::from_name(w)) else { return Vec::new() };
     let access = Access {
         mnemonic,
         place: place(&words, words[0] == "st"),
@@ -71,7 +67,7 @@ pub(super) fn fixture(row: &Row, name: &str, declarations: String, body: String,
 
 /// Any bits, the same for every form.
 pub(super) fn random_inputs(threads: usize) -> [Vec<u64>; 3] {
-    let mut random = Random::new(2);
+    let mut random = inputs::random(2);
     [0, 1, 2].map(|_| (0..threads).map(|_| random.next()).collect())
 }
 
@@ -98,11 +94,7 @@ impl Access<'_> {
     }
 
     fn class(&self) -> char {
-        match self.ty.bytes() {
-            1 | 2 => 'h',
-            4 => 'r',
-            _ => 'd',
-        }
+        super::class(self.ty)
     }
 
     /// `%r4` or `{%r4, %r5}`
@@ -136,17 +128,19 @@ fn cell(space: &str, symbol: &str, bytes: usize, stride: bool, values: [&str; 2]
 }
 
 fn results(access: &Access) -> String {
-    let mut text = String::new();
-    for k in 0..access.n {
-        let class = access.class();
-        let _ = match class {
-            'h' => writeln!(text, "    cvt.u64.u16 %d12, %h{};", k + 4),
-            'r' => writeln!(text, "    cvt.u64.u32 %d12, %r{};", k + 4),
-            _ => writeln!(text, "    mov.b64 %d12, %d{};", k + 4),
-        };
-        let _ = writeln!(text, "    st.global.b64 [%O+{}], %d12;", 8 * k);
-    }
-    text
+    each(access.n, |k| {
+        let wide = widened("%d12", &format!("%{}{}", access.class(), k + 4));
+        format!("{wide}    st.global.b64 [%O+{}], %d12;\n", 8 * k)
+    })
+}
+
+/// A function that loads from its parameter `x`, and stores what it got to the address in `out`.
+fn function(access: &Access, load: &str) -> String {
+    format!(
+        ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{{\n    .reg .b16 %h<8>;\n\
+         \x20   .reg .b32 %r<8>;\n    .reg .b64 %d<24>, %O;\n    ld.param.b64 %O, [out];\n{load}{}    ret;\n}}\n",
+        results(access)
+    )
 }
 
 fn load(access: &Access) -> (String, String, usize) {
@@ -181,18 +175,10 @@ fn load(access: &Access) -> (String, String, usize) {
         }
         Place::Param => address = format!("p_blob+{}", BLOB - 16),
         Place::FunctionParam => {
-            // A function that loads from its parameter and stores to the address it is given.
-            let mut function = String::from(
-                ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{\n    .reg .b16 %h<8>;\n\
-                 \x20   .reg .b32 %r<8>;\n    .reg .b64 %d<24>, %O;\n    ld.param.b64 %O, [out];\n",
+            let function = function(
+                access,
+                &format!("{policy}    {mnemonic} {registers}, [x+{}]{operand};\n", 16 - access.bytes()),
             );
-            let _ = writeln!(
-                function,
-                "{policy}    {mnemonic} {registers}, [x+{}]{operand};",
-                16 - access.bytes()
-            );
-            function.push_str(&results(access));
-            function.push_str("    ret;\n}\n");
             let body = "    {\n    .param .align 16 .b8 x[16];\n    .param .b64 out;\n    st.param.b64 [x], %a;\n\
                         \x20   st.param.b64 [x+8], %b;\n    st.param.b64 [out], %O;\n    call.uni KERNEL_read, (x, out);\n    }\n";
             return (function, body.to_string(), access.n);
@@ -203,18 +189,11 @@ fn load(access: &Access) -> (String, String, usize) {
     (declarations, body, access.n)
 }
 
-/// Values for the registers of a store.
 fn values(access: &Access) -> String {
-    let mut text = String::new();
-    for k in 0..access.n {
-        let _ = writeln!(text, "    shr.b64 %d12, {}, {};", ["%a", "%b"][k % 2], 13 * k);
-        let _ = match access.class() {
-            'h' => writeln!(text, "    cvt.u16.u64 %h{}, %d12;", k + 4),
-            'r' => writeln!(text, "    cvt.u32.u64 %r{}, %d12;", k + 4),
-            _ => writeln!(text, "    mov.b64 %d{}, %d12;", k + 4),
-        };
-    }
-    text
+    each(access.n, |k| {
+        let value = narrowed(&format!("%{}{}", access.class(), k + 4), "%d12");
+        format!("    shr.b64 %d12, {}, {};\n{value}", ["%a", "%b"][k % 2], 13 * k)
+    })
 }
 
 fn store(access: &Access) -> (String, String, usize) {
@@ -231,13 +210,7 @@ fn store(access: &Access) -> (String, String, usize) {
             // A function that reads what was stored, as it was stored: assemblers keep parameters in registers,
             // and nothing is promised for the bytes beside a narrow store.
             let back = mnemonic.replacen("st", "ld", 1).replace(".wb", "").replace(".wt", "");
-            let mut function = String::from(
-                ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{\n    .reg .b16 %h<8>;\n\
-                 \x20   .reg .b32 %r<8>;\n    .reg .b64 %d<24>, %O;\n    ld.param.b64 %O, [out];\n",
-            );
-            let _ = writeln!(function, "    {back} {registers}, [x];");
-            function.push_str(&results(access));
-            function.push_str("    ret;\n}\n");
+            let function = function(access, &format!("    {back} {registers}, [x];\n"));
             let _ = writeln!(
                 body,
                 "    {{\n    .param .align 16 .b8 x[16];\n    .param .b64 out;\n    {mnemonic} [x], {registers}{operand};\n\
@@ -273,11 +246,7 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
     let (policy, operand) = access.policy();
     let mnemonic = access.mnemonic;
     let class = access.class();
-    let value = |register: &str, from: &str| match class {
-        'h' => format!("    cvt.u16.u64 %h{register}, {from};\n"),
-        'r' => format!("    cvt.u32.u64 %r{register}, {from};\n"),
-        _ => format!("    mov.b64 %d{register}, {from};\n"),
-    };
+    let value = |register: &str, from: &str| narrowed(&format!("%{class}{register}"), from);
     // ptxas 12.9 takes the upper half of a packed operand from bits 48 to 63 of the register pair that a
     // conversion before it read, when the atomic is on shared memory: load 32 bits from the start.
     let packed = |register: &str, from: &str| match from {
@@ -304,11 +273,7 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
     body.push_str(&packed("5", "%b"));
     if returns {
         let _ = writeln!(body, "    {mnemonic} %{class}4, [%d0], {operands}{operand};");
-        let _ = match class {
-            'h' => writeln!(body, "    cvt.u64.u16 %d12, %h4;"),
-            'r' => writeln!(body, "    cvt.u64.u32 %d12, %r4;"),
-            _ => writeln!(body, "    mov.b64 %d12, %d4;"),
-        };
+        body.push_str(&widened("%d12", &format!("%{class}4")));
     } else {
         let _ = writeln!(body, "    {mnemonic} [%d0], {operands}{operand};\n    mov.b64 %d12, 0;");
     }
@@ -316,18 +281,15 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
         body,
         "    ld.{space}.b64 %d13, [%d0];\n    st.global.b64 [%O], %d12;\n    st.global.b64 [%O+8], %d13;\n"
     );
-    let mut made = fixture(row, mnemonic, String::new(), body, 2);
-    made.inputs = float_inputs(access.ty);
-    vec![made]
+    vec![Fixture { inputs: float_inputs(access.ty), ..fixture(row, mnemonic, String::new(), body, 2) }]
 }
 
 /// For atomics: edges of the type in the low bytes, and other bits above them.
 fn float_inputs(ty: Type) -> [Vec<u64>; 3] {
-    use super::inputs::{Kind, inputs};
     let bits = 8 * ty.bytes();
+    let [a, b, c] = inputs::inputs([inputs::Kind::Of(ty); 3]);
     if bits == 64 {
-        return inputs([Kind::Of(ty), Kind::Of(ty), Kind::Of(ty)]);
+        return [a, b, c];
     }
-    let [a, b, c] = inputs([Kind::Of(ty), Kind::Of(ty), Kind::Of(ty)]);
     [a.iter().map(|v| v | 0x0F1E_2D3C_4B5A_6978 << bits).collect(), b, c]
 }

@@ -15,7 +15,9 @@ mod memory;
 
 use std::fmt::Write as _;
 
-pub use answers::{Answers, read_answers, read_code, write_answers, write_code};
+use ptx::ast::Type;
+
+pub use answers::{Answers, answers_in, read_answers, read_code, write_answers, write_code};
 pub use compare::difference;
 pub use emulated::{emulate, emulate_machine_code, emulate_some_lanes};
 pub use forms::{fixtures, missing};
@@ -26,22 +28,17 @@ pub const BLOCK: u32 = 64;
 /// Bytes of the parameter that `ld.param` reads; byte i is i + 1.
 pub const BLOB: usize = 32;
 
-/// One kernel: how it is made, what it reads, how much it writes.
 #[derive(Debug, Clone)]
 pub struct Fixture {
     /// The form, `fma.rn.f32`, and behind `#` a variant where there are several.
     pub name: String,
-    /// The pattern of the table's row.
     pub row: &'static str,
     /// Section of the PTX manual that the row names.
     pub section: &'static str,
     /// Three inputs per thread; all of one length, a multiple of [`BLOCK`].
     pub inputs: [Vec<u64>; 3],
-    /// Number of results per thread.
     pub outs: usize,
-    /// What the module declares beside the kernel.
     pub declarations: String,
-    /// Instructions of the kernel.
     pub body: String,
     /// The arguments of `.version` and `.target`.
     pub target: (&'static str, &'static str),
@@ -49,11 +46,10 @@ pub struct Fixture {
 
 /// PTX ISA and architecture of nearly all fixtures.
 pub const TARGET: (&str, &str) = ("8.4", "sm_90");
-/// For the warp instructions that Volta did away with.
+/// Target of the warp instructions that Volta did away with.
 pub const BEFORE_VOLTA: (&str, &str) = ("6.3", "sm_60");
 
 impl Fixture {
-    /// Threads that run it.
     pub fn threads(&self) -> usize {
         self.inputs[0].len()
     }
@@ -62,6 +58,35 @@ impl Fixture {
     pub fn group(&self) -> String {
         let title = self.section.split(':').next().unwrap_or_default();
         title.to_lowercase().replace(' ', "-")
+    }
+}
+
+/// The register class of a type: first letter of the registers of [`kernel`].
+fn class(ty: Type) -> char {
+    match ty.bytes() {
+        0 => 'p',
+        1 | 2 => 'h',
+        4 => 'r',
+        _ => 'd',
+    }
+}
+
+/// Makes the value of a register, whose class its name tells, from 64 bits.
+fn narrowed(register: &str, from: &str) -> String {
+    match register.as_bytes()[1] {
+        b'p' => format!("    and.b64 %d9, {from}, 1;\n    setp.ne.u64 {register}, %d9, 0;\n"),
+        b'h' => format!("    cvt.u16.u64 {register}, {from};\n"),
+        b'r' => format!("    cvt.u32.u64 {register}, {from};\n"),
+        _ => format!("    mov.b64 {register}, {from};\n"),
+    }
+}
+
+fn widened(to: &str, register: &str) -> String {
+    match register.as_bytes()[1] {
+        b'p' => format!("    selp.b64 {to}, 1, 0, {register};\n"),
+        b'h' => format!("    cvt.u64.u16 {to}, {register};\n"),
+        b'r' => format!("    cvt.u64.u32 {to}, {register};\n"),
+        _ => format!("    mov.b64 {to}, {register};\n"),
     }
 }
 

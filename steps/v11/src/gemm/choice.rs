@@ -9,21 +9,17 @@ use crate::costs::{Constants, Work, expected, terms};
 use crate::gemm::Form;
 use crate::plans::{PLANS, Plan, Sharing, Source};
 
-/// A plan, and what belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// Index in [`PLANS`]; behind them, what was added to a [`Sgemm`](crate::gemm::Sgemm).
     pub plan: usize,
-    /// How it shares out the product.
     pub sharing: Sharing,
     /// A and B are copied first to where the plan can read them.
     pub packed: [bool; 2],
-    /// Microseconds that are expected of all this.
     pub expected: f64,
 }
 
 impl Choice {
-    /// The work of a product with this choice.
     pub fn work(&self, shape: Shape) -> Work {
         let Shape { m, n, k } = shape;
         Work { shape: [m, n, k], sharing: self.sharing, packed: self.packed }
@@ -35,12 +31,10 @@ impl Choice {
 pub struct PlanCosts {
     /// N is a multiple of 4.
     pub float4s: Constants,
-    /// N is not.
     pub floats: Constants,
 }
 
 impl PlanCosts {
-    /// Those for a product.
     pub fn of(&self, work: &Work) -> &Constants {
         match work.stores_floats() {
             true => &self.floats,
@@ -52,33 +46,20 @@ impl PlanCosts {
 /// Measurements (`cargo xtask tune v11`) by which plans are chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
-    /// The device on which it was measured.
     pub device: String,
-    /// CUDA version of its driver.
     pub driver: String,
-    /// When it was measured, in UTC.
     pub date: String,
-    /// Number of products that were measured.
     pub products: usize,
-    /// The seed of their sizes.
     pub seed: u64,
-    /// Constants of each plan by its entry point.
     pub plans: BTreeMap<String, PlanCosts>,
 }
 
 impl Costs {
-    /// Those in the repository.
-    ///
-    /// # Panics
-    /// When the file is damaged, which a test excludes.
     pub fn committed() -> Self {
         serde_json::from_str(include_str!("../../data/costs.json")).expect("a test reads it")
     }
 
     /// The plan for a product whose operands can be used so.
-    ///
-    /// # Panics
-    /// Never: there are plans for operands in any form.
     // ANCHOR: choose
     pub fn choose(&self, shape: Shape, forms: [Form; 2], n_sms: usize) -> Choice {
         let mut best: Option<Choice> = None;
@@ -91,7 +72,6 @@ impl Costs {
     }
     // ANCHOR_END: choose
 
-    /// All that are possible.
     pub fn choices(&self, shape: Shape, forms: [Form; 2], n_sms: usize) -> Vec<Choice> {
         let mut found = Vec::new();
         for (i, plan) in PLANS.iter().enumerate() {
@@ -112,8 +92,7 @@ impl Costs {
 }
 
 /// Which operands have to be packed for a plan; `None` where it cannot do the product.
-fn packed(plan: &Plan, shape: Shape, forms: [Form; 2]) -> Option<[bool; 2]> {
-    /// Most blocks of a grid along y.
+pub fn packed(plan: &Plan, shape: Shape, forms: [Form; 2]) -> Option<[bool; 2]> {
     const MAX_BLOCKS: usize = 65_535;
     match plan.source {
         Source::Boxes => Some(forms.map(|form| form != Form::Aligned)),

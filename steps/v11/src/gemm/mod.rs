@@ -13,9 +13,9 @@ use cudarc::driver::{
     LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use harness::{Code, Shape, code};
+use harness::{Code, Shape, blocks, code, int};
 
-pub use crate::gemm::choice::{Choice, Costs, PlanCosts};
+pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
 use harness::map::{ALIGNED, Element, Matrix};
 
@@ -25,7 +25,6 @@ const PACK: Code = code!("v11_pack");
 /// Capability that the machine code is compiled for.
 const CAPABILITY: (i32, i32) = (9, 0);
 
-/// How an operand lies in memory, row after row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// A as M × K, B as K × N.
@@ -37,56 +36,33 @@ pub enum Layout {
 /// `C = alpha · op(A) · op(B) + beta · C`, all row-major.
 #[derive(Debug, Clone, Copy)]
 pub struct Product {
-    /// The sizes M, N and K.
     pub shape: Shape,
-    /// Factor of the product.
     pub alpha: f32,
     /// Factor of the old C. With 0, C is not read.
     pub beta: f32,
-    /// Layout of A.
     pub a: Layout,
-    /// Layout of B.
     pub b: Layout,
 }
 
 impl Product {
-    /// `C = A · B`.
     pub const fn new(shape: Shape) -> Self {
         Self { shape, alpha: 1.0, beta: 0.0, a: Layout::AsIs, b: Layout::AsIs }
     }
 }
 
-/// Why there is no product.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The card is another one.
     #[error("needs compute capability 9.0; this device has {}.{}", .0.0, .0.1)]
     Capability((i32, i32)),
-    /// A size is 0.
     #[error("{0} is no product: M, N and K are at least 1")]
     Empty(Shape),
-    /// The kernels index with 32 bits.
     #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
-    TooLarge {
-        /// Its name.
-        operand: char,
-        /// Their number.
-        elements: usize,
-    },
-    /// An operand is smaller than its shape.
+    TooLarge { operand: char, elements: usize },
     #[error("{operand} needs {needed} elements for this shape, and has {there}")]
-    TooShort {
-        /// Its name.
-        operand: char,
-        /// Elements of its shape.
-        needed: usize,
-        /// Elements of the slice.
-        there: usize,
-    },
+    TooShort { operand: char, needed: usize, there: usize },
     /// C begins between.
     #[error("C begins at {0:#x}: with rows of whole float4s it has to begin on 16 bytes")]
     Misaligned(CUdeviceptr),
-    /// The driver reports an error.
     #[error("{}", harness::words(*.0))]
     Driver(#[from] DriverError),
 }
@@ -101,7 +77,8 @@ pub struct Sgemm {
     pack: CudaFunction,
     /// Copies of A and B in the layout that kernels read, kept for the next product.
     packed: RefCell<[Option<CudaSlice<f32>>; 2]>,
-    n_sms: usize,
+    /// Multiprocessors of the card.
+    pub n_sms: usize,
     costs: Costs,
 }
 
@@ -122,10 +99,6 @@ fn kernel_of(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunctio
 }
 
 impl Sgemm {
-    /// Loads the kernels for products in this stream.
-    ///
-    /// # Errors
-    /// On a card of another compute capability, and when the driver refuses.
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
         let capability = context.compute_capability()?;
@@ -152,19 +125,12 @@ impl Sgemm {
     }
 
     /// Adds a kernel that is not in [`PLANS`], and returns its number for a [`Choice`].
-    ///
-    /// # Errors
-    /// When the module does not have the kernel, or the driver refuses it.
     pub fn add(&mut self, plan: Plan, module: &Arc<CudaModule>) -> Result<usize, Error> {
         self.kernels.push(kernel_of(module, &plan)?);
         Ok(self.kernels.len() - 1)
     }
 
     /// Puts the product into the stream.
-    ///
-    /// # Errors
-    /// When an operand does not fit the shape, and when the driver refuses.
-    // ANCHOR: multiply
     pub fn multiply(
         &self,
         product: &Product,
@@ -172,21 +138,10 @@ impl Sgemm {
         b: &impl DevicePtr<f32>,
         c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
-        let Shape { m, n, k } = product.shape;
-        check(product.shape, [a.len(), b.len(), c.len()])?;
-        let (a, _reading_a) = a.device_ptr(&self.stream);
-        let (b, _reading_b) = b.device_ptr(&self.stream);
-        let (c, _writing_c) = c.device_ptr_mut(&self.stream);
-        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
-        let choice = self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms);
-        self.run(product, &choice, operands, c)
+        self.run(product, None, a, b, c)
     }
-    // ANCHOR_END: multiply
 
     /// The product by a plan of the caller's choice.
-    ///
-    /// # Errors
-    /// As [`Self::multiply`].
     ///
     /// # Panics
     /// When the plan does not take the operands as the choice leaves them.
@@ -198,39 +153,30 @@ impl Sgemm {
         b: &impl DevicePtr<f32>,
         c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
+        self.run(product, Some(*choice), a, b, c)
+    }
+
+    /// The product by a plan, or by that of the least expected time.
+    fn run(
+        &self,
+        product: &Product,
+        choice: Option<Choice>,
+        a: &impl DevicePtr<f32>,
+        b: &impl DevicePtr<f32>,
+        c: &mut impl DevicePtrMut<f32>,
+    ) -> Result<(), Error> {
         let Shape { m, n, k } = product.shape;
         check(product.shape, [a.len(), b.len(), c.len()])?;
         let (a, _reading_a) = a.device_ptr(&self.stream);
         let (b, _reading_b) = b.device_ptr(&self.stream);
         let (c, _writing_c) = c.device_ptr_mut(&self.stream);
-        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
-        self.run(product, choice, operands, c)
-    }
-
-    /// The choice of [`Self::multiply`].
-    pub fn choice(&self, product: &Product) -> Choice {
-        let Shape { m, n, k } = product.shape;
-        // Allocations begin on more than 16 bytes.
-        let operands = [Operand::new(0, [m, k], product.a), Operand::new(0, [k, n], product.b)];
-        self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms)
-    }
-
-    /// Multiprocessors of the card.
-    pub fn n_sms(&self) -> usize {
-        self.n_sms
-    }
-
-    fn run(
-        &self,
-        product: &Product,
-        choice: &Choice,
-        operands: [Operand; 2],
-        c: CUdeviceptr,
-    ) -> Result<(), Error> {
         // Kernels store float4s where rows are whole float4s.
-        if product.shape.n.is_multiple_of(4) && !c.is_multiple_of(ALIGNED as u64) {
+        if n.is_multiple_of(4) && !c.is_multiple_of(ALIGNED as u64) {
             return Err(Error::Misaligned(c));
         }
+        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
+        let choice = choice
+            .unwrap_or_else(|| self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms));
         let mut packed = self.packed.borrow_mut();
         let mut matrices = operands.map(|operand| operand.matrix);
         for (i, operand) in operands.into_iter().enumerate() {
@@ -238,7 +184,7 @@ impl Sgemm {
                 matrices[i] = self.pack(operand, &mut packed[i])?;
             }
         }
-        self.launch(product, choice, matrices, c)
+        self.launch(product, &choice, matrices, c)
     }
 
     /// A copy of an operand, row-major with rows on 16 bytes.
@@ -253,12 +199,12 @@ impl Sgemm {
         }
         let room = room.as_mut().expect("it was made above");
         let (to, _writing) = room.device_ptr_mut(&self.stream);
-        let (n_rows, n_cols, n_pitch) = (harness::int(rows), harness::int(cols), harness::int(pitch));
+        let (n_rows, n_cols, n_pitch) = (int(rows), int(cols), int(pitch));
         let turned = i32::from(operand.layout == Layout::Transposed);
         let mut launch = self.stream.launch_builder(&self.pack);
         launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&turned).arg(&address).arg(&to);
         let config = LaunchConfig {
-            grid_dim: (harness::blocks(cols, TILE), harness::blocks(rows, TILE), 1),
+            grid_dim: (blocks(cols, TILE), blocks(rows, TILE), 1),
             block_dim: (TILE, ROWS, 1),
             shared_mem_bytes: 0,
         };
@@ -267,7 +213,6 @@ impl Sgemm {
         Ok(Matrix { address: to, rows, cols, pitch, element: Element::F32 })
     }
 
-    // ANCHOR: launch
     fn launch(
         &self,
         product: &Product,
@@ -280,18 +225,15 @@ impl Sgemm {
         let [bm, bn, bk] = plan.tile;
         let shares =
             plan.shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms).expect("it was chosen");
-        let (m, n, k, whole) =
-            (harness::int(m), harness::int(n), harness::int(k), harness::int(shares.whole));
         let config = LaunchConfig {
             grid_dim: match plan.source {
-                Source::Threads => {
-                    (harness::blocks(product.shape.n, bn), harness::blocks(product.shape.m, bm), 1)
-                }
-                Source::Boxes | Source::Words => (harness::blocks(shares.blocks, 1), 1, 1),
+                Source::Threads => (blocks(n, bn), blocks(m, bm), 1),
+                Source::Boxes | Source::Words => (blocks(shares.blocks, 1), 1, 1),
             },
             block_dim: (plan.threads(), 1, 1),
             shared_mem_bytes: plan.shared(),
         };
+        let (m, n, k, whole) = (int(m), int(n), int(k), int(shares.whole));
         let mut launch = self.stream.launch_builder(kernel);
         launch.arg(&m).arg(&n).arg(&k).arg(&product.alpha);
         let maps;
@@ -313,10 +255,8 @@ impl Sgemm {
         unsafe { launch.launch(config) }?;
         Ok(())
     }
-    // ANCHOR_END: launch
 }
 
-/// An operand as it lies in memory.
 #[derive(Debug, Clone, Copy)]
 struct Operand {
     /// The operand of the product: of a transposed one, what its copy will be.
@@ -324,7 +264,6 @@ struct Operand {
     layout: Layout,
 }
 
-/// Ways in which kernels can read an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Everything: rows start on 16 bytes.

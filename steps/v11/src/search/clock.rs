@@ -11,10 +11,9 @@ use v11::gemm::{Choice, Costs, Sgemm};
 use v11::plans::{PLANS, Sharing};
 use v11::space;
 
-use super::{CLASSES, find, packed, read};
+use super::{CLASSES, bytes, find, packed, read, text};
 use crate::tune::{self, Operands, trouble};
 
-/// A plan on a product, by the clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Timed {
     plan: String,
@@ -22,25 +21,20 @@ pub(super) struct Timed {
     us: f64,
 }
 
-/// The fastest plans for a product.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Class {
     shape: [usize; 3],
-    /// Time of the plans in use.
     in_use: Timed,
-    /// Time of the others.
     found: Timed,
     /// Spearman's rank correlation of the predicted times of the others with these.
     rank_correlation: f64,
 }
 
-/// Results of a search on a GPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Found {
     device: String,
     driver: String,
     date: String,
-    /// Hashes of the machine code of the plans that were timed.
     cubins: BTreeMap<String, String>,
     classes: Vec<Class>,
 }
@@ -55,16 +49,14 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         );
         return Ok(());
     }
-    let text =
-        std::fs::read_to_string(predicted).map_err(|error| trouble(format!("{predicted}: {error}")))?;
-    let forecasts = forecast::read(&text);
+    let forecasts = forecast::read(&text(predicted)?);
     let timed = Costs::committed();
     let mut sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
     let mut cubins = BTreeMap::new();
     let mut added = Vec::new();
     for (name, cubin) in read(list)? {
         let plan = find(&name)?;
-        let bytes = std::fs::read(&cubin).map_err(|error| trouble(format!("{cubin}: {error}")))?;
+        let bytes = bytes(&cubin)?;
         cubins.insert(name.clone(), catalog::provenance::sha256(&bytes));
         let module = gpu.context.load_module(Ptx::from_binary(bytes))?;
         added.push((name, plan, sgemm.add(plan, &module).map_err(trouble)?));
@@ -94,15 +86,11 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         }
         let (mut others, mut pairs) = (Vec::new(), Vec::new());
         for (name, plan, number) in &added {
-            let (Some(packed), Some(forecast)) = (packed(plan, sizes), forecasts.get(name)) else {
-                continue;
-            };
+            let (Some(packed), Some(forecast)) = (packed(plan, sizes), forecasts.get(name)) else { continue };
             let constants = forecast.constants(plan, &timed);
             for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
                 let work = Work { shape: sizes, sharing, packed };
-                let Some(terms) = terms(plan, &work, sgemm.n_sms()) else {
-                    continue;
-                };
+                let Some(terms) = terms(plan, &work, sgemm.n_sms) else { continue };
                 let choice =
                     Choice { plan: *number, sharing, packed, expected: expected(&constants, &terms) };
                 if let Some(timed) = clock(name, &choice)? {
@@ -112,17 +100,9 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
             }
         }
         let fastest = |of: Vec<Timed>| of.into_iter().min_by(|a, b| a.us.total_cmp(&b.us));
-        let (Some(in_use), Some(found)) = (fastest(in_use), fastest(others)) else {
-            continue;
-        };
-        eprintln!(
-            "{:<16}{:<44}{:>9.2}  {:<44}{:>9.2}",
-            shape.to_string(),
-            found.plan,
-            found.us,
-            in_use.plan,
-            in_use.us
-        );
+        let (Some(in_use), Some(found)) = (fastest(in_use), fastest(others)) else { continue };
+        let cells = |timed: &Timed| format!("{:<44}{:>9.2}", timed.plan, timed.us);
+        eprintln!("{:<16}{}  {}", shape.to_string(), cells(&found), cells(&in_use));
         let rank_correlation = forecast::rank_correlation(&pairs).unwrap_or(0.0);
         classes.push(Class { shape: sizes, in_use, found, rank_correlation });
     }

@@ -14,10 +14,9 @@ use v11::forecast::{self, Forecast};
 use v11::plans::Plan;
 use v11::space;
 
-use super::{SMS, plans, read};
+use super::{SMS, bytes, plans, read};
 use crate::tune::trouble;
 
-/// Report of the emulated device for a launch that it predicts.
 #[derive(Deserialize)]
 struct Report {
     prediction: Option<Prediction>,
@@ -29,7 +28,6 @@ struct Prediction {
     us: f64,
 }
 
-/// The kernel of a plan's multipliers, loaded.
 struct Multipliers<'a> {
     gpu: &'a Gpu,
     plan: Plan,
@@ -38,8 +36,7 @@ struct Multipliers<'a> {
 
 impl<'a> Multipliers<'a> {
     fn load(gpu: &'a Gpu, plan: Plan, cubin: &str) -> Result<Self, StepError> {
-        let bytes = std::fs::read(cubin).map_err(|error| trouble(format!("{cubin}: {error}")))?;
-        let module = gpu.context.load_module(Ptx::from_binary(bytes))?;
+        let module = gpu.context.load_module(Ptx::from_binary(bytes(cubin)?))?;
         let kernel = module.load_function("multipliers_v11_candidate")?;
         // Its ring has two pairs of tiles.
         let plan = Plan { stages: 2, ..plan };

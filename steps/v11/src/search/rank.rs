@@ -10,7 +10,7 @@ use v11::gemm::Costs;
 use v11::plans::{PLANS, Plan, Sharing};
 use v11::space::{self, Space};
 
-use super::{CLASSES, SMS, answer, in_use, packed, plans};
+use super::{CLASSES, SMS, answer, in_use, packed, plans, text};
 use crate::tune::trouble;
 
 /// The forecasts of a search, committed for the book and for tests.
@@ -51,10 +51,6 @@ pub(super) fn page(file: Option<&str>) -> Result<(), StepError> {
          {table}\n{agreement}",
         known.len() + refused,
     ))
-}
-
-fn text(file: &str) -> Result<String, StepError> {
-    std::fs::read_to_string(file).map_err(|error| trouble(format!("{file}: {error}")))
 }
 
 /// How many combinations of constants there are, and how many break which rule.

@@ -44,7 +44,6 @@ pub(super) fn verify_one(name: &str, ptx: &str) -> Result<(), StepError> {
     multiplies_right(&gpu, find(name)?, Ptx::from_file(ptx))
 }
 
-/// One awkward product, with whole tiles and with shared ones.
 fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
     let shape = awkward(&plan);
     let Shape { m, n, k } = shape;
@@ -56,7 +55,7 @@ fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
         emulator.set_budget(Some(BUDGET));
     }
     for sharing in [Sharing::Tiles, Sharing::LastRound] {
-        let shares = plan.shares(plan.tiles(m, n), plan.steps(k), sharing, sgemm.n_sms());
+        let shares = plan.shares(plan.tiles(m, n), plan.steps(k), sharing, sgemm.n_sms);
         if shares.is_none() {
             continue;
         }
