@@ -26,9 +26,8 @@ enum Types {
     F64,
 }
 
-/// Upper bound of a tile's rows, and of its columns of A.
+/// Upper bound of a tile's rows.
 const ROWS: usize = 16;
-const MAX_K: usize = 32;
 
 impl MmaForm {
     /// Form of an instruction, if the shape exists: `m`, `k`, and types of A, B and the accumulators (not `f64`).
@@ -106,68 +105,73 @@ impl MmaForm {
     /// Computes D of a warp from its registers in order; `d` holds C before.
     pub fn multiply(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]]) {
         match self.packed() {
-            1 => self.multiply_packed::<1>(a, b, d),
-            2 => self.multiply_packed::<2>(a, b, d),
-            _ => self.multiply_packed::<4>(a, b, d),
+            1 => self.multiply_packed::<1, 16, 8>(a, b, d),
+            2 => self.multiply_packed::<2, 32, 16>(a, b, d),
+            _ => self.multiply_packed::<4, 64, 32>(a, b, d),
         }
     }
 
-    /// [`MmaForm::multiply`] with its number of elements per register as a constant, so that elements are moved without a
-    /// computed shift or index.
-    fn multiply_packed<const PACKED: usize>(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]]) {
+    /// [`MmaForm::multiply`] with constants, so that elements are moved without computed shifts: the elements per register,
+    /// and the sizes of A in groups of eight and of B in rows.
+    fn multiply_packed<const PACKED: usize, const GROUPS: usize, const DEPTH: usize>(
+        self,
+        a: &[[u32; 32]],
+        b: &[[u32; 32]],
+        d: &mut [[u32; 32]],
+    ) {
         let Types::Small(kind_a, kind_b, sum) = self.types else {
             return;
         };
         let (k, bits) = (usize::from(self.k), 32 / PACKED);
         let (groups, down) = (k.div_ceil(8), usize::from(self.m) / 8);
-        let mut rows = [[0; 8]; ROWS * MAX_K / 8];
+        let mut rows = [[0; 8]; GROUPS];
         for (register, values) in a.iter().enumerate() {
             let (above, before) = (8 * (register % down), 4 * PACKED * (register / down));
-            for (lane, value) in values.iter().enumerate() {
-                let first = before + PACKED * (lane % 4);
-                let row = &mut rows[((above + lane / 4) * groups + first / 8) % (ROWS * MAX_K / 8)];
-                for i in 0..PACKED {
-                    row[(first + i) % 8] = value >> (bits * i);
+            for (group, four) in values.as_chunks::<4>().0.iter().enumerate() {
+                let first = 8 * groups * (above + group) + before;
+                let Some(row) = rows.as_flattened_mut().get_mut(first..first + 4 * PACKED) else { continue };
+                for (value, row) in four.iter().zip(row.as_chunks_mut::<PACKED>().0) {
+                    *row = std::array::from_fn(|i| value >> (bits * i));
                 }
             }
         }
-        let mut columns = [[0; 8]; MAX_K];
-        for (register, values) in b.iter().enumerate() {
-            for (lane, value) in values.iter().enumerate() {
-                for i in 0..PACKED {
-                    columns[(PACKED * (lane % 4 + 4 * register) + i) % MAX_K][lane / 4] = value >> (bits * i);
+        let mut columns = [[0; 8]; DEPTH];
+        for (values, columns) in b.iter().zip(columns.chunks_exact_mut(4 * PACKED)) {
+            for (lane, columns) in columns.chunks_exact_mut(PACKED).enumerate() {
+                for (i, column) in columns.iter_mut().enumerate() {
+                    *column = std::array::from_fn(|group| values[4 * group + lane] >> (bits * i));
                 }
             }
         }
         let (n_rows, n_columns) = (groups * usize::from(self.m), k);
         let product = |kind| Product::new(kind, sum, Unit::Warp);
-        let mut row_factors = [Factors::ZERO; ROWS * MAX_K / 8];
-        let mut column_factors = [Factors::ZERO; MAX_K];
+        let mut row_factors = [Factors::ZERO; GROUPS];
+        let mut column_factors = [Factors::ZERO; DEPTH];
         product(kind_a).decode(&rows[..n_rows], &mut row_factors);
         product(kind_b).decode(&columns[..n_columns], &mut column_factors);
 
-        // Four lanes have a row of eight columns, two in each register or in one, where they are packed.
-        let mut sums = [0; ROWS * 8];
+        // A lane has neighbours in a row: in one register where they are packed, else in two.
+        let mut sums = [[[0; 2]; 32]; ROWS / 8];
         let halves = self.packed_sums() == 2;
-        let place = |register: usize, lane: usize| match halves {
-            true => (8 * (lane / 4 + 8 * register) + 2 * (lane % 4)) % (ROWS * 8),
-            false => (8 * (lane / 4 + 8 * (register / 2)) + 2 * (lane % 4) + register % 2) % (ROWS * 8),
-        };
-        for (register, values) in d.iter().enumerate() {
-            for (lane, value) in values.iter().enumerate() {
-                let at = place(register, lane);
-                match halves {
-                    true => (sums[at], sums[at ^ 1]) = (value & 0xffff, value >> 16),
-                    false => sums[at] = *value,
-                }
+        if halves {
+            for (sums, values) in sums.iter_mut().zip(&*d) {
+                *sums = values.map(|value| [value & 0xffff, value >> 16]);
+            }
+        } else {
+            for (sums, [low, high]) in sums.iter_mut().zip(d.as_chunks::<2>().0) {
+                *sums = std::array::from_fn(|lane| [low[lane], high[lane]]);
             }
         }
-        let used = &mut sums[..8 * usize::from(self.m)];
+        let used = &mut sums.as_flattened_mut().as_flattened_mut()[..8 * usize::from(self.m)];
         product(kind_a).multiply(&row_factors[..n_rows], &column_factors[..n_columns], k, used);
-        for (register, values) in d.iter_mut().enumerate() {
-            for (lane, value) in values.iter_mut().enumerate() {
-                let at = place(register, lane);
-                *value = if halves { sums[at] | sums[at ^ 1] << 16 } else { sums[at] };
+        if halves {
+            for (sums, values) in sums.iter().zip(d) {
+                *values = sums.map(|[low, high]| low | high << 16);
+            }
+        } else {
+            for (sums, [low, high]) in sums.iter().zip(d.as_chunks_mut::<2>().0) {
+                *low = sums.map(|sum| sum[0]);
+                *high = sums.map(|sum| sum[1]);
             }
         }
     }

@@ -14,6 +14,7 @@ use crate::program::{OpKind, Wgmma, WgmmaA};
 use super::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
 use super::fiber::FiberState;
 use super::worker::Worker;
+use multiply::DecodedB;
 
 /// Products that may be under way in a warpgroup, and by which one of its warps may be ahead of the others.
 const MAX_PRODUCTS: usize = 256;
@@ -169,8 +170,9 @@ impl Worker<'_> {
             if std::mem::replace(&mut group.products[place].complete, true) {
                 continue;
             }
+            let mut b = DecodedB::default();
             for at in 0..WARPS as usize {
-                self.perform(first, number, at);
+                self.perform(first, number, at, &mut b);
             }
         }
         true
@@ -258,13 +260,13 @@ impl Worker<'_> {
         if let Some(last) = needed {
             let from = group.first;
             for number in from..=last {
-                self.perform(warp / WARPS * WARPS, number, own);
+                self.perform(warp / WARPS * WARPS, number, own, &mut DecodedB::default());
             }
         }
     }
 
-    /// Performs the rows of one warp of a product, unless that has been done.
-    fn perform(&mut self, first_warp: u32, number: u64, own: usize) {
+    /// Performs the rows of one warp of a product, unless that has been done. `b` is for the four warps of the product.
+    fn perform(&mut self, first_warp: u32, number: u64, own: usize, b: &mut DecodedB) {
         let job = self.job;
         let group = self.block.warpgroups.of(first_warp);
         let place = group.place(number);
@@ -273,7 +275,7 @@ impl Worker<'_> {
             for which in [0, 1] {
                 self.check_unchanged(&part.seen[which], which, part.pc, part.on);
             }
-            self.multiply(wgmma, &part, first_warp, own);
+            self.multiply(wgmma, &part, first_warp, own, b);
             part.done = true;
         }
         self.block.warpgroups.of(first_warp).products[place].parts[own] = Some(part);

@@ -12,8 +12,47 @@ use crate::exec::worker::Worker;
 /// Bytes of all k of a row.
 const ROW: usize = 32;
 
+/// B of a product, which its four warps share: decoded by the first of them that multiplies.
+#[derive(Default)]
+pub(super) struct DecodedB {
+    /// The instruction and the descriptor that `factors` are of.
+    of: Option<(u32, u64)>,
+    factors: Vec<Factors>,
+}
+
+impl DecodedB {
+    fn factors(
+        &mut self,
+        wgmma: &Wgmma,
+        part: &WarpPart,
+        rule: FactorType,
+        shared: &SharedBytes,
+    ) -> &[Factors] {
+        let of = Some((part.pc, part.descriptors[1]));
+        if self.of != of {
+            let (n, k) = (usize::from(wgmma.n), wgmma.k());
+            let descriptor = Descriptor::decode(part.descriptors[1]);
+            let columns = rows_of(shared, &descriptor, wgmma.transposed[1], 0, n);
+            let mut eights = Vec::with_capacity(n / 8 * k);
+            for eight in columns.as_chunks::<8>().0 {
+                let eight = eight.map(|column| elements(wgmma.kinds[1], &column));
+                eights.extend((0..k).map(|at| eight.map(|column| column[at])));
+            }
+            *self = Self { of, factors: factors(wgmma, 1, rule, eights) };
+        }
+        &self.factors
+    }
+}
+
 impl Worker<'_> {
-    pub(super) fn multiply(&mut self, wgmma: &Wgmma, part: &WarpPart, first_warp: u32, own: usize) {
+    pub(super) fn multiply(
+        &mut self,
+        wgmma: &Wgmma,
+        part: &WarpPart,
+        first_warp: u32,
+        own: usize,
+        b: &mut DecodedB,
+    ) {
         let n = usize::from(wgmma.n);
         let k = wgmma.k();
         let shared = self.shared_bytes_now();
@@ -36,14 +75,7 @@ impl Worker<'_> {
             eights.extend(row[..k].as_chunks::<8>().0);
         }
         let a = factors(wgmma, 0, rule_kind, eights);
-        let descriptor = Descriptor::decode(part.descriptors[1]);
-        let columns = rows_of(&shared, &descriptor, wgmma.transposed[1], 0, n);
-        let mut eights = Vec::with_capacity(n / 8 * k);
-        for eight in columns.as_chunks::<8>().0 {
-            let eight = eight.map(|column| elements(wgmma.kinds[1], &column));
-            eights.extend((0..k).map(|at| eight.map(|column| column[at])));
-        }
-        let b = factors(wgmma, 1, rule_kind, eights);
+        let b = b.factors(wgmma, part, rule_kind, &shared);
         let mut d = vec![0; WARP_ROWS * n];
         let regs = self.block.regs_of(self.job, first_warp as usize + own);
         let line = |line: u32| -> *mut Line { regs.wrapping_add(line as usize) };
@@ -73,7 +105,7 @@ impl Worker<'_> {
                 }
             }
         }
-        product.multiply(&a, &b, k, &mut d);
+        product.multiply(&a, b, k, &mut d);
         let put = |to: u32, lane: usize, value: u32| {
             if !part.lost.contains(&to) {
                 // SAFETY: `decode::passes::validate` has found the lines to be those of the warp's registers.
