@@ -377,7 +377,7 @@ impl Memo<'_> {
         }
         let starts = &mut starts[..n];
         if !starts.is_sorted() {
-            starts.sort_unstable();
+            rules::sort(starts);
         }
         let mut n_runs = 0;
         let mut overlapping = false;
@@ -476,7 +476,7 @@ impl Memo<'_> {
                 n += 1;
             }
         }
-        into[..n].sort_unstable();
+        rules::sort(&mut into[..n]);
         n
     }
 

@@ -21,7 +21,7 @@ pub fn sectors(addresses: &Addresses, bytes: u32) -> u32 {
     let last_byte = u64::from(bytes.max(1)) - 1;
     let touched = |&a: &u64| a / 32..=a.saturating_add(last_byte) / 32;
     let mut seen: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
-    seen.sort_unstable();
+    sort(&mut seen);
     seen.dedup();
     seen.len() as u32
 }
@@ -59,11 +59,21 @@ pub(crate) fn lines(address: u64, bytes: u32) -> std::ops::RangeInclusive<u64> {
     address / LINE..=address.saturating_add(u64::from(bytes.max(1)) - 1) / LINE
 }
 
+/// Sorts by code of this crate. `sort_unstable` of a plain type may be linked from a crate that is built without
+/// optimisation, because the standard library's part that is never inlined exists once for each type and comparison.
+#[expect(
+    clippy::unnecessary_sort_by,
+    reason = "the closure makes the type of the comparison this crate's own"
+)]
+pub(crate) fn sort<T: Ord>(values: &mut [T]) {
+    values.sort_unstable_by(|a, b| a.cmp(b));
+}
+
 /// The largest number of distinct lines in one of the four banks of tags.
 fn most_lines_in_a_tag_bank(addresses: &Addresses, bytes: u32) -> u32 {
     let touched = |&address: &u64| lines(address, bytes);
     let mut lines: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
-    lines.sort_unstable();
+    sort(&mut lines);
     lines.dedup();
     let mut banks = [0; TAG_BANKS];
     lines.into_iter().for_each(|line| banks[tag_bank(line)] += 1);
@@ -88,7 +98,7 @@ pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
         return u32::from(only != [None; 32]);
     }
     let mut words: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
-    words.sort_unstable();
+    sort(&mut words);
     words.dedup();
     let mut banks = [0; 32];
     for word in words {
@@ -140,7 +150,7 @@ pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost 
 /// as there are lanes on the busiest element of a sector.
 pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
     let mut elements: Vec<u64> = addresses.iter().flatten().copied().collect();
-    elements.sort_unstable();
+    sort(&mut elements);
     let bytes = u64::from(bytes.max(1));
     let mut passes: Vec<(u64, u32)> = Vec::new();
     for lanes in elements.chunk_by(|a, b| a == b) {

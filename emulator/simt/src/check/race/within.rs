@@ -3,10 +3,10 @@
 use super::bits::{self, CHUNK, KINDS, bit, rivals};
 use super::interval::{Interval, Owner, Partial, Space, changes};
 use super::touch::{Mark, Touch};
-use crate::check::Code;
-use crate::check::Collector;
 use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::{Code, Collector};
+use crate::memory::rules;
 
 /// Races inside warps after which a block is not searched for more of them.
 const MAX_WITHIN: u32 = 256;
@@ -120,7 +120,7 @@ impl<S: Space> Interval<S> {
                 stores.push((address, lane, values.stored(lane, offset, size)));
             }
         }
-        stores.sort_unstable();
+        rules::sort(&mut stores);
         let mut mask = 0;
         let mut first = None;
         for pair in stores.windows(2) {

@@ -2,6 +2,7 @@
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
+use crate::memory::rules;
 use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 use crate::tensor::Swizzle;
@@ -25,7 +26,11 @@ impl Worker<'_> {
             _ => (0, u32::from(wgmma.n)),
         };
         match wgmma.transposed[which] {
-            false => (first..first + n).flat_map(|row| [one.k_major(row, 0), one.k_major(row, 1)]).collect(),
+            false => {
+                let mut pieces = Vec::with_capacity(2 * n as usize);
+                (first..first + n).for_each(|row| pieces.extend([0, 1].map(|half| one.k_major(row, half))));
+                pieces
+            }
             true => (first / 8..(first + n) / 8)
                 .flat_map(|piece| (0..16).map(move |k| one.mn_major(k, piece)))
                 .collect(),
@@ -236,7 +241,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let warp = self.warp.index;
         let mut sorted = pieces.to_vec();
-        sorted.sort_unstable();
+        rules::sort(&mut sorted);
         sorted.dedup();
         for some in sorted.chunks(32) {
             self.access.serial += 1;
