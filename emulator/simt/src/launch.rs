@@ -10,7 +10,7 @@ pub use refused::{
 
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::job::{Job, cluster_constants};
-use crate::exec::{grid, report};
+use crate::exec::{counting, grid};
 use crate::limits;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
@@ -239,14 +239,14 @@ fn run(
     }
     let counted = job.watch.counts() && !outcome.stopped;
     let counters = if counted {
-        report::by_instruction(kernel, loaded.plan(), &outcome.counts, &outcome.tallies)
+        counting::by_instruction(kernel, loaded.plan(), &outcome.counts, &outcome.tallies)
     } else {
         vec![Counters::default(); kernel.instrs.len()]
     };
     let mistakes = outcome.collector.finish(kernel, &table);
     let mut total = Counters::default();
     counters.iter().for_each(|c| total.add(c));
-    let instructions = report::instructions(kernel, loaded.files(), &counters);
+    let instructions = counting::instructions(kernel, loaded.files(), &counters);
     Ok(LaunchReport {
         kernel: kernel.name.clone(),
         grid: config.grid,
@@ -256,7 +256,7 @@ fn run(
         counted,
         checked: job.watch.checks(),
         total,
-        lines: report::lines(&instructions),
+        lines: counting::lines(&instructions),
         instructions,
         mistakes,
         printed: outcome.printed,
