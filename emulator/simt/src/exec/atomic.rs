@@ -13,7 +13,7 @@ use crate::program::{Atomic, AtomicKind, Order};
 
 use super::bits;
 use super::memo::Home;
-use super::run_mode::Rare;
+use super::run_mode::General;
 use super::spec::{AccessSpec, Located};
 use super::worker::Worker;
 
@@ -156,7 +156,7 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 impl Worker<'_> {
     /// [`Worker::locate`] for operations outside the loop.
     pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
-        self.locate::<Rare>(spec, on)
+        self.locate::<General>(spec, on)
     }
 
     /// Does an atomic for the lanes `on`; whether memory changed.

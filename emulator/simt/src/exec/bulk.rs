@@ -91,7 +91,7 @@ impl Worker<'_> {
         if self.out_of_order() {
             return;
         }
-        self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
+        self.record_mistake_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
     }
 
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
@@ -179,7 +179,7 @@ impl Worker<'_> {
         // Whichever warp is running: the thread that started the copy is named.
         let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         let details = Details::ChangedUnderCopy { address };
-        self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
+        self.record_mistake_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
         self.warp.index = running;
     }
 
@@ -200,7 +200,7 @@ impl Worker<'_> {
         });
         if let Some(address) = stored {
             let address = address.into();
-            self.report_at(copy.instr, Code::Proxy, 1 << lane, Details::Proxy { address });
+            self.record_mistake_at(copy.instr, Code::Proxy, 1 << lane, Details::Proxy { address });
         }
     }
 

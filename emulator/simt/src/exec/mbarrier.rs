@@ -352,7 +352,7 @@ impl Worker<'_> {
         let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else { return };
         let mask = first.group.threads[warp];
         self.warp.index = warp as u32;
-        self.report_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
+        self.record_mistake_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
         self.stopped = true;
     }
 
@@ -367,7 +367,7 @@ impl Worker<'_> {
         self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
-            self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
+            self.record_mistake(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
             return true;
         }
         let number = match b.number {
@@ -473,7 +473,7 @@ impl Worker<'_> {
             false => (MemSpace::Generic, address),
         };
         let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
-        self.report(pc, code, 1 << lane, Details::Access(access));
+        self.record_mistake(pc, code, 1 << lane, Details::Access(access));
         None
     }
 
@@ -486,7 +486,7 @@ impl Worker<'_> {
         };
         if checks && !std::mem::replace(&mut state.published, true) {
             let details = Details::MemoryBarrier { offset: at, problem: BadBarrier::NotPublished };
-            self.report(pc, Code::Proxy, 1 << lane, details);
+            self.record_mistake(pc, Code::Proxy, 1 << lane, details);
         }
         true
     }
@@ -510,7 +510,7 @@ impl Worker<'_> {
                 (at != offset).then_some((at, parity))
             });
         }
-        self.report(pc, Code::MemoryBarrier, 1 << lane, Details::MemoryBarrier { offset, problem });
+        self.record_mistake(pc, Code::MemoryBarrier, 1 << lane, Details::MemoryBarrier { offset, problem });
     }
 
     /// Lets copies arrive that this barrier waits for, oldest first, until its phase ends. Whether it has.

@@ -72,7 +72,7 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) ->
             Some(problem) => Details::Remote { access, problem },
             None => Details::Access(access),
         };
-        worker.report(spec.pc, code, mask, details);
+        worker.record_mistake(spec.pc, code, mask, details);
         if worker.stopped {
             return 0;
         }

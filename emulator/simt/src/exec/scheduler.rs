@@ -161,7 +161,7 @@ impl Worker<'_> {
                 break;
             }
             self.join_lanes(index);
-            if matches!(pause, Pause::Turn | Pause::Poll) {
+            if matches!(pause, Pause::EndOfTurn | Pause::Poll) {
                 break;
             }
         }
@@ -233,7 +233,7 @@ impl Worker<'_> {
         if self.job.watch.checks() {
             for (w, at, present, details) in found {
                 self.warp.index = w;
-                self.report_at(at, Code::SyncMask, present, details);
+                self.record_mistake_at(at, Code::SyncMask, present, details);
             }
         }
         any

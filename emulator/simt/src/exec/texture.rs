@@ -37,7 +37,7 @@ impl Worker<'_> {
         }
         if bad != 0 {
             let handle = self.u64_at(t.handle, bad.trailing_zeros() as usize);
-            self.report(pc, Code::Texture, bad, Details::Texture { handle });
+            self.record_mistake(pc, Code::Texture, bad, Details::Texture { handle });
         }
     }
 }

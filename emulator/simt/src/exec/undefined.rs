@@ -6,7 +6,7 @@
 //! the result of arithmetic once it is stored.
 //!
 //! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
-//! and the warp goes on in a loop of its own (`Followed`) until all its registers are defined again.
+//! and the warp goes on in a loop of its own (`General`) until all its registers are defined again.
 
 mod kept;
 mod matrix;
@@ -205,7 +205,7 @@ impl Worker<'_> {
             }
             // Two copies to one place: that has been said.
             if !self.block.bulk.has_overlapped() {
-                self.report_at(load, Code::Uninitialised, guilty, details);
+                self.record_mistake_at(load, Code::Uninitialised, guilty, details);
             }
         }
         guilty
@@ -340,7 +340,7 @@ impl Worker<'_> {
                 Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
                 _ => at,
             };
-            return self.report_at(at, code, lanes, Details::Unset { used, by: instr, copied });
+            return self.record_mistake_at(at, code, lanes, Details::Unset { used, by: instr, copied });
         }
         let (space, address) = place_of(origin.address);
         let new = self.checks.collector.is_new_access(code, origin.load, self.block.index, (space, address));
@@ -360,7 +360,7 @@ impl Worker<'_> {
         }
         let details =
             Details::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
-        self.report_at(at, code, lanes, details);
+        self.record_mistake_at(at, code, lanes, details);
         if space == MemSpace::Shared {
             self.exited_matters();
         }

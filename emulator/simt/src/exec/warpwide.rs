@@ -89,7 +89,7 @@ impl Worker<'_> {
             _ => Code::SyncMask,
         };
         let details = self.sync_mask(named, present, wrong);
-        self.report_at(instr, code, lanes, details);
+        self.record_mistake_at(instr, code, lanes, details);
     }
 
     /// The facts about a mask, of the warp that runs.

@@ -128,10 +128,11 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// An observer sees the steps, products of the warp are under way, values of its registers are undefined, or the CPU
-    /// has none of the vector instructions that the other variants are compiled for.
+    /// True where the running warp needs [`super::run_mode::General`]: an observer sees its steps, its products are under
+    /// way, values of its registers are undefined, fences are followed, or the CPU has none of the vector instructions
+    /// that the other variants are compiled for.
     #[inline(always)]
-    pub(crate) fn is_rare(&self) -> bool {
+    pub(crate) fn needs_general_loop(&self) -> bool {
         cfg!(not(vectors = "base")) && self.job.level == CpuLevel::Baseline
             || self.warp.in_flight
             || self.checks.follows_fences
@@ -213,15 +214,15 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// Records what went wrong at operation `pc`. A checked launch goes on; otherwise the block stops.
+    /// Records a mistake at operation `pc`. A checked launch goes on; otherwise the block stops.
     #[cold]
-    pub(crate) fn report(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
+    pub(crate) fn record_mistake(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
         let instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
-        self.report_at(instr, code, mask, details);
+        self.record_mistake_at(instr, code, mask, details);
     }
 
-    /// Reports a mistake of the instruction with this index.
-    pub(crate) fn report_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
+    /// Records a mistake of the instruction with this index.
+    pub(crate) fn record_mistake_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
         if self.stopped && !self.job.watch.checks() {
             return;
         }
@@ -237,10 +238,10 @@ impl<'j> Worker<'j> {
         self.stopped |= !self.job.watch.checks();
     }
 
-    /// Records what ends the block, checked or not.
+    /// Records a mistake that ends the block, checked or not.
     #[cold]
     pub(crate) fn fatal(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
-        self.report(pc, code, mask, details);
+        self.record_mistake(pc, code, mask, details);
         self.stopped = true;
         self.block.fatal = true;
     }

@@ -100,7 +100,7 @@ impl Worker<'_> {
             }
             if let Some(address) = self.block.bulk.unfenced(&pieces) {
                 let address = address.into();
-                self.report(pc, Code::Proxy, on, Details::Proxy { address });
+                self.record_mistake(pc, Code::Proxy, on, Details::Proxy { address });
             }
             self.touch_pieces(&pieces, pc);
             let shared = self.shared_bytes_now();
@@ -155,7 +155,7 @@ impl Worker<'_> {
     }
 
     pub(super) fn report_wgmma(&mut self, pc: u32, on: u32, problem: BadWgmma) {
-        self.report(pc, Code::Wgmma, on, Details::Wgmma { problem });
+        self.record_mistake(pc, Code::Wgmma, on, Details::Wgmma { problem });
         if matches!(problem, BadWgmma::Outside { .. }) {
             // It reads what belongs to others, and their copies overwrite that.
             self.out_of_order();
@@ -200,7 +200,7 @@ impl Worker<'_> {
             fresh: None,
         };
         if !self.block.bulk.has_overlapped() {
-            self.report(pc, Code::Uninitialised, on, details);
+            self.record_mistake(pc, Code::Uninitialised, on, details);
         }
         true
     }
@@ -491,7 +491,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[part.pc as usize].instr;
         self.warp.index = warp as u32;
         let problem = BadWgmma::Missing { warps, gone };
-        self.report_at(instr, Code::Wgmma, lanes, Details::Wgmma { problem });
+        self.record_mistake_at(instr, Code::Wgmma, lanes, Details::Wgmma { problem });
         self.stopped = true;
         true
     }
