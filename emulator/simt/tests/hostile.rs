@@ -274,8 +274,8 @@ fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
         let out = device.raw(8 * 512 * 4096);
         let report = device.launch_line(16, 512, &[Long(out)]);
         assert_eq!(codes(&report), ["E-RACE"]);
-        let kind = &report.mistakes.kinds[0];
-        (kind.first.clone(), kind.n_threads, kind.low, kind.high)
+        let group = &report.mistakes.groups[0];
+        (group.first.clone(), group.n_threads, group.low, group.high)
     };
     let alone = found(1);
     for threads in [2, 3, 8] {

@@ -106,7 +106,7 @@ impl<'a> Launch<'a> {
         let record = |blocks: &[u64], detail| {
             let recording = Recording::of(blocks.iter().copied(), n_warps, detail);
             let report = gpu.observe(kernel, config, &recording)?;
-            if let Some(mistake) = report.mistakes.kinds.first() {
+            if let Some(mistake) = report.mistakes.groups.first() {
                 let code = format!("{:?}", mistake.first.code);
                 return Err(NoPrediction::Fails { code });
             }
