@@ -8,13 +8,13 @@ use simt::occupancy::{Footprint, Occupancy, occupancy};
 use crate::bound::{Bound, bounds};
 use crate::chip::Chip;
 use crate::instruction::Instruction;
+use crate::no_prediction::{NoPrediction, why};
 use crate::reach::{Located, Reach, Waves};
-use crate::record::{Detail, MAX_STEPS, Recording};
+use crate::recording::{Detail, MAX_STEPS, Recording};
 use crate::sm::{Outcome, Setting, simulate};
 use crate::stall::Stalls;
 use crate::timeline::{Timeline, busiest_loop};
 use crate::trace::Block;
-use crate::uncovered::{NoPrediction, why};
 
 /// Simulated rounds of long blocks: a first one, one in the middle, a last one.
 const ROUNDS: u64 = 3;
