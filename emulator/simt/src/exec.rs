@@ -42,7 +42,7 @@ pub(crate) mod warpwide;
 pub(crate) mod wgmma;
 pub(crate) mod worker;
 
-use crate::lanes::Line;
+use crate::arithmetic::lanes::Line;
 
 /// Each set bit, lowest first.
 #[inline(always)]

@@ -11,9 +11,9 @@ pub use refused::{
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::job::{Job, cluster_constants};
 use crate::exec::{counting, grid};
-use crate::limits;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
+use crate::program::limits;
 use crate::program::{Kernel, MemSpace};
 use crate::report::{Counters, Language, LaunchReport};
 use crate::texture::Textures;

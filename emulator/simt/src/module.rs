@@ -7,11 +7,11 @@ use ptx::CheckError;
 use ptx::ast::Space;
 use sass::{Segment, Target};
 
+use crate::arithmetic::lanes::CpuLevel;
 use crate::decode::{self, DecodeError, Symbols};
 use crate::exec::plan::Plan;
-use crate::lanes::CpuLevel;
-use crate::limits::{self, Account};
 use crate::memory::{AddressError, Memory, Origin, OutOfMemory};
+use crate::program::limits::{self, Account};
 use crate::program::{Kernel, Program, window};
 
 /// Shared memory that a kernel may declare, on every device: ptxas refuses more.
@@ -32,7 +32,7 @@ pub enum LoadError {
     /// Decoding went wrong: a mistake in the emulator, not in the module.
     #[error("internal error: {0}")]
     Internal(String),
-    /// More than a module may take: [`crate::limits`].
+    /// More than a module may take: [`crate::program::limits`].
     #[error("{0}")]
     TooLarge(String),
     /// A kernel declares more shared memory than the assembler allows.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use common::Arg::Long;
 use common::{Device, codes, header};
 use simt::launch::{Environment, LaunchConfig, LaunchOptions, LaunchRefused, Watch};
-use simt::limits::{self, Account};
 use simt::memory::Memory;
 use simt::module::Module;
+use simt::program::limits::{self, Account};
 
 /// A device with so much memory, on which a text is loaded.
 fn load(bytes: u64, ptx: &str) -> (Arc<Memory>, Result<Module, String>) {
@@ -94,7 +94,7 @@ fn long_names_count_where_they_are_copied() {
 fn steps(ptx: &str) -> u64 {
     let module = ptx::parse(&format!("{}{ptx}", header())).expect("it is PTX");
     let account = Account::default();
-    let level = simt::lanes::CpuLevel::Baseline;
+    let level = simt::arithmetic::lanes::CpuLevel::Baseline;
     simt::decode::decode_within(&module, &simt::decode::Symbols::new(), level, &account).expect("it decodes");
     account.steps_taken()
 }

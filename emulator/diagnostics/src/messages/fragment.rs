@@ -2,7 +2,7 @@
 
 use crate::launch_context::{Draft, LaunchContext};
 use simt::check::MistakeGroup;
-use simt::mma::fragment::{Foreign, Fragment};
+use simt::program::mma::fragment::{Foreign, Fragment};
 
 /// Drafts the message of `E-FRAGMENT`.
 pub(crate) fn product(launch: &LaunchContext<'_>, kind: &MistakeGroup, foreign: &Foreign) -> Draft {

@@ -12,9 +12,9 @@ use crate::locate::spot::{self, Spot};
 use crate::source::statements::Control;
 use crate::trace::End;
 use crate::words::{capital, code, list};
+use simt::arithmetic::lanes::NONE;
 use simt::check::MistakeGroup;
 use simt::check::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
-use simt::lanes::NONE;
 use simt::program::{MemSpace, OpKind, TensorWay};
 
 /// Drafts the message of `E-RACE` or `W-RACE-EQUAL`.

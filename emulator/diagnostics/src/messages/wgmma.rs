@@ -3,7 +3,7 @@
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::count;
 use simt::check::{AccessKind, BadWgmma, MistakeGroup};
-use simt::tensor::Swizzle;
+use simt::program::tensor::Swizzle;
 
 /// Drafts the message of `E-WGMMA`.
 pub(crate) fn product(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: BadWgmma) -> Draft {

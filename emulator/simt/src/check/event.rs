@@ -1,9 +1,9 @@
 //! A mistake as the emulator records it, without words.
 
 use super::Code;
-use crate::mma::fragment::Foreign;
 use crate::program::MemSpace;
-use crate::tensor::Swizzle;
+use crate::program::mma::fragment::Foreign;
+use crate::program::tensor::Swizzle;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use ptx::ast::Type;
 
 use crate::arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
-use crate::lanes::NONE;
 use crate::program::{Atomic, AtomicKind, Order};
 
 use super::bits;

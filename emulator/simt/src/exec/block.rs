@@ -10,7 +10,7 @@ pub(crate) mod shadow;
 pub(crate) mod unwritten;
 pub(crate) mod warpgroups;
 
-use crate::lanes::{Line, WARP};
+use crate::arithmetic::lanes::{Line, WARP};
 use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 

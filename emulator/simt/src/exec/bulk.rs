@@ -5,10 +5,10 @@
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{Code, Details, PhaseOfCopy};
-use crate::limits::COPIES;
 use crate::memory::relaxed;
+use crate::program::limits::COPIES;
+use crate::program::tensor::Run;
 use crate::program::{RANK_SHIFT, window};
-use crate::tensor::Run;
 
 use super::bits;
 use super::block::Block;

@@ -4,8 +4,8 @@
 //! and in different fibers. Where lanes go on is on the fiber's stack: the frame that calls becomes the place where
 //! its lanes are back, and what they call lies on top.
 
+use crate::arithmetic::lanes::Src;
 use crate::check::{BadTarget, Code, Details};
-use crate::lanes::Src;
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
 use super::bits;

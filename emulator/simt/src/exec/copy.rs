@@ -2,9 +2,9 @@
 //!
 //! Done as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
 
+use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
-use crate::lanes::NONE;
-use crate::limits::COPIES;
+use crate::program::limits::COPIES;
 use crate::program::{MemSpace, OpKind, Order, window};
 
 use super::bits;

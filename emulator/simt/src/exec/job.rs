@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::lanes::{CpuLevel, Line};
+use crate::arithmetic::lanes::{CpuLevel, Line};
 use crate::launch::Environment;
 use crate::memory::Table;
 use crate::program::{Kernel, RANK_SHIFT};

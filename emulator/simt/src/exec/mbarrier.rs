@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::arithmetic::lanes::NONE;
 use crate::check::{
     AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, CopyUnderWay, Details, PhaseOfCopy, PhaseWaits,
     Waited,
 };
-use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
 use super::bits;

@@ -4,8 +4,8 @@
 //! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
 //! which stretches of bytes it covers, what it costs.
 
+use crate::arithmetic::lanes::Line;
 use crate::check::race::{ByteRun, Cells};
-use crate::lanes::Line;
 use crate::memory::Allocation;
 use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
 use crate::program::AtomicForm;

@@ -1,9 +1,9 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
+use crate::arithmetic::lanes::WARP;
 use crate::check::Code;
 use crate::check::race::{ByteRun, Cells, Touch};
 use crate::check::{AccessKind, BadAccess, Details, RemoteProblem};
-use crate::lanes::WARP;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 

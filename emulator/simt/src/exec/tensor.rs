@@ -1,10 +1,10 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
+use crate::arithmetic::lanes::{NONE, Src};
 use crate::check::{AccessKind, BadAccess, BadOperand, BadTensor, Code, Details};
-use crate::lanes::{NONE, Src};
 use crate::memory::relaxed;
+use crate::program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
-use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 
 use super::bits;
 use super::block::bulk_copies::BulkCopy;

@@ -3,7 +3,7 @@
 use crate::check::Code;
 use crate::check::{BarrierGroup, Details};
 
-use crate::lanes::Line;
+use crate::arithmetic::lanes::Line;
 
 use super::fiber::{Fiber, FiberState, Pause};
 use super::job::Job;

@@ -3,9 +3,9 @@
 use ptx::ast::Type;
 
 use crate::arithmetic::half::f16_to_f32;
+use crate::arithmetic::lanes::NONE;
 use crate::check::Code;
 use crate::check::Details;
-use crate::lanes::NONE;
 use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 

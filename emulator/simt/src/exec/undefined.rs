@@ -13,8 +13,8 @@ mod matrix;
 mod transfer;
 mod wgmma;
 
+use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
 use crate::check::{AccessKind, BadAccess, Code, CopiedBy, Details, Use};
-use crate::lanes::{AluArgs, AluFn, Class, NONE};
 use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
 };

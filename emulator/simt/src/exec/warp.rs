@@ -1,8 +1,8 @@
 //! The loop over operations: one fiber runs until it waits, ends, or has executed its quantum of instructions.
 
+use crate::arithmetic::lanes::{CpuLevel, NONE};
 use crate::check::Code;
 use crate::check::{AccessKind, BadOperand, Details};
-use crate::lanes::{CpuLevel, NONE};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
 use super::fiber::{ANY_WARP_SYNC, AfterOp, DONE_WARP_SYNC, FiberState, Pause};

@@ -1,8 +1,8 @@
 //! Operations on other lanes' registers: shuffles, votes, matches, reductions.
 
+use crate::arithmetic::lanes::NONE;
 use crate::check::Code;
 use crate::check::{Details, SyncMask, WrongMask};
-use crate::lanes::NONE;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 use super::bits;

@@ -1,9 +1,9 @@
 //! The state of one worker thread, in four parts: the block that it runs, the context of the running warp, the memos
 //! of memory instructions, and the state of the checks. The modules above add the operations.
 
+use crate::arithmetic::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Code, Collector, Details, Event};
-use crate::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
 
 use super::block::shadow::Shadow;
 use super::block::unwritten::Fresh;

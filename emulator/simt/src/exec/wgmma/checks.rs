@@ -3,9 +3,9 @@
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
 use crate::memory::rules;
-use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
+use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
+use crate::program::tensor::Swizzle;
 use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
-use crate::tensor::Swizzle;
 
 use super::super::bits;
 use super::super::block::bulk_copies::BulkCopy;
