@@ -225,7 +225,7 @@ fn run(
     let most = most_workers(kernel, config, n_threads).min((room / each) as usize);
     let n_workers = asked_workers(options).clamp(1, most.max(1));
     job.room = room / n_workers as u64;
-    // What the blocks of a cluster do is ordered by its barrier, and between clusters nothing is looked for.
+    // The blocks of a cluster are ordered by its barrier; races between clusters are not looked for.
     let watches_blocks = watch == Watch::CheckedGlobalRaces && job.cluster_blocks == 1;
     let races = watches_blocks.then(|| {
         let races = GlobalRaces::within(kernel, room, most);

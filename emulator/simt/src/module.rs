@@ -281,7 +281,7 @@ impl Module {
                 let bytes = address.to_le_bytes();
                 write(r.at, bytes.get(..r.bytes as usize).unwrap_or(&bytes))?;
             }
-            // What has no value starts as zeros, and that counts as written.
+            // Bytes without an initial value are zeros, which count as written.
             memory.trust(placed.address).map_err(|e| LoadError::Internal(e.to_string()))?;
         }
         let program = decode::decode_within(&module, &symbols, level, &account)?;

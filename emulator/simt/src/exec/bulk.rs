@@ -24,7 +24,7 @@ impl Worker<'_> {
     pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
         if self.job.watch.checks() {
             self.check_overlap(&copy);
-            // What goes wrong behind a mistake that was reported follows from that.
+            // Races behind a reported mistake may follow from it.
             let told = self.has_gone_wrong() || self.check_wgmma_reads(&copy);
             if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
                 let who = (copy.instr, copy.thread);
@@ -87,7 +87,7 @@ impl Worker<'_> {
             }),
         };
         self.block.bulk.overlapped = true;
-        // As a copy that was started too early, for one.
+        // An earlier mistake, such as a copy that was started too early, may be the cause.
         if self.out_of_order() {
             return;
         }
@@ -252,7 +252,7 @@ impl Worker<'_> {
             let n = bytes as usize;
             let to = shared.wrapping_add(to as usize);
             let from = global.and_then(|at| match at.checked_sub(window::SHARED) {
-                // It was found to lie there when the copy started.
+                // The start of the copy has checked that the address is in shared memory.
                 Some(at) => sources.map(|from| from.wrapping_add(at as usize & ((1 << RANK_SHIFT) - 1))),
                 None => find_global(job, at, bytes.into(), false).ok(),
             });
@@ -338,7 +338,7 @@ impl Worker<'_> {
         }
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global else { return };
-            // What is not there as a whole was reported, or lies behind the last row.
+            // A run that is not in memory as a whole was reported when the copy started, or lies behind the last row.
             let whole = find_global(job, start, run.bytes.into(), true).is_ok();
             let each = if whole { run.bytes } else { 1 };
             for i in (0..run.bytes).step_by(each as usize) {

@@ -167,7 +167,7 @@ impl Worker<'_> {
                 self.activity.progress = true;
             }
         }
-        // What one thread wrote before it arrived, others read behind their wait.
+        // Writes before an arrival are ordered before reads behind the wait.
         if let Some(races) = &mut self.checks.shared_races {
             races.synchronised();
         }
@@ -513,7 +513,7 @@ impl Worker<'_> {
         self.record_mistake(pc, Code::MemoryBarrier, 1 << lane, Details::MemoryBarrier { offset, problem });
     }
 
-    /// Lets copies arrive that this barrier waits for, oldest first, until its phase ends. Whether it has.
+    /// Completes copies that this barrier waits for, oldest first, until its phase ends. Returns true when it has ended.
     fn receive(&mut self, at: u32) -> bool {
         loop {
             match self.block.mbarriers.states.get_mut(&at) {
@@ -523,7 +523,7 @@ impl Worker<'_> {
                         return true;
                     }
                 }
-                // As late as the others let it.
+                // The arrival of an asynchronous copy is made as late as possible: when only such arrivals are missing.
                 Some(state) if self.block.copies.arrivals_at(at) >= state.pending as usize => {
                     state.pending -= 1;
                     self.finish_arrival(at);

@@ -716,7 +716,7 @@ impl Worker<'_> {
         let yes = self.pred(pred.0);
         let yes = if pred.1 { !yes } else { yes };
         let known = group & !undefined;
-        // What the lanes that are defined decide already.
+        // True where the lanes with defined values decide the vote.
         let decided = match mode {
             VoteMode::Ballot => false,
             VoteMode::All => !yes & known != 0,

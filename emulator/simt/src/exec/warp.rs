@@ -717,7 +717,7 @@ impl Worker<'_> {
             Clock::GlobalTimerHi => time() >> 32,
         };
         self.activity.polled = true;
-        self.block.poll_cache.other();
+        self.block.poll_cache.note_other();
         for lane in bits(on) {
             let wide = matches!(clock, Clock::Clock64 | Clock::GlobalTimer);
             self.set_lane(dst as i32, wide, lane, value);

@@ -22,9 +22,9 @@ pub(crate) struct Worker<'j> {
     pub(crate) activity: Activity,
     /// Thread-instructions of the block so far.
     pub(crate) spent: u64,
-    /// The block cannot go on.
+    /// True where the block cannot continue.
     pub(crate) stopped: bool,
-    /// Set while a thread acts on another block of its cluster, which is in `block` then.
+    /// The acting thread's own block, while a thread acts on another block of its cluster, which is in `block` then.
     pub(crate) acting: Option<Acting>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct WarpContext {
     pub(crate) in_flight: bool,
 }
 
-/// Memory instructions, as far as their last accesses speed up the next ones.
+/// Cached state of memory instructions, which makes their next accesses cheaper.
 pub(crate) struct AccessState<'j> {
     pub(crate) memos: Vec<Memo<'j>>,
     /// Number of the last access pattern that a memo learnt.
@@ -57,13 +57,13 @@ pub(crate) struct AccessState<'j> {
 /// Events of a turn from which the scheduler decides who runs next.
 #[derive(Default)]
 pub(crate) struct Activity {
-    /// Memory changed or lanes exited, so warps that poll may get on.
+    /// Memory changed or lanes exited, so that polling warps may continue.
     pub(crate) progress: bool,
-    /// The visit to the block did anything besides reading memory.
+    /// The visit to the block did something other than polling.
     pub(crate) moved: bool,
-    /// The turn read memory that others change.
+    /// The turn polled memory, a phase or a clock.
     pub(crate) polled: bool,
-    /// Nothing has happened for some turns: values that strong loads read go to the block's poll cache.
+    /// Nothing has changed for some turns, so that values of strong loads go to the block's poll cache.
     pub(crate) caches_polls: bool,
 }
 

@@ -14,7 +14,7 @@ use super::super::fiber::FiberState;
 use super::super::undefined::Unwritten;
 use crate::exec::worker::Worker;
 
-/// In place of the barrier in shared memory by which a wait hands over what the other warps of a group have read.
+/// Offset that stands for a barrier in shared memory, where a wait of a warpgroup orders the reads of its other warps.
 const HANDOVER: u32 = 0xffff_ff00;
 
 impl Worker<'_> {
@@ -157,7 +157,7 @@ impl Worker<'_> {
     pub(super) fn report_wgmma(&mut self, pc: u32, on: u32, problem: BadWgmma) {
         self.record_mistake(pc, Code::Wgmma, on, Details::Wgmma { problem });
         if matches!(problem, BadWgmma::Outside { .. }) {
-            // It reads what belongs to others, and their copies overwrite that.
+            // The product reads memory of others, whose copies overwrite it: later mistakes may follow from that.
             self.out_of_order();
         }
     }
@@ -346,7 +346,7 @@ impl Worker<'_> {
         let sums = wgmma.d.iter().map(|&line| (line, false));
         let mut all = of_a.iter().map(|&line| (line as u32, true)).chain(sums);
         let found = all.find_map(|(line, factor)| Some((*written.get(&line)?, factor)));
-        // What follows from the same mistake is left out.
+        // Further writes before the next fence are the same mistake.
         written.clear();
         if let Some((by, factor)) = found {
             self.report_wgmma(pc, on, BadWgmma::WrittenBehindFence { by, factor });
@@ -359,7 +359,7 @@ impl Worker<'_> {
         let all = kernel.in_flight.as_ref().and_then(|known| known.unfenced.as_ref());
         let Some(writes) = all.and_then(|all| all.get(pc as usize)).filter(|w| !w.is_empty()) else { return };
         let op = &kernel.ops[pc as usize];
-        // It looks at what was written first, and nothing of that is one of its sums.
+        // A product checks the written registers itself, and its own sums do not count as written.
         if matches!(op.kind, OpKind::Wgmma(_)) {
             return;
         }
