@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use simt::lanes::CpuLevel;
+use simt::arithmetic::lanes::CpuLevel;
 use tests::conformance::{BLOCK, Fixture, answers_in, difference, emulate, emulate_some_lanes, fixtures};
 
 #[test]

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use simt::gpu::Gpu;
-use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
+use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
 use tests::asynchronous::{
     ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, shown, split, to_bf16, to_e4m3,
@@ -188,7 +188,7 @@ fn kernels_that_sum_in_order_give_the_same_bits() {
 fn row_of_unit(kind: FactorType, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]) -> Vec<f32> {
     const BYTES: usize = 32;
     let product = Product::new(kind, AccumulatorType::F32, Unit::Warpgroup);
-    let at_a_time = BYTES / simt::mma::warpgroup::element_bytes(kind);
+    let at_a_time = BYTES / simt::program::mma::warpgroup::element_bytes(kind);
     let mut d = vec![0; b[0].len().next_multiple_of(8)];
     for (a, b) in a.chunks(at_a_time).zip(b.chunks(at_a_time)) {
         let mut row = vec![[0; 8]; at_a_time / 8];

@@ -1,7 +1,7 @@
 //! Tensor cores: elements of their products beside those of an H200, bit by bit.
 
 use simt::launch::{LaunchOptions, Watch};
-use simt::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
+use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
 use tests::gpu::{Argument, Gpu, Shape, Value, texts};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;

@@ -20,7 +20,7 @@ use diagnostics::{Finding, Report};
 use simt::gpu::{Argument, Gpu, Shape};
 use simt::launch::{LaunchOptions, Names, Watch};
 use simt::module::Module;
-use simt::tensor::{Element, Fill, Swizzle, TensorMap};
+use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
 use tasks::fixtures::Fixture;
 
 use crate::fixture::key_lines;

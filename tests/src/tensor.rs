@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use simt::tensor::{Element, Fill, Swizzle, TensorMap};
+use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
 
 pub const TENSOR_BYTES: usize = 1 << 16;
 pub const SHARED_BYTES: usize = 8192;

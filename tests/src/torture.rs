@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+use simt::arithmetic::lanes::CpuLevel;
 use simt::check::Code;
-use simt::lanes::CpuLevel;
 use simt::launch::{LaunchOptions, Watch};
 
 use crate::gpu::{Gpu, Shape, texts};

@@ -2,8 +2,8 @@
 //! layout.
 
 use anyhow::Context as _;
-use simt::mma::layout::MmaForm;
-use simt::mma::products::{AccumulatorType, FactorType};
+use simt::program::mma::layout::MmaForm;
+use simt::program::mma::products::{AccumulatorType, FactorType};
 
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 

@@ -125,6 +125,8 @@ pairs! {
     shared_store_wavefronts: "passes over the banks that these stores take",
         [shared_store_wavefronts_merged], [shared_store_wavefronts],
         ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"];
+    // The terms of `Counters::wavefronts` and `Counters::ideal`, which the test `sums_are_the_derived_metrics` compares;
+    // listed again, as a pair has a second list for accesses before they are merged.
     shared_wavefronts: "passes over the banks that all accesses to shared memory take",
         [shared_load_wavefronts_merged, shared_store_wavefronts_merged,
          shared_atomic_wavefronts, async_copy_wavefronts, tensor_operand_wavefronts],

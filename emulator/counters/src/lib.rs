@@ -42,11 +42,13 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Instructions issued to warps: of machine code `smsp__inst_executed.sum`, of PTX others than the hardware's.
+    /// Instructions issued to warps. In machine code `smsp__inst_executed.sum`; PTX has other instructions than those
+    /// that the hardware counts.
     warp_instructions,
-    /// Times active lanes. `smsp__thread_inst_executed.sum`, as above.
+    /// Instructions issued to warps, times their active lanes. In machine code `smsp__thread_inst_executed.sum`.
     thread_instructions,
-    /// FP32 (and FP64, FP16) multiply-adds of active lanes. `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`.
+    /// Multiply-adds of active lanes, in FP32, FP64 and FP16. Of FP32 `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`,
+    /// of FP64 `smsp__sass_thread_inst_executed_op_dfma_pred_on.sum`; no metric is set beside those of FP16.
     fmas,
     /// Products that tensor cores computed and added: 2048 of an `mma.sync` of m16n8k16.
     tensor_products,
@@ -55,20 +57,20 @@ counters! {
     tensor_operand_wavefronts,
     /// Global load requests. `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`.
     global_load_requests,
-    /// 32-byte sectors of them. `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`.
+    /// 32-byte sectors that these loads touch. `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum`.
     global_load_sectors,
-    /// Bytes that lanes asked for.
+    /// Bytes that lanes loaded from global memory.
     global_load_bytes,
-    /// Store requests: `l1tex__t_requests_pipe_lsu_mem_global_op_st.sum`.
+    /// Global store requests. `l1tex__t_requests_pipe_lsu_mem_global_op_st.sum`.
     global_store_requests,
-    /// Sectors that they touched: `l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum`.
+    /// 32-byte sectors that these stores touch. `l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum`.
     global_store_sectors,
-    /// Bytes that lanes stored.
+    /// Bytes that lanes stored to global memory.
     global_store_bytes,
     /// Atomic and reduction requests on global memory: `l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum` and
     /// `…_op_red.sum` together.
     global_atomic_requests,
-    /// Sectors of them. Lanes on one word go one after the other, each with a sector of its own:
+    /// Sectors of these atomics. Lanes on one word are served one after the other, each with a sector of its own:
     /// `l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum` and `…_op_red.sum` together.
     global_atomic_sectors,
     /// Passes of global loads and stores over L1: for each access the worse of the fullest bank of tags and the fullest
@@ -79,11 +81,11 @@ counters! {
     l1_passes,
     /// Shared load instructions, as written.
     shared_load_requests,
-    /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`.
+    /// Wavefronts of the loads as written. `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum`.
     shared_load_wavefronts,
-    /// The least that these accesses could take. `memory_l1_wavefronts_shared_ideal`.
+    /// The least wavefronts that these loads could take: a part of [`Counters::ideal`].
     shared_load_ideal,
-    /// Bytes that lanes loaded.
+    /// Bytes that lanes loaded from shared memory.
     shared_load_bytes,
     /// Requests after neighbouring loads are merged as ptxas merges them. `smsp__inst_executed_op_shared_ld.sum`.
     shared_load_requests_merged,
@@ -93,11 +95,11 @@ counters! {
     shared_load_ideal_merged,
     /// Shared store instructions, as written.
     shared_store_requests,
-    /// Wavefronts of those: `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum`.
+    /// Wavefronts of the stores as written. `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum`.
     shared_store_wavefronts,
-    /// The least that these accesses could take.
+    /// The least wavefronts that these stores could take: a part of [`Counters::ideal`].
     shared_store_ideal,
-    /// Bytes that lanes stored.
+    /// Bytes that lanes stored to shared memory.
     shared_store_bytes,
     /// Requests after neighbouring stores are merged as ptxas merges them. `smsp__inst_executed_op_shared_st.sum`.
     shared_store_requests_merged,
@@ -111,18 +113,19 @@ counters! {
     /// 64 bits, and each round counts, as many as one warp by itself needs. The loads are in
     /// [`Counters::shared_load_requests_merged`]. `smsp__inst_executed_op_shared_atom.sum`.
     shared_atomic_requests_merged,
-    /// Wavefronts of those. `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum`.
+    /// Wavefronts of the atomics in machine code. `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum`.
     shared_atomic_wavefronts,
     /// The least wavefronts that these atomics could take.
     shared_atomic_ideal,
-    /// `cp.async`, which is no store to shared memory. Its reads are global loads. `smsp__inst_executed_op_ldgsts.sum`.
+    /// Asynchronous copies (`cp.async`), which do not count as stores to shared memory. Their reads are global loads.
+    /// `smsp__inst_executed_op_ldgsts.sum`.
     async_copy_requests,
-    /// Wavefronts of its writes, for sources that lie side by side; others take more.
+    /// Wavefronts of the writes of `cp.async`, for sources that lie side by side; others take more.
     /// `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum`.
     async_copy_wavefronts,
     /// The least wavefronts that these writes could take.
     async_copy_ideal,
-    /// Bytes that lanes copied.
+    /// Bytes that lanes copied with `cp.async`.
     async_copy_bytes,
     /// Local loads and stores.
     local_requests,
@@ -189,7 +192,8 @@ impl Counters {
     }
 
     /// Wavefronts of shared memory, of everything that passes over its banks: loads, stores, atomics, asynchronous copies
-    /// and the factors of `wgmma`. `memory_l1_wavefronts_shared`.
+    /// and the factors of `wgmma`. `memory_l1_wavefronts_shared`. The terms are also those of the pair `shared_wavefronts`
+    /// in `course/records/src/counters.rs`, whose test `sums_are_the_derived_metrics` holds the two equal.
     pub fn wavefronts(&self) -> u64 {
         self.shared_load_wavefronts_merged
             + self.shared_store_wavefronts_merged
@@ -198,7 +202,8 @@ impl Counters {
             + self.tensor_operand_wavefronts
     }
 
-    /// The least that [`Counters::wavefronts`] could be. `memory_l1_wavefronts_shared_ideal`.
+    /// The least that [`Counters::wavefronts`] could be. `memory_l1_wavefronts_shared_ideal`. The terms are also those of
+    /// the pair `shared_ideal` in `course/records/src/counters.rs`, held equal by the same test.
     pub fn ideal(&self) -> u64 {
         self.shared_load_ideal_merged
             + self.shared_store_ideal_merged

@@ -10,32 +10,26 @@ use program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Use,
-    /// Written lane by lane after all sources are read: may share a source's register.
+    /// The result is written lane by lane after all sources are read, so it may share a source's register.
     Def,
-    /// Written while sources are still needed: must not share a register with one.
+    /// The result is written while sources are still needed, so it must not share a register with one.
     EarlyDef,
 }
 
-/// Permitted alternatives to a register.
+/// Permitted values of an operand. A constant is a negative index; an absent operand is [`arithmetic::lanes::NONE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Alternative {
-    /// Always a register.
-    Nothing,
-    /// A constant, with a negative index.
-    Constant,
-    /// Absent: [`arithmetic::lanes::NONE`].
-    None,
-    /// A constant, or [`arithmetic::lanes::NONE`].
-    ConstantOrNone,
+pub(super) enum Permitted {
+    Register,
+    RegisterOrConstant,
+    /// A register, or absent.
+    OptionalRegister,
+    /// A register, a constant, or absent.
+    Optional,
 }
 
 /// Calls `f` for each operand of an operation, without its guard. Sources come first, so `f` has seen every use when it
 /// meets a definition. `f` may change the operand.
-pub(super) fn each(
-    kind: &mut OpKind,
-    alu: AluClasses,
-    f: &mut dyn FnMut(&mut i32, Class, Role, Alternative),
-) {
+pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i32, Class, Role, Permitted)) {
     use Class::{Bits32, Bits64, Pred};
     let row = &mut Row(f);
     match kind {
@@ -44,7 +38,7 @@ pub(super) fn each(
         OpKind::Load(access) => {
             let class = wide(access.wide);
             row.address(&mut access.addr)
-                .early_if_wanted(&mut access.regs[..usize::from(access.n.min(8))], class)
+                .early_optional(&mut access.regs[..usize::from(access.n.min(8))], class)
         }
         OpKind::Store(access) => {
             let class = wide(access.wide);
@@ -55,13 +49,13 @@ pub(super) fn each(
             let [second, third] = &mut atomic.src;
             row.address(&mut atomic.addr)
                 .read(second, class)
-                .read_if_there(third, class)
-                .early_if_wanted(std::slice::from_mut(&mut atomic.dst), class)
+                .read_optional(third, class)
+                .early_optional(std::slice::from_mut(&mut atomic.dst), class)
         }
         OpKind::BranchIndexed { index, .. } => row.read(index, Bits32),
-        OpKind::Call { target, .. } => row.read_if_there(target, Bits64),
+        OpKind::Call { target, .. } => row.read_optional(target, Bits64),
         OpKind::Barrier { kind, id, count } => {
-            let row = row.read(id, Bits32).read_if_there(count, Bits32);
+            let row = row.read(id, Bits32).read_optional(count, Bits32);
             match kind {
                 BarrierKind::Sync | BarrierKind::Arrive => row,
                 BarrierKind::RedPopc(dst, pred, _) => row.pred(pred).early(dst, Bits32),
@@ -72,7 +66,7 @@ pub(super) fn each(
         }
         OpKind::WarpSync { members } => row.read(members, Bits32),
         OpKind::Shuffle { src, dst, dst_pred, .. } => {
-            row.reads(src, Bits32).early(dst, Bits32).early_if_wanted(std::slice::from_mut(dst_pred), Pred)
+            row.reads(src, Bits32).early(dst, Bits32).early_optional(std::slice::from_mut(dst_pred), Pred)
         }
         OpKind::Vote { mode, dst, pred, members, .. } => {
             row.read(members, Bits32).pred(pred).early(dst, vote_class(*mode))
@@ -81,12 +75,12 @@ pub(super) fn each(
             .read(value, wide(*is_wide))
             .read(members, Bits32)
             .early(dst, Bits32)
-            .early_if_wanted(std::slice::from_mut(dst_pred), Pred),
+            .early_optional(std::slice::from_mut(dst_pred), Pred),
         OpKind::Redux { src, dst, .. } => row.reads(src, Bits32).early(dst, Bits32),
         OpKind::ActiveMask { dst } => row.early(dst, Bits32),
         OpKind::ReadClock { clock, dst } => row.early(dst, clock_class(*clock)),
         OpKind::CpAsync { dst, src, src_bytes, .. } => {
-            row.address(dst).address(src).read_if_there(src_bytes, Bits32)
+            row.address(dst).address(src).read_optional(src_bytes, Bits32)
         }
         OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
         OpKind::Mma(mma) => {
@@ -99,7 +93,7 @@ pub(super) fn each(
         }
         OpKind::MatrixLoad(access) => row
             .address(&mut access.addr)
-            .early_if_wanted(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
+            .early_optional(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
         OpKind::MatrixStore(access) => {
             row.address(&mut access.addr).reads(&mut access.regs[..usize::from(access.n.min(4))], Bits32)
         }
@@ -107,7 +101,7 @@ pub(super) fn each(
         OpKind::TensorCopy(copy) => {
             let TensorCopy { map, map_space: _, dims, at, shared, blocks, way } = &mut **copy;
             let row = row
-                .read_if_there(blocks, Bits32)
+                .read_optional(blocks, Bits32)
                 .address(map)
                 .reads(&mut at[..usize::from((*dims).min(5))], Bits32);
             match way {
@@ -118,7 +112,7 @@ pub(super) fn each(
         }
         OpKind::BulkBytes(copy) => {
             let BulkBytes { shared, global, within_cluster: _, bytes, blocks, way } = &mut **copy;
-            let row = row.address(shared).address(global).read(bytes, Bits32).read_if_there(blocks, Bits32);
+            let row = row.address(shared).address(global).read(bytes, Bits32).read_optional(blocks, Bits32);
             match way {
                 TensorWay::Load(barrier) => row.address(barrier),
                 TensorWay::Store | TensorWay::Prefetch => row,
@@ -135,18 +129,17 @@ pub(super) fn each(
         }
         OpKind::Mbarrier(barrier) => row
             .address(&mut barrier.addr)
-            .read_if_there(&mut barrier.number, Bits32)
-            .read_if_there(&mut barrier.phase, Bits64)
-            .early_if_wanted(std::slice::from_mut(&mut barrier.dst), Bits64)
-            .early_if_wanted(std::slice::from_mut(&mut barrier.done), Pred),
+            .read_optional(&mut barrier.number, Bits32)
+            .read_optional(&mut barrier.phase, Bits64)
+            .early_optional(std::slice::from_mut(&mut barrier.dst), Bits64)
+            .early_optional(std::slice::from_mut(&mut barrier.done), Pred),
         OpKind::Texture(texture) => row
             .read(&mut texture.handle, Bits64)
             .reads(&mut texture.coordinates[..usize::from(texture.dims.min(2))], Bits32)
-            .early_if_wanted(&mut texture.dst, Bits32),
-        OpKind::Printf { format, arguments, dst } => row
-            .read(format, Bits64)
-            .read(arguments, Bits64)
-            .early_if_wanted(std::slice::from_mut(dst), Bits32),
+            .early_optional(&mut texture.dst, Bits32),
+        OpKind::Printf { format, arguments, dst } => {
+            row.read(format, Bits64).read(arguments, Bits64).early_optional(std::slice::from_mut(dst), Bits32)
+        }
         OpKind::AssertFail { text, line } => row.reads(text, Bits64).read(line, Bits32),
         OpKind::Branch { .. }
         | OpKind::Converge { .. }
@@ -181,11 +174,11 @@ pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -
     });
 }
 
-struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Alternative));
+struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Permitted));
 
 impl Row<'_> {
     fn read(&mut self, field: &mut Src, class: Class) -> &mut Self {
-        (self.0)(field, class, Role::Use, Alternative::Constant);
+        (self.0)(field, class, Role::Use, Permitted::RegisterOrConstant);
         self
     }
 
@@ -193,16 +186,17 @@ impl Row<'_> {
         fields.iter_mut().fold(self, |row, field| row.read(field, class))
     }
 
-    fn read_if_there(&mut self, field: &mut Src, class: Class) -> &mut Self {
-        (self.0)(field, class, Role::Use, Alternative::ConstantOrNone);
+    fn read_optional(&mut self, field: &mut Src, class: Class) -> &mut Self {
+        (self.0)(field, class, Role::Use, Permitted::Optional);
         self
     }
 
     /// Sources of arithmetic: predicates have no constant form.
     fn values<'f>(&mut self, fields: impl Iterator<Item = (&'f mut Src, &'static Class)>) -> &mut Self {
         for (field, &class) in fields {
-            let or = if class == Class::Pred { Alternative::Nothing } else { Alternative::Constant };
-            (self.0)(field, class, Role::Use, or);
+            let permitted =
+                if class == Class::Pred { Permitted::Register } else { Permitted::RegisterOrConstant };
+            (self.0)(field, class, Role::Use, permitted);
         }
         self
     }
@@ -221,7 +215,7 @@ impl Row<'_> {
 
     fn defs(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
         for field in fields {
-            (self.0)(field, class, Role::Def, Alternative::Nothing);
+            (self.0)(field, class, Role::Def, Permitted::Register);
         }
         self
     }
@@ -230,16 +224,16 @@ impl Row<'_> {
         self.unsigned(field, class, Role::EarlyDef)
     }
 
-    fn early_if_wanted(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
+    fn early_optional(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
         for field in fields {
-            (self.0)(field, class, Role::EarlyDef, Alternative::None);
+            (self.0)(field, class, Role::EarlyDef, Permitted::OptionalRegister);
         }
         self
     }
 
     fn unsigned(&mut self, field: &mut u32, class: Class, role: Role) -> &mut Self {
         let mut signed = *field as i32;
-        (self.0)(&mut signed, class, role, Alternative::Nothing);
+        (self.0)(&mut signed, class, role, Permitted::Register);
         *field = signed as u32;
         self
     }
@@ -260,12 +254,12 @@ pub(super) fn clock_class(clock: Clock) -> Class {
     }
 }
 
-impl Alternative {
-    pub(super) fn constant(self) -> bool {
-        matches!(self, Self::Constant | Self::ConstantOrNone)
+impl Permitted {
+    pub(super) fn allows_constant(self) -> bool {
+        matches!(self, Self::RegisterOrConstant | Self::Optional)
     }
 
-    pub(super) fn none(self) -> bool {
-        matches!(self, Self::None | Self::ConstantOrNone)
+    pub(super) fn allows_absence(self) -> bool {
+        matches!(self, Self::OptionalRegister | Self::Optional)
     }
 }

@@ -10,7 +10,7 @@ use crate::source::text::plain_name;
 use crate::source::{Parameter, Source};
 use crate::trace::Trace;
 use crate::words;
-use simt::check::{Code, Kind, Severity, block_position, thread_position};
+use simt::check::{Code, MistakeGroup, Severity, block_position, thread_position};
 use simt::launch::Watch;
 use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 
@@ -21,14 +21,14 @@ const PLACE_COLUMN: usize = 64;
 pub(crate) struct LaunchContext<'a> {
     pub(crate) context: &'a LaunchInputs<'a>,
     /// Everything that went wrong in this launch.
-    pub(crate) kinds: &'a [Kind],
+    pub(crate) kinds: &'a [MistakeGroup],
     sources: HashMap<u32, Source>,
     parameters: Vec<Parameter>,
     trace: Trace<'a>,
 }
 
 impl<'a> LaunchContext<'a> {
-    pub(crate) fn new(context: &'a LaunchInputs<'a>, kinds: &'a [Kind]) -> Self {
+    pub(crate) fn new(context: &'a LaunchInputs<'a>, kinds: &'a [MistakeGroup]) -> Self {
         let names = &context.config.options.names;
         let mut sources = HashMap::new();
         for (index, path) in context.files {
@@ -62,7 +62,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// `First: thread (0,4) of block (0,6).`, and how many others do the same.
-    pub(crate) fn first_thread(&self, kind: &Kind) -> String {
+    pub(crate) fn first_thread(&self, kind: &MistakeGroup) -> String {
         let (block, thread) = first_thread(kind);
         let text = format!("First: {}.", self.thread_name(block, thread));
         match self.others_do_the_same(kind) {
@@ -308,7 +308,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// `192 threads in 12 blocks do the same`, when there are more than one.
-    pub(crate) fn others_do_the_same(&self, kind: &Kind) -> Option<String> {
+    pub(crate) fn others_do_the_same(&self, kind: &MistakeGroup) -> Option<String> {
         let n = kind.n_threads;
         if n < 2 {
             return None;
@@ -329,7 +329,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// `In block (2,0). 7 blocks do the same.`, unless the launch has one block only; `about` describes the block.
-    pub(crate) fn in_block(&self, kind: &Kind, about: &str) -> Option<String> {
+    pub(crate) fn in_block(&self, kind: &MistakeGroup, about: &str) -> Option<String> {
         let more = match kind.n_blocks {
             1 => String::new(),
             n => format!(" {n} blocks do the same."),
@@ -366,7 +366,7 @@ impl<'a> LaunchContext<'a> {
 }
 
 /// Block and thread of the first to make a mistake.
-pub(crate) fn first_thread(kind: &Kind) -> (u64, u64) {
+pub(crate) fn first_thread(kind: &MistakeGroup) -> (u64, u64) {
     let lane = u64::from(kind.first.mask.trailing_zeros() & 31);
     (kind.first.block, u64::from(kind.first.warp) * 32 + lane)
 }
@@ -457,7 +457,7 @@ impl Draft {
         self,
         launch: &LaunchContext<'_>,
         code: Code,
-        kind: &Kind,
+        kind: &MistakeGroup,
         who: (u64, u64),
         earlier: &[Finding],
     ) -> Finding {

@@ -16,7 +16,7 @@ mod termination;
 mod uninit;
 mod wgmma;
 
-use simt::check::{AccessKind, Code, Details, Kind};
+use simt::check::{AccessKind, Code, Details, MistakeGroup};
 
 use crate::finding::Finding;
 use crate::launch_context::{Draft, LaunchContext, first_thread};
@@ -28,7 +28,7 @@ use choose::Chosen;
 const MAX_FINDINGS: usize = 64;
 
 /// One message per kind; apart from the others those that only count once the host reads what was stored.
-pub(crate) fn findings(context: &LaunchInputs<'_>, kinds: &[Kind]) -> (Vec<Finding>, Vec<Output>) {
+pub(crate) fn findings(context: &LaunchInputs<'_>, kinds: &[MistakeGroup]) -> (Vec<Finding>, Vec<Output>) {
     let (mut findings, mut outputs) = (Vec::new(), Vec::new());
     if kinds.is_empty() {
         return (findings, outputs);

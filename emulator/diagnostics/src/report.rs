@@ -77,7 +77,7 @@ impl Report {
             find: &find,
             executed: if launch.counted { Some(&executed) } else { None },
         };
-        let (findings, outputs) = findings(&context, &mistakes.kinds);
+        let (findings, outputs) = findings(&context, &mistakes.groups);
         Self { launch, findings, outputs }
     }
 }

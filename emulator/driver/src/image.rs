@@ -8,9 +8,9 @@ use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 
 use sass::ReadErrorKind;
-use simt::limits::tree_bytes;
 use simt::memory::Memory;
 use simt::module::{LoadError, Module};
+use simt::program::limits::tree_bytes;
 
 use crate::contexts::MEMORY;
 use crate::diagnose;

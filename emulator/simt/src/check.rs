@@ -14,9 +14,9 @@ pub mod race;
 mod testing;
 
 pub use code::{Code, Severity};
-pub use collect::{Collector, Kind, Mistakes, block_position, lanes, thread_position};
+pub use collect::{Collector, MistakeGroup, Mistakes, block_position, lanes, thread_position};
 pub use event::{
-    AccessKind, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,
+    AccessKind, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup, CopiedBy,
     CopyUnderWay, Details, Elsewhere, Event, MissingOrder, PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty,
     RemoteProblem, SyncMask, Use, Waited, WrongMask,
 };

@@ -18,6 +18,7 @@ pub(crate) mod call;
 pub(crate) mod cluster;
 pub(crate) mod cluster_memory;
 pub(crate) mod copy;
+pub(crate) mod counting;
 pub(crate) mod data;
 pub(crate) mod fiber;
 pub(crate) mod grid;
@@ -28,7 +29,6 @@ pub(crate) mod memo;
 pub(crate) mod per_lane;
 pub(crate) mod plan;
 pub(crate) mod printf;
-pub(crate) mod report;
 pub(crate) mod run_mode;
 pub(crate) mod scheduler;
 pub(crate) mod spec;
@@ -42,7 +42,7 @@ pub(crate) mod warpwide;
 pub(crate) mod wgmma;
 pub(crate) mod worker;
 
-use crate::lanes::Line;
+use crate::arithmetic::lanes::Line;
 
 /// Each set bit, lowest first.
 #[inline(always)]

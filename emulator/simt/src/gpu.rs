@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::lanes::CpuLevel;
+use crate::arithmetic::lanes::CpuLevel;
 use crate::launch::{self, Environment, LaunchConfig, LaunchOptions, LaunchRefused, LaunchResult};
 use crate::memory::{Memory, Origin};
 use crate::module::{LoadError, LoadedKernel, Module};

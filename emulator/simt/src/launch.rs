@@ -10,10 +10,10 @@ pub use refused::{
 
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::job::{Job, cluster_constants};
-use crate::exec::{grid, report};
-use crate::limits;
+use crate::exec::{counting, grid};
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
+use crate::program::limits;
 use crate::program::{Kernel, MemSpace};
 use crate::report::{Counters, Language, LaunchReport};
 use crate::texture::Textures;
@@ -225,7 +225,7 @@ fn run(
     let most = most_workers(kernel, config, n_threads).min((room / each) as usize);
     let n_workers = asked_workers(options).clamp(1, most.max(1));
     job.room = room / n_workers as u64;
-    // What the blocks of a cluster do is ordered by its barrier, and between clusters nothing is looked for.
+    // The blocks of a cluster are ordered by its barrier; races between clusters are not looked for.
     let watches_blocks = watch == Watch::CheckedGlobalRaces && job.cluster_blocks == 1;
     let races = watches_blocks.then(|| {
         let races = GlobalRaces::within(kernel, room, most);
@@ -239,14 +239,14 @@ fn run(
     }
     let counted = job.watch.counts() && !outcome.stopped;
     let counters = if counted {
-        report::by_instruction(kernel, loaded.plan(), &outcome.counts, &outcome.tallies)
+        counting::by_instruction(kernel, loaded.plan(), &outcome.counts, &outcome.tallies)
     } else {
         vec![Counters::default(); kernel.instrs.len()]
     };
     let mistakes = outcome.collector.finish(kernel, &table);
     let mut total = Counters::default();
     counters.iter().for_each(|c| total.add(c));
-    let instructions = report::instructions(kernel, loaded.files(), &counters);
+    let instructions = counting::instructions(kernel, loaded.files(), &counters);
     Ok(LaunchReport {
         kernel: kernel.name.clone(),
         grid: config.grid,
@@ -256,7 +256,7 @@ fn run(
         counted,
         checked: job.watch.checks(),
         total,
-        lines: report::lines(&instructions),
+        lines: counting::lines(&instructions),
         instructions,
         mistakes,
         printed: outcome.printed,

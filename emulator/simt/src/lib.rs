@@ -24,6 +24,6 @@ pub mod report;
 pub mod texture;
 pub mod trace;
 
-pub use arithmetic::{self, lanes};
+pub use arithmetic;
 pub use decode;
-pub use program::{self, limits, mma, tensor};
+pub use program;

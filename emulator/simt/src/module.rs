@@ -7,11 +7,11 @@ use ptx::CheckError;
 use ptx::ast::Space;
 use sass::{Segment, Target};
 
+use crate::arithmetic::lanes::CpuLevel;
 use crate::decode::{self, DecodeError, Symbols};
 use crate::exec::plan::Plan;
-use crate::lanes::CpuLevel;
-use crate::limits::{self, Account};
 use crate::memory::{AddressError, Memory, Origin, OutOfMemory};
+use crate::program::limits::{self, Account};
 use crate::program::{Kernel, Program, window};
 
 /// Shared memory that a kernel may declare, on every device: ptxas refuses more.
@@ -32,7 +32,7 @@ pub enum LoadError {
     /// Decoding went wrong: a mistake in the emulator, not in the module.
     #[error("internal error: {0}")]
     Internal(String),
-    /// More than a module may take: [`crate::limits`].
+    /// More than a module may take: [`crate::program::limits`].
     #[error("{0}")]
     TooLarge(String),
     /// A kernel declares more shared memory than the assembler allows.
@@ -281,7 +281,7 @@ impl Module {
                 let bytes = address.to_le_bytes();
                 write(r.at, bytes.get(..r.bytes as usize).unwrap_or(&bytes))?;
             }
-            // What has no value starts as zeros, and that counts as written.
+            // Bytes without an initial value are zeros, which count as written.
             memory.trust(placed.address).map_err(|e| LoadError::Internal(e.to_string()))?;
         }
         let program = decode::decode_within(&module, &symbols, level, &account)?;

@@ -34,7 +34,7 @@ fn found(functions: &str, body: &str, code: &str) -> Details {
     let out = device.words(&[0; 32]);
     let report = device.launch_line(1, 32, &[Arg::Long(out)]);
     assert_eq!(codes(&report), [code]);
-    report.mistakes.kinds[0].first.details.clone()
+    report.mistakes.groups[0].first.details.clone()
 }
 
 /// `sum(n) = n + sum(n - 1)`, kept in an array meanwhile.

@@ -262,7 +262,7 @@ fn operands_out_of_range_are_told() {
             let device = Device::new(&kernel("", body)).watch(watch);
             let report = device.launch_line(1, 64, &[Arg::Long(0)]);
             assert_eq!(codes(&report), ["E-OPERAND"], "{body} {watch:?}");
-            let event = &report.mistakes.kinds[0].first;
+            let event = &report.mistakes.groups[0].first;
             let expected = Details::Operand { problem: first, value };
             assert_eq!((&event.details, event.mask), (&expected, lanes), "{body} {watch:?}");
         }
@@ -349,7 +349,7 @@ fn an_endless_loop_ends_with_its_budget() {
         device.budget = 1_000_000;
         let report = device.launch_line(50, 64, &[Arg::Long(0)]);
         assert_eq!(codes(&report), ["E-LOOP"], "{watch:?}");
-        assert_eq!(report.mistakes.kinds[0].first.block, 0);
+        assert_eq!(report.mistakes.groups[0].first.block, 0);
     }
 }
 
@@ -361,7 +361,7 @@ fn the_budget_is_the_whole_launchs() {
         device.threads = threads;
         let out = device.words(&[0; 32 * 400]);
         let report = device.launch_line(400, 32, &[Arg::Long(out)]);
-        (codes(&report), report.mistakes.kinds[0].first.clone())
+        (codes(&report), report.mistakes.groups[0].first.clone())
     };
     assert_eq!(first(1), first(2));
     assert_eq!(first(2).0, ["E-LOOP"]);
@@ -379,8 +379,8 @@ fn a_trap_stops_at_the_lowest_block() {
         let out = device.words(&[0; 32 * 100]);
         let report = device.launch_line(100, 32, &[Arg::Long(out)]);
         assert_eq!(codes(&report), ["E-TRAP"]);
-        let kind = &report.mistakes.kinds[0];
-        assert_eq!((kind.first.block, kind.n_blocks), (7, 1));
+        let group = &report.mistakes.groups[0];
+        assert_eq!((group.first.block, group.n_blocks), (7, 1));
         assert_eq!(device.read(out, 7 * 32), vec![1; 7 * 32]);
     }
 }

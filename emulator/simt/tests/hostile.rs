@@ -8,9 +8,9 @@ use std::sync::Arc;
 use common::Arg::Long;
 use common::{Device, codes, header};
 use simt::launch::{Environment, LaunchConfig, LaunchOptions, LaunchRefused, Watch};
-use simt::limits::{self, Account};
 use simt::memory::Memory;
 use simt::module::Module;
+use simt::program::limits::{self, Account};
 
 /// A device with so much memory, on which a text is loaded.
 fn load(bytes: u64, ptx: &str) -> (Arc<Memory>, Result<Module, String>) {
@@ -94,7 +94,7 @@ fn long_names_count_where_they_are_copied() {
 fn steps(ptx: &str) -> u64 {
     let module = ptx::parse(&format!("{}{ptx}", header())).expect("it is PTX");
     let account = Account::default();
-    let level = simt::lanes::CpuLevel::Baseline;
+    let level = simt::arithmetic::lanes::CpuLevel::Baseline;
     simt::decode::decode_within(&module, &simt::decode::Symbols::new(), level, &account).expect("it decodes");
     account.steps_taken()
 }
@@ -274,8 +274,8 @@ fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
         let out = device.raw(8 * 512 * 4096);
         let report = device.launch_line(16, 512, &[Long(out)]);
         assert_eq!(codes(&report), ["E-RACE"]);
-        let kind = &report.mistakes.kinds[0];
-        (kind.first.clone(), kind.n_threads, kind.low, kind.high)
+        let group = &report.mistakes.groups[0];
+        (group.first.clone(), group.n_threads, group.low, group.high)
     };
     let alone = found(1);
     for threads in [2, 3, 8] {

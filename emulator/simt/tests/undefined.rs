@@ -34,9 +34,9 @@ fn found(body: &str) -> (Vec<String>, Vec<Use>) {
         let report = device.launch_line(1, 32, &[Arg::Long(out), Arg::Long(raw), Arg::Long(data)]);
         let uses = report
             .mistakes
-            .kinds
+            .groups
             .iter()
-            .filter_map(|kind| match kind.first.details {
+            .filter_map(|group| match group.first.details {
                 Details::Uninitialised { used, .. } | Details::Unset { used, .. } => Some(used),
                 _ => None,
             })

@@ -1,5 +1,7 @@
 //! The time of a launch: some blocks of one SM run on the emulated GPU, and their traces are replayed.
 
+use std::ops::Range;
+
 use simt::gpu::Gpu;
 use simt::launch::LaunchConfig;
 use simt::module::LoadedKernel;
@@ -8,13 +10,13 @@ use simt::occupancy::{Footprint, Occupancy, occupancy};
 use crate::bound::{Bound, bounds};
 use crate::chip::Chip;
 use crate::instruction::Instruction;
+use crate::no_prediction::{NoPrediction, reason};
 use crate::reach::{Located, Reach, Waves};
-use crate::record::{Detail, MAX_STEPS, Recording};
+use crate::recording::{Detail, MAX_STEPS, Recording};
 use crate::sm::{Outcome, Setting, simulate};
 use crate::stall::Stalls;
 use crate::timeline::{Timeline, busiest_loop};
 use crate::trace::Block;
-use crate::uncovered::{NoPrediction, why};
 
 /// Simulated rounds of long blocks: a first one, one in the middle, a last one.
 const ROUNDS: u64 = 3;
@@ -24,6 +26,7 @@ const MORE_STEPS: u64 = 8_000_000;
 const SHORT_ROUNDS: u64 = 16;
 const SHORT_STEPS: u64 = 600_000;
 
+/// The predicted time of a launch, and its causes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// Clocks of the SM with the most blocks.
@@ -32,18 +35,22 @@ pub struct Prediction {
     pub us: f64,
     /// Blocks that fit on one SM, and the resource that limits them. A small grid may have fewer.
     pub occupancy: Occupancy,
-    /// Least times by each unit alone, the slowest first. Where the first is far below [`Self::us`], the kernel waits.
+    /// Time in microseconds that each unit alone needs at least, the slowest first. Where the first is far below
+    /// [`Self::us`], warps wait for latencies.
     pub bounds: Vec<Bound>,
     /// Parts of units in `bounds`: issue without registers, shared memory, L1.
     pub parts: Vec<Bound>,
+    /// Blocks that were simulated.
     pub n_simulated: u64,
+    /// Blocks of the grid.
     pub n_blocks: u64,
     /// Stalls of the simulated blocks, by instruction of the kernel.
     pub stalls: Vec<Stalls>,
 }
 
-/// Predicts the time of a launch of `code`, which is loaded as `kernel`, where others like it came before. Only some
-/// blocks run, so results are missing; their stores are performed.
+/// Predicts the time of a launch of `code`, which is loaded as `kernel`. The prediction is of a warm launch: the caches
+/// hold what an equal launch before it left there. Only some blocks run, so that results are incomplete, but the stores
+/// of these blocks are performed.
 pub fn predict(
     chip: &Chip,
     gpu: &Gpu,
@@ -52,10 +59,11 @@ pub fn predict(
     config: &LaunchConfig,
 ) -> Result<Prediction, NoPrediction> {
     let launch = Launch::new(chip, gpu, code, kernel, config)?;
-    Ok(launch.prediction(&launch.simulated((0, 0))))
+    Ok(launch.prediction(&launch.simulated(None)))
 }
 
-/// [`predict`], with what the schedulers do for `clocks` clocks in the middle of the launch.
+/// Predicts as [`predict`], and records the instructions that the schedulers issue during `clocks` clocks in the middle
+/// of the launch.
 pub fn predict_with_timeline(
     chip: &Chip,
     gpu: &Gpu,
@@ -65,12 +73,12 @@ pub fn predict_with_timeline(
     clocks: u64,
 ) -> Result<(Prediction, Timeline), NoPrediction> {
     let launch = Launch::new(chip, gpu, code, kernel, config)?;
-    let whole = launch.simulated((0, 0)).clocks;
+    let whole = launch.simulated(None).clocks;
     let first = (whole / 2).min(whole.saturating_sub(clocks));
-    let window = (first, first.saturating_add(clocks));
-    let outcome = launch.simulated(window);
+    let window = first..first.saturating_add(clocks);
+    let outcome = launch.simulated(Some(window.clone()));
     let timeline = Timeline {
-        clocks: window.0..window.1,
+        clocks: window,
         busiest_loop: busiest_loop(code, &outcome.stalls),
         schedulers: outcome.issues.clone(),
     };
@@ -106,7 +114,7 @@ impl<'a> Launch<'a> {
         let record = |blocks: &[u64], detail| {
             let recording = Recording::of(blocks.iter().copied(), n_warps, detail);
             let report = gpu.observe(kernel, config, &recording)?;
-            if let Some(mistake) = report.mistakes.kinds.first() {
+            if let Some(mistake) = report.mistakes.groups.first() {
                 let code = format!("{:?}", mistake.first.code);
                 return Err(NoPrediction::Fails { code });
             }
@@ -125,7 +133,7 @@ impl<'a> Launch<'a> {
         let mut blocks = record(&numbers(&first), Detail::All)?;
         for step in blocks.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.steps) {
             let operation = code.instructions.get(step.instruction as usize).map(|i| i.operation);
-            if let Some((operation, why)) = operation.and_then(|o| Some((o, why(o)?))) {
+            if let Some((operation, why)) = operation.and_then(|o| Some((o, reason(o)?))) {
                 return Err(NoPrediction::Instruction { operation, why });
             }
         }
@@ -164,7 +172,7 @@ impl<'a> Launch<'a> {
         u32::try_from(self.n_blocks).map_or(self.chip.sms, |n| n.clamp(1, self.chip.sms))
     }
 
-    fn simulated(&self, window: (u64, u64)) -> Outcome {
+    fn simulated(&self, window: Option<Range<u64>>) -> Outcome {
         let blocks: Vec<&Block> = self.blocks.iter().collect();
         let setting = Setting {
             resident: self.occupancy.blocks as usize,
@@ -200,15 +208,15 @@ impl<'a> Launch<'a> {
 /// Choice of the simulated blocks among those that one SM runs.
 struct Sample {
     resident: u64,
-    /// Rounds of as many blocks as fit, simulated ones included.
+    /// Complete rounds, each of as many blocks as fit at a time; the simulated ones included.
     rounds: u64,
     simulated_rounds: u64,
-    /// Places in the SM's order, those of the first round excluded.
+    /// The simulated blocks after the first round, by position in the order in which the SM runs them.
     more: Vec<u64>,
 }
 
 impl Sample {
-    /// The first round has `steps`.
+    /// Chooses rounds by the cost of the first one, which executes `steps` instructions of warps.
     fn new(of_one_sm: u64, resident: u64, steps: u64) -> Self {
         let rounds = of_one_sm / resident.max(1);
         let affordable = 1 + MORE_STEPS / steps.max(1);

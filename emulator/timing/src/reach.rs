@@ -22,28 +22,31 @@ const LOOKUPS: u64 = 24_000_000;
 /// Least number of sampled pieces of L2: the others behave alike.
 const FEWEST: u64 = 1 << 13;
 
-/// Per instruction, the part of its accesses that L2 does not hold, and the part of the accessed data that belongs to
-/// one SM.
+/// How far the accesses of a launch reach into the memory hierarchy. All values are from 0 to 1, by index of the
+/// instruction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reach {
+    /// Fraction of the instruction's accesses that miss L2 and go to device memory.
     fresh: Vec<f64>,
+    /// Distinct data divided by requested data, over all blocks in flight: below 1 where SMs request the same data.
     share: Vec<f64>,
+    /// See [`Reach::apart`].
     apart: Vec<f64>,
 }
 
 impl Reach {
-    /// Distinct part of the data that all SMs request.
+    /// Fraction of the data that all SMs request together which is distinct.
     pub(crate) fn share(&self, instruction: u32) -> f64 {
         self.share.get(instruction as usize).copied().unwrap_or(0.0)
     }
 
-    /// Distance of the pieces that a block requests at a time: from 0 for long ones to 1 for 128 bytes and less.
+    /// How scattered the pieces are that a block requests at a time: 0 for long pieces, 1 for 128 bytes and less.
     pub(crate) fn apart(&self, instruction: u32) -> f64 {
         self.apart.get(instruction as usize).copied().unwrap_or(0.0)
     }
 
-    /// Tests for an access to device memory. Where only a part of an instruction's accesses go there, all warps of a
-    /// block agree on them.
+    /// Returns true where the access goes to device memory. Where only a fraction of an instruction's accesses do, the
+    /// choice depends on the step and the block, so that all warps of a block make the same.
     pub(crate) fn is_fresh(&self, origin: AccessOrigin) -> bool {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
         let fresh = self.fresh.get(origin.instruction as usize).copied().unwrap_or(0.0);

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::bound::{Busy, Resource};
 use crate::chip::{Chip, width};
@@ -14,12 +15,15 @@ use crate::timeline::Issue;
 use crate::trace::{Access, Block, Trace};
 
 pub(crate) const SCHEDULERS: usize = 4;
+/// Clock of an event that has no time yet.
 const NEVER: u64 = u64::MAX;
 
+/// Results of a simulation of one SM.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// Clocks from the start of the first block to the end of the last.
     pub clocks: u64,
+    /// Clock at which each block ended, in the order of the simulated blocks.
     pub ends: Vec<u64>,
     /// Stalls of warps, by index of the instruction.
     pub stalls: Vec<Stalls>,
@@ -29,22 +33,27 @@ pub struct Outcome {
     pub issues: [Vec<Issue>; SCHEDULERS],
 }
 
-#[derive(Debug, Clone, Copy)]
+/// The launch around the simulated blocks.
+#[derive(Debug, Clone)]
 pub struct Setting<'a> {
-    /// Blocks at a time.
+    /// Blocks that the SM runs at a time.
     pub resident: usize,
     /// Bytes of shared memory of these blocks together.
     pub shared: u64,
     /// SMs that have work and share L2 and device memory.
     pub active_sms: u32,
+    /// Accesses that go to device memory.
     pub reach: &'a Reach,
-    /// First and last clock for which issued instructions are recorded.
-    pub window: (u64, u64),
+    /// Clocks for which issued instructions are recorded in [`Outcome::issues`]; `None` records nothing.
+    pub window: Option<Range<u64>>,
 }
 
+/// Replays the traces of `blocks` on one SM, which starts them in this order, as many at a time as are resident.
+/// `program` holds the instructions to which the traces refer.
 pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting: Setting<'_>) -> Outcome {
+    let resident = setting.resident.max(1);
     let mut sm = Sm::new(chip, program, blocks, setting);
-    for _ in 0..setting.resident.max(1) {
+    for _ in 0..resident {
         sm.launch(0);
     }
     sm.run();
@@ -57,19 +66,25 @@ pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting
     }
 }
 
+/// A warp that has been launched.
 struct Warp<'a> {
+    /// Index of its block among the simulated ones.
     block: usize,
     trace: &'a Trace,
+    /// Index of the next step in `trace`.
     at: usize,
-    /// Earliest issue of the next step, as far as the warp itself decides.
+    /// Earliest issue of the next step, as far as the warp itself decides; [`NEVER`] at a barrier and after the end.
     ready: u64,
     /// Reason for which the warp may not issue before `ready`.
     reason: Reason,
+    /// Clock at which the previous instruction was issued.
     issued: u64,
-    /// Clocks of that instruction's stall count.
+    /// Stall count of the previous instruction, in clocks.
     stall: u64,
-    /// Time until which the unit, or the queue to it, did not take the next instruction, as far as the scheduler saw.
+    /// Clock until which the unit, or the queue to it, did not take the next instruction. The scheduler sets it whenever
+    /// it passes over the warp for that.
     blocked: Cell<u64>,
+    /// Clock at which each scoreboard is released, and the reason to wait for it.
     scoreboards: [(u64, Reason); SCOREBOARDS],
 }
 
@@ -79,36 +94,47 @@ impl Warp<'_> {
     }
 }
 
+/// A block that has been launched.
 #[derive(Default)]
 struct Residence {
     /// Index of its first warp.
     first: usize,
+    /// Indices of the warps that have not ended.
     warps: Vec<usize>,
+    /// Number of these warps.
     live: usize,
+    /// Number of warps that wait at the barrier.
     arrived: usize,
     /// Time at which the barrier has registered all arrivals.
     barrier: u64,
 }
 
+/// One of the four schedulers, with the parts of its subcore.
 #[derive(Default)]
 struct Scheduler {
-    /// Warps, the youngest last.
+    /// Indices of its warps that have not ended, the youngest last.
     warps: Vec<usize>,
+    /// The warp that issued last.
     last: Option<usize>,
+    /// True where that instruction yielded to other warps.
     yielded: bool,
-    /// Earliest next issue.
+    /// Earliest clock of the next issue, as far as the register ports decide.
     free: u64,
-    /// Time before which nothing can issue.
+    /// Clock before which no warp can issue.
     wake: u64,
+    /// Clock from which on each unit takes its next instruction.
     units: [u64; Unit::N],
     /// Time at which the address unit takes the next request.
     addresses: f64,
     /// Times at which the first wavefront of each waiting request passes.
     queue: VecDeque<u64>,
+    /// The ports of the registers.
     ports: Ports,
+    /// Tenths of issue clocks that writing back wide loads has taken from arithmetic and that are still to be paid.
     stolen_tenths: u64,
     /// Replay of the same instructions in the same order, in which only issue and the ports of the registers take time.
     alone: Alone,
+    /// Instructions issued within the window.
     issues: Vec<Issue>,
 }
 
@@ -116,29 +142,45 @@ struct Scheduler {
 #[derive(Default)]
 struct Alone {
     ports: Ports,
+    /// Clock of this replay.
     now: u64,
 }
 
+/// State of the simulated SM.
 struct Sm<'a> {
     chip: &'a Chip,
+    /// Instructions of the kernel, to which the steps of traces refer by index.
     program: &'a [Instruction],
+    /// Blocks to run, in the order in which they start.
     blocks: &'a [&'a Block],
+    /// Index of the next block to start.
     next_block: usize,
+    /// Number of warps launched so far, which go to the schedulers in turn.
     next_slot: usize,
+    /// Clock at which the GPU can start the SM's next block.
     launcher: u64,
+    /// All launched warps, by index.
     warps: Vec<Warp<'a>>,
+    /// All launched blocks, by index.
     residences: Vec<Residence>,
     schedulers: [Scheduler; SCHEDULERS],
     /// Time at which the unit for shared memory and L1 takes the next wavefront.
     lsu: u64,
-    /// The last access was to shared memory.
+    /// True where the last access was to shared memory: a change costs clocks.
     was_shared: bool,
+    /// Clock at which the unit for constants takes the next load.
     constants: u64,
+    /// L1, and the paths to L2 and device memory.
     memory: Memory<'a>,
-    window: (u64, u64),
+    /// See [`Setting::window`].
+    window: Option<Range<u64>>,
+    /// See [`Outcome::busy`].
     busy: Busy,
+    /// Clock at which the last warp ended so far.
     last: u64,
+    /// See [`Outcome::ends`].
     ends: Vec<u64>,
+    /// See [`Outcome::stalls`].
     stalls: Vec<Stalls>,
 }
 
@@ -217,6 +259,7 @@ impl<'a> Sm<'a> {
         }
     }
 
+    /// Simulates clock after clock until no scheduler has a warp that can ever issue.
     fn run(&mut self) {
         loop {
             let now = self.schedulers.iter().map(|s| s.wake).min().unwrap_or(NEVER);
@@ -291,6 +334,7 @@ impl<'a> Sm<'a> {
         &self.program[warp.trace.steps[warp.at].instruction as usize]
     }
 
+    /// Issues the next instruction of a warp.
     fn issue(&mut self, which: usize, number: usize, now: u64) {
         let chip = self.chip;
         let warp = &self.warps[number];
@@ -479,6 +523,7 @@ impl<'a> Sm<'a> {
         }
     }
 
+    /// Ends a warp, and with the last of its block the block.
     fn end(&mut self, which: usize, number: usize, now: u64) {
         let block = self.warps[number].block;
         self.warps[number].ready = NEVER;
@@ -509,7 +554,7 @@ impl<'a> Sm<'a> {
         let busy_until = self.schedulers[which].units[unit as usize].max(warp.blocked.take());
         let busy = busy_until.saturating_sub(warp.ready).min(now - warp.ready.min(now));
         let rest = (now - warp.issued) - fixed - waited - busy;
-        if (self.window.0..self.window.1).contains(&now) {
+        if self.window.as_ref().is_some_and(|window| window.contains(&now)) {
             let first = self.residences[warp.block].first;
             let waited = match (waited, busy) {
                 (0, 0) if rest > 0 => Reason::NotSelected,

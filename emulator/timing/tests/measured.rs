@@ -43,7 +43,7 @@ fn run(program: &[Instruction], block: &Block) -> Outcome {
         shared: 0,
         active_sms: Chip::h200().sms,
         reach: &Reach::default(),
-        window: (0, 0),
+        window: None,
     };
     simulate(Chip::h200(), program, &[block], setting)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use simt::lanes::CpuLevel;
+use simt::arithmetic::lanes::CpuLevel;
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};

@@ -53,9 +53,9 @@ enum Effect {
     Load(GroupKey, Member),
     /// A store that may be merged.
     Store(GroupKey, Member),
-    /// Loads may be merged across it, stores may not.
+    /// Loads may be merged across the operation, stores may not.
     EndsStores,
-    /// Nothing is merged across it.
+    /// Nothing is merged across the operation.
     EndsAll,
 }
 

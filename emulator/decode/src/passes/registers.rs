@@ -338,9 +338,9 @@ mod tests {
                 first: true,
                 kind: OpKind::Exit,
                 classes: AluClasses::NONE,
-                    moves: false,
-            rule: Default::default(),
-            flow: Default::default(),
+                moves: false,
+                rule: Default::default(),
+                flow: Default::default(),
             });
             let want = trace(&mut ops.clone(), 200, |register, _| 2 * register as usize);
 

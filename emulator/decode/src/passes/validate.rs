@@ -31,11 +31,11 @@ pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
             return wrong("number or size of operands");
         }
         let mut bad = None;
-        each(&mut op.kind, op.classes, &mut |&mut field, class, _, or| {
+        each(&mut op.kind, op.classes, &mut |&mut field, class, _, permitted| {
             let (good, what) = match field {
-                NONE => (or.none(), "operand"),
+                NONE => (permitted.allows_absence(), "operand"),
                 0.. => (kernel.has_register(field as u32, class), "register"),
-                _ => (or.constant() && kernel.has_constant(!field as usize, class), "constant"),
+                _ => (permitted.allows_constant() && kernel.has_constant(!field as usize, class), "constant"),
             };
             if !good {
                 bad = Some(what);

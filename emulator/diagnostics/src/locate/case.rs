@@ -4,7 +4,7 @@ use super::arrays::Target;
 use super::subscript::Explained;
 use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::trace::{End, Who};
-use simt::check::{AccessKind, BadAccess, Details, Kind, RaceParty, block_position};
+use simt::check::{AccessKind, BadAccess, Details, MistakeGroup, RaceParty, block_position};
 use simt::program::{MemSpace, OpKind};
 
 /// `read`, `write`, `atomic update`.
@@ -28,7 +28,7 @@ pub(crate) fn verb(kind: AccessKind) -> &'static str {
 /// One bad access of the first thread, with all that is known of it.
 pub(crate) struct Case<'a> {
     pub(crate) launch: &'a LaunchContext<'a>,
-    pub(crate) kind: &'a Kind,
+    pub(crate) kind: &'a MistakeGroup,
     pub(crate) access: BadAccess,
     pub(crate) instr: u32,
     pub(crate) who: (u64, u64),
@@ -67,12 +67,17 @@ pub(crate) struct Data {
 }
 
 impl<'a> Case<'a> {
-    pub(crate) fn new(launch: &'a LaunchContext<'a>, kind: &'a Kind, access: BadAccess) -> Self {
+    pub(crate) fn new(launch: &'a LaunchContext<'a>, kind: &'a MistakeGroup, access: BadAccess) -> Self {
         Self::at(launch, kind, access, kind.first.instr)
     }
 
     /// The case of an access by instruction `instr`, which need not be the event's.
-    pub(crate) fn at(launch: &'a LaunchContext<'a>, kind: &'a Kind, access: BadAccess, instr: u32) -> Self {
+    pub(crate) fn at(
+        launch: &'a LaunchContext<'a>,
+        kind: &'a MistakeGroup,
+        access: BadAccess,
+        instr: u32,
+    ) -> Self {
         let who = first_thread(kind);
         let target = launch.reached(instr, &access);
         let explained = target.as_ref().and_then(|target| launch.explain(instr, target, access.kind, who));
@@ -80,7 +85,7 @@ impl<'a> Case<'a> {
     }
     pub(crate) fn of_party(
         launch: &'a LaunchContext<'a>,
-        kind: &'a Kind,
+        kind: &'a MistakeGroup,
         party: RaceParty,
         target: &Target,
         explained: Explained,

@@ -4,13 +4,13 @@ use super::cluster::{block_name, rank_of};
 use super::phases::{barrier_name, ended_without};
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::{capital, count};
-use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, Kind, PhaseOfCopy};
+use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, MistakeGroup, PhaseOfCopy};
 use simt::program::MemSpace;
 
 /// Drafts the message of two bulk copies to one place.
 pub(crate) fn two_copies(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     address: u64,
     ((instr, thread), (barrier, phase)): ((u32, u32), (u32, u64)),
     blocks: Option<[u64; 2]>,
@@ -63,7 +63,7 @@ pub(crate) fn two_copies(
 }
 
 /// Drafts the message of an `E-RACE` between a copy out of shared memory and stores to it.
-pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &Kind, address: u64) -> Draft {
+pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &MistakeGroup, address: u64) -> Draft {
     let what = launch.name_in_shared(kind.first.instr, address, 4, AccessKind::Write);
     Draft::new(format!("{what} is written while a bulk copy reads it"))
         .without_caret()
@@ -78,7 +78,7 @@ pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &Kind, address: u64) -> 
 }
 
 /// Drafts the message of `E-TENSOR`.
-pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &Kind, problem: BadTensor) -> Draft {
+pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: BadTensor) -> Draft {
     let encode = "encode the map with cuTensorMapEncodeTiled, and pass it by value as \
                   `const __grid_constant__ CUtensorMap`, or copy its 128 bytes to global memory.";
     let not_a_map = "copy of a box through something that is no tensor map";
@@ -158,7 +158,12 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &Kind, problem: BadTensor
 }
 
 /// The message of `E-OOB`, with the cause where it is a copy of a box: no index of the kernel goes too far there.
-pub(crate) fn of_a_box(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess, draft: Draft) -> Draft {
+pub(crate) fn of_a_box(
+    launch: &LaunchContext<'_>,
+    kind: &MistakeGroup,
+    access: BadAccess,
+    draft: Draft,
+) -> Draft {
     let is_a_box = launch.mnemonic(kind.first.instr).starts_with("cp.async.bulk.tensor");
     // An atomic access is that of its barrier.
     if !is_a_box || access.kind == AccessKind::Atomic {
@@ -178,7 +183,12 @@ pub(crate) fn of_a_box(launch: &LaunchContext<'_>, kind: &Kind, access: BadAcces
 }
 
 /// Drafts the message of `E-MBARRIER`.
-pub(crate) fn barrier(launch: &LaunchContext<'_>, kind: &Kind, offset: u32, problem: BadBarrier) -> Draft {
+pub(crate) fn barrier(
+    launch: &LaunchContext<'_>,
+    kind: &MistakeGroup,
+    offset: u32,
+    problem: BadBarrier,
+) -> Draft {
     let (title, note, advice) = match problem {
         BadBarrier::NotInitialised { other: None } => (
             "use of a barrier that no mbarrier.init made",

@@ -8,7 +8,7 @@ use crate::locate::layout::Outside;
 use crate::source::expression::Overflow;
 use crate::source::text::words as words_of;
 use crate::words::{self, code, count, grouped, nth};
-use simt::check::Kind;
+use simt::check::MistakeGroup;
 use simt::check::{AccessKind, BadAccess, Code, Details};
 use simt::program::MemSpace;
 
@@ -16,7 +16,7 @@ use simt::program::MemSpace;
 const NULL_PAGE: u64 = 1 << 24;
 
 /// Drafts the message of `E-OOB`.
-pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
+pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
     let Some(target) = &case.target else { return nowhere(&case) };
     let what = noun(access.kind);

@@ -3,10 +3,15 @@
 use crate::launch_context::{Draft, LaunchContext};
 use crate::source::text::plain_name;
 use crate::words::{code, count, grouped};
-use simt::check::{BadTarget, Kind};
+use simt::check::{BadTarget, MistakeGroup};
 
 /// Drafts the message of `E-CALL`.
-pub(crate) fn target(launch: &LaunchContext<'_>, kind: &Kind, address: u64, problem: &BadTarget) -> Draft {
+pub(crate) fn target(
+    launch: &LaunchContext<'_>,
+    kind: &MistakeGroup,
+    address: u64,
+    problem: &BadTarget,
+) -> Draft {
     let draft = match problem {
         BadTarget::NoFunction if address == 0 => Draft::new("a call through a null pointer"),
         BadTarget::NoFunction => {
@@ -36,7 +41,13 @@ pub(crate) fn target(launch: &LaunchContext<'_>, kind: &Kind, address: u64, prob
 }
 
 /// Drafts the message of `E-STACK`.
-pub(crate) fn stack(launch: &LaunchContext<'_>, kind: &Kind, name: &str, depth: u32, limit: u32) -> Draft {
+pub(crate) fn stack(
+    launch: &LaunchContext<'_>,
+    kind: &MistakeGroup,
+    name: &str,
+    depth: u32,
+    limit: u32,
+) -> Draft {
     let name = code(plain_name(name));
     Draft::new(format!("stack overflow: {} deep in {name}", count(depth.into(), "call")))
         .note(format!(

@@ -6,14 +6,14 @@ use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
 use simt::check::{
-    AccessKind, BadWgmma, Code, CopyUnderWay, Details, Kind, MissingOrder, RaceFacts, RaceParty, Use,
+    AccessKind, BadWgmma, Code, CopyUnderWay, Details, MissingOrder, MistakeGroup, RaceFacts, RaceParty, Use,
 };
 use simt::program::MemSpace;
 
 /// A finding, and the kinds that it also stands for.
 pub(crate) struct Chosen<'a> {
-    pub(crate) kind: &'a Kind,
-    pub(crate) also: Vec<&'a Kind>,
+    pub(crate) kind: &'a MistakeGroup,
+    pub(crate) also: Vec<&'a MistakeGroup>,
 }
 
 /// The kinds to be reported, in their order.
@@ -26,10 +26,11 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
         .min_by_key(|kind| (kind.first.block, kind.order));
     let bad_lines: HashSet<(u32, u32)> =
         code(Code::OutOfBounds).map(|kind| launch.line(kind.first.instr)).collect();
-    let unset = |kind: &&Kind| matches!(kind.first.details, Details::Unset { used: Use::Address, .. });
+    let unset =
+        |kind: &&MistakeGroup| matches!(kind.first.details, Details::Unset { used: Use::Address, .. });
     let unset_addresses: HashSet<(u32, u32)> =
         code(Code::Uninitialised).filter(unset).map(|kind| launch.line(kind.first.instr)).collect();
-    let races: Vec<&Kind> = kinds.iter().filter(|kind| race_of(kind).is_some()).collect();
+    let races: Vec<&MistakeGroup> = kinds.iter().filter(|kind| race_of(kind).is_some()).collect();
     let any_race =
         |test: &dyn Fn(&RaceFacts) -> bool| races.iter().filter_map(|kind| race_of(kind)).any(test);
     let reads_in = |race: &RaceFacts, line: (u32, u32)| {
@@ -161,14 +162,14 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
         group.sort_by_key(|chosen| (chosen.kind.first.block, chosen.kind.order));
     }
     // What went wrong before threads waited for ever stands before that.
-    let ever = |kind: &Kind| matches!(kind.first.details, Details::Phases { .. });
+    let ever = |kind: &MistakeGroup| matches!(kind.first.details, Details::Phases { .. });
     chosen.sort_by_key(|chosen| (chosen.kind.first.code.severity(), ever(chosen.kind)));
     chosen
 }
 
 /// Two uses of registers of products under way, in one line and of one kind.
-fn one_line(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
-    let writes = |kind: &Kind| match kind.first.details {
+fn one_line(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
+    let writes = |kind: &MistakeGroup| match kind.first.details {
         Details::Wgmma { problem: BadWgmma::InFlight { writes, .. } } => Some(writes),
         _ => None,
     };
@@ -176,19 +177,19 @@ fn one_line(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
 }
 
 /// The first of some kinds, in the order of blocks and of execution.
-fn first_of(kinds: &[Kind], wanted: impl Fn(&Kind) -> bool) -> Option<&Kind> {
+fn first_of(kinds: &[MistakeGroup], wanted: impl Fn(&MistakeGroup) -> bool) -> Option<&MistakeGroup> {
     let wanted = kinds.iter().filter(|kind| wanted(kind));
     wanted.min_by_key(|kind| (kind.first.block, kind.order))
 }
 
 /// The first meeting of whole warps at different barriers.
-fn first_apart(kinds: &[Kind]) -> Option<&Kind> {
+fn first_apart(kinds: &[MistakeGroup]) -> Option<&MistakeGroup> {
     first_of(kinds, |kind| {
         kind.first.code == Code::BarriersApart && matches!(kind.first.details, Details::Barrier { .. })
     })
 }
 
-fn race_of(kind: &Kind) -> Option<&RaceFacts> {
+fn race_of(kind: &MistakeGroup) -> Option<&RaceFacts> {
     match &kind.first.details {
         Details::Race(race) => Some(race),
         _ => None,
@@ -206,8 +207,8 @@ fn between(race: &RaceFacts) -> bool {
 }
 
 /// Two uses of one undefined element, read at two places and used at one.
-fn one_element(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
-    let element = |kind: &Kind| match &kind.first.details {
+fn one_element(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
+    let element = |kind: &MistakeGroup| match &kind.first.details {
         Details::Uninitialised { access, .. } => {
             Some((kind.first.code, access.space, access.address, launch.line(kind.first.instr)))
         }
@@ -217,7 +218,7 @@ fn one_element(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
 }
 
 /// `root` says all that `kind` would say, and more.
-fn explains(launch: &LaunchContext<'_>, root: &Kind, kind: &Kind) -> bool {
+fn explains(launch: &LaunchContext<'_>, root: &MistakeGroup, kind: &MistakeGroup) -> bool {
     if std::ptr::eq(root, kind) {
         return false;
     }
@@ -227,7 +228,7 @@ fn explains(launch: &LaunchContext<'_>, root: &Kind, kind: &Kind) -> bool {
     }
     // Between blocks before inside a block, different values before equal ones, a read and a write before two
     // writes, different warps before one.
-    let rank = |kind: &Kind, race: &RaceFacts| {
+    let rank = |kind: &MistakeGroup, race: &RaceFacts| {
         let two_writes = race.parties[0].kind == race.parties[1].kind;
         (!between(race), race.equal, two_writes, race.same_warp, kind.first.instr, kind.order)
     };
@@ -240,7 +241,7 @@ fn reader(race: &RaceFacts) -> Option<&RaceParty> {
 }
 
 /// Two races inside a block that one barrier repairs: read at the same line, ordered the same way.
-fn one_barrier_for_both(launch: &LaunchContext<'_>, a: &Kind, b: &Kind) -> bool {
+fn one_barrier_for_both(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
     let (Some(a), Some(b)) = (race_of(a), race_of(b)) else { return false };
     let (Some(x), Some(y)) = (reader(a), reader(b)) else { return false };
     if between(a) || between(b) || a.space != b.space || a.left_out.is_some() != b.left_out.is_some() {
@@ -297,7 +298,7 @@ fn array_at(launch: &LaunchContext<'_>, (instr, address): (u32, u64)) -> Option<
     target.map(|target| target.start)
 }
 
-fn better(kind: &Kind, than: &Kind) -> bool {
-    let same_warp = |kind: &Kind| race_of(kind).is_some_and(|race| race.same_warp);
+fn better(kind: &MistakeGroup, than: &MistakeGroup) -> bool {
+    let same_warp = |kind: &MistakeGroup| race_of(kind).is_some_and(|race| race.same_warp);
     same_warp(than) && !same_warp(kind)
 }

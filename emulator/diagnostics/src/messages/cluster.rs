@@ -1,6 +1,6 @@
 //! Clusters: shared memory of other blocks, and the barrier of the cluster.
 
-use simt::check::{AccessKind, BadAccess, BarrierGroup, Code, Elsewhere, Kind, RemoteProblem};
+use simt::check::{AccessKind, BadAccess, BarrierGroup, Code, Elsewhere, MistakeGroup, RemoteProblem};
 use simt::program::{MemSpace, RANK_SHIFT};
 
 use crate::launch_context::{Draft, LaunchContext};
@@ -15,7 +15,7 @@ pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
 }
 
 /// `` `tile[3]` ``, or an address.
-fn what(launch: &LaunchContext<'_>, kind: &Kind, access: &BadAccess, offset: u64) -> String {
+fn what(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: &BadAccess, offset: u64) -> String {
     let target = launch.target(kind.first.instr, MemSpace::Shared, offset, access.bytes, access.kind);
     match target.filter(|target| target.named) {
         Some(target) => format!("`{}`", target.indexed()),
@@ -47,7 +47,7 @@ pub(crate) fn rank_of(launch: &LaunchContext<'_>, block: u64) -> u32 {
 }
 
 /// `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its cluster.`
-fn first(launch: &LaunchContext<'_>, kind: &Kind) -> String {
+fn first(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> String {
     let block = kind.first.block;
     let rank = rank_of(launch, block);
     let at = launch.block_position(block);
@@ -57,7 +57,7 @@ fn first(launch: &LaunchContext<'_>, kind: &Kind) -> String {
 /// Drafts the message of an access to a block that cannot be reached.
 pub(crate) fn unreachable(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     access: BadAccess,
     problem: RemoteProblem,
 ) -> Draft {
@@ -125,7 +125,7 @@ pub(crate) fn unreachable(
 /// Drafts the message of an access outside of the arrays of another block, or that is not aligned there.
 pub(crate) fn misplaced(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
@@ -154,7 +154,7 @@ pub(crate) fn misplaced(
 /// Drafts the message of a read of shared memory that its block has not written.
 pub(crate) fn unwritten(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
@@ -171,7 +171,7 @@ pub(crate) fn unwritten(
 }
 
 /// Drafts the message of `barrier.cluster` out of turn.
-pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &Kind, waits: bool) -> Draft {
+pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &MistakeGroup, waits: bool) -> Draft {
     let mut draft = match waits {
         true => Draft::new("barrier.cluster.wait without barrier.cluster.arrive before it"),
         false => Draft::new("barrier.cluster.arrive again, without barrier.cluster.wait in between"),
@@ -184,7 +184,7 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &Kind, waits: bool) 
 }
 
 /// Drafts the message of a cluster in which no thread can go on.
-pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &Kind, places: &[Elsewhere]) -> Draft {
+pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &MistakeGroup, places: &[Elsewhere]) -> Draft {
     let draft = Draft::new("threads of a cluster wait for each other for ever");
     let here = kind.first.instr;
     let threads =

@@ -1,11 +1,11 @@
 //! Messages about fragments of `wmma` that a product cannot take.
 
 use crate::launch_context::{Draft, LaunchContext};
-use simt::check::Kind;
-use simt::mma::fragment::{Foreign, Fragment};
+use simt::check::MistakeGroup;
+use simt::program::mma::fragment::{Foreign, Fragment};
 
 /// Drafts the message of `E-FRAGMENT`.
-pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, foreign: &Foreign) -> Draft {
+pub(crate) fn product(launch: &LaunchContext<'_>, kind: &MistakeGroup, foreign: &Foreign) -> Draft {
     let Foreign { wanted, given, maker } = *foreign;
     let part = wanted.part;
     let draft = Draft::new(if given.part != wanted.part {

@@ -6,10 +6,10 @@ use crate::locate::arrays::Target;
 use crate::locate::case::{Case, noun};
 use crate::words::{count, nth};
 use simt::check::BadAccess;
-use simt::check::Kind;
+use simt::check::MistakeGroup;
 
 /// Drafts the message of `E-FREED`.
-pub(crate) fn freed(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
+pub(crate) fn freed(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
     let what = noun(access.kind);
     let Some(target) = &case.target else { return nowhere(&case) };
@@ -35,7 +35,7 @@ pub(crate) fn freed(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) 
 }
 
 /// Drafts the message of `E-ALIGN`.
-pub(crate) fn misaligned(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
+pub(crate) fn misaligned(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
     let what = noun(access.kind);
     let size = u64::from(access.bytes.max(1));
@@ -111,7 +111,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Drafts the message of `E-READ-ONLY`.
-pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &Kind, access: BadAccess) -> Draft {
+pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
     let Some(target) = &case.target else { return nowhere(&case) };
     let what = if target.element.space == "param" { "a kernel parameter" } else { "`__constant__` memory" };

@@ -4,7 +4,7 @@ use super::cluster::rank_of;
 use super::sync::{group_name, list_groups, thread_count};
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::count;
-use simt::check::{AccessKind, BarrierGroup, Kind, PhaseOfCopy, PhaseWaits, Waited};
+use simt::check::{AccessKind, BarrierGroup, MistakeGroup, PhaseOfCopy, PhaseWaits, Waited};
 use simt::program::MemSpace;
 
 /// Bytes of a barrier.
@@ -22,7 +22,7 @@ pub(crate) fn barrier_name(launch: &LaunchContext<'_>, instr: u32, offset: u32) 
 /// Drafts the message of `E-BARRIER` where phases of barriers in shared memory never end.
 pub(crate) fn deadlock(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     waits: &[PhaseWaits],
     others: &[BarrierGroup],
 ) -> Draft {
@@ -278,7 +278,7 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
 }
 
 /// Drafts the message of `E-PROXY`.
-pub(crate) fn no_fence(launch: &LaunchContext<'_>, kind: &Kind, address: u64) -> Draft {
+pub(crate) fn no_fence(launch: &LaunchContext<'_>, kind: &MistakeGroup, address: u64) -> Draft {
     let what = launch.name_in_shared(kind.first.instr, address, 4, AccessKind::Read);
     let (reader, short, all) = match launch.mnemonic(kind.first.instr).starts_with("wgmma") {
         true => ("product", "product", "products of warpgroups reach"),

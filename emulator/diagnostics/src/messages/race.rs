@@ -12,13 +12,18 @@ use crate::locate::spot::{self, Spot};
 use crate::source::statements::Control;
 use crate::trace::End;
 use crate::words::{capital, code, list};
-use simt::check::Kind;
+use simt::arithmetic::lanes::NONE;
+use simt::check::MistakeGroup;
 use simt::check::{AccessKind, Details, MissingOrder, RaceFacts, RaceParty};
-use simt::lanes::NONE;
 use simt::program::{MemSpace, OpKind, TensorWay};
 
 /// Drafts the message of `E-RACE` or `W-RACE-EQUAL`.
-pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, also: &[&Kind]) -> Draft {
+pub(crate) fn race(
+    launch: &LaunchContext<'_>,
+    kind: &MistakeGroup,
+    race: &RaceFacts,
+    also: &[&MistakeGroup],
+) -> Draft {
     let [a, b] = race.parties;
     // The write comes first: it is what goes wrong.
     let (first, second) = if a.kind == AccessKind::Read || a.kind > b.kind && b.kind != AccessKind::Read {
@@ -26,8 +31,7 @@ pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, al
     } else {
         (a, b)
     };
-    let target =
-        launch.target(known(first.instr, second.instr), race.space, race.address, first.bytes, first.kind);
+    let target = launch.target(first.instr, race.space, race.address, first.bytes, first.kind);
     let target = target.map(|mut target| {
         // The unit in question, not the whole access.
         target.access_bytes = target.element.element_bytes;
@@ -45,8 +49,8 @@ pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, al
     draft.no_listing = true;
     let same_line = launch.line(first.instr) == launch.line(second.instr)
         && (race.same_instruction || update || first.kind == second.kind);
-    draft.instr = (first.instr != u32::MAX).then_some(first.instr);
-    let here = draft.instr.unwrap_or(kind.first.instr);
+    let here = first.instr;
+    draft.instr = Some(here);
     draft.carets = underlined(launch, first, target.as_ref());
     if same_line {
         let key = |party: &RaceParty| (party.block, party.thread);
@@ -106,7 +110,7 @@ fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &T
 fn past_the_row(
     launch: &LaunchContext<'_>,
     here: u32,
-    kind: &Kind,
+    kind: &MistakeGroup,
     parties: [RaceParty; 2],
     target: &Target,
 ) -> Option<(String, Option<String>)> {
@@ -160,10 +164,6 @@ fn leaves_out(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<&'static s
     }
 }
 
-fn known(a: u32, b: u32) -> u32 {
-    if a == u32::MAX { b } else { a }
-}
-
 fn title(
     race: &RaceFacts,
     (first, second): (RaceParty, RaceParty),
@@ -199,9 +199,6 @@ fn done(kind: AccessKind) -> &'static str {
 }
 
 fn who(launch: &LaunchContext<'_>, party: RaceParty, between_blocks: bool) -> String {
-    if party.thread == u32::MAX {
-        return "another thread".into();
-    }
     let thread = format!("thread {}", launch.thread_position(u64::from(party.thread)));
     if between_blocks {
         return format!("{thread} of block {}", launch.block_position(party.block));
@@ -219,9 +216,6 @@ fn party(
 ) {
     let elsewhere = launch.elsewhere(here, party.instr);
     lines.push(format!("{intro}{elsewhere}:"));
-    if party.instr == u32::MAX {
-        return;
-    }
     let place = launch.place(party.instr);
     lines.push(place.listed());
     let Some(text) = &place.text else { return };
@@ -265,7 +259,12 @@ fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: RaceParty, ar
 }
 
 /// Share of the array, and number of threads.
-fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Target>) -> Vec<String> {
+fn extent(
+    launch: &LaunchContext<'_>,
+    kind: &MistakeGroup,
+    race: &RaceFacts,
+    target: Option<&Target>,
+) -> Vec<String> {
     let mut text = String::new();
     if let Some(target) = target
         && target.element.n_elements > 1
@@ -297,7 +296,7 @@ fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Opt
 }
 
 /// Other arrays with which the same happens.
-fn others(launch: &LaunchContext<'_>, here: u32, also: &[&Kind], array: &str) -> Option<String> {
+fn others(launch: &LaunchContext<'_>, here: u32, also: &[&MistakeGroup], array: &str) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for kind in also {
         let Details::Race(race) = &kind.first.details else { continue };
@@ -355,7 +354,7 @@ fn reasons(
     launch: &LaunchContext<'_>,
     race: &RaceFacts,
     (first, second): (RaceParty, RaceParty),
-    (array, also): (&str, &[&Kind]),
+    (array, also): (&str, &[&MistakeGroup]),
     update: bool,
 ) -> Draft {
     let between_blocks = first.block != second.block;
@@ -661,7 +660,7 @@ const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU sc
 const READ_FIRST: &str = "read into a variable first, then BARRIER in all threads, then write.";
 
 /// Where barriers belong for a race and those that are reported with it.
-fn together(launch: &LaunchContext<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
+fn together(launch: &LaunchContext<'_>, race: &RaceFacts, also: &[&MistakeGroup]) -> Vec<Spot> {
     let Some(mut spots) = spot::spots(launch, race) else { return Vec::new() };
     for kind in also {
         let Details::Race(other) = &kind.first.details else { continue };

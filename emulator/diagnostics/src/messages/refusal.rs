@@ -4,7 +4,7 @@ use simt::check::Code;
 use simt::launch::{
     LaunchConfig, LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS,
 };
-use simt::limits::LOCAL_BYTES;
+use simt::program::limits::LOCAL_BYTES;
 use simt::program::{Kernel, Param};
 
 use crate::launch_context::{header, paragraph};

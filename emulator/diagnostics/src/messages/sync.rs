@@ -3,7 +3,7 @@
 use crate::launch_context::{Around, Draft, LaunchContext};
 use crate::source::statements::Control;
 use crate::words::{self, capital, code, count, plural};
-use simt::check::{BarrierGroup, Details, Event, Kind, SyncMask, WrongMask, lanes};
+use simt::check::{BarrierGroup, Details, Event, MistakeGroup, SyncMask, WrongMask, lanes};
 use simt::program::InstrInfo;
 
 /// Threads of a group, by index.
@@ -103,7 +103,7 @@ pub(crate) fn list_groups(
 /// Drafts the message of `E-BARRIER` or `W-BARRIER`.
 pub(crate) fn barrier(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     groups: &[BarrierGroup],
     deadlock: bool,
     late: Option<&BarrierGroup>,
@@ -255,7 +255,7 @@ pub(crate) fn branch_of<'a>(
 }
 
 /// `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
-pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &Kind, missing: u32) -> Draft {
+pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &MistakeGroup, missing: u32) -> Draft {
     let Event { instr, warp, mask, .. } = kind.first;
     let around = match kind.first.details {
         Details::Parted { exit, .. } => branch_of(launch, instr, exit),
@@ -288,7 +288,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &Kind, missing: u32) -> D
 /// `W-EXITED`: reported together with the read that goes wrong because of it.
 pub(crate) fn exited(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     returned: u32,
     first: u32,
     exit: Option<u32>,
@@ -372,7 +372,7 @@ fn lane_names(mask: u32) -> String {
 }
 
 /// Drafts the message about an instruction of tensor cores that part of a warp executes.
-fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
+fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
     let call = call_name(launch, instr);
     let SyncMask { present, exited, .. } = *facts;
@@ -429,7 +429,7 @@ pub(crate) fn is_of_whole_warps(launch: &LaunchContext<'_>, instr: u32) -> bool 
 }
 
 /// Drafts the message of `E-SYNC-MASK` or `W-SHUFFLE`.
-pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> Draft {
+pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
     if is_of_whole_warps(launch, instr) {
         return part_of_a_warp(launch, kind, facts);

@@ -4,13 +4,13 @@ use super::bounds::unsigned_countdown;
 use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
 use crate::source::text::words;
 use crate::words::{code, grouped, list};
-use simt::check::{BadOperand, Kind};
+use simt::check::{BadOperand, MistakeGroup};
 use simt::program::BARRIERS;
 
 /// Drafts the message of `E-LOOP`.
 pub(crate) fn runaway(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     budget: u64,
     proven: bool,
     span: Option<(u32, u32)>,
@@ -49,7 +49,7 @@ pub(crate) fn runaway(
 /// Why a loop does not end, as far as its text and the arguments tell.
 fn loop_reason(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     instr: u32,
     proven: bool,
     around: Option<Around<'_>>,
@@ -128,7 +128,12 @@ fn loop_reason(
 }
 
 /// Drafts the message of `E-OPERAND`.
-pub(crate) fn operand(launch: &LaunchContext<'_>, kind: &Kind, problem: BadOperand, value: u32) -> Draft {
+pub(crate) fn operand(
+    launch: &LaunchContext<'_>,
+    kind: &MistakeGroup,
+    problem: BadOperand,
+    value: u32,
+) -> Draft {
     let instruction = launch.place(kind.first.instr).instruction;
     let instruction = code(instruction.trim_end_matches(';'));
     let last = BARRIERS - 1;
@@ -180,7 +185,7 @@ pub(crate) fn operand(launch: &LaunchContext<'_>, kind: &Kind, problem: BadOpera
 }
 
 /// Drafts the message of `E-TRAP`.
-pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
+pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
     if launch.context.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
@@ -208,7 +213,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
 }
 
 /// Drafts the message of `E-ASSERT`.
-pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &Kind, message: &str) -> Draft {
+pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &MistakeGroup, message: &str) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new(format!("assertion failed: `{message}`"));
     draft.notes.push(launch.first_thread(kind));

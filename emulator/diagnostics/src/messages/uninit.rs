@@ -6,12 +6,11 @@ use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::subscript::Explained;
 use crate::words::{self, code};
-use simt::check::Kind;
-use simt::check::{AccessKind, BadAccess, CopyUnderWay, Details, Use};
+use simt::check::{AccessKind, BadAccess, CopiedBy, CopyUnderWay, Details, MistakeGroup, Use};
 use simt::program::{MemSpace, OpKind};
 
 /// Drafts the message of `E-UNINIT`.
-pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
+pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
     let Details::Uninitialised { access, load, used, copied, written, fresh, .. } = &kind.first.details
     else {
         return Draft::new("something is used that nothing wrote");
@@ -55,7 +54,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
         reader = format!("{reader} {more}");
     }
     draft.notes.push(reader);
-    let copied = copied.filter(|by| *by != load);
+    let copied = copied.filter(|by| *by != CopiedBy::Instr(load));
     draft.notes.extend(way((launch, here), *used, copied));
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
@@ -143,9 +142,9 @@ fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str
 }
 
 /// Use of the value, if it is on another line than the read.
-fn used_title(used: Use, name: &str, copied: Option<u32>) -> String {
+fn used_title(used: Use, name: &str, copied: Option<CopiedBy>) -> String {
     let which = match copied {
-        Some(UNKNOWN) => "which holds no defined value",
+        Some(CopiedBy::Unknown) => "which holds no defined value",
         _ => "which nothing wrote",
     };
     let of = match used {
@@ -170,9 +169,9 @@ fn use_of(used: Use) -> &'static str {
 /// Drafts the message of `E-UNINIT` about a register.
 pub(crate) fn unset(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     (used, by): (Use, u32),
-    copied: Option<u32>,
+    copied: Option<CopiedBy>,
 ) -> Draft {
     let here = kind.first.instr;
     let ops = { launch.context.kernel.ops.iter() }.filter(|op| op.instr == here);
@@ -211,18 +210,15 @@ pub(crate) fn unset(
     )
 }
 
-/// [`Details::Uninitialised`]'s `copied`, when it is not known who did.
-const UNKNOWN: u32 = u32::MAX - 1;
-
 /// Where the value went between the read and the use, and after.
-fn way((launch, here): (&LaunchContext<'_>, u32), used: Use, copied: Option<u32>) -> Option<String> {
+fn way((launch, here): (&LaunchContext<'_>, u32), used: Use, copied: Option<CopiedBy>) -> Option<String> {
     let shown = launch.line(here);
     let mut parts = Vec::new();
     match copied {
-        Some(UNKNOWN) => {
+        Some(CopiedBy::Unknown) => {
             parts.push("A copy of something that nothing wrote was stored there before.".to_owned())
         }
-        Some(by) if launch.line(by) != shown => {
+        Some(CopiedBy::Instr(by)) if launch.line(by) != shown => {
             parts.push(format!("A copy went through memory at {}.", launch.line_name(here, by)));
         }
         _ => {}
@@ -238,7 +234,7 @@ fn way((launch, here): (&LaunchContext<'_>, u32), used: Use, copied: Option<u32>
 /// `E-UNINIT` where a `cp.async` is to write, and nobody has waited for it.
 pub(crate) fn under_way(
     launch: &LaunchContext<'_>,
-    kind: &Kind,
+    kind: &MistakeGroup,
     access: BadAccess,
     load: u32,
     copy: CopyUnderWay,
@@ -487,7 +483,7 @@ fn filler_reason((launch, here): (&LaunchContext<'_>, u32), filler: &Filler, nam
             format!("{line}, which fills {name}, ran in {threads} of {all} threads: {under}.")
         }
         (Some(threads), None) => {
-            let exited = |kind: &Kind| matches!(kind.first.details, Details::Exited { .. });
+            let exited = |kind: &MistakeGroup| matches!(kind.first.details, Details::Exited { .. });
             let rest = if launch.kinds.iter().any(exited) { "; the others had returned" } else { "" };
             format!("{line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
         }

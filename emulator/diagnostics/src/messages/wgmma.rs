@@ -2,11 +2,11 @@
 
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::count;
-use simt::check::{AccessKind, BadWgmma, Kind};
-use simt::tensor::Swizzle;
+use simt::check::{AccessKind, BadWgmma, MistakeGroup};
+use simt::program::tensor::Swizzle;
 
 /// Drafts the message of `E-WGMMA`.
-pub(crate) fn product(launch: &LaunchContext<'_>, kind: &Kind, problem: BadWgmma) -> Draft {
+pub(crate) fn product(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: BadWgmma) -> Draft {
     let here = kind.first.instr;
     let place = |address: u32| launch.name_in_shared(here, address.into(), 2, AccessKind::Read);
     let mut draft = match problem {

@@ -81,7 +81,7 @@ impl Inputs {
             modules: Vec::new(),
             prototypes: Prototypes::default(),
             failed: None,
-            left: simt::limits::tree_bytes(MEMORY.limit()),
+            left: simt::program::limits::tree_bytes(MEMORY.limit()),
         }
     }
 

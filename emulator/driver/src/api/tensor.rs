@@ -4,7 +4,7 @@
 
 use std::ffi::c_uint;
 
-use simt::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
+use simt::program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
 
 use crate::contexts::ready_for;
 use crate::edge::{In, Out, export};
@@ -60,7 +60,7 @@ export! {
         ready_for(out)?;
         let element = element(kind)?;
         let rank = rank as usize;
-        if !(1..=simt::tensor::RANKS).contains(&rank) {
+        if !(1..=simt::program::tensor::RANKS).contains(&rank) {
             return Err(refused(ENCODE, &Rule::Rank(rank as u64).to_string()));
         }
         match interleave {

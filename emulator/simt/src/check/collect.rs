@@ -1,6 +1,6 @@
-//! Events gathered by kind: the first of each, and how many threads did the same.
+//! Events gathered in groups of the same mistake: the first of each, and how many threads made it.
 //!
-//! Instructions that come from one place of the source (the copies of an unrolled loop) count as one kind, so
+//! Instructions that come from one place of the source (the copies of an unrolled loop) count as one group, so
 //! that a mistake is reported once. What is kept does not depend on how blocks were shared out to workers: "first"
 //! means the lowest block and, in it, the order of execution; counts are sums over blocks.
 
@@ -13,10 +13,10 @@ use super::{Code, Severity};
 use crate::memory::{AllocationInfo, Table};
 use crate::program::{Kernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
 
-/// Kinds kept by one collector: far more than anybody reads, and a bound on memory.
-const MAX_KINDS: usize = 256;
+/// The most groups that one collector keeps, which bounds its memory.
+const MAX_GROUPS: usize = 256;
 
-/// Key of a kind of mistake: code, place, the other party's place, the array, and whether blocks race with blocks.
+/// Key of a group: code, place, the other party's place, the array, and whether blocks race with blocks.
 type Key = (Code, u32, u32, u64, bool);
 
 /// Gathers events. One per worker thread.
@@ -25,7 +25,7 @@ pub struct Collector {
     sites: Arc<Sites>,
     block: [u32; 3],
     grid: [u32; 3],
-    kinds: BTreeMap<Key, Kind>,
+    groups: BTreeMap<Key, MistakeGroup>,
     /// Number of events so far, which orders those of one block.
     clock: u64,
     dropped: u64,
@@ -40,10 +40,10 @@ pub(crate) struct Sites {
     shared: Vec<u32>,
 }
 
-/// A kind of mistake, with its first event and counts.
+/// The events of one mistake, which share a message: the first of them, and counts.
 #[derive(Debug, Clone)]
-pub struct Kind {
-    /// The first event of this kind.
+pub struct MistakeGroup {
+    /// The first event of this group.
     pub first: Event,
     /// Order of the first event among those of its block.
     pub order: u64,
@@ -64,7 +64,7 @@ pub struct Kind {
 #[derive(Debug, Clone, Default)]
 pub struct Mistakes {
     /// Errors first, then by code, then by place.
-    pub kinds: Vec<Kind>,
+    pub groups: Vec<MistakeGroup>,
     /// The allocations as they were when the launch started.
     table: Option<Arc<Table>>,
 }
@@ -72,12 +72,12 @@ pub struct Mistakes {
 impl Mistakes {
     /// True without findings, not even a warning.
     pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
+        self.groups.is_empty()
     }
 
     /// Codes of the mistakes, in their order.
     pub fn codes(&self) -> Vec<Code> {
-        self.kinds.iter().map(|kind| kind.first.code).collect()
+        self.groups.iter().map(|group| group.first.code).collect()
     }
 
     /// The allocation at or near an address, also a freed one.
@@ -87,48 +87,48 @@ impl Mistakes {
 }
 
 impl Collector {
-    /// An empty one for launches of `kernel` with this grid and block.
+    /// Creates an empty collector for launches of `kernel` with this grid and block.
     pub fn new(kernel: &Kernel, grid: [u32; 3], block: [u32; 3]) -> Self {
         let sites = Sites::new(kernel).into();
-        Self { sites, block, grid, kinds: BTreeMap::new(), clock: 0, dropped: 0 }
+        Self { sites, block, grid, groups: BTreeMap::new(), clock: 0, dropped: 0 }
     }
 
-    /// Takes the events so far, leaving an empty collector.
+    /// Takes the events so far and leaves an empty collector.
     pub fn take(&mut self) -> Self {
-        Self { sites: self.sites.clone(), kinds: std::mem::take(&mut self.kinds), ..*self }
+        Self { sites: self.sites.clone(), groups: std::mem::take(&mut self.groups), ..*self }
     }
 
     /// True without events, not even a warning.
     pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
+        self.groups.is_empty()
     }
 
     /// Approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
         // The texts and tables of an event are bounded, and few are that large.
-        size_of::<Self>() + self.kinds.len() * (size_of::<Kind>() + 4096)
+        size_of::<Self>() + self.groups.len() * (size_of::<MistakeGroup>() + 4096)
     }
 
     /// True without events that fail the launch.
     pub fn is_clean(&self) -> bool {
-        !self.kinds.keys().any(|(code, ..)| code.severity() == Severity::Error)
+        !self.groups.keys().any(|(code, ..)| code.severity() == Severity::Error)
     }
 
-    /// An event of this code and instruction in `block` would be the first of its kind: worth finding out more.
-    /// The instruction is that of the event, of `E-UNINIT` the load.
+    /// True where an event of this code and instruction in `block` would be the first of its group, so that its details
+    /// are worth computing. `instr` is the instruction of the event, or of `E-UNINIT` the load.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let site = self.sites.site(instr);
         let mut of_site =
-            self.kinds.range((code, site, 0, 0, false)..=(code, site, u32::MAX, u64::MAX, true));
-        of_site.all(|(_, kind)| kind.first.block > block)
+            self.groups.range((code, site, 0, 0, false)..=(code, site, u32::MAX, u64::MAX, true));
+        of_site.all(|(_, group)| group.first.block > block)
     }
 
-    /// Two reads with the same place and array are one cause.
+    /// Returns the cause of an undefined value: equal for reads of the same array from the same place of the source.
     pub(crate) fn cause(&self, load: u32, space: MemSpace, address: u64) -> (u32, u64) {
         (self.sites.site(load), self.sites.array(space, address))
     }
 
-    /// Like `is_new`, for an access to this array alone: two arrays in one line are two kinds.
+    /// Like [`Self::is_new`], for an access to this array alone: two arrays in one line are two groups.
     pub fn is_new_access(
         &self,
         code: Code,
@@ -137,7 +137,7 @@ impl Collector {
         (space, address): (MemSpace, u64),
     ) -> bool {
         let key = (code, self.sites.site(instr), u32::MAX, self.sites.array(space, address), false);
-        self.kinds.get(&key).is_none_or(|kind| kind.first.block > block)
+        self.groups.get(&key).is_none_or(|group| group.first.block > block)
     }
 
     pub fn record(&mut self, event: Event) {
@@ -146,7 +146,7 @@ impl Collector {
         let array = |space, address| self.sites.array(space, address);
         let key = match &event.details {
             Details::Race(race) => {
-                // The pair in either order is one mistake.
+                // A race is one mistake whichever party comes first.
                 let [a, b] = race.parties.map(|party| self.sites.site(party.instr));
                 let between_blocks = race.parties[0].block != race.parties[1].block;
                 (event.code, a.min(b), a.max(b), array(race.space, race.address), between_blocks)
@@ -159,20 +159,20 @@ impl Collector {
                 let site = self.sites.site(*load);
                 (event.code, site, u32::MAX, array(access.space, access.address), false)
             }
-            Details::Wgmma { problem } => (event.code, site, problem.kind(), 0, false),
+            Details::Wgmma { problem } => (event.code, site, problem.group_key(), 0, false),
             // Each operand of a product is a mistake of its own.
             Details::Fragment { foreign } => (event.code, site, u32::from(foreign.wanted.part), 0, false),
-            // Beside what else is known of the barrier.
+            // A group of its own, beside the other mistakes at the barrier.
             Details::Parted { .. } => (event.code, site, 0, 0, false),
             _ => (event.code, site, u32::MAX, 0, false),
         };
         let dims = self.block;
         let origin = block_origin(event.block, self.grid, dims);
-        if self.kinds.len() >= MAX_KINDS && !self.kinds.contains_key(&key) {
+        if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             self.dropped += 1;
             return;
         }
-        let kind = self.kinds.entry(key).or_insert_with(|| Kind {
+        let group = self.groups.entry(key).or_insert_with(|| MistakeGroup {
             first: event.clone(),
             order: self.clock,
             n_threads: 0,
@@ -182,19 +182,19 @@ impl Collector {
             addresses: None,
             current: (event.block, HashMap::new()),
         });
-        if kind.current.0 != event.block {
-            kind.close_block();
-            kind.current.0 = event.block;
+        if group.current.0 != event.block {
+            group.close_block();
+            group.current.0 = event.block;
         }
-        let seen = kind.current.1.entry(event.warp).or_insert(0);
+        let seen = group.current.1.entry(event.warp).or_insert(0);
         let new = event.mask & !*seen;
         *seen |= event.mask;
         for lane in lanes(new) {
             let thread = thread_position(u64::from(event.warp) * 32 + u64::from(lane), dims);
             for axis in 0..3 {
                 let at = origin[axis] + u64::from(thread[axis]);
-                kind.low[axis] = kind.low[axis].min(at);
-                kind.high[axis] = kind.high[axis].max(at);
+                group.low[axis] = group.low[axis].min(at);
+                group.high[axis] = group.high[axis].max(at);
             }
         }
         let touched = match &event.details {
@@ -206,19 +206,19 @@ impl Collector {
             _ => None,
         };
         if let Some((from, to)) = touched {
-            let (low, high) = kind.addresses.unwrap_or((from, to));
-            kind.addresses = Some((low.min(from), high.max(to)));
+            let (low, high) = group.addresses.unwrap_or((from, to));
+            group.addresses = Some((low.min(from), high.max(to)));
         }
-        if rank(&event) < rank(&kind.first) {
-            let old = std::mem::replace(&mut kind.first, event);
-            kind.order = self.clock;
-            // What was written is found out for the first of a block only.
+        if rank(&event) < rank(&group.first) {
+            let old = std::mem::replace(&mut group.first, event);
+            group.order = self.clock;
+            // `written` and `copy` were computed for the first event of the block only.
             if let (
                 Details::Uninitialised { written, copy, .. },
                 Details::Uninitialised { written: known, copy: of_first, .. },
-            ) = (&mut kind.first.details, old.details)
+            ) = (&mut group.first.details, old.details)
                 && written.is_empty()
-                && old.block == kind.first.block
+                && old.block == group.first.block
             {
                 *written = known;
                 *copy = copy.or(of_first);
@@ -228,11 +228,11 @@ impl Collector {
 
     pub fn merge(&mut self, other: Self) {
         self.dropped += other.dropped;
-        for (key, mut theirs) in other.kinds {
+        for (key, mut theirs) in other.groups {
             theirs.close_block();
-            match self.kinds.get_mut(&key) {
+            match self.groups.get_mut(&key) {
                 None => {
-                    self.kinds.insert(key, theirs);
+                    self.groups.insert(key, theirs);
                 }
                 Some(ours) => {
                     ours.close_block();
@@ -257,26 +257,26 @@ impl Collector {
 
     /// Findings from the events of launches of `kernel` on these allocations.
     pub(crate) fn finish(mut self, kernel: &Kernel, table: &Arc<Table>) -> Mistakes {
-        let mut kinds: Vec<Kind> = std::mem::take(&mut self.kinds).into_values().collect();
-        for kind in &mut kinds {
-            kind.close_block();
+        let mut groups: Vec<MistakeGroup> = std::mem::take(&mut self.groups).into_values().collect();
+        for group in &mut groups {
+            group.close_block();
         }
-        kinds.sort_by_key(|kind| {
-            let place = place_of(kernel, kind.first.instr);
-            (kind.first.code.severity(), kind.first.code, place, kind.first.instr)
+        groups.sort_by_key(|group| {
+            let place = place_of(kernel, group.first.instr);
+            (group.first.code.severity(), group.first.code, place, group.first.instr)
         });
         // Memory that is freed after the launch stays while somebody holds the table.
-        let table = (!kinds.is_empty()).then(|| Arc::clone(table));
-        Mistakes { kinds, table }
+        let table = (!groups.is_empty()).then(|| Arc::clone(table));
+        Mistakes { groups, table }
     }
 
     #[cfg(test)]
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = &Kind> {
-        self.kinds.values()
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &MistakeGroup> {
+        self.groups.values()
     }
 }
 
-impl Kind {
+impl MistakeGroup {
     #[cfg(test)]
     pub(crate) fn n_open_threads(&self) -> u32 {
         self.current.1.values().map(|mask| mask.count_ones()).sum()
@@ -292,7 +292,7 @@ impl Kind {
     }
 }
 
-/// Order in which an event of a kind is picked for the report: the lowest block's, of accesses the lowest warp's, else
+/// Order in which an event of a group is picked for the report: the lowest block's, of accesses the lowest warp's, else
 /// the first; of a race one between different warps, if there is one.
 fn rank(event: &Event) -> (bool, u64, u32) {
     let same_warp = matches!(&event.details, Details::Race(race) if race.same_warp);

@@ -1,9 +1,9 @@
 //! A mistake as the emulator records it, without words.
 
 use super::Code;
-use crate::mma::fragment::Foreign;
 use crate::program::MemSpace;
-use crate::tensor::Swizzle;
+use crate::program::mma::fragment::Foreign;
+use crate::program::tensor::Swizzle;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
@@ -21,12 +21,12 @@ pub struct Event {
     /// Block, as linear index.
     pub block: u64,
     pub warp: u32,
-    /// Lanes that did it. The message names the lowest.
+    /// Lanes that made the mistake. The message names the lowest.
     pub mask: u32,
     pub details: Details,
 }
 
-/// The facts of an event; which one belongs to a code is said at each.
+/// The facts of an event; each variant names the codes that it belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Details {
     /// `E-TRAP`, or nothing more to say.
@@ -41,8 +41,8 @@ pub enum Details {
         load: u32,
         /// Use that makes the undefined value a mistake.
         used: Use,
-        /// The last instruction that stored a copy, `u32::MAX - 1` when unknown. `None`: nothing stored there.
-        copied: Option<u32>,
+        /// The last store of a copy of the value. `None`: nothing was stored at the address.
+        copied: Option<CopiedBy>,
         /// Byte ranges (start, end) of the same array or allocation that were written so far, as addresses like
         /// [`BadAccess::address`], in order. May be empty for later events of a kind.
         written: Box<[(u64, u64)]>,
@@ -56,10 +56,10 @@ pub enum Details {
     Unset {
         /// Use that makes the undefined value a mistake.
         used: Use,
-        /// The instruction that did so: often [`Event::instr`] itself.
+        /// The instruction that made that use: often [`Event::instr`] itself.
         by: u32,
-        /// The last instruction that stored the value in memory meanwhile.
-        copied: Option<u32>,
+        /// The last store of the value to memory in between.
+        copied: Option<CopiedBy>,
     },
     /// `E-RACE`, `W-RACE-EQUAL`: made by the race checks.
     Race(Box<RaceFacts>),
@@ -263,8 +263,9 @@ pub enum BadWgmma {
 }
 
 impl BadWgmma {
-    /// A number for each variant.
-    pub(super) fn kind(&self) -> u32 {
+    /// A number that differs where the mistakes at one instruction are reported separately: by variant, and of
+    /// [`Self::InFlight`] by `writes`.
+    pub(super) fn group_key(&self) -> u32 {
         match self {
             Self::InFlight { writes, .. } => u32::from(*writes),
             Self::NoFence => 2,
@@ -394,8 +395,8 @@ pub enum BadBarrier {
         pending: u32,
         /// Bytes that it still waits for.
         bytes: i64,
-        /// The last wait of the thread, if it passed it before by the same parity, and no phase has ended since: the
-        /// offset of the barrier, and the parity.
+        /// Offset of the barrier and parity of the thread's last wait, where it had already passed a wait for that parity
+        /// and no phase has ended since.
         again: Option<(u32, u8)>,
     },
     /// The phase's last arrivals are `.noComplete`.
@@ -404,6 +405,15 @@ pub enum BadBarrier {
     OtherBlock,
     /// A phase is to wait for more bytes than a barrier counts.
     TooManyBytes(u64),
+}
+
+/// The store that put a copy of an undefined value in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopiedBy {
+    /// An instruction of this kernel, by index.
+    Instr(u32),
+    /// An earlier launch, or a store that is no longer recorded.
+    Unknown,
 }
 
 /// Use of an undefined value. Moving it is no use.
@@ -436,12 +446,12 @@ pub enum BadOperand {
     BarrierNumber,
     /// A barrier cannot count this number of threads.
     BarrierThreads,
-    /// Threads that meet at a barrier count different numbers of threads.
+    /// Threads that meet at a barrier name different numbers of threads.
     BarrierCounts {
         /// Count of the earlier arrivals.
         other: u32,
     },
-    /// A bulk copy moves pieces of 16 bytes.
+    /// The size of a bulk copy is not a multiple of 16 bytes.
     CopyBytes,
     /// `brx.idx` past the end of its table.
     BranchIndex { targets: u32 },
@@ -450,9 +460,9 @@ pub enum BadOperand {
 /// Why a call does not go to an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BadTarget {
-    /// No function of the module has it.
+    /// No function of the module has this address.
     NoFunction,
-    /// The function there takes or gives something else than the call says.
+    /// The function has other parameters or another result than the call declares.
     OtherSignature(String),
 }
 
@@ -461,12 +471,12 @@ pub enum BadTarget {
 pub struct SyncMask {
     /// Lanes that the instruction names, in the first lane of [`Event::mask`].
     pub named: u32,
-    /// Lanes that execute it.
+    /// Lanes that execute the instruction.
     pub present: u32,
     /// Lanes of the warp that have exited.
     pub exited: u32,
     pub wrong: WrongMask,
-    /// Instruction and lanes of the warp's lanes that do not execute it.
+    /// The warp's lanes that do not execute it, in groups: the instruction at which a group is, and its lanes.
     pub elsewhere: Vec<(u32, u32)>,
 }
 
@@ -477,7 +487,7 @@ pub enum WrongMask {
     Missing,
     /// A lane that executes it is not named by itself.
     CallerNotNamed,
-    /// Lanes that execute it together name different lanes: the other mask.
+    /// Lanes that execute it together name different masks; this is the other one.
     Differs(u32),
     /// A shuffle reads from this lane, which is named and does not execute it.
     SourceMissing(u32),
@@ -570,19 +580,21 @@ impl BarrierGroup {
     }
 }
 
+/// One of the two accesses of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RaceParty {
     pub kind: AccessKind,
-    /// Instruction; `u32::MAX` when it was not recorded.
+    /// Index of the instruction.
     pub instr: u32,
     /// Linear index of its block.
     pub block: u64,
-    /// Thread in the block, by index; `u32::MAX` when it was not recorded.
+    /// Index of the thread in the block.
     pub thread: u32,
+    /// Bytes of one lane's access.
     pub bytes: u32,
 }
 
-/// Two threads, one of them writes, nothing orders them.
+/// A race: accesses of two threads to the same memory, at least one of them a write, that nothing orders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaceFacts {
     /// Space of the memory: `Shared` or `Global`.

@@ -1,8 +1,8 @@
 //! The checks of an access that was found: does it read what nothing wrote, and does it race?
 
+use crate::arithmetic::lanes::{Lanes, WARP};
 use crate::check::AccessKind;
 use crate::check::race::{Touch, Values};
-use crate::lanes::{Lanes, WARP};
 use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
 

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use ptx::ast::Type;
 
 use crate::arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
-use crate::lanes::NONE;
 use crate::program::{Atomic, AtomicKind, Order};
 
 use super::bits;
 use super::memo::Home;
-use super::run_mode::Rare;
+use super::run_mode::General;
 use super::spec::{AccessSpec, Located};
 use super::worker::Worker;
 
@@ -156,7 +156,7 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 impl Worker<'_> {
     /// [`Worker::locate`] for operations outside the loop.
     pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
-        self.locate::<Rare>(spec, on)
+        self.locate::<General>(spec, on)
     }
 
     /// Does an atomic for the lanes `on`; whether memory changed.

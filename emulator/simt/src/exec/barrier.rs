@@ -26,7 +26,7 @@ impl Worker<'_> {
         if arrived > 0 && count != 0 && other != 0 && count != other && self.job.watch.checks() {
             let problem = BadOperand::BarrierCounts { other };
             let details = Details::Operand { problem, value: count };
-            self.report_at(instr, Code::Operand, on, details);
+            self.record_mistake_at(instr, Code::Operand, on, details);
         }
         let barrier = &mut self.block.barriers[id as usize];
         // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.
@@ -178,7 +178,7 @@ impl Worker<'_> {
         let (warp, mask, instr) = (*warp, *mask, *instr);
         if let Some(details) = details.take() {
             let running = std::mem::replace(&mut self.warp.index, warp);
-            self.report_at(instr, Code::ExitedBeforeBarrier, mask, details);
+            self.record_mistake_at(instr, Code::ExitedBeforeBarrier, mask, details);
             self.warp.index = running;
         }
     }
@@ -207,7 +207,7 @@ impl Worker<'_> {
         let details = Details::Parted { missing: part.missing, exit: warp.exit };
         self.block.apart.part_told = true;
         let running = std::mem::replace(&mut self.warp.index, part.warp);
-        self.report_at(part.instr, Code::BarriersApart, part.here, details);
+        self.record_mistake_at(part.instr, Code::BarriersApart, part.here, details);
         self.warp.index = running;
     }
 
@@ -239,7 +239,7 @@ impl Worker<'_> {
         if parted {
             if !std::mem::replace(&mut apart.told, true) {
                 let details = Details::Barrier { groups: groups.to_vec(), deadlock: false, late: None };
-                self.report_at(instr, Code::Barrier, mask, details);
+                self.record_mistake_at(instr, Code::Barrier, mask, details);
             }
             return;
         }
@@ -262,7 +262,7 @@ impl Worker<'_> {
         if apart.first.is_empty() {
             apart.first = places.clone();
             let details = Details::Barrier { groups: places, deadlock: false, late: None };
-            self.report_at(instr, Code::BarriersApart, mask, details);
+            self.record_mistake_at(instr, Code::BarriersApart, mask, details);
         }
     }
 
@@ -277,7 +277,7 @@ impl Worker<'_> {
         self.block.apart.told = true;
         let details =
             Details::Barrier { groups: self.block.apart.first.clone(), deadlock: false, late: Some(late) };
-        self.report_at(instr, Code::Barrier, mask, details);
+        self.record_mistake_at(instr, Code::Barrier, mask, details);
     }
 
     /// Fibers in some state, by the instruction they are at.

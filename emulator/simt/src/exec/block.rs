@@ -1,4 +1,4 @@
-//! A block: everything of it that outlives a turn of a warp.
+//! The state of a block that outlives a turn of a warp.
 
 pub(crate) mod async_copies;
 pub(crate) mod barriers;
@@ -10,7 +10,7 @@ pub(crate) mod shadow;
 pub(crate) mod unwritten;
 pub(crate) mod warpgroups;
 
-use crate::lanes::{Line, WARP};
+use crate::arithmetic::lanes::{Line, WARP};
 use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
@@ -21,33 +21,38 @@ use barriers::Barrier;
 use shadow::Shadow;
 use unwritten::{Carried, KeptUndefined};
 
+/// State of a warp that outlives its turn.
 #[derive(Debug)]
 pub(crate) struct Warp {
     pub(crate) fibers: Vec<Fiber>,
     /// Lanes that have not exited.
     pub(crate) live: u32,
-    /// Lanes that it started with.
+    /// Lanes with which the warp started.
     pub(crate) all: u32,
-    /// Lanes at the barrier of the cluster: arrived in the current phase, and in an ended one, without a wait yet.
+    /// Lanes that have arrived at the barrier of the cluster in its current phase.
     pub(crate) arrived: u32,
+    /// Lanes that arrived in a phase which has ended, and that have not waited for it yet.
     pub(crate) released: u32,
-    /// Operations issued: its `%clock`.
+    /// Number of issued operations, which is the warp's `%clock`.
     pub(crate) issued: u64,
-    /// Instruction at which its lowest exited lane did.
+    /// Instruction at which the lowest of the exited lanes exited.
     pub(crate) exit: Option<u32>,
-    /// An undefined value named lanes: what is wrong with masks from then on follows from that.
+    /// True where an undefined value was used as a mask of lanes: later mistakes about masks follow from that.
     pub(crate) undefined_mask: bool,
 }
 
 /// State of a block that outlives a turn.
 #[derive(Debug)]
 pub(crate) struct Block {
+    /// Linear index in the grid.
     pub(crate) index: u64,
     /// Linear index of its cluster; without clusters, of the block itself.
     pub(crate) cluster_index: u64,
+    /// Rank in its cluster.
     pub(crate) rank: u32,
     /// The other blocks of its cluster, while this one runs.
     pub(crate) cluster: Option<Box<cluster::Cluster>>,
+    /// Position in the grid: `blockIdx`.
     coords: [u32; 3],
     regs: Vec<Line>,
     preds: Vec<u32>,
@@ -62,9 +67,9 @@ pub(crate) struct Block {
     pub(super) kept_undefined: KeptUndefined,
     pub(crate) barriers: [Barrier; BARRIERS as usize],
     /// The first barrier that completed without threads that had exited: warp, lanes and instruction of threads that
-    /// waited there, and what to report, until it is.
+    /// waited there, and the details of the mistake until it is reported.
     pub(super) exited: Option<(u32, u32, u32, Option<crate::check::Details>)>,
-    /// Whole warps that met at different barriers.
+    /// Whole warps that waited at different barriers at the same time.
     pub(super) apart: barriers::Apart,
     /// Threads that have not exited.
     pub(crate) live: u32,
@@ -73,20 +78,24 @@ pub(crate) struct Block {
     pub(crate) mbarriers: mbarriers::Mbarriers,
     pub(crate) warpgroups: warpgroups::Warpgroups,
     pub(crate) printed: String,
+    /// Thread-instructions so far.
     pub(crate) spent: u64,
-    /// Ended by something that no launch survives.
+    /// True where a mistake ended the block that a checked launch does not survive either.
     pub(crate) fatal: bool,
-    /// Turns without an event.
+    /// Turns in a row that polled memory and changed nothing.
     pub(super) quiet: u32,
-    /// Lead of its clocks, and the last step by which they went ahead (`Worker::let_time_pass`).
+    /// Operations by which the block's clocks run ahead of those issued (`Worker::let_time_pass`).
     pub(crate) ahead: u64,
+    /// The last increment of `ahead`; 0 where the block has changed something since.
     pub(super) step: u64,
-    /// Values that it read from memory during these turns.
+    /// Values that the block polled during its quiet turns.
     pub(super) poll_cache: poll_cache::PollCache,
-    /// While it waits: how often it was passed over, and how often it may be.
+    /// Number of times that the scheduler has passed over the block while it waits.
     pub(super) passes: u32,
+    /// Number of times that it may do so before it runs the block again.
     pub(super) patience: u32,
 }
+
 impl Block {
     pub(crate) fn new(job: &Job<'_>) -> Self {
         let n_warps = job.n_warps as usize;
@@ -135,19 +144,20 @@ impl Block {
         }
     }
 
-    /// Makes it block `index`, before its first operation.
+    /// Resets the state to that of block `index` before its first operation.
     pub(crate) fn begin(&mut self, job: &Job<'_>, index: u64) {
         self.index = index;
         self.cluster_index = index;
         self.rank = 0;
         let [x, y, _] = job.grid.map(u64::from);
         self.coords = [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32];
-        // What an earlier block left would make results depend on which thread ran it.
+        // Values left by an earlier block would make results depend on the thread that ran it.
         self.regs.fill(ZERO_LINE);
         self.preds.fill(0);
         self.shared.fill(ZERO_LINE);
         self.shared_written.clear();
-        // What a GPU reserves holds zeros when a block begins: the barriers of cooperative groups count on it.
+        // The shared memory that a GPU reserves holds zeros when a block begins: the barriers of cooperative groups rely
+        // on them.
         if let Some(&(from, to)) = job.plan.shared.first()
             && job.watch.checks()
             && from < SHARED_BASE

@@ -5,10 +5,10 @@
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{Code, Details, PhaseOfCopy};
-use crate::limits::COPIES;
 use crate::memory::relaxed;
+use crate::program::limits::COPIES;
+use crate::program::tensor::Run;
 use crate::program::{RANK_SHIFT, window};
-use crate::tensor::Run;
 
 use super::bits;
 use super::block::Block;
@@ -24,7 +24,7 @@ impl Worker<'_> {
     pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
         if self.job.watch.checks() {
             self.check_overlap(&copy);
-            // What goes wrong behind a mistake that was reported follows from that.
+            // Races behind a reported mistake may follow from it.
             let told = self.has_gone_wrong() || self.check_wgmma_reads(&copy);
             if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
                 let who = (copy.instr, copy.thread);
@@ -87,11 +87,11 @@ impl Worker<'_> {
             }),
         };
         self.block.bulk.overlapped = true;
-        // As a copy that was started too early, for one.
+        // An earlier mistake, such as a copy that was started too early, may be the cause.
         if self.out_of_order() {
             return;
         }
-        self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
+        self.record_mistake_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
     }
 
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
@@ -179,7 +179,7 @@ impl Worker<'_> {
         // Whichever warp is running: the thread that started the copy is named.
         let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         let details = Details::ChangedUnderCopy { address };
-        self.report_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
+        self.record_mistake_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
         self.warp.index = running;
     }
 
@@ -200,7 +200,7 @@ impl Worker<'_> {
         });
         if let Some(address) = stored {
             let address = address.into();
-            self.report_at(copy.instr, Code::Proxy, 1 << lane, Details::Proxy { address });
+            self.record_mistake_at(copy.instr, Code::Proxy, 1 << lane, Details::Proxy { address });
         }
     }
 
@@ -252,7 +252,7 @@ impl Worker<'_> {
             let n = bytes as usize;
             let to = shared.wrapping_add(to as usize);
             let from = global.and_then(|at| match at.checked_sub(window::SHARED) {
-                // It was found to lie there when the copy started.
+                // The start of the copy has checked that the address is in shared memory.
                 Some(at) => sources.map(|from| from.wrapping_add(at as usize & ((1 << RANK_SHIFT) - 1))),
                 None => find_global(job, at, bytes.into(), false).ok(),
             });
@@ -338,7 +338,7 @@ impl Worker<'_> {
         }
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global else { return };
-            // What is not there as a whole was reported, or lies behind the last row.
+            // A run that is not in memory as a whole was reported when the copy started, or lies behind the last row.
             let whole = find_global(job, start, run.bytes.into(), true).is_ok();
             let each = if whole { run.bytes } else { 1 };
             for i in (0..run.bytes).step_by(each as usize) {

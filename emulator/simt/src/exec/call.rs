@@ -4,8 +4,8 @@
 //! and in different fibers. Where lanes go on is on the fiber's stack: the frame that calls becomes the place where
 //! its lanes are back, and what they call lies on top.
 
+use crate::arithmetic::lanes::Src;
 use crate::check::{BadTarget, Code, Details};
-use crate::lanes::Src;
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
 use super::bits;
@@ -101,7 +101,7 @@ impl Worker<'_> {
         false
     }
 
-    /// The frames below the one that runs, whose own position is out of date.
+    /// The frames below the running one, whose own position is out of date.
     fn waiting(&self) -> std::slice::Iter<'_, Frame> {
         let below = self.warp.fiber.stack.len().saturating_sub(1);
         self.warp.fiber.stack[..below].iter()
@@ -113,14 +113,14 @@ impl Worker<'_> {
         op.is_some_and(|op| matches!(op.kind, OpKind::Resume { .. }))
     }
 
-    /// The lanes in `on` return to the frame of their caller.
-    pub(super) fn give_back(&mut self, on: u32) -> AfterOp {
+    /// Returns the lanes `on` to the frame of their caller.
+    pub(super) fn return_lanes(&mut self, on: u32) -> AfterOp {
         let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
-        self.warp.fiber.give_back(on, caller.map_or(0, |at| at + 1));
+        self.warp.fiber.return_lanes(on, caller.map_or(0, |at| at + 1));
         AfterOp::Frames
     }
 
-    /// Puts away what the caller goes on with, and gives the lanes their new frames.
+    /// Saves the registers that the caller needs afterwards, and moves the lanes to the local memory of the callee.
     fn keep(&mut self, calls: &Calls, site: &CallSite, on: u32) {
         if self.job.watch.checks() && !self.checks.shadow.is_clean() {
             self.keep_undefined(calls.base, &site.kept, on);
@@ -148,7 +148,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The lanes of a call are back.
+    /// Restores the caller's registers for lanes that have returned from a call.
     pub(super) fn resume(&mut self, site: u32, on: u32) {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else { return };

@@ -204,7 +204,7 @@ impl Worker<'_> {
         warp.released &= !on;
         warp.arrived |= on;
         if again != 0 && self.job.watch.checks() {
-            self.report_at(instr, Code::Cluster, again, Details::ClusterBarrier { waits: false });
+            self.record_mistake_at(instr, Code::Cluster, again, Details::ClusterBarrier { waits: false });
         }
         self.activity.progress = true;
         self.complete_cluster_barrier();
@@ -218,7 +218,7 @@ impl Worker<'_> {
         warp.released &= !on;
         self.warp.fiber.set_pc(pc + 1);
         if never != 0 && self.job.watch.checks() {
-            self.report_at(instr, Code::Cluster, never, Details::ClusterBarrier { waits: true });
+            self.record_mistake_at(instr, Code::Cluster, never, Details::ClusterBarrier { waits: true });
         }
         if waits == 0 {
             return false;
@@ -304,7 +304,7 @@ impl Worker<'_> {
         let (rank, instr, mask) = (first.rank, first.group.instr, first.group.threads[warp]);
         self.switch_to(rank);
         self.warp.index = warp as u32;
-        self.report_at(instr, Code::Barrier, mask, Details::ClusterDeadlock { places: found });
+        self.record_mistake_at(instr, Code::Barrier, mask, Details::ClusterDeadlock { places: found });
         self.stopped = true;
     }
 

@@ -2,9 +2,9 @@
 //!
 //! Done as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
 
+use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
-use crate::lanes::NONE;
-use crate::limits::COPIES;
+use crate::program::limits::COPIES;
 use crate::program::{MemSpace, OpKind, Order, window};
 
 use super::bits;
@@ -65,7 +65,7 @@ impl Worker<'_> {
                         self.block.shared_written.unset(to, usize::from(*bytes));
                         let at = window::SHARED + to as u64;
                         undefined = self.follow_fresh_copy(lane, at, (*bytes).into(), pc);
-                        // What is not read is zero.
+                        // Bytes beyond the source's size are filled with zeros.
                         undefined &= (1 << n[lane]) - 1;
                     }
                     let group = self.block.copies.committed[first + lane];

@@ -1,6 +1,6 @@
 //! Moving values between memory and registers.
 
-use crate::lanes::{Lanes, NONE};
+use crate::arithmetic::lanes::{Lanes, NONE};
 use crate::memory::relaxed;
 use crate::program::{Access, Order};
 

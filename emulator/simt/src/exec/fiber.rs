@@ -11,12 +11,12 @@ use crate::program::ENCLOSING;
 pub(crate) struct Frame {
     /// Position of the next operation.
     pub(crate) pc: u32,
-    /// Position where it meets the frame below; `u32::MAX`: never.
+    /// Position where the group meets the frame below; `u32::MAX`: never.
     pub(crate) meet: u32,
     pub(crate) mask: u32,
 }
 
-/// Frames, beyond which lanes no longer agree on where to meet: code that does so without end has none.
+/// Number of frames from which on [`Fiber::converge`] pushes no more, so that a loop of it cannot exhaust memory.
 const MAX_FRAMES: usize = 1 << 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,34 +28,34 @@ pub(crate) enum FiberState {
     Warpgroup,
     /// Waits for the threads of the cluster.
     Cluster,
-    /// Waits for lanes of its warp. `place`: what they must have reached, a position or [`ANY_WARP_SYNC`].
+    /// Waits for the lanes `need` of its warp to reach `place`: a position, [`ANY_WARP_SYNC`] or [`DONE_WARP_SYNC`].
     Lanes {
         need: u32,
         place: u32,
     },
 }
 
-/// `bar.warp.sync`, any of them.
+/// Place of lanes that wait at any `bar.warp.sync`.
 pub(crate) const ANY_WARP_SYNC: u32 = u32::MAX;
 
-/// `WARPSYNC` of machine code: lanes wait behind it.
+/// Place of lanes that wait behind a `WARPSYNC` of machine code.
 pub(crate) const DONE_WARP_SYNC: u32 = u32::MAX - 1;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fiber {
     pub(crate) stack: Vec<Frame>,
     pub(crate) state: FiberState,
-    /// Instruction at which it waits.
+    /// Instruction at which the fiber waits.
     pub(crate) at: u32,
-    /// Go on although named lanes are missing.
+    /// True where the fiber continues although named lanes are missing.
     pub(crate) forced: bool,
-    /// Result of the barrier reduction it waits for.
+    /// Barrier reduction whose result the fiber waits for.
     pub(crate) reduction: Option<crate::program::BarrierKind>,
-    /// Looks at memory that others change, since it last changed something itself.
+    /// Polls of memory that other threads change, since the fiber last changed something itself.
     pub(crate) polls: u32,
-    /// The phase that it found not to have ended, when it looked at nothing else since.
+    /// Phase that the fiber polled last and that had not ended; `None` where it has polled something else since.
     pub(crate) phase: Option<PhaseWait>,
-    /// Pauses (`nanosleep`) since it found that.
+    /// Number of `nanosleep` instructions since the fiber polled `phase`.
     pub(crate) naps: u32,
 }
 
@@ -74,7 +74,7 @@ impl Fiber {
         }
     }
 
-    /// True where it executes the instruction at which it waits again.
+    /// True where the fiber executes the instruction at which it waits once more when it continues.
     pub(crate) fn waits_at_its_place(&self) -> bool {
         !matches!(self.state, FiberState::Lanes { place: DONE_WARP_SYNC, .. })
     }
@@ -93,13 +93,13 @@ impl Fiber {
         }
     }
 
-    /// The top frame has come to where it meets the frame below.
+    /// Pops the top frame, which has reached the position where it meets the frame below.
     pub(crate) fn meet(&mut self) {
         self.stack.pop();
         self.polls = 0;
     }
 
-    /// Lanes part: each `(lanes, position)` goes its own way until `meet`. The last one runs first.
+    /// Splits the top frame: each `(lanes, position)` runs on its own until `meet`, the last one first.
     pub(crate) fn part(&mut self, ways: &[(u32, u32)], meet: u32) {
         let Some(top) = self.stack.pop() else { return };
         let meet = if meet == ENCLOSING { top.meet } else { meet };
@@ -115,10 +115,10 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// The lanes of the top frame, which are at `pc`, stay together until `meet`, however they part before.
+    /// Makes the lanes of the top frame, which are at `pc`, meet at `meet`, however they part before.
     pub(crate) fn converge(&mut self, pc: u32, meet: u32) {
         if self.stack.len() >= MAX_FRAMES {
-            // They go on as they are. Where lanes meet is never a matter of results.
+            // Results never depend on where lanes meet, so they continue without a frame.
             self.set_pc(pc);
             return;
         }
@@ -126,7 +126,7 @@ impl Fiber {
         self.part(&[(lanes, pc)], meet);
     }
 
-    /// Lanes no longer go to `meet`: they go to where those that meet there are going next.
+    /// Makes lanes no longer meet at `meet`, but where the lanes that meet there are going next.
     pub(crate) fn leave(&mut self, lanes: u32, meet: u32) {
         let is_joint = |frame: &Frame| frame.pc == meet && frame.meet != meet;
         let Some(joint) = self.stack.iter().rposition(is_joint) else { return };
@@ -155,8 +155,8 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// Lanes return from frames that have `below` frames below them.
-    pub(crate) fn give_back(&mut self, lanes: u32, below: usize) {
+    /// Removes returning lanes from the frames above the lowest `below` ones.
+    pub(crate) fn return_lanes(&mut self, lanes: u32, below: usize) {
         let mut kept = below;
         for at in below..self.stack.len() {
             let mut frame = self.stack[at];
@@ -187,7 +187,7 @@ impl Fiber {
         other
     }
 
-    /// Joins a fiber that is at the same place on the same way; gives it back when it is not.
+    /// Joins a fiber whose frames are at the same positions; returns any other one.
     pub(crate) fn join(&mut self, other: Fiber) -> Option<Fiber> {
         let same = self.stack.len() == other.stack.len()
             && self.stack.iter().zip(&other.stack).all(|(a, b)| (a.pc, a.meet) == (b.pc, b.meet));
@@ -207,7 +207,7 @@ pub(crate) struct PhaseWait {
     pub(crate) at: u32,
     pub(crate) instr: u32,
     pub(crate) parity: Option<u8>,
-    /// The phase itself, where no parity is given.
+    /// Number of the awaited phase, where `parity` is `None`.
     pub(crate) asked: u64,
 }
 
@@ -225,24 +225,27 @@ impl PhaseWait {
 pub(crate) enum Pause {
     /// No lane is left.
     Ended,
-    /// [`FiberState`] has the reason.
+    /// The fiber waits, for the reason in its [`FiberState`].
     Waits,
-    Turn,
+    /// The fiber has executed its quantum of instructions, or gives way at a barrier.
+    EndOfTurn,
     /// The fiber polls memory that others must change.
     Poll,
     /// The block cannot go on.
     Stopped,
-    /// Registers have become undefined, or all are defined again: it goes on in another loop at once.
-    Followed,
+    /// The fiber continues at once in another variant of the loop: its warp needs [`super::run_mode::General`] from now
+    /// on, or no longer.
+    SwitchRunMode,
 }
 
-/// Continuation after an operation outside the loop.
+/// Continuation after an operation that `Worker::execute_uncommon` performed.
 pub(crate) enum AfterOp {
     Go,
-    /// Continue with the frame on top.
+    /// Continue with the top frame, which has changed.
     Frames,
+    /// Wait, and execute the operation again.
     Wait,
-    /// Wait for lanes; the operation is done.
+    /// Wait; the operation is complete.
     WaitBehind,
     Poll,
     Stop,
@@ -340,10 +343,10 @@ mod tests {
         f.call(11, &[(0x5, 50), (0xA, 60)]);
         assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (50, 0x5)]);
         f.part(&[(0x1, 51), (0x4, 52)], u32::MAX);
-        f.give_back(0x4, 1);
+        f.return_lanes(0x4, 1);
         assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (51, 0x1)]);
-        f.give_back(0x1, 1);
-        f.give_back(0xA, 1);
+        f.return_lanes(0x1, 1);
+        f.return_lanes(0xA, 1);
         assert_eq!(frames(&f), [(11, 0xF)]);
     }
 

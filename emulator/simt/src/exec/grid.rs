@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::check::Code;
 use crate::check::race::GlobalRaces;
 use crate::check::{Collector, Details, Event};
-use crate::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
+use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
 use super::block::cluster::Cluster;

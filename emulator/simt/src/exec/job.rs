@@ -1,8 +1,8 @@
-//! A launch as its workers see it, and the counters that they bring back.
+//! The parameters of a launch that its workers share, and the counters that they return.
 
 use std::sync::Arc;
 
-use crate::lanes::{CpuLevel, Line};
+use crate::arithmetic::lanes::{CpuLevel, Line};
 use crate::launch::Environment;
 use crate::memory::Table;
 use crate::program::{Kernel, RANK_SHIFT};
@@ -20,17 +20,18 @@ pub(crate) struct Job<'j> {
     pub(crate) block: [u32; 3],
     /// Blocks of a cluster in x, y and z; 1 each in a launch without clusters.
     pub(crate) cluster: [u32; 3],
+    /// Number of blocks of a cluster.
     pub(crate) cluster_blocks: u32,
-    /// The launch or the kernel asks for clusters, perhaps of one block.
+    /// True where the launch or the kernel specifies a cluster, even of one block.
     pub(crate) explicit_cluster: bool,
     /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster_constants`].
     pub(crate) constants: Vec<Vec<Line>>,
     pub(crate) n_threads: u32,
     pub(crate) n_warps: u32,
     pub(crate) shared_bytes: u32,
-    /// Bytes of the narrowest access to shared memory, as a power of two.
+    /// Binary logarithm of the bytes of the narrowest access to shared memory.
     pub(crate) shared_shift: u32,
-    /// Bytes of the narrowest access to global memory, as a power of two.
+    /// Binary logarithm of the bytes of the narrowest access to global memory.
     pub(crate) global_shift: u32,
     pub(crate) dynamic_shared: u32,
     /// Address of the workspace: [`crate::launch::LaunchOptions::grid_workspace`].
@@ -38,6 +39,7 @@ pub(crate) struct Job<'j> {
     pub(crate) watch: crate::launch::Watch,
     pub(crate) level: CpuLevel,
     pub(crate) environment: Environment<'j>,
+    /// The most thread-instructions of the launch; 0: no limit.
     pub(crate) budget: u64,
     /// Bytes of a thread's local memory, its stack included.
     pub(crate) local_bytes: u32,
@@ -90,9 +92,10 @@ pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> 
 /// Counters by operation.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Straight runs: +1 where one starts, -1 after its end, so that sums give how often each operation ran.
+    /// Differences: +1 where a straight run starts and -1 behind its end, so that the prefix sums are the number of times
+    /// that each operation ran.
     pub(crate) runs: Vec<u64>,
-    /// As `runs`, with the number of active lanes in place of 1.
+    /// Differences like those of `runs`, by the number of active lanes.
     pub(crate) lanes: Vec<u64>,
     /// Active lanes that a guard turned off.
     pub(crate) predicated_off: Vec<u64>,

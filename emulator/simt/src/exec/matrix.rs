@@ -34,7 +34,7 @@ impl Worker<'_> {
         let [n_a, n_b, n_d] = mma.form.registers();
         if mma.foreign != [None; 3] && self.job.watch.checks() {
             for foreign in mma.foreign.into_iter().flatten() {
-                self.report(pc, Code::Fragment, on, Details::Fragment { foreign });
+                self.record_mistake(pc, Code::Fragment, on, Details::Fragment { foreign });
             }
         }
         if !self.checks.shadow.is_clean() {

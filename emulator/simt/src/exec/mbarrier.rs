@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::arithmetic::lanes::NONE;
 use crate::check::{
     AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, CopyUnderWay, Details, PhaseOfCopy, PhaseWaits,
     Waited,
 };
-use crate::lanes::NONE;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
 use super::bits;
@@ -167,7 +167,7 @@ impl Worker<'_> {
                 self.activity.progress = true;
             }
         }
-        // What one thread wrote before it arrived, others read behind their wait.
+        // Writes before an arrival are ordered before reads behind the wait.
         if let Some(races) = &mut self.checks.shared_races {
             races.synchronised();
         }
@@ -352,7 +352,7 @@ impl Worker<'_> {
         let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else { return };
         let mask = first.group.threads[warp];
         self.warp.index = warp as u32;
-        self.report_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
+        self.record_mistake_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
         self.stopped = true;
     }
 
@@ -367,7 +367,7 @@ impl Worker<'_> {
         self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
-            self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
+            self.record_mistake(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
             return true;
         }
         let number = match b.number {
@@ -473,7 +473,7 @@ impl Worker<'_> {
             false => (MemSpace::Generic, address),
         };
         let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
-        self.report(pc, code, 1 << lane, Details::Access(access));
+        self.record_mistake(pc, code, 1 << lane, Details::Access(access));
         None
     }
 
@@ -486,7 +486,7 @@ impl Worker<'_> {
         };
         if checks && !std::mem::replace(&mut state.published, true) {
             let details = Details::MemoryBarrier { offset: at, problem: BadBarrier::NotPublished };
-            self.report(pc, Code::Proxy, 1 << lane, details);
+            self.record_mistake(pc, Code::Proxy, 1 << lane, details);
         }
         true
     }
@@ -510,10 +510,10 @@ impl Worker<'_> {
                 (at != offset).then_some((at, parity))
             });
         }
-        self.report(pc, Code::MemoryBarrier, 1 << lane, Details::MemoryBarrier { offset, problem });
+        self.record_mistake(pc, Code::MemoryBarrier, 1 << lane, Details::MemoryBarrier { offset, problem });
     }
 
-    /// Lets copies arrive that this barrier waits for, oldest first, until its phase ends. Whether it has.
+    /// Completes copies that this barrier waits for, oldest first, until its phase ends. Returns true when it has ended.
     fn receive(&mut self, at: u32) -> bool {
         loop {
             match self.block.mbarriers.states.get_mut(&at) {
@@ -523,7 +523,7 @@ impl Worker<'_> {
                         return true;
                     }
                 }
-                // As late as the others let it.
+                // The arrival of an asynchronous copy is made as late as possible: when only such arrivals are missing.
                 Some(state) if self.block.copies.arrivals_at(at) >= state.pending as usize => {
                     state.pending -= 1;
                     self.finish_arrival(at);

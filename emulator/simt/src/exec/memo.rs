@@ -4,8 +4,8 @@
 //! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
 //! which stretches of bytes it covers, what it costs.
 
+use crate::arithmetic::lanes::Line;
 use crate::check::race::{ByteRun, Cells};
-use crate::lanes::Line;
 use crate::memory::Allocation;
 use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
 use crate::program::AtomicForm;
@@ -22,14 +22,14 @@ pub(crate) enum Spread {
     Gather,
 }
 
-/// Bytes of a word, the width of a bank.
+/// Bytes of a word: the width of a bank.
 const WORD: u64 = 4;
 
-/// Words of 32 lanes of 16 bytes.
+/// The most words that 32 lanes access, of 16 bytes each.
 const MAX_WORDS: usize = 32 * 4;
 
-/// Words of a pattern's bitmap.
-const MAX_CELLS: usize = 8;
+/// 64-bit words of a pattern's bitmap of cells.
+const BITMAP_WORDS: usize = 8;
 
 /// Counts of one memory instruction.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,11 +42,11 @@ pub(crate) struct Tally {
     pub(crate) shared_lanes: u64,
     pub(crate) wavefronts: u64,
     pub(crate) ideal: u64,
-    /// Merged accesses; for an atomic, the loads of its loop.
+    /// Requests after merging; for an atomic, the loads of its loop.
     pub(crate) merged_requests: u64,
     pub(crate) merged_wavefronts: u64,
     pub(crate) merged_ideal: u64,
-    /// Atomics on shared memory, in loops too.
+    /// Atomics on shared memory that are issued, each round of a loop included.
     pub(crate) atomics: u64,
     pub(crate) local_requests: u64,
     pub(crate) local_lanes: u64,
@@ -71,9 +71,7 @@ impl Tally {
         self.local_lanes += o.local_lanes;
         self.constant_requests += o.constant_requests;
     }
-}
 
-impl Tally {
     /// Counts an access to global memory, by the rules.
     pub(crate) fn count_global(&mut self, addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) {
         self.global_requests += 1;
@@ -121,73 +119,96 @@ pub(crate) enum Home {
 /// Role of a shared access in merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
-    /// Counts as the program has it.
+    /// The access is not merged.
     Alone,
-    /// Stands for its group: bytes of the merged access, and how far before this address it starts.
+    /// The access stands for its group: `bytes` of the merged access, which starts `back` bytes before this address.
     Leads { bytes: u8, back: u8 },
-    /// Another one stands for it.
+    /// Another access stands for this one.
     Follows,
 }
 
-/// Cached address pattern and tallies of one instruction: see the module's text.
+/// Cached address pattern and tallies of one memory instruction.
+///
+/// [`Memo::learn`] replaces the pattern (`delta` to `serial`, `runs`, `bitmap`) and discards the costs that follow from
+/// it, which are computed when the first access with that pattern is counted. A cost of 0 is one that has not been
+/// computed: every access takes a sector, a wavefront and a word. The memory of the last access (`from` to
+/// `allocation`) is cached independently of the pattern; `len` is 0 where none is known.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Memo<'j> {
-    /// Distance of each lane's address from the first active lane's; of active lanes only.
+    /// Distance of each active lane's address from the first active lane's. Inactive lanes hold stale values.
     pub(crate) delta: [i32; 32],
-    /// Active lanes; 0: nothing learnt yet.
+    /// Active lanes; 0 while no pattern is learnt.
     pub(crate) mask: u32,
-    /// The lowest of them.
+    /// The lowest active lane.
     pub(crate) first: u32,
-    /// The lowest distance, and bytes from there to the end of the highest.
+    /// The lowest distance in `delta`.
     pub(crate) low: i64,
+    /// Bytes from the lowest address to the end of the highest access.
     pub(crate) span: u64,
-    /// Distances or-ed: their common alignment.
+    /// Bitwise or of all distances, whose trailing zeros are their common alignment.
     pub(crate) align: u64,
+    /// Layout of all lanes.
     pub(crate) spread: Spread,
     /// Layout of lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
     pub(crate) halves: [Spread; 2],
-    /// Two lanes touch the same byte.
+    /// True where two lanes access the same byte.
     pub(crate) overlapping: bool,
-    /// Changes with the pattern.
+    /// Number of the pattern: [`Memo::learn`] sets another one each time.
     pub(crate) serial: u64,
-    /// Memory in which the instruction's last access lay, `from .. from + len`, and the distance from there to the
-    /// host's copy.
+    /// First address of the memory that the last access lay in.
     pub(crate) from: u64,
+    /// Bytes of that memory.
     pub(crate) len: u64,
+    /// Start of that memory in this process, minus `from`: adding an address gives the pointer to it.
     pub(crate) host: *mut u8,
+    /// Memory space of the last access.
     pub(crate) home: Home,
+    /// Allocation of the last access, when it was to global memory.
     pub(crate) allocation: Option<&'j Allocation>,
-    /// Bytes per lane; of a load.
+    /// Bytes per lane.
     pub(crate) bytes: u32,
+    /// True for a load.
     pub(crate) load: bool,
+    /// Role of the instruction's shared accesses in merging.
     pub(crate) merge: Merge,
     /// Implementation that ptxas chooses for an atomic; `None` for loads and stores.
     pub(crate) atomic: Option<AtomicForm>,
-    /// Costs of an atomic on shared memory, by the half of a word; no requests: not known yet.
+    /// Costs of an atomic on shared memory, by the half of a word that the base lies in; 0 requests: not computed.
     atomic_costs: [AtomicCost; 2],
-    /// Sectors by the base's place in its sector, and wavefronts by its place in its word; 0: not known yet.
+    /// Sectors, by the base's offset in its sector.
     sectors: [u8; 32],
+    /// Wavefronts, by the base's offset in its word.
     wavefronts: [u8; 4],
-    /// Distinct words in the fullest bank of data of L1, wherever the base is, and all distinct words; 0: not known yet.
+    /// Distinct words in the fullest data bank of L1, the same for every base.
     l1_words: u8,
-    n_words: u8,
-    /// Passes over L1 of bases at `l1_at` in their line, and of the `l1_len` bases from `l1_from` on.
+    /// Distinct words in all banks, computed with `l1_words`.
+    n_distinct_words: u8,
+    /// Passes over L1, as computed last: for the bases that the next three fields describe.
     l1_passes: u8,
+    /// Offset in a line: `l1_passes` holds for every base at this offset; `u64::MAX` for none.
     l1_at: u64,
+    /// First of the `l1_len` consecutive bases for which `l1_passes` holds, too.
     l1_from: u64,
+    /// Number of these bases.
     l1_len: u64,
+    /// The fewest wavefronts that the access could take, computed with `wavefronts`.
     ideal: u8,
+    /// Wavefronts, and the fewest possible, of the merged access that this one leads; computed with `wavefronts`.
     merged: [u8; 2],
+    /// Valid elements of `runs`.
     n_runs: u8,
+    /// Disjoint stretches of bytes that the pattern covers, in rising order.
     runs: [ByteRun; 32],
-    /// Cells that the runs cover, from the start of the first; no words where that would be too many.
-    cells: [u64; MAX_CELLS],
-    n_cells: u8,
-    /// Size of a cell, as a power of two; given when the memo is made.
+    /// Cells that the runs cover, from the start of the first run: one bit each.
+    bitmap: [u64; BITMAP_WORDS],
+    /// Valid 64-bit words of `bitmap`; 0 where the pattern does not fit, and the runs alone describe it.
+    n_bitmap_words: u8,
+    /// Binary logarithm of a cell's bytes; fixed when the memo is made.
     pub(crate) cell_shift: u32,
-    /// In local memory: what to add to the first active lane's place to get to each lane's own.
+    /// In local memory: distance from the first active lane's word to each lane's own.
     pub(crate) local: [i32; 32],
+    /// Counts of the instruction so far.
     pub(crate) tally: Tally,
 }
 
@@ -217,7 +238,7 @@ impl Memo<'_> {
             sectors: [0; 32],
             wavefronts: [0; 4],
             l1_words: 0,
-            n_words: 0,
+            n_distinct_words: 0,
             l1_passes: 0,
             l1_at: u64::MAX,
             l1_from: 0,
@@ -226,15 +247,15 @@ impl Memo<'_> {
             merged: [0; 2],
             n_runs: 0,
             runs: [ByteRun { start: 0, bytes: 0 }; 32],
-            cells: [0; MAX_CELLS],
-            n_cells: 0,
+            bitmap: [0; BITMAP_WORDS],
+            n_bitmap_words: 0,
             cell_shift: 2,
             local: [0; 32],
             tally: Tally::default(),
         }
     }
 
-    /// Forgets where memory is: another block's shared memory is elsewhere.
+    /// Forgets the memory of the last access: the shared memory of the next block lies elsewhere.
     pub(crate) fn forget_place(&mut self) {
         self.len = 0;
         self.from = u64::MAX;
@@ -346,26 +367,26 @@ impl Memo<'_> {
 
     #[inline(always)]
     pub(crate) fn cells(&self) -> Cells<'_> {
-        Cells { bits: &self.cells[..usize::from(self.n_cells) & 15], shift: self.cell_shift }
+        Cells { bits: &self.bitmap[..usize::from(self.n_bitmap_words) & 15], shift: self.cell_shift }
     }
 
-    fn find_cells(&mut self) {
+    fn find_bitmap(&mut self) {
         let shift = self.cell_shift;
-        let n_words = (self.span >> shift).div_ceil(64) as usize;
+        let n_bitmap_words = (self.span >> shift).div_ceil(64) as usize;
         // Accesses that are narrower than a cell, or not in step with cells, are described by their runs.
-        if n_words > MAX_CELLS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
-            self.n_cells = 0;
+        if n_bitmap_words > BITMAP_WORDS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
+            self.n_bitmap_words = 0;
             return;
         }
-        self.cells = [0; MAX_CELLS];
+        self.bitmap = [0; BITMAP_WORDS];
         let first = i64::from(self.runs[0].start);
         for run in &self.runs[..usize::from(self.n_runs)] {
             let start = (i64::from(run.start) - first) as usize >> shift;
             for cell in start..start + (run.bytes as usize >> shift) {
-                self.cells[cell / 64] |= 1 << (cell % 64);
+                self.bitmap[cell / 64] |= 1 << (cell % 64);
             }
         }
-        self.n_cells = n_words as u8;
+        self.n_bitmap_words = n_bitmap_words as u8;
     }
 
     fn find_runs(&mut self) {
@@ -397,11 +418,11 @@ impl Memo<'_> {
         }
         self.n_runs = n_runs as u8;
         self.overlapping = overlapping;
-        self.find_cells();
+        self.find_bitmap();
     }
 
     fn addresses(&self, base: u64) -> Addresses {
-        // A base of its own keeps negative distances positive; its low bits are what the costs depend on.
+        // The high bit keeps addresses with negative distances positive; the costs depend on the low bits only.
         let base = (1 << 40) + base % 4096;
         std::array::from_fn(|lane| {
             (self.mask >> lane & 1 != 0).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
@@ -429,7 +450,7 @@ impl Memo<'_> {
         self.l1_passes
     }
 
-    /// Passes of a base for which they are not remembered, and for which others they are the same.
+    /// Computes the passes over L1 of a base, and the other bases for which they are the same.
     #[inline(never)]
     fn find_l1_passes(&mut self, base: u64) {
         (self.l1_at, self.l1_from, self.l1_len) = (u64::MAX, base, 1);
@@ -449,7 +470,7 @@ impl Memo<'_> {
         if self.l1_words == 0 {
             self.count_words(base);
         }
-        if self.n_words <= self.l1_words {
+        if self.n_distinct_words <= self.l1_words {
             // Not more lines than words: the banks of tags never decide.
             (self.l1_passes, self.l1_from, self.l1_len) = (self.l1_words, 0, u64::MAX);
             return;
@@ -466,7 +487,7 @@ impl Memo<'_> {
         }
     }
 
-    /// Each word that the lanes touch, in order, more than once where lanes share it.
+    /// Writes the words that the lanes access to `into`, sorted; a word that lanes share is repeated.
     fn sorted_words(&self, base: u64, into: &mut [u64; MAX_WORDS]) -> usize {
         let mut n = 0;
         for lane in bits(self.mask) {
@@ -480,22 +501,22 @@ impl Memo<'_> {
         n
     }
 
-    /// Fills `l1_words` and `n_words`.
+    /// Fills `l1_words` and `n_distinct_words`.
     #[cold]
     fn count_words(&mut self, base: u64) {
         let mut words = [0; MAX_WORDS];
         let n = self.sorted_words(base, &mut words);
         let mut banks = [0u8; 32];
         let mut last = u64::MAX;
-        self.n_words = 0;
+        self.n_distinct_words = 0;
         for &word in words[..n].iter().filter(|word| std::mem::replace(&mut last, **word) != **word) {
             banks[(word % 32) as usize] += 1;
-            self.n_words += 1;
+            self.n_distinct_words += 1;
         }
         self.l1_words = banks.into_iter().fold(1, u8::max);
     }
 
-    /// Passes of words that lie apart: the lines decide, for all bases that touch the same ones.
+    /// Computes the passes over L1 where lines decide: they hold for all bases that access the same lines.
     #[cold]
     #[inline(never)]
     fn count_lines(&mut self, base: u64) {

@@ -1,9 +1,9 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
+use crate::arithmetic::lanes::WARP;
 use crate::check::Code;
 use crate::check::race::{ByteRun, Cells, Touch};
 use crate::check::{AccessKind, BadAccess, Details, RemoteProblem};
-use crate::lanes::WARP;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 
@@ -72,7 +72,7 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) ->
             Some(problem) => Details::Remote { access, problem },
             None => Details::Access(access),
         };
-        worker.report(spec.pc, code, mask, details);
+        worker.record_mistake(spec.pc, code, mask, details);
         if worker.stopped {
             return 0;
         }

@@ -1,17 +1,17 @@
-//! Preparation of a kernel, once before it can run.
+//! Data that is prepared once for each kernel, before it runs.
 
 use crate::program::{Kernel, OpKind};
 
-/// In place of a memo's index: the operation has none.
+/// Index of an operation without a memo.
 pub(crate) const NO_MEMO: u32 = u32::MAX;
 
 /// Prepared once per kernel.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// By operation: which memo it uses, or [`NO_MEMO`].
+    /// Index of the memo that each operation uses, or [`NO_MEMO`].
     pub(crate) memo_of: Vec<u32>,
     pub(crate) n_memos: usize,
-    /// Ranges of shared memory that kernels may touch, static ones; the dynamic range follows from the launch.
+    /// Static ranges of shared memory that the kernel may access; the dynamic range follows from the launch.
     pub(crate) shared: Vec<(u32, u32)>,
 }
 

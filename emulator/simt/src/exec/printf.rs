@@ -1,6 +1,6 @@
 //! The kernel's `printf`: C's conversions, safe against any format.
 
-use crate::limits::BLOCK_PRINTS;
+use crate::program::limits::BLOCK_PRINTS;
 use crate::program::window;
 
 use super::bits;

@@ -1,21 +1,24 @@
-//! Variants of the loop over operations: work that a variant does not need is not compiled in.
+//! Variants of the loop over operations: each is compiled without the work that it does not need.
 
 use super::worker::Worker;
 
 pub(crate) trait RunMode {
-    /// Decides at run time; besides, follows observers, undefined values and asynchronous products.
-    const RARE: bool = false;
+    /// The variant handles every launch: it decides at run time whether to count and check, and alone calls observers,
+    /// follows undefined values and performs asynchronous products.
+    const GENERAL: bool = false;
+    /// The variant updates the counters.
     const COUNTS: bool = false;
+    /// The variant makes the checks.
     const CHECKS: bool = false;
 
     #[inline(always)]
     fn counts(worker: &Worker<'_>) -> bool {
-        Self::COUNTS || Self::RARE && worker.job.watch.counts()
+        Self::COUNTS || Self::GENERAL && worker.job.watch.counts()
     }
 
     #[inline(always)]
     fn checks(worker: &Worker<'_>) -> bool {
-        Self::CHECKS || Self::RARE && worker.job.watch.checks()
+        Self::CHECKS || Self::GENERAL && worker.job.watch.checks()
     }
 }
 
@@ -23,21 +26,21 @@ pub(crate) trait RunMode {
 pub(crate) struct Plain;
 impl RunMode for Plain {}
 
-/// Computes results and counters.
+/// Computes results and updates the counters.
 pub(crate) struct Counted;
 impl RunMode for Counted {
     const COUNTS: bool = true;
 }
 
-/// Results, counters and all checks.
+/// Computes results, updates the counters and makes all checks.
 pub(crate) struct Checked;
 impl RunMode for Checked {
     const COUNTS: bool = true;
     const CHECKS: bool = true;
 }
 
-/// Any launch, with everything rare: see [`Worker::is_rare`].
-pub(crate) struct Rare;
-impl RunMode for Rare {
-    const RARE: bool = true;
+/// Handles any launch, more slowly. [`Worker::needs_general_loop`] has the reasons for which a warp runs in this variant.
+pub(crate) struct General;
+impl RunMode for General {
+    const GENERAL: bool = true;
 }

@@ -90,7 +90,7 @@ impl Worker<'_> {
                     self.block.quiet = 0;
                     return Visit::Phases;
                 }
-                // Other blocks cannot help: only a loop that gives up waiting could.
+                // No other block can end the phases: only a loop that stops waiting by the clock can continue.
                 if self.block.quiet > STUCK_PHASES * job.n_warps {
                     if !self.let_time_pass() {
                         self.phase_deadlock();
@@ -101,7 +101,7 @@ impl Worker<'_> {
                 continue;
             }
             let limit = if self.warp.left > 0 { STUCK } else { STUCK_BUSY };
-            // In the turns that are left before it lets others run, every warp looks again at what it waits for.
+            // In the remaining turns before the block yields to others, every warp polls once more what it waits for.
             self.activity.caches_polls = self.block.quiet > STUCK / 2 * job.n_warps;
             if ran && self.block.quiet > limit * job.n_warps {
                 self.block.quiet = 0;
@@ -110,8 +110,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Lets the block's clocks go ahead, each time by twice as much, when only a loop that gives up waiting by the
-    /// clock could go on. False: so far that no loop waits for that.
+    /// Advances the block's clocks, each time by twice as much, when only a loop that stops waiting by the clock can
+    /// continue. Returns false where the kernel reads no clock, or where they are so far ahead that no loop waits longer.
     pub(super) fn let_time_pass(&mut self) -> bool {
         let reads = |op: &Op| matches!(op.kind, OpKind::ReadClock { .. });
         let step = (self.block.step * 2).max(FIRST_STEP);
@@ -123,7 +123,7 @@ impl Worker<'_> {
         true
     }
 
-    /// Runs a turn of a warp: each fiber that can runs until it waits, ends, or has used up its share.
+    /// Runs a turn of a warp: each ready fiber runs until it waits, ends, or the quantum of the warp is used up.
     fn run_warp(&mut self, w: u32) {
         let job = self.job;
         let index = w as usize;
@@ -145,7 +145,7 @@ impl Worker<'_> {
         loop {
             let fibers = &mut self.block.warps[index].fibers;
             let Some(i) = fibers.iter().position(|f| f.state == FiberState::Ready) else { break };
-            // Taken from the front and put back at the end: all get their turn.
+            // A fiber is taken from the front and put back at the end, so that all of them run in turn.
             self.warp.fiber = fibers.remove(i);
             self.warp.turn_start = self.warp.left;
             let pause = warp::run(self);
@@ -161,7 +161,7 @@ impl Worker<'_> {
                 break;
             }
             self.join_lanes(index);
-            if matches!(pause, Pause::Turn | Pause::Poll) {
+            if matches!(pause, Pause::EndOfTurn | Pause::Poll) {
                 break;
             }
         }
@@ -178,7 +178,7 @@ impl Worker<'_> {
         self.block.spent = self.spent;
     }
 
-    /// Lanes that waited for each other go on, as soon as all are there.
+    /// Makes lanes that wait for each other ready, where all of them have arrived.
     fn join_lanes(&mut self, w: usize) {
         let warp = &mut self.block.warps[w];
         if warp.fibers.len() < 2 && !warp.fibers.iter().any(|f| matches!(f.state, FiberState::Lanes { .. })) {
@@ -197,7 +197,7 @@ impl Worker<'_> {
         }
         for (f, ready) in warp.fibers.iter_mut().zip(ready) {
             if ready {
-                // Whoever is not joined below goes on alone.
+                // A fiber that is not joined below continues alone.
                 f.forced = f.waits_at_its_place();
                 f.state = FiberState::Ready;
             }
@@ -233,7 +233,7 @@ impl Worker<'_> {
         if self.job.watch.checks() {
             for (w, at, present, details) in found {
                 self.warp.index = w;
-                self.report_at(at, Code::SyncMask, present, details);
+                self.record_mistake_at(at, Code::SyncMask, present, details);
             }
         }
         any

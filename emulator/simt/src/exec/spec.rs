@@ -1,8 +1,8 @@
 //! Operands of a memory operation, and the addresses of its lanes.
 
+use crate::arithmetic::lanes::{Lanes, WARP};
 use crate::check::AccessKind;
 use crate::check::race::Mark;
-use crate::lanes::{Lanes, WARP};
 use crate::program::{Access, Addr, MemSpace, Order, window};
 
 /// Operands and properties of a memory operation.

@@ -1,10 +1,10 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
+use crate::arithmetic::lanes::{NONE, Src};
 use crate::check::{AccessKind, BadAccess, BadOperand, BadTensor, Code, Details};
-use crate::lanes::{NONE, Src};
 use crate::memory::relaxed;
+use crate::program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
-use crate::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 
 use super::bits;
 use super::block::bulk_copies::BulkCopy;
@@ -31,7 +31,7 @@ impl Worker<'_> {
                     BadTensor::MapAlign(_) | BadTensor::Shared(_) => Code::Misaligned,
                     _ => Code::TensorCopy,
                 };
-                self.report(pc, code, 1 << lane, Details::TensorCopy { problem });
+                self.record_mistake(pc, code, 1 << lane, Details::TensorCopy { problem });
                 if matches!(t.way, TensorWay::Load(_)) {
                     self.copy_left_out();
                 }
@@ -74,7 +74,7 @@ impl Worker<'_> {
             if !bytes.is_multiple_of(BULK_ALIGN) {
                 let problem = BadOperand::CopyBytes;
                 let details = Details::Operand { problem, value: bytes };
-                self.report(pc, Code::Operand, 1 << lane, details);
+                self.record_mistake(pc, Code::Operand, 1 << lane, details);
             }
             let bytes = bytes - bytes % BULK_ALIGN;
             let shared = self.offset_from_here(self.address_at(&copy.shared, lane));
@@ -86,7 +86,7 @@ impl Worker<'_> {
                 if !address.is_multiple_of(BULK_ALIGN.into()) {
                     let kind = if reads { AccessKind::Read } else { AccessKind::Write };
                     let access = BadAccess::at(kind, space, address, BULK_ALIGN);
-                    self.report(pc, Code::Misaligned, 1 << lane, Details::Access(access));
+                    self.record_mistake(pc, Code::Misaligned, 1 << lane, Details::Access(access));
                     aligned = false;
                 }
             }
@@ -128,7 +128,7 @@ impl Worker<'_> {
             return Some(window::SHARED + tag + own);
         }
         let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, offset, bytes);
-        self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
+        self.record_mistake(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
         None
     }
 
@@ -174,7 +174,7 @@ impl Worker<'_> {
     ) {
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
-            self.report(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
+            self.record_mistake(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
             self.copy_left_out();
             return;
         }
@@ -212,7 +212,7 @@ impl Worker<'_> {
                 high: offset.saturating_add(map.shared_bytes()).saturating_sub(bytes.into()),
                 bytes: bytes.into(),
             };
-            self.report(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
+            self.record_mistake(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
             if barrier.is_some() {
                 self.copy_left_out();
             }
@@ -230,7 +230,7 @@ impl Worker<'_> {
         if let Some(((code, space, address), high)) = self.out_of_reach(&copy, in_global == AccessKind::Write)
         {
             let access = BadAccess { kind: in_global, space, address, high, bytes: bytes.into() };
-            self.report(pc, code, 1 << lane, Details::Access(access));
+            self.record_mistake(pc, code, 1 << lane, Details::Access(access));
             if self.stopped {
                 return;
             }

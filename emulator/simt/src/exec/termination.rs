@@ -3,7 +3,7 @@
 use crate::check::Code;
 use crate::check::{BarrierGroup, Details};
 
-use crate::lanes::Line;
+use crate::arithmetic::lanes::Line;
 
 use super::fiber::{Fiber, FiberState, Pause};
 use super::job::Job;
@@ -23,7 +23,12 @@ impl Worker<'_> {
         let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
         let (instr, mask) = (first.instr, first.threads[warp]);
         self.warp.index = warp as u32;
-        self.report_at(instr, Code::Barrier, mask, Details::Barrier { groups, deadlock: true, late: None });
+        self.record_mistake_at(
+            instr,
+            Code::Barrier,
+            mask,
+            Details::Barrier { groups, deadlock: true, late: None },
+        );
         self.stopped = true;
     }
     /// The budget is spent by blocks that wait for each other, of which this is one.
@@ -160,7 +165,7 @@ impl Worker<'_> {
         let polling = self.warp.index;
         self.warp.index = warp as u32;
         let details = Details::Barrier { groups, deadlock: true, late: None };
-        self.report_at(instr, Code::Barrier, mask, details);
+        self.record_mistake_at(instr, Code::Barrier, mask, details);
         self.warp.index = polling;
     }
 }

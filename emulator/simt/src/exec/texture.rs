@@ -3,9 +3,9 @@
 use ptx::ast::Type;
 
 use crate::arithmetic::half::f16_to_f32;
+use crate::arithmetic::lanes::NONE;
 use crate::check::Code;
 use crate::check::Details;
-use crate::lanes::NONE;
 use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
@@ -37,7 +37,7 @@ impl Worker<'_> {
         }
         if bad != 0 {
             let handle = self.u64_at(t.handle, bad.trailing_zeros() as usize);
-            self.report(pc, Code::Texture, bad, Details::Texture { handle });
+            self.record_mistake(pc, Code::Texture, bad, Details::Texture { handle });
         }
     }
 }
@@ -55,7 +55,7 @@ fn fetch(object: &TextureObject, t: &Texture, at: [u32; 2]) -> [u32; 4] {
     for (axis, p) in place.iter_mut().enumerate().take(usize::from(t.dims.min(2))) {
         let c = f32::from_bits(at[axis]);
         *p = if object.normalised_coordinates { c * size[axis] as f32 } else { c };
-        // Not a number counts as 0, and what is far outside is just outside.
+        // A coordinate that is not a number counts as 0; one far outside is clamped.
         *p = if p.is_nan() { 0.0 } else { p.clamp(-1e9, 1e9) };
     }
     let whole = is_integer(object) || t.ty != Type::F32;

@@ -6,20 +6,20 @@
 //! the result of arithmetic once it is stored.
 //!
 //! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
-//! and the warp goes on in a loop of its own (`Followed`) until all its registers are defined again.
+//! and the warp goes on in a loop of its own (`General`) until all its registers are defined again.
 
 mod kept;
 mod matrix;
 mod transfer;
 mod wgmma;
 
-use crate::check::{AccessKind, BadAccess, Code, Details, Use};
-use crate::lanes::{AluArgs, AluFn, Class, NONE};
+use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
+use crate::check::{AccessKind, BadAccess, Code, CopiedBy, Details, Use};
 use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
 };
 
-use super::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, SOMEWHERE, ShadowIndex};
+use super::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
 use super::per_lane;
 use super::spec::AccessSpec;
 use super::worker::Worker;
@@ -129,7 +129,7 @@ impl Worker<'_> {
             bytes,
             address: at,
             computed: NOWHERE,
-            copied: if unknown { SOMEWHERE } else { NOWHERE },
+            copied: unknown.then_some(CopiedBy::Unknown),
             cause: self.checks.collector.cause(load, space, address),
         }
     }
@@ -205,7 +205,7 @@ impl Worker<'_> {
             }
             // Two copies to one place: that has been said.
             if !self.block.bulk.has_overlapped() {
-                self.report_at(load, Code::Uninitialised, guilty, details);
+                self.record_mistake_at(load, Code::Uninitialised, guilty, details);
             }
         }
         guilty
@@ -260,7 +260,7 @@ impl Worker<'_> {
                 undefined |= holes << skip;
                 let first = self.checks.shadow.origins(spot, lane).first();
                 from.get_or_insert(first);
-                let origin = Origin { copied: instr, ..first };
+                let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..first };
                 if origin.address >> window::BITS == window::SHARED >> window::BITS {
                     self.exited_matters();
                 }
@@ -288,7 +288,7 @@ impl Worker<'_> {
         }
     }
 
-    /// An undefined value is used: it is reported, and taken as defined from then on.
+    /// Reports the use of an undefined value, and marks it as defined, so that it is reported once.
     fn undefined_use(&mut self, spot: ShadowIndex, lanes: u32, used: Use, instr: u32) {
         let lanes = self.checks.shadow.lanes(spot) & lanes;
         if used == Use::Control {
@@ -314,7 +314,7 @@ impl Worker<'_> {
         self.checks.shadow.define(spot, lanes);
     }
 
-    /// Tells of lanes that use an undefined value; `origin` is that of the lowest.
+    /// Reports lanes that use an undefined value; `origin` is that of the lowest lane.
     #[cold]
     fn report_undefined(&mut self, origin: Origin, lanes: u32, used: Use, instr: u32) {
         let kernel = self.job.kernel;
@@ -334,13 +334,13 @@ impl Worker<'_> {
             Use::Output { .. } => Code::UndefinedOutput,
             _ => Code::Uninitialised,
         };
-        let copied = (origin.copied != NOWHERE).then_some(origin.copied);
+        let copied = origin.copied;
         if origin.is_register() {
             let at = match used {
                 Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
                 _ => at,
             };
-            return self.report_at(at, code, lanes, Details::Unset { used, by: instr, copied });
+            return self.record_mistake_at(at, code, lanes, Details::Unset { used, by: instr, copied });
         }
         let (space, address) = place_of(origin.address);
         let new = self.checks.collector.is_new_access(code, origin.load, self.block.index, (space, address));
@@ -360,7 +360,7 @@ impl Worker<'_> {
         }
         let details =
             Details::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
-        self.report_at(at, code, lanes, details);
+        self.record_mistake_at(at, code, lanes, details);
         if space == MemSpace::Shared {
             self.exited_matters();
         }
@@ -638,7 +638,7 @@ impl Worker<'_> {
         for (start, n) in runs(undefined) {
             let origin = self.origin_of(at, at + start as u64, bytes, instr, lane);
             for word in start / 4..(start + n).div_ceil(4) {
-                let origin = Origin { copied: instr, ..origin };
+                let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..origin };
                 self.block.carried.put(first + 4 * word as u64, origin);
             }
         }
@@ -654,7 +654,7 @@ impl Worker<'_> {
             let origin = self.origin_of(at, at, bytes, instr, lane as usize);
             first.get_or_insert(origin);
             (low, high) = (low.min(to), high.max(to.saturating_add(bytes.into())));
-            let copied = Origin { copied: instr, ..origin };
+            let copied = Origin { copied: Some(CopiedBy::Instr(instr)), ..origin };
             self.block.carried.put(to, copied);
         }
         if let Some(origin) = first {
@@ -663,7 +663,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A bulk copy writes to shared memory.
+    /// Drops the origins of bytes of shared memory that a bulk copy overwrites.
     pub(super) fn forget_copied(&mut self, to: u32, bytes: u32) {
         if self.block.carried.origins.is_empty() {
             return;
@@ -674,7 +674,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A bulk copy has brought a word that nothing had written at its source.
+    /// Records the origin of a word that a bulk copy brought and that nothing had written at its source.
     pub(super) fn note_copied(&mut self, to: u32, from: u64, instr: u32) {
         let (space, address) = place_of(from);
         let origin = Origin {
@@ -682,7 +682,7 @@ impl Worker<'_> {
             bytes: 4,
             address: from,
             computed: NOWHERE,
-            copied: instr,
+            copied: Some(CopiedBy::Instr(instr)),
             cause: self.checks.collector.cause(instr, space, address),
         };
         self.block.carried.put(window::SHARED + u64::from(to), origin);
@@ -716,7 +716,7 @@ impl Worker<'_> {
         let yes = self.pred(pred.0);
         let yes = if pred.1 { !yes } else { yes };
         let known = group & !undefined;
-        // What the lanes that are defined decide already.
+        // True where the lanes with defined values decide the vote.
         let decided = match mode {
             VoteMode::Ballot => false,
             VoteMode::All => !yes & known != 0,

@@ -1,31 +1,31 @@
-//! The loop over operations: one fiber runs until it waits, ends, or has had its turn.
+//! The loop over operations: one fiber runs until it waits, ends, or has executed its quantum of instructions.
 
+use crate::arithmetic::lanes::{CpuLevel, NONE};
 use crate::check::Code;
 use crate::check::{AccessKind, BadOperand, Details};
-use crate::lanes::{CpuLevel, NONE};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
 use super::fiber::{ANY_WARP_SYNC, AfterOp, DONE_WARP_SYNC, FiberState, Pause};
-use super::run_mode::{Checked, Counted, Plain, Rare, RunMode};
+use super::run_mode::{Checked, Counted, General, Plain, RunMode};
 use super::spec::AccessSpec;
 use super::worker::Worker;
 use super::{bits, data};
 
-/// Looks at memory in a row after which others get their turn.
+/// Number of polls in a row after which a fiber yields to other lanes and warps.
 const POLLS: u32 = 64;
 
-/// Pauses since a thread last looked at a phase, after which it does not wait for that any more.
+/// Number of `nanosleep` instructions after which a fiber no longer counts as waiting for the phase that it polled last.
 const NAPS: u32 = 64;
 
-/// Threads from which on a barrier is an illegal instruction.
-const MAX_COUNTED: u32 = 2048;
+/// A barrier that counts this many threads or more is an illegal instruction.
+const BARRIER_THREADS_LIMIT: u32 = 2048;
 
 /// Runs the fiber in `worker.warp.fiber`.
 pub(crate) fn run(worker: &mut Worker<'_>) -> Pause {
     loop {
         let watch = worker.job.watch;
-        let pause = if worker.is_rare() {
-            body::<Rare>(worker)
+        let pause = if worker.needs_general_loop() {
+            body::<General>(worker)
         } else if watch.checks() {
             run_at_level::<Checked>(worker)
         } else if watch.counts() {
@@ -33,7 +33,7 @@ pub(crate) fn run(worker: &mut Worker<'_>) -> Pause {
         } else {
             run_at_level::<Plain>(worker)
         };
-        if pause != Pause::Followed {
+        if pause != Pause::SwitchRunMode {
             return pause;
         }
     }
@@ -51,7 +51,7 @@ fn run_at_level<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
         #[cfg(vectors = "base")]
         _ => body::<M>(worker),
         #[cfg(not(vectors = "base"))]
-        _ => body::<Rare>(worker),
+        _ => body::<General>(worker),
     }
 }
 
@@ -90,7 +90,7 @@ impl Position {
         if n != 0 {
             let lanes = u64::from(self.active.count_ones());
             worker.warp.left -= i64::from(n);
-            // Work, not progress: an instruction takes as long for one lane as for all.
+            // The budget is charged for all lanes: an instruction takes as long for one of them as for 32.
             worker.spent += u64::from(n) * 32;
             if M::counts(worker) {
                 let (from, to) = (self.start as usize, end as usize);
@@ -109,7 +109,7 @@ impl Position {
 fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
     let ops: &[Op] = &worker.job.kernel.ops;
     let Some(mut at) = Position::of(worker) else { return Pause::Ended };
-    // The next operation with what is above and in the fiber's frame.
+    // Reloads `at` from the top frame, after an operation that changed the frames.
     macro_rules! reload {
         () => {
             match Position::of(worker) {
@@ -132,28 +132,28 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             reload!();
             continue;
         }
-        if M::RARE && !worker.is_rare() {
+        if M::GENERAL && !worker.needs_general_loop() {
             at.count::<M>(worker, at.pc, at.pc);
             worker.warp.fiber.set_pc(at.pc);
-            return Pause::Followed;
+            return Pause::SwitchRunMode;
         }
         let Some(op) = ops.get(at.pc as usize) else {
-            // Decode ends every path in an exit.
+            // Unreachable: the decoder ends every path in an exit.
             return Pause::Stopped;
         };
         // SAFETY: guards are in range, as `decode::passes::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *worker.warp.lanes.preds.add(usize::from(op.guard.pred)) };
         let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
-        if M::RARE && (on != 0 || op.first) {
+        if M::GENERAL && (on != 0 || op.first) {
             worker.trace(op, on);
         }
-        if M::RARE && M::checks(worker) {
+        if M::GENERAL && M::checks(worker) {
             worker.follow(op, at.pc, on, at.active);
         }
-        if M::RARE && worker.warp.in_flight {
+        if M::GENERAL && worker.warp.in_flight {
             worker.touch_in_flight(at.pc, on);
         }
-        if M::RARE && worker.checks.follows_fences && on != 0 {
+        if M::GENERAL && worker.checks.follows_fences && on != 0 {
             worker.note_written(at.pc);
         }
         match &op.kind {
@@ -178,8 +178,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                     if worker.stopped {
                         pause!(at.pc, Pause::Stopped);
                     }
-                    if M::checks(worker) && !M::RARE && !worker.checks.shadow.is_clean() {
-                        pause!(at.pc + 1, Pause::Followed);
+                    if M::checks(worker) && !M::GENERAL && !worker.checks.shadow.is_clean() {
+                        pause!(at.pc + 1, Pause::SwitchRunMode);
                     }
                 }
             }
@@ -197,8 +197,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                     at.pc = *target;
                     if worker.warp.left < 0 {
                         worker.warp.fiber.set_pc(at.pc);
-                        worker.turn_over();
-                        return Pause::Turn;
+                        worker.end_turn();
+                        return Pause::EndOfTurn;
                     }
                     continue;
                 }
@@ -210,8 +210,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                     let ways = [(at.active & !on, at.pc + 1), (on, *target)];
                     worker.warp.fiber.part(&ways, *reconverge);
                     if worker.warp.left < 0 {
-                        worker.turn_over();
-                        return Pause::Turn;
+                        worker.end_turn();
+                        return Pause::EndOfTurn;
                     }
                     reload!();
                     continue;
@@ -232,8 +232,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                         _ => worker.warp.fiber.part(&ways, *reconverge),
                     }
                     if worker.warp.left < 0 {
-                        worker.turn_over();
-                        return Pause::Turn;
+                        worker.end_turn();
+                        return Pause::EndOfTurn;
                     }
                     reload!();
                     continue;
@@ -261,19 +261,19 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                 }
             }
             OpKind::Nop => {}
-            other => {
+            kind => {
                 if on != 0 {
-                    match worker.other(other, at.pc, on, &at) {
+                    match worker.execute_uncommon(kind, at.pc, on, &at) {
                         AfterOp::Go
-                            if !M::RARE
+                            if !M::GENERAL
                                 && (worker.warp.in_flight
                                     || M::checks(worker) && !worker.checks.shadow.is_clean()) =>
                         {
-                            pause!(at.pc + 1, Pause::Followed)
+                            pause!(at.pc + 1, Pause::SwitchRunMode)
                         }
                         AfterOp::Go => {}
                         AfterOp::Wait => {
-                            // It is counted when it is done.
+                            // The operation is counted when it completes.
                             at.count::<M>(worker, at.pc, at.pc);
                             return Pause::Waits;
                         }
@@ -284,8 +284,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                         AfterOp::Frames => {
                             at.count::<M>(worker, at.pc + 1, at.pc + 1);
                             if worker.warp.left < 0 {
-                                worker.turn_over();
-                                return Pause::Turn;
+                                worker.end_turn();
+                                return Pause::EndOfTurn;
                             }
                             reload!();
                             continue;
@@ -318,7 +318,7 @@ impl Worker<'_> {
         }
         if M::checks(self) && self.checks.fresh.lanes != 0 {
             self.follow_fresh_load(a, pc, on);
-        } else if M::RARE && M::checks(self) {
+        } else if M::GENERAL && M::checks(self) {
             self.follow_load(a, on);
         }
     }
@@ -327,7 +327,7 @@ impl Worker<'_> {
     fn store<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
         let spec = AccessSpec::of(a, AccessKind::Write, pc, memo);
-        let moved = M::RARE && M::checks(self) && self.follow_store(a, pc, on);
+        let moved = M::GENERAL && M::checks(self) && self.follow_store(a, pc, on);
         let spot = self.locate::<M>(&spec, on);
         let (good, place, class) = self.place(spot, spec.memo, on);
         if a.order == Order::Strong {
@@ -342,7 +342,7 @@ impl Worker<'_> {
         self.warp.fiber.polls = 0;
     }
 
-    /// A load that could not be done gives 0.
+    /// Sets the registers of a load to 0 in lanes whose access failed.
     #[cold]
     fn zero(&mut self, a: &Access, lanes: u32) {
         for &dst in a.regs.iter().take(usize::from(a.n)) {
@@ -350,9 +350,9 @@ impl Worker<'_> {
         }
     }
 
-    /// The fiber looked at memory that others may change; true when it should let them.
+    /// Records that the fiber polled memory. Returns true when it has yielded to the other lanes and must pause.
     pub(crate) fn poll(&mut self, active: u32, changed: bool) -> bool {
-        // What was stored before the value that was just read is seen by what follows.
+        // Later accesses see what other threads stored before the value that was just read.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         if changed {
             self.activity.progress = true;
@@ -366,11 +366,11 @@ impl Worker<'_> {
             return false;
         }
         self.warp.fiber.polls = 0;
-        self.let_others(active);
+        self.yield_to_other_lanes(active);
         true
     }
 
-    /// Remembers what the lanes `on` looked at.
+    /// Adds the values that the lanes `on` polled to the block's poll cache.
     ///
     /// # Safety
     /// `place` is readable for `bytes` bytes in elements of `element`, and aligned to these, for every lane in `on`.
@@ -387,8 +387,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Lanes of the fiber that wait for `active` get a fiber of their own.
-    fn let_others(&mut self, active: u32) {
+    /// Moves all lanes but `active` to a fiber of their own, so that they can run while `active` polls.
+    fn yield_to_other_lanes(&mut self, active: u32) {
         if self.warp.fiber.lanes() != active {
             let others = self.warp.fiber.split(!active);
             self.block.warps[self.warp.index as usize].fibers.push(others);
@@ -396,16 +396,16 @@ impl Worker<'_> {
     }
 
     #[cold]
-    fn turn_over(&mut self) {
-        // Who waits for a phase looks at it again before long.
+    fn end_turn(&mut self) {
+        // A fiber that waits for a phase polls it again in its next turn.
         self.warp.fiber.phase = None;
         if self.activity.polled {
             let active = self.warp.fiber.top().map_or(0, |t| t.mask);
-            self.let_others(active);
+            self.yield_to_other_lanes(active);
         }
     }
 
-    /// Lanes by target of `brx.idx`; those with an index beyond the list fall through.
+    /// Groups the lanes of a `brx.idx` by target. Lanes with an index beyond the table fall through.
     #[cold]
     fn ways(&self, index: i32, targets: &[u32], on: u32, active: u32, pc: u32) -> Vec<(u32, u32)> {
         let mut ways: Vec<(u32, u32)> = Vec::new();
@@ -424,7 +424,7 @@ impl Worker<'_> {
         ways
     }
 
-    /// True where a lane's index has no target; that ends the block.
+    /// Ends the block where a lane's index is past the table; returns true then.
     fn is_past_the_table(&mut self, index: i32, targets: &[u32], on: u32, pc: u32) -> bool {
         let past = |lane: &usize| self.u32_at(index, *lane) as usize >= targets.len();
         let Some(lane) = bits(on).find(past) else { return false };
@@ -437,7 +437,7 @@ impl Worker<'_> {
         true
     }
 
-    /// `None`: go on with the frame on top.
+    /// Arrives at a barrier of the block. Returns `None` where the fiber continues with its top frame.
     fn barrier(
         &mut self,
         kind: BarrierKind,
@@ -452,19 +452,19 @@ impl Worker<'_> {
         let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
         if id >= BARRIERS && self.job.watch.checks() {
             let problem = BadOperand::BarrierNumber;
-            self.report(at.pc, Code::Operand, on, Details::Operand { problem, value: id });
+            self.record_mistake(at.pc, Code::Operand, on, Details::Operand { problem, value: id });
         }
-        // PTX has no such barrier; hardware looks at four bits.
+        // PTX has no barrier above these; the hardware uses the low four bits of the number.
         let id = id % BARRIERS;
         let none = kind == BarrierKind::Arrive && count == 0;
-        if !count.is_multiple_of(32) || count >= MAX_COUNTED || none {
+        if !count.is_multiple_of(32) || count >= BARRIER_THREADS_LIMIT || none {
             let problem = BadOperand::BarrierThreads;
             self.fatal(at.pc, Code::Operand, on, Details::Operand { problem, value: count });
             return Some(Pause::Stopped);
         }
         self.warp.fiber.set_pc(at.pc + 1);
         if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != on {
-            // The other lanes do not wait here: they go their own way. Those at this very place skip the barrier.
+            // The other lanes do not wait here: they continue in a fiber of their own. Those at this position skip the barrier.
             let others = self.warp.fiber.split(!on);
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
@@ -473,12 +473,12 @@ impl Worker<'_> {
         } else if kind == BarrierKind::Arrive || self.job.n_warps == 1 {
             None
         } else {
-            // The last to come does not go first: after a barrier, warps run in index order again.
-            Some(Pause::Turn)
+            // The warp that arrives last does not run first: after a barrier, warps run in index order again.
+            Some(Pause::EndOfTurn)
         }
     }
 
-    /// True where named lanes are missing; the fiber then waits for them.
+    /// Makes the fiber wait where named lanes are missing; returns true then.
     pub(crate) fn waits_for(&mut self, need: u32, place: u32, at_pc: u32, on: u32) -> bool {
         if std::mem::take(&mut self.warp.fiber.forced) || need & self.warp.live & !on == 0 {
             return false;
@@ -487,7 +487,7 @@ impl Worker<'_> {
         self.warp.fiber.set_pc(at_pc);
         if others != 0 {
             let mut others = self.warp.fiber.split(others);
-            // Lanes that the guard held back are at this place, too, and are done with it.
+            // Lanes for which the guard is false are at this position, too, and have completed the operation.
             if others.top().is_some_and(|t| t.pc == at_pc) && self.guard_holds_back(at_pc, others.lanes()) {
                 others.set_pc(at_pc + 1);
             }
@@ -504,9 +504,9 @@ impl Worker<'_> {
         guard & lanes == 0
     }
 
-    /// Operations outside the loop.
+    /// Executes the operations that the loop does not handle itself.
     #[inline(never)]
-    fn other(&mut self, kind: &OpKind, pc: u32, on: u32, at: &Position) -> AfterOp {
+    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, on: u32, at: &Position) -> AfterOp {
         match kind {
             OpKind::Atomic(a) => {
                 let changed = self.atomic(a, pc, on);
@@ -524,7 +524,7 @@ impl Worker<'_> {
                 let need = bits(on).fold(0, |m, lane| m | self.u32_at(*members, lane));
                 if self.job.kernel.machine_code {
                     if self.waits_for(need, DONE_WARP_SYNC, pc, on) {
-                        // Each group of lanes issues it once, when it comes.
+                        // Machine code issues a `WARPSYNC` once for each group of lanes, when the group arrives.
                         self.warp.fiber.set_pc(pc + 1);
                         return AfterOp::WaitBehind;
                     }
@@ -570,13 +570,13 @@ impl Worker<'_> {
                 }
             }
             OpKind::Yield => {
-                // Who sleeps waits for something: others first.
+                // A thread that sleeps waits for something that the other lanes may do.
                 self.activity.polled = true;
                 self.warp.fiber.naps += 1;
                 if self.warp.fiber.naps > NAPS {
                     self.warp.fiber.phase = None;
                 }
-                self.let_others(at.active);
+                self.yield_to_other_lanes(at.active);
                 return AfterOp::Poll;
             }
             OpKind::ReadClock { clock, dst } => self.read_clock(*clock, *dst, on, pc, at),
@@ -623,7 +623,7 @@ impl Worker<'_> {
                 }
                 if waits {
                     self.activity.polled = true;
-                    self.let_others(at.active);
+                    self.yield_to_other_lanes(at.active);
                     return AfterOp::Poll;
                 }
             }
@@ -647,7 +647,7 @@ impl Worker<'_> {
             }
             OpKind::Call { site, target } => return self.call(*site, *target, pc, on),
             OpKind::Resume { site } => self.resume(*site, on),
-            OpKind::Return => return self.give_back(on),
+            OpKind::Return => return self.return_lanes(on),
             OpKind::Converge { meet } => {
                 self.warp.fiber.converge(pc + 1, *meet);
                 return AfterOp::Frames;
@@ -705,7 +705,7 @@ impl Worker<'_> {
 
     fn read_clock(&mut self, clock: Clock, dst: u32, on: u32, pc: u32, at: &Position) {
         let warp = &self.block.warps[self.warp.index as usize];
-        // Operations of earlier turns, of this turn, and of the run that is not counted yet.
+        // Sums the operations of earlier turns, of this turn, and of the straight run that is not counted yet.
         let turn = (self.warp.turn_start - self.warp.left) as u64;
         let ahead = self.block.ahead;
         let issued = { warp.issued + turn + u64::from(pc.wrapping_sub(at.start)) }.wrapping_add(ahead);
@@ -717,7 +717,7 @@ impl Worker<'_> {
             Clock::GlobalTimerHi => time() >> 32,
         };
         self.activity.polled = true;
-        self.block.poll_cache.other();
+        self.block.poll_cache.note_other();
         for lane in bits(on) {
             let wide = matches!(clock, Clock::Clock64 | Clock::GlobalTimer);
             self.set_lane(dst as i32, wide, lane, value);

@@ -1,8 +1,8 @@
 //! Operations on other lanes' registers: shuffles, votes, matches, reductions.
 
+use crate::arithmetic::lanes::NONE;
 use crate::check::Code;
 use crate::check::{Details, SyncMask, WrongMask};
-use crate::lanes::NONE;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 use super::bits;
@@ -89,7 +89,7 @@ impl Worker<'_> {
             _ => Code::SyncMask,
         };
         let details = self.sync_mask(named, present, wrong);
-        self.report_at(instr, code, lanes, details);
+        self.record_mistake_at(instr, code, lanes, details);
     }
 
     /// The facts about a mask, of the warp that runs.

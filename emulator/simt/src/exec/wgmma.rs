@@ -8,7 +8,7 @@ mod checks;
 mod multiply;
 
 use crate::check::BadWgmma;
-use crate::mma::warpgroup::WARPS;
+use crate::program::mma::warpgroup::WARPS;
 use crate::program::{OpKind, Wgmma, WgmmaA};
 
 use super::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};

@@ -1,9 +1,9 @@
 //! The state of one worker thread, in four parts: the block that it runs, the context of the running warp, the memos
 //! of memory instructions, and the state of the checks. The modules above add the operations.
 
+use crate::arithmetic::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Code, Collector, Details, Event};
-use crate::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
 
 use super::block::shadow::Shadow;
 use super::block::unwritten::Fresh;
@@ -22,9 +22,9 @@ pub(crate) struct Worker<'j> {
     pub(crate) activity: Activity,
     /// Thread-instructions of the block so far.
     pub(crate) spent: u64,
-    /// The block cannot go on.
+    /// True where the block cannot continue.
     pub(crate) stopped: bool,
-    /// Set while a thread acts on another block of its cluster, which is in `block` then.
+    /// The acting thread's own block, while a thread acts on another block of its cluster, which is in `block` then.
     pub(crate) acting: Option<Acting>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct WarpContext {
     pub(crate) in_flight: bool,
 }
 
-/// Memory instructions, as far as their last accesses speed up the next ones.
+/// Cached state of memory instructions, which makes their next accesses cheaper.
 pub(crate) struct AccessState<'j> {
     pub(crate) memos: Vec<Memo<'j>>,
     /// Number of the last access pattern that a memo learnt.
@@ -57,13 +57,13 @@ pub(crate) struct AccessState<'j> {
 /// Events of a turn from which the scheduler decides who runs next.
 #[derive(Default)]
 pub(crate) struct Activity {
-    /// Memory changed or lanes exited, so warps that poll may get on.
+    /// Memory changed or lanes exited, so that polling warps may continue.
     pub(crate) progress: bool,
-    /// The visit to the block did anything besides reading memory.
+    /// The visit to the block did something other than polling.
     pub(crate) moved: bool,
-    /// The turn read memory that others change.
+    /// The turn polled memory, a phase or a clock.
     pub(crate) polled: bool,
-    /// Nothing has happened for some turns: values that strong loads read go to the block's poll cache.
+    /// Nothing has changed for some turns, so that values of strong loads go to the block's poll cache.
     pub(crate) caches_polls: bool,
 }
 
@@ -128,10 +128,11 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// An observer sees the steps, products of the warp are under way, values of its registers are undefined, or the CPU
-    /// has none of the vector instructions that the other variants are compiled for.
+    /// True where the running warp needs [`super::run_mode::General`]: an observer sees its steps, its products are under
+    /// way, values of its registers are undefined, fences are followed, or the CPU has none of the vector instructions
+    /// that the other variants are compiled for.
     #[inline(always)]
-    pub(crate) fn is_rare(&self) -> bool {
+    pub(crate) fn needs_general_loop(&self) -> bool {
         cfg!(not(vectors = "base")) && self.job.level == CpuLevel::Baseline
             || self.warp.in_flight
             || self.checks.follows_fences
@@ -213,15 +214,15 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// Records what went wrong at operation `pc`. A checked launch goes on; otherwise the block stops.
+    /// Records a mistake at operation `pc`. A checked launch goes on; otherwise the block stops.
     #[cold]
-    pub(crate) fn report(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
+    pub(crate) fn record_mistake(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
         let instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
-        self.report_at(instr, code, mask, details);
+        self.record_mistake_at(instr, code, mask, details);
     }
 
-    /// Reports a mistake of the instruction with this index.
-    pub(crate) fn report_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
+    /// Records a mistake of the instruction with this index.
+    pub(crate) fn record_mistake_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
         if self.stopped && !self.job.watch.checks() {
             return;
         }
@@ -237,10 +238,10 @@ impl<'j> Worker<'j> {
         self.stopped |= !self.job.watch.checks();
     }
 
-    /// Records what ends the block, checked or not.
+    /// Records a mistake that ends the block, checked or not.
     #[cold]
     pub(crate) fn fatal(&mut self, pc: u32, code: Code, mask: u32, details: Details) {
-        self.report(pc, code, mask, details);
+        self.record_mistake(pc, code, mask, details);
         self.stopped = true;
         self.block.fatal = true;
     }

@@ -3,7 +3,7 @@
 //! The limits are those of compute capability 9.0, which the emulated device reports.
 
 use super::LaunchConfig;
-use crate::limits::LOCAL_BYTES;
+use crate::program::limits::LOCAL_BYTES;
 use crate::program::{Kernel, MAX_CLUSTER};
 
 /// Most threads in a block.
@@ -76,7 +76,7 @@ pub enum LaunchRefused {
     LargeMemory {
         /// Bytes for a block, most of them local memory.
         asked: u64,
-        /// Bytes that there are: see [`crate::limits::launch_bytes`].
+        /// Bytes that there are: see [`crate::program::limits::launch_bytes`].
         room: u64,
     },
     /// The parameter block has another size.

@@ -193,7 +193,7 @@ impl Bytes {
 
     /// True where no byte of a range was ever written, by the host or by a kernel.
     pub(crate) fn is_untouched(&self, offset: usize, n: usize) -> bool {
-        // What holds a copy of something that nothing wrote has been written to, too.
+        // A byte that holds a copy of an unwritten one has been written to, too.
         n > 0 && self.ranges_written(offset, offset + n, 1).is_empty() && !self.holds_unmarked(offset, n)
     }
 

@@ -5,9 +5,10 @@
 
 use crate::program::AtomicForm;
 
-/// Byte addresses of the 32 lanes; `None` for a lane that takes no part.
+/// Byte addresses of the 32 lanes; `None` for an inactive lane.
 pub type Addresses = [Option<u64>; 32];
 
+/// Cost of a warp-wide access to shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SharedCost {
     /// Passes over the banks.
@@ -31,8 +32,8 @@ pub(crate) const LINE: u64 = 128;
 /// Banks of L1's tags.
 pub(crate) const TAG_BANKS: usize = 4;
 
-/// Value that each bit of a line's number adds (exclusive or) to the number of the bank that holds its tag. Found from
-/// the patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first 11.
+/// Value that each set bit of a line's number contributes, by exclusive or, to the number of the bank that holds the
+/// line's tag. Found from the patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first 11.
 const TAG_BITS: [u8; 17] = [1, 2, 1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2];
 
 /// [`TAG_BITS`] by bits of the bank: those bits of a line's number whose parity it is.
@@ -107,8 +108,8 @@ pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
     banks.into_iter().max().unwrap_or(0)
 }
 
-/// Lanes that go together: the warp for 4 bytes, half of it for 8, a quarter for 16. A load whose lanes pair up
-/// (each has the address of lane `i ^ 1`, or each that of lane `i ^ 2`) takes twice as many together.
+/// Number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a quarter for 16.
+/// A load whose lanes pair up (each has the address of lane `i ^ 1`, or each that of lane `i ^ 2`) serves twice as many.
 pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let plain = match bytes {
         0..=4 => return 32,
@@ -119,14 +120,14 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let pairs_up = |distance: usize| {
         (0..32).all(|i| match (addresses[i], addresses[i ^ distance]) {
             (Some(mine), Some(other)) => mine == other,
-            // A partner that takes no part does not disagree.
+            // An inactive partner does not prevent pairs.
             _ => true,
         })
     };
     if load && (pairs_up(1) || pairs_up(2)) { 2 * plain } else { plain }
 }
 
-/// Lanes that could go together: as [`lanes_together`], but lanes without a partner are no pairs.
+/// Number of lanes that one pass could serve: as [`lanes_together`], but lanes without an active partner are no pairs.
 fn lanes_at_best(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let together = lanes_together(addresses, bytes, load);
     let plain = lanes_together(addresses, bytes, false);
@@ -135,7 +136,7 @@ fn lanes_at_best(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     if paired(1) || paired(2) { together } else { plain }
 }
 
-/// Wavefronts of one warp-wide shared access of `bytes` per lane.
+/// Cost of one warp-wide shared access of `bytes` per lane.
 pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost {
     let mut cost = SharedCost::default();
     for part in addresses.chunks(lanes_together(addresses, bytes, load)) {
@@ -146,8 +147,8 @@ pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost 
     cost
 }
 
-/// Sectors of an atomic on global memory. Lanes that meet in one element go one after the other, in as many passes
-/// as there are lanes on the busiest element of a sector.
+/// Sectors of an atomic on global memory. Lanes on one element are served one after the other: a sector is accessed once
+/// for each lane on its busiest element.
 pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
     let mut elements: Vec<u64> = addresses.iter().flatten().copied().collect();
     sort(&mut elements);
@@ -167,11 +168,11 @@ pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
 /// Cost of an atomic on shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AtomicCost {
-    /// Instructions: more than one for a loop.
+    /// Issued atomic instructions: more than one for a loop.
     pub requests: u32,
     /// Cost of the atomics themselves.
     pub cost: SharedCost,
-    /// Cost of a loop's loads, by request.
+    /// Cost of the loop's loads, one for each request.
     pub loads: SharedCost,
 }
 

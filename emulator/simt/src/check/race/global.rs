@@ -18,7 +18,7 @@ use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
 use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
-use crate::limits::RACE_CHUNKS;
+use crate::program::limits::RACE_CHUNKS;
 use crate::program::{Kernel, MemSpace, Op, OpKind};
 
 /// Memory that the tables of one chunk take, of a block and of a launch.

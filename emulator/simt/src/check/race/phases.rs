@@ -32,13 +32,17 @@ type Clock = [u32; WARPS + 1];
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
-    /// The party plus one that wrote it last, when, and by which instruction and thread. 0: nobody.
+    /// The party that wrote the cell last, plus one; 0 where no party has written it.
     by: u32,
+    /// Time of that party when it wrote.
     time: u32,
+    /// Instruction of that write.
     instr: u32,
+    /// Thread of that write.
     thread: u32,
-    /// The last reader.
+    /// Instruction of the last read.
     read_instr: u32,
+    /// Thread of the last read.
     read_thread: u32,
 }
 

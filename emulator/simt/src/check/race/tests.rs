@@ -4,7 +4,7 @@ use proptest::prelude::Strategy as _;
 
 use super::*;
 use crate::check::Code;
-use crate::check::collect::Kind;
+use crate::check::collect::MistakeGroup;
 use crate::check::testing::kernel;
 use crate::check::{AccessKind, Collector, Details, MissingOrder, RaceFacts};
 
@@ -78,10 +78,10 @@ fn with_touch(
     });
 }
 
-fn told(out: Collector) -> Vec<(Code, RaceFacts, Kind)> {
-    out.kinds()
-        .map(|kind| match &kind.first.details {
-            Details::Race(race) => (kind.first.code, (**race).clone(), kind.clone()),
+fn told(out: Collector) -> Vec<(Code, RaceFacts, MistakeGroup)> {
+    out.groups()
+        .map(|group| match &group.first.details {
+            Details::Race(race) => (group.first.code, (**race).clone(), group.clone()),
             _ => panic!("not a race"),
         })
         .collect()
@@ -117,7 +117,7 @@ fn in_turn(first: &[Step], second: &[Step]) -> Vec<Step> {
 }
 
 #[track_caller]
-fn shared_with(changes: bool, steps: &[Step]) -> Vec<(Code, RaceFacts, Kind)> {
+fn shared_with(changes: bool, steps: &[Step]) -> Vec<(Code, RaceFacts, MistakeGroup)> {
     let kernel = kernel(&[1, 2, 3, 4]);
     let mut out = Collector::new(&kernel, [1, 1, 1], [128, 1, 1]);
     let mut races = SharedRaces::new(&kernel);
@@ -128,7 +128,7 @@ fn shared_with(changes: bool, steps: &[Step]) -> Vec<(Code, RaceFacts, Kind)> {
 }
 
 #[track_caller]
-fn shared(steps: &[Step]) -> Vec<(Code, RaceFacts, Kind)> {
+fn shared(steps: &[Step]) -> Vec<(Code, RaceFacts, MistakeGroup)> {
     shared_with(true, steps)
 }
 
@@ -272,7 +272,7 @@ fn a_loop_is_one_entry_and_its_repeats_are_found() {
 }
 
 #[track_caller]
-fn global(block_steps: &[&[Step]]) -> Vec<(Code, RaceFacts, Kind)> {
+fn global(block_steps: &[&[Step]]) -> Vec<(Code, RaceFacts, MistakeGroup)> {
     let run = |order: &[usize]| {
         let kernel = kernel(&[1, 2, 3, 4]);
         let mut out = Collector::new(&kernel, [8, 1, 1], [64, 1, 1]);
@@ -289,7 +289,7 @@ fn global(block_steps: &[&[Step]]) -> Vec<(Code, RaceFacts, Kind)> {
     let forward: Vec<usize> = (0..block_steps.len()).collect();
     let backward: Vec<usize> = forward.iter().rev().copied().collect();
     let (a, b) = (run(&forward), run(&backward));
-    let facts = |found: &[(Code, RaceFacts, Kind)]| -> Vec<_> {
+    let facts = |found: &[(Code, RaceFacts, MistakeGroup)]| -> Vec<_> {
         found.iter().map(|(code, race, _)| (*code, race.clone())).collect()
     };
     assert_eq!(facts(&a), facts(&b), "the order of blocks must not matter");

@@ -1,18 +1,18 @@
-//! Values that a waiting block has polled: running it again is of use only when one of them has changed.
+//! Values that a waiting block has polled: the block is run again only when one of them has changed.
 //!
 //! Without this, a chain of blocks that each wait for the next one costs the square of its length.
 
 use crate::memory::relaxed;
 
-/// Places remembered; a block that looks at more is gone back to in any case.
+/// The most places that are cached. A block that polls more of them is run again in any case.
 const MAX_PLACES: usize = 128;
 
-/// Values that a block saw, since it last changed anything itself.
+/// Values that a block has polled since it last changed anything itself.
 #[derive(Debug, Default)]
 pub(crate) struct PollCache {
-    /// Address on this machine, bytes, value.
+    /// Host address, bytes and value of each polled place.
     places: Vec<(*const u8, u8, u64)>,
-    /// The block polled more than that: a clock, or too many places.
+    /// True where the block polled something that is not in `places`: a clock, or too many places.
     more: bool,
 }
 
@@ -23,10 +23,12 @@ impl PollCache {
     }
 
     /// Notes a poll of something other than memory.
-    pub(crate) fn other(&mut self) {
+    pub(crate) fn note_other(&mut self) {
         self.more = true;
     }
 
+    /// Caches the value at `at`.
+    ///
     /// # Safety
     /// `at` is readable for an element of `bytes` bytes and aligned to it, for as long as the launch lasts.
     pub(crate) unsafe fn note(&mut self, at: *const u8, bytes: u8) {
@@ -42,7 +44,7 @@ impl PollCache {
         }
     }
 
-    /// The block may find something new.
+    /// True where the block may find another value than the last time.
     pub(crate) fn changed(&self) -> bool {
         // SAFETY: `note` was given these places by a block of this launch, which lasts.
         let differs =

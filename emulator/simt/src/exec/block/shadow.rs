@@ -1,27 +1,26 @@
 //! Undefined bits of a warp's registers, and each lane's origin of them.
 
+use crate::check::CopiedBy;
 use crate::exec::bits;
 use crate::program::Unset;
 
-/// In place of an instruction: none.
+/// Index that stands for no instruction.
 pub(crate) const NOWHERE: u32 = u32::MAX;
-/// An instruction that is not known any more.
-pub(crate) const SOMEWHERE: u32 = u32::MAX - 1;
 
 /// Origin of an undefined value, and its way since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The instruction that read it from unwritten memory; of an unset register, the first that reads it.
+    /// The instruction that read the value from unwritten memory; of an unset register, the first that reads it.
     pub(crate) load: u32,
-    /// Bytes that it read per lane; 0 for a register.
+    /// Bytes per lane of that read; 0 for a register.
     pub(crate) bytes: u32,
-    /// Address that the lane read, in the one address space.
+    /// Address that the lane read, as a 64-bit address of the whole address space.
     pub(crate) address: u64,
-    /// The first arithmetic that it went through, or [`NOWHERE`].
+    /// The first arithmetic instruction that computed with the value, or [`NOWHERE`].
     pub(crate) computed: u32,
-    /// The last store that put a copy of it in memory, or [`NOWHERE`].
-    pub(crate) copied: u32,
-    /// Reads that are reported together have the same: see [`crate::check::Collector::cause`].
+    /// The last store that put a copy of it in memory.
+    pub(crate) copied: Option<CopiedBy>,
+    /// Cause, equal for reads that are reported together: see [`crate::check::Collector::cause`].
     pub(crate) cause: (u32, u64),
 }
 
@@ -76,7 +75,8 @@ impl Origins {
 impl Origin {
     /// Origin of a register that is not set when its warp starts, by [`Unset::reader`].
     fn register(reader: u32) -> Self {
-        Self { load: reader.min(SOMEWHERE), cause: (reader, u64::MAX), ..Self::NONE }
+        // A `load` of `NOWHERE` would mean that there is no origin.
+        Self { load: reader.min(NOWHERE - 1), cause: (reader, u64::MAX), ..Self::NONE }
     }
 
     /// True for a register that nothing has set, rather than unwritten memory.
@@ -85,13 +85,13 @@ impl Origin {
     }
 
     const NONE: Self =
-        Self { load: NOWHERE, bytes: 0, address: 0, computed: NOWHERE, copied: NOWHERE, cause: (NOWHERE, 0) };
+        Self { load: NOWHERE, bytes: 0, address: 0, computed: NOWHERE, copied: None, cause: (NOWHERE, 0) };
 }
 
 /// A register with undefined bits.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    /// Lanes that have any. What is kept of the others is stale.
+    /// Lanes that have undefined bits. `bits` and `origins` of the others are stale.
     pub(crate) lanes: u32,
     pub(crate) bits: [u64; 32],
     pub(crate) origins: [Origins; 32],
@@ -177,7 +177,7 @@ impl Shadow {
         self.get(spot).map_or(Origins::NONE, |trace| trace.origins[lane & 31])
     }
 
-    /// The lanes are defined from now on.
+    /// Marks lanes of a register as defined.
     pub(crate) fn define(&mut self, spot: ShadowIndex, lanes: u32) {
         let Some(Some(trace)) = self.traces.get_mut(spot.0) else { return };
         if trace.lanes & lanes != 0 {
@@ -186,7 +186,7 @@ impl Shadow {
         }
     }
 
-    /// A lane has these undefined bits from now on.
+    /// Sets the undefined bits of a lane.
     pub(crate) fn undefine(&mut self, spot: ShadowIndex, lane: usize, bits: u64, origins: Origins) {
         if bits == 0 {
             return self.define(spot, 1 << lane);
@@ -200,7 +200,7 @@ impl Shadow {
         trace.origins[lane] = origins;
     }
 
-    /// Puts the result of an operation: the undefined bits of the lanes `on`.
+    /// Sets the undefined bits of the lanes `on`, the result of an operation.
     pub(crate) fn put(&mut self, spot: ShadowIndex, on: u32, undefined: &[u64; 32], origins: &[Origins; 32]) {
         for lane in bits(on) {
             self.undefine(spot, lane, undefined[lane], origins[lane]);

@@ -1,10 +1,10 @@
 //! Undefined registers of callers, while what they called runs.
 
+use crate::arithmetic::lanes::Src;
 use crate::exec::bits;
 use crate::exec::block::shadow::ShadowIndex;
 use crate::exec::block::unwritten::MAX_CARRIED;
 use crate::exec::worker::Worker;
-use crate::lanes::Src;
 use crate::program::{Kept, window};
 
 impl Worker<'_> {

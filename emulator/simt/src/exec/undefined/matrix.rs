@@ -1,6 +1,7 @@
 //! Undefined elements of tiles: through products, and between memory and the registers of several lanes.
 
 use super::{NOWHERE, bits};
+use crate::check::CopiedBy;
 use crate::check::Use;
 use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::matrix::elements;
@@ -138,7 +139,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good >> lane & 1 == 1) {
             let at = addresses[lane];
-            let origin = Origin { copied: instr, ..origin };
+            let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..origin };
             for (start, n) in runs(mask) {
                 for byte in start..start + n {
                     let place = self.carried_place(at + byte as u64, lane);

@@ -5,7 +5,7 @@
 //! several values that the undefined bits could have: where the results agree, the result is defined.
 
 use super::super::{ZERO_LINE, bits};
-use crate::lanes::{AluArgs, AluFn, Class, Lanes, Line};
+use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Lanes, Line};
 use crate::program::{AluShape, Flow, Ordering};
 
 /// A register for each source.

@@ -3,8 +3,8 @@
 use super::bits;
 use crate::exec::block::shadow::Origins;
 use crate::exec::worker::Worker;
-use crate::mma::products::AccumulatorType;
-use crate::mma::warpgroup::{self, WARP_ROWS};
+use crate::program::mma::products::AccumulatorType;
+use crate::program::mma::warpgroup::{self, WARP_ROWS};
 use crate::program::{Wgmma, WgmmaA, window};
 
 /// First unwritten byte in shared memory, by row of A and column of B.

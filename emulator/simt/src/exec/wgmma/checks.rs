@@ -3,9 +3,9 @@
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
 use crate::memory::rules;
-use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
+use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
+use crate::program::tensor::Swizzle;
 use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
-use crate::tensor::Swizzle;
 
 use super::super::bits;
 use super::super::block::bulk_copies::BulkCopy;
@@ -14,7 +14,7 @@ use super::super::fiber::FiberState;
 use super::super::undefined::Unwritten;
 use crate::exec::worker::Worker;
 
-/// In place of the barrier in shared memory by which a wait hands over what the other warps of a group have read.
+/// Offset that stands for a barrier in shared memory, where a wait of a warpgroup orders the reads of its other warps.
 const HANDOVER: u32 = 0xffff_ff00;
 
 impl Worker<'_> {
@@ -100,7 +100,7 @@ impl Worker<'_> {
             }
             if let Some(address) = self.block.bulk.unfenced(&pieces) {
                 let address = address.into();
-                self.report(pc, Code::Proxy, on, Details::Proxy { address });
+                self.record_mistake(pc, Code::Proxy, on, Details::Proxy { address });
             }
             self.touch_pieces(&pieces, pc);
             let shared = self.shared_bytes_now();
@@ -155,9 +155,9 @@ impl Worker<'_> {
     }
 
     pub(super) fn report_wgmma(&mut self, pc: u32, on: u32, problem: BadWgmma) {
-        self.report(pc, Code::Wgmma, on, Details::Wgmma { problem });
+        self.record_mistake(pc, Code::Wgmma, on, Details::Wgmma { problem });
         if matches!(problem, BadWgmma::Outside { .. }) {
-            // It reads what belongs to others, and their copies overwrite that.
+            // The product reads memory of others, whose copies overwrite it: later mistakes may follow from that.
             self.out_of_order();
         }
     }
@@ -200,7 +200,7 @@ impl Worker<'_> {
             fresh: None,
         };
         if !self.block.bulk.has_overlapped() {
-            self.report(pc, Code::Uninitialised, on, details);
+            self.record_mistake(pc, Code::Uninitialised, on, details);
         }
         true
     }
@@ -346,7 +346,7 @@ impl Worker<'_> {
         let sums = wgmma.d.iter().map(|&line| (line, false));
         let mut all = of_a.iter().map(|&line| (line as u32, true)).chain(sums);
         let found = all.find_map(|(line, factor)| Some((*written.get(&line)?, factor)));
-        // What follows from the same mistake is left out.
+        // Further writes before the next fence are the same mistake.
         written.clear();
         if let Some((by, factor)) = found {
             self.report_wgmma(pc, on, BadWgmma::WrittenBehindFence { by, factor });
@@ -359,7 +359,7 @@ impl Worker<'_> {
         let all = kernel.in_flight.as_ref().and_then(|known| known.unfenced.as_ref());
         let Some(writes) = all.and_then(|all| all.get(pc as usize)).filter(|w| !w.is_empty()) else { return };
         let op = &kernel.ops[pc as usize];
-        // It looks at what was written first, and nothing of that is one of its sums.
+        // A product checks the written registers itself, and its own sums do not count as written.
         if matches!(op.kind, OpKind::Wgmma(_)) {
             return;
         }
@@ -491,7 +491,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[part.pc as usize].instr;
         self.warp.index = warp as u32;
         let problem = BadWgmma::Missing { warps, gone };
-        self.report_at(instr, Code::Wgmma, lanes, Details::Wgmma { problem });
+        self.record_mistake_at(instr, Code::Wgmma, lanes, Details::Wgmma { problem });
         self.stopped = true;
         true
     }

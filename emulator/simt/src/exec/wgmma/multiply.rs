@@ -1,9 +1,9 @@
 //! The 16 rows of a product that a warp computes.
 
-use crate::lanes::Line;
-use crate::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
-use crate::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
+use crate::arithmetic::lanes::Line;
 use crate::program::Wgmma;
+use crate::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
+use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 
 use super::super::bits;
 use super::super::block::warpgroups::WarpPart;

@@ -1,4 +1,4 @@
-//! Limits of the model.
+//! The reasons for which a launch has no prediction.
 
 use sass::operation::Operation;
 use simt::launch::LaunchRefused;
@@ -20,8 +20,8 @@ pub enum NoPrediction {
     TooLong { most: u64 },
 }
 
-/// Reason for which the model does not cover an operation.
-pub(crate) fn why(operation: Operation) -> Option<&'static str> {
+/// Reason for which the model does not cover an operation, if it does not.
+pub(crate) fn reason(operation: Operation) -> Option<&'static str> {
     match operation {
         Operation::Atom | Operation::Atomg | Operation::Atoms | Operation::Redg => {
             Some("the model has no time for atomics, which depends on who else is at the address")

@@ -1,4 +1,4 @@
-//! Traces from a launch on the emulated GPU.
+//! The observer that records traces of warps during a launch on the emulated GPU.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,15 +10,15 @@ use simt::trace::{self, Observer};
 
 use crate::trace::{Block, Trace};
 
-/// Bytes between the local memories of two threads, as the caches see them.
+/// Bytes of a word of local memory: the caches see the words of a warp's lanes side by side.
 const LOCAL_WORD: u64 = 4;
-/// Base of local memory: above every buffer.
+/// Address at which the caches see local memory: above every buffer.
 const LOCAL: u64 = 1 << 47;
 
-/// Bound on instructions of warps: a trace takes some 20 bytes for each.
+/// The most instructions of warps that are recorded: a trace takes some 20 bytes for each.
 pub(crate) const MAX_STEPS: u64 = 48_000_000;
 
-/// Recorded instructions.
+/// Choice of the instructions that are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     All,
@@ -44,7 +44,7 @@ impl Recording {
         }
     }
 
-    /// Traces by block number; `None` if they were too long.
+    /// Returns the traces by block number; `None` where they exceed [`MAX_STEPS`].
     pub(crate) fn into_blocks(self) -> Option<Vec<Block>> {
         let block = |block: Mutex<Block>| block.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_whole = self.n_steps.into_inner() <= MAX_STEPS;
@@ -89,7 +89,7 @@ impl Observer for Recording {
     }
 }
 
-/// Addresses of local memory as it lies in the caches: one word of all lanes side by side.
+/// Addresses of local memory as the caches see it: the words of all lanes side by side.
 fn interleaved(addresses: &Addresses, warp: u64) -> Addresses {
     let place = |lane: usize| {
         let own = addresses[lane]?;

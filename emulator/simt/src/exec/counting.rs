@@ -1,4 +1,4 @@
-//! From what was counted per operation to a report per instruction, line and launch.
+//! Sums the counts of operations to counters of instructions and source lines.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,10 @@ use super::job::Counts;
 use super::memo::Tally;
 use super::plan::{NO_MEMO, Plan};
 
-/// Bytes that all banks of shared memory give at once.
+/// Bytes that the banks of shared memory deliver in one wavefront.
 const WAVEFRONT_BYTES: u64 = 128;
 
+/// Counters of each instruction of the kernel.
 pub(crate) fn by_instruction(
     kernel: &Kernel,
     plan: &Plan,
@@ -37,7 +38,7 @@ pub(crate) fn by_instruction(
             OpKind::Texture(_) => c.texture_requests += runs,
             OpKind::Wgmma(wgmma) => {
                 c.tensor_products += runs * wgmma.products();
-                // As many of each of its four warps, together whole wavefronts.
+                // Each of the four warps counts a quarter, which together make whole wavefronts.
                 c.tensor_operand_wavefronts += runs * wgmma.operand_bytes() / WAVEFRONT_BYTES;
             }
             OpKind::Mma(mma) => c.tensor_products += runs * mma.form.products(),
@@ -57,7 +58,7 @@ pub(crate) fn by_instruction(
         let Some(t) = tallies.get(plan.memo_of[i] as usize).filter(|_| plan.memo_of[i] != NO_MEMO) else {
             continue;
         };
-        // The hardware counts what is issued, also where a guard leaves no lane. (PTX has a branch there mostly.)
+        // The hardware counts issued instructions, also those whose guard leaves no lane. (PTX mostly has a branch there.)
         let unwanted = match &op.kind {
             OpKind::Load(a) | OpKind::Store(a) if kernel.machine_code && a.space == MemSpace::Shared => {
                 runs.saturating_sub(t.shared_requests)
@@ -128,6 +129,7 @@ fn add_store(c: &mut Counters, t: &Tally, bytes: u64) {
     c.local_bytes += t.local_lanes * bytes;
 }
 
+/// Reports of the instructions, with their source lines.
 pub(crate) fn instructions(
     kernel: &Kernel,
     files: &[(u32, String)],
@@ -143,7 +145,7 @@ pub(crate) fn instructions(
     kernel.instrs.iter().zip(counters).map(report).collect()
 }
 
-/// Sums by source line.
+/// Sums counters by source line.
 pub(crate) fn lines(instructions: &[InstrReport]) -> Vec<LineReport> {
     let mut lines: BTreeMap<&(String, u32), Counters> = BTreeMap::new();
     for i in instructions {
