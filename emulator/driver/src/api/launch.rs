@@ -21,11 +21,11 @@ use crate::api::module::Function;
 use crate::api::{function as functions, texture};
 use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};
+use crate::cuda_constants::launch as ids;
 use crate::diagnose;
-use crate::edge::{In, export, read_process};
+use crate::ffi::{In, export, read_process};
 use crate::forecast;
 use crate::mistakes;
-use crate::numbers::launch as ids;
 use crate::queue::JobThread;
 use crate::reports::{self, LaunchResult};
 use crate::result::*;
@@ -157,13 +157,13 @@ unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) 
     match read_process(&sources, &mut targets) {
         Some(true) => {}
         Some(false) => {
-            let readable = sources.iter().take_while(|s| crate::edge::can_read(s.0, s.1)).count();
+            let readable = sources.iter().take_while(|s| crate::ffi::can_read(s.0, s.1)).count();
             return Err(missing(readable));
         }
         None => {
             for (argument, (address, bytes)) in arguments.iter_mut().zip(sources) {
                 // SAFETY: the caller promises an argument as large as its parameter.
-                argument.copy_from_slice(unsafe { crate::edge::Host::new(address).bytes(bytes) });
+                argument.copy_from_slice(unsafe { crate::ffi::Host::new(address).bytes(bytes) });
             }
         }
     }
