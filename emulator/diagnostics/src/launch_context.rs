@@ -1,4 +1,4 @@
-//! The launch as a message sees it: sources, names, places, and the layout of the text.
+//! The launch that a message is about: its sources, names and places, and the layout of the text.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -18,8 +18,10 @@ use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 const WIDTH: usize = 98;
 /// Column at which the place of a message starts, when its title is not longer.
 const PLACE_COLUMN: usize = 64;
+
+/// One launch with what its messages share: its inputs, its mistakes, and the sources of its kernel.
 pub(crate) struct LaunchContext<'a> {
-    pub(crate) context: &'a LaunchInputs<'a>,
+    pub(crate) inputs: &'a LaunchInputs<'a>,
     /// Everything that went wrong in this launch.
     pub(crate) kinds: &'a [Kind],
     sources: HashMap<u32, Source>,
@@ -28,27 +30,27 @@ pub(crate) struct LaunchContext<'a> {
 }
 
 impl<'a> LaunchContext<'a> {
-    pub(crate) fn new(context: &'a LaunchInputs<'a>, kinds: &'a [Kind]) -> Self {
-        let names = &context.config.options.names;
+    pub(crate) fn new(inputs: &'a LaunchInputs<'a>, kinds: &'a [Kind]) -> Self {
+        let names = &inputs.config.options.names;
         let mut sources = HashMap::new();
-        for (index, path) in context.files {
+        for (index, path) in inputs.files {
             let file_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
             let exact = names.sources.iter().find(|(name, _)| name == path);
             let close = || names.sources.iter().find(|(name, _)| file_name(name) == file_name(path));
             if let Some((_, text)) = exact.or_else(close) {
                 let mut source = Source::new(text);
-                source.instantiate(&context.kernel.name);
+                source.instantiate(&inputs.kernel.name);
                 sources.insert(*index, source);
             }
         }
         let mut parameters = Vec::new();
-        for (_, source) in context.files.iter().filter_map(|(index, _)| sources.get_key_value(index)) {
-            parameters = source.parameters(&context.kernel.name);
+        for (_, source) in inputs.files.iter().filter_map(|(index, _)| sources.get_key_value(index)) {
+            parameters = source.parameters(&inputs.kernel.name);
             if !parameters.is_empty() {
                 break;
             }
         }
-        Self { context, kinds, sources, parameters, trace: Trace::new(context.kernel) }
+        Self { inputs, kinds, sources, parameters, trace: Trace::new(inputs.kernel) }
     }
 
     /// Index of the instructions that set each register.
@@ -58,7 +60,7 @@ impl<'a> LaunchContext<'a> {
 
     /// True if all threads ran, even when the first ones failed: counts are of the whole launch.
     pub(crate) fn sees_all(&self) -> bool {
-        matches!(self.context.config.options.watch, Watch::Checked | Watch::CheckedGlobalRaces)
+        matches!(self.inputs.config.options.watch, Watch::Checked | Watch::CheckedGlobalRaces)
     }
 
     /// `First: thread (0,4) of block (0,6).`, and how many others do the same.
@@ -72,7 +74,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     pub(crate) fn info(&self, instr: u32) -> Option<&'a InstrInfo> {
-        self.context.kernel.instrs.get(instr as usize)
+        self.inputs.kernel.instrs.get(instr as usize)
     }
 
     /// The mnemonic of an instruction; empty if there is none.
@@ -82,23 +84,29 @@ impl<'a> LaunchContext<'a> {
 
     /// The operations that an instruction was decoded to.
     pub(crate) fn ops(&self, instr: u32) -> impl Iterator<Item = &'a OpKind> {
-        let ops = self.context.kernel.ops.iter();
+        let ops = self.inputs.kernel.ops.iter();
         ops.filter(move |op| op.instr == instr).map(|op| &op.kind)
     }
+
+    /// True if the kernel has bulk copies into shared memory.
     pub(crate) fn has_bulk_loads(&self) -> bool {
         let loads = |way: &TensorWay| matches!(way, TensorWay::Load(_));
-        { self.context.kernel.ops.iter() }.any(|op| match &op.kind {
+        { self.inputs.kernel.ops.iter() }.any(|op| match &op.kind {
             OpKind::TensorCopy(copy) => loads(&copy.way),
             OpKind::BulkBytes(copy) => loads(&copy.way),
             _ => false,
         })
     }
+
+    /// True if the kernel waits for phases of barriers in shared memory.
     pub(crate) fn has_phases(&self) -> bool {
         let waits = |op: &simt::program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
-        self.context.kernel.ops.iter().any(waits)
+        self.inputs.kernel.ops.iter().any(waits)
     }
+
+    /// True if the kernel has a barrier of the block.
     pub(crate) fn has_barrier(&self) -> bool {
-        let ops = &self.context.kernel.ops;
+        let ops = &self.inputs.kernel.ops;
         ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
     }
 
@@ -162,14 +170,20 @@ impl<'a> LaunchContext<'a> {
             found.into_iter().map(move |enclosure| Around::new(loc.file, source, enclosure))
         })
     }
+
+    /// The source file that an instruction comes from, when its text is known.
     pub(crate) fn source(&self, instr: u32) -> Option<&Source> {
         self.sources.get(&self.loc(instr)?.file)
     }
+
+    /// The source file with an index in `.file`, when its text is known.
     pub(crate) fn text_of(&self, file: u32) -> Option<&Source> {
         self.sources.get(&file)
     }
+
+    /// Name of a parameter, and its type when the source has it.
     pub(crate) fn parameter(&self, index: usize) -> (String, Option<&str>) {
-        let given = &self.context.config.options.names.params;
+        let given = &self.inputs.config.options.names.params;
         let parsed = self.parameters.get(index);
         let name = given.get(index).filter(|name| !name.is_empty()).cloned();
         let name = name.or_else(|| parsed.map(|parameter| parameter.name.clone()));
@@ -179,9 +193,9 @@ impl<'a> LaunchContext<'a> {
 
     /// A parameter's value, when it is a number of 4 or 8 bytes.
     pub(crate) fn parameter_value(&self, index: usize) -> Option<u64> {
-        let parameter = self.context.kernel.params.get(index)?;
+        let parameter = self.inputs.kernel.params.get(index)?;
         let start = parameter.offset as usize;
-        let bytes = self.context.config.params.get(start..start + parameter.bytes as usize)?;
+        let bytes = self.inputs.config.params.get(start..start + parameter.bytes as usize)?;
         match bytes.len() {
             4 => Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?))),
             8 => Some(u64::from_le_bytes(bytes.try_into().ok()?)),
@@ -191,7 +205,7 @@ impl<'a> LaunchContext<'a> {
 
     /// Integer parameters by name.
     pub(crate) fn integers(&self) -> Vec<(String, i64)> {
-        let kernel = self.context.kernel;
+        let kernel = self.inputs.kernel;
         (0..kernel.params.len())
             .filter_map(|index| {
                 let (name, ty) = self.parameter(index);
@@ -219,7 +233,7 @@ impl<'a> LaunchContext<'a> {
     pub(crate) fn place(&self, instr: u32) -> Place {
         let info = self.info(instr);
         let loc = self.loc(instr).filter(|loc| loc.line > 0);
-        let file = loc.and_then(|loc| self.context.files.iter().find(|(index, _)| *index == loc.file));
+        let file = loc.and_then(|loc| self.inputs.files.iter().find(|(index, _)| *index == loc.file));
         Place {
             file: file.map(|(_, path)| path.clone()).unwrap_or_default(),
             line: loc.map_or(0, |loc| loc.line),
@@ -261,7 +275,7 @@ impl<'a> LaunchContext<'a> {
     /// ` of common.cuh`; nothing for the file of `here`.
     pub(crate) fn of_file(&self, here: u32, file: u32) -> String {
         let path = |file: u32| {
-            let found = self.context.files.iter().find(|(index, _)| *index == file);
+            let found = self.inputs.files.iter().find(|(index, _)| *index == file);
             found.map_or("", |(_, path)| path.as_str())
         };
         let name = |path: &'a str| path.rsplit('/').next().unwrap_or_default();
@@ -275,7 +289,7 @@ impl<'a> LaunchContext<'a> {
 
     /// `thread (4,12) of block (6,5)`; the block is left out when there is one only.
     pub(crate) fn thread_name(&self, block: u64, thread: u64) -> String {
-        let config = self.context.config;
+        let config = self.inputs.config;
         let name = format!("thread {}", self.thread_position(thread));
         if config.grid == [1, 1, 1] {
             return name;
@@ -284,26 +298,26 @@ impl<'a> LaunchContext<'a> {
     }
 
     pub(crate) fn thread_position(&self, thread: u64) -> String {
-        let block = self.context.config.block;
+        let block = self.inputs.config.block;
         words::position(thread_position(thread, block), block)
     }
 
     pub(crate) fn block_position(&self, block: u64) -> String {
-        let grid = self.context.config.grid;
+        let grid = self.inputs.config.grid;
         words::position(block_position(block, grid), grid)
     }
 
     pub(crate) fn threads_per_block(&self) -> u64 {
-        self.context.config.block.iter().map(|&n| u64::from(n)).product()
+        self.inputs.config.block.iter().map(|&n| u64::from(n)).product()
     }
 
     pub(crate) fn n_blocks(&self) -> u64 {
-        self.context.config.grid.iter().map(|&n| u64::from(n)).product()
+        self.inputs.config.grid.iter().map(|&n| u64::from(n)).product()
     }
 
     pub(crate) fn blocks_per_cluster(&self) -> u64 {
-        let config = self.context.config;
-        let asked = config.options.cluster.or(self.context.kernel.cluster.required);
+        let config = self.inputs.config;
+        let asked = config.options.cluster.or(self.inputs.kernel.cluster.required);
         asked.unwrap_or([1; 3]).iter().map(|&n| u64::from(n.max(1))).product()
     }
 
@@ -339,8 +353,8 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// The launch in words: `7x7 blocks of 16x16 threads`.
-    pub(crate) fn launch(&self) -> String {
-        let config = self.context.config;
+    pub(crate) fn describe_launch(&self) -> String {
+        let config = self.inputs.config;
         let n = self.n_blocks();
         let blocks = match n {
             1 => "1 block".to_owned(),
@@ -350,7 +364,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     pub(crate) fn plain_kernel_name(&self) -> &str {
-        plain_name(&self.context.kernel.name)
+        plain_name(&self.inputs.kernel.name)
     }
 
     pub(crate) fn party(&self, does: &'static str, instr: u32, block: u64, thread: u64, n: u64) -> Party {
@@ -358,8 +372,8 @@ impl<'a> LaunchContext<'a> {
             does,
             instr,
             place: self.place(instr),
-            block: block_position(block, self.context.config.grid),
-            thread: thread_position(thread, self.context.config.block),
+            block: block_position(block, self.inputs.config.grid),
+            thread: thread_position(thread, self.inputs.config.block),
             n_threads: n,
         }
     }
@@ -473,7 +487,7 @@ impl Draft {
         let same = |found: &&Finding| found.code == code && advice.is_some() && found.advice == advice;
         let said = earlier.iter().find(same).map(|found| launch.line_name(instr, found.instr));
         let text = self.text(launch, code, &place, instr, said);
-        let config = launch.context.config;
+        let config = launch.inputs.config;
         Finding {
             severity: code.severity(),
             code,

@@ -28,12 +28,12 @@ use choose::Chosen;
 const MAX_FINDINGS: usize = 64;
 
 /// One message per kind; apart from the others those that only count once the host reads what was stored.
-pub(crate) fn findings(context: &LaunchInputs<'_>, kinds: &[Kind]) -> (Vec<Finding>, Vec<Output>) {
+pub(crate) fn findings(inputs: &LaunchInputs<'_>, kinds: &[Kind]) -> (Vec<Finding>, Vec<Output>) {
     let (mut findings, mut outputs) = (Vec::new(), Vec::new());
     if kinds.is_empty() {
         return (findings, outputs);
     }
-    let launch = LaunchContext::new(context, kinds);
+    let launch = LaunchContext::new(inputs, kinds);
     let chosen = choose::choose(&launch);
     for chosen in chosen.iter().take(MAX_FINDINGS) {
         let next = finding(&launch, chosen, &findings);

@@ -70,14 +70,14 @@ impl Report {
             let counted = launch.instructions.get(instr as usize);
             counted.map_or(0, |instr| instr.counters.thread_instructions)
         };
-        let context = LaunchInputs {
+        let inputs = LaunchInputs {
             kernel: loaded.kernel(),
             files: loaded.files(),
             config,
             find: &find,
             executed: if launch.counted { Some(&executed) } else { None },
         };
-        let (findings, outputs) = findings(&context, &mistakes.kinds);
+        let (findings, outputs) = findings(&inputs, &mistakes.kinds);
         Self { launch, findings, outputs }
     }
 }

@@ -138,7 +138,7 @@ impl<'a> Case<'a> {
     }
 
     fn whom(&self) -> Who<'_> {
-        let config = self.launch.context.config;
+        let config = self.launch.inputs.config;
         Who { config, block: block_position(self.who.0, config.grid), thread: self.who.1 }
     }
 

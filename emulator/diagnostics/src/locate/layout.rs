@@ -137,7 +137,7 @@ impl Case<'_> {
         if dotted(text).len() == 1
             && dotted(text)[0] == text
             && let Some(definition) =
-                self.launch.source(self.instr)?.definition(&self.launch.context.kernel.name, text)
+                self.launch.source(self.instr)?.definition(&self.launch.inputs.kernel.name, text)
             && terms(bare(definition)).iter().any(|(_, term)| self.pitch(term).is_some())
         {
             text = bare(definition);

@@ -90,7 +90,7 @@ pub(crate) fn barrier_in(launch: &LaunchContext<'_>, file: u32, lines: RangeIncl
 }
 
 fn barriers(launch: &LaunchContext<'_>) -> impl Iterator<Item = u32> {
-    let ops = launch.context.kernel.ops.iter();
+    let ops = launch.inputs.kernel.ops.iter();
     ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. })).map(|op| op.instr)
 }
 

@@ -156,8 +156,8 @@ impl LaunchContext<'_> {
                     && !text.contains(|c: char| "+-*/% ".contains(c))
             })
         };
-        let flat_block = self.context.config.block[1..] == [1, 1];
-        let definition = |name: &str| self.source(instr)?.definition(&self.context.kernel.name, name);
+        let flat_block = self.inputs.config.block[1..] == [1, 1];
+        let definition = |name: &str| self.source(instr)?.definition(&self.inputs.kernel.name, name);
         let positions = names
             .iter()
             .filter(|name| plain(name) || flat_block && definition(name).is_some_and(plain))
@@ -187,7 +187,7 @@ impl LaunchContext<'_> {
         depth: u32,
         overflow: Narrow<'_>,
     ) -> Option<i64> {
-        let (config, (block, thread)) = (self.context.config, who);
+        let (config, (block, thread)) = (self.inputs.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
             return Some(i64::from(match builtin {
@@ -201,7 +201,7 @@ impl LaunchContext<'_> {
         if let Some(value) = self.value(instr, name) {
             return Some(value);
         }
-        let text = self.source(instr)?.definition(&self.context.kernel.name, name)?;
+        let text = self.source(instr)?.definition(&self.inputs.kernel.name, name)?;
         let names = |name: &str, depth: u32| self.variable_in(instr, name, who, depth, overflow);
         expression::evaluate(text, depth, &names, overflow)
     }

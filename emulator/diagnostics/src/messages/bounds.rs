@@ -49,7 +49,7 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
             format!("From {name} on, its buffer has {}", target.size())
         }
         _ if target.dynamic => {
-            let bytes = case.launch.context.config.dynamic_shared;
+            let bytes = case.launch.inputs.config.dynamic_shared;
             format!("{name} is dynamic shared memory, and this launch gave it {bytes} bytes")
         }
         _ => format!("{name} has {}", target.size()),
@@ -79,7 +79,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     let launch = case.launch;
     let element = &target.element;
     let name = &element.name;
-    if target.dynamic && launch.context.config.dynamic_shared == 0 {
+    if target.dynamic && launch.inputs.config.dynamic_shared == 0 {
         return (
             Some(
                 "an `extern __shared__` array has the size that the launch asks for, and it asked for none."
@@ -230,7 +230,7 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
 
 /// Dynamic shared memory that is too small.
 fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
-    let given = u64::from(case.launch.context.config.dynamic_shared);
+    let given = u64::from(case.launch.inputs.config.dynamic_shared);
     let each = u64::from(target.element.element_bytes);
     let most = case.most_used(target);
     let ty = match target.element.element_type.as_str() {
@@ -290,7 +290,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let source = launch.source(case.instr)?;
     let [subscript] = &explained.used.subscripts[..] else { return None };
     let (a, b) = subscript.split_once('+')?;
-    let conditions = source.conditions(&launch.context.kernel.name, line);
+    let conditions = source.conditions(&launch.inputs.kernel.name, line);
     let pairs = [(a.trim(), b.trim()), (b.trim(), a.trim())];
     let (_, stride) = pairs.into_iter().find(|(thread, stride)| {
         let guards = |found: &crate::source::Compared| found.left == *thread && found.right == *stride;
@@ -338,11 +338,11 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     if case.access.space != MemSpace::Shared || !case.by_thread_alone() {
         return None;
     }
-    let block = case.launch.context.config.block;
+    let block = case.launch.inputs.config.block;
     let dims = &target.element.dims;
     let sides: Vec<u64> = dims.iter().rev().copied().collect();
     // `threadIdx.x` by itself, or by another name.
-    let kernel = &case.launch.context.kernel.name;
+    let kernel = &case.launch.inputs.kernel.name;
     let is_place = |part: &Outside| {
         let defined = || case.launch.source(case.instr)?.definition(kernel, &part.text);
         let text = defined().unwrap_or(&part.text);
@@ -377,7 +377,7 @@ pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
 /// The launch has more threads than there is data: the part of the index that is outside is a place in the grid.
 fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
-    let config = launch.context.config;
+    let config = launch.inputs.config;
     let source = launch.source(case.instr)?;
     let total = |axis: usize| u64::from(config.grid[axis]) * u64::from(config.block[axis]);
     let preferred: [&[&str]; 3] =
@@ -412,7 +412,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         "the launch has {} threads ({}), {excess} of them with {variable} >= {name} = {value}: here {variable} = {is}, \
          and {} has no element for it.",
         extent.join("x"),
-        launch.launch(),
+        launch.describe_launch(),
         target.element.name,
     );
     let conditions: Vec<String> =
@@ -499,7 +499,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     let launch = case.launch;
     let access = case.access;
     let what = noun(access.kind);
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     let mut draft;
     if access.space == MemSpace::Shared {
         draft = Draft::new(format!("{what} at an address where no shared array lies"))
@@ -564,7 +564,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
 /// A pointer parameter that was given a small number, and is used in this line: index, name and value.
 fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
     let launch = case.launch;
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
     (0..kernel.params.len()).find_map(|index| {
         let param = &kernel.params[index];
@@ -579,11 +579,11 @@ fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
 /// An address that is, or is near, what a parameter holds.
 fn pointer_guess(case: &Case<'_>) -> Option<String> {
     let launch = case.launch;
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     (0..kernel.params.len()).filter(|&index| kernel.params[index].maybe_pointer).find_map(|index| {
         let value = launch.parameter_value(index)?;
         let near = value >= NULL_PAGE && case.access.address.wrapping_sub(value) < 1 << 32;
-        (near && (launch.context.find)(value).is_none()).then(|| {
+        (near && (launch.inputs.find)(value).is_none()).then(|| {
             format!(
                 "`{}` was given as {value:#x}, which is no address of device memory.",
                 launch.parameter(index).0

@@ -30,8 +30,8 @@ pub(crate) fn block_name(launch: &LaunchContext<'_>, block: u64, rank: u32) -> S
 
 /// The linear index of the block with a rank in the cluster of another block.
 fn block_of(launch: &LaunchContext<'_>, own: u64, rank: u32) -> u64 {
-    let config = launch.context.config;
-    let asked = config.options.cluster.or(launch.context.kernel.cluster.required);
+    let config = launch.inputs.config;
+    let asked = config.options.cluster.or(launch.inputs.kernel.cluster.required);
     let cluster = asked.unwrap_or([1; 3]).map(|n| u64::from(n.max(1)));
     let [x, y, _] = config.grid.map(|n| u64::from(n.max(1)));
     let rank = u64::from(rank);

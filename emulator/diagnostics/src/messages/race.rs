@@ -89,7 +89,7 @@ pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, al
 /// A longer row of the array that would hold all values of a part of the index: a condition says how many there are.
 fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &Target) -> Option<String> {
     let (source, pitch) = (launch.source(instr)?, part.pitch.as_ref()?);
-    let conditions = source.conditions(&launch.context.kernel.name, launch.loc(instr)?.line);
+    let conditions = source.conditions(&launch.inputs.kernel.name, launch.loc(instr)?.line);
     let bound = conditions.iter().find(|found| {
         let n = launch.value(instr, &found.right).unwrap_or(0);
         found.left == part.text && n > part.limit && target.element.n_elements as i64 % n == 0
@@ -146,7 +146,7 @@ fn who_is(launch: &LaunchContext<'_>, party: RaceParty) -> String {
 /// Positions that an index leaves out: the threads of a block, or the blocks, then use the same elements.
 fn leaves_out(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<&'static str> {
     let ends = launch.trace().ends(race.parties[0].instr)?;
-    let config = launch.context.config;
+    let config = launch.inputs.config;
     let is_open = |end: &End| matches!(end, End::Loaded(_) | End::Atomic(_) | End::Other(_));
     if race.parties[0].instr != race.parties[1].instr || ends.iter().any(is_open) {
         return None;
@@ -326,7 +326,7 @@ fn stride_too_short(
     let (counter, step) = (counter.trim(), step.trim().trim_end_matches(')').trim());
     let starts_in_block = init.contains("blockIdx.x") || {
         let start = init.split_once('=')?.1.trim();
-        let kernel = &launch.context.kernel.name;
+        let kernel = &launch.inputs.kernel.name;
         launch.source(party.instr)?.definition(kernel, start).is_some_and(|text| text.contains("blockIdx.x"))
     };
     (between_blocks && starts_in_block && step == "blockDim.x").then(|| {
@@ -828,7 +828,7 @@ fn is_store_of_bulk(launch: &LaunchContext<'_>, instr: u32) -> bool {
 /// The atomic by which a block learns that the others have written, when the kernel has no fence at all: the
 /// pattern of a last block that adds up what the others left.
 fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     if write.kind != AccessKind::Write || read.kind != AccessKind::Read {
         return None;
     }

@@ -243,7 +243,7 @@ pub(crate) fn branch_of<'a>(
     exit: Option<u32>,
 ) -> Option<Around<'a>> {
     let source = launch.source(instr)?;
-    let kernel = &launch.context.kernel.name;
+    let kernel = &launch.inputs.kernel.name;
     let ended = launch.info(exit?)?;
     let returns = !source.returns(kernel, source.n_lines() + 1).is_empty();
     if returns || launch.frames(instr).len() != 1 || !ended.text.contains("ret") {
@@ -301,7 +301,7 @@ pub(crate) fn exited(
     let instr = kind.first.instr;
     let line = launch.place(instr).line;
     let source = launch.source(instr);
-    let returns = source.map(|source| source.returns(&launch.context.kernel.name, line));
+    let returns = source.map(|source| source.returns(&launch.inputs.kernel.name, line));
     let around = launch.around(instr);
     let mut what = "put the condition on the work, so that all threads reach the barrier.".to_owned();
     let did = match (returns.as_deref(), &around[..], exit) {

@@ -183,7 +183,7 @@ pub(crate) fn operand(launch: &LaunchContext<'_>, kind: &Kind, problem: BadOpera
 pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
-    if launch.context.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
+    if launch.inputs.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
         draft = draft
             .note(launch.first_thread(kind))

@@ -175,7 +175,7 @@ pub(crate) fn unset(
     copied: Option<u32>,
 ) -> Draft {
     let here = kind.first.instr;
-    let ops = { launch.context.kernel.ops.iter() }.filter(|op| op.instr == here);
+    let ops = { launch.inputs.kernel.ops.iter() }.filter(|op| op.instr == here);
     let is_product = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
     let computed = matches!(used, Use::Stored { .. }) || by != here;
     let of = match (is_product, computed) {
@@ -382,7 +382,7 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
     let launch = case.launch;
     let Some(source) = launch.source(case.instr) else { return Vec::new() };
     let file = launch.loc(case.instr).map(|loc| loc.file);
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     let lines = source.lines_storing(&target.element.name);
     lines
         .into_iter()
@@ -398,7 +398,7 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
                 .collect();
             let instr = *stores.first()?;
             let threads =
-                launch.context.executed.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
+                launch.inputs.executed.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
             Some(Filler { line, instr, threads })
         })
         .collect()
@@ -441,9 +441,9 @@ fn gap(
     value: i64,
 ) -> Option<(String, String)> {
     let source = launch.source(filler.instr)?;
-    let place = source.definition(&launch.context.kernel.name, thread).unwrap_or(thread);
+    let place = source.definition(&launch.inputs.kernel.name, thread).unwrap_or(thread);
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
-    let threads = i64::from(launch.context.config.block[axis]);
+    let threads = i64::from(launch.inputs.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
     let names = |name: &str, depth: u32| launch.variable(filler.instr, name, (0, 0), depth);
     let number = |text: &str| crate::source::expression::value(text, 0, &names);
