@@ -105,16 +105,9 @@ fn check(function: &Function, config: &LaunchConfig, requested: Option<[c_uint; 
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
         let registers = functions::registers(function);
-        let why = format!(
-            "error[E-LAUNCH]: {threads} threads x {registers} registers = {} > {}, the registers of a multiprocessor\n   \
-             Launch of `{}`, which did not start; ptxas gave each thread {registers} registers.\n   \
-             Try: smaller blocks, or __launch_bounds__({threads}).",
-            threads * registers,
-            limit::REGISTERS,
-            function.loaded.kernel().name
-        );
         if settings::current().diagnosis {
-            diagnose::refusal(&why);
+            let kernel = function.loaded.kernel();
+            diagnose::refusal(&diagnostics::too_many_registers(kernel, threads, registers, limit::REGISTERS));
         }
         return Err(ERROR_LAUNCH_OUT_OF_RESOURCES);
     }
