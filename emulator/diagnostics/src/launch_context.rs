@@ -22,7 +22,7 @@ const PLACE_COLUMN: usize = 64;
 /// One launch with what its messages share: its inputs, its mistakes, and the sources of its kernel.
 pub(crate) struct LaunchContext<'a> {
     pub(crate) inputs: &'a LaunchInputs<'a>,
-    /// Everything that went wrong in this launch.
+    /// All kinds of mistakes in this launch.
     pub(crate) kinds: &'a [Kind],
     sources: HashMap<u32, Source>,
     parameters: Vec<Parameter>,
@@ -63,7 +63,7 @@ impl<'a> LaunchContext<'a> {
         matches!(self.inputs.config.options.watch, Watch::Checked | Watch::CheckedGlobalRaces)
     }
 
-    /// `First: thread (0,4) of block (0,6).`, and how many others do the same.
+    /// A sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the same.
     pub(crate) fn first_thread(&self, kind: &Kind) -> String {
         let (block, thread) = first_thread(kind);
         let text = format!("First: {}.", self.thread_name(block, thread));
@@ -134,7 +134,8 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// `called at line 20: …`, for an instruction of a function that was inlined; `here` as in [`LaunchContext::line_name`].
+    /// Lines such as `called at line 20: …`, for an instruction of an inlined function; `here` as in
+    /// [`LaunchContext::line_name`].
     pub(crate) fn calls(&self, here: u32, instr: u32) -> Vec<String> {
         let frames = self.frames(instr);
         let mut around: Vec<&SourceLoc> = frames.iter().skip(1).collect();
@@ -252,8 +253,9 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// `line 14`, or `PTX line 203`; `line 22 of common.cuh` where the file is not that of `here`, the instruction whose
-    /// place stands in the first line of the message.
+    /// An instruction's line, `line 14` or `PTX line 203`; `line 22 of common.cuh` where the file is not that of
+    /// `here`,
+    /// the instruction whose place stands in the first line of the message.
     pub(crate) fn line_name(&self, here: u32, instr: u32) -> String {
         match self.loc(instr) {
             Some(loc) if loc.line > 0 => self.numbered(here, loc.file, loc.line),
@@ -266,13 +268,13 @@ impl<'a> LaunchContext<'a> {
         format!("line {line}{}", self.of_file(here, file))
     }
 
-    /// `, in common.cuh`, for what is listed under a message of another file.
+    /// The file of an instruction as `, in common.cuh`; empty for the file of `here`.
     pub(crate) fn elsewhere(&self, here: u32, instr: u32) -> String {
         let of = self.loc(instr).map_or_else(String::new, |loc| self.of_file(here, loc.file));
         of.replacen(" of ", ", in ", 1)
     }
 
-    /// ` of common.cuh`; nothing for the file of `here`.
+    /// A file as ` of common.cuh`; empty for the file of `here`.
     pub(crate) fn of_file(&self, here: u32, file: u32) -> String {
         let path = |file: u32| {
             let found = self.inputs.files.iter().find(|(index, _)| *index == file);
@@ -287,7 +289,7 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// `thread (4,12) of block (6,5)`; the block is left out when there is one only.
+    /// A thread's name, such as `thread (4,12) of block (6,5)`; the block is left out when there is only one.
     pub(crate) fn thread_name(&self, block: u64, thread: u64) -> String {
         let config = self.inputs.config;
         let name = format!("thread {}", self.thread_position(thread));
@@ -321,7 +323,8 @@ impl<'a> LaunchContext<'a> {
         asked.unwrap_or([1; 3]).iter().map(|&n| u64::from(n.max(1))).product()
     }
 
-    /// `192 threads in 12 blocks do the same`, when there are more than one.
+    /// A sentence about all threads that make the mistake, such as `192 threads in 12 blocks do the same here.`;
+    /// `None` for one.
     pub(crate) fn others_do_the_same(&self, kind: &Kind) -> Option<String> {
         let n = kind.n_threads;
         if n < 2 {
@@ -342,7 +345,9 @@ impl<'a> LaunchContext<'a> {
         Some(format!("{who} do the same here."))
     }
 
-    /// `In block (2,0). 7 blocks do the same.`, unless the launch has one block only; `about` describes the block.
+    /// A sentence such as `In block (2,0). 7 blocks do the same.`, unless the launch has only one block; `about`
+    /// describes
+    /// the block.
     pub(crate) fn in_block(&self, kind: &Kind, about: &str) -> Option<String> {
         let more = match kind.n_blocks {
             1 => String::new(),
@@ -389,31 +394,45 @@ pub(crate) fn first_thread(kind: &Kind) -> (u64, u64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Around<'a> {
     pub(crate) file: u32,
-    /// Lines of the header, and where the statement under it ends.
+    /// Line of the header.
     pub(crate) line: u32,
+    /// Line in which the statement under the header ends.
     pub(crate) last: u32,
     pub(crate) enclosure: &'a Enclosure,
+}
+
+/// The cause of a mistake and what to do about it, each as far as it is known.
+#[derive(Debug, Default)]
+pub(crate) struct Reason {
+    pub(crate) why: Option<String>,
+    pub(crate) advice: Option<String>,
+}
+
+impl Reason {
+    pub(crate) fn new(why: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { why: Some(why.into()), advice: Some(advice.into()) }
+    }
 }
 
 /// A message in the making.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) title: String,
-    /// Under the source line: byte columns to underline.
+    /// Byte columns to underline in the source line.
     pub(crate) carets: Vec<(usize, usize)>,
     pub(crate) notes: Vec<String>,
-    /// Lines that are kept as they are.
+    /// Lines that are printed without wrapping.
     pub(crate) verbatim: Vec<String>,
     pub(crate) array: Option<ArrayElement>,
     pub(crate) others: Vec<Party>,
     pub(crate) why: Option<String>,
     pub(crate) advice: Option<String>,
     pub(crate) on_gpu: Option<String>,
-    /// The line cannot be where the memory is accessed: no caret.
+    /// True if no caret is printed, because the line cannot be where the memory is accessed.
     pub(crate) no_caret: bool,
-    /// The source line is shown with the parties instead.
+    /// True if the source line is shown with the parties instead.
     pub(crate) no_listing: bool,
-    /// The instruction to name, when it is not the event's.
+    /// The instruction that the message names, when it is not the event's.
     pub(crate) instr: Option<u32>,
 }
 
@@ -427,7 +446,7 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// `line 14`, of the header; `here` as in [`LaunchContext::line_name`].
+    /// The header's line, such as `line 14`; `here` as in [`LaunchContext::line_name`].
     pub(crate) fn name(&self, launch: &LaunchContext<'_>, here: u32) -> String {
         launch.numbered(here, self.file, self.line)
     }
@@ -456,8 +475,8 @@ impl Draft {
         Self { on_gpu: Some(text.into()), ..self }
     }
 
-    pub(crate) fn reason(self, (why, advice): (String, String)) -> Self {
-        self.why(why).advice(advice)
+    pub(crate) fn reason(self, Reason { why, advice }: Reason) -> Self {
+        Self { why, advice, ..self }
     }
 
     pub(crate) fn without_caret(self) -> Self {
@@ -466,7 +485,7 @@ impl Draft {
 
     /// The finished finding.
     ///
-    /// `earlier` are the findings before it: what was advised there is not said at length again.
+    /// `earlier` are the findings before it: advice that one of them has is not printed in full again.
     pub(crate) fn finish(
         self,
         launch: &LaunchContext<'_>,
@@ -543,7 +562,7 @@ impl Draft {
     }
 }
 
-/// `error[E-OOB]: read past the end of `A`      file.cu:14:14`
+/// The first line of a message: `error[E-OOB]: read past the end of `A`      file.cu:14:14`.
 pub(crate) fn header(code: Code, title: &str, place: &str) -> String {
     let severity = match code.severity() {
         Severity::Error => "error",

@@ -13,9 +13,9 @@ use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) element: ArrayElement,
-    /// Start: an address, or an offset in its space.
+    /// Where the array starts: an address, or an offset in its space.
     pub(crate) start: u64,
-    /// The name is one that the programmer wrote.
+    /// True if the name is one that the programmer wrote.
     pub(crate) named: bool,
     pub(crate) allocation: Option<Allocation>,
     pub(crate) parameter: Option<usize>,
@@ -24,7 +24,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// `` `A` ``, or words.
+    /// The array's name as code (`` `A` ``), or a description in words.
     pub(crate) fn title(&self) -> String {
         if self.named { format!("`{}`", self.element.name) } else { self.element.name.clone() }
     }
@@ -64,7 +64,7 @@ impl Target {
         parts.concat()
     }
 
-    /// `10000 floats`, `16x16 floats`, `4 elements of 3 bytes`.
+    /// The array's size in words: `10000 floats`, `16x16 floats`, `4 elements of 3 bytes`.
     pub(crate) fn size(&self) -> String {
         let dims = &self.element.dims;
         if dims.len() > 1 {
@@ -75,7 +75,7 @@ impl Target {
         format!("{n} {}", self.elements(n))
     }
 
-    /// `floats`, or `elements of 8 bytes`.
+    /// The elements' type in words, for a number of them: `floats`, or `elements of 8 bytes`.
     pub(crate) fn elements(&self, n: u64) -> String {
         let ty = self.element.element_type.as_str();
         if ty.is_empty() {

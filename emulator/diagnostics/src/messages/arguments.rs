@@ -1,7 +1,6 @@
 //! Arguments that cannot be what was meant: a float's bits as a count, half an address, a size that the buffer has not.
 
-use super::bounds::Reason;
-use crate::launch_context::LaunchContext;
+use crate::launch_context::{LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::layout::Outside;
@@ -84,12 +83,12 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
                 && part.several
                 && pitch != right
             {
-                return Some((
-                    Some(format!(
+                return Some(Reason::new(
+                    format!(
                         "the index takes a row of {name} for {pitch} long, but {name} has {} = {right} * {other}: {given} rows of {is}.",
                         target.size(),
-                    )),
-                    Some(format!("check which length a row of {name} has: {other} or {pitch}.")),
+                    ),
+                    format!("check which length a row of {name} has: {other} or {pitch}."),
                 ));
             }
             let (size, advice) = match (&part.pitch, part.several) {
@@ -132,7 +131,7 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
                     )),
                 ),
             };
-            Some((Some(format!("{passes}, but {size}.")), advice))
+            Some(Reason { why: Some(format!("{passes}, but {size}.")), advice })
         })
     })
 }

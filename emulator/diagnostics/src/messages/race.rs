@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::bounds::block_shape;
 use super::choose;
-use crate::launch_context::{Draft, LaunchContext, marks};
+use crate::launch_context::{Draft, LaunchContext, Reason, marks};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::layout::Outside;
@@ -74,14 +74,12 @@ pub(crate) fn race(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, al
     draft.notes.extend(extent(launch, kind, race, target.as_ref()));
     draft.notes.extend(others(launch, here, also, &array));
     if let Some(target) = &target
-        && let Some((why, advice)) = past_the_row(launch, here, kind, [first, second], target)
+        && let Some(reason) = past_the_row(launch, here, kind, [first, second], target)
     {
-        (draft.why, draft.advice) = (Some(why), advice);
-        return draft.on_gpu("the result depends on timing: it can be right today and wrong tomorrow.");
+        return draft.reason(reason).on_gpu(DEPENDS_ON_TIMING);
     }
-    if let Some((why, advice)) = block_shape(launch) {
-        (draft.why, draft.advice) = (why, advice);
-        return draft;
+    if let Some(reason) = block_shape(launch) {
+        return draft.reason(reason);
     }
     reasons(draft, launch, race, (first, second), (&array, also), update)
 }
@@ -109,7 +107,7 @@ fn past_the_row(
     kind: &Kind,
     parties: [RaceParty; 2],
     target: &Target,
-) -> Option<(String, Option<String>)> {
+) -> Option<Reason> {
     parties.into_iter().find_map(|party| {
         let who = (party.block, u64::from(party.thread));
         let explained = launch.explain(party.instr, target, party.kind, who)?;
@@ -124,7 +122,7 @@ fn past_the_row(
                 part.value,
                 launch.line_name(here, party.instr),
             );
-            return Some((why, longer_row(launch, party.instr, part, target)));
+            return Some(Reason { why: Some(why), advice: longer_row(launch, party.instr, part, target) });
         }
         explained.leaves_its_row(&target.element.dims).then(|| {
             let why = format!(
@@ -134,7 +132,7 @@ fn past_the_row(
                 launch.line_name(here, party.instr),
                 target.indexed(),
             );
-            (why, None)
+            Reason { why: Some(why), advice: None }
         })
     })
 }
@@ -209,7 +207,7 @@ fn who(launch: &LaunchContext<'_>, party: RaceParty, between_blocks: bool) -> St
     if launch.threads_per_block() > 32 { format!("{thread} (warp {})", party.thread / 32) } else { thread }
 }
 
-/// `written by thread (5,0):` and the line under it.
+/// Adds the lines about a party: `written by thread (5,0):`, its source line and the marks under it.
 fn party(
     lines: &mut Vec<String>,
     (launch, here): (&LaunchContext<'_>, u32),
@@ -232,7 +230,7 @@ fn party(
     lines.extend(launch.calls(here, party.instr));
 }
 
-/// Where a party's line names the array: the use that gives the element, or all of them.
+/// Byte columns of a party's line that name the array: the use that gives the element, or all uses.
 fn underlined(launch: &LaunchContext<'_>, party: RaceParty, target: Option<&Target>) -> Vec<(usize, usize)> {
     let Some(target) = target else { return Vec::new() };
     let who = (party.block, u64::from(party.thread));
@@ -243,7 +241,7 @@ fn underlined(launch: &LaunchContext<'_>, party: RaceParty, target: Option<&Targ
     uses.iter().map(|found| (found.start, found.end)).collect()
 }
 
-/// Both parties are one read-modify-write of one element: `bins[i] += 1`.
+/// True if both parties are one read-modify-write of one element: `bins[i] += 1`.
 fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: RaceParty, array: &str) -> bool {
     let (a, b) = (launch.loc(first.instr), launch.loc(second.instr));
     let same = a.is_some() && a.map(|loc| (loc.file, loc.line)) == b.map(|loc| (loc.file, loc.line));
@@ -264,7 +262,7 @@ fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: RaceParty, ar
     all.len() == 1 && uses.iter().any(|found| found.stored && found.loaded)
 }
 
-/// Share of the array, and number of threads.
+/// Sentences on how much of the array, and how many threads, take part in the race.
 fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Option<&Target>) -> Vec<String> {
     let mut text = String::new();
     if let Some(target) = target
@@ -296,7 +294,7 @@ fn extent(launch: &LaunchContext<'_>, kind: &Kind, race: &RaceFacts, target: Opt
     if text.is_empty() { Vec::new() } else { vec![text.trim_end().to_owned()] }
 }
 
-/// Other arrays with which the same happens.
+/// A sentence that names other arrays with the same race.
 fn others(launch: &LaunchContext<'_>, here: u32, also: &[&Kind], array: &str) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for kind in also {
@@ -311,13 +309,13 @@ fn others(launch: &LaunchContext<'_>, here: u32, also: &[&Kind], array: &str) ->
     (!names.is_empty()).then(|| format!("The same happens to {}.", list(&names)))
 }
 
-/// `for (int i = blockIdx.x * … ; …; i += blockDim.x)` goes through what other blocks go through.
+/// The reason that a loop `for (int i = blockIdx.x * … ; …; i += blockDim.x)` reaches the elements of other blocks.
 fn stride_too_short(
     launch: &LaunchContext<'_>,
     here: u32,
     party: RaceParty,
     between_blocks: bool,
-) -> Option<(String, String)> {
+) -> Option<Reason> {
     let innermost = launch.loops(party.instr).into_iter().next()?;
     let number = innermost.name(launch, here);
     let mut parts = innermost.enclosure.header.split(';');
@@ -330,7 +328,7 @@ fn stride_too_short(
         launch.source(party.instr)?.definition(kernel, start).is_some_and(|text| text.contains("blockIdx.x"))
     };
     (between_blocks && starts_in_block && step == "blockDim.x").then(|| {
-        (
+        Reason::new(
             format!(
                 "the loop at {number} starts where the block does and steps by blockDim.x: it goes on through the elements of the \
                  blocks behind it."
@@ -369,21 +367,26 @@ fn reasons(
         let constant = ends.is_some_and(|ends| {
             ends.iter().all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size))
         });
-        (draft.why, draft.advice) = match (left_out, constant) {
-            (Some(what), _) => (
-                Some(format!("{}. The values are equal, so the result is the same every time.", same_elements(what))),
-                Some(format!("if each thread has an element of its own, {what} belongs into the index; if not, let one thread write.")),
+        let reason = match (left_out, constant) {
+            (Some(what), _) => Reason::new(
+                format!(
+                    "{}. The values are equal, so the result is the same every time.",
+                    same_elements(what)
+                ),
+                format!(
+                    "if each thread has an element of its own, {what} belongs into the index; if not, let one thread write."
+                ),
             ),
-            (None, true) => (
-                Some("whichever write comes last, the value is the same: harmless as long as that stays so.".into()),
-                Some("let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is meant.".into()),
+            (None, true) => Reason::new(
+                "whichever write comes last, the value is the same: harmless as long as that stays so.",
+                "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is meant.",
             ),
-            (None, false) => (
-                Some("their indices are the same here. The values are equal, so the result is the same every time.".into()),
-                Some("if each thread should have an element of its own, check the index; if not, let one thread write.".into()),
+            (None, false) => Reason::new(
+                "their indices are the same here. The values are equal, so the result is the same every time.",
+                "if each thread should have an element of its own, check the index; if not, let one thread write.",
             ),
         };
-        return draft.on_gpu("the result is the same every time.");
+        return draft.reason(reason).on_gpu("the result is the same every time.");
     }
     draft.on_gpu = Some(DEPENDS_ON_TIMING.into());
     if let Some(reason) = stride_too_short(launch, here, first, between_blocks) {
@@ -540,8 +543,8 @@ fn reasons(
     let in_loop = in_loop.is_some_and(|(file, lines)| spot::barrier_in(launch, file, lines).is_none());
     let in_header = spot::under_its_header(launch, first.instr, second.instr);
     let both_orders = matches!(race.missing, MissingOrder::Both | MissingOrder::BeforeReading);
-    let (why, advice) = match race.missing {
-        _ if in_loop && both_orders && (same_line || in_header) => (
+    let reason = match race.missing {
+        _ if in_loop && both_orders && (same_line || in_header) => Reason::new(
             match same_line {
                 true => format!(
                     "both happen at {write}: in one round of the loop a thread reads what another writes in that round or the next."
@@ -552,7 +555,7 @@ fn reasons(
             },
             format!("put {barrier} at the end of each round, outside any `if` that not all threads enter."),
         ),
-        _ if same_line || in_header => (
+        _ if same_line || in_header => Reason::new(
             match same_line {
                 true => format!(
                     "both happen at {write}: a thread can write before another has read the old value."
@@ -570,7 +573,7 @@ fn reasons(
             },
         ),
         // A copy to a place that others read: it is not known whether they are to read what it brings.
-        MissingOrder::BeforeReading if copies_behind(launch, first.instr) => (
+        MissingOrder::BeforeReading if copies_behind(launch, first.instr) => Reason::new(
             format!("the copy at {write} may be done before or after another thread reads at {other}."),
             format!(
                 "if {other} is to read what this copy brings, wait for it (cp.async.wait_group), and put {barrier} between \
@@ -579,7 +582,7 @@ fn reasons(
                  more."
             ),
         ),
-        MissingOrder::BeforeReading => (
+        MissingOrder::BeforeReading => Reason::new(
             format!("a thread can reach {other} before another has written the element at {write}."),
             match &spots[..] {
                 [spot] => place_barrier((launch, here), barrier, spot, race.missing, array),
@@ -588,7 +591,7 @@ fn reasons(
                 }
             },
         ),
-        MissingOrder::BeforeOverwriting => (
+        MissingOrder::BeforeOverwriting => Reason::new(
             match &spots[..] {
                 [Spot { before: Some(_), .. }] => {
                     format!("a fast thread overwrites {array} at {write} while others still read at {other}.")
@@ -602,7 +605,7 @@ fn reasons(
                 _ => format!("put {barrier} after {other}, before the next round writes to {array}."),
             },
         ),
-        MissingOrder::Both => (
+        MissingOrder::Both => Reason::new(
             format!(
                 "no barrier separates the writes at {write} from the reads at {other}, in neither direction."
             ),
@@ -624,27 +627,27 @@ fn reasons(
                 ),
             },
         ),
-        MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => (
+        MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => Reason::new(
             format!("{write} and {other} are run by different threads, and no barrier lies between."),
             format!("put {barrier}, reached by all threads, between {write} and {other}."),
         ),
     };
-    draft.why = Some(why);
+    let mut draft = draft.reason(reason);
     let there = spots.iter().find_map(|spot| spot::taken(launch, spot));
-    draft.advice = match there {
-        Some(there) => move_out(launch, here, there),
+    match there {
+        Some(there) => draft.advice = move_out(launch, here, there),
         None if spots.is_empty()
             && !same_line
             && spot::barrier_between(launch, first.instr, second.instr) =>
         {
-            None
+            draft.advice = None;
         }
-        None => Some(advice),
-    };
+        None => {}
+    }
     draft
 }
 
-/// For a barrier that stands where one is needed, and not all threads reach: out of its branch with it.
+/// Advice to move a barrier out of its branch, when it stands in the right place but not all threads reach it.
 fn move_out(launch: &LaunchContext<'_>, here: u32, barrier: u32) -> Option<String> {
     let around = launch.around(barrier);
     let branch = around.last().filter(|one| one.enclosure.control == Control::If)?;
@@ -660,7 +663,7 @@ const DEPENDS_ON_TIMING: &str = "the result depends on timing: it can be right t
 const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU schedules lanes otherwise.";
 const READ_FIRST: &str = "read into a variable first, then BARRIER in all threads, then write.";
 
-/// Where barriers belong for a race and those that are reported with it.
+/// Places for barriers that order a race and those that are reported with it.
 fn together(launch: &LaunchContext<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec<Spot> {
     let Some(mut spots) = spot::spots(launch, race) else { return Vec::new() };
     for kind in also {
@@ -673,7 +676,7 @@ fn together(launch: &LaunchContext<'_>, race: &RaceFacts, also: &[&Kind]) -> Vec
     spots
 }
 
-/// `put __syncthreads() after line 29, …`
+/// Advice on where to put a barrier: `put __syncthreads() after line 29, …`.
 fn place_barrier(
     (launch, here): (&LaunchContext<'_>, u32),
     barrier: &str,
@@ -712,13 +715,15 @@ pub(crate) fn is_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
     launch.ops(instr).any(|op| matches!(op, OpKind::TensorCopy(_) | OpKind::BulkBytes(_)))
 }
 
-/// Why neither a phase of a barrier in shared memory nor a barrier of the block orders two accesses, the earlier one first.
-fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty; 2]) -> (String, String) {
+/// The reason that neither a phase of a barrier in shared memory nor a barrier of the block orders two accesses,
+/// given
+/// with the earlier one first.
+fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty; 2]) -> Reason {
     let line = |party: RaceParty| launch.line_name(here, party.instr);
     let thread = |party: RaceParty| format!("thread {}", launch.thread_position(u64::from(party.thread)));
     let (before, after) = (line(first), line(second));
     if is_store_of_bulk(launch, second.instr) {
-        return (
+        return Reason::new(
             format!(
                 "the copy was started while nothing said that {} had written this at {before}: {} has met it at no barrier \
                  since.",
@@ -732,7 +737,7 @@ fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty;
         );
     }
     if is_store_of_bulk(launch, first.instr) {
-        return (
+        return Reason::new(
             format!(
                 "{} writes at {after} without having met {} at a barrier since that started the copy: either the copy came \
                  too early, or the write did.",
@@ -747,7 +752,7 @@ fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty;
         );
     }
     if is_copy(launch, first.instr) {
-        return (
+        return Reason::new(
             format!(
                 "{} has not waited for the phase that the bytes of the copy belong to, and has met no thread at a barrier that \
                  had.",
@@ -768,7 +773,7 @@ fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty;
     );
     let copies = is_copy(launch, second.instr);
     if copies && is_product(launch, first.instr) {
-        return (
+        return Reason::new(
             format!(
                 "the copy was started while nothing said that the product of {} at {before} was done: no arrival behind a \
                  `wgmma.wait_group` for it belongs to a phase that {} had waited for.",
@@ -783,7 +788,7 @@ fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty;
         );
     }
     match copies {
-        true => (
+        true => Reason::new(
             format!(
                 "the copy was started while nothing said that {} had {did} this at {before}: no arrival behind that line \
                  belongs to a phase that {} had waited for.",
@@ -795,7 +800,7 @@ fn unordered(launch: &LaunchContext<'_>, here: u32, [first, second]: [RaceParty;
                  copies wait for that phase before it starts the copy."
             ),
         ),
-        false => (
+        false => Reason::new(
             format!(
                 "a thread can reach {after} before another one has {did} this at {before}: no arrival behind that line belongs \
                  to a phase that {} had waited for, and no barrier of both lies between.",

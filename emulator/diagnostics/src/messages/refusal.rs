@@ -188,7 +188,7 @@ fn shared(kernel: &Kernel, config: &LaunchConfig) -> String {
     }
 }
 
-/// `Its parameters: 4 bytes, 4 bytes, pointer, pointer.`
+/// A sentence on a kernel's parameters: `Its parameters, in order: 4 bytes, 8 bytes (a pointer or a 64-bit number).`
 fn takes(kernel: &Kernel) -> String {
     let part = |param: &Param| match param.maybe_pointer {
         true => "8 bytes (a pointer or a 64-bit number)".to_owned(),

@@ -6,7 +6,7 @@ use crate::words::{self, capital, code, count, plural};
 use simt::check::{BarrierGroup, Details, Event, Kind, SyncMask, WrongMask, lanes};
 use simt::program::InstrInfo;
 
-/// Threads of a group, by index.
+/// Indices of the threads of a group.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
     let of_warp =
         |(warp, mask): (usize, &u32)| lanes(*mask).map(move |lane| warp as u64 * 32 + u64::from(lane));
@@ -18,7 +18,7 @@ pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
     group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum()
 }
 
-/// `__syncthreads()`, or the instruction for named barriers.
+/// A barrier as code: `__syncthreads()`, or the instruction of a named barrier.
 fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     let text = launch.info(instr).map_or("", |info| info.text.as_str());
     let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
@@ -38,7 +38,7 @@ pub(crate) fn group_name(launch: &LaunchContext<'_>, group: &BarrierGroup) -> St
     format!("{n} threads ({})", words::ranges(threads(group)))
 }
 
-/// Where a group is, in words: its line, the PTX line where lines do not tell groups apart.
+/// A group's place in words: its line, or its PTX line where lines do not tell groups apart.
 fn where_(
     (launch, here): (&LaunchContext<'_>, u32),
     group: &BarrierGroup,
@@ -53,7 +53,7 @@ fn where_(
     }
 }
 
-/// What stands around a group's barrier and not around the others'.
+/// The branch or loop around a group's barrier that is not around the others'.
 fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Option<Around<'a>>> {
     let all: Vec<Vec<Around<'a>>> = groups.iter().map(|group| launch.around(group.instr)).collect();
     let own = |around: &Vec<Around<'a>>| {
@@ -63,7 +63,7 @@ fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Opti
     all.iter().map(own).collect()
 }
 
-/// `, inside `if (i < n)``
+/// The branch or loop as a clause: `, inside `if (i < n)``.
 fn inside(around: Option<Around<'_>>) -> String {
     let Some(around) = around else { return String::new() };
     let header = code(&around.enclosure.header);
@@ -174,8 +174,9 @@ pub(crate) fn barrier(
                 "write what they wait for before the waiting starts, in a thread that does not wait itself.",
             ),
         };
-        (draft.why, draft.advice) = (Some(why), Some(advice.into()));
         return draft
+            .why(why)
+            .advice(advice)
             .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").");
     }
     draft
@@ -202,7 +203,7 @@ pub(crate) fn barrier(
         })
 }
 
-/// How all threads come to one barrier.
+/// Advice by which all threads reach one barrier.
 fn advice((launch, here): (&LaunchContext<'_>, u32), around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| around.iter().flatten().find(|one| wanted.contains(&one.enclosure.control));
     let in_else = of(&[Control::Else]).filter(|other| {
@@ -422,7 +423,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &Kind, facts: &SyncMask) -> 
     draft.on_gpu("the result is undefined.")
 }
 
-/// Whether an instruction takes all lanes of a warp, without a mask.
+/// True if an instruction takes all lanes of a warp, without a mask.
 pub(crate) fn is_of_whole_warps(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let mnemonic = launch.mnemonic(instr);
     ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."].iter().any(|name| mnemonic.starts_with(name))

@@ -1,7 +1,7 @@
 //! Messages about reads of what nothing has written.
 
 use super::bounds::nowhere;
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::subscript::Explained;
@@ -101,16 +101,16 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
-                && let Some((why, advice)) = stepped_over((launch, here), filler, target)
+                && let Some(reason) = stepped_over((launch, here), filler, target)
             {
-                (draft.why, draft.advice) = (Some(why), Some(advice));
+                draft = draft.reason(reason);
             }
             draft.on_gpu = Some("it holds left-over values, which differ from run to run.".into());
         }
         _ => {
             let what = &element.name;
             if let Some(strange) = launch.strange_argument() {
-                (draft.why, draft.advice) = (Some(strange.why), Some(strange.advice));
+                draft = draft.why(strange.why).advice(strange.advice);
             } else if compound {
                 draft.why = Some(format!("this line updates {what}, and so reads it first."));
                 draft.advice = Some(match access.kind {
@@ -133,7 +133,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     draft
 }
 
-/// Bulk copies fill an array, and the thread that reads has passed a wait before any phase had ended.
+/// The reason where bulk copies fill an array, and the reading thread passed a wait before any phase had ended.
 fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str) -> String {
     format!(
         "no copy to this element had been started then. This thread waited for parity 1 of {}, which a barrier passes that was \
@@ -142,7 +142,7 @@ fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str
     )
 }
 
-/// Use of the value, if it is on another line than the read.
+/// A sentence on the use of the value, if it is on another line than the read.
 fn used_title(used: Use, name: &str, copied: Option<u32>) -> String {
     let which = match copied {
         Some(UNKNOWN) => "which holds no defined value",
@@ -214,7 +214,7 @@ pub(crate) fn unset(
 /// [`Details::Uninitialised`]'s `copied`, when it is not known who did.
 const UNKNOWN: u32 = u32::MAX - 1;
 
-/// Where the value went between the read and the use, and after.
+/// Lines on where the value went between the read and the use, and after.
 fn way((launch, here): (&LaunchContext<'_>, u32), used: Use, copied: Option<u32>) -> Option<String> {
     let shown = launch.line(here);
     let mut parts = Vec::new();
@@ -333,7 +333,7 @@ pub(crate) fn under_way(
         .on_gpu("the old value or the new one is read, depending on timing.")
 }
 
-/// `Written so far: 128 of 256 elements, rows 0..7.`
+/// A sentence on the part that is written: `Written so far: 128 of 256 elements, rows 0..7.`
 fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
     let element = &target.element;
     let name = &element.name;
@@ -404,13 +404,14 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
         .collect()
 }
 
-/// A loop that fills an array by the threads of one axis steps further than there are threads, and this element lies
-/// in a gap.
+/// The reason where a loop that fills an array by the threads of one axis steps further than there are threads, and
+/// the
+/// element lies in a gap.
 fn stepped_over(
     (launch, here): (&LaunchContext<'_>, u32),
     filler: &Filler,
     target: &Target,
-) -> Option<(String, String)> {
+) -> Option<Reason> {
     let element = &target.element;
     let source = launch.source(filler.instr)?;
     let uses = source.uses(filler.line, &element.name);
@@ -439,7 +440,7 @@ fn gap(
     filler: &Filler,
     (thread, counter): (&str, &str),
     value: i64,
-) -> Option<(String, String)> {
+) -> Option<Reason> {
     let source = launch.source(filler.instr)?;
     let place = source.definition(&launch.inputs.kernel.name, thread).unwrap_or(thread);
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
@@ -460,7 +461,7 @@ fn gap(
     let (line, start, step) = headed?;
     let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
     left_out.then(|| {
-        (
+        Reason::new(
             format!(
                 "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} threads in \
                  {letter}, so of every {step} the last {} are left out.",
@@ -473,7 +474,8 @@ fn gap(
     })
 }
 
-/// `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under …`
+/// A sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under
+/// …`.
 fn filler_reason((launch, here): (&LaunchContext<'_>, u32), filler: &Filler, name: &str) -> String {
     let all = launch.threads_per_block() * launch.n_blocks();
     let under = launch
