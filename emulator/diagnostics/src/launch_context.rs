@@ -254,8 +254,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// An instruction's line, `line 14` or `PTX line 203`; `line 22 of common.cuh` where the file is not that of
-    /// `here`,
-    /// the instruction whose place stands in the first line of the message.
+    /// `here`, the instruction whose place stands in the first line of the message.
     pub(crate) fn line_name(&self, here: u32, instr: u32) -> String {
         match self.loc(instr) {
             Some(loc) if loc.line > 0 => self.numbered(here, loc.file, loc.line),
@@ -346,8 +345,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// A sentence such as `In block (2,0). 7 blocks do the same.`, unless the launch has only one block; `about`
-    /// describes
-    /// the block.
+    /// describes the block.
     pub(crate) fn in_block(&self, kind: &Kind, about: &str) -> Option<String> {
         let more = match kind.n_blocks {
             1 => String::new(),

@@ -207,8 +207,7 @@ impl Source {
     }
 
     /// The declaration of an array with a qualifier (`__shared__`), or of a local one (`""`): in the function that
-    /// has
-    /// it, if that is known. Another function may have an array of the same name and another shape, so without a
+    /// has it, if that is known. Another function may have an array of the same name and another shape, so without a
     /// function that is found here, all declarations of the name must agree.
     pub(crate) fn array(&self, qualifier: &str, name: &str, function: Option<&str>) -> Option<Declared> {
         let of_name = |text: &str| -> Vec<Declared> {

@@ -275,8 +275,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
 }
 
 /// The reason where a tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n
-/// elements
-/// starts with all of them instead of half.
+/// elements starts with all of them instead of half.
 fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let launch = case.launch;
     let explained = case.explained.as_ref()?;
@@ -370,8 +369,7 @@ pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
 }
 
 /// The reason where the launch has more threads than there is data: the part of the index that is outside is a place
-/// in
-/// the grid.
+/// in the grid.
 fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
     let config = launch.inputs.config;

@@ -46,8 +46,8 @@ pub(crate) fn rank_of(launch: &LaunchContext<'_>, block: u64) -> u32 {
     (0..256).find(|rank| block_of(launch, block, *rank) == block).unwrap_or(0)
 }
 
-/// A sentence on the first thread and its block: `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its
-/// cluster.`
+/// A sentence on the first thread and its block:
+/// `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its cluster.`
 fn first(launch: &LaunchContext<'_>, kind: &Kind) -> String {
     let block = kind.first.block;
     let rank = rank_of(launch, block);

@@ -77,7 +77,7 @@ pub(crate) fn deadlock(
             draft.notes.push(state(&name(wait), wait));
         }
     }
-    list_groups(&mut draft, (launch, here), others, &vec![None; others.len()]);
+    list_groups(&mut draft, launch, here, others, &vec![None; others.len()]);
     let rank = match launch.blocks_per_cluster() {
         1 => String::new(),
         _ => format!(", which has rank {} in its cluster", rank_of(launch, kind.first.block)),

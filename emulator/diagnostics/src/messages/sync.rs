@@ -39,11 +39,7 @@ pub(crate) fn group_name(launch: &LaunchContext<'_>, group: &BarrierGroup) -> St
 }
 
 /// A group's place in words: its line, or its PTX line where lines do not tell groups apart.
-fn where_(
-    (launch, here): (&LaunchContext<'_>, u32),
-    group: &BarrierGroup,
-    groups: &[BarrierGroup],
-) -> String {
+fn where_(launch: &LaunchContext<'_>, here: u32, group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
     let line = launch.line(group.instr);
     let alike = groups.iter().filter(|other| launch.line(other.instr) == line).count();
     let name = launch.line_name(here, group.instr);
@@ -77,7 +73,8 @@ fn inside(around: Option<Around<'_>>) -> String {
 /// The groups, each with the text of its line.
 pub(crate) fn list_groups(
     draft: &mut Draft,
-    (launch, here): (&LaunchContext<'_>, u32),
+    launch: &LaunchContext<'_>,
+    here: u32,
     groups: &[BarrierGroup],
     around: &[Option<Around<'_>>],
 ) {
@@ -92,7 +89,7 @@ pub(crate) fn list_groups(
                 _ => "were at".to_owned(),
             }
         };
-        let line = where_((launch, here), group, groups);
+        let line = where_(launch, here, group, groups);
         let intro = format!("{} {does} {line}{under}:", group_name(launch, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         draft.verbatim.push(place.listed());
@@ -131,12 +128,12 @@ pub(crate) fn barrier(
     draft.no_listing = groups.len() > 1;
     let here = kind.first.instr;
     let around = apart(launch, groups);
-    list_groups(&mut draft, (launch, here), groups, &around);
+    list_groups(&mut draft, launch, here, groups, &around);
     if let Some(late) = late {
         draft.notes.push(format!(
             "Later, {} waited at {} when the others, which had passed it, had ended.",
             group_name(launch, late),
-            where_((launch, here), late, groups),
+            where_(launch, here, late, groups),
         ));
     }
     draft.notes.extend(launch.in_block(kind, ""));
@@ -193,7 +190,7 @@ pub(crate) fn barrier(
                              block."
                 .into(),
         })
-        .advice(advice((launch, here), &around))
+        .advice(advice(launch, here, &around))
         .on_gpu(match (split, late) {
             (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.",
             (None, Some(_)) => {
@@ -204,7 +201,7 @@ pub(crate) fn barrier(
 }
 
 /// Advice by which all threads reach one barrier.
-fn advice((launch, here): (&LaunchContext<'_>, u32), around: &[Option<Around<'_>>]) -> String {
+fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| around.iter().flatten().find(|one| wanted.contains(&one.enclosure.control));
     let in_else = of(&[Control::Else]).filter(|other| {
         let pair = |one: &&Around<'_>| {
@@ -281,7 +278,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &Kind, missing: u32) -> D
         ))
         .why("CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the block do \
               the same: otherwise the behaviour is undefined.")
-        .advice(advice((launch, kind.first.instr), &[around]))
+        .advice(advice(launch, kind.first.instr, &[around]))
         .on_gpu("since Volta a barrier does not wait for threads that have ended, so it goes on, as here; older GPUs \
                  may hang.")
 }
@@ -313,11 +310,11 @@ pub(crate) fn exited(
             format!("returned at line {one}")
         }
         (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
-            what = advice((launch, instr), &[Some(*one)]);
+            what = advice(launch, instr, &[Some(*one)]);
             format!("left the loop at {}, and ended", one.name(launch, instr))
         }
         (Some([]), [one], _) => {
-            what = advice((launch, instr), &[Some(*one)]);
+            what = advice(launch, instr, &[Some(*one)]);
             format!("did not enter {} ({}), and ended", code(&one.enclosure.header), one.name(launch, instr))
         }
         (None, _, Some(exit)) => format!("ended at {}", launch.line_name(instr, exit)),

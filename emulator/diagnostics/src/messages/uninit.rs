@@ -56,7 +56,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     }
     draft.notes.push(reader);
     let copied = copied.filter(|by| *by != load);
-    draft.notes.extend(way((launch, here), *used, copied));
+    draft.notes.extend(way(launch, here, *used, copied));
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
@@ -74,7 +74,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
     }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
-            draft.why = fillers.first().map(|filler| filler_reason((launch, here), filler, &element.name));
+            draft.why = fillers.first().map(|filler| filler_reason(launch, here, filler, &element.name));
             draft.advice = Some(match (any, access.space) {
                 (true, _) => format!(
                     "write every element of {} before it is read; elements without data get 0.",
@@ -101,7 +101,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &Kind) -> Draft {
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
-                && let Some(reason) = stepped_over((launch, here), filler, target)
+                && let Some(reason) = stepped_over(launch, here, filler, target)
             {
                 draft = draft.reason(reason);
             }
@@ -186,7 +186,7 @@ pub(crate) fn unset(
     let mut draft = Draft::new(format!("{of} a variable that nothing has set"))
         .without_caret()
         .note(launch.first_thread(kind));
-    draft.notes.extend(way((launch, here), used, copied));
+    draft.notes.extend(way(launch, here, used, copied));
     if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
         let line = launch.line_name(here, by);
         draft.notes.push(match used {
@@ -215,7 +215,7 @@ pub(crate) fn unset(
 const UNKNOWN: u32 = u32::MAX - 1;
 
 /// Lines on where the value went between the read and the use, and after.
-fn way((launch, here): (&LaunchContext<'_>, u32), used: Use, copied: Option<u32>) -> Option<String> {
+fn way(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<u32>) -> Option<String> {
     let shown = launch.line(here);
     let mut parts = Vec::new();
     match copied {
@@ -405,13 +405,8 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
 }
 
 /// The reason where a loop that fills an array by the threads of one axis steps further than there are threads, and
-/// the
-/// element lies in a gap.
-fn stepped_over(
-    (launch, here): (&LaunchContext<'_>, u32),
-    filler: &Filler,
-    target: &Target,
-) -> Option<Reason> {
+/// the element lies in a gap.
+fn stepped_over(launch: &LaunchContext<'_>, here: u32, filler: &Filler, target: &Target) -> Option<Reason> {
     let element = &target.element;
     let source = launch.source(filler.instr)?;
     let uses = source.uses(filler.line, &element.name);
@@ -426,7 +421,7 @@ fn stepped_over(
         let Some((a, b)) = text.split_once('+') else { continue };
         let (a, b) = (a.trim(), b.trim());
         if let Some(reason) =
-            gap((launch, here), filler, (a, b), value).or_else(|| gap((launch, here), filler, (b, a), value))
+            gap(launch, here, filler, a, b, value).or_else(|| gap(launch, here, filler, b, a, value))
         {
             return Some(reason);
         }
@@ -436,9 +431,11 @@ fn stepped_over(
 
 /// The reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
 fn gap(
-    (launch, here): (&LaunchContext<'_>, u32),
+    launch: &LaunchContext<'_>,
+    here: u32,
     filler: &Filler,
-    (thread, counter): (&str, &str),
+    thread: &str,
+    counter: &str,
     value: i64,
 ) -> Option<Reason> {
     let source = launch.source(filler.instr)?;
@@ -476,7 +473,7 @@ fn gap(
 
 /// A sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under
 /// …`.
-fn filler_reason((launch, here): (&LaunchContext<'_>, u32), filler: &Filler, name: &str) -> String {
+fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &str) -> String {
     let all = launch.threads_per_block() * launch.n_blocks();
     let under = launch
         .source(filler.instr)
