@@ -151,6 +151,7 @@ impl<T> Clone for Out<T> {
         *self
     }
 }
+
 impl<T> Copy for Out<T> {}
 
 // SAFETY: an address; the caller keeps the place good for every call that may write there, on whatever thread.

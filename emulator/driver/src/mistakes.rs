@@ -190,6 +190,7 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
 pub(crate) fn tensor_map(call: &str, why: &str) {
     explain(&format!("{call}: {why}"));
 }
+
 pub(crate) fn interleaved() {
     explain("tensor maps with interleaved layouts are not supported");
 }

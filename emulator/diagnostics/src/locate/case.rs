@@ -78,6 +78,7 @@ impl<'a> Case<'a> {
         let explained = target.as_ref().and_then(|target| launch.explain(instr, target, access.kind, who));
         Self { launch, kind, access, instr, who, target, explained }
     }
+
     pub(crate) fn of_party(
         launch: &'a LaunchContext<'a>,
         kind: &'a Kind,
