@@ -94,12 +94,13 @@ fn counters_of_prime_matrices_are_the_hardwares() {
 
 /// Elements that are different, and the same each time.
 pub(super) fn numbers(n: usize, seed: u32) -> Vec<f32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as f32 / (1 << 24) as f32 - 0.5
-    };
-    (0..n).map(|_| next()).collect()
+    pseudorandom(seed).map(|word| (word >> 8) as f32 / (1 << 24) as f32 - 0.5).take(n).collect()
+}
+
+/// The words of a linear congruential generator.
+fn pseudorandom(seed: u32) -> impl Iterator<Item = u32> {
+    let next = |word: &u32| Some(word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    std::iter::successors(Some(seed), next).skip(1)
 }
 
 fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
@@ -234,13 +235,7 @@ fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T)
     let code = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{error}"));
     let code = Module::load_machine_code(&gpu.memory, &code, None).unwrap_or_else(|error| panic!("{error}"));
     let ptx = gpu.load(&text).expect("committed PTX loads");
-    let mut random = 1_u32;
-    let inputs: Vec<u32> = std::iter::repeat_with(|| {
-        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        random ^ random >> 15
-    })
-    .take(1 << 15)
-    .collect();
+    let inputs: Vec<u32> = pseudorandom(1).map(|word| word ^ word >> 15).take(1 << 15).collect();
     assert_eq!(code.kernels().len(), ptx.kernels().len());
     for kernel in ptx.kernels() {
         let name = &kernel.kernel().name;

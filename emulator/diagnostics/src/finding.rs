@@ -40,15 +40,15 @@ impl Place {
 pub struct ArrayElement {
     /// Name in the source (`A`, `a_tile`), or what else is known ("the 3rd allocation").
     pub name: String,
-    /// `global`, `shared`, `local`, `constant` or `param`.
+    /// Memory space: `global`, `shared`, `local`, `constant` or `param`.
     pub space: &'static str,
     /// Type of one element in the source's words: `float`; `4-byte element` when unknown.
     pub element_type: String,
     pub element_bytes: u32,
     pub n_elements: u64,
-    /// Dimensions, outermost first, when they are in the source.
+    /// Dimensions of the array, outermost first; empty when the source does not have them.
     pub dims: Vec<u64>,
-    /// Which element, counted from the array's start; outside `0 .. n_elements` when out of bounds.
+    /// Index of the element from the array's start; outside `0 .. n_elements` when out of bounds.
     pub index: i64,
     pub byte_offset: i64,
 }
@@ -56,16 +56,16 @@ pub struct ArrayElement {
 /// The other thread of a race, or another group at a barrier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Party {
-    /// `read`, `write`, `atomic`, `wait`, `exit`.
+    /// What the party does: `read`, `write`, `atomic`, `wait` or `exit`.
     pub does: &'static str,
     /// PTX instruction: index into the kernel's instructions.
     pub instr: u32,
     pub place: Place,
-    /// Index of the block in x, y and z.
+    /// Position of the block in the grid: x, y and z.
     pub block: [u32; 3],
-    /// Thread in the block.
+    /// Position of the thread in its block.
     pub thread: [u32; 3],
-    /// Threads of that block that do it.
+    /// Number of threads of that block that do the same.
     pub n_threads: u64,
 }
 
@@ -81,17 +81,17 @@ pub struct Finding {
     pub instr: u32,
     /// Line of the source that the instruction comes from.
     pub source: Option<SourceLoc>,
-    /// That line in words, with its text.
+    /// The place of the instruction in words, with the text of its line.
     pub place: Option<Place>,
-    /// The first to do it: block, then thread, by index.
+    /// Position of the block of the first thread that made the mistake.
     pub block: [u32; 3],
-    /// Thread in the block.
+    /// Position of that thread in its block.
     pub thread: [u32; 3],
-    /// Threads that did the same at this instruction.
+    /// Number of threads that did the same at this instruction.
     pub n_threads: u64,
-    /// Blocks that they are in.
+    /// Number of blocks that these threads are in.
     pub n_blocks: u64,
-    /// The array that was accessed, and where; `None` where none is known.
+    /// The array and element that were accessed; `None` where no array is known.
     pub array: Option<ArrayElement>,
     /// The other party of a race; the other groups at a barrier.
     pub others: Vec<Party>,

@@ -1,4 +1,4 @@
-//! The launch as a message sees it: sources, names, places, and the layout of the text.
+//! The launch that a message is about: its sources, names and places, and the layout of the text.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -18,9 +18,11 @@ use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 const WIDTH: usize = 98;
 /// Column at which the place of a message starts, when its title is not longer.
 const PLACE_COLUMN: usize = 64;
+
+/// One launch with what its messages share: its inputs, its mistakes, and the sources of its kernel.
 pub(crate) struct LaunchContext<'a> {
-    pub(crate) context: &'a LaunchInputs<'a>,
-    /// Everything that went wrong in this launch.
+    pub(crate) inputs: &'a LaunchInputs<'a>,
+    /// All kinds of mistakes in this launch.
     pub(crate) kinds: &'a [MistakeGroup],
     sources: HashMap<u32, Source>,
     parameters: Vec<Parameter>,
@@ -28,27 +30,27 @@ pub(crate) struct LaunchContext<'a> {
 }
 
 impl<'a> LaunchContext<'a> {
-    pub(crate) fn new(context: &'a LaunchInputs<'a>, kinds: &'a [MistakeGroup]) -> Self {
-        let names = &context.config.options.names;
+    pub(crate) fn new(inputs: &'a LaunchInputs<'a>, kinds: &'a [MistakeGroup]) -> Self {
+        let names = &inputs.config.options.names;
         let mut sources = HashMap::new();
-        for (index, path) in context.files {
+        for (index, path) in inputs.files {
             let file_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
             let exact = names.sources.iter().find(|(name, _)| name == path);
             let close = || names.sources.iter().find(|(name, _)| file_name(name) == file_name(path));
             if let Some((_, text)) = exact.or_else(close) {
                 let mut source = Source::new(text);
-                source.instantiate(&context.kernel.name);
+                source.instantiate(&inputs.kernel.name);
                 sources.insert(*index, source);
             }
         }
         let mut parameters = Vec::new();
-        for (_, source) in context.files.iter().filter_map(|(index, _)| sources.get_key_value(index)) {
-            parameters = source.parameters(&context.kernel.name);
+        for (_, source) in inputs.files.iter().filter_map(|(index, _)| sources.get_key_value(index)) {
+            parameters = source.parameters(&inputs.kernel.name);
             if !parameters.is_empty() {
                 break;
             }
         }
-        Self { context, kinds, sources, parameters, trace: Trace::new(context.kernel) }
+        Self { inputs, kinds, sources, parameters, trace: Trace::new(inputs.kernel) }
     }
 
     /// Index of the instructions that set each register.
@@ -58,10 +60,10 @@ impl<'a> LaunchContext<'a> {
 
     /// True if all threads ran, even when the first ones failed: counts are of the whole launch.
     pub(crate) fn sees_all(&self) -> bool {
-        matches!(self.context.config.options.watch, Watch::Checked | Watch::CheckedGlobalRaces)
+        matches!(self.inputs.config.options.watch, Watch::Checked | Watch::CheckedGlobalRaces)
     }
 
-    /// `First: thread (0,4) of block (0,6).`, and how many others do the same.
+    /// A sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the same.
     pub(crate) fn first_thread(&self, kind: &MistakeGroup) -> String {
         let (block, thread) = first_thread(kind);
         let text = format!("First: {}.", self.thread_name(block, thread));
@@ -72,7 +74,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     pub(crate) fn info(&self, instr: u32) -> Option<&'a InstrInfo> {
-        self.context.kernel.instrs.get(instr as usize)
+        self.inputs.kernel.instrs.get(instr as usize)
     }
 
     /// The mnemonic of an instruction; empty if there is none.
@@ -82,23 +84,29 @@ impl<'a> LaunchContext<'a> {
 
     /// The operations that an instruction was decoded to.
     pub(crate) fn ops(&self, instr: u32) -> impl Iterator<Item = &'a OpKind> {
-        let ops = self.context.kernel.ops.iter();
+        let ops = self.inputs.kernel.ops.iter();
         ops.filter(move |op| op.instr == instr).map(|op| &op.kind)
     }
+
+    /// True if the kernel has bulk copies into shared memory.
     pub(crate) fn has_bulk_loads(&self) -> bool {
         let loads = |way: &TensorWay| matches!(way, TensorWay::Load(_));
-        { self.context.kernel.ops.iter() }.any(|op| match &op.kind {
+        { self.inputs.kernel.ops.iter() }.any(|op| match &op.kind {
             OpKind::TensorCopy(copy) => loads(&copy.way),
             OpKind::BulkBytes(copy) => loads(&copy.way),
             _ => false,
         })
     }
+
+    /// True if the kernel waits for phases of barriers in shared memory.
     pub(crate) fn has_phases(&self) -> bool {
         let waits = |op: &simt::program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
-        self.context.kernel.ops.iter().any(waits)
+        self.inputs.kernel.ops.iter().any(waits)
     }
+
+    /// True if the kernel has a barrier of the block.
     pub(crate) fn has_barrier(&self) -> bool {
-        let ops = &self.context.kernel.ops;
+        let ops = &self.inputs.kernel.ops;
         ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
     }
 
@@ -126,7 +134,8 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// `called at line 20: …`, for an instruction of a function that was inlined; `here` as in [`LaunchContext::line_name`].
+    /// Lines such as `called at line 20: …`, for an instruction of an inlined function; `here` as in
+    /// [`LaunchContext::line_name`].
     pub(crate) fn calls(&self, here: u32, instr: u32) -> Vec<String> {
         let frames = self.frames(instr);
         let mut around: Vec<&SourceLoc> = frames.iter().skip(1).collect();
@@ -162,14 +171,20 @@ impl<'a> LaunchContext<'a> {
             found.into_iter().map(move |enclosure| Around::new(loc.file, source, enclosure))
         })
     }
+
+    /// The source file that an instruction comes from, when its text is known.
     pub(crate) fn source(&self, instr: u32) -> Option<&Source> {
         self.sources.get(&self.loc(instr)?.file)
     }
+
+    /// The source file with an index in `.file`, when its text is known.
     pub(crate) fn text_of(&self, file: u32) -> Option<&Source> {
         self.sources.get(&file)
     }
+
+    /// Name of a parameter, and its type when the source has it.
     pub(crate) fn parameter(&self, index: usize) -> (String, Option<&str>) {
-        let given = &self.context.config.options.names.params;
+        let given = &self.inputs.config.options.names.params;
         let parsed = self.parameters.get(index);
         let name = given.get(index).filter(|name| !name.is_empty()).cloned();
         let name = name.or_else(|| parsed.map(|parameter| parameter.name.clone()));
@@ -179,9 +194,9 @@ impl<'a> LaunchContext<'a> {
 
     /// A parameter's value, when it is a number of 4 or 8 bytes.
     pub(crate) fn parameter_value(&self, index: usize) -> Option<u64> {
-        let parameter = self.context.kernel.params.get(index)?;
+        let parameter = self.inputs.kernel.params.get(index)?;
         let start = parameter.offset as usize;
-        let bytes = self.context.config.params.get(start..start + parameter.bytes as usize)?;
+        let bytes = self.inputs.config.params.get(start..start + parameter.bytes as usize)?;
         match bytes.len() {
             4 => Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?))),
             8 => Some(u64::from_le_bytes(bytes.try_into().ok()?)),
@@ -191,7 +206,7 @@ impl<'a> LaunchContext<'a> {
 
     /// Integer parameters by name.
     pub(crate) fn integers(&self) -> Vec<(String, i64)> {
-        let kernel = self.context.kernel;
+        let kernel = self.inputs.kernel;
         (0..kernel.params.len())
             .filter_map(|index| {
                 let (name, ty) = self.parameter(index);
@@ -219,7 +234,7 @@ impl<'a> LaunchContext<'a> {
     pub(crate) fn place(&self, instr: u32) -> Place {
         let info = self.info(instr);
         let loc = self.loc(instr).filter(|loc| loc.line > 0);
-        let file = loc.and_then(|loc| self.context.files.iter().find(|(index, _)| *index == loc.file));
+        let file = loc.and_then(|loc| self.inputs.files.iter().find(|(index, _)| *index == loc.file));
         Place {
             file: file.map(|(_, path)| path.clone()).unwrap_or_default(),
             line: loc.map_or(0, |loc| loc.line),
@@ -238,8 +253,8 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// `line 14`, or `PTX line 203`; `line 22 of common.cuh` where the file is not that of `here`, the instruction whose
-    /// place stands in the first line of the message.
+    /// An instruction's line, `line 14` or `PTX line 203`; `line 22 of common.cuh` where the file is not that of
+    /// `here`, the instruction whose place stands in the first line of the message.
     pub(crate) fn line_name(&self, here: u32, instr: u32) -> String {
         match self.loc(instr) {
             Some(loc) if loc.line > 0 => self.numbered(here, loc.file, loc.line),
@@ -252,16 +267,16 @@ impl<'a> LaunchContext<'a> {
         format!("line {line}{}", self.of_file(here, file))
     }
 
-    /// `, in common.cuh`, for what is listed under a message of another file.
+    /// The file of an instruction as `, in common.cuh`; empty for the file of `here`.
     pub(crate) fn elsewhere(&self, here: u32, instr: u32) -> String {
         let of = self.loc(instr).map_or_else(String::new, |loc| self.of_file(here, loc.file));
         of.replacen(" of ", ", in ", 1)
     }
 
-    /// ` of common.cuh`; nothing for the file of `here`.
+    /// A file as ` of common.cuh`; empty for the file of `here`.
     pub(crate) fn of_file(&self, here: u32, file: u32) -> String {
         let path = |file: u32| {
-            let found = self.context.files.iter().find(|(index, _)| *index == file);
+            let found = self.inputs.files.iter().find(|(index, _)| *index == file);
             found.map_or("", |(_, path)| path.as_str())
         };
         let name = |path: &'a str| path.rsplit('/').next().unwrap_or_default();
@@ -273,9 +288,9 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// `thread (4,12) of block (6,5)`; the block is left out when there is one only.
+    /// A thread's name, such as `thread (4,12) of block (6,5)`; the block is left out when there is only one.
     pub(crate) fn thread_name(&self, block: u64, thread: u64) -> String {
-        let config = self.context.config;
+        let config = self.inputs.config;
         let name = format!("thread {}", self.thread_position(thread));
         if config.grid == [1, 1, 1] {
             return name;
@@ -284,30 +299,31 @@ impl<'a> LaunchContext<'a> {
     }
 
     pub(crate) fn thread_position(&self, thread: u64) -> String {
-        let block = self.context.config.block;
+        let block = self.inputs.config.block;
         words::position(thread_position(thread, block), block)
     }
 
     pub(crate) fn block_position(&self, block: u64) -> String {
-        let grid = self.context.config.grid;
+        let grid = self.inputs.config.grid;
         words::position(block_position(block, grid), grid)
     }
 
     pub(crate) fn threads_per_block(&self) -> u64 {
-        self.context.config.block.iter().map(|&n| u64::from(n)).product()
+        self.inputs.config.block.iter().map(|&n| u64::from(n)).product()
     }
 
     pub(crate) fn n_blocks(&self) -> u64 {
-        self.context.config.grid.iter().map(|&n| u64::from(n)).product()
+        self.inputs.config.grid.iter().map(|&n| u64::from(n)).product()
     }
 
     pub(crate) fn blocks_per_cluster(&self) -> u64 {
-        let config = self.context.config;
-        let asked = config.options.cluster.or(self.context.kernel.cluster.required);
+        let config = self.inputs.config;
+        let asked = config.options.cluster.or(self.inputs.kernel.cluster.required);
         asked.unwrap_or([1; 3]).iter().map(|&n| u64::from(n.max(1))).product()
     }
 
-    /// `192 threads in 12 blocks do the same`, when there are more than one.
+    /// A sentence about all threads that make the mistake, such as `192 threads in 12 blocks do the same here.`;
+    /// `None` for one.
     pub(crate) fn others_do_the_same(&self, kind: &MistakeGroup) -> Option<String> {
         let n = kind.n_threads;
         if n < 2 {
@@ -328,7 +344,8 @@ impl<'a> LaunchContext<'a> {
         Some(format!("{who} do the same here."))
     }
 
-    /// `In block (2,0). 7 blocks do the same.`, unless the launch has one block only; `about` describes the block.
+    /// A sentence such as `In block (2,0). 7 blocks do the same.`, unless the launch has only one block; `about`
+    /// describes the block.
     pub(crate) fn in_block(&self, kind: &MistakeGroup, about: &str) -> Option<String> {
         let more = match kind.n_blocks {
             1 => String::new(),
@@ -339,8 +356,8 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// The launch in words: `7x7 blocks of 16x16 threads`.
-    pub(crate) fn launch(&self) -> String {
-        let config = self.context.config;
+    pub(crate) fn describe_launch(&self) -> String {
+        let config = self.inputs.config;
         let n = self.n_blocks();
         let blocks = match n {
             1 => "1 block".to_owned(),
@@ -350,7 +367,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     pub(crate) fn plain_kernel_name(&self) -> &str {
-        plain_name(&self.context.kernel.name)
+        plain_name(&self.inputs.kernel.name)
     }
 
     pub(crate) fn party(&self, does: &'static str, instr: u32, block: u64, thread: u64, n: u64) -> Party {
@@ -358,8 +375,8 @@ impl<'a> LaunchContext<'a> {
             does,
             instr,
             place: self.place(instr),
-            block: block_position(block, self.context.config.grid),
-            thread: thread_position(thread, self.context.config.block),
+            block: block_position(block, self.inputs.config.grid),
+            thread: thread_position(thread, self.inputs.config.block),
             n_threads: n,
         }
     }
@@ -375,31 +392,45 @@ pub(crate) fn first_thread(kind: &MistakeGroup) -> (u64, u64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Around<'a> {
     pub(crate) file: u32,
-    /// Lines of the header, and where the statement under it ends.
+    /// Line of the header.
     pub(crate) line: u32,
+    /// Line in which the statement under the header ends.
     pub(crate) last: u32,
     pub(crate) enclosure: &'a Enclosure,
+}
+
+/// The cause of a mistake and what to do about it, each as far as it is known.
+#[derive(Debug, Default)]
+pub(crate) struct Reason {
+    pub(crate) why: Option<String>,
+    pub(crate) advice: Option<String>,
+}
+
+impl Reason {
+    pub(crate) fn new(why: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { why: Some(why.into()), advice: Some(advice.into()) }
+    }
 }
 
 /// A message in the making.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) title: String,
-    /// Under the source line: byte columns to underline.
+    /// Byte columns to underline in the source line.
     pub(crate) carets: Vec<(usize, usize)>,
     pub(crate) notes: Vec<String>,
-    /// Lines that are kept as they are.
+    /// Lines that are printed without wrapping.
     pub(crate) verbatim: Vec<String>,
     pub(crate) array: Option<ArrayElement>,
     pub(crate) others: Vec<Party>,
     pub(crate) why: Option<String>,
     pub(crate) advice: Option<String>,
     pub(crate) on_gpu: Option<String>,
-    /// The line cannot be where the memory is accessed: no caret.
+    /// True if no caret is printed, because the line cannot be where the memory is accessed.
     pub(crate) no_caret: bool,
-    /// The source line is shown with the parties instead.
+    /// True if the source line is shown with the parties instead.
     pub(crate) no_listing: bool,
-    /// The instruction to name, when it is not the event's.
+    /// The instruction that the message names, when it is not the event's.
     pub(crate) instr: Option<u32>,
 }
 
@@ -413,7 +444,7 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// `line 14`, of the header; `here` as in [`LaunchContext::line_name`].
+    /// The header's line, such as `line 14`; `here` as in [`LaunchContext::line_name`].
     pub(crate) fn name(&self, launch: &LaunchContext<'_>, here: u32) -> String {
         launch.numbered(here, self.file, self.line)
     }
@@ -442,8 +473,8 @@ impl Draft {
         Self { on_gpu: Some(text.into()), ..self }
     }
 
-    pub(crate) fn reason(self, (why, advice): (String, String)) -> Self {
-        self.why(why).advice(advice)
+    pub(crate) fn reason(self, Reason { why, advice }: Reason) -> Self {
+        Self { why, advice, ..self }
     }
 
     pub(crate) fn without_caret(self) -> Self {
@@ -452,7 +483,7 @@ impl Draft {
 
     /// The finished finding.
     ///
-    /// `earlier` are the findings before it: what was advised there is not said at length again.
+    /// `earlier` are the findings before it: advice that one of them has is not printed in full again.
     pub(crate) fn finish(
         self,
         launch: &LaunchContext<'_>,
@@ -473,7 +504,7 @@ impl Draft {
         let same = |found: &&Finding| found.code == code && advice.is_some() && found.advice == advice;
         let said = earlier.iter().find(same).map(|found| launch.line_name(instr, found.instr));
         let text = self.text(launch, code, &place, instr, said);
-        let config = launch.context.config;
+        let config = launch.inputs.config;
         Finding {
             severity: code.severity(),
             code,
@@ -529,7 +560,7 @@ impl Draft {
     }
 }
 
-/// `error[E-OOB]: read past the end of `A`      file.cu:14:14`
+/// The first line of a message: `error[E-OOB]: read past the end of `A`      file.cu:14:14`.
 pub(crate) fn header(code: Code, title: &str, place: &str) -> String {
     let severity = match code.severity() {
         Severity::Error => "error",

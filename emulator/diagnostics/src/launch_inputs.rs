@@ -8,12 +8,12 @@ use simt::program::Kernel;
 pub(crate) struct Allocation {
     pub(crate) base: u64,
     pub(crate) bytes: u64,
-    /// 1 for the first one that was made; 0 when not counted.
+    /// Number of the allocation, 1 for the first; 0 when not counted.
     pub(crate) number: u64,
-    /// Its symbol, for a `__device__` or `__constant__` variable.
+    /// The variable's symbol, when the allocation is a `__device__` or `__constant__` variable.
     pub(crate) symbol: Option<String>,
     pub(crate) freed: bool,
-    /// The kernel may not store here.
+    /// True if the kernel may not store to it.
     pub(crate) read_only: bool,
 }
 

@@ -24,16 +24,17 @@ use crate::launch_inputs::LaunchInputs;
 use crate::report::Output;
 use choose::Chosen;
 
-/// Messages shown for one launch; what is beyond is the same trouble again.
+/// Limit on the messages of one launch; further ones seldom have another cause.
 const MAX_FINDINGS: usize = 64;
 
-/// One message per kind; apart from the others those that only count once the host reads what was stored.
-pub(crate) fn findings(context: &LaunchInputs<'_>, kinds: &[MistakeGroup]) -> (Vec<Finding>, Vec<Output>) {
+/// Returns one finding per kind of mistake, and apart from them those that count only once the host reads what was
+/// stored.
+pub(crate) fn findings(inputs: &LaunchInputs<'_>, kinds: &[MistakeGroup]) -> (Vec<Finding>, Vec<Output>) {
     let (mut findings, mut outputs) = (Vec::new(), Vec::new());
     if kinds.is_empty() {
         return (findings, outputs);
     }
-    let launch = LaunchContext::new(context, kinds);
+    let launch = LaunchContext::new(inputs, kinds);
     let chosen = choose::choose(&launch);
     for chosen in chosen.iter().take(MAX_FINDINGS) {
         let next = finding(&launch, chosen, &findings);
@@ -108,7 +109,7 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
     draft.finish(launch, event.code, kind, who, earlier)
 }
 
-/// `read`, `write`, `atomic`: for [`Party::does`](crate::finding::Party::does).
+/// The word for an access in [`Party::does`](crate::finding::Party::does): `read`, `write` or `atomic`.
 fn does(kind: AccessKind) -> &'static str {
     match kind {
         AccessKind::Read => "read",

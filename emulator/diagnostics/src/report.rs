@@ -24,12 +24,12 @@ use crate::messages::findings;
 ///   `notes`, `why`, `try`, `on_gpu`, and `text`: the whole message as printed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
-    /// The launch and its counters. `mistakes` is empty: they became the findings.
+    /// The launch and its counters. `mistakes` is empty, because [`Self::findings`] describes them.
     #[serde(flatten)]
     pub launch: LaunchReport,
     /// Findings of the checks, most serious first, then by place. Errors make the launch fail.
     pub findings: Vec<Finding>,
-    /// Undefined values that were stored where the host may read them: findings only once it does.
+    /// Undefined values in global memory; each becomes a finding only when the host reads it.
     #[serde(skip)]
     pub outputs: Vec<Output>,
 }
@@ -39,7 +39,7 @@ pub struct Report {
 pub struct Output {
     /// Finding to report when the host reads it.
     pub finding: Finding,
-    /// Where such values lie: start and end of a range that may hold others, too.
+    /// Address range that holds the undefined values, start and end; it may hold defined ones, too.
     pub range: (u64, u64),
 }
 
@@ -52,7 +52,7 @@ impl Deref for Report {
 }
 
 impl Report {
-    /// Puts into words what a launch of `loaded` with this configuration found.
+    /// Makes findings of the mistakes in a launch of `loaded` with this configuration.
     pub fn new(mut launch: LaunchReport, loaded: &LoadedKernel, config: &LaunchConfig) -> Self {
         let mistakes = std::mem::take(&mut launch.mistakes);
         let find = |address: u64| {
@@ -70,14 +70,14 @@ impl Report {
             let counted = launch.instructions.get(instr as usize);
             counted.map_or(0, |instr| instr.counters.thread_instructions)
         };
-        let context = LaunchInputs {
+        let inputs = LaunchInputs {
             kernel: loaded.kernel(),
             files: loaded.files(),
             config,
             find: &find,
             executed: if launch.counted { Some(&executed) } else { None },
         };
-        let (findings, outputs) = findings(&context, &mistakes.groups);
+        let (findings, outputs) = findings(&inputs, &mistakes.groups);
         Self { launch, findings, outputs }
     }
 }

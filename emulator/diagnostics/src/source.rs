@@ -47,19 +47,19 @@ pub(crate) struct Declared {
 pub(crate) struct Compared {
     pub(crate) left: String,
     pub(crate) right: String,
-    /// The text as written.
+    /// The comparison as written.
     pub(crate) text: String,
 }
 
 /// A use of an array in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Use {
-    /// Byte columns, from 0.
+    /// Byte columns at which the use starts and ends, from 0.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// The texts in brackets.
+    /// The texts of the subscripts, without brackets.
     pub(crate) subscripts: Vec<String>,
-    /// It stands left of `=`.
+    /// True if the use is assigned to: it stands left of `=`.
     pub(crate) stored: bool,
     /// True if the value is read: anywhere but left of a plain `=`.
     pub(crate) loaded: bool,
@@ -88,7 +88,7 @@ impl Source {
         self.clean.get(start..end)
     }
 
-    /// The text, comments aside, holds these characters.
+    /// True if the text, without its comments, holds these characters.
     pub(crate) fn contains(&self, what: &str) -> bool {
         self.clean.contains(what)
     }
@@ -206,8 +206,8 @@ impl Source {
         false
     }
 
-    /// The declaration of an array with a qualifier (`__shared__`), or of a local one (`""`): in the function that has
-    /// it, if that is known. Another function may have an array of the same name and another shape, so without a
+    /// The declaration of an array with a qualifier (`__shared__`), or of a local one (`""`): in the function that
+    /// has it, if that is known. Another function may have an array of the same name and another shape, so without a
     /// function that is found here, all declarations of the name must agree.
     pub(crate) fn array(&self, qualifier: &str, name: &str, function: Option<&str>) -> Option<Declared> {
         let of_name = |text: &str| -> Vec<Declared> {
@@ -353,7 +353,8 @@ impl Source {
         None
     }
 
-    /// The loops at a position, innermost first; their headers belong to them. Column 0: at the last statement of the line.
+    /// The loops at a position, innermost first; their headers belong to them. Column 0: at the last statement of the
+    /// line.
     pub(crate) fn loops(&self, line: u32, column: u32) -> Vec<&Enclosure> {
         let start = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at));
         let at = match column {
@@ -438,7 +439,8 @@ impl Source {
         (first..line).filter(|&number| self.clean_line(number).is_some_and(has_return)).collect()
     }
 
-    /// The comparisons that hold in a line of a kernel: of the `if`s and loops around it, and of the `return`s above it.
+    /// The comparisons that hold in a line of a kernel: of the `if`s and loops around it, and of the `return`s above
+    /// it.
     pub(crate) fn conditions(&self, kernel: &str, line: u32) -> Vec<Compared> {
         let mut found = Vec::new();
         for (_, word, text) in self.governing(line) {
@@ -462,7 +464,8 @@ impl Source {
         found
     }
 
-    /// The variables that a `while`'s condition tests, when nothing in the loop sets any of them; empty when one may change.
+    /// The variables that a `while`'s condition tests, when nothing in the loop sets any of them; empty when one may
+    /// change.
     pub(crate) fn unchanged_in_loop(&self, line: u32, condition: &str) -> Vec<String> {
         let nothing = Vec::new();
         // Calls, memory and assignments may change what they name.

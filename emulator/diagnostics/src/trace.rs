@@ -15,7 +15,7 @@ use simt::program::Kernel;
 const NEAR: usize = 64;
 /// Instructions that are followed behind one address.
 const MAX_NODES: usize = 2000;
-/// Nesting that is followed.
+/// Limit on the depth of definitions that are followed.
 const MAX_DEPTH: u32 = 60;
 
 /// Origin of a value.
@@ -31,15 +31,15 @@ pub(crate) enum End {
     Param(usize),
     /// The start of an array in shared, local or global memory.
     Symbol,
-    /// This instruction loads it.
+    /// A value loaded from memory by this instruction.
     Loaded(u32),
-    /// This instruction is an atomic that returns it.
+    /// A value returned by this atomic instruction.
     Atomic(u32),
-    /// Something else: a loop variable, a result of a warp-wide instruction.
+    /// A value of another origin, set by this instruction: a loop variable, a result of a warp-wide instruction.
     Other(u32),
 }
 
-/// The thread, and what it runs with.
+/// The thread whose registers are evaluated, with its block and the launch.
 #[derive(Clone, Copy)]
 pub(crate) struct Who<'a> {
     pub(crate) config: &'a LaunchConfig,
@@ -56,9 +56,9 @@ pub(crate) struct Trace<'a> {
 /// Instructions that set a register.
 #[derive(Debug, Clone, Copy)]
 enum Setter {
-    /// This instruction, whenever it is reached.
+    /// One instruction sets the register, whenever it is reached.
     One(u32),
-    /// More than one, this one last; or one under a condition.
+    /// Several instructions set the register, this one last; or one does, under a condition.
     Several(u32),
 }
 
@@ -116,8 +116,8 @@ impl<'a> Trace<'a> {
         Some(operand.trim_start_matches('[').trim_end_matches(']').trim())
     }
 
-    /// The trap is what the barrier of a grid does that has no workspace: a branch on `%envreg1` and `%envreg2`, which
-    /// say where the workspace is, goes past it.
+    /// True if a trap is that of a grid's barrier without a workspace: a branch on `%envreg1` and `%envreg2`,
+    /// which say where the workspace is, goes past it.
     pub(crate) fn traps_without_workspace(&self, trap: u32) -> bool {
         let last = |register: &str, before: u32| {
             let from = (before as usize).saturating_sub(NEAR) as u32;

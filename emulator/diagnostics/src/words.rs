@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// `1 thread`, `2 threads`.
+/// A number with its noun: `1 thread`, `2 threads`.
 pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{n} {}", plural(n, one))
 }
@@ -58,7 +58,7 @@ pub(crate) fn position(at: [u32; 3], size: [u32; 3]) -> String {
     }
 }
 
-/// A size: `256`, `16x16`.
+/// A size in as many dimensions as it uses: `256`, `16x16`.
 pub(crate) fn size(size: [u32; 3]) -> String {
     match size {
         [x, 1, 1] => x.to_string(),
@@ -67,7 +67,7 @@ pub(crate) fn size(size: [u32; 3]) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Items as a list: `a`, `a and b`, `a, b and c`.
 pub(crate) fn list(items: &[String]) -> String {
     match items {
         [] => String::new(),

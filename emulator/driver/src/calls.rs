@@ -8,10 +8,10 @@
 use std::ffi::{c_int, c_void};
 
 use crate::api::{
-    array, context, copy, device, error, event, function, host, init, launch, library, link, memory, memset,
-    module, occupancy, old, other, pointer, pool, rows, stream, tensor, texture,
+    array, context, copy, copy_2d_3d, device, error, event, function, host, init, launch, library, link,
+    memory, memset, module, occupancy, pointer, pool, profiler, stream, superseded, tensor, texture,
 };
-use crate::edge::{not_supported, replaced};
+use crate::ffi::{not_supported, replaced};
 use crate::result::CUresult;
 
 pub(crate) struct Call {
@@ -67,11 +67,11 @@ static PARTS: &[&[Call]] = &[
     memset::CALLS,
     module::CALLS,
     occupancy::CALLS,
-    old::CALLS,
-    other::CALLS,
+    superseded::CALLS,
+    profiler::CALLS,
     pointer::CALLS,
     pool::CALLS,
-    rows::CALLS,
+    copy_2d_3d::CALLS,
     stream::CALLS,
     stream::LATER,
     tensor::CALLS,

@@ -9,12 +9,12 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use simt::launch::STACK_BYTES;
 use simt::memory::Memory;
 
-use crate::edge::Out;
+use crate::ffi::Out;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Queue, on_worker};
 use crate::result::*;
 use crate::types::Handle;
-use crate::{diagnose, life, settings};
+use crate::{diagnose, lifecycle, settings};
 
 pub(crate) static MEMORY: LazyLock<Arc<Memory>> =
     LazyLock::new(|| Arc::new(Memory::new(settings::memory_bytes())));
@@ -197,7 +197,7 @@ pub(crate) fn end_primary(context: Option<Arc<Context>>) {
 
 /// Fails before `cuInit`, and in a host function, which would wait for itself.
 pub(crate) fn initialised() -> Outcome {
-    refuse_if(!life::was_initialised(), ERROR_NOT_INITIALIZED)?;
+    refuse_if(!lifecycle::was_initialised(), ERROR_NOT_INITIALIZED)?;
     refuse_if(on_worker(), ERROR_NOT_PERMITTED)?;
     Ok(())
 }

@@ -14,8 +14,8 @@ use simt::program::limits::tree_bytes;
 
 use crate::contexts::MEMORY;
 use crate::diagnose;
-use crate::edge::{In, Out, can_read, read_process};
 use crate::fatbin::{self, Selection};
+use crate::ffi::{In, Out, can_read, read_process};
 use crate::result::*;
 use crate::settings;
 use crate::unsupported;

@@ -2,7 +2,7 @@
 //!
 //! The crate `nvcuda` builds it as `libnvcuda`, which `cudarc` and other CUDA programs load where there is no NVIDIA
 //! driver; its functions are called from C only. Programs that use the emulated device's functions beyond CUDA find them
-//! ([`extra`]) through the crate `emulator_client`.
+//! ([`extensions`]) through the crate `emulator_client`.
 //!
 //! # Supported calls
 //!
@@ -53,27 +53,27 @@
 
 #[expect(unsafe_code, reason = "host memory that kernels reach")]
 mod allocations;
-#[expect(unsafe_code, reason = "the C edge")]
+#[expect(unsafe_code, reason = "the C interface")]
 mod api;
 mod attributes;
-#[expect(unsafe_code, reason = "the C edge")]
+#[expect(unsafe_code, reason = "the C interface")]
 mod calls;
 mod contexts;
+mod cuda_constants;
 mod current;
 mod diagnose;
-#[expect(unsafe_code, reason = "the C edge")]
-mod edge;
-#[expect(unsafe_code, reason = "the C edge")]
-pub mod extra;
+#[expect(unsafe_code, reason = "the C interface")]
+pub mod extensions;
 mod fatbin;
+#[expect(unsafe_code, reason = "the C interface")]
+mod ffi;
 mod forecast;
 mod handle;
 #[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;
 #[cfg_attr(target_os = "linux", expect(unsafe_code, reason = "handlers of the process"))]
-mod life;
+mod lifecycle;
 mod mistakes;
-mod numbers;
 mod queue;
 mod reports;
 mod result;

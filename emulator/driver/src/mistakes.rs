@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use diagnostics::Output;
 use simt::memory::AllocationInfo;
 
-use crate::api::place::CopyEnd;
+use crate::api::copy_ends::CopyEnd;
 use crate::contexts::{MEMORY, lock};
-use crate::edge::can_read;
+use crate::ffi::can_read;
 use crate::{diagnose, settings};
 
 /// Prints a sentence unless diagnoses are off for the calling thread.
@@ -104,7 +104,7 @@ fn unusable(head: &str, place: &CopyEnd, n: usize) -> Option<String> {
 }
 
 fn is_device_range(address: u64, n: usize) -> bool {
-    crate::api::place::device_range(address, n).is_ok()
+    crate::api::copy_ends::device_range(address, n).is_ok()
 }
 
 /// `400 bytes from cuMemAlloc`
@@ -190,6 +190,7 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
 pub(crate) fn tensor_map(call: &str, why: &str) {
     explain(&format!("{call}: {why}"));
 }
+
 pub(crate) fn interleaved() {
     explain("tensor maps with interleaved layouts are not supported");
 }

@@ -174,6 +174,7 @@ impl Queue {
         let state = self.lock();
         state.jobs.is_empty() && !state.busy
     }
+
     pub(crate) fn drain(&self) -> Outcome {
         self.wait(self.last().0)
     }

@@ -143,6 +143,7 @@ pub(crate) fn current() -> Settings {
 pub(crate) fn choose(change: impl FnOnce(&mut Chosen)) {
     let _ = CHOSEN.try_with(|chosen| change(&mut chosen.borrow_mut()));
 }
+
 static PARAMS: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
 static SOURCES: Mutex<BTreeMap<String, Arc<str>>> = Mutex::new(BTreeMap::new());
 
@@ -155,6 +156,7 @@ pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
         None => choose(|c| c.next_params = Some(names)),
     }
 }
+
 pub(crate) fn predict_next() {
     choose(|c| c.predicts_next = true);
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::contexts::{CONTEXTS, Context, current, initialised, lock, next_id};
-use crate::edge;
+use crate::ffi;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Job, JobThread, Queue};
 use crate::result::*;
@@ -139,7 +139,7 @@ pub(crate) fn stream(handle: Handle) -> Outcome<Arc<Stream>> {
     initialised()?;
     match handle {
         PER_THREAD => Ok(Arc::new(Stream::of_thread(current()?))),
-        0 if edge::null_is_own_stream() => Ok(Arc::new(Stream::of_thread(current()?))),
+        0 if ffi::null_is_own_stream() => Ok(Arc::new(Stream::of_thread(current()?))),
         0 | LEGACY => Ok(Arc::new(Stream::legacy(current()?))),
         _ => STREAMS.get(handle).ok_or(ERROR_INVALID_HANDLE),
     }

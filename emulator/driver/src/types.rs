@@ -1,4 +1,4 @@
-//! Plain data that crosses the C edge, laid out as in `cuda.h` of CUDA 12.
+//! Plain data that crosses the C interface, laid out as in `cuda.h` of CUDA 12.
 //!
 //! Enums are integers here: a caller may pass any value. A test compares sizes and offsets with cudarc's bindings.
 

@@ -13,9 +13,9 @@ use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) element: ArrayElement,
-    /// Start: an address, or an offset in its space.
+    /// Where the array starts: an address, or an offset in its space.
     pub(crate) start: u64,
-    /// The name is one that the programmer wrote.
+    /// True if the name is one that the programmer wrote.
     pub(crate) named: bool,
     pub(crate) allocation: Option<Allocation>,
     pub(crate) parameter: Option<usize>,
@@ -24,7 +24,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// `` `A` ``, or words.
+    /// The array's name as code (`` `A` ``), or a description in words.
     pub(crate) fn title(&self) -> String {
         if self.named { format!("`{}`", self.element.name) } else { self.element.name.clone() }
     }
@@ -64,7 +64,7 @@ impl Target {
         parts.concat()
     }
 
-    /// `10000 floats`, `16x16 floats`, `4 elements of 3 bytes`.
+    /// The array's size in words: `10000 floats`, `16x16 floats`, `4 elements of 3 bytes`.
     pub(crate) fn size(&self) -> String {
         let dims = &self.element.dims;
         if dims.len() > 1 {
@@ -75,7 +75,7 @@ impl Target {
         format!("{n} {}", self.elements(n))
     }
 
-    /// `floats`, or `elements of 8 bytes`.
+    /// The elements' type in words, for a number of them: `floats`, or `elements of 8 bytes`.
     pub(crate) fn elements(&self, n: u64) -> String {
         let ty = self.element.element_type.as_str();
         if ty.is_empty() {
@@ -193,9 +193,9 @@ impl LaunchContext<'_> {
         if address < u64::from(SHARED_BASE) / 2 {
             return None;
         }
-        let kernel = self.context.kernel;
+        let kernel = self.inputs.kernel;
         let dynamic_end =
-            u64::from(kernel.shared_dynamic_base) + u64::from(self.context.config.dynamic_shared);
+            u64::from(kernel.shared_dynamic_base) + u64::from(self.inputs.config.dynamic_shared);
         let mut arrays: Vec<(u64, u64, &str, bool)> = Vec::new();
         for array in &kernel.shared {
             let start = u64::from(array.offset);
@@ -235,7 +235,7 @@ impl LaunchContext<'_> {
     }
 
     fn local(&self, instr: u32, address: u64, access_bytes: u32) -> Option<Target> {
-        let kernel = self.context.kernel;
+        let kernel = self.inputs.kernel;
         let line = self.loc(instr).map_or(0, |loc| loc.line);
         let depot = kernel.local.iter().min_by_key(|array| {
             let (start, end) = (u64::from(array.offset), u64::from(array.offset) + u64::from(array.bytes));
@@ -271,7 +271,7 @@ impl LaunchContext<'_> {
     }
 
     fn param(&self, address: u64, access_bytes: u32) -> Option<Target> {
-        let kernel = self.context.kernel;
+        let kernel = self.inputs.kernel;
         let index = kernel.params.iter().rposition(|param| u64::from(param.offset) <= address)?;
         let param = kernel.params.get(index)?;
         let (name, _) = self.parameter(index);
@@ -280,7 +280,7 @@ impl LaunchContext<'_> {
     }
 
     fn global(&self, instr: u32, address: u64, access_bytes: u32, kind: AccessKind) -> Option<Target> {
-        let allocation = (self.context.find)(address)?;
+        let allocation = (self.inputs.find)(address)?;
         let place = (allocation.base, allocation.bytes);
         if let Some(name) = allocation.symbol.clone() {
             let declared = self.declared(instr, &["__constant__", "__device__"], &name);
@@ -291,12 +291,12 @@ impl LaunchContext<'_> {
             target.allocation = Some(allocation);
             return Some(target);
         }
-        let kernel = self.context.kernel;
+        let kernel = self.inputs.kernel;
         let mut candidates: Vec<(usize, u64)> = (0..kernel.params.len())
             .filter(|&index| kernel.params[index].maybe_pointer)
             .filter_map(|index| Some((index, self.parameter_value(index)?)))
             .filter(|&(_, value)| {
-                (self.context.find)(value).is_some_and(|found| found.base == allocation.base)
+                (self.inputs.find)(value).is_some_and(|found| found.base == allocation.base)
             })
             .collect();
         // One buffer given twice: the parameter that the line uses so, then the nearest below.

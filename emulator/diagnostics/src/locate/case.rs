@@ -7,7 +7,7 @@ use crate::trace::{End, Who};
 use simt::check::{AccessKind, BadAccess, Details, MistakeGroup, RaceParty, block_position};
 use simt::program::{MemSpace, OpKind};
 
-/// `read`, `write`, `atomic update`.
+/// An access as a noun: `read`, `write`, `atomic update`.
 pub(crate) fn noun(kind: AccessKind) -> &'static str {
     match kind {
         AccessKind::Read => "read",
@@ -36,7 +36,7 @@ pub(crate) struct Case<'a> {
     pub(crate) explained: Option<Explained>,
 }
 
-/// A line may hold an access to memory: a subscript, a member, a dereference, a call.
+/// True if a line may hold an access to memory: a subscript, a member, a dereference, a call.
 fn may_access(line: &str) -> bool {
     let bytes: Vec<u8> = line.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -62,7 +62,7 @@ pub(crate) struct Data {
     pub(crate) atomic: bool,
     pub(crate) value: i64,
     pub(crate) element: Option<String>,
-    /// Nothing else that differs between threads or rounds makes the index.
+    /// True if the index is made of nothing else that differs between threads or rounds.
     pub(crate) alone: bool,
 }
 
@@ -83,6 +83,7 @@ impl<'a> Case<'a> {
         let explained = target.as_ref().and_then(|target| launch.explain(instr, target, access.kind, who));
         Self { launch, kind, access, instr, who, target, explained }
     }
+
     pub(crate) fn of_party(
         launch: &'a LaunchContext<'a>,
         kind: &'a MistakeGroup,
@@ -143,11 +144,11 @@ impl<'a> Case<'a> {
     }
 
     fn whom(&self) -> Who<'_> {
-        let config = self.launch.context.config;
+        let config = self.launch.inputs.config;
         Who { config, block: block_position(self.who.0, config.grid), thread: self.who.1 }
     }
 
-    /// The index follows from the thread's place in its block alone.
+    /// True if the index follows from the thread's position in its block alone.
     pub(crate) fn by_thread_alone(&self) -> bool {
         let ends = self.launch.trace().ends(self.instr);
         ends.is_some_and(|ends| {
@@ -184,7 +185,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// `in[33]`: what a load reads for this thread.
+    /// The element that a load reads for this thread: `in[33]`.
     fn loaded_from(&self, instr: u32) -> Option<String> {
         let OpKind::Load(access) = self.launch.ops(instr).next()? else { return None };
         let address = self.launch.trace().known_address(instr, self.whom())?;
@@ -210,7 +211,7 @@ impl<'a> Case<'a> {
         ends.max().unwrap_or(0).div_ceil(each)
     }
 
-    /// `a_tile[15][16]` with the subscripts as computed, or from the address.
+    /// The element accessed, such as `a_tile[15][16]`: its subscripts as computed, or from the address.
     pub(crate) fn element(&self, target: &Target) -> String {
         match &self.explained {
             Some(explained) if explained.subscripts.len() > 1 => explained.indexed(&target.element.name),

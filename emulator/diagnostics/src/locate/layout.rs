@@ -15,13 +15,13 @@ pub(crate) struct Outside {
     /// The text as written: `k0 + threadIdx.x`.
     pub(crate) text: String,
     pub(crate) value: i64,
-    /// The values that it may have are `0 .. limit`.
+    /// End of the range of valid values, `0 .. limit`.
     pub(crate) limit: i64,
     /// The bound's name in the source, when it is a pitch.
     pub(crate) pitch: Option<String>,
     /// The pitch that this part is multiplied by, by name.
     pub(crate) factor: Option<String>,
-    /// It is the outermost part: the bound follows from the size of the array.
+    /// True for the outermost part, whose bound follows from the size of the array.
     pub(crate) outermost: bool,
     pub(crate) several: bool,
 }
@@ -137,7 +137,7 @@ impl Case<'_> {
         if dotted(text).len() == 1
             && dotted(text)[0] == text
             && let Some(definition) =
-                self.launch.source(self.instr)?.definition(&self.launch.context.kernel.name, text)
+                self.launch.source(self.instr)?.definition(&self.launch.inputs.kernel.name, text)
             && terms(bare(definition)).iter().any(|(_, term)| self.pitch(term).is_some())
         {
             text = bare(definition);
@@ -217,13 +217,13 @@ impl Case<'_> {
         (found.iter().all(|part| part.value >= 0) || found.len() == 1).then_some(found)
     }
 
-    /// A number, or a constant of the source: not a parameter.
+    /// The value of a number, or of a constant of the source, but of no parameter.
     fn constant(&self, name: &str) -> bool {
         name.parse::<i64>().is_ok()
             || self.launch.source(self.instr).is_some_and(|source| source.constant(name).is_some())
     }
 
-    /// `row * K` → `row`, `K` and its value.
+    /// Splits a product into its text, pitch and the pitch's value: `row * K` into `row`, `K` and K's value.
     fn pitch<'t>(&self, term: &'t str) -> Option<(&'t str, String, i64)> {
         let factors = split(bare(term), '*');
         let [a, b] = factors[..] else { return None };

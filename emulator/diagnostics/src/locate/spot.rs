@@ -12,21 +12,22 @@ use simt::program::OpKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {
     pub(crate) file: u32,
-    /// The line after which it may stand.
+    /// The line after which the barrier may stand.
     pub(crate) after: u32,
-    /// A loop that does the first of the two ends there.
+    /// True if a loop that makes the earlier access ends at that line.
     pub(crate) ends_loop: bool,
-    /// The line before which it must stand; `None`: the next round of a loop starts there.
+    /// The line before which the barrier must stand; `None` where the next round of a loop starts there.
     pub(crate) before: Option<u32>,
-    /// Both stand under an `if`.
+    /// True if both accesses stand under an `if`.
     pub(crate) in_branch: bool,
-    /// Line of what is done then, and the lines of the innermost loop around both.
+    /// Line of the later access.
     start: u32,
+    /// First and last line of the innermost loop around both accesses.
     round: Option<(u32, u32)>,
 }
 
 impl Spot {
-    /// One barrier that does for both.
+    /// The place of one barrier that serves both races.
     pub(crate) fn and(self, other: Self) -> Option<Self> {
         let after = self.after.max(other.after);
         let before = match (self.before, other.before) {
@@ -47,7 +48,7 @@ impl Spot {
     }
 }
 
-/// Two accesses of one statement.
+/// True if two accesses belong to one statement.
 pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
     let (a, b) = (launch.frames(a), launch.frames(b));
     let (Some(x), Some(y)) = (a.first(), b.first()) else { return false };
@@ -59,7 +60,7 @@ pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool
         })
 }
 
-/// The read stands in the header of a branch, and the write under it: no barrier can stand between them.
+/// True if the read stands in the header of a branch and the write under it: no barrier can stand between them.
 pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32) -> bool {
     let Some(loc) = launch.loc(read) else { return false };
     let at = launch.text_of(loc.file).and_then(|source| source.position(loc.line, loc.column));
@@ -90,11 +91,11 @@ pub(crate) fn barrier_in(launch: &LaunchContext<'_>, file: u32, lines: RangeIncl
 }
 
 fn barriers(launch: &LaunchContext<'_>) -> impl Iterator<Item = u32> {
-    let ops = launch.context.kernel.ops.iter();
+    let ops = launch.inputs.kernel.ops.iter();
     ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. })).map(|op| op.instr)
 }
 
-/// A barrier of the block stands between two instructions in the text, in either order.
+/// True if a barrier of the block stands between two instructions in the text, in either order.
 pub(crate) fn barrier_between(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
     match (launch.loc(a), launch.loc(b)) {
         (Some(x), Some(y)) if x.line > 0 && y.line > 0 => {
@@ -135,7 +136,7 @@ pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<
     }
 }
 
-/// After instruction `first`, before instruction `then`.
+/// The place for a barrier after instruction `first` and before instruction `then`.
 fn between(launch: &LaunchContext<'_>, first: u32, then: u32) -> Option<Spot> {
     let outermost = |instr: u32| launch.frames(instr).into_iter().rev();
     let (a, b) = outermost(first).zip(outermost(then)).find(|(a, b)| a != b)?;

@@ -20,13 +20,13 @@ pub(crate) struct Explained {
     pub(crate) used: Use,
     /// Names in order of appearance, without duplicates; constants left out.
     pub(crate) values: Vec<(String, i64)>,
-    /// Those of them that are thread or block positions by another name.
+    /// The names in `values` that stand for thread or block positions.
     positions: Vec<String>,
-    /// Values of the subscripts.
+    /// The value of each subscript, outermost first.
     pub(crate) subscripts: Vec<i64>,
-    /// The variable that was not computed but concluded.
+    /// The variable whose value was concluded from the element, because it could not be computed.
     pub(crate) concluded: Option<String>,
-    /// The element is what `int` arithmetic makes of the subscript, and this operation did not fit.
+    /// The operation that did not fit in an `int`, where `int` arithmetic leads to the element.
     pub(crate) overflow: Option<Overflow>,
 }
 
@@ -35,7 +35,7 @@ fn equations<'v>(values: impl Iterator<Item = &'v (String, i64)>) -> String {
 }
 
 impl Explained {
-    /// `row = 100, K = 100, k = 0`
+    /// The values as a list: `row = 100, K = 100, k = 0`.
     pub(crate) fn text(&self) -> String {
         equations(self.values.iter())
     }
@@ -45,19 +45,19 @@ impl Explained {
         equations(self.values.iter().filter(|(name, _)| !self.positions.contains(name)))
     }
 
-    /// `tile[0][16]` where rows have 16 elements: as written, and past the end of its row.
+    /// True if a subscript lies past the end of its row, such as `tile[0][16]` where rows have 16 elements.
     pub(crate) fn leaves_its_row(&self, dims: &[u64]) -> bool {
         let several = dims.len() > 1 && dims.len() == self.subscripts.len();
         let inner = self.subscripts.iter().zip(dims).skip(1);
         several && { inner }.any(|(value, dim)| *value < 0 || *value >= *dim as i64)
     }
 
-    /// `A[row * K + k]`, as the programmer wrote it.
+    /// The use as the programmer wrote it: `A[row * K + k]`.
     pub(crate) fn written(&self, name: &str) -> String {
         format!("{name}[{}]", self.used.subscripts.join("]["))
     }
 
-    /// `a_tile[15][16]`: the values of the subscripts.
+    /// The use with the values of its subscripts: `a_tile[15][16]`.
     pub(crate) fn indexed(&self, name: &str) -> String {
         let subscripts: Vec<String> = self.subscripts.iter().map(|value| format!("[{value}]")).collect();
         format!("{name}{}", subscripts.concat())
@@ -156,8 +156,8 @@ impl LaunchContext<'_> {
                     && !text.contains(|c: char| "+-*/% ".contains(c))
             })
         };
-        let flat_block = self.context.config.block[1..] == [1, 1];
-        let definition = |name: &str| self.source(instr)?.definition(&self.context.kernel.name, name);
+        let flat_block = self.inputs.config.block[1..] == [1, 1];
+        let definition = |name: &str| self.source(instr)?.definition(&self.inputs.kernel.name, name);
         let positions = names
             .iter()
             .filter(|name| plain(name) || flat_block && definition(name).is_some_and(plain))
@@ -187,7 +187,7 @@ impl LaunchContext<'_> {
         depth: u32,
         overflow: Narrow<'_>,
     ) -> Option<i64> {
-        let (config, (block, thread)) = (self.context.config, who);
+        let (config, (block, thread)) = (self.inputs.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
             return Some(i64::from(match builtin {
@@ -201,7 +201,7 @@ impl LaunchContext<'_> {
         if let Some(value) = self.value(instr, name) {
             return Some(value);
         }
-        let text = self.source(instr)?.definition(&self.context.kernel.name, name)?;
+        let text = self.source(instr)?.definition(&self.inputs.kernel.name, name)?;
         let names = |name: &str, depth: u32| self.variable_in(instr, name, who, depth, overflow);
         expression::evaluate(text, depth, &names, overflow)
     }

@@ -1,7 +1,6 @@
 //! Arguments that cannot be what was meant: a float's bits as a count, half an address, a size that the buffer has not.
 
-use super::bounds::Reason;
-use crate::launch_context::LaunchContext;
+use crate::launch_context::{LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::layout::Outside;
@@ -18,7 +17,7 @@ pub(crate) struct Strange {
 impl LaunchContext<'_> {
     /// An integer argument that is something else: the bits of a float, or half an address.
     pub(crate) fn strange_argument(&self) -> Option<Strange> {
-        (0..self.context.kernel.params.len()).find_map(|index| {
+        (0..self.inputs.kernel.params.len()).find_map(|index| {
             let (name, ty) = self.parameter(index);
             if !matches!(ty?, "int" | "unsigned" | "unsigned int" | "int32_t" | "uint32_t") {
                 return None;
@@ -51,7 +50,7 @@ impl LaunchContext<'_> {
             let (name, ty) = self.parameter(index);
             ty.map_or(name.clone(), |ty| format!("{ty} {name}"))
         };
-        let all: Vec<String> = (0..self.context.kernel.params.len()).map(one).collect();
+        let all: Vec<String> = (0..self.inputs.kernel.params.len()).map(one).collect();
         format!("({})", all.join(", "))
     }
 }
@@ -61,11 +60,11 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
     let launch = case.launch;
     let line = launch.loc(case.instr)?.line;
     let source = launch.source(case.instr)?;
-    let conditions = source.conditions(&launch.context.kernel.name, line);
+    let conditions = source.conditions(&launch.inputs.kernel.name, line);
     outside.iter().find_map(|part| {
         conditions.iter().find_map(|Compared { left, right, text }| {
             let index =
-                (0..launch.context.kernel.params.len()).find(|&index| launch.parameter(index).0 == *right)?;
+                (0..launch.inputs.kernel.params.len()).find(|&index| launch.parameter(index).0 == *right)?;
             let (_, given) = launch.integers().into_iter().find(|(name, _)| name == right)?;
             if *left != part.text || part.value >= given || part.limit >= given {
                 return None;
@@ -84,12 +83,12 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
                 && part.several
                 && pitch != right
             {
-                return Some((
-                    Some(format!(
+                return Some(Reason::new(
+                    format!(
                         "the index takes a row of {name} for {pitch} long, but {name} has {} = {right} * {other}: {given} rows of {is}.",
                         target.size(),
-                    )),
-                    Some(format!("check which length a row of {name} has: {other} or {pitch}.")),
+                    ),
+                    format!("check which length a row of {name} has: {other} or {pitch}."),
                 ));
             }
             let (size, advice) = match (&part.pitch, part.several) {
@@ -132,7 +131,7 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
                     )),
                 ),
             };
-            Some((Some(format!("{passes}, but {size}.")), advice))
+            Some(Reason { why: Some(format!("{passes}, but {size}.")), advice })
         })
     })
 }

@@ -1,7 +1,7 @@
 //! Messages about accesses outside of arrays, and what explains them.
 
 use super::arguments::lying_bound;
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::{Case, noun, verb};
 use crate::locate::layout::Outside;
@@ -22,12 +22,11 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &MistakeGroup, acc
     let what = noun(access.kind);
     let before = target.element.byte_offset < 0;
     let side = if before { "before the start" } else { "past the end" };
-    let mut draft = case
+    let draft = case
         .draft(format!("{what} {side} of {}", target.title()))
         .note(bounds_note(&case, target))
         .note(case.who());
-    (draft.why, draft.advice) = bounds_reason(&case, target);
-    draft.on_gpu(match (access.space, access.kind) {
+    draft.reason(bounds_reason(&case, target)).on_gpu(match (access.space, access.kind) {
         (MemSpace::Shared, AccessKind::Read) => "this reads whatever shared array lies next to it, silently.",
         (MemSpace::Shared, _) => "this overwrites whatever shared array lies next to it, silently.",
         (MemSpace::Local, _) => "this reaches other variables of the thread, silently.",
@@ -38,7 +37,7 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &MistakeGroup, acc
     })
 }
 
-/// `A has 10000 floats; this reads A[10000], 1 element past the end.`
+/// The fact of the message: `A has 10000 floats; this reads A[10000], 1 element past the end.`
 fn bounds_note(case: &Case<'_>, target: &Target) -> String {
     let element = &target.element;
     let n = element.n_elements as i64;
@@ -49,7 +48,7 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
             format!("From {name} on, its buffer has {}", target.size())
         }
         _ if target.dynamic => {
-            let bytes = case.launch.context.config.dynamic_shared;
+            let bytes = case.launch.inputs.config.dynamic_shared;
             format!("{name} is dynamic shared memory, and this launch gave it {bytes} bytes")
         }
         _ => format!("{name} has {}", target.size()),
@@ -79,17 +78,14 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     let launch = case.launch;
     let element = &target.element;
     let name = &element.name;
-    if target.dynamic && launch.context.config.dynamic_shared == 0 {
-        return (
-            Some(
-                "an `extern __shared__` array has the size that the launch asks for, and it asked for none."
-                    .into(),
-            ),
-            Some(no_dynamic_shared(case, target)),
+    if target.dynamic && launch.inputs.config.dynamic_shared == 0 {
+        return Reason::new(
+            "an `extern __shared__` array has the size that the launch asks for, and it asked for none.",
+            no_dynamic_shared(case, target),
         );
     }
     if let Some(strange) = launch.strange_argument() {
-        return (Some(strange.why), Some(strange.advice));
+        return Reason::new(strange.why, strange.advice);
     }
     if let Some(overflow) = case.explained.as_ref().and_then(|explained| explained.overflow.as_ref()) {
         return overflow_reason(overflow);
@@ -125,9 +121,9 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     let one = case.kind.n_threads == 1 && case.launch.sees_all();
     let edge = element.index == element.n_elements as i64 || element.index == -1;
     if let Some(reaches) = reaches.as_ref().filter(|_| one && edge) {
-        return (
-            Some(format!("one thread does this, the one at the edge: {reaches}.")),
-            Some("let the thread at the edge do without this element (or use a neighbour it has).".into()),
+        return Reason::new(
+            format!("one thread does this, the one at the edge: {reaches}."),
+            "let the thread at the edge do without this element (or use a neighbour it has).",
         );
     }
     if element.index < 0 {
@@ -135,7 +131,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
             Some(reaches) => format!("{reaches}, in front of {name}."),
             None => format!("the index is {}: below 0, so it lies in front of {name}.", element.index),
         };
-        return (Some(why), None);
+        return Reason { why: Some(why), advice: None };
     }
     let why = match reaches {
         Some(reaches) => format!("{reaches}; {ends}."),
@@ -152,7 +148,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
             "compare the index with the size of {name} before using it; check the size given to the allocation."
         )),
     };
-    (Some(why), advice)
+    Reason { why: Some(why), advice }
 }
 
 /// Where an array ends. One of a single element has no last one, and where the source does not tell, it may be a
@@ -166,9 +162,6 @@ fn ends(target: &Target) -> String {
     }
 }
 
-/// Why, and what to do.
-pub(crate) type Reason = (Option<String>, Option<String>);
-
 fn no_dynamic_shared(case: &Case<'_>, target: &Target) -> String {
     let element = &target.element;
     let bytes = case.launch.threads_per_block() * u64::from(element.element_bytes);
@@ -178,25 +171,25 @@ fn no_dynamic_shared(case: &Case<'_>, target: &Target) -> String {
     )
 }
 
-/// The index does not fit in an `int`.
+/// The reason where the index does not fit in an `int`.
 fn overflow_reason(overflow: &Overflow) -> Reason {
     let signed = |value: i64| match value < 0 {
         true => format!("-{}", grouped(value.unsigned_abs())),
         false => grouped(value.unsigned_abs()),
     };
     let text = code(&overflow.text);
-    (
-        Some(format!(
+    Reason::new(
+        format!(
             "{text} is {}, and an int holds at most {}: it became {}.",
             signed(overflow.exact),
             signed(i64::from(i32::MAX)),
             signed(overflow.wrapped),
-        )),
-        Some(format!("compute {text} with 64 bits: make one of its factors a long long (or size_t).")),
+        ),
+        format!("compute {text} with 64 bits: make one of its factors a long long (or size_t)."),
     )
 }
 
-/// The index is a value of the data, or made of one.
+/// The reason where the index is a value of the data, or made of one.
 fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let found = case.data()?;
     let element = &target.element;
@@ -225,12 +218,12 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
             element.n_elements.saturating_sub(1)
         ),
     });
-    Some((Some(why), advice))
+    Some(Reason { why: Some(why), advice })
 }
 
-/// Dynamic shared memory that is too small.
+/// The reason where dynamic shared memory is too small.
 fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
-    let given = u64::from(case.launch.context.config.dynamic_shared);
+    let given = u64::from(case.launch.inputs.config.dynamic_shared);
     let each = u64::from(target.element.element_bytes);
     let most = case.most_used(target);
     let ty = match target.element.element_type.as_str() {
@@ -244,10 +237,10 @@ fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
     );
     let advice =
         (most == given && each > 1).then(|| format!("give the launch {}.", code(&format!("{most}{ty}"))));
-    (Some(why), advice)
+    Reason { why: Some(why), advice }
 }
 
-/// The loop variable ran one too far.
+/// The reason where a loop variable runs one too far.
 fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let explained = case.explained.as_ref()?;
     let variable = explained.concluded.as_ref()?;
@@ -258,12 +251,12 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let condition = header.split(';').nth(1)?.trim().to_owned();
     let unsigned = unsigned_countdown(header).is_some_and(|counter| counter == variable);
     if unsigned && (*value < 0 || *value > i64::from(i32::MAX)) {
-        return Some((
-            Some(format!(
+        return Some(Reason::new(
+            format!(
                 "{variable} is unsigned: {} always holds, and after 0 it is 4294967295.",
                 code(&condition)
-            )),
-            Some(format!("count with a signed {variable}.")),
+            ),
+            format!("count with a signed {variable}."),
         ));
     }
     let (left, right) = condition.split_once("<=")?;
@@ -272,17 +265,17 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     if left.trim() != variable || last.is_some_and(|last| last != *value) {
         return None;
     }
-    Some((
-        Some(format!(
+    Some(Reason::new(
+        format!(
             "the loop at {number} runs while {}, so its last round has {variable} = {value}.",
             code(&condition)
-        )),
-        Some(format!("stop one earlier: {}.", code(&format!("{} < {}", left.trim(), right.trim())))),
+        ),
+        format!("stop one earlier: {}.", code(&format!("{} < {}", left.trim(), right.trim()))),
     ))
 }
 
-/// A tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n elements that starts with
-/// all of them instead of half.
+/// The reason where a tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n
+/// elements starts with all of them instead of half.
 fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let launch = case.launch;
     let explained = case.explained.as_ref()?;
@@ -290,7 +283,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let source = launch.source(case.instr)?;
     let [subscript] = &explained.used.subscripts[..] else { return None };
     let (a, b) = subscript.split_once('+')?;
-    let conditions = source.conditions(&launch.context.kernel.name, line);
+    let conditions = source.conditions(&launch.inputs.kernel.name, line);
     let pairs = [(a.trim(), b.trim()), (b.trim(), a.trim())];
     let (_, stride) = pairs.into_iter().find(|(thread, stride)| {
         let guards = |found: &crate::source::Compared| found.left == *thread && found.right == *stride;
@@ -312,14 +305,14 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let (_, is) = explained.values.iter().find(|(name, _)| name == stride)?;
     (value == n && *is == n && n % 2 == 0).then(|| {
         let name = &target.element.name;
-        (
-            Some(format!(
+        Reason::new(
+            format!(
                 "the loop at {number} starts with {stride} = {n}, so {} reaches up to {}; the last element is {}.",
                 code(&explained.written(name)),
                 target.at(2 * n - 1),
                 target.at(n - 1),
-            )),
-            Some(format!("start with half of it: {}.", code(&format!("{stride} = {start} / 2")))),
+            ),
+            format!("start with half of it: {}.", code(&format!("{stride} = {start} / 2"))),
         )
     })
 }
@@ -333,16 +326,17 @@ pub(crate) fn unsigned_countdown(header: &str) -> Option<&str> {
     words_of(init).any(|(_, word)| unsigned.contains(&word)).then_some(counter)
 }
 
-/// The block has more threads than the array has room for, and nothing but the thread's place makes the index.
+/// The reason where the block has more threads than the array has room for, and only the thread's position makes the
+/// index.
 fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     if case.access.space != MemSpace::Shared || !case.by_thread_alone() {
         return None;
     }
-    let block = case.launch.context.config.block;
+    let block = case.launch.inputs.config.block;
     let dims = &target.element.dims;
     let sides: Vec<u64> = dims.iter().rev().copied().collect();
     // `threadIdx.x` by itself, or by another name.
-    let kernel = &case.launch.context.kernel.name;
+    let kernel = &case.launch.inputs.kernel.name;
     let is_place = |part: &Outside| {
         let defined = || case.launch.source(case.instr)?.definition(kernel, &part.text);
         let text = defined().unwrap_or(&part.text);
@@ -355,9 +349,9 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     let room = room.join("x");
     let shape = words::size(block);
     let name = &target.element.name;
-    Some((
-        Some(format!("the block is {shape} threads, and {name} has room for {room}.")),
-        Some(format!("launch blocks of {room}, or change the tile size and the block together.")),
+    Some(Reason::new(
+        format!("the block is {shape} threads, and {name} has room for {room}."),
+        format!("launch blocks of {room}, or change the tile size and the block together."),
     ))
 }
 
@@ -374,10 +368,11 @@ pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
     })
 }
 
-/// The launch has more threads than there is data: the part of the index that is outside is a place in the grid.
+/// The reason where the launch has more threads than there is data: the part of the index that is outside is a place
+/// in the grid.
 fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
-    let config = launch.context.config;
+    let config = launch.inputs.config;
     let source = launch.source(case.instr)?;
     let total = |axis: usize| u64::from(config.grid[axis]) * u64::from(config.block[axis]);
     let preferred: [&[&str]; 3] =
@@ -412,7 +407,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         "the launch has {} threads ({}), {excess} of them with {variable} >= {name} = {value}: here {variable} = {is}, \
          and {} has no element for it.",
         extent.join("x"),
-        launch.launch(),
+        launch.describe_launch(),
         target.element.name,
     );
     let conditions: Vec<String> =
@@ -422,7 +417,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         true => format!("guard the accesses: {guard}; let all threads reach __syncthreads()."),
         false => format!("guard the work: {guard}."),
     };
-    Some((Some(why), Some(advice)))
+    Some(Reason::new(why, advice))
 }
 
 /// A row or a place in it that the array does not have.
@@ -442,7 +437,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
             }
             _ => None,
         };
-        return (Some(why), advice);
+        return Reason { why: Some(why), advice };
     }
     let length = match &part.pitch {
         Some(pitch) if pitch.parse::<i64>().is_err() => format!("{pitch} = {limit}"),
@@ -471,7 +466,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
             code(text)
         )),
     };
-    (Some(why), advice)
+    Reason { why: Some(why), advice }
 }
 
 fn rows(target: &Target, n: i64) -> &'static str {
@@ -499,7 +494,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     let launch = case.launch;
     let access = case.access;
     let what = noun(access.kind);
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     let mut draft;
     if access.space == MemSpace::Shared {
         draft = Draft::new(format!("{what} at an address where no shared array lies"))
@@ -540,13 +535,12 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         if let (None, Some((index, name, value))) = (&name, &given) {
             let given =
                 format!("the launch gave {value} for `{name}`, the {} argument", nth(*index as u64 + 1));
-            (draft.why, draft.advice) = match launch.strange_argument() {
-                Some(strange) => (Some(format!("{given}, and {}", strange.why)), Some(strange.advice)),
-                None => (
-                    Some(format!("{given}.")),
-                    Some("give the arguments in the order of the parameters.".into()),
-                ),
-            };
+            draft = draft.reason(match launch.strange_argument() {
+                Some(strange) => Reason::new(format!("{given}, and {}", strange.why), strange.advice),
+                None => {
+                    Reason::new(format!("{given}."), "give the arguments in the order of the parameters.")
+                }
+            });
         }
     } else {
         draft = Draft::new(format!("{what} at an address that belongs to no buffer")).note(format!(
@@ -564,7 +558,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
 /// A pointer parameter that was given a small number, and is used in this line: index, name and value.
 fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
     let launch = case.launch;
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
     (0..kernel.params.len()).find_map(|index| {
         let param = &kernel.params[index];
@@ -579,11 +573,11 @@ fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
 /// An address that is, or is near, what a parameter holds.
 fn pointer_guess(case: &Case<'_>) -> Option<String> {
     let launch = case.launch;
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     (0..kernel.params.len()).filter(|&index| kernel.params[index].maybe_pointer).find_map(|index| {
         let value = launch.parameter_value(index)?;
         let near = value >= NULL_PAGE && case.access.address.wrapping_sub(value) < 1 << 32;
-        (near && (launch.context.find)(value).is_none()).then(|| {
+        (near && (launch.inputs.find)(value).is_none()).then(|| {
             format!(
                 "`{}` was given as {value:#x}, which is no address of device memory.",
                 launch.parameter(index).0

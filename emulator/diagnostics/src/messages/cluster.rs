@@ -14,7 +14,7 @@ pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
     is_remote.then(|| (access.address & ((1 << RANK_SHIFT) - 1), tag as u32 - 1))
 }
 
-/// `` `tile[3]` ``, or an address.
+/// The element as code, `` `tile[3]` ``, or its address.
 fn what(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: &BadAccess, offset: u64) -> String {
     let target = launch.target(kind.first.instr, MemSpace::Shared, offset, access.bytes, access.kind);
     match target.filter(|target| target.named) {
@@ -23,15 +23,15 @@ fn what(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: &BadAccess, off
     }
 }
 
-/// `block (1,0) (rank 1 of the cluster)`
+/// A block with its rank: `block (1,0) (rank 1 of the cluster)`.
 pub(crate) fn block_name(launch: &LaunchContext<'_>, block: u64, rank: u32) -> String {
     format!("block {} (rank {rank} of the cluster)", launch.block_position(block))
 }
 
 /// The linear index of the block with a rank in the cluster of another block.
 fn block_of(launch: &LaunchContext<'_>, own: u64, rank: u32) -> u64 {
-    let config = launch.context.config;
-    let asked = config.options.cluster.or(launch.context.kernel.cluster.required);
+    let config = launch.inputs.config;
+    let asked = config.options.cluster.or(launch.inputs.kernel.cluster.required);
     let cluster = asked.unwrap_or([1; 3]).map(|n| u64::from(n.max(1)));
     let [x, y, _] = config.grid.map(|n| u64::from(n.max(1)));
     let rank = u64::from(rank);
@@ -46,6 +46,7 @@ pub(crate) fn rank_of(launch: &LaunchContext<'_>, block: u64) -> u32 {
     (0..256).find(|rank| block_of(launch, block, *rank) == block).unwrap_or(0)
 }
 
+/// A sentence on the first thread and its block:
 /// `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its cluster.`
 fn first(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> String {
     let block = kind.first.block;

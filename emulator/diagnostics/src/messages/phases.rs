@@ -2,12 +2,12 @@
 
 use super::cluster::rank_of;
 use super::sync::{group_name, list_groups, thread_count};
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::words::count;
 use simt::check::{AccessKind, BarrierGroup, MistakeGroup, PhaseOfCopy, PhaseWaits, Waited};
 use simt::program::MemSpace;
 
-/// Bytes of a barrier.
+/// Size of an `mbarrier`, in bytes.
 const BYTES: u32 = 8;
 
 /// The barrier as the program names it: `` `full[1]` ``, or its address.
@@ -77,7 +77,7 @@ pub(crate) fn deadlock(
             draft.notes.push(state(&name(wait), wait));
         }
     }
-    list_groups(&mut draft, (launch, here), others, &vec![None; others.len()]);
+    list_groups(&mut draft, launch, here, others, &vec![None; others.len()]);
     let rank = match launch.blocks_per_cluster() {
         1 => String::new(),
         _ => format!(", which has rank {} in its cluster", rank_of(launch, kind.first.block)),
@@ -159,7 +159,7 @@ pub(crate) fn deadlock(
     draft
 }
 
-/// What has come to a barrier.
+/// A sentence on what has arrived at a barrier.
 fn state(name: &str, wait: &PhaseWaits) -> String {
     let came = wait.arrivals.saturating_sub(wait.pending);
     let arrivals = match came {
@@ -191,29 +191,28 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
     format!("Phase {} of {name}: {arrivals}{bytes}.{more}", wait.ended)
 }
 
-/// Why a phase ended without a copy that belongs to it, and what to do.
-pub(crate) fn ended_without(name: &str, phase: PhaseOfCopy, copy: &str) -> (String, String) {
+/// The reason that a phase ended without a copy that belongs to it.
+pub(crate) fn ended_without(name: &str, phase: PhaseOfCopy, copy: &str) -> Reason {
     let came = count(phase.brought, "byte");
     let all = match phase.started {
         0 => "more".to_owned(),
         n => count(n, "byte"),
     };
-    (
+    Reason::new(
         format!(
             "{copy} was started in phase {} of {name}, which has ended without it: the phase ended when {came} had come, and \
              its copies bring {all}.",
             phase.number
         ),
         "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx; a box counts in full, also \
-         where it lies outside of the tensor, and so does what other blocks of a cluster copy to this one."
-            .to_owned(),
+         where it lies outside of the tensor, and so does what other blocks of a cluster copy to this one.",
     )
 }
 
 /// Effect of a read that nothing orders with the copy to what it reads.
 pub(crate) const EITHER: &str = "the old value or the new one is read, depending on timing.";
 
-/// Adds why a read came before the bulk copy to what it reads.
+/// Adds the reason that a read came before the bulk copy to what it reads.
 pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, phase: PhaseOfCopy) -> Draft {
     let name = barrier_name(launch, load, phase.offset);
     let number = phase.number;
@@ -225,17 +224,16 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
     let for_readers = "start the copy only when all threads have read that: let it wait for a second barrier, at which \
                        the readers arrive";
     draft.on_gpu(EITHER).reason(match phase.waited {
-        None => (
+        None => Reason::new(
             format!("{belongs}, and this thread has not waited for it."),
             "wait for the phase (mbarrier.try_wait) before this line, in each thread that reads, or in one before a \
-             __syncthreads()."
-                .to_owned(),
+             __syncthreads().",
         ),
         Some(Waited {
             ended,
             times,
             parity: Some(parity),
-        }) if ended == number && (times > 1 || number == 0) => (
+        }) if ended == number && (times > 1 || number == 0) => Reason::new(
             match number {
                 0 => format!(
                     "{belongs}. This thread waited for parity {parity}, which a barrier passes that was just made."
@@ -246,18 +244,17 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
                 ),
             },
             "let the parity change with each phase of the barrier: phase 0 has parity 0, phase 1 has parity 1, phase 2 \
-             has parity 0 again."
-                .to_owned(),
+             has parity 0 again.",
         ),
-        Some(Waited { ended, .. }) if ended == number && number > 0 && phase.brought == 0 => (
+        Some(Waited { ended, .. }) if ended == number && number > 0 && phase.brought == 0 => Reason::new(
             format!(
                 "{belongs}. This thread has waited for phase {} only, which ended without any bytes: all of its arrivals \
                  had come, and no bytes were announced.",
                 number - 1
             ),
-            "announce the bytes before the last arrival of the phase, or with it: mbarrier.arrive.expect_tx.".to_owned(),
+            "announce the bytes before the last arrival of the phase, or with it: mbarrier.arrive.expect_tx.",
         ),
-        Some(Waited { ended, .. }) if ended == number && number > 0 => (
+        Some(Waited { ended, .. }) if ended == number && number > 0 => Reason::new(
             format!(
                 "{belongs}. This thread has waited for phase {} only, and the new bytes go where the old ones are.",
                 number - 1
@@ -268,7 +265,7 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
                 number - 1
             ),
         ),
-        Some(_) => (
+        Some(_) => Reason::new(
             format!("{belongs}, and this thread has not waited for it."),
             format!(
                 "wait for phase {number} before this line; if it reads what was there before, {for_readers}."

@@ -11,7 +11,7 @@ use crate::launch_context::{header, paragraph};
 use crate::source::text::plain_name;
 use crate::words::{count, plural, size};
 
-/// Why a launch did not start, as printed.
+/// Message that says why a launch did not start, as printed.
 pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> String {
     let (grid, block) = (config.grid, config.block);
     let name = plain_name(&kernel.name);
@@ -188,7 +188,7 @@ fn shared(kernel: &Kernel, config: &LaunchConfig) -> String {
     }
 }
 
-/// `Its parameters: 4 bytes, 4 bytes, pointer, pointer.`
+/// A sentence on a kernel's parameters: `Its parameters, in order: 4 bytes, 8 bytes (a pointer or a 64-bit number).`
 fn takes(kernel: &Kernel) -> String {
     let part = |param: &Param| match param.maybe_pointer {
         true => "8 bytes (a pointer or a 64-bit number)".to_owned(),
@@ -199,6 +199,25 @@ fn takes(kernel: &Kernel) -> String {
         true => "It has no parameters.".into(),
         false => format!("Its parameters, in order: {}.", parts.join(", ")),
     }
+}
+
+/// Message of a launch whose blocks take more registers than a multiprocessor has, `limit`, as printed.
+pub fn too_many_registers(kernel: &Kernel, threads: u32, registers: u32, limit: u32) -> String {
+    let mut text = header(
+        Code::Launch,
+        &format!(
+            "{threads} threads x {registers} registers = {} > {limit}, the registers of a multiprocessor",
+            threads * registers
+        ),
+        "",
+    );
+    let name = plain_name(&kernel.name);
+    let facts =
+        format!("Launch of `{name}`, which did not start; ptxas gave each thread {registers} registers.");
+    paragraph(&mut text, "", &facts);
+    paragraph(&mut text, "Try: ", &format!("smaller blocks, or __launch_bounds__({threads})."));
+    text.truncate(text.trim_end().len());
+    text
 }
 
 fn message(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> String {

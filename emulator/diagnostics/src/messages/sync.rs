@@ -6,7 +6,7 @@ use crate::words::{self, capital, code, count, plural};
 use simt::check::{BarrierGroup, Details, Event, MistakeGroup, SyncMask, WrongMask, lanes};
 use simt::program::InstrInfo;
 
-/// Threads of a group, by index.
+/// Indices of the threads of a group.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
     let of_warp =
         |(warp, mask): (usize, &u32)| lanes(*mask).map(move |lane| warp as u64 * 32 + u64::from(lane));
@@ -18,7 +18,7 @@ pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
     group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum()
 }
 
-/// `__syncthreads()`, or the instruction for named barriers.
+/// A barrier as code: `__syncthreads()`, or the instruction of a named barrier.
 fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     let text = launch.info(instr).map_or("", |info| info.text.as_str());
     let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
@@ -38,12 +38,8 @@ pub(crate) fn group_name(launch: &LaunchContext<'_>, group: &BarrierGroup) -> St
     format!("{n} threads ({})", words::ranges(threads(group)))
 }
 
-/// Where a group is, in words: its line, the PTX line where lines do not tell groups apart.
-fn where_(
-    (launch, here): (&LaunchContext<'_>, u32),
-    group: &BarrierGroup,
-    groups: &[BarrierGroup],
-) -> String {
+/// A group's place in words: its line, or its PTX line where lines do not tell groups apart.
+fn where_(launch: &LaunchContext<'_>, here: u32, group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
     let line = launch.line(group.instr);
     let alike = groups.iter().filter(|other| launch.line(other.instr) == line).count();
     let name = launch.line_name(here, group.instr);
@@ -53,7 +49,7 @@ fn where_(
     }
 }
 
-/// What stands around a group's barrier and not around the others'.
+/// The branch or loop around a group's barrier that is not around the others'.
 fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Option<Around<'a>>> {
     let all: Vec<Vec<Around<'a>>> = groups.iter().map(|group| launch.around(group.instr)).collect();
     let own = |around: &Vec<Around<'a>>| {
@@ -63,7 +59,7 @@ fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Opti
     all.iter().map(own).collect()
 }
 
-/// `, inside `if (i < n)``
+/// The branch or loop as a clause: `, inside `if (i < n)``.
 fn inside(around: Option<Around<'_>>) -> String {
     let Some(around) = around else { return String::new() };
     let header = code(&around.enclosure.header);
@@ -77,7 +73,8 @@ fn inside(around: Option<Around<'_>>) -> String {
 /// The groups, each with the text of its line.
 pub(crate) fn list_groups(
     draft: &mut Draft,
-    (launch, here): (&LaunchContext<'_>, u32),
+    launch: &LaunchContext<'_>,
+    here: u32,
     groups: &[BarrierGroup],
     around: &[Option<Around<'_>>],
 ) {
@@ -92,7 +89,7 @@ pub(crate) fn list_groups(
                 _ => "were at".to_owned(),
             }
         };
-        let line = where_((launch, here), group, groups);
+        let line = where_(launch, here, group, groups);
         let intro = format!("{} {does} {line}{under}:", group_name(launch, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         draft.verbatim.push(place.listed());
@@ -131,12 +128,12 @@ pub(crate) fn barrier(
     draft.no_listing = groups.len() > 1;
     let here = kind.first.instr;
     let around = apart(launch, groups);
-    list_groups(&mut draft, (launch, here), groups, &around);
+    list_groups(&mut draft, launch, here, groups, &around);
     if let Some(late) = late {
         draft.notes.push(format!(
             "Later, {} waited at {} when the others, which had passed it, had ended.",
             group_name(launch, late),
-            where_((launch, here), late, groups),
+            where_(launch, here, late, groups),
         ));
     }
     draft.notes.extend(launch.in_block(kind, ""));
@@ -174,8 +171,9 @@ pub(crate) fn barrier(
                 "write what they wait for before the waiting starts, in a thread that does not wait itself.",
             ),
         };
-        (draft.why, draft.advice) = (Some(why), Some(advice.into()));
         return draft
+            .why(why)
+            .advice(advice)
             .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").");
     }
     draft
@@ -192,7 +190,7 @@ pub(crate) fn barrier(
                              block."
                 .into(),
         })
-        .advice(advice((launch, here), &around))
+        .advice(advice(launch, here, &around))
         .on_gpu(match (split, late) {
             (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.",
             (None, Some(_)) => {
@@ -202,8 +200,8 @@ pub(crate) fn barrier(
         })
 }
 
-/// How all threads come to one barrier.
-fn advice((launch, here): (&LaunchContext<'_>, u32), around: &[Option<Around<'_>>]) -> String {
+/// Advice by which all threads reach one barrier.
+fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| around.iter().flatten().find(|one| wanted.contains(&one.enclosure.control));
     let in_else = of(&[Control::Else]).filter(|other| {
         let pair = |one: &&Around<'_>| {
@@ -243,7 +241,7 @@ pub(crate) fn branch_of<'a>(
     exit: Option<u32>,
 ) -> Option<Around<'a>> {
     let source = launch.source(instr)?;
-    let kernel = &launch.context.kernel.name;
+    let kernel = &launch.inputs.kernel.name;
     let ended = launch.info(exit?)?;
     let returns = !source.returns(kernel, source.n_lines() + 1).is_empty();
     if returns || launch.frames(instr).len() != 1 || !ended.text.contains("ret") {
@@ -280,7 +278,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &MistakeGroup, missing: u
         ))
         .why("CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the block do \
               the same: otherwise the behaviour is undefined.")
-        .advice(advice((launch, kind.first.instr), &[around]))
+        .advice(advice(launch, kind.first.instr, &[around]))
         .on_gpu("since Volta a barrier does not wait for threads that have ended, so it goes on, as here; older GPUs \
                  may hang.")
 }
@@ -301,7 +299,7 @@ pub(crate) fn exited(
     let instr = kind.first.instr;
     let line = launch.place(instr).line;
     let source = launch.source(instr);
-    let returns = source.map(|source| source.returns(&launch.context.kernel.name, line));
+    let returns = source.map(|source| source.returns(&launch.inputs.kernel.name, line));
     let around = launch.around(instr);
     let mut what = "put the condition on the work, so that all threads reach the barrier.".to_owned();
     let did = match (returns.as_deref(), &around[..], exit) {
@@ -312,11 +310,11 @@ pub(crate) fn exited(
             format!("returned at line {one}")
         }
         (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
-            what = advice((launch, instr), &[Some(*one)]);
+            what = advice(launch, instr, &[Some(*one)]);
             format!("left the loop at {}, and ended", one.name(launch, instr))
         }
         (Some([]), [one], _) => {
-            what = advice((launch, instr), &[Some(*one)]);
+            what = advice(launch, instr, &[Some(*one)]);
             format!("did not enter {} ({}), and ended", code(&one.enclosure.header), one.name(launch, instr))
         }
         (None, _, Some(exit)) => format!("ended at {}", launch.line_name(instr, exit)),
@@ -422,7 +420,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncM
     draft.on_gpu("the result is undefined.")
 }
 
-/// Whether an instruction takes all lanes of a warp, without a mask.
+/// True if an instruction takes all lanes of a warp, without a mask.
 pub(crate) fn is_of_whole_warps(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let mnemonic = launch.mnemonic(instr);
     ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."].iter().any(|name| mnemonic.starts_with(name))

@@ -1,7 +1,7 @@
 //! Messages about kernels that never end, or stop themselves.
 
 use super::bounds::unsigned_countdown;
-use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
+use crate::launch_context::{Around, Draft, LaunchContext, Reason, first_thread};
 use crate::source::text::words;
 use crate::words::{code, grouped, list};
 use simt::check::{BadOperand, MistakeGroup};
@@ -39,30 +39,29 @@ pub(crate) fn runaway(
         (None, true) => format!("{who}: its registers repeat, and nobody can change what it tests."),
         (None, false) => format!("{who} was here when the budget was spent."),
     });
-    let (why, advice) = loop_reason(launch, kind, instr, proven, around);
-    (draft.why, draft.advice) = (why, advice);
+    draft = draft.reason(loop_reason(launch, kind, instr, proven, around));
     draft.on_gpu =
         Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
     draft
 }
 
-/// Why a loop does not end, as far as its text and the arguments tell.
+/// The reason that a loop does not end, as far as its text and the arguments tell.
 fn loop_reason(
     launch: &LaunchContext<'_>,
     kind: &MistakeGroup,
     instr: u32,
     proven: bool,
     around: Option<Around<'_>>,
-) -> (Option<String>, Option<String>) {
+) -> Reason {
     if let Some(strange) = launch.strange_argument() {
-        return (Some(strange.why), Some(strange.advice));
+        return Reason::new(strange.why, strange.advice);
     }
     let slow = || match proven {
         true => None,
         false => Some("check what ends the loop; if it is only slow, raise the budget.".to_owned()),
     };
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
-    let Some((around, source)) = found else { return (None, slow()) };
+    let Some((around, source)) = found else { return Reason { why: None, advice: slow() } };
     let text = &around.enclosure.header;
     let inside = text.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
     let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
@@ -71,46 +70,46 @@ fn loop_reason(
             && launch.variable(instr, by.trim(), first_thread(kind), 0) == Some(0)
         {
             let (variable, by) = (variable.trim(), by.trim());
-            return (
-                Some(format!("{by} is 0, so {variable} never changes.")),
-                Some(format!("give {by} a value above 0 at the launch, and check it on the host.")),
+            return Reason::new(
+                format!("{by} is 0, so {variable} never changes."),
+                format!("give {by} a value above 0 at the launch, and check it on the host."),
             );
         }
         let below_zero =
             condition.strip_suffix('0').and_then(|left| left.trim_end().strip_suffix(">=")).map(str::trim);
         if let Some(variable) = unsigned_countdown(inside) {
-            return (
-                Some(format!("{variable} is unsigned: {} always holds.", code(condition))),
-                Some(format!("count with a signed {variable}.")),
+            return Reason::new(
+                format!("{variable} is unsigned: {} always holds.", code(condition)),
+                format!("count with a signed {variable}."),
             );
         }
         let operator = |text: &'static str| step.split_once(text).map(|(variable, _)| variable.trim());
         let halves = operator("/=").or_else(|| operator(">>="));
         if let Some(variable) = halves.filter(|variable| below_zero == Some(variable)) {
-            return (
-                Some(format!("{variable} stays 0 once it is 0, and {} holds for 0.", code(condition))),
-                Some(format!("go on while {}.", code(&format!("{variable} > 0")))),
+            return Reason::new(
+                format!("{variable} stays 0 once it is 0, and {} holds for 0.", code(condition)),
+                format!("go on while {}.", code(&format!("{variable} > 0"))),
             );
         }
         let doubles = operator("*=").or_else(|| operator("<<="));
         let starts_at_0 = init.split_once('=').is_some_and(|(_, value)| value.trim() == "0");
         if let Some(variable) = doubles.filter(|_| starts_at_0) {
-            return (
-                Some(format!("{variable} starts at 0, and {} leaves it 0.", code(step))),
-                Some(format!("start with {variable} = 1.")),
+            return Reason::new(
+                format!("{variable} starts at 0, and {} leaves it 0.", code(step)),
+                format!("start with {variable} = 1."),
             );
         }
-        return (None, slow());
+        return Reason { why: None, advice: slow() };
     }
     let unchanged = source.unchanged_in_loop(around.line, inside);
     if !unchanged.is_empty() {
         let names = list(&unchanged);
-        return (
-            Some(format!("nothing in the loop changes {names}, which its condition tests.")),
-            Some(format!(
+        return Reason::new(
+            format!("nothing in the loop changes {names}, which its condition tests."),
+            format!(
                 "change {} in the loop, or leave it by another condition.",
                 if unchanged.len() == 1 { names } else { "one of them".into() }
-            )),
+            ),
         );
     }
     // Memory that another thread is to change, or an atomic.
@@ -122,9 +121,9 @@ fn loop_reason(
             }
             false => "the condition holds in every round: no thread changed what it reads while it ran.",
         };
-        return (Some(why.into()), None);
+        return Reason { why: Some(why.into()), advice: None };
     }
-    (Some(format!("{} holds in every round.", code(inside))), slow())
+    Reason { why: Some(format!("{} holds in every round.", code(inside))), advice: slow() }
 }
 
 /// Drafts the message of `E-OPERAND`.
@@ -188,7 +187,7 @@ pub(crate) fn operand(
 pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
-    if launch.context.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
+    if launch.inputs.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
         draft = draft
             .note(launch.first_thread(kind))
@@ -226,7 +225,7 @@ pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &MistakeGroup, message
         )
 }
 
-/// ` (n = 50)`: the names in a condition that have a known value.
+/// The names in a condition that have a known value, in brackets: ` (n = 50)`.
 fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, who: (u64, u64)) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (_, name) in crate::source::text::words(condition) {

@@ -1,7 +1,7 @@
 //! Messages about reads of what nothing has written.
 
 use super::bounds::nowhere;
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::subscript::Explained;
@@ -55,7 +55,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
     }
     draft.notes.push(reader);
     let copied = copied.filter(|by| *by != CopiedBy::Instr(load));
-    draft.notes.extend(way((launch, here), *used, copied));
+    draft.notes.extend(way(launch, here, *used, copied));
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
@@ -73,7 +73,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
     }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
-            draft.why = fillers.first().map(|filler| filler_reason((launch, here), filler, &element.name));
+            draft.why = fillers.first().map(|filler| filler_reason(launch, here, filler, &element.name));
             draft.advice = Some(match (any, access.space) {
                 (true, _) => format!(
                     "write every element of {} before it is read; elements without data get 0.",
@@ -100,16 +100,16 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
-                && let Some((why, advice)) = stepped_over((launch, here), filler, target)
+                && let Some(reason) = stepped_over(launch, here, filler, target)
             {
-                (draft.why, draft.advice) = (Some(why), Some(advice));
+                draft = draft.reason(reason);
             }
             draft.on_gpu = Some("it holds left-over values, which differ from run to run.".into());
         }
         _ => {
             let what = &element.name;
             if let Some(strange) = launch.strange_argument() {
-                (draft.why, draft.advice) = (Some(strange.why), Some(strange.advice));
+                draft = draft.why(strange.why).advice(strange.advice);
             } else if compound {
                 draft.why = Some(format!("this line updates {what}, and so reads it first."));
                 draft.advice = Some(match access.kind {
@@ -132,7 +132,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
     draft
 }
 
-/// Bulk copies fill an array, and the thread that reads has passed a wait before any phase had ended.
+/// The reason where bulk copies fill an array, and the reading thread passed a wait before any phase had ended.
 fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str) -> String {
     format!(
         "no copy to this element had been started then. This thread waited for parity 1 of {}, which a barrier passes that was \
@@ -141,7 +141,7 @@ fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str
     )
 }
 
-/// Use of the value, if it is on another line than the read.
+/// A sentence on the use of the value, if it is on another line than the read.
 fn used_title(used: Use, name: &str, copied: Option<CopiedBy>) -> String {
     let which = match copied {
         Some(CopiedBy::Unknown) => "which holds no defined value",
@@ -174,7 +174,7 @@ pub(crate) fn unset(
     copied: Option<CopiedBy>,
 ) -> Draft {
     let here = kind.first.instr;
-    let ops = { launch.context.kernel.ops.iter() }.filter(|op| op.instr == here);
+    let ops = { launch.inputs.kernel.ops.iter() }.filter(|op| op.instr == here);
     let is_product = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
     let computed = matches!(used, Use::Stored { .. }) || by != here;
     let of = match (is_product, computed) {
@@ -185,7 +185,7 @@ pub(crate) fn unset(
     let mut draft = Draft::new(format!("{of} a variable that nothing has set"))
         .without_caret()
         .note(launch.first_thread(kind));
-    draft.notes.extend(way((launch, here), used, copied));
+    draft.notes.extend(way(launch, here, used, copied));
     if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
         let line = launch.line_name(here, by);
         draft.notes.push(match used {
@@ -210,8 +210,8 @@ pub(crate) fn unset(
     )
 }
 
-/// Where the value went between the read and the use, and after.
-fn way((launch, here): (&LaunchContext<'_>, u32), used: Use, copied: Option<CopiedBy>) -> Option<String> {
+/// Lines on where the value went between the read and the use, and after.
+fn way(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<CopiedBy>) -> Option<String> {
     let shown = launch.line(here);
     let mut parts = Vec::new();
     match copied {
@@ -329,7 +329,7 @@ pub(crate) fn under_way(
         .on_gpu("the old value or the new one is read, depending on timing.")
 }
 
-/// `Written so far: 128 of 256 elements, rows 0..7.`
+/// A sentence on the part that is written: `Written so far: 128 of 256 elements, rows 0..7.`
 fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
     let element = &target.element;
     let name = &element.name;
@@ -378,7 +378,7 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
     let launch = case.launch;
     let Some(source) = launch.source(case.instr) else { return Vec::new() };
     let file = launch.loc(case.instr).map(|loc| loc.file);
-    let kernel = launch.context.kernel;
+    let kernel = launch.inputs.kernel;
     let lines = source.lines_storing(&target.element.name);
     lines
         .into_iter()
@@ -394,19 +394,15 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
                 .collect();
             let instr = *stores.first()?;
             let threads =
-                launch.context.executed.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
+                launch.inputs.executed.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
             Some(Filler { line, instr, threads })
         })
         .collect()
 }
 
-/// A loop that fills an array by the threads of one axis steps further than there are threads, and this element lies
-/// in a gap.
-fn stepped_over(
-    (launch, here): (&LaunchContext<'_>, u32),
-    filler: &Filler,
-    target: &Target,
-) -> Option<(String, String)> {
+/// The reason where a loop that fills an array by the threads of one axis steps further than there are threads, and
+/// the element lies in a gap.
+fn stepped_over(launch: &LaunchContext<'_>, here: u32, filler: &Filler, target: &Target) -> Option<Reason> {
     let element = &target.element;
     let source = launch.source(filler.instr)?;
     let uses = source.uses(filler.line, &element.name);
@@ -421,7 +417,7 @@ fn stepped_over(
         let Some((a, b)) = text.split_once('+') else { continue };
         let (a, b) = (a.trim(), b.trim());
         if let Some(reason) =
-            gap((launch, here), filler, (a, b), value).or_else(|| gap((launch, here), filler, (b, a), value))
+            gap(launch, here, filler, a, b, value).or_else(|| gap(launch, here, filler, b, a, value))
         {
             return Some(reason);
         }
@@ -431,15 +427,17 @@ fn stepped_over(
 
 /// The reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
 fn gap(
-    (launch, here): (&LaunchContext<'_>, u32),
+    launch: &LaunchContext<'_>,
+    here: u32,
     filler: &Filler,
-    (thread, counter): (&str, &str),
+    thread: &str,
+    counter: &str,
     value: i64,
-) -> Option<(String, String)> {
+) -> Option<Reason> {
     let source = launch.source(filler.instr)?;
-    let place = source.definition(&launch.context.kernel.name, thread).unwrap_or(thread);
+    let place = source.definition(&launch.inputs.kernel.name, thread).unwrap_or(thread);
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
-    let threads = i64::from(launch.context.config.block[axis]);
+    let threads = i64::from(launch.inputs.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
     let names = |name: &str, depth: u32| launch.variable(filler.instr, name, (0, 0), depth);
     let number = |text: &str| crate::source::expression::value(text, 0, &names);
@@ -456,7 +454,7 @@ fn gap(
     let (line, start, step) = headed?;
     let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
     left_out.then(|| {
-        (
+        Reason::new(
             format!(
                 "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} threads in \
                  {letter}, so of every {step} the last {} are left out.",
@@ -469,8 +467,9 @@ fn gap(
     })
 }
 
-/// `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under …`
-fn filler_reason((launch, here): (&LaunchContext<'_>, u32), filler: &Filler, name: &str) -> String {
+/// A sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under
+/// …`.
+fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &str) -> String {
     let all = launch.threads_per_block() * launch.n_blocks();
     let under = launch
         .source(filler.instr)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::text::{bracketed, size_of};
 
-/// Nesting of brackets and definitions that is followed.
+/// Limit on the depth of brackets and definitions that are followed.
 const MAX_DEPTH: u32 = 12;
 
 /// Values of names; the second argument is the depth to go on with.

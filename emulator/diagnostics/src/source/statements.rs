@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// Nesting that is followed.
+/// Limit on the depth of nested statements that are followed.
 const MAX_DEPTH: usize = 100;
 
 /// Effect of a header on the statement under it.
@@ -21,9 +21,9 @@ pub(crate) enum Control {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Enclosure {
     pub(crate) control: Control,
-    /// `if (i < n)`, `for (int k = 0; k < n; ++k)`; for an `else` the `if` that it belongs to.
+    /// The header's text: `if (i < n)`, `for (int k = 0; k < n; ++k)`; for an `else` that of its `if`.
     pub(crate) header: String,
-    /// The condition alone, of an `if` and its `else`.
+    /// The condition of an `if`, or of the `if` that an `else` belongs to.
     pub(crate) condition: String,
     /// Positions of the header, and of the statement under it.
     pub(crate) start: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    /// Of a text without comments and strings.
+    /// Parses a text that has neither comments nor strings.
     pub(crate) fn new(clean: &str) -> Self {
         let text = without_directives(clean);
         let mut parser = Parser { text: &text, at: 0, depth: 0, found: Self::default() };
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         &rest[..end.unwrap_or(rest.len())]
     }
 
-    /// `(…)`: what is inside.
+    /// Parses `(…)`, and returns the range inside.
     fn parenthesised(&mut self) -> Option<&'a str> {
         if self.peek()? != b'(' {
             return None;
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// Statements up to the brace that closes.
+    /// Parses statements up to the closing brace.
     fn block(&mut self) -> Option<()> {
         while self.peek()? != b'}' {
             self.statement()?;
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// Up to the semicolon, or the end of a definition.
+    /// Parses a statement up to its semicolon, or a definition up to its end.
     fn simple(&mut self, start: usize) -> Option<()> {
         let mut open = 0usize;
         let mut defines = false;

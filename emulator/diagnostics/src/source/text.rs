@@ -126,7 +126,7 @@ pub(crate) fn strip_qualifiers(text: &str) -> String {
     text.split_whitespace().filter(is_type).collect::<Vec<_>>().join(" ")
 }
 
-/// Comments and literals become blanks; everything keeps its place.
+/// Replaces comments and literals by blanks; every other byte keeps its position.
 pub(crate) fn blank(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();

@@ -7,7 +7,7 @@ use simt::texture::TexelFormat;
 
 use crate::allocations::Taken;
 use crate::contexts::{initialised, ready_for, usable};
-use crate::edge::{In, Out, export};
+use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Array3DDescriptor, ArrayDescriptor, Handle};

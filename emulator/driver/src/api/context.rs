@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::api::device::{device, flags_are_known};
 use crate::contexts::{self, Context, context, current, initialised, lock, query, ready_for, usable};
 use crate::current as stack;
-use crate::edge::{In, Out, export, later};
+use crate::ffi::{In, Out, export, later};
 use crate::result::*;
 use crate::streams::{event, stream};
 use crate::types::{CtxCreateParams, Handle};

@@ -5,8 +5,8 @@
 
 use crate::allocations::Taken;
 use crate::api::array;
-use crate::api::place::{CopyEnd, transfer, write_device};
-use crate::edge::{Host, export};
+use crate::api::copy_ends::{CopyEnd, transfer, write_device};
+use crate::ffi::{Host, export};
 use crate::mistakes;
 use crate::queue::JobThread;
 use crate::result::*;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::api::pool;
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
 use crate::contexts::{PRIMARY, current, end_primary, initialised, lock, query, ready_for};
-use crate::edge::{In, Out, Text, export, later};
+use crate::ffi::{In, Out, Text, export, later};
 use crate::result::*;
 use crate::settings;
 use crate::types::{DeviceProperties, Handle, Uuid};
@@ -190,6 +190,11 @@ export! {
 
     fn cuCtxGetDevice 2000(dev: Out<c_int>) {
         query(dev, || current().map(|_| 0))
+    }
+
+    fn cuFlushGPUDirectRDMAWrites 11030(_target: c_uint, _scope: c_uint) {
+        current()?;
+        Err(ERROR_NOT_SUPPORTED)
     }
 }
 

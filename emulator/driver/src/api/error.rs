@@ -1,11 +1,12 @@
-//! Names of errors, and look-up of calls by name.
+//! Names of errors, and look-up of calls and export tables.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use crate::calls::{self, Call};
-use crate::edge::{Out, Text, export};
-use crate::numbers::found;
+use crate::cuda_constants::found;
+use crate::ffi::{In, Out, Text, export};
 use crate::result::*;
+use crate::types::Uuid;
 
 export! {
     fn cuGetErrorName 6000(error: CUresult, name: Out<*const c_char>) {
@@ -27,6 +28,13 @@ export! {
         status.put_if_wanted(found.err().unwrap_or(0));
         // A caller that takes a status finds the failure there.
         if status.is_null() { found.map_err(|_| ERROR_NOT_FOUND) } else { Ok(()) }
+    }
+
+    fn cuGetExportTable 3000(out: Out<*const c_void>, id: In<Uuid>) {
+        out.put_if_wanted(std::ptr::null());
+        id.get()?;
+        // No message: the runtime queries tables that it can do without, as when NVRTC's users ask for its version.
+        Err(ERROR_INVALID_VALUE)
     }
 }
 

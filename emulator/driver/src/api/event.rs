@@ -4,7 +4,7 @@ use std::ffi::c_uint;
 use std::time::Instant;
 
 use crate::contexts::{initialised, ready_for, usable};
-use crate::edge::{Out, export, later};
+use crate::ffi::{Out, export, later};
 use crate::result::*;
 use crate::streams::{DISABLE_TIMING, EVENTS, Event, event, stream};
 use crate::types::Handle;

@@ -7,8 +7,8 @@ use crate::api::library::{self, function};
 use crate::api::module::Function;
 use crate::attributes::limit;
 use crate::contexts::{query, ready_for};
-use crate::edge::{Out, export, later};
-use crate::numbers::function as ids;
+use crate::cuda_constants::function as ids;
+use crate::ffi::{Out, export, later};
 use crate::result::*;
 use crate::types::Handle;
 

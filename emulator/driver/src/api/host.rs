@@ -6,7 +6,7 @@ use crate::allocations::{self, AllocationKind};
 use crate::api::context::current_owner;
 use crate::api::memory::release_after_work;
 use crate::contexts::{initialised, usable};
-use crate::edge::{Host, Out, can_write_all, export};
+use crate::ffi::{Host, Out, can_write_all, export};
 use crate::result::*;
 
 /// `CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED`

@@ -4,9 +4,9 @@ use std::ffi::c_uint;
 
 use crate::api::{array, library, module, texture};
 use crate::contexts::{self, Forget};
-use crate::edge::export;
+use crate::ffi::export;
 use crate::result::*;
-use crate::{allocations, life, streams};
+use crate::{allocations, lifecycle, streams};
 
 /// Destructors of a context's objects: users of memory before memory.
 const AT_END: [Forget; 6] = [
@@ -22,7 +22,7 @@ export! {
     fn cuInit 2000(flags: c_uint) {
         refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         contexts::at_end(&AT_END);
-        life::initialise();
+        lifecycle::initialise();
         Ok(())
     }
 }

@@ -21,11 +21,11 @@ use crate::api::module::Function;
 use crate::api::{function as functions, texture};
 use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};
+use crate::cuda_constants::launch as ids;
 use crate::diagnose;
-use crate::edge::{In, export, read_process};
+use crate::ffi::{In, export, read_process};
 use crate::forecast;
 use crate::mistakes;
-use crate::numbers::launch as ids;
 use crate::queue::JobThread;
 use crate::reports::{self, LaunchResult};
 use crate::result::*;
@@ -105,16 +105,9 @@ fn check(function: &Function, config: &LaunchConfig, requested: Option<[c_uint; 
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
         let registers = functions::registers(function);
-        let why = format!(
-            "error[E-LAUNCH]: {threads} threads x {registers} registers = {} > {}, the registers of a multiprocessor\n   \
-             Launch of `{}`, which did not start; ptxas gave each thread {registers} registers.\n   \
-             Try: smaller blocks, or __launch_bounds__({threads}).",
-            threads * registers,
-            limit::REGISTERS,
-            function.loaded.kernel().name
-        );
         if settings::current().diagnosis {
-            diagnose::refusal(&why);
+            let kernel = function.loaded.kernel();
+            diagnose::refusal(&diagnostics::too_many_registers(kernel, threads, registers, limit::REGISTERS));
         }
         return Err(ERROR_LAUNCH_OUT_OF_RESOURCES);
     }
@@ -157,13 +150,13 @@ unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) 
     match read_process(&sources, &mut targets) {
         Some(true) => {}
         Some(false) => {
-            let readable = sources.iter().take_while(|s| crate::edge::can_read(s.0, s.1)).count();
+            let readable = sources.iter().take_while(|s| crate::ffi::can_read(s.0, s.1)).count();
             return Err(missing(readable));
         }
         None => {
             for (argument, (address, bytes)) in arguments.iter_mut().zip(sources) {
                 // SAFETY: the caller promises an argument as large as its parameter.
-                argument.copy_from_slice(unsafe { crate::edge::Host::new(address).bytes(bytes) });
+                argument.copy_from_slice(unsafe { crate::ffi::Host::new(address).bytes(bytes) });
             }
         }
     }

@@ -8,7 +8,7 @@ use simt::memory::Memory;
 
 use crate::api::module::{FUNCTIONS, Function, MODULES, enter, function_named, unload_after_work, variable};
 use crate::contexts::{MEMORY, initialised, lock, query, ready_for, usable};
-use crate::edge::{In, Out, Text, export, later};
+use crate::ffi::{In, Out, Text, export, later};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused};
 use crate::mistakes;

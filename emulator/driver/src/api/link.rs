@@ -12,11 +12,11 @@ use ptx::link::{Input, LinkError, Prototypes};
 use simt::memory::Memory;
 
 use crate::contexts::{MEMORY, initialised, lock, ready_for, usable};
+use crate::cuda_constants::input;
 use crate::diagnose;
-use crate::edge::{In, Out, Text, export};
+use crate::ffi::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, check_head, compile};
-use crate::numbers::input;
 use crate::result::*;
 use crate::types::Handle;
 

@@ -7,7 +7,7 @@ use crate::api::context::{current_owner, owner};
 use crate::api::pool;
 use crate::attributes::limit;
 use crate::contexts::{MEMORY, initialised, query, usable};
-use crate::edge::{Out, export};
+use crate::ffi::{Out, export};
 use crate::mistakes;
 use crate::queue::JobThread;
 use crate::result::*;

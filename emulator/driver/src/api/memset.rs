@@ -2,9 +2,9 @@
 
 use std::ffi::{c_uchar, c_uint, c_ushort};
 
-use crate::api::place::device_range;
+use crate::api::copy_ends::device_range;
 use crate::contexts::MEMORY;
-use crate::edge::export;
+use crate::ffi::export;
 use crate::queue::JobThread;
 use crate::result::*;
 use crate::streams::stream;

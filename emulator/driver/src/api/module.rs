@@ -11,7 +11,7 @@ use simt::program::OpKind;
 
 use crate::attributes::limit;
 use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, query, ready_for, usable};
-use crate::edge::{In, Out, Text, export};
+use crate::ffi::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, architecture, registers};
 use crate::mistakes;

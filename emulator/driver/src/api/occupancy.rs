@@ -11,7 +11,7 @@ use crate::api::library::function;
 use crate::api::module::Function;
 use crate::attributes::limit;
 use crate::contexts::ready_for;
-use crate::edge::{In, Out, export};
+use crate::ffi::{In, Out, export};
 use crate::result::*;
 use crate::types::{BlockToShared, Handle, LaunchConfigC};
 
@@ -32,7 +32,7 @@ fn clusters_of(function: &Function, config: &LaunchConfigC) -> Outcome<Option<[c
     // SAFETY: the caller promises as many attributes.
     let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
     let requested = { attributes.iter().rev() }
-        .find(|attribute| attribute.id == crate::numbers::launch::CLUSTER_DIMENSION)
+        .find(|attribute| attribute.id == crate::cuda_constants::launch::CLUSTER_DIMENSION)
         .and_then(|attribute| cluster_dimension(&attribute.value));
     clusters(function, config.grid, requested).map_err(|_| ERROR_INVALID_CLUSTER_SIZE)
 }

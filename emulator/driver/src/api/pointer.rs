@@ -4,8 +4,8 @@ use std::ffi::{c_uint, c_void};
 
 use crate::allocations::{self, Allocation, AllocationKind};
 use crate::contexts::{initialised, usable_if_any};
-use crate::edge::{In, Out, export};
-use crate::numbers::pointer as ids;
+use crate::cuda_constants::pointer as ids;
+use crate::ffi::{In, Out, export};
 use crate::result::*;
 
 /// Value of an attribute, as wide as the manual specifies.

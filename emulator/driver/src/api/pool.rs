@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::allocations::{self, Allocation, AllocationKind, Owner};
 use crate::contexts::{initialised, lock, query, ready_for};
-use crate::edge::{In, Out, export};
+use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Handle, MemAccessDesc, MemLocation, PoolProps};

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
 use crate::contexts::{initialised, lock, ready_for, usable};
-use crate::edge::{Out, export, later};
+use crate::ffi::{Out, export, later};
 use crate::queue::JobThread;
 use crate::result::*;
 use crate::streams::{Event, STREAMS, Stream, event, stream};
@@ -232,6 +232,6 @@ fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Out
     let stream = stream(handle)?;
     refuse_if(flags > 1 || !address.is_multiple_of(bytes.len() as u64), ERROR_INVALID_VALUE)?;
     let bytes = bytes.to_vec();
-    super::place::device_range(address, bytes.len())?;
-    stream.submit_async(JobThread::Caller, move || super::place::write_device(address, &bytes))
+    super::copy_ends::device_range(address, bytes.len())?;
+    stream.submit_async(JobThread::Caller, move || super::copy_ends::write_device(address, &bytes))
 }

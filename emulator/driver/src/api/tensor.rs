@@ -7,7 +7,7 @@ use std::ffi::c_uint;
 use simt::program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
 
 use crate::contexts::ready_for;
-use crate::edge::{In, Out, export};
+use crate::ffi::{In, Out, export};
 use crate::mistakes;
 use crate::result::*;
 

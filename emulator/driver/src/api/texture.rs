@@ -6,12 +6,12 @@ use std::sync::Arc;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Textures};
 
 use crate::api::array::{self, Array, texel_format};
-use crate::api::place::device_range;
+use crate::api::copy_ends::device_range;
 use crate::attributes::limit;
 use crate::contexts::{MEMORY, initialised, ready_for, usable};
-use crate::edge::{In, Out, export};
+use crate::cuda_constants::texture;
+use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
-use crate::numbers::texture;
 use crate::result::*;
 use crate::types::{Handle, ResourceDesc, TextureDesc};
 

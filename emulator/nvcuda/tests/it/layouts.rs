@@ -1,4 +1,4 @@
-//! Layouts of the plain data that crosses the C edge: those of cudarc's bindings.
+//! Layouts of the plain data that crosses the C interface: those of cudarc's bindings.
 
 #[path = "../../../driver/src/types.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the driver's own file, for its layouts only")]

@@ -2,8 +2,8 @@
 
 use crate::api::array;
 use crate::api::copy::check_ends;
-use crate::api::place::{CopyEnd, device_range, transfer};
-use crate::edge::{Host, In, export};
+use crate::api::copy_ends::{CopyEnd, device_range, transfer};
+use crate::ffi::{Host, In, export};
 use crate::mistakes;
 use crate::queue::JobThread;
 use crate::result::*;

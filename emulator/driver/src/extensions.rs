@@ -53,7 +53,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::Arc;
 
-use crate::edge::{In, Out, Text, extension};
+use crate::ffi::{In, Out, Text, extension};
 use crate::result::*;
 use crate::{reports, settings};
 

@@ -2,7 +2,7 @@
 //! `cuParamSet*` and `cuLaunchGrid`.
 //!
 //! First forms that are the same stand beside their `_v2`; those with 32-bit device addresses are stubs: see
-//! `edge::replaced`. The codes are those of an H200.
+//! `ffi::replaced`. The codes are those of an H200.
 
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::api::module::Function;
 use crate::attributes::limit;
 use crate::contexts::{lock, usable};
 use crate::diagnose;
-use crate::edge::{In, Out, export};
+use crate::ffi::{In, Out, export};
 use crate::result::*;
 use crate::types::Handle;
 

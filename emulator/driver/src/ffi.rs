@@ -1,4 +1,4 @@
-//! The C edge: exported calls, a barrier for panics, and access to callers' pointers.
+//! The C interface: exported calls, a barrier for panics, and access to callers' pointers.
 //!
 //! Every exported call is defined by [`export!`]. Pointers arrive as [`Out`], [`In`], [`Text`] and [`Host`]. A value of
 //! these types is a promise: it is null, or valid for one value of its type that the call reads or writes, for as long
@@ -14,15 +14,15 @@ use crate::result::{
     CUresult, ERROR_INVALID_CONTEXT, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome,
     SUCCESS, refuse_if,
 };
-use crate::{diagnose, life};
+use crate::{diagnose, lifecycle};
 
 /// Defines exported calls of the driver API, and lists them as `CALLS`. The number is the first version of CUDA that has
 /// the call. `fn name 2000 / alias(…)` adds the variant whose null stream is the calling thread's own; `fn name 2000 |
 /// other 3020(…)` defines calls with one body.
 macro_rules! export {
     ($(fn $($name:ident $since:literal $(/ $alias:ident)*)|+ ( $($args:tt)* ) $body:block)*) => {
-        $($crate::edge::exported!([$($name [$($alias)*])+] ( $($args)* ) $body);)*
-        $crate::edge::list!(CALLS: $($($name $since [$($alias)*])+)*);
+        $($crate::ffi::exported!([$($name [$($alias)*])+] ( $($args)* ) $body);)*
+        $crate::ffi::list!(CALLS: $($($name $since [$($alias)*])+)*);
     };
 }
 pub(crate) use export;
@@ -30,7 +30,7 @@ pub(crate) use export;
 /// Defines the calls that share one body.
 macro_rules! exported {
     ([$($name:ident [$($alias:ident)*])+] $args:tt $body:block) => {
-        $($crate::edge::call!([#[unsafe(no_mangle)]] $name [$($alias)*] $args $body);)+
+        $($crate::ffi::call!([#[unsafe(no_mangle)]] $name [$($alias)*] $args $body);)+
     };
 }
 pub(crate) use exported;
@@ -49,7 +49,7 @@ pub(crate) use list;
 /// Defines exported functions beyond the driver API.
 macro_rules! extension {
     ($(fn $name:ident ( $($args:tt)* ) $body:block)*) => {$(
-        $crate::edge::call!([#[unsafe(no_mangle)]] $name [] ( $($args)* ) $body);
+        $crate::ffi::call!([#[unsafe(no_mangle)]] $name [] ( $($args)* ) $body);
     )*};
 }
 pub(crate) use extension;
@@ -59,8 +59,8 @@ pub(crate) use extension;
 /// `cuGetProcAddress` returns them.
 macro_rules! later {
     ($(fn $name:ident $since:literal $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {
-        $($crate::edge::call!([] $name [$($alias)*] ( $($args)* ) $body);)*
-        $crate::edge::list!(LATER: $($name $since [$($alias)*])*);
+        $($crate::ffi::call!([] $name [$($alias)*] ( $($args)* ) $body);)*
+        $crate::ffi::list!(LATER: $($name $since [$($alias)*])*);
     };
 }
 pub(crate) use later;
@@ -70,9 +70,9 @@ macro_rules! call {
     ([$($export:tt)*] $name:ident [$($alias:ident)*] ( $($arg:ident : $ty:ty),* $(,)? ) $body:block) => {
         $($export)*
         pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> $crate::result::CUresult {
-            $crate::edge::guard(stringify!($name), move || $body)
+            $crate::ffi::guard(stringify!($name), move || $body)
         }
-        $crate::edge::aliases!([$($export)*] $name [$($alias)*] ( $($arg : $ty),* ));
+        $crate::ffi::aliases!([$($export)*] $name [$($alias)*] ( $($arg : $ty),* ));
     };
 }
 pub(crate) use call;
@@ -83,16 +83,16 @@ macro_rules! aliases {
         $($export)*
         pub(crate) unsafe extern "C" fn $alias($($arg: $ty),*) -> $crate::result::CUresult {
             // SAFETY: the caller's promise is the same for both.
-            $crate::edge::with_own_stream(move || unsafe { $name($($arg),*) })
+            $crate::ffi::with_own_stream(move || unsafe { $name($($arg),*) })
         }
-        $crate::edge::aliases!([$($export)*] $name [$($rest)*] ( $($arg : $ty),* ));
+        $crate::ffi::aliases!([$($export)*] $name [$($rest)*] ( $($arg : $ty),* ));
     };
 }
 pub(crate) use aliases;
 
-/// Runs the body of a call, while the driver lives in this process. No panic crosses the edge.
+/// Runs the body of a call, while the driver lives in this process. No panic reaches the C caller.
 pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUresult {
-    if let Some(code) = life::code_after_end(name) {
+    if let Some(code) = lifecycle::code_after_end(name) {
         return code;
     }
     let code = match catch_unwind(AssertUnwindSafe(body)) {
@@ -151,6 +151,7 @@ impl<T> Clone for Out<T> {
         *self
     }
 }
+
 impl<T> Copy for Out<T> {}
 
 // SAFETY: an address; the caller keeps the place good for every call that may write there, on whatever thread.

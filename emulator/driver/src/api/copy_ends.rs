@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::allocations::{FIRST_DEVICE_ADDRESS, is_pinned};
 use crate::api::array::Array;
 use crate::contexts::MEMORY;
-use crate::edge::{Host, can_read};
+use crate::ffi::{Host, can_read};
 use crate::result::*;
 
 #[derive(Clone)]

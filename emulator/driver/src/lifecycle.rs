@@ -10,6 +10,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::result::*;
+
 const NEW: u8 = 0;
 const READY: u8 = 1;
 /// A child of a process that had called `cuInit`.
@@ -22,6 +23,7 @@ static LIFE: AtomicU8 = AtomicU8::new(NEW);
 /// Calls that need no state, and work at any time.
 const STATELESS: [&str; 5] =
     ["cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString", "cuGetProcAddress", "cuGetProcAddress_v2"];
+
 pub(crate) fn initialise() {
     static HANDLERS: Once = Once::new();
     HANDLERS.call_once(watch_process);
@@ -48,6 +50,7 @@ fn watch_process() {
     extern "C" fn forked() {
         LIFE.store(FORKED, Ordering::Release);
     }
+
     extern "C" fn ended() {
         LIFE.store(ENDED, Ordering::Release);
     }

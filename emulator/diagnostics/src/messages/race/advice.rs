@@ -1,0 +1,72 @@
+//! Where to put, or to move, the barrier that orders a race.
+
+use super::RaceMessage;
+use crate::locate::spot::{self, Spot};
+use crate::source::statements::Control;
+use crate::words::code;
+use simt::check::{Details, MissingOrder};
+
+pub(super) const READ_FIRST: &str = "read into a variable first, then BARRIER in all threads, then write.";
+
+impl RaceMessage<'_> {
+    /// The barrier that would order the accesses.
+    pub(super) fn barrier(&self) -> &'static str {
+        if self.facts.same_warp { "__syncwarp()" } else { "__syncthreads()" }
+    }
+
+    /// Places for barriers that order a race and those that are reported with it.
+    pub(super) fn spots(&self) -> Vec<Spot> {
+        let Self { launch, facts: race, also, .. } = *self;
+        let Some(mut spots) = spot::spots(launch, race) else { return Vec::new() };
+        for kind in also {
+            let Details::Race(other) = &kind.first.details else { continue };
+            let more = spot::spots(launch, other).filter(|_| other.missing == race.missing);
+            for (spot, more) in spots.iter_mut().zip(more.unwrap_or_default()) {
+                *spot = spot.and(more).unwrap_or(*spot);
+            }
+        }
+        spots
+    }
+
+    /// Advice on where to put a barrier: `put __syncthreads() after line 29, …`.
+    pub(super) fn place_barrier(&self, barrier: &str, spot: &Spot, missing: MissingOrder) -> String {
+        let Self { launch, here, ref array, .. } = *self;
+        let (done, next) = match missing {
+            MissingOrder::BeforeOverwriting => ("all reads done", "writes may start"),
+            _ => ("all writes done", "reads may start"),
+        };
+        let outside = match spot.in_branch && barrier == "__syncthreads()" {
+            true => ", outside any `if` that not all threads enter",
+            false => "",
+        };
+        let after = launch.numbered(here, spot.file, spot.after);
+        match (spot.before, missing) {
+            (Some(before), _) => {
+                let before = launch.numbered(here, spot.file, before);
+                format!("put {barrier} between {after} ({done}) and {before} ({next}){outside}.")
+            }
+            (None, MissingOrder::BeforeOverwriting) if spot.ends_loop => format!(
+                "put {barrier} after {after}, where the loop that reads ends, before the next round writes to {array}{outside}."
+            ),
+            (None, MissingOrder::BeforeOverwriting) => {
+                format!("put {barrier} after {after}, before the next round writes to {array}{outside}.")
+            }
+            (None, _) => {
+                format!("put {barrier} after {after}, before the next round reads {array}{outside}.")
+            }
+        }
+    }
+
+    /// Advice to move a barrier out of its branch, when it stands in the right place but not all threads reach it.
+    pub(super) fn move_out(&self, barrier: u32) -> Option<String> {
+        let Self { launch, here, .. } = *self;
+        let around = launch.around(barrier);
+        let branch = around.last().filter(|one| one.enclosure.control == Control::If)?;
+        Some(format!(
+            "move the barrier at {} out of {} ({}), so that all threads reach it between the two.",
+            launch.line_name(here, barrier),
+            code(&branch.enclosure.header),
+            branch.name(launch, here)
+        ))
+    }
+}

@@ -1,0 +1,121 @@
+//! Races that come from an index: past a row, without a thread's position, or with too short a stride.
+
+use super::RaceMessage;
+use crate::launch_context::{LaunchContext, Reason};
+use crate::locate::arrays::Target;
+use crate::locate::case::Case;
+use crate::locate::layout::Outside;
+use crate::trace::End;
+use crate::words::{capital, code};
+use simt::check::RaceParty;
+
+impl RaceMessage<'_> {
+    /// The reason where one party means another element, past the end of its row.
+    pub(super) fn past_the_row(&self, target: &Target) -> Option<Reason> {
+        let Self { launch, kind, here, .. } = *self;
+        [self.first, self.second].into_iter().find_map(|party| {
+            let who = (party.block, u64::from(party.thread));
+            let explained = launch.explain(party.instr, target, party.kind, who)?;
+            let name = &target.element.name;
+            let case = Case::of_party(launch, kind, party, target, explained.clone());
+            if let Some(part) = case.outside(target).iter().find(|part| !part.outermost) {
+                let length = part.pitch.as_ref().map_or_else(|| part.limit.to_string(), |pitch| format!("{pitch} = {}", part.limit));
+                let why = format!(
+                    "for {}, {} is {} at {}, and a row of {name} has {length} elements: it reaches into another row.",
+                    self.thread_name(party),
+                    code(&part.text),
+                    part.value,
+                    launch.line_name(here, party.instr),
+                );
+                return Some(Reason { why: Some(why), advice: longer_row(launch, party.instr, part, target) });
+            }
+            explained.leaves_its_row(&target.element.dims).then(|| {
+                let why = format!(
+                    "{} means {} at {}: that is past the end of its row, and lies where {} does.",
+                    capital(&self.thread_name(party)),
+                    explained.indexed(name),
+                    launch.line_name(here, party.instr),
+                    target.indexed(),
+                );
+                Reason { why: Some(why), advice: None }
+            })
+        })
+    }
+
+    fn thread_name(&self, party: RaceParty) -> String {
+        self.launch.thread_name(party.block, u64::from(party.thread))
+    }
+
+    /// Positions that an index leaves out: the threads of a block, or the blocks, then use the same elements.
+    pub(super) fn leaves_out(&self) -> Option<&'static str> {
+        let Self { launch, facts: race, .. } = *self;
+        let ends = launch.trace().ends(race.parties[0].instr)?;
+        let config = launch.inputs.config;
+        let is_open = |end: &End| matches!(end, End::Loaded(_) | End::Atomic(_) | End::Other(_));
+        if race.parties[0].instr != race.parties[1].instr || ends.iter().any(is_open) {
+            return None;
+        }
+        let thread = ends.iter().any(|end| matches!(end, End::Thread(_)));
+        let block = ends.iter().any(|end| matches!(end, End::Block(_)));
+        match (thread, block) {
+            (false, true) if config.block != [1; 3] => Some("threadIdx"),
+            (true, false) if config.grid != [1; 3] => Some("blockIdx"),
+            _ => None,
+        }
+    }
+
+    /// The reason that a loop `for (int i = blockIdx.x * … ; …; i += blockDim.x)` reaches the elements of other blocks.
+    pub(super) fn stride_too_short(&self) -> Option<Reason> {
+        let Self { launch, first, .. } = *self;
+        let here = first.instr;
+        let innermost = launch.loops(first.instr).into_iter().next()?;
+        let number = innermost.name(launch, here);
+        let mut parts = innermost.enclosure.header.split(';');
+        let (init, step) = (parts.next()?, parts.nth(1)?);
+        let (counter, step) = step.split_once("+=")?;
+        let (counter, step) = (counter.trim(), step.trim().trim_end_matches(')').trim());
+        let starts_in_block = init.contains("blockIdx.x") || {
+            let start = init.split_once('=')?.1.trim();
+            let kernel = &launch.inputs.kernel.name;
+            launch
+                .source(first.instr)?
+                .definition(kernel, start)
+                .is_some_and(|text| text.contains("blockIdx.x"))
+        };
+        (self.between_blocks() && starts_in_block && step == "blockDim.x").then(|| {
+            Reason::new(
+                format!(
+                    "the loop at {number} starts where the block does and steps by blockDim.x: it goes on through the elements of the \
+                     blocks behind it."
+                ),
+                format!("step by the whole grid: {}.", code(&format!("{counter} += gridDim.x * blockDim.x"))),
+            )
+        })
+    }
+}
+
+/// A longer row of the array that would hold all values of a part of the index: a condition says how many there are.
+fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &Target) -> Option<String> {
+    let (source, pitch) = (launch.source(instr)?, part.pitch.as_ref()?);
+    let conditions = source.conditions(&launch.inputs.kernel.name, launch.loc(instr)?.line);
+    let bound = conditions.iter().find(|found| {
+        let n = launch.value(instr, &found.right).unwrap_or(0);
+        found.left == part.text && n > part.limit && target.element.n_elements as i64 % n == 0
+    })?;
+    let name = &target.element.name;
+    Some(format!(
+        "if a row of {name} is to have room for every {}, use {} in its index instead of {pitch}.",
+        code(&bound.text),
+        bound.right,
+    ))
+}
+
+pub(super) fn same_elements(left_out: &str) -> String {
+    match left_out {
+        "threadIdx" => {
+            "the index depends on blockIdx, not on threadIdx: all threads of a block write to one element"
+                .into()
+        }
+        _ => "the index depends on threadIdx, not on blockIdx: all blocks write to the same elements".into(),
+    }
+}

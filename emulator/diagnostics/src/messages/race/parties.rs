@@ -1,0 +1,101 @@
+//! The two parties of a race: which threads they are, and their source lines.
+
+use super::{RaceMessage, is_copy};
+use crate::launch_context::{LaunchContext, marks};
+use simt::check::{AccessKind, RaceParty};
+
+impl RaceMessage<'_> {
+    /// Lines on both parties, together when one line of the source is both.
+    pub(super) fn parties(&self) -> Vec<String> {
+        let Self { launch, facts: race, first, second, update, .. } = *self;
+        let same_line = launch.line(first.instr) == launch.line(second.instr)
+            && (race.same_instruction || update || first.kind == second.kind);
+        if !same_line {
+            return [first, second].into_iter().flat_map(|one| self.party(one, &self.done_by(one))).collect();
+        }
+        let key = |party: &RaceParty| (party.block, party.thread);
+        let (first, second) = if key(&second) < key(&first) { (second, first) } else { (first, second) };
+        let verb = if update { "update" } else { "write" };
+        let both = format!("{} and {} both {verb} it", self.who(first), self.who(second));
+        self.party(first, &both)
+    }
+
+    /// An access and its thread: `written by thread (5,0)`.
+    fn done_by(&self, party: RaceParty) -> String {
+        let does = match party.kind {
+            AccessKind::Read => "read",
+            AccessKind::Write => "written",
+            AccessKind::Atomic => "updated",
+        };
+        let copy = if is_copy(self.launch, party.instr) { "a bulk copy of " } else { "" };
+        format!("{does} by {copy}{}", self.who(party))
+    }
+
+    /// A thread by its place in the block, with its block or warp.
+    fn who(&self, party: RaceParty) -> String {
+        let launch = self.launch;
+        let thread = format!("thread {}", launch.thread_position(u64::from(party.thread)));
+        if self.between_blocks() {
+            return format!("{thread} of block {}", launch.block_position(party.block));
+        }
+        if launch.threads_per_block() > 32 {
+            format!("{thread} (warp {})", party.thread / 32)
+        } else {
+            thread
+        }
+    }
+
+    /// The lines on a party: `written by thread (5,0):`, its source line and the marks under it.
+    fn party(&self, party: RaceParty, intro: &str) -> Vec<String> {
+        let Self { launch, here, .. } = *self;
+        let elsewhere = launch.elsewhere(here, party.instr);
+        let mut lines = vec![format!("{intro}{elsewhere}:")];
+        let place = launch.place(party.instr);
+        lines.push(place.listed());
+        let Some(text) = &place.text else { return lines };
+        let marks = marks(text, &self.underlined(party));
+        if !marks.is_empty() {
+            lines.push(format!("     | {marks}"));
+        }
+        lines.extend(launch.calls(here, party.instr));
+        lines
+    }
+
+    /// Byte columns of a party's line that name the array: the use that gives the element, or all uses.
+    pub(super) fn underlined(&self, party: RaceParty) -> Vec<(usize, usize)> {
+        let launch = self.launch;
+        let Some(target) = &self.target else { return Vec::new() };
+        let who = (party.block, u64::from(party.thread));
+        let uses = match launch.explain(party.instr, target, party.kind, who) {
+            Some(explained) => vec![explained.used],
+            None => launch.uses(party.instr, &target.element.name, party.kind),
+        };
+        uses.iter().map(|found| (found.start, found.end)).collect()
+    }
+}
+
+/// True if both parties are one read-modify-write of one element: `bins[i] += 1`.
+pub(super) fn is_update(
+    launch: &LaunchContext<'_>,
+    first: RaceParty,
+    second: RaceParty,
+    array: &str,
+) -> bool {
+    let (a, b) = (launch.loc(first.instr), launch.loc(second.instr));
+    let same = a.is_some() && a.map(|loc| (loc.file, loc.line)) == b.map(|loc| (loc.file, loc.line));
+    if !same || first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic {
+        return false;
+    }
+    if launch.source(first.instr).is_none() {
+        // Without the text: a load and a store through one register.
+        let operand = |instr: u32| {
+            launch.info(instr)?.text.split_once('[')?.1.split_once(']').map(|(inside, _)| inside.to_owned())
+        };
+        let (a, b) = (operand(first.instr), operand(second.instr));
+        return a.is_some() && a == b && first.instr != second.instr;
+    }
+    let uses = launch.uses(first.instr, array, AccessKind::Write);
+    let line = a.map_or(0, |loc| loc.line);
+    let all = launch.source(first.instr).map(|source| source.uses(line, array)).unwrap_or_default();
+    all.len() == 1 && uses.iter().any(|found| found.stored && found.loaded)
+}

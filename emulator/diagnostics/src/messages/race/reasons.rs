@@ -1,0 +1,349 @@
+//! Why the accesses of a race have no order.
+
+use super::RaceMessage;
+use super::advice::READ_FIRST;
+use super::index::same_elements;
+use crate::launch_context::{Draft, LaunchContext, Reason};
+use crate::locate::spot::{self, Spot};
+use crate::messages::choose;
+use crate::trace::End;
+use crate::words::code;
+use simt::arithmetic::lanes::NONE;
+use simt::check::{AccessKind, MissingOrder, RaceParty};
+use simt::program::{MemSpace, OpKind};
+
+pub(super) const DEPENDS_ON_TIMING: &str =
+    "the result depends on timing: it can be right today and wrong tomorrow.";
+const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU schedules lanes otherwise.";
+
+impl RaceMessage<'_> {
+    /// Adds the reason of the race, the advice, and what a GPU does.
+    pub(super) fn reasons(&self, mut draft: Draft) -> Draft {
+        let Self { launch, facts: race, first, second, ref array, update, .. } = *self;
+        let here = first.instr;
+        let between_blocks = self.between_blocks();
+        let (write, other) = (launch.line_name(here, first.instr), launch.line_name(here, second.instr));
+        let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
+        let barrier = self.barrier();
+        let left_out = self.leaves_out();
+        if race.equal {
+            let ends = launch.trace().ends(first.instr).filter(|_| first.instr == second.instr);
+            let constant = ends.is_some_and(|ends| {
+                ends.iter().all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size))
+            });
+            let reason = match (left_out, constant) {
+                (Some(what), _) => Reason::new(
+                    format!(
+                        "{}. The values are equal, so the result is the same every time.",
+                        same_elements(what)
+                    ),
+                    format!(
+                        "if each thread has an element of its own, {what} belongs into the index; if not, let one thread write."
+                    ),
+                ),
+                (None, true) => Reason::new(
+                    "whichever write comes last, the value is the same: harmless as long as that stays so.",
+                    "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is meant.",
+                ),
+                (None, false) => Reason::new(
+                    "their indices are the same here. The values are equal, so the result is the same every time.",
+                    "if each thread should have an element of its own, check the index; if not, let one thread write.",
+                ),
+            };
+            return draft.reason(reason).on_gpu("the result is the same every time.");
+        }
+        draft.on_gpu = Some(DEPENDS_ON_TIMING.into());
+        if let Some(reason) = self.stride_too_short() {
+            return draft.reason(reason);
+        }
+        if update {
+            draft.why = Some("an update is three steps (read, compute, write); of two threads that read the same old value, one is forgotten.".into());
+            let one = launch.uses(first.instr, array, AccessKind::Write);
+            let text = launch.place(first.instr).text.unwrap_or_default();
+            let element = one.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
+            let element = element.trim_start_matches('*');
+            let pointer =
+                if one.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global {
+                    element.to_owned()
+                } else {
+                    format!("&{element}")
+                };
+            let after = one.first().and_then(|found| text.get(found.end..)).map(str::trim_start);
+            let sum = after
+                .is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
+            draft.advice = match (text.is_empty(), sum) {
+                (true, _) => Some("make it one step with an atomic (atomicAdd and its kin).".into()),
+                (false, true) => {
+                    Some(format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))))
+                }
+                (false, false) => None,
+            };
+            return draft.on_gpu("some updates are lost, another number of them in every run.");
+        }
+        if let Some(what) = left_out.filter(|_| both_write) {
+            return draft.why(format!("{}, and only one value stays.", same_elements(what))).advice(format!(
+                "if each thread has an element of its own, {what} belongs into the index; if not, let one thread \
+                     write.",
+            ));
+        }
+        if race.same_instruction {
+            draft.why = Some(format!("all these threads run {write} together, and only one value stays."));
+            draft.advice =
+                Some("let one thread write (if (threadIdx.x == 0) …), or give each its own element.".into());
+            return draft;
+        }
+        if race.missing == MissingOrder::Phase {
+            return draft.reason(self.unordered());
+        }
+        if race.missing == MissingOrder::Flag {
+            let (does, did) = match (first.kind, second.kind) {
+                (AccessKind::Read, _) => ("writes to", "read"),
+                (_, AccessKind::Read) => ("reads", "wrote"),
+                _ => ("writes to", "wrote"),
+            };
+            return draft
+                .why(format!(
+                    "{other} {does} what block {} {did} at {write}. The blocks hand data to each other by flags, but \
+                     block {} had read none that was set behind {write} and a fence (__threadfence(), or a store with \
+                     .release).",
+                    launch.block_position(first.block),
+                    launch.block_position(second.block),
+                ))
+                .advice("on the one side: __threadfence() in each thread, then a barrier of all of them, then set the \
+                         flag; on the other side: wait until the flag is set, then a barrier of all threads that go on.");
+        }
+        if both_write {
+            return draft
+                .why(match between_blocks {
+                    true => "both write to the same element in one launch, and blocks run in any order.",
+                    false => "both write to the same element, and nothing says which value stays.",
+                })
+                .advice(match between_blocks {
+                    true => "give each block its own elements, or combine results with an atomic.".into(),
+                    false => {
+                        format!(
+                            "give each thread its own element, let one thread write, or order them by {barrier}."
+                        )
+                    }
+                });
+        }
+        if let Some(atomic) = ticket(launch, first, second).filter(|_| between_blocks) {
+            let line = launch.line_name(here, atomic);
+            return draft
+                .why(format!(
+                    "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what they wrote \
+                     at {write} visible before it.",
+                ))
+                .advice(format!(
+                    "put __threadfence() between {write} and the atomic at {line}, and another one between the atomic \
+                     and {other}.",
+                ));
+        }
+        if between_blocks {
+            return draft
+                .why("blocks run in any order and at the same time; __syncthreads() orders threads of one block only.")
+                .advice(match launch.place(first.instr).line.abs_diff(launch.place(second.instr).line) {
+                    0..=3 => "read from one buffer and write the results to another, or split the work into two launches.",
+                    _ => "write to another buffer, or split the work into two launches: the end of a launch orders everything.",
+                });
+        }
+        self.reasons_within_block(draft)
+    }
+
+    /// The part of [`Self::reasons`] on a write and a read in one block that a barrier would order.
+    fn reasons_within_block(&self, mut draft: Draft) -> Draft {
+        let Self { launch, facts: race, first, second, ref array, .. } = *self;
+        let (write, other) =
+            (launch.line_name(first.instr, first.instr), launch.line_name(first.instr, second.instr));
+        let barrier = self.barrier();
+        let same_line = write == other || spot::same_statement(launch, first.instr, second.instr);
+        let spots = self.spots();
+        if let Some((sync, mask)) = race.left_out {
+            let outside = [first, second].into_iter().find(|party| mask >> (party.thread % 32) & 1 == 0);
+            let lane = outside.map_or(0, |party| party.thread % 32);
+            let line = launch.line_name(first.instr, sync);
+            return draft
+                .why(format!(
+                    "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out lane {lane}.",
+                ))
+                .advice("let every lane that writes or reads here take part: __syncwarp() where all of them are, before \
+                         the branch.")
+                .on_gpu(OFTEN_WORKS);
+        }
+        if choose::in_step(launch, race) {
+            draft.title = format!("warp-synchronous code: {}", draft.title);
+            return draft
+                .why(match choose::is_volatile(launch, first.instr) {
+                        true => {
+                            "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a warp need \
+                             not run in step."
+                        }
+                        false => {
+                            "since Volta the lanes of a warp need not run in step: nothing orders what lanes write in one step \
+                             and others read in another."
+                        }
+                    })
+                .advice("take the sum in a register, and put __syncwarp() between reading and writing in every step; or \
+                         use __shfl_down_sync, which needs no shared memory.")
+                .on_gpu(OFTEN_WORKS);
+        }
+        if race.same_warp {
+            return draft
+                .why(match race.missing {
+                    MissingOrder::BeforeOverwriting => {
+                        format!(
+                            "a lane can overwrite the element at {write} before another has read it at {other}: lanes of a warp need not run in step."
+                        )
+                    }
+                    _ => format!(
+                        "a lane can read the element at {other} before another has written it at {write}: lanes of a warp need not run in step (since Volta)."
+                    ),
+                })
+                .advice(match &spots[..] {
+                    [spot] => self.place_barrier(barrier, spot, race.missing),
+                    _ if same_line => READ_FIRST.replace("BARRIER", barrier),
+                    _ => match race.missing {
+                        MissingOrder::BeforeOverwriting => {
+                            format!("put {barrier} after {other}, before {write} writes again.")
+                        }
+                        _ => format!("put {barrier} after {write}, before {other} reads."),
+                    },
+                })
+                .on_gpu(OFTEN_WORKS);
+        }
+        let in_loop = spot::common_loop(launch, first.instr, second.instr);
+        // A barrier in the loop that all threads pass would separate its rounds: no second one belongs there.
+        let in_loop = in_loop.is_some_and(|(file, lines)| spot::barrier_in(launch, file, lines).is_none());
+        let in_header = spot::under_its_header(launch, first.instr, second.instr);
+        let both_orders = matches!(race.missing, MissingOrder::Both | MissingOrder::BeforeReading);
+        let reason = match race.missing {
+            _ if in_loop && both_orders && (same_line || in_header) => Reason::new(
+                match same_line {
+                    true => format!(
+                        "both happen at {write}: in one round of the loop a thread reads what another writes in that round or the next."
+                    ),
+                    false => format!(
+                        "in one round of the loop a thread reads at {other} what another writes at {write} in that round or the next."
+                    ),
+                },
+                format!(
+                    "put {barrier} at the end of each round, outside any `if` that not all threads enter."
+                ),
+            ),
+            _ if same_line || in_header => Reason::new(
+                match same_line {
+                    true => format!(
+                        "both happen at {write}: a thread can write before another has read the old value."
+                    ),
+                    false => {
+                        format!(
+                            "a thread can write at {write} before another has read the old value at {other}."
+                        )
+                    }
+                },
+                match both_orders {
+                    false => READ_FIRST.replace("BARRIER", barrier),
+                    true => format!(
+                        "{} Another {barrier} belongs before the next read.",
+                        READ_FIRST.replace("BARRIER", barrier)
+                    ),
+                },
+            ),
+            // A copy to a place that others read: it is not known whether they are to read what it brings.
+            MissingOrder::BeforeReading if copies_behind(launch, first.instr) => Reason::new(
+                format!("the copy at {write} may be done before or after another thread reads at {other}."),
+                format!(
+                    "if {other} is to read what this copy brings, wait for it (cp.async.wait_group), and put {barrier} between \
+                     the wait and {other}. If it reads what lay there before, {barrier} behind the copy does not help: start the \
+                     copy at {write} behind a {barrier} that follows the last read of its place, or give the ring one place \
+                     more."
+                ),
+            ),
+            MissingOrder::BeforeReading => Reason::new(
+                format!("a thread can reach {other} before another has written the element at {write}."),
+                match &spots[..] {
+                    [spot] => self.place_barrier(barrier, spot, race.missing),
+                    _ => {
+                        format!(
+                            "put {barrier} between {write} (all writes done) and {other} (reads may start)."
+                        )
+                    }
+                },
+            ),
+            MissingOrder::BeforeOverwriting => Reason::new(
+                match &spots[..] {
+                    [Spot { before: Some(_), .. }] => {
+                        format!(
+                            "a fast thread overwrites {array} at {write} while others still read at {other}."
+                        )
+                    }
+                    _ => format!(
+                        "a fast thread goes on to the next round and overwrites {array} at {write} while others still read at {other}."
+                    ),
+                },
+                match &spots[..] {
+                    [spot] => self.place_barrier(barrier, spot, race.missing),
+                    _ => format!("put {barrier} after {other}, before the next round writes to {array}."),
+                },
+            ),
+            MissingOrder::Both => Reason::new(
+                format!(
+                    "no barrier separates the writes at {write} from the reads at {other}, in neither direction."
+                ),
+                match &spots[..] {
+                    [reading, overwriting] => {
+                        let one = self.place_barrier(barrier, reading, MissingOrder::BeforeReading);
+                        let two = self.place_barrier("another", overwriting, MissingOrder::BeforeOverwriting);
+                        format!("{}, and {two}", one.trim_end_matches('.'))
+                    }
+                    _ => format!(
+                        "put one {barrier} before reading (after {write}), and one before the next round overwrites {array} (after {other})."
+                    ),
+                },
+            ),
+            MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => Reason::new(
+                format!("{write} and {other} are run by different threads, and no barrier lies between."),
+                format!("put {barrier}, reached by all threads, between {write} and {other}."),
+            ),
+        };
+        let mut draft = draft.reason(reason);
+        let there = spots.iter().find_map(|spot| spot::taken(launch, spot));
+        match there {
+            Some(there) => draft.advice = self.move_out(there),
+            None if spots.is_empty()
+                && !same_line
+                && spot::barrier_between(launch, first.instr, second.instr) =>
+            {
+                draft.advice = None;
+            }
+            None => {}
+        }
+        draft
+    }
+}
+
+/// True if the instruction starts copies that are done in the background (`cp.async`).
+fn copies_behind(launch: &LaunchContext<'_>, instr: u32) -> bool {
+    launch.ops(instr).any(|op| matches!(op, OpKind::CpAsync { .. }))
+}
+
+/// The atomic by which a block learns that the others have written, when the kernel has no fence at all: the
+/// pattern of a last block that adds up what the others left.
+fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
+    let kernel = launch.inputs.kernel;
+    if write.kind != AccessKind::Write || read.kind != AccessKind::Read {
+        return None;
+    }
+    if kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence)) {
+        return None;
+    }
+    let between = write.instr.min(read.instr)..write.instr.max(read.instr);
+    kernel.ops.iter().find_map(|op| match &op.kind {
+        OpKind::Atomic(atomic) => {
+            let global = matches!(atomic.space, MemSpace::Global | MemSpace::Generic);
+            (global && atomic.dst != NONE && write.instr < read.instr && between.contains(&op.instr))
+                .then_some(op.instr)
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,84 @@
+//! First line of a message about a race, and the sentences on how far the race extends.
+
+use std::fmt::Write as _;
+
+use super::RaceMessage;
+use crate::words::list;
+use simt::check::{AccessKind, Details, MissingOrder};
+use simt::program::MemSpace;
+
+impl RaceMessage<'_> {
+    /// The title; `name` is the element, quoted.
+    pub(super) fn title(&self, name: &str) -> String {
+        let Self { facts: race, first, second, update, .. } = *self;
+        let between_blocks = self.between_blocks();
+        let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
+        let atomic = first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic;
+        let whom = if between_blocks { "blocks" } else { "threads" };
+        match (race.equal, update, both_write) {
+            (true, ..) => format!("{whom} write the same value to {name} without order"),
+            (_, true, _) => format!("{whom} update {name} at the same time"),
+            (_, _, true) if race.same_instruction => {
+                format!("threads write different values to {name} at once")
+            }
+            (_, _, true) => format!("two {whom} write to {name}, in no order"),
+            _ if atomic => format!("{name} is used with and without atomics at the same time"),
+            _ if between_blocks => format!("{name} is written by one block and read by another"),
+            _ if race.same_warp => format!("{name} is written and read by lanes of one warp, in no order"),
+            _ if race.space == MemSpace::Shared => match race.missing {
+                MissingOrder::Phase => format!("{name} is written and read by two threads, in no order"),
+                _ => format!("{name} is written and read with no __syncthreads() between"),
+            },
+            _ => format!("{name} is written and read by two threads, in no order"),
+        }
+    }
+
+    /// Sentences on how much of the array, and how many threads, take part in the race.
+    pub(super) fn extent(&self) -> Option<String> {
+        let Self { launch, kind, facts: race, .. } = *self;
+        let mut text = String::new();
+        if let Some(target) = &self.target
+            && target.element.n_elements > 1
+        {
+            let each = u64::from(target.element.element_bytes.max(1));
+            let last = race.end.saturating_sub(1).saturating_sub(target.start) / each;
+            if last as i64 > target.element.index {
+                let _ = write!(
+                    text,
+                    "The same holds for elements between {} and {}. ",
+                    target.at(target.element.index),
+                    target.at(last as i64)
+                );
+            }
+        }
+        let [a, b] = race.parties;
+        if kind.n_threads > 1 && a.block == b.block {
+            let n = kind.n_threads;
+            let blocks = match (launch.n_blocks(), kind.n_blocks) {
+                (1, _) => String::new(),
+                (_, 1) => " of one block".into(),
+                (_, blocks) => format!(" in {blocks} blocks"),
+            };
+            let all = n == launch.threads_per_block() * launch.n_blocks();
+            let who = if all { format!("All {n} threads") } else { format!("At least {n} threads") };
+            let _ = write!(text, "{who}{blocks} take part.");
+        }
+        (!text.is_empty()).then(|| text.trim_end().to_owned())
+    }
+
+    /// A sentence that names other arrays with the same race.
+    pub(super) fn others(&self) -> Option<String> {
+        let Self { launch, here, also, .. } = *self;
+        let mut names: Vec<String> = Vec::new();
+        for kind in also {
+            let Details::Race(race) = &kind.first.details else { continue };
+            let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
+            let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
+            let name = format!("{} ({})", target.element.name, launch.line_name(here, write.instr));
+            if target.element.name != self.array && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        (!names.is_empty()).then(|| format!("The same happens to {}.", list(&names)))
+    }
+}
