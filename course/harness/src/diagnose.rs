@@ -58,9 +58,9 @@ pub struct Diagnosis {
 /// Number of wrong elements that are examined in detail.
 const N_SAMPLES: usize = 24;
 /// Smallest number of wrong elements from which a cause is concluded: fewer could match one by accident.
-const ENOUGH: usize = 8;
+const MIN_SAMPLES: usize = 8;
 /// Largest map, in cells.
-const MAP: [usize; 2] = [16, 32];
+const MAX_MAP_CELLS: [usize; 2] = [16, 32];
 
 impl WrongResult<'_> {
     /// Finds out what the wrong elements have in common.
@@ -179,7 +179,7 @@ impl WrongResult<'_> {
         if all(&|row, col| got(row, col) == 0.0) {
             return Some(ZEROS.into());
         }
-        if samples.len() < ENOUGH {
+        if samples.len() < MIN_SAMPLES {
             return None;
         }
         let near =
@@ -209,7 +209,8 @@ impl WrongResult<'_> {
             };
             let inside: Vec<_> =
                 samples.iter().filter_map(|[row, col]| Some((*row, *col, neighbour(*row, *col)?))).collect();
-            if inside.len() >= ENOUGH && inside.iter().all(|(row, col, value)| near(*row, *col, *value)) {
+            if inside.len() >= MIN_SAMPLES && inside.iter().all(|(row, col, value)| near(*row, *col, *value))
+            {
                 return Some(format!("{text}: an index is off by one"));
             }
         }
@@ -243,7 +244,7 @@ impl WrongResult<'_> {
         let edge_row = |row: usize| whole_rows > 0 && row >= whole_rows;
         let edge_col = |col: usize| whole_cols > 0 && col >= whole_cols;
         let name = self.output();
-        if wrong.n >= ENOUGH && wrong.all(|row, col| edge_row(row) || edge_col(col)) {
+        if wrong.n >= MIN_SAMPLES && wrong.all(|row, col| edge_row(row) || edge_col(col)) {
             let which = match (wrong.all(|row, _| edge_row(row)), wrong.all(|_, col| edge_col(col))) {
                 (true, true) => "the corner tile".to_owned(),
                 (true, false) => format!("the last tiles down, of {} rows", rows - whole_rows),
@@ -299,7 +300,8 @@ impl WrongResult<'_> {
         let (rows, cols) = (self.answer.rows(), self.answer.cols());
         let [tile_rows, tile_cols] = self.output_tile().unwrap_or([1, 1]);
         let group = |n: usize, tile: usize, most: usize| tile * n.div_ceil(tile).div_ceil(most);
-        let (high, wide) = (group(rows, tile_rows, MAP[0]), group(cols, tile_cols, MAP[1]));
+        let (high, wide) =
+            (group(rows, tile_rows, MAX_MAP_CELLS[0]), group(cols, tile_cols, MAX_MAP_CELLS[1]));
         let cells = wrong.cells(high, wide);
         if cells.len() == 1 && cells[0].len() == 1 {
             return String::new();
@@ -705,7 +707,10 @@ mod tests {
         got[0] += 1.0;
         let told = diagnosis(&problem, &got).details;
         let map: Vec<_> = told.lines().filter(|line| line.starts_with("    ")).collect();
-        assert!(map.len() <= MAP[0] && map.iter().all(|line| line.trim().len() <= MAP[1]), "{told}");
+        assert!(
+            map.len() <= MAX_MAP_CELLS[0] && map.iter().all(|line| line.trim().len() <= MAX_MAP_CELLS[1]),
+            "{told}"
+        );
         assert!(map[0].trim().starts_with("o."), "{told}");
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Subject<'a> {
     pub kernel: &'a Kernel,
     pub work: Work,
     pub config: LaunchConfig,
-    /// As machine code, where it is to run so too.
+    /// The kernel as machine code; `None` where only the PTX runs.
     pub(crate) machine: Option<&'a Machine>,
 }
 
@@ -42,7 +42,7 @@ struct Trial<'p, T: Real> {
     a: Cow<'p, [T]>,
     b: Option<Cow<'p, [T]>>,
     answer: Answer<'p>,
-    /// A transpose moves reals: whatever it does wrong shows on any data.
+    /// Kind of the inputs. A transpose has reals only: its mistakes show on any data.
     data: Data,
 }
 
@@ -52,7 +52,7 @@ impl<T: Real> Trial<'_, T> {
     }
 }
 
-/// Outcome of a launch: an output that is right or wrong, or nothing that could be looked at.
+/// Outcome of a launch: an output with its comparison, or a kernel that produced none.
 enum Ran<T> {
     Output(Vec<T>, Comparison),
     Broken(Box<Measured>),
@@ -93,14 +93,14 @@ impl<'a> Subject<'a> {
         self.measure(case.shape, &[trial], make, matrix.cpu_ms, yardstick)
     }
 
-    /// cuBLAS on the same inputs, where it is there and right.
+    /// cuBLAS on the same inputs; `None` where the library is missing or its result is wrong.
     fn cublas<R: Real, T: Element<R>>(
         &self,
         shape: Shape,
         trial: &Trial<'_, T>,
     ) -> Result<Option<Other<'a>>, StepError> {
         let gpu = self.setup.gpu;
-        // Beside itself it would say nothing.
+        // cuBLAS is not compared with itself.
         if matches!(self.kernel.program, Program::Cublas { .. }) {
             return Ok(None);
         }
@@ -108,7 +108,7 @@ impl<'a> Subject<'a> {
             return Ok(None);
         };
         let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
-            // It takes only some sizes of numbers of 8 bits.
+            // cuBLAS multiplies 8-bit numbers of some sizes only.
             Err(StepError::CouldNot(why)) => {
                 eprintln!("{why}; no comparison with it");
                 return Ok(None);
@@ -138,7 +138,7 @@ impl<'a> Subject<'a> {
     ) -> Result<Measured, StepError> {
         let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
         for (number, trial) in trials.iter().enumerate() {
-            self.watch(shape, number + 1 == trials.len());
+            self.set_checks(shape, number + 1 == trials.len());
             let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
                 Ran::Output(got, comparison) => (got, comparison),
                 Ran::Broken(measured) => return Ok(*measured),
@@ -198,7 +198,7 @@ impl<'a> Subject<'a> {
             });
             return Ok(Ok((found, None)));
         }
-        self.watch(shape, true);
+        self.set_checks(shape, true);
         let mut measured = match self.run(Which::Machine, shape, trial, make)? {
             Ran::Output(_, comparison) if comparison.is_right() => {
                 let report = self.setup.gpu.report()?;
@@ -238,7 +238,7 @@ impl<'a> Subject<'a> {
         Ok(forecast.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
     }
 
-    /// One launch, and the comparison of what came out.
+    /// Launches once, and compares the output with the answer.
     fn run<'g, T: Real, R: Real>(
         &self,
         which: Which,
@@ -261,8 +261,8 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// How closely the emulated device looks at the next launch.
-    fn watch(&self, shape: Shape, counts: bool) {
+    /// Sets the checks and the budget of the next launch on the emulated device.
+    fn set_checks(&self, shape: Shape, counts: bool) {
         use emulator_client::Checks;
         let Some(emulator) = self.setup.gpu.emulator else {
             return;
@@ -392,12 +392,12 @@ fn unsupported(log: &str) -> Option<&str> {
 /// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
 /// kernel of the ladder needs, so that a loop without an end is reported in seconds.
 pub(crate) fn budget(shape: Shape) -> u64 {
-    const LEAST: f64 = 2e7;
-    const EACH: f64 = 400.0;
-    (LEAST + EACH * shape.volume()) as u64
+    const MINIMUM: f64 = 2e7;
+    const PER_MULTIPLY_ADD: f64 = 400.0;
+    (MINIMUM + PER_MULTIPLY_ADD * shape.volume()) as u64
 }
 
-/// Somebody else may have the memory that the device has on paper.
+/// Converts "out of memory" to "not run": other processes may hold memory of the device.
 fn not_enough_memory<T>(error: StepError) -> Result<Ran<T>, StepError> {
     match error {
         StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
