@@ -135,7 +135,7 @@ impl Rubric {
             let place = format!("{name}: task {}", table.name);
             let graded = graded_task(&table, root).map_err(|why| format!("{place}: {why}"))?;
             if rubric.tasks.iter().any(|known| known.task.name == graded.task.name) {
-                return Err(format!("{place}: it is there twice"));
+                return Err(format!("{place}: it is listed twice"));
             }
             rubric.tasks.push(graded);
         }
@@ -143,7 +143,7 @@ impl Rubric {
             let place = format!("{name}: question {}", table.id);
             let graded = graded_question(&table, root).map_err(|why| format!("{place}: {why}"))?;
             if rubric.questions.iter().any(|known| known.id == graded.id) {
-                return Err(format!("{place}: it is there twice"));
+                return Err(format!("{place}: it is listed twice"));
             }
             rubric.questions.push(graded);
         }
@@ -163,7 +163,7 @@ impl Rubric {
 fn points(what: &str, points: f64) -> Result<f64, String> {
     match points.is_finite() && points >= 0.0 {
         true => Ok(points),
-        false => Err(format!("{what}: {points} is no number of points")),
+        false => Err(format!("{what}: {points} is not a number of points")),
     }
 }
 
@@ -271,7 +271,7 @@ mod tests {
         assert!(error("right", "write").starts_with("rubric.toml:5: unknown field `write`"));
         assert!(error("v02", "v77").starts_with("rubric.toml: task v77: "));
         assert!(error("does = 4", "does = { speed = 1 }").contains("no criterion is called `speed`"));
-        assert!(error("clean = 2", "clean = -2").contains("clean: -2 is no number of points"));
+        assert!(error("clean = 2", "clean = -2").contains("clean: -2 is not a number of points"));
         assert!(
             error("right = 4", "drawn = { work = \"sgemm\", BM = 8 }").contains("drawn: only vNN.variant")
         );

@@ -73,7 +73,7 @@ fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
     let mut sizes = [0; 3];
     for (size, number) in sizes.iter_mut().zip(numbers) {
         let value = number.value(shape)?;
-        *size = u32::try_from(value).map_err(|_| format!("{value} is no size, for {shape}"))?;
+        *size = u32::try_from(value).map_err(|_| format!("{value} is not a size, for {shape}"))?;
     }
     Ok(sizes)
 }

@@ -315,13 +315,13 @@ impl<T: Sums> Trial<T> {
 
 /// Names a factor of αA · B + βC that was forgotten, where the result looks so.
 fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> Option<String> {
-    const ENOUGH: usize = 8;
+    const MIN_SAMPLES: usize = 8;
     let Expected::Scaled { problem, alpha, beta, start } = expected else {
         return None;
     };
     let all = |value: &dyn Fn(usize) -> f64| {
         let cols = problem.shape.n;
-        got.len() >= ENOUGH
+        got.len() >= MIN_SAMPLES
             && got.iter().enumerate().all(|(at, got)| {
                 let bound = answer.bound(at / cols, at % cols);
                 (got.to_f64() - value(at)).abs() <= bound

@@ -95,7 +95,7 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
         let path = path.canonicalize().with_context(|| path.display().to_string())?;
         path.into_os_string()
             .into_string()
-            .map_err(|path| anyhow!("{} is no text, which a script must be", path.to_string_lossy()))
+            .map_err(|path| anyhow!("{} is not text, which a script must be", path.to_string_lossy()))
     };
     let mut command = vec![
         whole(&std::env::current_exe()?)?,

@@ -106,7 +106,7 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOut
         Some(0) => Ok(CommandOutcome::Passed),
         Some(1) => Ok(CommandOutcome::Failed),
         // The step has printed the reason.
-        Some(2) => Err(Stop::Usage(format!("{} did not run; its own words are above", step.id)).into()),
+        Some(2) => Err(Stop::Usage(format!("{} did not run; see its output above", step.id)).into()),
         Some(_) => {
             Err(anyhow!("{} could not run; see what is missing here: {} doctor", step.id, paths::me()))
         }
@@ -301,7 +301,7 @@ impl Records {
             let Err(error) = open.save() else { continue };
             let name = open.path.file_name().unwrap_or_default();
             open.path = std::env::temp_dir().join(name);
-            open.save().with_context(|| format!("{error}, and nor could it be saved elsewhere"))?;
+            open.save().with_context(|| format!("{error}, and it could not be saved elsewhere either"))?;
             if !self.elsewhere {
                 output::error(&format!("{error}; measurements go to {}", open.path.display()));
             }
@@ -310,7 +310,7 @@ impl Records {
         Ok(())
     }
 
-    /// READMEs have tables of them.
+    /// Rewrites the tables in READMEs that show these records.
     fn refresh(&self, fill_documents: FillDocuments) -> Result<()> {
         match paths::checkout().filter(|root| root.join("README.md").is_file()) {
             Some(root) => {

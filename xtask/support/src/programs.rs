@@ -156,7 +156,7 @@ impl Programs {
             for line in out.lines() {
                 let line = line?;
                 let parsed = serde_json::from_str(&line)
-                    .with_context(|| format!("{} printed what is no record: {line}", step.id))?;
+                    .with_context(|| format!("{} printed a line that is not a record: {line}", step.id))?;
                 each(&line, parsed)?;
             }
             Ok(())
@@ -188,7 +188,7 @@ impl Programs {
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         };
         match output.status.success() {
-            true => serde_json::from_slice(&output.stdout).context("it is not in the answer of the step"),
+            true => serde_json::from_slice(&output.stdout).context("the step printed no roofline"),
             false => bail!("{}", ended.message(step)),
         }
     }
@@ -201,8 +201,8 @@ impl Programs {
         let _waiting = Waiting::for_child(&child);
         let output = child.wait_with_output()?;
         match output.status.success() {
-            true => String::from_utf8(output.stdout).context("the answer of the step is no text"),
-            false => bail!("{} could not; its own words are above", step.id),
+            true => String::from_utf8(output.stdout).context("the answer of the step is not text"),
+            false => bail!("{} failed; see its output above", step.id),
         }
     }
 

@@ -463,7 +463,7 @@ fn a_check_is_a_line_per_kernel() {
     --- stdout
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
-    error: v05 printed what is no record: no JSON: expected value at line 1 column 1
+    error: v05 printed a line that is not a record: no JSON: expected value at line 1 column 1
     ");
 }
 
@@ -592,7 +592,7 @@ fn sums_of_another_machine_become_a_record() {
     exit code 3
     --- stdout
     --- stderr
-    error: sums.jsonl:1 is no record of a step: expected value at line 1 column 1
+    error: sums.jsonl:1 is not a record of a step: expected value at line 1 column 1
     ");
 }
 
@@ -621,7 +621,7 @@ fn sums_that_could_not_run_or_be_saved_say_why() {
     exit code 3
     --- stdout
     --- stderr
-    error: --save keeps records in book/data of a checkout, and this is none; try: xtask sums --json > sums.jsonl
+    error: --save keeps records in book/data of a checkout, and this folder is not one; try: xtask sums --json > sums.jsonl
     ");
     insta::assert_snapshot!(refused("sums v00"), @"error: v00 has no kernels in kernels/");
 }

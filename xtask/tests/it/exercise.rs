@@ -241,7 +241,7 @@ fn a_judge_without_an_answer_is_an_error() {
     assert!(err.contains("judge ended (exit status: 3) and said nothing"), "{err}");
     fs::write(learner.path("bin/verdict.json"), "no verdict").expect("a file");
     let (code, _, err) = learner.run("check v05");
-    assert!(code == 3 && err.contains("judge printed what is no verdict"), "{err}");
+    assert!(code == 3 && err.contains("judge printed something that is not a verdict"), "{err}");
 }
 
 #[test]

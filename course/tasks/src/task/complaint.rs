@@ -44,7 +44,7 @@ impl Catalogue {
 fn id_complaint(id: &str, earlier: &[&str]) -> Option<String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if id.is_empty() || !id.chars().all(plain) || id.starts_with('-') {
-        return Some(format!("`{id}` is no id; ids consist of lower-case letters, digits and hyphens"));
+        return Some(format!("`{id}` is not an id; ids consist of lower-case letters, digits and hyphens"));
     }
     earlier.contains(&id).then(|| format!("a second one is called `{id}`"))
 }

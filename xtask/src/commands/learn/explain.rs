@@ -60,11 +60,11 @@ pub(crate) struct Args {
 
 /// A size at which machine code is run instruction by instruction, and its time predicted.
 fn code_size(text: &str) -> Result<Shape, String> {
-    const LARGEST: usize = 4096;
+    const MAX_SIZE: usize = 4096;
     let size: Shape = text.parse().map_err(|error: WrongSize| error.to_string())?;
-    match [size.m, size.n, size.k].into_iter().find(|side| *side > LARGEST) {
+    match [size.m, size.n, size.k].into_iter().find(|side| *side > MAX_SIZE) {
         Some(side) => {
-            Err(format!("`{side}` is too large: machine code is explained at sizes up to {LARGEST}"))
+            Err(format!("`{side}` is too large: machine code is explained at sizes up to {MAX_SIZE}"))
         }
         None => Ok(size),
     }

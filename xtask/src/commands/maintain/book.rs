@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 /// Builds bookbuild when that must be, and lets it do the rest.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
-    let root = paths::checkout().context("the book is built in a checkout, and this is none")?;
+    let root = paths::checkout().context("the book is built in a checkout, and this folder is not one")?;
     let cargo = paths::cargo().context("bookbuild is built by Cargo; start this with: cargo xtask book")?;
     let beside = paths::program_folder()
         .map(|folder| folder.join("bookbuild").with_extension(std::env::consts::EXE_EXTENSION));

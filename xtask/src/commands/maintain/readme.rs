@@ -185,7 +185,8 @@ fn rows(
     columns: [&str; 2],
     rate: fn(&Measurement, &Passed) -> Option<f64>,
 ) -> Result<String> {
-    let (path, rest) = words.split_once(' ').with_context(|| format!("`{words}` is no file and size"))?;
+    let (path, rest) =
+        words.split_once(' ').with_context(|| format!("`{words}` is not a file and a size"))?;
     let (size, other) = rest.split_once(' ').unzip();
     let size = size.unwrap_or(rest);
     let size: Shape = size.parse()?;

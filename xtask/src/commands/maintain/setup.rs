@@ -22,7 +22,8 @@ pub(crate) fn run() -> Result<CommandOutcome> {
         output::note(&format!("nothing to do: {}", nvrtc.title()));
         return Ok(CommandOutcome::Passed);
     }
-    let root = paths::checkout().context("setup fills target/nvrtc of a checkout, and this is none")?;
+    let root =
+        paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
     ensure!(
         IS_OFFERED,
         "NVIDIA offers no compiler for this kind of machine; copies of tasks are compiled with clang where it is installed"

@@ -37,8 +37,8 @@ pub(crate) struct Args {
 const FOLDER: &str = "emulator/timing/data";
 /// The file that a GPU without one begins with.
 const FIRST: &str = "h200.json";
-const LIMIT: Duration = Duration::from_secs(300);
-const MOST: usize = 1 << 20;
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 /// Measures the constants, or reads them from `--from`, and writes them to the data file.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
@@ -78,14 +78,15 @@ fn measure() -> Result<String> {
     let mut command = Command::new(programs::one("calibrate")?);
     output::command(&programs::shown(&command, &[]));
     command.stdin(Stdio::null());
-    let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting calibrate")?;
+    let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
+        .context("starting calibrate")?;
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was written".into()));
     }
     if !ended.status.success() {
         bail!("{}", ended.errors.trim().trim_start_matches("error: "));
     }
-    String::from_utf8(ended.output).context("calibrate printed what is no text")
+    String::from_utf8(ended.output).context("calibrate printed something that is not text")
 }
 
 /// `h200.json` for `NVIDIA H200`

@@ -406,8 +406,8 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
 
 /// Counts again what is on record, of all steps or of some, and writes the sheet and its page, or compares them.
 fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
-    let root =
-        paths::checkout().context("--table is of kernels/counters.json in a checkout, and this is none")?;
+    let root = paths::checkout()
+        .context("--table is of kernels/counters.json in a checkout, and this folder is not one")?;
     let mut record = Record::default();
     for found in records(&root)? {
         for profile in found.profiles {

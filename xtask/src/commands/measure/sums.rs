@@ -140,7 +140,7 @@ impl Session {
             std::fs::read_to_string(path).with_context(|| format!("reading {}", paths::shown(path)))?;
         for (number, line) in (1..).zip(text.lines()) {
             let line = serde_json::from_str(line)
-                .with_context(|| format!("{}:{number} is no record of a step", paths::shown(path)))?;
+                .with_context(|| format!("{}:{number} is not a record of a step", paths::shown(path)))?;
             self.take(line);
         }
         self.save()

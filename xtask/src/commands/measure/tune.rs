@@ -55,7 +55,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         ))
         .into());
     }
-    let root = paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this is none"))?;
+    let root =
+        paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this folder is not one"))?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     if args.search {
