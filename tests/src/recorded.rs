@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use catalog::files::files_ending_with;
 use catalog::{Kernel, STEPS, Work};
 use counters::Counters;
-use records::counters::{Profile, Record};
+use records::profile::{Profile, Record};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 

@@ -483,7 +483,7 @@ mod tests {
     #[test]
     fn a_pass_is_as_long_as_the_hardware_counts() -> anyhow::Result<()> {
         let path = machine::root().join("book/data/h200-counters.json");
-        let record = records::counters::Record::load(&path)?;
+        let record = records::profile::Record::load(&path)?;
         for name in KERNELS {
             let shape = Shape::square(1024);
             let found = record.profiles.iter().find(|p| p.kernel == name && p.shape == shape);

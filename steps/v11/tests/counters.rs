@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use records::counters::{Counted, Profile, Record, SHEET, Sheet};
+use records::profile::{Counted, Profile, Record, SHEET, Sheet};
 use records::record::{Launched, Line};
 
 const KERNELS: [&str; 3] = ["sgemm_v11_producer", "sgemm_v11_split_k", "sgemm_v11_stream_k"];

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use catalog::provenance;
 use catalog::{STEPS, Step};
 use records::record::Record;
-use records::{busiest, counters, sanitizer, sums};
+use records::{busiest, profile, sanitizer, sums};
 use serde_json::{Value, json};
 
 use tasks::markers;
@@ -389,7 +389,7 @@ impl Rules<'_> {
             let path = self.root.join(&file);
             let (loaded, again) = if file.ends_with("-counters.json") {
                 let again = "measure again with: cargo xtask profile all --save";
-                (counters::Record::load(&path).map(drop), again)
+                (profile::Record::load(&path).map(drop), again)
             } else if file.ends_with("-busiest.json") {
                 (busiest::Record::load(&path).map(drop), again)
             } else if file.ends_with("-sanitizer.json") {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::text::{Paint, Table};
 use catalog::{STEPS, Shape, Step};
-use records::counters::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
+use records::profile::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
 use records::record::{Launched, Line, Run};
 use serde_json::json;
 use xtask_support::CommandOutcome;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     let steps = step_args::with_kernels(&step_args::steps("profile", &args.steps)?)?;
     let shapes = match (step_args::shapes(&args.sizes, &steps)?, args.save) {
-        (none, true) if none.is_empty() => counters::SHAPES.to_vec(),
+        (none, true) if none.is_empty() => profile::SHAPES.to_vec(),
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
         (asked, _) => asked,
     };
@@ -447,12 +447,12 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
         }
     }
     // Launches that are not counted again stay.
-    let before = std::fs::read_to_string(root.join(counters::SHEET)).ok();
+    let before = std::fs::read_to_string(root.join(profile::SHEET)).ok();
     let before = before.map(|text| Sheet::parse(&text)).transpose().map_err(|why| anyhow!(why))?;
     let kept = before.as_ref().filter(|_| !all);
     let sheet = Sheet::of(&record, &launches, kept).map_err(|why| anyhow!(why))?;
     let mut stale = Vec::new();
-    for (file, text) in [(counters::SHEET, sheet.text()), (counters::PAGE, sheet.page())] {
+    for (file, text) in [(profile::SHEET, sheet.text()), (profile::PAGE, sheet.page())] {
         let path = root.join(file);
         if !check {
             catalog::files::write_whole(&path, &text).with_context(|| format!("writing {file}"))?;
@@ -481,7 +481,7 @@ fn records(root: &Path) -> Result<Vec<Record>> {
 
 #[cfg(test)]
 mod tests {
-    use ::counters::Counters;
+    use counters::Counters;
 
     use super::*;
 

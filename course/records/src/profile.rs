@@ -9,7 +9,7 @@ mod sheet;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ::counters::Counters;
+use counters::Counters;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{self, RecordError, Run};
