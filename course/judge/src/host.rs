@@ -6,7 +6,7 @@ use tasks::compile::Refused;
 use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
 use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
 
-use crate::machine::{LaunchSetup, Machine};
+use crate::emulated_module::{EmulatedModule, LaunchSetup};
 use crate::trial::{Trial, trials};
 use crate::{Judgement, Request, keep_more_informative, shapes};
 
@@ -15,7 +15,7 @@ use crate::{Judgement, Request, keep_more_informative, shapes};
 pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, String> {
     let outcome = match call {
         HostCall::Launch { .. } => {
-            let machine = Machine::new(request)
+            let machine = EmulatedModule::new(request)
                 .map_err(|stopped| format!("the finished kernel cannot be launched: {stopped}"))?;
             read(answer).map(|answer| launch(request, &machine, &answer))
         }
@@ -86,7 +86,7 @@ fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, String> {
     })
 }
 
-fn launch(request: &Request<'_>, machine: &Machine<'_>, answer: &LaunchAnswer) -> Verdict {
+fn launch(request: &Request<'_>, machine: &EmulatedModule<'_>, answer: &LaunchAnswer) -> Verdict {
     let task = request.task;
     let (idle_blocks, what) = NO_IDLE_BLOCKS;
     let no_idle_blocks = Part::passed(idle_blocks, what);

@@ -8,7 +8,7 @@
 //!
 //! - [`host`]: tasks whose idea is on the host.
 //! - [`trial`]: inputs of a shape and expected results.
-//! - [`machine`]: a module with its launches.
+//! - [`emulated_module`]: a module with its launches.
 //! - [`shapes`]: the shapes on which a kernel is judged.
 //! - [`ahead`]: overlap of loads with multiply-adds, from the trace of a warp.
 //! - [`explain`]: counts per source line of one launch.
@@ -17,9 +17,9 @@
 #![forbid(unsafe_code)]
 
 pub mod ahead;
+pub mod emulated_module;
 pub mod explain;
 pub mod host;
-pub mod machine;
 pub mod real;
 pub mod shapes;
 pub mod trial;
@@ -37,7 +37,7 @@ use tasks::verdict::{CLEAN, Found, Measured, Part, RIGHT, Status, Verdict, Wrong
 use tasks::{Task, compile::Refused};
 
 use ahead::Ahead;
-use machine::{LaunchSetup, LoadError, Machine};
+use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
 use trial::{Trial, trials};
 
 /// A kernel with the task to judge it by.
@@ -67,7 +67,7 @@ pub fn judge(request: &Request<'_>) -> Verdict {
 /// Judges a kernel on the given shapes.
 pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
     let task = request.task;
-    let machine = match Machine::new(request) {
+    let machine = match EmulatedModule::new(request) {
         Ok(machine) => machine,
         Err(LoadError::NotLoaded(why)) => {
             return Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
@@ -85,7 +85,7 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
 struct Judgement<'a, T: Sums> {
     request: &'a Request<'a>,
     task: &'a Task,
-    machine: &'a Machine<'a>,
+    machine: &'a EmulatedModule<'a>,
     n_shapes: usize,
     findings: Vec<Found>,
     wrong: Option<Wrong>,
@@ -100,7 +100,7 @@ enum Ran {
 }
 
 impl<'a, T: Sums + Value> Judgement<'a, T> {
-    fn new(request: &'a Request<'a>, machine: &'a Machine<'a>) -> Self {
+    fn new(request: &'a Request<'a>, machine: &'a EmulatedModule<'a>) -> Self {
         Self {
             request,
             task: request.task,

@@ -14,13 +14,13 @@ use tasks::explain::machine::{
 };
 
 use crate::Request;
-use crate::machine::Machine;
+use crate::emulated_module::EmulatedModule;
 use crate::trial::Trial;
 
 /// Launches the machine code once with these sizes, of which a transpose ignores K, and predicts the time of that
 /// launch. The error is the reason that nothing could be launched.
 pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Result<Explained, String> {
-    let machine = Machine::of_code(request, code).map_err(|stopped| stopped.to_string())?;
+    let machine = EmulatedModule::of_code(request, code).map_err(|stopped| stopped.to_string())?;
     let entry = &request.task.entry;
     let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);
     let kernel = kernel.ok_or_else(|| format!("there is no kernel called {entry}"))?;
@@ -37,7 +37,7 @@ pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Resul
 
 fn explained<T: Sums + Value>(
     request: &Request<'_>,
-    machine: &Machine<'_>,
+    machine: &EmulatedModule<'_>,
     architecture: u32,
     code: &sass::Kernel,
     shape: Shape,
@@ -146,7 +146,7 @@ fn reason(reason: timing::Reason) -> Reason {
     }
 }
 
-fn occupied(machine: &Machine<'_>, code: &sass::Kernel, dynamic_shared: u32) -> Occupancy {
+fn occupied(machine: &EmulatedModule<'_>, code: &sass::Kernel, dynamic_shared: u32) -> Occupancy {
     let threads = machine.threads();
     let occupancy = occupancy(Footprint {
         threads,
