@@ -8,8 +8,8 @@ use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::Watch;
 use simt::occupancy::{Footprint, Limit, THREADS_PER_SM, occupancy};
-use tasks::explain::machine::{
-    Bound, Control, Forecast, Instruction, Machine as Explained, Occupancy, Prediction, Reason, Slot,
+use tasks::explain::machine_code::{
+    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot,
     Timeline, Unit,
 };
 
@@ -19,7 +19,11 @@ use crate::trial::Trial;
 
 /// Launches the machine code once with these sizes, of which a transpose ignores K, and predicts the time of that
 /// launch. The error is the reason that nothing could be launched.
-pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Result<Explained, String> {
+pub fn explain(
+    request: &Request<'_>,
+    code: &sass::Module,
+    size: Shape,
+) -> Result<MachineCodeExplanation, String> {
     let machine = EmulatedModule::of_code(request, code).map_err(|stopped| stopped.to_string())?;
     let entry = &request.task.entry;
     let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);
@@ -41,7 +45,7 @@ fn explained<T: Sums + Value>(
     architecture: u32,
     code: &sass::Kernel,
     shape: Shape,
-) -> Result<Explained, String> {
+) -> Result<MachineCodeExplanation, String> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
     let (report, _) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
@@ -66,7 +70,7 @@ fn explained<T: Sums + Value>(
             }
         })
         .collect();
-    let mut explained = Explained {
+    let mut explained = MachineCodeExplanation {
         target: format!("sm_{architecture}"),
         shape,
         grid: report.grid,
