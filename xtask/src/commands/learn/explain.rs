@@ -22,8 +22,8 @@ use xtask_support::output::{self, Stop};
 use xtask_support::staleness::{self, State};
 use xtask_support::{cubin, interrupt, paths};
 
-use crate::commands::learn::judge;
-use crate::commands::learn::judge::Code;
+use crate::commands::learn::judging;
+use crate::commands::learn::judging::Code;
 use crate::learner::{self, Compiled};
 
 #[derive(clap::Args)]
@@ -200,7 +200,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             Compiled::Ptx { ptx, sources } => {
                 let code = args.machine.then(|| cubin::of(&root, &copy)).transpose()?;
                 let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
-                let explained = judge::explain(&root, &task, &ptx, &sources, code)?;
+                let explained = judging::explain(&root, &task, &ptx, &sources, code)?;
                 if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
                     output::error(&format!(
                         "the launch stopped, so nothing was counted: {why}; for more: {me} check {name}"
@@ -271,7 +271,7 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
     }
     let code = args.machine.then(|| cubin::of(root, &source)).transpose()?;
     let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
-    let explained = judge::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
+    let explained = judging::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
     Ok(Subject::new(root, "finished", &source, explained))
 }
 
