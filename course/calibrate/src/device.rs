@@ -3,7 +3,7 @@
 use cudarc::driver::{CudaSlice, PushKernelArg as _, sys};
 use harness::{Gpu, StepError, in_a_row, session};
 
-use crate::{CODE, Measured, REPEATS, median, slope};
+use crate::{CODE, Measurement, REPEATS, median, slope};
 
 /// Rounds of multiply-adds for the clock: some milliseconds.
 const CLOCK_ROUNDS: i32 = 200_000;
@@ -22,9 +22,9 @@ pub(crate) const NS_PER_MS: f64 = 1e6;
 /// Returns the clock in GHz.
 pub(crate) fn all(
     gpu: &Gpu,
-    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+    tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>,
 ) -> Result<f64, StepError> {
-    let number = |name: &str, value, unit| Measured { name: name.into(), value, unit };
+    let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
     tell(number("n_sms", gpu.about.n_sms as f64, ""))?;
     tell(number("l2", gpu.about.l2 as f64, "bytes"))?;
     for (name, attribute) in ATTRIBUTES {

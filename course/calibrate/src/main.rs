@@ -26,8 +26,8 @@ const CODE: Code = code!("calibrate");
 )]
 struct Cli {}
 
-/// A constant that was measured.
-struct Measured {
+/// A measured value, printed as one record.
+struct Measurement {
     /// Name of the measurement, such as `cost_fma`.
     name: String,
     value: f64,
@@ -57,8 +57,9 @@ fn run() -> Result<(), StepError> {
         "driver": about.driver,
         "date": catalog::time::now(),
     }))?;
-    let mut tell =
-        |one: Measured| print(&serde_json::json!({"name": one.name, "value": one.value, "unit": one.unit}));
+    let mut tell = |one: Measurement| {
+        print(&serde_json::json!({"name": one.name, "value": one.value, "unit": one.unit}))
+    };
     let ghz = device::all(&gpu, &mut tell)?;
     clocks::all(&gpu, &mut tell)?;
     memory::all(&gpu, ghz, &mut tell)

@@ -17,7 +17,7 @@ use crate::setup::{Purpose, Setup};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     Ptx,
-    Machine,
+    MachineCode,
     /// The machine code before the kernel was edited.
     Before,
 }
@@ -34,12 +34,12 @@ pub(crate) struct Loaded {
 pub(crate) struct Functions {
     pub(crate) ptx: Loaded,
     /// The same kernel as machine code; `None` where only the PTX runs.
-    pub(crate) machine: Option<Machine>,
+    pub(crate) machine: Option<LoadedMachineCode>,
 }
 
 /// A kernel's machine code as the driver loaded it.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub(crate) struct LoadedMachineCode {
     pub(crate) sha256: String,
     /// The loaded function, or the reason why the driver does not run it.
     pub(crate) function: Result<CudaFunction, String>,
@@ -53,14 +53,14 @@ impl Functions {
         let machine = self.machine.as_ref();
         let found = match which {
             Which::Ptx => None,
-            Which::Machine => machine.and_then(|machine| machine.function.as_ref().ok()),
+            Which::MachineCode => machine.and_then(|machine| machine.function.as_ref().ok()),
             Which::Before => machine.and_then(|machine| machine.before.as_ref()),
         };
         Loaded { kernel: found.unwrap_or(&self.ptx.kernel).clone(), first: self.ptx.first.clone() }
     }
 }
 
-impl Machine {
+impl LoadedMachineCode {
     /// Loads the machine code that belongs to the PTX that runs. `None` where there is none, on a real GPU, and unless
     /// the purpose is [`Purpose::Bench`].
     pub(crate) fn load(setup: &Setup<'_>, kernel: &Kernel) -> Option<Self> {

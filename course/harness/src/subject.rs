@@ -17,9 +17,9 @@ use crate::diagnose::{Terms, WrongResult};
 use crate::error::{StepError, words};
 use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, Program};
-use crate::machine::{Machine, Which, no_prediction};
+use crate::machine::{LoadedMachineCode, Which, no_prediction};
 use crate::session::{Launch, Session};
-use crate::setup::{Measured, Purpose, Setup};
+use crate::setup::{KernelOutcome, Purpose, Setup};
 use crate::timing::{self, Other};
 use crate::verify::{self, Comparison};
 use crate::yardstick;
@@ -31,7 +31,7 @@ pub(crate) struct Subject<'a> {
     pub work: Work,
     pub config: LaunchConfig,
     /// The kernel as machine code; `None` where only the PTX runs.
-    pub(crate) machine: Option<&'a Machine>,
+    pub(crate) machine: Option<&'a LoadedMachineCode>,
 }
 
 /// Makes a launch for a shape.
@@ -53,9 +53,9 @@ impl<T: Real> Trial<'_, T> {
 }
 
 /// Outcome of a launch: an output with its comparison, or a kernel that produced none.
-enum Ran<T> {
+enum LaunchOutcome<T> {
     Output(Vec<T>, Comparison),
-    Broken(Box<Measured>),
+    Broken(Box<KernelOutcome>),
 }
 
 impl<'a> Subject<'a> {
@@ -64,10 +64,10 @@ impl<'a> Subject<'a> {
         &self,
         problems: &[Problem<T>; 2],
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Measured, StepError> {
+    ) -> Result<KernelOutcome, StepError> {
         let shape = problems[0].shape;
         if let Some(why) = self.too_slow(shape, make)? {
-            return Ok(Measured::not_run(why));
+            return Ok(KernelOutcome::not_run(why));
         }
         let trials = problems.each_ref().map(|problem| {
             let (a, b) = stored(problem, self.work);
@@ -78,9 +78,13 @@ impl<'a> Subject<'a> {
         self.measure(shape, &trials, make, problems[1].cpu_ms, yardstick)
     }
 
-    pub(crate) fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
+    pub(crate) fn transpose<'g>(
+        &self,
+        case: &Case,
+        make: Make<'_, 'g, f32>,
+    ) -> Result<KernelOutcome, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
-            return Ok(Measured::not_run(why));
+            return Ok(KernelOutcome::not_run(why));
         }
         let matrix = case.matrix();
         let trial = Trial {
@@ -135,13 +139,13 @@ impl<'a> Subject<'a> {
         make: Make<'_, 'g, T, R>,
         cpu_ms: f64,
         yardstick: impl FnOnce() -> Result<Option<Other<'a>>, StepError>,
-    ) -> Result<Measured, StepError> {
+    ) -> Result<KernelOutcome, StepError> {
         let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
         for (number, trial) in trials.iter().enumerate() {
             self.set_checks(shape, number + 1 == trials.len());
             let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
-                Ran::Output(got, comparison) => (got, comparison),
-                Ran::Broken(measured) => return Ok(*measured),
+                LaunchOutcome::Output(got, comparison) => (got, comparison),
+                LaunchOutcome::Broken(measured) => return Ok(*measured),
             };
             if !comparison.is_right() {
                 return self.wrong(shape, trial, &got, &comparison, number > 0);
@@ -178,18 +182,18 @@ impl<'a> Subject<'a> {
         if let Some(trial) = trials.last().filter(|_| is_timed) {
             self.time(shape, trial, make, yardstick()?, &mut passed)?;
         }
-        Ok(Measured { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
+        Ok(KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
     }
 
     /// Verifies and counts the kernel as machine code, and predicts its time. Returns the report of the counted
     /// launch.
     fn machine_code<'g, T: Real, R: Real>(
         &self,
-        machine: &Machine,
+        machine: &LoadedMachineCode,
         shape: Shape,
         trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Result<(MachineCode, Option<Report>), Measured>, StepError> {
+    ) -> Result<Result<(MachineCode, Option<Report>), KernelOutcome>, StepError> {
         let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
         if let Err(why) = &machine.function {
             found.forecast = no_prediction(match unsupported(why) {
@@ -199,18 +203,18 @@ impl<'a> Subject<'a> {
             return Ok(Ok((found, None)));
         }
         self.set_checks(shape, true);
-        let mut measured = match self.run(Which::Machine, shape, trial, make)? {
-            Ran::Output(_, comparison) if comparison.is_right() => {
+        let mut measured = match self.run(Which::MachineCode, shape, trial, make)? {
+            LaunchOutcome::Output(_, comparison) if comparison.is_right() => {
                 let report = self.setup.gpu.report()?;
                 found.counters = report.as_ref().map(|report| report.total);
-                found.forecast = self.forecast(Which::Machine, shape, trial, make)?;
+                found.forecast = self.forecast(Which::MachineCode, shape, trial, make)?;
                 if machine.before.is_some() {
                     found.before = Some(self.forecast(Which::Before, shape, trial, make)?);
                 }
                 return Ok(Ok((found, report)));
             }
-            Ran::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true)?,
-            Ran::Broken(measured) => *measured,
+            LaunchOutcome::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true)?,
+            LaunchOutcome::Broken(measured) => *measured,
         };
         if let Outcome::Failed { why, .. } = &mut measured.outcome {
             *why = format!("as machine code, and not as PTX: {why}");
@@ -245,7 +249,7 @@ impl<'a> Subject<'a> {
         shape: Shape,
         trial: &Trial<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Ran<R>, StepError> {
+    ) -> Result<LaunchOutcome<R>, StepError> {
         let launch = make(which, shape, self.config);
         let session = Session::new(self.setup.gpu, launch, &trial.a, trial.b.as_deref(), trial.n_out());
         let mut session = match session {
@@ -255,9 +259,9 @@ impl<'a> Subject<'a> {
         Ok(match session.run() {
             Ok(got) => {
                 let comparison = verify::compare(&trial.answer, &got);
-                Ran::Output(got, comparison)
+                LaunchOutcome::Output(got, comparison)
             }
-            Err(error) => Ran::Broken(Box::new(self.broken(&error)?)),
+            Err(error) => LaunchOutcome::Broken(Box::new(self.broken(&error)?)),
         })
     }
 
@@ -277,7 +281,7 @@ impl<'a> Subject<'a> {
     }
 
     /// A launch that was refused, or a kernel that went wrong.
-    fn broken(&self, error: &StepError) -> Result<Measured, StepError> {
+    fn broken(&self, error: &StepError) -> Result<KernelOutcome, StepError> {
         let report = self.setup.gpu.report()?;
         let findings = report.as_ref().map_or(&[][..], |report| &report.findings);
         let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
@@ -286,7 +290,7 @@ impl<'a> Subject<'a> {
             (None, StepError::Driver(error)) => format!("the driver reports {}", words(*error)),
             (None, other) => other.to_string(),
         };
-        Ok(Measured { outcome: Outcome::Failed { why, details: texts.join("\n") }, report, lost: true })
+        Ok(KernelOutcome { outcome: Outcome::Failed { why, details: texts.join("\n") }, report, lost: true })
     }
 
     fn wrong<T: Real, R: Real>(
@@ -296,7 +300,7 @@ impl<'a> Subject<'a> {
         got: &[R],
         comparison: &Comparison,
         right_on_integers: bool,
-    ) -> Result<Measured, StepError> {
+    ) -> Result<KernelOutcome, StepError> {
         let result = WrongResult {
             answer: &trial.answer,
             got: R::widen(got),
@@ -316,7 +320,7 @@ impl<'a> Subject<'a> {
             Data::Integers => "small integers",
             Data::Reals => "reals",
         };
-        Ok(Measured {
+        Ok(KernelOutcome {
             outcome: Outcome::Failed {
                 why: diagnosis.why,
                 details: format!("on {data}: {}", diagnosis.details),
@@ -398,11 +402,11 @@ pub(crate) fn budget(shape: Shape) -> u64 {
 }
 
 /// Converts "out of memory" to "not run": other processes may hold memory of the device.
-fn not_enough_memory<T>(error: StepError) -> Result<Ran<T>, StepError> {
+fn not_enough_memory<T>(error: StepError) -> Result<LaunchOutcome<T>, StepError> {
     match error {
-        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-            Ok(Ran::Broken(Box::new(Measured::not_run("not enough free memory on the device"))))
-        }
+        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(
+            LaunchOutcome::Broken(Box::new(KernelOutcome::not_run("not enough free memory on the device"))),
+        ),
         other => Err(other),
     }
 }

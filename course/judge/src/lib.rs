@@ -33,7 +33,7 @@ use simt::gpu::Value;
 use simt::launch::Watch;
 use tasks::measure::Taken;
 use tasks::task::Criterion;
-use tasks::verdict::{CLEAN, Found, Measured, Part, RIGHT, Status, Verdict, Wrong};
+use tasks::verdict::{CLEAN, CriterionValue, Found, Part, RIGHT, Status, Verdict, Wrong};
 use tasks::{Task, compile::Refused};
 
 use ahead::Ahead;
@@ -93,7 +93,7 @@ struct Judgement<'a, T: Sums> {
     element: std::marker::PhantomData<T>,
 }
 
-enum Ran {
+enum TrialOutcome {
     Right(Box<Report>),
     Wrong,
     Broken,
@@ -137,12 +137,12 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         let mut right = true;
         for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
             match self.launch(&trial, Watch::CheckedGlobalRaces, setup) {
-                Ran::Right(_) => {}
-                Ran::Wrong => {
+                TrialOutcome::Right(_) => {}
+                TrialOutcome::Wrong => {
                     right = false;
                     break;
                 }
-                Ran::Broken => return false,
+                TrialOutcome::Broken => return false,
             }
         }
         self.n_shapes += usize::from(right);
@@ -150,12 +150,12 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     /// Launches once and compares the result.
-    fn launch(&mut self, trial: &Trial<T>, watch: Watch, setup: &LaunchSetup) -> Ran {
+    fn launch(&mut self, trial: &Trial<T>, watch: Watch, setup: &LaunchSetup) -> TrialOutcome {
         let (report, got) = match self.machine.launch(trial, watch, setup) {
             Ok(ran) => ran,
             Err(refusal) => {
                 self.findings.push(refused(&refusal, trial.shape));
-                return Ran::Broken;
+                return TrialOutcome::Broken;
             }
         };
         if self.printed.len() < MAX_PRINTED {
@@ -170,13 +170,13 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             self.add(found(&output.finding, trial.shape, Some("error")));
         }
         if self.is_broken() {
-            return Ran::Broken;
+            return TrialOutcome::Broken;
         }
         match trial.look(self.task, &got) {
-            None => Ran::Right(Box::new(report)),
+            None => TrialOutcome::Right(Box::new(report)),
             Some(wrong) => {
                 keep_more_informative(&mut self.wrong, wrong);
-                Ran::Wrong
+                TrialOutcome::Wrong
             }
         }
     }
@@ -201,8 +201,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                     continue;
                 };
                 match self.launch(&trial, Watch::Counted, &self.machine.how(shape)) {
-                    Ran::Right(report) => launched.push((trial, report)),
-                    Ran::Wrong | Ran::Broken => return Vec::new(),
+                    TrialOutcome::Right(report) => launched.push((trial, report)),
+                    TrialOutcome::Wrong | TrialOutcome::Broken => return Vec::new(),
                 }
             }
             let known = launched.iter().find(|(trial, _)| trial.shape == shape);
@@ -251,7 +251,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         Part {
             status: if passes { Status::Passed } else { Status::Failed },
             why: (!passes).then(|| criterion.misses.clone()),
-            measured: Some(Measured {
+            measured: Some(CriterionValue {
                 measure: measure.as_str().unwrap_or_default().to_owned(),
                 words: criterion.measure.words().to_owned(),
                 value,

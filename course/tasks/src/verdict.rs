@@ -68,12 +68,12 @@ pub struct Part {
     pub why: Option<String>,
     /// The measured value, for a criterion that was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measured: Option<Measured>,
+    pub measured: Option<CriterionValue>,
 }
 
 /// A measured value and its limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct CriterionValue {
     pub measure: String,
     pub words: String,
     /// The value; none where the kernel does nothing that the measure applies to.
@@ -88,7 +88,7 @@ pub struct Measured {
     pub shape: Shape,
 }
 
-impl Measured {
+impl CriterionValue {
     /// `0.75, and should be at most 0.5: wavefronts per request, on 256x256x64`
     pub fn in_a_sentence(&self) -> String {
         let value = match self.value {
