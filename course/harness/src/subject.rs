@@ -38,7 +38,7 @@ pub(crate) struct Subject<'a> {
 type Make<'m, 'g, T, R = T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T, R>;
 
 /// Inputs as the kernel takes them, with their answer.
-struct Trial<'p, T: Real> {
+struct TestInputs<'p, T: Real> {
     a: Cow<'p, [T]>,
     b: Option<Cow<'p, [T]>>,
     answer: Answer<'p>,
@@ -46,7 +46,7 @@ struct Trial<'p, T: Real> {
     data: Data,
 }
 
-impl<T: Real> Trial<'_, T> {
+impl<T: Real> TestInputs<'_, T> {
     fn n_out(&self) -> usize {
         self.answer.rows() * self.answer.cols()
     }
@@ -69,13 +69,13 @@ impl<'a> Subject<'a> {
         if let Some(why) = self.too_slow(shape, make)? {
             return Ok(KernelOutcome::not_run(why));
         }
-        let trials = problems.each_ref().map(|problem| {
+        let all_inputs = problems.each_ref().map(|problem| {
             let (a, b) = stored(problem, self.work);
-            Trial { a, b: Some(b), answer: problem.answer_of(self.work), data: problem.data }
+            TestInputs { a, b: Some(b), answer: problem.answer_of(self.work), data: problem.data }
         });
-        let [_, reals] = &trials;
+        let [_, reals] = &all_inputs;
         let yardstick = || self.cublas(shape, reals);
-        self.measure(shape, &trials, make, problems[1].cpu_ms, yardstick)
+        self.measure(shape, &all_inputs, make, problems[1].cpu_ms, yardstick)
     }
 
     pub(crate) fn transpose<'g>(
@@ -87,31 +87,31 @@ impl<'a> Subject<'a> {
             return Ok(KernelOutcome::not_run(why));
         }
         let matrix = case.matrix();
-        let trial = Trial {
+        let inputs = TestInputs {
             a: Cow::Borrowed(matrix.elements.as_slice()),
             b: None,
             answer: matrix.answer(),
             data: Data::Reals,
         };
         let yardstick = || timing::copy::<f32>(self.setup.gpu, matrix.elements.len()).map(Some);
-        self.measure(case.shape, &[trial], make, matrix.cpu_ms, yardstick)
+        self.measure(case.shape, &[inputs], make, matrix.cpu_ms, yardstick)
     }
 
     /// cuBLAS on the same inputs; `None` where the library is missing or its result is wrong.
     fn cublas<R: Real, T: Element<R>>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
     ) -> Result<Option<Other<'a>>, StepError> {
         let gpu = self.setup.gpu;
         // cuBLAS is not compared with itself.
         if matches!(self.kernel.program, Program::Cublas { .. }) {
             return Ok(None);
         }
-        let (Ok(cublas), Some(b)) = (gpu.cublas(), &trial.b) else {
+        let (Ok(cublas), Some(b)) = (gpu.cublas(), &inputs.b) else {
             return Ok(None);
         };
-        let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
+        let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &inputs.a, b) {
             // cuBLAS multiplies 8-bit numbers of some sizes only.
             Err(StepError::CouldNot(why)) => {
                 eprintln!("{why}; no comparison with it");
@@ -119,7 +119,7 @@ impl<'a> Subject<'a> {
             }
             other => other?,
         };
-        let comparison = verify::compare(&trial.answer, &got);
+        let comparison = verify::compare(&inputs.answer, &got);
         if !comparison.is_right() {
             eprintln!(
                 "cuBLAS's own product of {shape} is outside of the bound in {} elements; no comparison with it \
@@ -131,32 +131,32 @@ impl<'a> Subject<'a> {
         Ok(Some(other))
     }
 
-    /// Verifies on every trial, then times on the last.
+    /// Verifies on every inputs, then times on the last.
     fn measure<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
-        trials: &[Trial<'_, T>],
+        all_inputs: &[TestInputs<'_, T>],
         make: Make<'_, 'g, T, R>,
         cpu_ms: f64,
         yardstick: impl FnOnce() -> Result<Option<Other<'a>>, StepError>,
     ) -> Result<KernelOutcome, StepError> {
         let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
-        for (number, trial) in trials.iter().enumerate() {
-            self.set_checks(shape, number + 1 == trials.len());
-            let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
+        for (number, inputs) in all_inputs.iter().enumerate() {
+            self.set_checks(shape, number + 1 == all_inputs.len());
+            let (got, comparison) = match self.run(Which::Ptx, shape, inputs, make)? {
                 LaunchOutcome::Output(got, comparison) => (got, comparison),
                 LaunchOutcome::Broken(measured) => return Ok(*measured),
             };
             if !comparison.is_right() {
-                return self.wrong(shape, trial, &got, &comparison, number > 0);
+                return self.wrong(shape, inputs, &got, &comparison, number > 0);
             }
             accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
             accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
         }
         let mut report = self.setup.gpu.report()?;
         let counters = report.as_ref().map(|report| report.total);
-        let machine_code = match (self.machine, trials.last()) {
-            (Some(machine), Some(trial)) => match self.machine_code(machine, shape, trial, make)? {
+        let machine_code = match (self.machine, all_inputs.last()) {
+            (Some(machine), Some(inputs)) => match self.machine_code(machine, shape, inputs, make)? {
                 Ok((machine_code, machine_report)) => {
                     report = machine_report.or(report);
                     Some(Box::new(machine_code))
@@ -178,9 +178,9 @@ impl<'a> Subject<'a> {
             ..Passed::default()
         };
         let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
-        // There is a last trial: the kernel was verified on it.
-        if let Some(trial) = trials.last().filter(|_| is_timed) {
-            self.time(shape, trial, make, yardstick()?, &mut passed)?;
+        // There is a last inputs: the kernel was verified on it.
+        if let Some(inputs) = all_inputs.last().filter(|_| is_timed) {
+            self.time(shape, inputs, make, yardstick()?, &mut passed)?;
         }
         Ok(KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
     }
@@ -191,7 +191,7 @@ impl<'a> Subject<'a> {
         &self,
         machine: &LoadedMachineCode,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<Result<(MachineCode, Option<Report>), KernelOutcome>, StepError> {
         let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
@@ -203,17 +203,17 @@ impl<'a> Subject<'a> {
             return Ok(Ok((found, None)));
         }
         self.set_checks(shape, true);
-        let mut measured = match self.run(Which::MachineCode, shape, trial, make)? {
+        let mut measured = match self.run(Which::MachineCode, shape, inputs, make)? {
             LaunchOutcome::Output(_, comparison) if comparison.is_right() => {
                 let report = self.setup.gpu.report()?;
                 found.counters = report.as_ref().map(|report| report.total);
-                found.forecast = self.forecast(Which::MachineCode, shape, trial, make)?;
+                found.forecast = self.forecast(Which::MachineCode, shape, inputs, make)?;
                 if machine.before.is_some() {
-                    found.before = Some(self.forecast(Which::Before, shape, trial, make)?);
+                    found.before = Some(self.forecast(Which::Before, shape, inputs, make)?);
                 }
                 return Ok(Ok((found, report)));
             }
-            LaunchOutcome::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true)?,
+            LaunchOutcome::Output(got, comparison) => self.wrong(shape, inputs, &got, &comparison, true)?,
             LaunchOutcome::Broken(measured) => *measured,
         };
         if let Outcome::Failed { why, .. } = &mut measured.outcome {
@@ -227,14 +227,14 @@ impl<'a> Subject<'a> {
         &self,
         which: Which,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<Forecast, StepError> {
         let (gpu, launch) = (self.setup.gpu, make(which, shape, self.config));
         let Some(emulator) = gpu.emulator else {
             return Ok(no_prediction("this is a real GPU"));
         };
-        let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), trial.n_out())?;
+        let mut session = Session::new(gpu, launch, &inputs.a, inputs.b.as_deref(), inputs.n_out())?;
         emulator.predict_next();
         session.launch()?;
         gpu.stream.synchronize()?;
@@ -247,18 +247,18 @@ impl<'a> Subject<'a> {
         &self,
         which: Which,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<LaunchOutcome<R>, StepError> {
         let launch = make(which, shape, self.config);
-        let session = Session::new(self.setup.gpu, launch, &trial.a, trial.b.as_deref(), trial.n_out());
+        let session = Session::new(self.setup.gpu, launch, &inputs.a, inputs.b.as_deref(), inputs.n_out());
         let mut session = match session {
             Ok(session) => session,
             Err(error) => return not_enough_memory(error),
         };
         Ok(match session.run() {
             Ok(got) => {
-                let comparison = verify::compare(&trial.answer, &got);
+                let comparison = verify::compare(&inputs.answer, &got);
                 LaunchOutcome::Output(got, comparison)
             }
             Err(error) => LaunchOutcome::Broken(Box::new(self.broken(&error)?)),
@@ -296,27 +296,27 @@ impl<'a> Subject<'a> {
     fn wrong<T: Real, R: Real>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         got: &[R],
         comparison: &Comparison,
         right_on_integers: bool,
     ) -> Result<KernelOutcome, StepError> {
         let result = WrongResult {
-            answer: &trial.answer,
+            answer: &inputs.answer,
             got: R::widen(got),
             comparison,
             work: self.work,
             tile: self.kernel.tile(),
-            terms: trial.b.as_ref().map(|b| Terms {
+            terms: inputs.b.as_ref().map(|b| Terms {
                 shape,
-                a: T::widen(&trial.a),
+                a: T::widen(&inputs.a),
                 b: T::widen(b),
                 turned: self.work.turned(),
             }),
             right_on_integers,
         };
         let diagnosis = result.diagnose();
-        let data = match trial.data {
+        let data = match inputs.data {
             Data::Integers => "small integers",
             Data::Reals => "reals",
         };
@@ -366,14 +366,14 @@ impl<'a> Subject<'a> {
     fn time<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
         yardstick: Option<Other<'a>>,
         passed: &mut Passed,
     ) -> Result<(), StepError> {
-        let (gpu, n_out) = (self.setup.gpu, trial.n_out());
+        let (gpu, n_out) = (self.setup.gpu, inputs.n_out());
         let launch = make(Which::Ptx, shape, self.config);
-        let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
+        let mut session = Session::new(gpu, launch, &inputs.a, inputs.b.as_deref(), n_out)?;
         let timed = timing::time(gpu, &mut session, yardstick, self.setup.duel)?;
         drop(session);
         passed.batch = timed.batch;
@@ -383,7 +383,7 @@ impl<'a> Subject<'a> {
         passed.yardstick = timed.yardstick;
         passed.clock_mhz = timed.clock_mhz;
         let launch = make(Which::Ptx, shape, self.config);
-        passed.whole = Some(timing::whole(gpu, &launch, &trial.a, trial.b.as_deref(), n_out)?);
+        passed.whole = Some(timing::whole(gpu, &launch, &inputs.a, inputs.b.as_deref(), n_out)?);
         Ok(())
     }
 }

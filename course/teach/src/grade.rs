@@ -187,7 +187,7 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
 
 /// The programs that grading starts.
 fn tools(root: &Path) -> Result<Tools> {
-    let judge = programs::one("judge")?;
+    let judge = programs::find_program("judge")?;
     let judge = judge.canonicalize().with_context(|| judge.display().to_string())?;
     let me = std::env::current_exe()?.canonicalize()?;
     let compiler = CompiledBy::chosen()?;

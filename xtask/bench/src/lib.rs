@@ -54,7 +54,7 @@ pub fn run(args: &Args, fill_documents: FillDocuments) -> Result<CommandOutcome>
     kernels::compile_edited(&steps)?;
     let answers = Answers::new();
     let shared = (steps.len() > 1).then(|| answers.folder.clone());
-    let programs = Programs::ready(&steps)?.sharing(shared);
+    let programs = Programs::find_or_build(&steps)?.sharing(shared);
 
     let mut words = vec!["bench".to_owned()];
     let passed = [&args.bench.words, &args.kernels.words, &args.device.words];
@@ -98,7 +98,7 @@ impl Drop for Answers {
 
 /// Runs one step, which prints its own page.
 fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOutcome> {
-    let status = programs.page(step, words)?;
+    let status = programs.run_on_terminal(step, words)?;
     if interrupt::happened() {
         return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
     }
@@ -129,7 +129,7 @@ fn many(
     for step in steps {
         status.set(&format!("{}  {}", step.id, step.name));
         let mut current: Option<Run> = None;
-        let ended = programs.lines(step, words, &status, |text, line| {
+        let ended = programs.stream_records(step, words, &status, |text, line| {
             if args.json {
                 print_line(text, args.save)?;
             }

@@ -133,7 +133,7 @@ fn parts(text: &str) -> Result<usize, String> {
 /// Starts `teach` with the words of this program's command line, which were parsed and are right.
 pub(crate) fn run() -> Result<CommandOutcome> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let program = programs::one("teach")?;
+    let program = programs::find_program("teach")?;
     // The grading keeps its results at Ctrl-C, and its last words are to come before the next prompt.
     interrupt::watch();
     let mut child = Process::new(program).args(words).spawn().context("starting teach")?;

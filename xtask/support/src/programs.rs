@@ -30,7 +30,7 @@ pub struct Programs {
     answers: Option<PathBuf>,
 }
 
-/// How a step ended.
+/// Exit code and standard error of a step that ended.
 pub struct Ended {
     /// Its exit code; `None` when it was killed.
     pub code: Option<i32>,
@@ -44,7 +44,7 @@ impl Ended {
         format!("{} could not run: {}", step.id, self.message(step))
     }
 
-    /// Its last words on standard error.
+    /// The error that the step printed, or how it ended without one.
     pub fn message(&self, step: &Step) -> String {
         let text = self.stderr.trim();
         let text = text.strip_prefix("error: ").unwrap_or(text);
@@ -57,9 +57,9 @@ impl Ended {
 }
 
 impl Programs {
-    /// Builds them when Cargo started this program or this program lies in the checkout; otherwise takes those
-    /// beside it.
-    pub fn ready(steps: &[&'static Step]) -> Result<Self> {
+    /// Builds the programs of some steps when Cargo started this program or this program lies in the checkout; otherwise
+    /// finds those beside it.
+    pub fn find_or_build(steps: &[&'static Step]) -> Result<Self> {
         let Some(root) = paths::checkout() else {
             return Self::prebuilt(steps);
         };
@@ -118,26 +118,26 @@ impl Programs {
     }
 
     /// Runs a step that prints to the terminal itself.
-    pub fn page(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
+    pub fn run_on_terminal(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
         let mut child = self.start(&[], step, args, |_| ())?;
         let _waiting = Waiting::for_child(&child);
         Ok(child.wait()?)
     }
 
-    /// Runs a step with `--json` and hands over its lines as they come.
-    pub fn lines(
+    /// Runs a step with `--json`, and calls `each` with every record as it is printed.
+    pub fn stream_records(
         &self,
         step: &Step,
         args: &[String],
         status: &Status,
         each: impl FnMut(&str, Line) -> Result<()>,
     ) -> Result<Ended> {
-        self.lines_under(&[], step, args, status, each)
+        self.stream_records_under(&[], step, args, status, each)
     }
 
-    /// Runs a step as [`Self::lines`] does, under a tool such as a profiler: a command that takes a program and its
+    /// Runs a step as [`Self::stream_records`] does, under a tool such as a profiler: a command that takes a program and its
     /// arguments.
-    pub fn lines_under(
+    pub fn stream_records_under(
         &self,
         tool: &[String],
         step: &Step,
@@ -175,7 +175,7 @@ impl Programs {
         Ok(Ended { code: ended.code(), stderr })
     }
 
-    /// Asks a step for the ceilings of the device.
+    /// The ceilings of the device, measured by a step.
     pub fn roofline(&self, step: &Step) -> Result<Roofline> {
         let words = ["roofline", "--json"].map(String::from);
         let child = self.start(&[], step, &words, |command| {
@@ -300,7 +300,7 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
 
 /// The program of a package that is no step: the one that `TILE_JUDGE`, for `judge`, names, or else built when Cargo is
 /// there, or lying beside this one.
-pub fn one(name: &'static str) -> Result<PathBuf> {
+pub fn find_program(name: &'static str) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(format!("TILE_{}", name.to_uppercase())) {
         return Ok(path.into());
     }

@@ -111,7 +111,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("check", asked)?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let programs = Programs::find_or_build(&steps)?;
 
     let mut words = vec!["check".to_owned(), "--json".to_owned()];
     words.extend(args.device.words.iter().cloned());
@@ -122,7 +122,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     for step in &steps {
         status.set(&format!("{}  {}", step.id, step.name));
         let first = checks.len();
-        let ended = programs.lines(step, &words, &status, |text, line| {
+        let ended = programs.stream_records(step, &words, &status, |text, line| {
             if args.json {
                 output::print(&format!("{text}\n"))?;
             }

@@ -81,7 +81,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
     sources: &[PathBuf],
     options: &[&str],
 ) -> Result<Option<T>> {
-    let program = programs::one("judge")?;
+    let program = programs::find_program("judge")?;
     let json = serde_json::to_string(task)?;
     let described = CompileCache::of(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);

@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 
 /// Runs the program `calibrate`, and returns what it printed.
 fn measure() -> Result<String> {
-    let mut command = Command::new(programs::one("calibrate")?);
+    let mut command = Command::new(programs::find_program("calibrate")?);
     output::command(&programs::shown(&command, &[]));
     command.stdin(Stdio::null());
     let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         args.save.then(|| record_files::folder("without it, the counters are shown only")).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let programs = Programs::find_or_build(&steps)?;
     let (Some(tool), true) = (tools::tool(PROFILER), paths::has_gpu() && !emulated_only()) else {
         return elsewhere(&programs, &steps, &shapes);
     };
@@ -168,7 +168,7 @@ fn launched(
     let status = Status::on_stderr();
     status.set(&format!("{}  {}", step.id, words.join(" ")));
     let (mut run, mut launches) = (None, Vec::new());
-    let ended = programs.lines_under(tool, step, words, &status, |_, line| {
+    let ended = programs.stream_records_under(tool, step, words, &status, |_, line| {
         match line {
             Line::Run(found) => run = Some(*found),
             Line::Launched(one) => launches.push(*one),
@@ -430,7 +430,7 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     };
     let steps: Vec<&'static Step> = chosen.into_iter().filter(has).collect();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let programs = Programs::find_or_build(&steps)?;
     let mut launches = Vec::new();
     for step in steps {
         let mut shapes: Vec<Shape> = Vec::new();

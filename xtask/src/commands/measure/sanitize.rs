@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let programs = Programs::find_or_build(&steps)?;
     let (Some(program), true) = (tools::tool(SANITIZER), paths::has_gpu()) else {
         return elsewhere(&programs, &steps);
     };
@@ -136,7 +136,7 @@ impl Session<'_> {
         };
         let mut wrong = None;
         let check = ["check", "--json"].map(String::from);
-        let ended = self.programs.lines_under(&words, step, &check, &status, |_, line| {
+        let ended = self.programs.stream_records_under(&words, step, &check, &status, |_, line| {
             match line {
                 Line::Run(run) => drop(self.run.get_or_insert(*run)),
                 Line::Check(check) => {

@@ -102,13 +102,13 @@ impl Session {
         let steps = step_args::with_kernels(&steps)?;
         interrupt::watch();
         kernels::compile_edited(&steps)?;
-        let programs = Programs::ready(&steps)?;
+        let programs = Programs::find_or_build(&steps)?;
         let mut words = ["sums", "--json"].map(String::from).to_vec();
         words.extend(args.device.words.iter().cloned());
         let (status, mut failures) = (Status::on_stderr(), Vec::new());
         for step in steps {
             status.set(&format!("{}  {}", step.id, step.name));
-            let ended = programs.lines(step, &words, &status, |text, line| {
+            let ended = programs.stream_records(step, &words, &status, |text, line| {
                 if args.json {
                     output::print(&format!("{text}\n"))?;
                 }

@@ -60,13 +60,13 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     if args.search {
-        let programs = Programs::ready(&steps)?;
+        let programs = Programs::find_or_build(&steps)?;
         let (programs, seconds, most, save) = (&programs, args.seconds, args.most, args.save);
         let found = search::Search { root: &root, programs, step, seconds, most, save }.run()?;
         return written(&root, FOUND, &found);
     }
     let words = ["tune".to_owned(), root.join(SAMPLES).display().to_string()];
-    let costs = Programs::ready(&steps)?.output_of(step, &words)?;
+    let costs = Programs::find_or_build(&steps)?.output_of(step, &words)?;
     written(&root, COSTS, &costs)
 }
 
