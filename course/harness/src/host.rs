@@ -2,7 +2,7 @@
 
 use catalog::{Shape, Work};
 use records::Outcome;
-use records::record::{Accuracy, By, Passed, Yardstick};
+use records::record::{Accuracy, Passed, Submission, Yardstick};
 
 use crate::case::Case;
 use crate::diagnose::{Terms, WrongResult};
@@ -64,8 +64,13 @@ pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) 
             || multiply(case.shape, &reals.a, &reals.b, &mut c),
             || other(case.shape, &reals.a, &reals.b, &mut other_c),
         );
-        let yardstick =
-            Yardstick { name: name.into(), by: By::Batch, algorithm: None, hot: other_hot, duel: None };
+        let yardstick = Yardstick {
+            name: name.into(),
+            submission: Submission::Batch,
+            algorithm: None,
+            hot: other_hot,
+            duel: None,
+        };
         (hot, yardstick)
     });
     let (hot, yardstick) = timed.unzip();

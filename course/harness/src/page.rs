@@ -223,7 +223,7 @@ mod tests {
     use cudarc::driver::LaunchConfig;
     use records::Samples;
     use records::duel::Duel;
-    use records::record::{Accuracy, By, Roofline, Yardstick};
+    use records::record::{Accuracy, Roofline, Submission, Yardstick};
 
     fn geometry(shape: Shape) -> LaunchConfig {
         LaunchConfig {
@@ -273,14 +273,14 @@ mod tests {
             block: [256, 1, 1],
             accuracy: Accuracy { max_abs_error: 7.0e-5, max_of_bound: 0.004, exact_on_integers: true },
             batch: 10,
-            by: By::Batch,
+            submission: Submission::Batch,
             hot: Some(Samples(vec![0.1, 0.1, 0.1])),
             cold: Some(Samples(vec![0.125])),
             whole: Some(Samples(vec![12.5])),
             cpu_ms: Some(20.0),
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
-                by: By::Batch,
+                submission: Submission::Batch,
                 algorithm: None,
                 hot: Samples(vec![0.05]),
                 duel: None,

@@ -377,7 +377,7 @@ impl<'a> Subject<'a> {
         let timed = timing::time(gpu, &mut session, yardstick, self.setup.duel)?;
         drop(session);
         passed.batch = timed.batch;
-        passed.by = timed.by;
+        passed.submission = timed.submission;
         passed.hot = Some(timed.hot);
         passed.cold = timed.cold;
         passed.yardstick = timed.yardstick;

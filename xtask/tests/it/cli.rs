@@ -11,8 +11,8 @@ use catalog::{STEPS, Shape, Step};
 use counters::Counters;
 use records::machine_code::{Forecast, MachineCode, Prediction};
 use records::record::{
-    Accuracy, By, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
-    Yardstick,
+    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
+    Submission, Yardstick,
 };
 use records::sums::{self, Sum};
 
@@ -183,14 +183,14 @@ fn passed(emulated: bool) -> Outcome {
         dynamic_shared: 0,
         accuracy: Accuracy { max_abs_error: 1e-6, max_of_bound: 0.1, exact_on_integers: true },
         batch: 1,
-        by: By::Batch,
+        submission: Submission::Batch,
         hot: (!emulated).then(|| Samples(vec![0.25, 0.26, 0.25])),
         cold: None,
         whole: None,
         cpu_ms: None,
         yardstick: (!emulated).then(|| Yardstick {
             name: "cuBLAS".into(),
-            by: By::Batch,
+            submission: Submission::Batch,
             algorithm: None,
             hot: Samples(vec![0.2]),
             duel: None,
