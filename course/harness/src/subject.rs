@@ -131,7 +131,7 @@ impl<'a> Subject<'a> {
         Ok(Some(other))
     }
 
-    /// Verifies on every inputs, then times on the last.
+    /// Verifies on all inputs, then times on the last.
     fn measure<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
@@ -178,7 +178,7 @@ impl<'a> Subject<'a> {
             ..Passed::default()
         };
         let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
-        // There is a last inputs: the kernel was verified on it.
+        // Not empty: the kernel was verified on these inputs.
         if let Some(inputs) = all_inputs.last().filter(|_| is_timed) {
             self.time(shape, inputs, make, yardstick()?, &mut passed)?;
         }
