@@ -32,11 +32,11 @@ pub struct Item {
 pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
     let name = &graded.task.name;
     let mut parts = vec![
-        ("right".to_owned(), RIGHT.to_owned(), graded.right),
-        ("clean".to_owned(), CLEAN.to_owned(), graded.clean),
+        ("right".to_owned(), RIGHT.to_owned(), graded.points_right),
+        ("clean".to_owned(), CLEAN.to_owned(), graded.points_clean),
     ];
     for (id, what) in graded.task.criteria() {
-        let max = graded.does.get(id).copied().unwrap_or(0.0);
+        let max = graded.points_by_criterion.get(id).copied().unwrap_or(0.0);
         parts.push((id.to_owned(), what.to_owned(), max));
     }
     parts.retain(|(_, _, max)| *max > 0.0);
@@ -114,7 +114,7 @@ mod tests {
         for part in &mut verdict.parts {
             *part = Part {
                 status: if failed.contains(&part.id.as_str())
-                    || failed.contains(&"does") && graded.does.contains_key(&part.id)
+                    || failed.contains(&"does") && graded.points_by_criterion.contains_key(&part.id)
                 {
                     Status::Failed
                 } else {

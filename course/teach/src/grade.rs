@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::text::{Paint, Table};
-use grader::grade::{Class, Grading, Stop as Stopped};
+use grader::grade::{Class, Grading, GradingError};
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Compiled, TaskLimits, Tools};
@@ -66,16 +66,16 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         starters: &starters,
     };
     let bar = Bar::new();
-    let watch = |done: usize, of: usize| {
+    let on_progress = |done: usize, of: usize| {
         bar.show(done, of);
         !interrupt::happened()
     };
     let class = match args.part {
         Some((part, of)) => {
-            grader::grade::run_part(&grading, part, of, &watch).map_err(stopped)?;
+            grader::grade::run_part(&grading, part, of, &on_progress).map_err(stopped)?;
             return Ok(CommandOutcome::Passed);
         }
-        None => grader::grade::run(&grading, &watch).map_err(stopped)?,
+        None => grader::grade::run(&grading, &on_progress).map_err(stopped)?,
     };
     drop(bar);
     let files = grader::formats::write(&class, &args.out).map_err(anyhow::Error::msg)?;
@@ -152,12 +152,12 @@ fn refusal(why: &str) -> String {
     )
 }
 
-fn stopped(stop: Stopped) -> anyhow::Error {
-    match stop {
-        Stopped::Interrupted { done, of } => {
+fn stopped(error: GradingError) -> anyhow::Error {
+    match error {
+        GradingError::Interrupted { done, of } => {
             Stop::Interrupted(format!("{done} of {of} results are kept; the same command goes on")).into()
         }
-        Stopped::Failed(why) => anyhow!(why),
+        GradingError::Failed(why) => anyhow!(why),
     }
 }
 
