@@ -202,8 +202,8 @@ fn judge_all(
                         break;
                     };
                     let goes_on = match judge_one(grading, entry) {
-                        Ok(true) => on_progress(done.fetch_add(1, Ordering::SeqCst) + 1, of),
-                        Ok(false) => false,
+                        Ok(Judged::Stored) => on_progress(done.fetch_add(1, Ordering::SeqCst) + 1, of),
+                        Ok(Judged::Interrupted) => false,
                         Err(why) => {
                             if let Ok(mut trouble) = trouble.lock() {
                                 trouble.get_or_insert(why);
@@ -237,11 +237,18 @@ enum StoredOutcome {
     Ungraded(String),
 }
 
-/// Judges a source and stores the outcome. Returns false without storing it after an interrupt. An error concerns the
-/// folder for results: failures of one source do not stop the others.
-fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
+/// Outcome of judging one source.
+enum Judged {
+    Stored,
+    /// Nothing is stored.
+    Interrupted,
+}
+
+/// Judges a source and stores the outcome. An error concerns the folder for results: failures of one source do not stop
+/// the others.
+fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, String> {
     let (Handed::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
-        return Ok(true);
+        return Ok(Judged::Stored);
     };
     let job = work(grading.out).join(format!("{key}.job"));
     let io = |error: std::io::Error| format!("{}: {error}", job.display());
@@ -261,7 +268,7 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
         Ok(Ok(verdict)) => StoredOutcome::Verdict(Box::new(verdict)),
         _ if (grading.tools.launcher.interrupted)() => {
             remove()?;
-            return Ok(false);
+            return Ok(Judged::Interrupted);
         }
         Ok(Err(why)) => StoredOutcome::Ungraded(why),
         Err(_) => StoredOutcome::Ungraded("the grader made a mistake: look at this one by hand".into()),
@@ -269,7 +276,7 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
     let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
     write_whole(&file(grading.out, key), &text).map_err(io)?;
     remove()?;
-    Ok(true)
+    Ok(Judged::Stored)
 }
 
 fn file(out: &Path, key: &str) -> PathBuf {
