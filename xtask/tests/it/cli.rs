@@ -584,7 +584,7 @@ fn sums_of_another_machine_become_a_record() {
     --- stderr
     2 sums are saved in book/data/test-100-sums.json
     ");
-    let record = sums::Record::load(&root.join("book/data/test-100-sums.json")).expect("a record");
+    let record = sums::SumsRecord::load(&root.join("book/data/test-100-sums.json")).expect("a record");
     assert_eq!((record.runs.len(), record.sums.len()), (1, 2));
     fs::write(root.join("sums.jsonl"), "no JSON\n").expect("a file");
     let mut command = xtask("sums --from sums.jsonl");

@@ -389,15 +389,15 @@ impl Rules<'_> {
             let path = self.root.join(&file);
             let (loaded, again) = if file.ends_with("-counters.json") {
                 let again = "measure again with: cargo xtask profile all --save";
-                (profile::Record::load(&path).map(drop), again)
+                (profile::ProfileRecord::load(&path).map(drop), again)
             } else if file.ends_with("-busiest.json") {
-                (busiest::Record::load(&path).map(drop), again)
+                (busiest::BusiestRecord::load(&path).map(drop), again)
             } else if file.ends_with("-sanitizer.json") {
                 let again = "check again with: cargo xtask sanitize --save";
-                (sanitizer::Record::load(&path).map(drop), again)
+                (sanitizer::SanitizerRecord::load(&path).map(drop), again)
             } else if file.ends_with("-sums.json") {
                 let again = "compute them again with: cargo xtask sums --save";
-                (sums::Record::load(&path).map(drop), again)
+                (sums::SumsRecord::load(&path).map(drop), again)
             } else {
                 (Record::load(&path).map(|record| self.measurements(&file, &record, again)), again)
             };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::text::{Paint, Table};
 use catalog::{STEPS, Shape, Step};
-use records::profile::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
+use records::profile::{self, Counted, PAIRS, Profile, ProfileRecord, Profiler, Sheet};
 use records::record::{Launched, Line, Run};
 use serde_json::json;
 use xtask_support::CommandOutcome;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         tool: tool.display().to_string(),
         version: format!("Nsight Compute {version}"),
         by: None,
-        record: Record::default(),
+        record: ProfileRecord::default(),
     };
     let paint = Paint::for_stdout();
     for step in &steps {
@@ -193,7 +193,7 @@ struct Session<'a> {
     version: String,
     /// Described by the first process.
     by: Option<Profiler>,
-    record: Record,
+    record: ProfileRecord,
 }
 
 impl Session<'_> {
@@ -265,7 +265,7 @@ impl Session<'_> {
     fn save(&self, folder: &Path) -> Result<PathBuf> {
         let by = self.by.as_ref().context("nothing was profiled")?;
         let path = folder.join(format!("{}-counters.json", record_files::slug(&by.run)));
-        Record::merge_into(&path, by, &self.record.profiles)?;
+        ProfileRecord::merge_into(&path, by, &self.record.profiles)?;
         Ok(path)
     }
 }
@@ -408,7 +408,7 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
 fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     let root = paths::checkout()
         .context("--table is of kernels/counters.json in a checkout, and this folder is not one")?;
-    let mut record = Record::default();
+    let mut record = ProfileRecord::default();
     for found in records(&root)? {
         for profile in found.profiles {
             if let Some(by) = found.runs.iter().find(|by| by.run.id == profile.run) {
@@ -472,11 +472,11 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
 }
 
 /// All records of profilers in `book/data`.
-fn records(root: &Path) -> Result<Vec<Record>> {
+fn records(root: &Path) -> Result<Vec<ProfileRecord>> {
     let folder = root.join("book/data");
     let paths = catalog::files::files_ending_with(&folder, "-counters.json")
         .with_context(|| format!("reading {}", paths::shown(&folder)))?;
-    paths.iter().map(|path| Ok(Record::load(path)?)).collect()
+    paths.iter().map(|path| Ok(ProfileRecord::load(path)?)).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use catalog::Step;
 use catalog::text::{Paint, Table};
 use records::record::{Line, Run};
-use records::sanitizer::{Record, Session as Checked, TOOLS, Verdict as Said};
+use records::sanitizer::{SanitizerRecord, Session as Checked, TOOLS, Verdict as Said};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
 use xtask_support::programs::Programs;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             sanitizer: format!("Compute Sanitizer {version}"),
             driver_version: tools::driver_version().unwrap_or_else(|| "unknown".into()),
         };
-        Record::merge_into(&path, &by, &session.verdicts)?;
+        SanitizerRecord::merge_into(&path, &by, &session.verdicts)?;
         output::note(&format!("saved in {}", paths::shown(&path)));
     }
     match clean {
