@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use catalog::files::write_whole;
 use catalog::provenance::sha256;
 use serde::{Deserialize, Serialize};
-use tasks::verdict::{Status, Verdict};
+use tasks::verdict::{Status, Verdict, part_id};
 
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
@@ -347,7 +347,7 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
     let absent = |status: Status, code: Option<&str>, why: &str| {
         let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", why);
         // Nothing was compiled.
-        verdict.parts.retain(|part| part.id != "compiles");
+        verdict.parts.retain(|part| part.id != part_id::COMPILES);
         verdict.status = status;
         verdict.code = code.map(str::to_owned);
         verdict

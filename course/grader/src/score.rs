@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tasks::TaskName;
-use tasks::verdict::{CLEAN, RIGHT, Status, Verdict};
+use tasks::verdict::{CLEAN, RIGHT, Status, Verdict, part_id};
 
 use crate::rubric::{GradedQuestion, GradedTask};
 
@@ -32,8 +32,8 @@ pub struct Item {
 pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
     let name = &graded.task.name;
     let mut parts = vec![
-        ("right".to_owned(), RIGHT.to_owned(), graded.points_right),
-        ("clean".to_owned(), CLEAN.to_owned(), graded.points_clean),
+        (part_id::RIGHT.to_owned(), RIGHT.to_owned(), graded.points_right),
+        (part_id::CLEAN.to_owned(), CLEAN.to_owned(), graded.points_clean),
     ];
     for (id, what) in graded.task.criteria() {
         let max = graded.points_by_criterion.get(id).copied().unwrap_or(0.0);

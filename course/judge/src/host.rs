@@ -4,7 +4,7 @@ use catalog::Shape;
 use tasks::Task;
 use tasks::compile::Refused;
 use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
-use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
+use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict, WRONG_RESULT, part_id};
 
 use crate::emulated_module::{EmulatedModule, LaunchSetup};
 use crate::trial::{Trial, trials};
@@ -40,8 +40,11 @@ fn all_passed(task: &Task) -> Verdict {
     let mut verdict = Verdict::stopped(task.name.clone(), &[], "", "");
     verdict.status = Status::Passed;
     (verdict.code, verdict.why) = (None, None);
-    verdict.parts =
-        vec![Part::passed("compiles", READ), Part::passed("right", RIGHT), Part::passed("clean", CLEAN)];
+    verdict.parts = vec![
+        Part::passed(part_id::COMPILES, READ),
+        Part::passed(part_id::RIGHT, RIGHT),
+        Part::passed(part_id::CLEAN, CLEAN),
+    ];
     verdict
 }
 
@@ -172,7 +175,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
         None => verdict,
         Some(wrong) => {
             let why = wrong.in_a_sentence();
-            failed(verdict, RIGHT_AT, "wrong-result", &why)
+            failed(verdict, RIGHT_AT, WRONG_RESULT, &why)
         }
     }
 }

@@ -33,7 +33,9 @@ use simt::gpu::Value;
 use simt::launch::Watch;
 use tasks::measure::Taken;
 use tasks::task::Criterion;
-use tasks::verdict::{CLEAN, CriterionValue, Found, Part, RIGHT, Status, Verdict, Wrong};
+use tasks::verdict::{
+    CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict, WRONG_RESULT, Wrong, part_id,
+};
 use tasks::{Task, compile::Refused};
 
 use ahead::Ahead;
@@ -129,7 +131,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     fn is_broken(&self) -> bool {
-        self.findings.iter().any(|found| found.severity == "error")
+        self.findings.iter().any(|found| found.severity == Severity::Error)
     }
 
     /// Runs one shape with all checks; false when a check found a mistake.
@@ -167,7 +169,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
         // An undefined value in the result is a mistake even where it happens to be the right one.
         for output in &report.outputs {
-            self.add(found(&output.finding, trial.shape, Some("error")));
+            self.add(found(&output.finding, trial.shape, Some(Severity::Error)));
         }
         if self.is_broken() {
             return TrialOutcome::Broken;
@@ -264,8 +266,9 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     fn verdict(self, criteria: Vec<Part>) -> Verdict {
-        let error = self.findings.iter().find(|found| found.severity == "error");
-        let (mut right, mut clean) = (Part::passed("right", RIGHT), Part::passed("clean", CLEAN));
+        let error = self.findings.iter().find(|found| found.severity == Severity::Error);
+        let (mut right, mut clean) =
+            (Part::passed(part_id::RIGHT, RIGHT), Part::passed(part_id::CLEAN, CLEAN));
         if let Some(found) = error {
             clean.status = Status::Failed;
             clean.why = Some(found.title.clone());
@@ -278,7 +281,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             right.status = Status::Failed;
             right.why = Some(wrong.in_a_sentence());
         }
-        let mut parts = vec![Part::passed("compiles", "the source compiles"), right, clean];
+        let mut parts = vec![Part::compiles(), right, clean];
         match criteria.len() == self.task.does.len() {
             true => parts.extend(criteria),
             false => {
@@ -288,8 +291,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
         let failed = parts.iter().find(|part| part.status == Status::Failed);
         let code = failed.map(|part| match (part.id.as_str(), error) {
-            ("clean", Some(found)) => found.code.clone(),
-            ("right", _) => "wrong-result".to_owned(),
+            (part_id::CLEAN, Some(found)) => found.code.clone(),
+            (part_id::RIGHT, _) => WRONG_RESULT.to_owned(),
             (id, _) => id.to_owned(),
         });
         Verdict {
@@ -322,17 +325,14 @@ fn keep_more_informative(kept: &mut Option<Wrong>, wrong: Wrong) {
 }
 
 /// Converts a finding to a record; `severity` overrides its own.
-fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<&str>) -> Found {
-    let word = |value: serde_json::Result<serde_json::Value>| {
-        let value = value.unwrap_or_default();
-        value.as_str().unwrap_or_default().to_owned()
-    };
+fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity>) -> Found {
+    let code = serde_json::to_value(finding.code).unwrap_or_default();
     Found {
-        severity: match severity {
-            Some(severity) => severity.to_owned(),
-            None => word(serde_json::to_value(finding.severity)),
-        },
-        code: word(serde_json::to_value(finding.code)),
+        severity: severity.unwrap_or(match finding.severity {
+            simt::check::Severity::Error => Severity::Error,
+            simt::check::Severity::Warning => Severity::Warning,
+        }),
+        code: code.as_str().unwrap_or_default().to_owned(),
         title: finding.title.clone(),
         file: finding.place.as_ref().map_or(String::new(), |place| place.file.clone()),
         line: finding.place.as_ref().map_or(0, |place| place.line),
@@ -347,7 +347,7 @@ fn refused(text: &str, shape: Shape) -> Found {
     let code = first.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     let title = first.split_once("]: ").map_or(first, |(_, title)| title);
     Found {
-        severity: "error".into(),
+        severity: Severity::Error,
         code: code.map_or("E-LAUNCH", |(code, _)| code).to_owned(),
         title: title.to_owned(),
         file: String::new(),

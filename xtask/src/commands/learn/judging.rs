@@ -11,7 +11,7 @@ use catalog::provenance::target_of;
 use catalog::text::Paint;
 use tasks::explain::Explained;
 use tasks::progress::Progress;
-use tasks::verdict::{Part, Status, Verdict};
+use tasks::verdict::{Part, Status, Verdict, part_id};
 use tasks::{Task, TaskName};
 use xtask_support::compile_cache::CompileCache;
 use xtask_support::output::{self, Stop};
@@ -190,12 +190,14 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
     };
     let indent = " ".repeat(width + 13);
     let text = match (part.status, &part.why) {
-        (Status::Passed, _) if part.id == "right" => {
+        (Status::Passed, _) if part.id == part_id::RIGHT => {
             format!("{} on {} shapes", part.what, verdict.n_shapes)
         }
         (Status::Passed, _) => part.what.clone(),
         (Status::NotRun, Some(why)) => format!("{}: {why}", part.what),
-        (_, Some(why)) if matches!(part.id.as_str(), "compiles" | "right" | "clean") => why.clone(),
+        (_, Some(why)) if matches!(part.id.as_str(), part_id::COMPILES | part_id::RIGHT | part_id::CLEAN) => {
+            why.clone()
+        }
         _ => part.what.clone(),
     };
     let mut out = format!("  {word}  {:<width$}  {text}\n", part.id);
