@@ -13,7 +13,17 @@ use reference::inputs::Real as _;
 use reference::verify::{self, Comparison};
 
 /// Said of a result that is 0 where it is wrong, which has many causes.
-pub const ZEROS: &str = "they are 0";
+const ZEROS: &str = "they are 0";
+
+/// Information that a diagnosis has on the cause of a mistake, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Clue {
+    Nothing,
+    /// The wrong elements are 0 in no pattern, which has many causes.
+    Zeros,
+    /// Values or a pattern that few mistakes produce.
+    Specific,
+}
 
 /// A product's operands as they are stored.
 pub struct Terms {
@@ -51,6 +61,8 @@ pub struct Diagnosis {
     pub first: String,
     /// The likely cause, where one is known.
     pub looks: Option<String>,
+    /// How much `looks` says.
+    pub clue: Clue,
     /// Which tiles are wrong, drawn; empty where there is one only.
     pub map: String,
 }
@@ -72,9 +84,13 @@ impl WrongResult<'_> {
             true => format!("all {all} elements are wrong"),
             false => format!("{n} of {all} elements are wrong"),
         };
-        let sentence = match (self.what(&wrong), self.place(&wrong)) {
-            (Some(what), Some(place)) => Some(format!("{what}; {place}")),
-            (what, place) => what.or(place),
+        let is_zero = self.is_zero(&wrong);
+        let what = if is_zero { Some(ZEROS.to_owned()) } else { self.what(&wrong) };
+        let (clue, sentence) = match (what, self.place(&wrong)) {
+            (Some(what), Some(place)) => (Clue::Specific, Some(format!("{what}; {place}"))),
+            (Some(what), None) if is_zero => (Clue::Zeros, Some(what)),
+            (None, None) => (Clue::Nothing, None),
+            (what, place) => (Clue::Specific, what.or(place)),
         };
         let why = match &sentence {
             Some(sentence) => format!("{amount}: {sentence}"),
@@ -91,7 +107,7 @@ impl WrongResult<'_> {
         }
         let map = self.map(&wrong);
         details.push_str(&map);
-        Diagnosis { why, details, first, looks: sentence, map }
+        Diagnosis { why, details, first, looks: sentence, clue, map }
     }
 
     fn output(&self) -> &'static str {
@@ -158,6 +174,11 @@ impl WrongResult<'_> {
 
     // Values of the wrong elements.
 
+    fn is_zero(&self, wrong: &Wrong) -> bool {
+        let cols = self.answer.cols();
+        wrong.samples().iter().all(|[row, col]| self.got[row * cols + col] == 0.0)
+    }
+
     fn what(&self, wrong: &Wrong) -> Option<String> {
         let samples = wrong.samples();
         let all = |holds: &dyn Fn(usize, usize) -> bool| samples.iter().all(|[row, col]| holds(*row, *col));
@@ -175,9 +196,6 @@ impl WrongResult<'_> {
                 _ => "C, or from memory that nobody wrote",
             };
             return Some(format!("they are NaN though the inputs are not: something is read from {from}"));
-        }
-        if all(&|row, col| got(row, col) == 0.0) {
-            return Some(ZEROS.into());
         }
         if samples.len() < MIN_SAMPLES {
             return None;

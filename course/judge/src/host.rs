@@ -7,7 +7,7 @@ use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, re
 use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict, WRONG_RESULT, part_id};
 
 use crate::emulated_module::{EmulatedModule, LaunchSetup};
-use crate::trial::{Trial, trials};
+use crate::trial::{Mismatch, Trial, trials};
 use crate::{Judgement, Request, keep_more_informative, shapes};
 
 /// Judges an answer. For a launch, `request.ptx` is the finished kernel; the error means that it cannot be loaded,
@@ -153,6 +153,7 @@ impl Operand<'_> {
 fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     let task = request.task;
     let mut verdict = all_passed(task);
+    let mut kept = None;
     for shape in shapes::of(task, request.seed, request.hidden) {
         let mut right = true;
         for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
@@ -163,18 +164,19 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
                     return failed(verdict, at, code, &format!("on {shape}: {why}"));
                 }
             };
-            if let Some(wrong) = trial.look(task, &got) {
-                keep_more_informative(&mut verdict.wrong, wrong);
+            if let Some(mismatch) = trial.look(task, &got) {
+                keep_more_informative(&mut kept, mismatch);
                 right = false;
                 break;
             }
         }
         verdict.n_shapes += usize::from(right);
     }
-    match &verdict.wrong {
+    match kept {
         None => verdict,
-        Some(wrong) => {
+        Some(Mismatch { wrong, .. }) => {
             let why = wrong.in_a_sentence();
+            verdict.wrong = Some(wrong);
             failed(verdict, RIGHT_AT, WRONG_RESULT, &why)
         }
     }

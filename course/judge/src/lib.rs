@@ -27,20 +27,19 @@ pub mod trial;
 use catalog::Shape;
 use counters::Counters;
 use diagnostics::Report;
-use harness::diagnose::ZEROS;
 use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::launch::Watch;
 use tasks::measure::Taken;
 use tasks::task::Criterion;
 use tasks::verdict::{
-    CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict, WRONG_RESULT, Wrong, part_id,
+    CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict, WRONG_RESULT, part_id,
 };
 use tasks::{Task, compile::Refused};
 
 use ahead::Ahead;
 use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
-use trial::{Trial, trials};
+use trial::{Mismatch, Trial, trials};
 
 /// A kernel with the task to judge it by.
 #[derive(Debug, Clone)]
@@ -90,7 +89,7 @@ struct Judgement<'a, T: Sums> {
     machine: &'a EmulatedModule<'a>,
     n_shapes: usize,
     findings: Vec<Found>,
-    wrong: Option<Wrong>,
+    mismatch: Option<Mismatch>,
     printed: String,
     element: std::marker::PhantomData<T>,
 }
@@ -109,7 +108,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             machine,
             n_shapes: 0,
             findings: Vec::new(),
-            wrong: None,
+            mismatch: None,
             printed: String::new(),
             element: std::marker::PhantomData,
         }
@@ -123,7 +122,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 break;
             }
         }
-        let criteria = match self.wrong.is_some() || self.is_broken() {
+        let criteria = match self.mismatch.is_some() || self.is_broken() {
             true => Vec::new(),
             false => self.measure_criteria(),
         };
@@ -176,8 +175,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
         match trial.look(self.task, &got) {
             None => TrialOutcome::Right(Box::new(report)),
-            Some(wrong) => {
-                keep_more_informative(&mut self.wrong, wrong);
+            Some(mismatch) => {
+                keep_more_informative(&mut self.mismatch, mismatch);
                 TrialOutcome::Wrong
             }
         }
@@ -277,7 +276,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 None => "the result of a kernel with such a mistake says nothing".into(),
                 Some(_) => host::NOT_RIGHT.into(),
             });
-        } else if let Some(wrong) = &self.wrong {
+        } else if let Some(Mismatch { wrong, .. }) = &self.mismatch {
             right.status = Status::Failed;
             right.why = Some(wrong.in_a_sentence());
         }
@@ -301,7 +300,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             code,
             why: failed.and_then(|part| part.why.clone()),
             n_shapes: self.n_shapes,
-            wrong: self.wrong.filter(|_| error.is_none()),
+            wrong: self.mismatch.filter(|_| error.is_none()).map(|mismatch| mismatch.wrong),
             findings: self.findings,
             compiler: None,
             printed: self.printed,
@@ -312,15 +311,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 
 /// Keeps the more informative of two wrong results: one with a pattern, or with a map. A single row or column shows
 /// little.
-fn keep_more_informative(kept: &mut Option<Wrong>, wrong: Wrong) {
-    let is_flat = |wrong: &Wrong| wrong.shape.m == 1 || wrong.shape.n == 1;
-    let rank = |wrong: &Wrong| {
-        let names_a_cause = |diagnosis: &String| diagnosis != ZEROS;
-        let diagnosis = wrong.diagnosis.as_ref();
-        (diagnosis.is_some_and(names_a_cause), diagnosis.is_some(), !is_flat(wrong), !wrong.map.is_empty())
-    };
-    if kept.as_ref().is_none_or(|known| rank(&wrong) > rank(known)) {
-        *kept = Some(wrong);
+fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
+    let is_flat = |shape: Shape| shape.m == 1 || shape.n == 1;
+    let rank = |Mismatch { clue, wrong }: &Mismatch| (*clue, !is_flat(wrong.shape), !wrong.map.is_empty());
+    if kept.as_ref().is_none_or(|known| rank(&mismatch) > rank(known)) {
+        *kept = Some(mismatch);
     }
 }
 
@@ -359,12 +354,15 @@ fn refused(text: &str, shape: Shape) -> Found {
 
 #[cfg(test)]
 mod tests {
+    use harness::diagnose::Clue;
+    use tasks::verdict::Wrong;
+
     use super::*;
 
     /// The kept diagnosis of two wrong results, each with the columns of its shape.
-    fn kept(one: (&str, usize), two: (&str, usize)) -> Option<String> {
+    fn kept(one: (Clue, &str, usize), two: (Clue, &str, usize)) -> Option<String> {
         let mut kept = None;
-        for (diagnosis, n) in [one, two] {
+        for (clue, diagnosis, n) in [one, two] {
             let wrong = Wrong {
                 shape: Shape { m: 31, n, k: 17 },
                 on: "reals".into(),
@@ -374,17 +372,18 @@ mod tests {
                 diagnosis: (!diagnosis.is_empty()).then(|| diagnosis.to_owned()),
                 map: "o".into(),
             };
-            keep_more_informative(&mut kept, wrong);
+            keep_more_informative(&mut kept, Mismatch { clue, wrong });
         }
-        kept.and_then(|wrong| wrong.diagnosis)
+        kept.and_then(|mismatch| mismatch.wrong.diagnosis)
     }
 
     #[test]
     fn a_cause_says_more_than_zeros_and_zeros_more_than_nothing() {
-        let cause = "the last 1 of 97 terms of each sum are missing (k >= 96)";
-        assert_eq!(kept((ZEROS, 33), (cause, 33)).as_deref(), Some(cause));
-        assert_eq!(kept((cause, 1), (ZEROS, 33)).as_deref(), Some(cause));
-        assert_eq!(kept(("", 33), (ZEROS, 33)).as_deref(), Some(ZEROS));
-        assert_eq!(kept((cause, 1), ("another", 33)).as_deref(), Some("another"));
+        let cause = |n| (Clue::Specific, "terms are missing", n);
+        let (zeros, nothing) = ((Clue::Zeros, "they are 0", 33), (Clue::Nothing, "", 33));
+        assert_eq!(kept(zeros, cause(33)).as_deref(), Some("terms are missing"));
+        assert_eq!(kept(cause(1), zeros).as_deref(), Some("terms are missing"));
+        assert_eq!(kept(nothing, zeros).as_deref(), Some("they are 0"));
+        assert_eq!(kept(cause(1), (Clue::Specific, "another", 33)).as_deref(), Some("another"));
     }
 }
