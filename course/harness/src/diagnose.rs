@@ -476,24 +476,28 @@ impl Wrong {
             .then(|| format!("only in the columns from {col} on: {name}[..][{col}..]"))
     }
 
-    /// Rows or columns whose number leaves certain rests.
+    /// Rows or columns whose number leaves certain remainders.
     fn residues(&self, name: &str) -> Option<String> {
         for (axis, what, size) in [(0, "row", self.rows), (1, "column", self.cols)] {
             for modulus in [2, 4, 8, 16, 32] {
                 if size < 2 * modulus {
                     break;
                 }
-                let mut rests = vec![false; modulus];
+                let mut remainders = vec![false; modulus];
                 for place in self.places() {
-                    rests[place[axis] % modulus] = true;
+                    remainders[place[axis] % modulus] = true;
                 }
-                let n_rests = rests.iter().filter(|rest| **rest).count();
-                // Most of what has such a rest is wrong, and it is no more than half of all.
+                let n_remainders = remainders.iter().filter(|remains| **remains).count();
+                // Most lines with such a remainder are wrong, and they are at most half of all lines.
                 let n_such: usize =
-                    (0..size).filter(|i| rests[i % modulus]).count() * (self.rows * self.cols / size);
-                if 2 * n_rests <= modulus && self.n * 10 >= n_such * 9 {
-                    let rests: Vec<_> = (0..modulus).filter(|i| rests[*i]).map(|i| i.to_string()).collect();
-                    return Some(format!("only where {what} % {modulus} is {} in {name}", rests.join(", ")));
+                    (0..size).filter(|i| remainders[i % modulus]).count() * (self.rows * self.cols / size);
+                if 2 * n_remainders <= modulus && self.n * 10 >= n_such * 9 {
+                    let remainders: Vec<_> =
+                        (0..modulus).filter(|i| remainders[*i]).map(|i| i.to_string()).collect();
+                    return Some(format!(
+                        "only where {what} % {modulus} is {} in {name}",
+                        remainders.join(", ")
+                    ));
                 }
             }
         }
