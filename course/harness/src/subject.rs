@@ -58,6 +58,13 @@ enum LaunchOutcome<T> {
     Broken(Box<KernelOutcome>),
 }
 
+/// Outcome of a kernel as machine code.
+enum MachineCodeOutcome {
+    /// The record, which says why where the emulated device does not run it, and the report of the counted launch.
+    Passed(Box<MachineCode>, Option<Report>),
+    Failed(KernelOutcome),
+}
+
 impl<'a> Subject<'a> {
     /// Measures a product, on integers and on reals.
     pub(crate) fn product<'g, R: Real, T: Element<R>>(
@@ -157,11 +164,11 @@ impl<'a> Subject<'a> {
         let counters = report.as_ref().map(|report| report.total);
         let machine_code = match (self.machine, all_inputs.last()) {
             (Some(machine), Some(inputs)) => match self.machine_code(machine, shape, inputs, make)? {
-                Ok((machine_code, machine_report)) => {
+                MachineCodeOutcome::Passed(machine_code, machine_report) => {
                     report = machine_report.or(report);
-                    Some(Box::new(machine_code))
+                    Some(machine_code)
                 }
-                Err(measured) => return Ok(measured),
+                MachineCodeOutcome::Failed(outcome) => return Ok(outcome),
             },
             _ => None,
         };
@@ -185,22 +192,21 @@ impl<'a> Subject<'a> {
         Ok(KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
     }
 
-    /// Verifies and counts the kernel as machine code, and predicts its time. Returns the report of the counted
-    /// launch.
+    /// Verifies and counts the kernel as machine code, and predicts its time.
     fn machine_code<'g, T: Real, R: Real>(
         &self,
         machine: &LoadedMachineCode,
         shape: Shape,
         inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Result<(MachineCode, Option<Report>), KernelOutcome>, StepError> {
+    ) -> Result<MachineCodeOutcome, StepError> {
         let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
         if let Err(why) = &machine.function {
             found.forecast = no_prediction(match unsupported(why) {
                 Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),
                 None => format!("the emulated GPU does not run its machine code: {why}"),
             });
-            return Ok(Ok((found, None)));
+            return Ok(MachineCodeOutcome::Passed(Box::new(found), None));
         }
         self.set_checks(shape, true);
         let mut measured = match self.run(Which::MachineCode, shape, inputs, make)? {
@@ -211,7 +217,7 @@ impl<'a> Subject<'a> {
                 if machine.before.is_some() {
                     found.before = Some(self.forecast(Which::Before, shape, inputs, make)?);
                 }
-                return Ok(Ok((found, report)));
+                return Ok(MachineCodeOutcome::Passed(Box::new(found), report));
             }
             LaunchOutcome::Output(got, comparison) => self.wrong(shape, inputs, &got, &comparison, true)?,
             LaunchOutcome::Broken(measured) => *measured,
@@ -219,7 +225,7 @@ impl<'a> Subject<'a> {
         if let Outcome::Failed { why, .. } = &mut measured.outcome {
             *why = format!("as machine code, and not as PTX: {why}");
         }
-        Ok(Err(measured))
+        Ok(MachineCodeOutcome::Failed(measured))
     }
 
     /// The time that a real GPU would take, by the emulated one.
@@ -388,7 +394,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The instruction that a driver's log names as unsupported.
+/// The instruction that a driver's log names as unsupported. CUDA's interface returns the log as text only.
 fn unsupported(log: &str) -> Option<&str> {
     log.split_once("unsupported `")?.1.split_once('`').map(|(mnemonic, _)| mnemonic)
 }
