@@ -11,6 +11,7 @@ mod memory;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use catalog::statistics::median;
 use clap::Parser;
 use harness::{Code, Gpu, StepError, code};
 
@@ -87,11 +88,5 @@ fn slope<N: Copy + Into<f64>>(
         let (short, long) = (time(few)?, time(many)?);
         samples.push((long - short) / (many.into() - few.into()));
     }
-    Ok(median(samples))
-}
-
-/// The median of some values; NaN for none.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    Ok(median(samples).unwrap_or(f64::NAN))
 }

@@ -204,14 +204,9 @@ impl Submission {
 pub struct Samples(pub Vec<f64>);
 
 impl Samples {
-    /// The middle value; the mean of the two middle ones.
+    /// The median; NaN without samples.
     pub fn median(&self) -> f64 {
-        let sorted = self.sorted();
-        match sorted.len() {
-            0 => f64::NAN,
-            n if n % 2 == 1 => sorted[n / 2],
-            n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-        }
+        catalog::statistics::median(self.0.clone()).unwrap_or(f64::NAN)
     }
 
     /// (third quartile − first quartile) / median.
