@@ -40,7 +40,7 @@ const NAMES: [&str; 10] = [
 /// A signal ended it.
 #[derive(Debug)]
 pub struct Stopped {
-    /// Name of the file that it compiled.
+    /// Name of the file that the compiler read.
     name: String,
     /// How it ended.
     pub status: std::process::ExitStatus,

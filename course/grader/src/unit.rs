@@ -68,8 +68,7 @@ pub mod code {
 }
 
 /// Compiles and judges a source, or judges an answer to a task for the host. `job` is an empty folder for this call
-/// alone. An error means that this was impossible for a reason other than the source, about which nothing is known
-/// then.
+/// alone. An error means that this failed for a reason other than the source; the source has no verdict then.
 pub fn judge(
     tools: &Tools,
     sandbox: &Sandbox,

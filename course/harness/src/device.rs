@@ -1,4 +1,4 @@
-//! Which device: the machine's GPU, or where there is none, the emulated one. Decided once, before the first CUDA call.
+//! Chooses the machine's GPU, or where there is none, the emulated one: once, before the first CUDA call.
 
 use std::cell::{OnceCell, RefCell};
 use std::process::{Command, Stdio};

@@ -61,9 +61,9 @@ pub struct Diagnosis {
     pub first: String,
     /// The likely cause, where one is known.
     pub looks: Option<String>,
-    /// How much `looks` says.
+    /// Information in `looks`.
     pub clue: Clue,
-    /// Which tiles are wrong, drawn; empty where there is one only.
+    /// Map of the wrong tiles; empty for a single tile.
     pub map: String,
 }
 

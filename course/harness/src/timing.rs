@@ -52,11 +52,11 @@ pub struct Timed {
 
 /// Something to compare with.
 pub struct Other<'a> {
-    /// Its name in tables: `cuBLAS` or `copy`.
+    /// Name in tables: `cuBLAS` or `copy`.
     pub name: &'static str,
     /// Puts it into the stream once.
     pub put: Box<dyn FnMut() -> Result<(), StepError> + 'a>,
-    /// Which of cublasLt's algorithms was chosen.
+    /// Number of the cublasLt algorithm; `None` where the library chose.
     pub algorithm: Option<usize>,
 }
 

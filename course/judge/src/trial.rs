@@ -30,7 +30,7 @@ pub struct Trial<T: Sums> {
 /// A wrong result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mismatch {
-    /// How much the diagnosis says of the cause.
+    /// Information on the cause in the diagnosis.
     pub clue: Clue,
     pub wrong: Wrong,
 }

@@ -313,7 +313,7 @@ fn starters(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// How far it is: a line that is redrawn on a terminal, some plain lines elsewhere.
+/// Progress of a grading: a line that is redrawn on a terminal, some plain lines elsewhere.
 struct Bar {
     status: Status,
     last: Mutex<Option<usize>>,

@@ -226,7 +226,7 @@ fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
 /// A file of `book/data` that this run adds to.
 struct Open {
     path: PathBuf,
-    /// Its content when it was opened.
+    /// Content when it was opened.
     base: Record,
     /// Lines that it does not hold yet, and the run that they belong to.
     unsaved: Vec<Line>,

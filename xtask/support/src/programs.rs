@@ -26,15 +26,15 @@ pub struct Programs {
     paths: BTreeMap<&'static str, PathBuf>,
     /// Folders that the loader searches before its default ones.
     libraries: Vec<PathBuf>,
-    /// Where the steps keep reference answers for each other. It changes no result, so no printed command has it.
+    /// Folder in which the steps keep reference answers for each other. It changes no result, so no printed command has it.
     answers: Option<PathBuf>,
 }
 
 /// Exit code and standard error of a step that ended.
 pub struct Ended {
-    /// Its exit code; `None` when it was killed.
+    /// Exit code; `None` when it was killed.
     pub code: Option<i32>,
-    /// Its standard error.
+    /// Standard error.
     pub stderr: String,
 }
 

@@ -1,4 +1,4 @@
-//! Where records are kept: the folder, and the name of a machine's file.
+//! Paths of records: the folder, and the name of a machine's file.
 
 use std::path::PathBuf;
 

@@ -19,7 +19,7 @@ pub const PAGE: &str = "kernels/COUNTERS.md";
 pub struct Sheet {
     /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// Where and with what it was measured.
+    /// Machine and tools of the measurement.
     pub runs: Vec<Profiler>,
     /// The launches, in the order of the ladder.
     pub launches: Vec<Counted>,

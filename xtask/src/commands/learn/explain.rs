@@ -89,7 +89,7 @@ fn name(column: Column) -> String {
 struct Subject {
     /// The word `yours` or `finished`, for headings.
     whose: &'static str,
-    /// Its file, for messages.
+    /// File of the kernel, for messages.
     file: String,
     explained: Explained,
     /// Lines of the files that it was made of, by the names that the PTX has for them.
@@ -302,7 +302,7 @@ fn columns(subjects: &[Subject]) -> Vec<Column> {
     Column::ALL.iter().copied().filter(tells).collect()
 }
 
-/// How lines of several files are counted. Not every compiler notes where a function was inlined.
+/// Note on how lines of several files are counted. Not every compiler notes where a function was inlined.
 fn rule(subjects: &[Subject]) -> &'static str {
     let is_other = |subject: &&Subject| {
         let mut lines = subject.explained.lines.iter();

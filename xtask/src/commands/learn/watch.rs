@@ -29,7 +29,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How often to look; and how long a file must stand still before it is checked.
+/// Interval between looks at a file, and time for which it must stand still before it is checked.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Clears the screen, and not what was scrolled out of it.
 const CLEAR: &str = "\x1b[H\x1b[2J";

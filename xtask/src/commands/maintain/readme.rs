@@ -255,7 +255,7 @@ fn of<'a>(rows: &'a [Row<'a>], kernel: &str) -> Option<&'a Row<'a>> {
     rows.iter().find(|(one, ..)| one.kernel == kernel)
 }
 
-/// Where the numbers of a table come from: a device, and the days.
+/// Origin of the numbers of a table: a device, and the days.
 fn source(record: &Record, rows: &[Row]) -> String {
     let one = rows.first().map(|(one, ..)| *one);
     let Some(run) = one.and_then(|one| record.run_of(one)) else {

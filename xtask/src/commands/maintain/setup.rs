@@ -114,7 +114,7 @@ fn with_pip(wheel: &Wheel, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Its output; its complaints when it fails.
+/// Runs a command, and returns its output, or its complaints when it fails.
 fn run_quietly(command: &mut Command) -> Result<Vec<u8>> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();

@@ -240,7 +240,7 @@ impl Rules<'_> {
         }
     }
 
-    /// What a step needs beside its program and its kernels: tasks, a chapter with a picture, outputs, records.
+    /// Files of a step beside its program and its kernels: tasks, a chapter with a picture, outputs, records.
     fn step(&mut self, step: &Step) {
         let id = step.id;
         let line = self.line_in_catalogue(id);

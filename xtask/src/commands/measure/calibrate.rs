@@ -33,10 +33,11 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// Where the files are, one for each GPU.
+/// Folder of the constants, one file for each GPU.
 const FOLDER: &str = "emulator/timing/data";
 /// The file that a GPU without one begins with.
 const FIRST: &str = "h200.json";
+/// Limits of the program `calibrate`.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
@@ -140,7 +141,7 @@ impl Measurements {
     }
 }
 
-/// How a constant follows from measurements.
+/// Rule by which a constant follows from measurements.
 enum Rule {
     /// Clocks: whole ones, because the hardware has no others; the loop itself adds some hundredths.
     Clocks(&'static str),

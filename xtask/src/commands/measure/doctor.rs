@@ -29,7 +29,7 @@ struct Item {
     found: Option<String>,
     /// Features that need it.
     cost: &'static str,
-    /// How to get it.
+    /// Instruction for getting it.
     get: String,
 }
 

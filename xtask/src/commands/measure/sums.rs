@@ -91,7 +91,7 @@ struct Session {
     skipped: Vec<Sum>,
     /// Failures of kernels, step by step.
     failed: Vec<String>,
-    /// Where records are kept, with `--save`.
+    /// Folder of the records, with `--save`.
     folder: Option<PathBuf>,
 }
 

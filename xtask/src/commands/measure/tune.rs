@@ -12,11 +12,11 @@ use xtask_support::{interrupt, kernels, paths, step_args};
 
 /// The step that chooses.
 const STEP: &str = "v11";
-/// Where its costs are.
+/// The file with the costs of the model.
 const COSTS: &str = "steps/v11/data/costs.json";
-/// Where all times are from which the costs were fitted.
+/// The file with all times to which the costs were fitted.
 const SAMPLES: &str = "steps/v11/data/samples.tsv";
-/// Where it is which plans were the fastest, of all that were searched.
+/// The file with the fastest of all plans that were searched.
 const FOUND: &str = "steps/v11/data/found.json";
 
 #[derive(clap::Args)]

@@ -26,7 +26,7 @@ struct CodeLine<'a> {
     line: u32,
     /// The instructions of the line, in the order of their addresses.
     instructions: Vec<&'a Instruction>,
-    /// How often they were issued.
+    /// Number of times that they were issued.
     issued: u64,
     /// Passes over the banks of shared memory.
     wavefronts: u64,
@@ -56,7 +56,7 @@ fn lines<'a>(own: &str, machine: &'a MachineCodeExplanation) -> Vec<CodeLine<'a>
     lines.into_values().collect()
 }
 
-/// How lines of several files are counted.
+/// Note on how lines of several files are counted.
 fn rule(lines: &[CodeLine<'_>], subject: &Subject) -> &'static str {
     let is_other = |line: &CodeLine<'_>| !line.file.is_empty() && line.file != subject.file;
     rule_of(lines.iter().any(is_other))
@@ -204,7 +204,7 @@ fn is_in_loop(machine: &MachineCodeExplanation, instruction: &Instruction) -> bo
     busiest.is_some_and(|l| (l.first..=l.last).contains(&instruction.address))
 }
 
-/// How the predicted times of both compare, in a sentence.
+/// The comparison of both predicted times, in a sentence.
 fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     let of = |subject: &'_ Subject| subject.explained.machine.as_ref()?.forecast.prediction.clone();
     let (yours, finished) = (of(yours)?, of(finished)?);
