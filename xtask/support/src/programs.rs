@@ -50,8 +50,8 @@ impl Ended {
         let text = text.strip_prefix("error: ").unwrap_or(text);
         match (text.is_empty(), self.code) {
             (false, _) => text.to_owned(),
-            (true, Some(code)) => format!("{} ended with exit code {code} and said nothing", step.id),
-            (true, None) => format!("{} was killed by the system and said nothing", step.id),
+            (true, Some(code)) => format!("{} ended with exit code {code} and printed no error", step.id),
+            (true, None) => format!("{} was killed by the system and printed no error", step.id),
         }
     }
 }

@@ -112,7 +112,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
             let answer = serde_json::from_slice(&ended.output);
             answer.map(Some).with_context(|| format!("judge printed something that is not {noun}"))
         }
-        (_, "") => bail!("judge ended ({}) and said nothing", ended.status),
+        (_, "") => bail!("judge ended ({}) and printed no error", ended.status),
         (_, words) => bail!("judge failed: {words}"),
     }
 }

@@ -41,6 +41,6 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         Some(0) => Ok(CommandOutcome::Passed),
         Some(1) => Ok(CommandOutcome::Failed),
         Some(2) => Err(Stop::Usage("see what it says above, and: cargo xtask book --help".into()).into()),
-        _ => bail!("bookbuild could not do it; the reason is above"),
+        _ => bail!("bookbuild failed; see its output above"),
     }
 }

@@ -121,7 +121,7 @@ fn run_quietly(command: &mut Command) -> Result<Vec<u8>> {
     output::command(&words.iter().map(|word| without_password(word)).collect::<Vec<_>>().join(" "));
     let output = command.stdin(Stdio::null()).output().context("it is not here")?;
     let complaint = String::from_utf8_lossy(&output.stderr);
-    let last = complaint.trim().lines().last().unwrap_or("it failed and said nothing");
+    let last = complaint.trim().lines().last().unwrap_or("it failed and printed no error");
     ensure!(output.status.success(), "{}", without_password(last.trim()));
     Ok(output.stdout)
 }

@@ -336,7 +336,7 @@ impl Rules<'_> {
                         &file,
                         number,
                         format!("{name} has a version of its own"),
-                        "say it in [workspace.dependencies] of the root Cargo.toml",
+                        "set it in [workspace.dependencies] of the root Cargo.toml",
                     );
                 }
             }
@@ -361,7 +361,7 @@ impl Rules<'_> {
                         &file,
                         number,
                         format!("`{path}` is a folder of this machine"),
-                        "say it from the root of the repository",
+                        "write it from the root of the repository",
                     );
                 }
             }
