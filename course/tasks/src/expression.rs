@@ -23,7 +23,7 @@ pub trait Arithmetic: Copy + PartialOrd + Default {
 
 impl Arithmetic for i64 {
     fn read(word: &str) -> Result<Self, &'static str> {
-        word.parse().map_err(|_| "no whole number")
+        word.parse().map_err(|_| "not a whole number")
     }
 
     fn compute(operation: Operation, a: Self, b: Self) -> Option<Self> {
@@ -40,7 +40,7 @@ impl Arithmetic for i64 {
 
 impl Arithmetic for f64 {
     fn read(word: &str) -> Result<Self, &'static str> {
-        word.parse().map_err(|_| "no number")
+        word.parse().map_err(|_| "not a number")
     }
 
     fn compute(operation: Operation, a: Self, b: Self) -> Option<Self> {
