@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
-use records::counters::Counted;
+use records::profile::Counted;
 use tests::gpu::Gpu;
 use tests::recorded::{columns_of_maps, count_of, kernel, machine_code, profiles};
 

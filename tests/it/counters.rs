@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use ::counters::Counters;
 use catalog::{NOT_MEASURED, STEPS, Work};
-use records::counters::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
+use records::profile::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
 use tests::gpu::Gpu;
 use tests::read;
 use tests::recorded::{RECORDS, columns_of_maps, count_of, kernel, profiles, ptx};
@@ -80,10 +80,10 @@ fn counters_are_the_hardwares_or_the_difference_has_a_reason() {
         for one in counted.compared().iter().filter(|one| one.difference() != 0) {
             let (name, ours, theirs) = (one.pair.name, one.ours, one.theirs);
             assert!(
-                records::counters::reason(kernel, name).is_some(),
+                records::profile::reason(kernel, name).is_some(),
                 "{kernel} on {shape}: {name} is {ours} here and {theirs} on the hardware (run {run}); if the kernel \
                  changed, measure it again where there is a GPU: cargo xtask profile {step} --save; otherwise the \
-                 emulated GPU counts wrong, or records::counters needs a reason"
+                 emulated GPU counts wrong, or records::profile needs a reason"
             );
             used.insert((kernel, name));
         }

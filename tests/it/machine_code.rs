@@ -8,7 +8,7 @@ use std::fs;
 
 use catalog::{STEPS, Work};
 use counters::Counters;
-use records::counters::{Counted, Profile, SHAPES};
+use records::profile::{Counted, Profile, SHAPES};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
@@ -52,7 +52,7 @@ fn check(profile: &Profile) {
     let is_tensor = matches!(kernel(&profile.kernel).work, Work::Tensor { .. });
     for one in counted.compared() {
         // The driver made other machine code of the PTX, and some counters are of other things.
-        if is_tensor && records::counters::reason(&profile.kernel, one.pair.name).is_some() {
+        if is_tensor && records::profile::reason(&profile.kernel, one.pair.name).is_some() {
             continue;
         }
         let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use catalog::{NOT_MEASURED, STEPS};
-use records::sanitizer::{Record, TOOLS, Verdict};
+use records::sanitizer::{SanitizerRecord, TOOLS, Verdict};
 
 fn verdicts() -> Vec<Verdict> {
     let folder = tests::root().join("book/data");
     let files = catalog::files::files_ending_with(&folder, "-sanitizer.json").expect("book/data is there");
-    let load = |path: &Path| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
+    let load = |path: &Path| SanitizerRecord::load(path).unwrap_or_else(|error| panic!("{error}"));
     files.iter().flat_map(|file| load(file).verdicts).collect()
 }
 

@@ -2,12 +2,12 @@
 //! sums themselves are compared by the tests of the steps: `sums_of_c_are_those_on_record`.
 
 use catalog::STEPS;
-use records::sums::{NOT_SUMMED, REFERENCES, Record};
+use records::sums::{NOT_SUMMED, REFERENCES, SumsRecord};
 
 #[test]
 fn every_kernel_has_sums_or_is_known_to_have_none() {
     let record =
-        Record::references(&tests::root().join("book/data")).unwrap_or_else(|error| panic!("{error}"));
+        SumsRecord::references(&tests::root().join("book/data")).unwrap_or_else(|error| panic!("{error}"));
     let mut n_known = 0;
     for step in STEPS {
         for kernel in step.kernels.iter().filter(|kernel| kernel.source.is_some()) {

@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 use catalog::files::files_ending_with;
 use catalog::{Kernel, STEPS, Work};
 use counters::Counters;
-use records::counters::{Profile, Record};
+use records::profile::{Profile, ProfileRecord};
 use simt::launch::{LaunchOptions, Watch};
 use simt::module::Module;
 
 use crate::gpu::{Argument, Gpu, Shape};
 use crate::{read, root};
 
-pub static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
+pub static RECORDS: LazyLock<Vec<ProfileRecord>> = LazyLock::new(|| {
     let paths = files_ending_with(&root().join("book/data"), "-counters.json").expect("records");
-    let load = |path: &PathBuf| Record::load(path).unwrap_or_else(|error| panic!("{error}"));
+    let load = |path: &PathBuf| ProfileRecord::load(path).unwrap_or_else(|error| panic!("{error}"));
     paths.iter().map(load).collect()
 });
 

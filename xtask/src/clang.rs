@@ -26,10 +26,10 @@ pub const MISSING: &str = match wheels::IS_OFFERED {
 /// Declarations that NVIDIA's compilers have built in.
 pub const PRELUDE: &str = include_str!("prelude.cuh");
 
-/// A template or a macro without end must not keep it busy for ever.
-const LIMIT: Duration = Duration::from_secs(60);
-/// Bytes of PTX. A kernel of the course has some ten thousand.
-const MOST: usize = 64 << 20;
+/// Time limit for one source, because a template or a macro may be without end.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Output limit of clang. The PTX of a kernel of the course has some ten thousand bytes.
+const MAX_OUTPUT_BYTES: usize = 64 << 20;
 
 /// Names under which it is installed. Versions before 14 lack what is needed here.
 const NAMES: [&str; 10] = [
@@ -40,7 +40,7 @@ const NAMES: [&str; 10] = [
 /// A signal ended it.
 #[derive(Debug)]
 pub struct Stopped {
-    /// Name of the file that it compiled.
+    /// Name of the file that the compiler read.
     name: String,
     /// How it ended.
     pub status: std::process::ExitStatus,
@@ -110,7 +110,7 @@ impl Clang {
         let given = path.strip_prefix(root).unwrap_or(path);
         command.arg("-o").arg("-").arg(given).current_dir(root);
         // It reads nothing from its standard input, and a sandbox has no empty device to give it.
-        let ended = process::run(command, LIMIT, MOST, &interrupt::happened)
+        let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
             .with_context(|| format!("starting {}", self.0.display()))?;
         match (ended.stopped, ended.status.code()) {
             (None, Some(0)) => {}
@@ -129,7 +129,7 @@ impl Clang {
                 return Err(anyhow!(DoesNotCompile(format!(
                     "{} compiles to more than {} MiB of PTX",
                     job.name,
-                    MOST >> 20
+                    MAX_OUTPUT_BYTES >> 20
                 ))));
             }
             (Some(process::Stopped::Time), _) => {
@@ -137,7 +137,7 @@ impl Clang {
                     "{} was still being compiled after {} s, and the compiler was stopped; look for a template, a \
                      macro or an #include without end",
                     job.name,
-                    LIMIT.as_secs()
+                    TIME_LIMIT.as_secs()
                 ))));
             }
         }

@@ -21,7 +21,7 @@ pub const COMPILER: &str = "TILE_COMPILER";
 
 /// The checkout, which has the tasks.
 pub fn root() -> Result<PathBuf> {
-    paths::checkout().context("the tasks are in a checkout of the repository, and this is none")
+    paths::checkout().context("the tasks are in a checkout of the repository, and this folder is not one")
 }
 
 /// The task that a command line names.

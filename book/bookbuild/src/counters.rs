@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use catalog::Step;
 use catalog::text::{escaped, grouped};
-use records::counters::{Compared, Counted, SHEET, Sheet};
+use records::profile::{Compared, Counted, SHEET, Sheet};
 
 use crate::RepoPaths;
 use crate::kernel_args::{find_kernel, find_step, parse_shape};

@@ -3,8 +3,8 @@
 use catalog::files::files_ending_with;
 use catalog::{Kernel, Shape, Work};
 use records::ceilings::Ceilings;
-use records::counters::PAIRS;
 use records::duel::{Duel, Round};
+use records::profile::PAIRS;
 use records::record::Passed;
 use records::{Outcome, Record, Run, Samples};
 

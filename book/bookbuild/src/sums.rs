@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use catalog::Kernel;
-use records::sums::{Record, Sum};
+use records::sums::{Sum, SumsRecord};
 
 use crate::RepoPaths;
 use crate::kernel_args::find_step;
@@ -12,7 +12,7 @@ use crate::quote::{Sources, run_source};
 /// Returns the table of a step; without recorded sums, the command that computes them.
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String, String> {
     let step = find_step(step)?;
-    let record = Record::references(&repo.data()).map_err(|error| error.to_string())?;
+    let record = SumsRecord::references(&repo.data()).map_err(|error| error.to_string())?;
     let mut rows = String::new();
     for kernel in step.kernels {
         let sums: Vec<&Sum> = record.sums.iter().filter(|sum| sum.kernel == kernel.name).collect();
@@ -31,7 +31,7 @@ pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Resu
     })
 }
 
-fn provenance(record: &Record, kernel: &Kernel, sum: &Sum) -> Option<String> {
+fn provenance(record: &SumsRecord, kernel: &Kernel, sum: &Sum) -> Option<String> {
     let run = record.runs.iter().find(|run| run.id == sum.run)?;
     Some(run_source(run, kernel.work))
 }

@@ -3,25 +3,25 @@
 
 use anyhow::{Context as _, ensure};
 use catalog::Shape;
-use records::busiest::{Launch, Record, UNMODELLED};
+use records::busiest::{BusiestRecord, Launch, UNMODELLED};
 use records::machine_code::{BINDS, level, unit};
 use timing::accuracy::{Needs, profiled};
 
 use crate::machine;
 use crate::table::table;
 
-fn record() -> anyhow::Result<Record> {
+fn record() -> anyhow::Result<BusiestRecord> {
     load("book/data/h200-busiest.json")
 }
 
 /// Loads the records of tensor core kernels, which the timing model does not cover, for each GPU.
-fn tensor_records() -> anyhow::Result<[Record; 2]> {
+fn tensor_records() -> anyhow::Result<[BusiestRecord; 2]> {
     Ok([load("book/data/h200-tensor-busiest.json")?, load("book/data/h100-80gb-hbm3-tensor-busiest.json")?])
 }
 
-fn load(path: &str) -> anyhow::Result<Record> {
+fn load(path: &str) -> anyhow::Result<BusiestRecord> {
     let path = machine::root().join(path);
-    Record::load(&path).with_context(|| path.display().to_string())
+    BusiestRecord::load(&path).with_context(|| path.display().to_string())
 }
 
 fn needs(launch: &Launch) -> anyhow::Result<&'static Needs> {

@@ -483,7 +483,7 @@ mod tests {
     #[test]
     fn a_pass_is_as_long_as_the_hardware_counts() -> anyhow::Result<()> {
         let path = machine::root().join("book/data/h200-counters.json");
-        let record = records::counters::Record::load(&path)?;
+        let record = records::profile::ProfileRecord::load(&path)?;
         for name in KERNELS {
             let shape = Shape::square(1024);
             let found = record.profiles.iter().find(|p| p.kernel == name && p.shape == shape);
@@ -499,7 +499,7 @@ mod tests {
     #[test]
     fn loops_of_v11_are_those_that_a_profiler_counted() -> anyhow::Result<()> {
         let path = machine::root().join("book/data/h200-busiest.json");
-        let record = records::busiest::Record::load(&path)?;
+        let record = records::busiest::BusiestRecord::load(&path)?;
         for name in SUMMIT {
             let found = record.launches.iter().find(|launch| launch.kernel == name);
             let launch = found.with_context(|| format!("{name} was profiled"))?;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use catalog::{STEPS, Shape, Work};
 use figures::Figure;
-use records::record::{Accuracy, By, Passed, Roofline, Yardstick};
+use records::record::{Accuracy, Passed, Roofline, Submission, Yardstick};
 use records::{Measurement, Outcome, Record, Run, Samples};
 
 /// A record of a device that does not exist: every GEMM takes a second, and cuBLAS half of one.
@@ -35,14 +35,14 @@ fn record() -> Record {
             dynamic_shared: 0,
             accuracy,
             batch: 1,
-            by: By::Batch,
+            submission: Submission::Batch,
             hot: Some(Samples(vec![1000.0])),
             cold: None,
             whole: Some(Samples(vec![2000.0])),
             cpu_ms: None,
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
-                by: By::Batch,
+                submission: Submission::Batch,
                 algorithm: None,
                 hot: Samples(vec![500.0]),
                 duel: None,

@@ -3,7 +3,7 @@
 use cudarc::driver::{CudaSlice, PushKernelArg as _};
 use harness::{Gpu, StepError, in_a_row, session};
 
-use crate::{CODE, Measured, slope};
+use crate::{CODE, Measurement, slope};
 
 /// Repetitions in a round: OPS of the kernels.
 const OPS: u32 = 64;
@@ -45,10 +45,10 @@ const BARRIERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
 pub(crate) fn all(
     gpu: &Gpu,
-    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+    tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>,
 ) -> Result<(), StepError> {
     let mut bench = Bench::new(gpu)?;
-    let clocks = |name: String, value| Measured { name, value, unit: "clocks" };
+    let clocks = |name: String, value| Measurement { name, value, unit: "clocks" };
     for cost in COSTS {
         let kernel = format!("cost_{cost}");
         let all = bench.clocks(&kernel, WARPS, SCHEDULERS)? / (WARPS / SCHEDULERS) as f64;

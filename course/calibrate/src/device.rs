@@ -1,9 +1,10 @@
 //! The clock of the SMs, and what launches and blocks cost.
 
+use catalog::statistics::median;
 use cudarc::driver::{CudaSlice, PushKernelArg as _, sys};
 use harness::{Gpu, StepError, in_a_row, session};
 
-use crate::{CODE, Measured, REPEATS, median, slope};
+use crate::{CODE, Measurement, REPEATS, slope};
 
 /// Rounds of multiply-adds for the clock: some milliseconds.
 const CLOCK_ROUNDS: i32 = 200_000;
@@ -22,9 +23,9 @@ pub(crate) const NS_PER_MS: f64 = 1e6;
 /// Returns the clock in GHz.
 pub(crate) fn all(
     gpu: &Gpu,
-    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+    tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>,
 ) -> Result<f64, StepError> {
-    let number = |name: &str, value, unit| Measured { name: name.into(), value, unit };
+    let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
     tell(number("n_sms", gpu.about.n_sms as f64, ""))?;
     tell(number("l2", gpu.about.l2 as f64, "bytes"))?;
     for (name, attribute) in ATTRIBUTES {
@@ -69,7 +70,7 @@ fn clock(gpu: &Gpu) -> Result<f64, StepError> {
         let most = read.chunks(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         samples.push(most as f64 / ms * 1e-6);
     }
-    Ok(median(samples))
+    Ok(median(samples).unwrap_or(f64::NAN))
 }
 
 /// Time for one more block.

@@ -11,6 +11,7 @@ mod memory;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use catalog::statistics::median;
 use clap::Parser;
 use harness::{Code, Gpu, StepError, code};
 
@@ -26,8 +27,8 @@ const CODE: Code = code!("calibrate");
 )]
 struct Cli {}
 
-/// A constant that was measured.
-struct Measured {
+/// A measured value, printed as one record.
+struct Measurement {
     /// Name of the measurement, such as `cost_fma`.
     name: String,
     value: f64,
@@ -57,8 +58,9 @@ fn run() -> Result<(), StepError> {
         "driver": about.driver,
         "date": catalog::time::now(),
     }))?;
-    let mut tell =
-        |one: Measured| print(&serde_json::json!({"name": one.name, "value": one.value, "unit": one.unit}));
+    let mut tell = |one: Measurement| {
+        print(&serde_json::json!({"name": one.name, "value": one.value, "unit": one.unit}))
+    };
     let ghz = device::all(&gpu, &mut tell)?;
     clocks::all(&gpu, &mut tell)?;
     memory::all(&gpu, ghz, &mut tell)
@@ -86,11 +88,5 @@ fn slope<N: Copy + Into<f64>>(
         let (short, long) = (time(few)?, time(many)?);
         samples.push((long - short) / (many.into() - few.into()));
     }
-    Ok(median(samples))
-}
-
-/// The median of some values; NaN for none.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    Ok(median(samples).unwrap_or(f64::NAN))
 }

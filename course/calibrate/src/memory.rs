@@ -5,7 +5,7 @@ use harness::{Gpu, StepError, in_a_row, session};
 
 use crate::clocks::links;
 use crate::device::NS_PER_MS;
-use crate::{CODE, Measured, slope};
+use crate::{CODE, Measurement, slope};
 
 const THREADS: u32 = 1024;
 const SECTOR: usize = 32;
@@ -31,9 +31,9 @@ const UNROLL: usize = 8;
 pub(crate) fn all(
     gpu: &Gpu,
     ghz: f64,
-    tell: &mut dyn FnMut(Measured) -> Result<(), StepError>,
+    tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>,
 ) -> Result<(), StepError> {
-    let number = |name: &str, value, unit| Measured { name: name.into(), value, unit };
+    let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
     tell(number("chase_l2", chase(gpu, IN_L2)?, "clocks"))?;
     let many = CACHES * gpu.about.l2 / APART;
     tell(number("chase_memory", chase(gpu, many)?, "clocks"))?;

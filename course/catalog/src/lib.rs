@@ -12,6 +12,7 @@ pub mod process;
 pub mod programs;
 pub mod provenance;
 pub mod shape;
+pub mod statistics;
 pub mod steps;
 pub mod text;
 pub mod time;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use catalog::files::write_whole;
 use catalog::provenance::sha256;
 use serde::{Deserialize, Serialize};
-use tasks::verdict::{Status, Verdict};
+use tasks::verdict::{Status, Verdict, part_id};
 
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
@@ -75,10 +75,10 @@ impl Student {
     }
 }
 
-/// Reason for the lack of grades.
+/// Reason why a grading ended without grades.
 #[derive(Debug)]
-pub enum Stop {
-    /// The [`Watch`] returned false.
+pub enum GradingError {
+    /// The callback [`OnProgress`] returned false.
     Interrupted {
         /// Number of results so far.
         done: usize,
@@ -90,7 +90,7 @@ pub enum Stop {
 }
 
 /// Callback after each result, with the number of results so far and in all; false stops the grading.
-pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
+pub type OnProgress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 
 /// A task of a student.
 struct Entry<'a> {
@@ -100,16 +100,21 @@ struct Entry<'a> {
 }
 
 /// Grades the class, or continues an interrupted grading.
-pub fn run(grading: &Grading<'_>, watch: Watch<'_>) -> Result<Class, Stop> {
+pub fn run(grading: &Grading<'_>, on_progress: OnProgress<'_>) -> Result<Class, GradingError> {
     let found = find(grading)?;
-    judge_all(grading, &found, None, watch)?;
+    judge_all(grading, &found, None, on_progress)?;
     collect(grading, &found)
 }
 
 /// Judges one of several parts, without reports.
-pub fn run_part(grading: &Grading<'_>, part: usize, of: usize, watch: Watch<'_>) -> Result<(), Stop> {
+pub fn run_part(
+    grading: &Grading<'_>,
+    part: usize,
+    of: usize,
+    on_progress: OnProgress<'_>,
+) -> Result<(), GradingError> {
     let found = find(grading)?;
-    judge_all(grading, &found, Some((part, of)), watch)
+    judge_all(grading, &found, Some((part, of)), on_progress)
 }
 
 /// The folder of results by key.
@@ -117,11 +122,11 @@ fn work(out: &Path) -> PathBuf {
     out.join("work")
 }
 
-fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, Stop> {
+fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, GradingError> {
     let submissions = submissions::all(grading.submissions, grading.out)
-        .map_err(|error| Stop::Failed(format!("{}: {error}", grading.submissions.display())))?;
+        .map_err(|error| GradingError::Failed(format!("{}: {error}", grading.submissions.display())))?;
     if submissions.is_empty() {
-        return Err(Stop::Failed(format!(
+        return Err(GradingError::Failed(format!(
             "{} has no submissions: folders named after students, or .cu files",
             grading.submissions.display()
         )));
@@ -164,10 +169,10 @@ fn judge_all(
     grading: &Grading<'_>,
     found: &[(Submission, Vec<Entry<'_>>)],
     part: Option<(usize, usize)>,
-    watch: Watch<'_>,
-) -> Result<(), Stop> {
+    on_progress: OnProgress<'_>,
+) -> Result<(), GradingError> {
     let work = work(grading.out);
-    let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", work.display()));
+    let failed = |error: std::io::Error| GradingError::Failed(format!("{}: {error}", work.display()));
     std::fs::create_dir_all(&work).map_err(failed)?;
     let mut keys = BTreeSet::new();
     let all: Vec<&Entry<'_>> = found
@@ -186,7 +191,7 @@ fn judge_all(
     let done = AtomicUsize::new(of - open.len());
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let trouble: Mutex<Option<String>> = Mutex::new(None);
-    if !watch(done.load(Ordering::SeqCst), of) {
+    if !on_progress(done.load(Ordering::SeqCst), of) {
         stopped.store(true, Ordering::SeqCst);
     }
     std::thread::scope(|scope| {
@@ -197,8 +202,8 @@ fn judge_all(
                         break;
                     };
                     let goes_on = match judge_one(grading, entry) {
-                        Ok(true) => watch(done.fetch_add(1, Ordering::SeqCst) + 1, of),
-                        Ok(false) => false,
+                        Ok(Judged::Stored) => on_progress(done.fetch_add(1, Ordering::SeqCst) + 1, of),
+                        Ok(Judged::Interrupted) => false,
                         Err(why) => {
                             if let Ok(mut trouble) = trouble.lock() {
                                 trouble.get_or_insert(why);
@@ -214,11 +219,11 @@ fn judge_all(
         }
     });
     if let Ok(Some(why)) = trouble.into_inner() {
-        return Err(Stop::Failed(why));
+        return Err(GradingError::Failed(why));
     }
     let done = done.into_inner();
     match stopped.into_inner() && done < of {
-        true => Err(Stop::Interrupted { done, of }),
+        true => Err(GradingError::Interrupted { done, of }),
         false => Ok(()),
     }
 }
@@ -232,11 +237,18 @@ enum StoredOutcome {
     Ungraded(String),
 }
 
-/// Judges a source and stores the outcome. Returns false without storing it after an interrupt. An error concerns the
-/// folder for results: failures of one source do not stop the others.
-fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
+/// Outcome of judging one source.
+enum Judged {
+    Stored,
+    /// Nothing is stored.
+    Interrupted,
+}
+
+/// Judges a source and stores the outcome. An error concerns the folder for results: failures of one source do not stop
+/// the others.
+fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, String> {
     let (Handed::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
-        return Ok(true);
+        return Ok(Judged::Stored);
     };
     let job = work(grading.out).join(format!("{key}.job"));
     let io = |error: std::io::Error| format!("{}: {error}", job.display());
@@ -256,7 +268,7 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
         Ok(Ok(verdict)) => StoredOutcome::Verdict(Box::new(verdict)),
         _ if (grading.tools.launcher.interrupted)() => {
             remove()?;
-            return Ok(false);
+            return Ok(Judged::Interrupted);
         }
         Ok(Err(why)) => StoredOutcome::Ungraded(why),
         Err(_) => StoredOutcome::Ungraded("the grader made a mistake: look at this one by hand".into()),
@@ -264,7 +276,7 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<bool, String> {
     let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
     write_whole(&file(grading.out, key), &text).map_err(io)?;
     remove()?;
-    Ok(true)
+    Ok(Judged::Stored)
 }
 
 fn file(out: &Path, key: &str) -> PathBuf {
@@ -282,7 +294,7 @@ fn stored_outcome(out: &Path, key: &str) -> Option<StoredOutcome> {
     serde_json::from_str(&std::fs::read_to_string(file(out, key)).ok()?).ok()
 }
 
-fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<Class, Stop> {
+fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<Class, GradingError> {
     let rubric = grading.rubric;
     let mut students = Vec::new();
     for (submission, entries) in found {
@@ -335,7 +347,7 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
     let absent = |status: Status, code: Option<&str>, why: &str| {
         let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", why);
         // Nothing was compiled.
-        verdict.parts.retain(|part| part.id != "compiles");
+        verdict.parts.retain(|part| part.id != part_id::COMPILES);
         verdict.status = status;
         verdict.code = code.map(str::to_owned);
         verdict
@@ -398,7 +410,7 @@ mod tests {
             }
         }
 
-        fn grade(&self, compiler: &str, judge: &str) -> Result<Student, Stop> {
+        fn grade(&self, compiler: &str, judge: &str) -> Result<Student, GradingError> {
             std::fs::write(&self.tools.compiler, compiler).expect("a file");
             std::fs::write(&self.tools.judge, judge).expect("a file");
             let grading = Grading {
@@ -414,7 +426,7 @@ mod tests {
             run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
         }
 
-        fn grade_well(&self) -> Result<Student, Stop> {
+        fn grade_well(&self) -> Result<Student, GradingError> {
             let task = &self.rubric.tasks[0].task;
             let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", "");
             verdict.status = Status::Passed;
@@ -484,7 +496,7 @@ mod tests {
         let mut played = Played::new("interrupted");
         played.tools.launcher.interrupted = || true;
         let stop = played.grade("exec sleep 1000\n", "").expect_err("interrupted");
-        assert!(matches!(stop, Stop::Interrupted { done: 0, of: 1 }), "{stop:?}");
+        assert!(matches!(stop, GradingError::Interrupted { done: 0, of: 1 }), "{stop:?}");
         let left = std::fs::read_dir(work(&played.folder.join("out"))).expect("a folder");
         assert_eq!(left.count(), 0);
         played.tools.launcher.interrupted = || false;

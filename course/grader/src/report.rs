@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use catalog::statistics::median;
 use serde::{Deserialize, Serialize};
 use tasks::Task;
 
@@ -130,16 +131,6 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
         });
     }
     Ok(Report { students: class.len(), tasks: found, unreadable, without })
-}
-
-/// The middle value, or the mean of the two in the middle.
-pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(values[n / 2]),
-        n => Some(f64::midpoint(values[n / 2 - 1], values[n / 2])),
-    }
 }
 
 /// Measured minutes by task.

@@ -94,11 +94,15 @@ pub struct Rubric {
 #[derive(Debug, Clone, Serialize)]
 pub struct GradedTask {
     pub task: Task,
-    pub right: f64,
+    /// Points for a right result.
+    #[serde(rename = "right")]
+    pub points_right: f64,
     /// Points for a kernel without findings.
-    pub clean: f64,
+    #[serde(rename = "clean")]
+    pub points_clean: f64,
     /// Points by criterion id, for all criteria of the task.
-    pub does: BTreeMap<String, f64>,
+    #[serde(rename = "does")]
+    pub points_by_criterion: BTreeMap<String, f64>,
     /// PTX of the finished kernel that a task for the host launches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<String>,
@@ -114,7 +118,7 @@ pub struct GradedQuestion {
 
 impl GradedTask {
     pub fn max(&self) -> f64 {
-        self.right + self.clean + self.does.values().sum::<f64>()
+        self.points_right + self.points_clean + self.points_by_criterion.values().sum::<f64>()
     }
 }
 
@@ -135,7 +139,7 @@ impl Rubric {
             let place = format!("{name}: task {}", table.name);
             let graded = graded_task(&table, root).map_err(|why| format!("{place}: {why}"))?;
             if rubric.tasks.iter().any(|known| known.task.name == graded.task.name) {
-                return Err(format!("{place}: it is there twice"));
+                return Err(format!("{place}: it is listed twice"));
             }
             rubric.tasks.push(graded);
         }
@@ -143,7 +147,7 @@ impl Rubric {
             let place = format!("{name}: question {}", table.id);
             let graded = graded_question(&table, root).map_err(|why| format!("{place}: {why}"))?;
             if rubric.questions.iter().any(|known| known.id == graded.id) {
-                return Err(format!("{place}: it is there twice"));
+                return Err(format!("{place}: it is listed twice"));
             }
             rubric.questions.push(graded);
         }
@@ -163,7 +167,7 @@ impl Rubric {
 fn points(what: &str, points: f64) -> Result<f64, String> {
     match points.is_finite() && points >= 0.0 {
         true => Ok(points),
-        false => Err(format!("{what}: {points} is no number of points")),
+        false => Err(format!("{what}: {points} is not a number of points")),
     }
 }
 
@@ -186,7 +190,7 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
     });
     let criteria = task.criteria();
     let ids = || criteria.iter().map(|(id, _)| (*id).to_owned());
-    let does = match &table.does {
+    let points_by_criterion = match &table.does {
         CriterionPoints::Shared(all) => {
             let all = points("does", *all)?;
             if all > 0.0 && criteria.is_empty() {
@@ -195,9 +199,9 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
             ids().map(|id| (id, all / criteria.len() as f64)).collect()
         }
         CriterionPoints::Each(each) => {
-            let mut does: BTreeMap<String, f64> = ids().map(|id| (id, 0.0)).collect();
+            let mut by_criterion: BTreeMap<String, f64> = ids().map(|id| (id, 0.0)).collect();
             for (id, value) in each {
-                let Some(entry) = does.get_mut(id) else {
+                let Some(entry) = by_criterion.get_mut(id) else {
                     let known_ids: Vec<String> = ids().collect();
                     return Err(format!(
                         "does: no criterion is called `{id}`; there are {}",
@@ -206,13 +210,13 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
                 };
                 *entry = points(id, *value)?;
             }
-            does
+            by_criterion
         }
     };
     Ok(GradedTask {
-        right: points("right", table.right)?,
-        clean: points("clean", table.clean)?,
-        does,
+        points_right: points("right", table.right)?,
+        points_clean: points("clean", table.clean)?,
+        points_by_criterion,
         finished: finished.transpose()?,
         task,
     })
@@ -253,8 +257,8 @@ mod tests {
     fn points_add_up() {
         let rubric = read(GOOD).expect("a rubric");
         assert!((rubric.max() - 10.0).abs() < 1e-9);
-        let shares = rubric.tasks[0].does.len() as f64;
-        assert!(rubric.tasks[0].does.values().all(|points| *points == 4.0 / shares));
+        let shares = rubric.tasks[0].points_by_criterion.len() as f64;
+        assert!(rubric.tasks[0].points_by_criterion.values().all(|points| *points == 4.0 / shares));
     }
 
     #[track_caller]
@@ -271,7 +275,7 @@ mod tests {
         assert!(error("right", "write").starts_with("rubric.toml:5: unknown field `write`"));
         assert!(error("v02", "v77").starts_with("rubric.toml: task v77: "));
         assert!(error("does = 4", "does = { speed = 1 }").contains("no criterion is called `speed`"));
-        assert!(error("clean = 2", "clean = -2").contains("clean: -2 is no number of points"));
+        assert!(error("clean = 2", "clean = -2").contains("clean: -2 is not a number of points"));
         assert!(
             error("right = 4", "drawn = { work = \"sgemm\", BM = 8 }").contains("drawn: only vNN.variant")
         );

@@ -139,7 +139,7 @@ impl Sandbox {
 #[derive(Debug, Clone)]
 pub struct Launcher {
     pub program: PathBuf,
-    /// Its first argument, a subcommand.
+    /// First argument of the launcher, a subcommand.
     pub word: String,
     /// Libraries of the launcher and of the programs that it starts.
     pub libraries: BTreeSet<PathBuf>,

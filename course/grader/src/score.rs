@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tasks::TaskName;
-use tasks::verdict::{CLEAN, RIGHT, Status, Verdict};
+use tasks::verdict::{CLEAN, RIGHT, Status, Verdict, part_id};
 
 use crate::rubric::{GradedQuestion, GradedTask};
 
@@ -32,11 +32,11 @@ pub struct Item {
 pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
     let name = &graded.task.name;
     let mut parts = vec![
-        ("right".to_owned(), RIGHT.to_owned(), graded.right),
-        ("clean".to_owned(), CLEAN.to_owned(), graded.clean),
+        (part_id::RIGHT.to_owned(), RIGHT.to_owned(), graded.points_right),
+        (part_id::CLEAN.to_owned(), CLEAN.to_owned(), graded.points_clean),
     ];
     for (id, what) in graded.task.criteria() {
-        let max = graded.does.get(id).copied().unwrap_or(0.0);
+        let max = graded.points_by_criterion.get(id).copied().unwrap_or(0.0);
         parts.push((id.to_owned(), what.to_owned(), max));
     }
     parts.retain(|(_, _, max)| *max > 0.0);
@@ -49,7 +49,7 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
             let does_nothing = verdict.n_shapes == 0;
             let (points, why) = match status {
                 Status::Passed if does_nothing => {
-                    (0.0, Some("the result is right for no shape at all".to_owned()))
+                    (0.0, Some("the result is wrong for every shape".to_owned()))
                 }
                 Status::Passed => (max, None),
                 _ => (0.0, why.or_else(|| verdict.why.clone())),
@@ -114,7 +114,7 @@ mod tests {
         for part in &mut verdict.parts {
             *part = Part {
                 status: if failed.contains(&part.id.as_str())
-                    || failed.contains(&"does") && graded.does.contains_key(&part.id)
+                    || failed.contains(&"does") && graded.points_by_criterion.contains_key(&part.id)
                 {
                     Status::Failed
                 } else {

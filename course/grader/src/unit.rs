@@ -19,9 +19,9 @@ pub struct Tools {
     pub launcher: Launcher,
     /// A program that compiles `my/TASK.cu` of its working directory, and prints a [`Compiled`].
     pub compiler: PathBuf,
-    /// Its arguments before the source.
+    /// Arguments of the compiler before the source.
     pub compiler_arguments: Vec<OsString>,
-    /// Files and folders that it reads.
+    /// Files and folders that the compiler reads.
     pub compiler_reads: Vec<PathBuf>,
     pub judge: PathBuf,
     /// Headers that sources may include: name and text.
@@ -68,8 +68,7 @@ pub mod code {
 }
 
 /// Compiles and judges a source, or judges an answer to a task for the host. `job` is an empty folder for this call
-/// alone. An error means that this was impossible for a reason other than the source, about which nothing is known
-/// then.
+/// alone. An error means that this failed for a reason other than the source; the source has no verdict then.
 pub fn judge(
     tools: &Tools,
     sandbox: &Sandbox,
@@ -98,8 +97,8 @@ pub fn judge(
                 arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
             }
             match compile(tools, sandbox, limits, task, &file, job)? {
-                Ok(ptx) => Some(ptx),
-                Err(verdict) => return Ok(*verdict),
+                CompileOutcome::Ptx(ptx) => Some(ptx),
+                CompileOutcome::Refused(verdict) => return Ok(*verdict),
             }
         }
     };
@@ -131,7 +130,12 @@ pub fn judge(
     }
 }
 
-/// PTX, or the verdict on a source that does not compile.
+/// Outcome of compiling a source: its PTX, or the verdict on a source that does not compile.
+enum CompileOutcome {
+    Ptx(String),
+    Refused(Box<Verdict>),
+}
+
 fn compile(
     tools: &Tools,
     sandbox: &Sandbox,
@@ -139,7 +143,7 @@ fn compile(
     task: &Task,
     file: &str,
     job: &Path,
-) -> Result<Result<String, Box<Verdict>>, String> {
+) -> Result<CompileOutcome, String> {
     let mut arguments = tools.compiler_arguments.clone();
     arguments.push(OsString::from(file));
     let compiled = sandbox
@@ -157,18 +161,18 @@ fn compile(
     let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
     match outcome("the compiler", &compiled, limits.compile)? {
         Outcome::Ended => match serde_json::from_slice(&compiled.output) {
-            Ok(Compiled::Ptx(ptx)) => Ok(Ok(ptx)),
-            Ok(Compiled::Refused(log)) => Ok(Err(Box::new(refused(&log)))),
+            Ok(Compiled::Ptx(ptx)) => Ok(CompileOutcome::Ptx(ptx)),
+            Ok(Compiled::Refused(log)) => Ok(CompileOutcome::Refused(Box::new(refused(&log)))),
             Err(_) => Err(complaint("the compiler", &compiled)),
         },
         // NVIDIA's compiler crashes on some sources that it ought to refuse.
-        Outcome::Crashed(why) => Ok(Err(Box::new(refused(&why)))),
+        Outcome::Crashed(why) => Ok(CompileOutcome::Refused(Box::new(refused(&why)))),
         Outcome::Stopped(code, why) => {
             let mut verdict = refused(&why);
             if code == code::TIMEOUT {
                 verdict.code = Some(code.into());
             }
-            Ok(Err(Box::new(verdict)))
+            Ok(CompileOutcome::Refused(Box::new(verdict)))
         }
     }
 }
@@ -181,8 +185,8 @@ enum Outcome {
     Crashed(String),
 }
 
-/// Returns whether a program ran to its end, or else what stopped it. It is an error when that was somebody else: an
-/// interrupt, a scheduler, or the system where memory ran out.
+/// Tells how a program ended. It is an error when it was ended from outside: by an interrupt, by a scheduler, or by the
+/// system where memory ran out.
 fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> {
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;

@@ -14,7 +14,7 @@ use crate::error::{FAILED, PASSED, StepError};
 use crate::kernel::Kernel;
 use crate::measure::measure;
 use crate::page::Entry;
-use crate::setup::{Measured, Purpose, Setup};
+use crate::setup::{KernelOutcome, Purpose, Setup};
 use crate::step_run::StepRun;
 use crate::{duel, out, page, roofline, shapes};
 
@@ -44,14 +44,14 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8,
         false => out::write(&page::header(step_run))?,
     }
     let answers = std::env::var_os(ANSWERS).map(PathBuf::from);
-    let (mut failed, mut ran) = (false, page::Ran::default());
+    let (mut failed, mut ran) = (false, page::PassedKernels::default());
     for (case, kernels) in plan(step_run, asked.as_deref(), answers.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
             out::milestone(&format!("{} on {}", kernel.name, case.shape));
             let on_record = emulated && asked.is_none();
             let result = match on_record && too_large_to_count(kernel, case.shape) {
-                true => Measured::not_run(
+                true => KernelOutcome::not_run(
                     "too slow on the emulated GPU, which tells nothing new here; ask for the size to see",
                 ),
                 false => step_run.measure(kernel, &case, Purpose::Bench)?,
@@ -145,11 +145,11 @@ impl StepRun<'_> {
         kernel: &Kernel,
         case: &Case,
         purpose: Purpose,
-    ) -> Result<Measured, StepError> {
+    ) -> Result<KernelOutcome, StepError> {
         let work = self.work(kernel);
         self.gpu()?;
         let Some(gpu) = &self.gpu else {
-            return Ok(Measured::not_run("there is no device"));
+            return Ok(KernelOutcome::not_run("there is no device"));
         };
         let setup = Setup { gpu, purpose, ptx: self.ptx.as_deref(), cubins: &self.cubins, duel: self.duel };
         let measured = measure(setup, kernel, work, case)?;

@@ -1,4 +1,4 @@
-//! A shape with its inputs and answers, made when a kernel first asks for them, and shared by all that follow.
+//! A shape with its inputs and answers, computed on first use and shared by all kernels.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -12,7 +12,7 @@ use reference::{Answer, Bf16, E4m3, Problem};
 pub(crate) struct Case {
     pub shape: Shape,
     seed: u64,
-    /// Folder for answers that take long, which the programs of several steps share.
+    /// Folder with answers that take long to compute, shared by the programs of several steps.
     answers: Option<PathBuf>,
     fp32: OnceCell<[Problem<f32>; 2]>,
     fp64: OnceCell<[Problem<f64>; 2]>,
@@ -36,7 +36,7 @@ impl Case {
         }
     }
 
-    /// Products of a type: on integers, on reals.
+    /// The problems of a type: one on integers, one on reals.
     pub(crate) fn problems<T: Drawn>(&self) -> &[Problem<T>; 2] {
         T::cell(self).get_or_init(|| {
             [Data::Integers, Data::Reals]

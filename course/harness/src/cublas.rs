@@ -4,6 +4,7 @@
 //! short cuts, unless the environment forces them; then the yardstick is refused. (Verification would not notice: at
 //! K = 1024 on an H200, a product with `NVIDIA_TF32_OVERRIDE=1` came within 66 % of what FP32 sums may be off.)
 //! Not `CUBLAS_PEDANTIC_MATH`, which also rules out algorithms that are right and fast.
+
 mod library;
 
 use std::ffi::c_void;
@@ -15,11 +16,10 @@ use cudarc::cublas::sys::{
     self, cublasComputeType_t as Compute, cublasMath_t, cublasOperation_t as Op, cudaDataType as Type,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
-use reference::Bf16;
+use reference::{Bf16, E4m3};
 
 use crate::inputs::Real;
 use crate::kernel::int;
-use reference::E4m3;
 
 /// A handle, made once per device: with it comes the workspace.
 #[derive(Debug)]
@@ -241,7 +241,7 @@ unsafe fn gemm_ex(
     [first, second]: [*const c_void; 2],
     c: *mut c_void,
 ) -> Result<(), CublasError> {
-    // It has no numbers of 8 bits: the algorithms of cuBLASLt are all that there is.
+    // `cublasGemmEx` has no 8-bit types; cuBLASLt has.
     if types.operands == Type::CUDA_R_8F_E4M3 {
         return Err(NOT_SUPPORTED);
     }

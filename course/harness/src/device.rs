@@ -1,4 +1,4 @@
-//! Which device: the machine's GPU, or where there is none, the emulated one. After this nobody asks again.
+//! Chooses the machine's GPU, or where there is none, the emulated one: once, before the first CUDA call.
 
 use std::cell::{OnceCell, RefCell};
 use std::process::{Command, Stdio};
@@ -11,10 +11,10 @@ use crate::StepError;
 use crate::counters::Report;
 use crate::cublas::Cublas;
 
-/// A device with a context and a stream, and what it says of itself.
+/// A device with a context, a stream and its properties.
 #[derive(Debug)]
 pub struct Gpu {
-    /// NVIDIA's library for this device, once somebody asked for it.
+    /// NVIDIA's library for this device, loaded on first use.
     cublas: OnceCell<Result<Cublas, String>>,
     /// Modules that are loaded, by their text: compiling one takes a driver some time.
     modules: RefCell<Vec<(String, Arc<CudaModule>)>>,
@@ -80,7 +80,7 @@ impl Choice {
 
 /// Command of the child process that looks for a device of the machine's driver.
 pub(crate) const PROBE: &str = "probe-device";
-/// Its exit code when there is none.
+/// Exit code of `probe-device` when the driver has no device.
 pub(crate) const NO_DEVICE: u8 = 10;
 
 /// Makes the driver of this process the right one. Before the first call of cudarc, which panics when it finds no

@@ -13,7 +13,17 @@ use reference::inputs::Real as _;
 use reference::verify::{self, Comparison};
 
 /// Said of a result that is 0 where it is wrong, which has many causes.
-pub const ZEROS: &str = "they are 0";
+const ZEROS: &str = "they are 0";
+
+/// Information that a diagnosis has on the cause of a mistake, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Clue {
+    Nothing,
+    /// The wrong elements are 0 in no pattern, which has many causes.
+    Zeros,
+    /// Values or a pattern that few mistakes produce.
+    Specific,
+}
 
 /// A product's operands as they are stored.
 pub struct Terms {
@@ -51,16 +61,18 @@ pub struct Diagnosis {
     pub first: String,
     /// The likely cause, where one is known.
     pub looks: Option<String>,
-    /// Which tiles are wrong, drawn; empty where there is one only.
+    /// Information in `looks`.
+    pub clue: Clue,
+    /// Map of the wrong tiles; empty for a single tile.
     pub map: String,
 }
 
 /// Number of wrong elements that are examined in detail.
 const N_SAMPLES: usize = 24;
 /// Smallest number of wrong elements from which a cause is concluded: fewer could match one by accident.
-const ENOUGH: usize = 8;
+const MIN_SAMPLES: usize = 8;
 /// Largest map, in cells.
-const MAP: [usize; 2] = [16, 32];
+const MAX_MAP_CELLS: [usize; 2] = [16, 32];
 
 impl WrongResult<'_> {
     /// Finds out what the wrong elements have in common.
@@ -72,9 +84,13 @@ impl WrongResult<'_> {
             true => format!("all {all} elements are wrong"),
             false => format!("{n} of {all} elements are wrong"),
         };
-        let sentence = match (self.what(&wrong), self.place(&wrong)) {
-            (Some(what), Some(place)) => Some(format!("{what}; {place}")),
-            (what, place) => what.or(place),
+        let is_zero = self.is_zero(&wrong);
+        let what = if is_zero { Some(ZEROS.to_owned()) } else { self.what(&wrong) };
+        let (clue, sentence) = match (what, self.place(&wrong)) {
+            (Some(what), Some(place)) => (Clue::Specific, Some(format!("{what}; {place}"))),
+            (Some(what), None) if is_zero => (Clue::Zeros, Some(what)),
+            (None, None) => (Clue::Nothing, None),
+            (what, place) => (Clue::Specific, what.or(place)),
         };
         let why = match &sentence {
             Some(sentence) => format!("{amount}: {sentence}"),
@@ -91,7 +107,7 @@ impl WrongResult<'_> {
         }
         let map = self.map(&wrong);
         details.push_str(&map);
-        Diagnosis { why, details, first, looks: sentence, map }
+        Diagnosis { why, details, first, looks: sentence, clue, map }
     }
 
     fn output(&self) -> &'static str {
@@ -158,6 +174,11 @@ impl WrongResult<'_> {
 
     // Values of the wrong elements.
 
+    fn is_zero(&self, wrong: &Wrong) -> bool {
+        let cols = self.answer.cols();
+        wrong.samples().iter().all(|[row, col]| self.got[row * cols + col] == 0.0)
+    }
+
     fn what(&self, wrong: &Wrong) -> Option<String> {
         let samples = wrong.samples();
         let all = |holds: &dyn Fn(usize, usize) -> bool| samples.iter().all(|[row, col]| holds(*row, *col));
@@ -176,10 +197,7 @@ impl WrongResult<'_> {
             };
             return Some(format!("they are NaN though the inputs are not: something is read from {from}"));
         }
-        if all(&|row, col| got(row, col) == 0.0) {
-            return Some(ZEROS.into());
-        }
-        if samples.len() < ENOUGH {
+        if samples.len() < MIN_SAMPLES {
             return None;
         }
         let near =
@@ -209,7 +227,8 @@ impl WrongResult<'_> {
             };
             let inside: Vec<_> =
                 samples.iter().filter_map(|[row, col]| Some((*row, *col, neighbour(*row, *col)?))).collect();
-            if inside.len() >= ENOUGH && inside.iter().all(|(row, col, value)| near(*row, *col, *value)) {
+            if inside.len() >= MIN_SAMPLES && inside.iter().all(|(row, col, value)| near(*row, *col, *value))
+            {
                 return Some(format!("{text}: an index is off by one"));
             }
         }
@@ -243,7 +262,7 @@ impl WrongResult<'_> {
         let edge_row = |row: usize| whole_rows > 0 && row >= whole_rows;
         let edge_col = |col: usize| whole_cols > 0 && col >= whole_cols;
         let name = self.output();
-        if wrong.n >= ENOUGH && wrong.all(|row, col| edge_row(row) || edge_col(col)) {
+        if wrong.n >= MIN_SAMPLES && wrong.all(|row, col| edge_row(row) || edge_col(col)) {
             let which = match (wrong.all(|row, _| edge_row(row)), wrong.all(|_, col| edge_col(col))) {
                 (true, true) => "the corner tile".to_owned(),
                 (true, false) => format!("the last tiles down, of {} rows", rows - whole_rows),
@@ -299,7 +318,8 @@ impl WrongResult<'_> {
         let (rows, cols) = (self.answer.rows(), self.answer.cols());
         let [tile_rows, tile_cols] = self.output_tile().unwrap_or([1, 1]);
         let group = |n: usize, tile: usize, most: usize| tile * n.div_ceil(tile).div_ceil(most);
-        let (high, wide) = (group(rows, tile_rows, MAP[0]), group(cols, tile_cols, MAP[1]));
+        let (high, wide) =
+            (group(rows, tile_rows, MAX_MAP_CELLS[0]), group(cols, tile_cols, MAX_MAP_CELLS[1]));
         let cells = wrong.cells(high, wide);
         if cells.len() == 1 && cells[0].len() == 1 {
             return String::new();
@@ -456,24 +476,28 @@ impl Wrong {
             .then(|| format!("only in the columns from {col} on: {name}[..][{col}..]"))
     }
 
-    /// Rows or columns whose number leaves certain rests.
+    /// Rows or columns whose number leaves certain remainders.
     fn residues(&self, name: &str) -> Option<String> {
         for (axis, what, size) in [(0, "row", self.rows), (1, "column", self.cols)] {
             for modulus in [2, 4, 8, 16, 32] {
                 if size < 2 * modulus {
                     break;
                 }
-                let mut rests = vec![false; modulus];
+                let mut remainders = vec![false; modulus];
                 for place in self.places() {
-                    rests[place[axis] % modulus] = true;
+                    remainders[place[axis] % modulus] = true;
                 }
-                let n_rests = rests.iter().filter(|rest| **rest).count();
-                // Most of what has such a rest is wrong, and it is no more than half of all.
+                let n_remainders = remainders.iter().filter(|remains| **remains).count();
+                // Most lines with such a remainder are wrong, and they are at most half of all lines.
                 let n_such: usize =
-                    (0..size).filter(|i| rests[i % modulus]).count() * (self.rows * self.cols / size);
-                if 2 * n_rests <= modulus && self.n * 10 >= n_such * 9 {
-                    let rests: Vec<_> = (0..modulus).filter(|i| rests[*i]).map(|i| i.to_string()).collect();
-                    return Some(format!("only where {what} % {modulus} is {} in {name}", rests.join(", ")));
+                    (0..size).filter(|i| remainders[i % modulus]).count() * (self.rows * self.cols / size);
+                if 2 * n_remainders <= modulus && self.n * 10 >= n_such * 9 {
+                    let remainders: Vec<_> =
+                        (0..modulus).filter(|i| remainders[*i]).map(|i| i.to_string()).collect();
+                    return Some(format!(
+                        "only where {what} % {modulus} is {} in {name}",
+                        remainders.join(", ")
+                    ));
                 }
             }
         }
@@ -705,7 +729,10 @@ mod tests {
         got[0] += 1.0;
         let told = diagnosis(&problem, &got).details;
         let map: Vec<_> = told.lines().filter(|line| line.starts_with("    ")).collect();
-        assert!(map.len() <= MAP[0] && map.iter().all(|line| line.trim().len() <= MAP[1]), "{told}");
+        assert!(
+            map.len() <= MAX_MAP_CELLS[0] && map.iter().all(|line| line.trim().len() <= MAX_MAP_CELLS[1]),
+            "{told}"
+        );
         assert!(map[0].trim().starts_with("o."), "{told}");
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn run(
 }
 
 impl Plan {
-    /// How many rounds of pieces that take so long.
+    /// Number of rounds of pieces that take so long.
     fn rounds(self, piece_ms: f64) -> usize {
         ((self.most_ms / (4.0 * piece_ms)) as usize).clamp(FEW_ROUNDS, ROUNDS)
     }

@@ -2,23 +2,23 @@
 
 use catalog::{Shape, Work};
 use records::Outcome;
-use records::record::{Accuracy, By, Passed, Yardstick};
+use records::record::{Accuracy, Passed, Submission, Yardstick};
 
 use crate::case::Case;
 use crate::diagnose::{Terms, WrongResult};
 use crate::inputs::{Data, Real as _};
 use crate::kernel::{Cpu, Kernel};
-use crate::setup::{Measured, Purpose};
+use crate::setup::{KernelOutcome, Purpose};
 use crate::timing;
 use crate::verify;
 
 /// Verifies the result of a function for the CPU, and times it.
-pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> Measured {
+pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> KernelOutcome {
     let Cpu { multiply, largest, bound, yardstick } = cpu;
     let Shape { m, n, .. } = case.shape;
     if case.shape.volume() > largest {
         let edge = largest.cbrt();
-        return Measured::not_run(format!("too slow: {} is timed up to {edge:.0} cubed", kernel.name));
+        return KernelOutcome::not_run(format!("too slow: {} is timed up to {edge:.0} cubed", kernel.name));
     }
     let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
     let mut c = vec![f32::POISON; m * n];
@@ -47,7 +47,7 @@ pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) 
                 right_on_integers: problem.data == Data::Reals,
             };
             let diagnosis = result.diagnose();
-            return Measured {
+            return KernelOutcome {
                 outcome: Outcome::Failed { why: diagnosis.why, details: diagnosis.details },
                 report: None,
                 lost: false,
@@ -64,12 +64,17 @@ pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) 
             || multiply(case.shape, &reals.a, &reals.b, &mut c),
             || other(case.shape, &reals.a, &reals.b, &mut other_c),
         );
-        let yardstick =
-            Yardstick { name: name.into(), by: By::Batch, algorithm: None, hot: other_hot, duel: None };
+        let yardstick = Yardstick {
+            name: name.into(),
+            submission: Submission::Batch,
+            algorithm: None,
+            hot: other_hot,
+            duel: None,
+        };
         (hot, yardstick)
     });
     let (hot, yardstick) = timed.unzip();
     let passed =
         Passed { accuracy, batch: 1, hot, cpu_ms: Some(reals.cpu_ms), yardstick, ..Passed::default() };
-    Measured { outcome: Outcome::Passed(Box::new(passed)), report: None, lost: false }
+    KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report: None, lost: false }
 }

@@ -63,7 +63,7 @@ impl<T, R> Gemm<'_, T, R> {
 /// A kernel that writes what another one reads in place of A and B: its launches belong to each product, and to its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Preparation {
-    /// Its entry point, in the same PTX.
+    /// Entry point, in the same PTX.
     pub entry: &'static str,
     pub bytes: fn(Shape) -> usize,
 }
@@ -137,7 +137,7 @@ pub struct Cpu {
 /// One thing that a step runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
-    /// Its entry point; for what is not a kernel, its name in the catalogue.
+    /// Entry point of a kernel; for other programs, the name in the catalogue.
     pub name: &'static str,
     pub program: Program,
     /// True when a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.

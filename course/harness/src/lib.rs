@@ -31,7 +31,8 @@
 //!
 //! The modules, from the command line inwards; steps and tools use those that are links, the others are of this crate:
 //!
-//! - `args`, [`out`], `error`: the command line, printing, and errors that stop a step (exit codes 0, 1, 2, 3).
+//! - `args`, [`out`], `error`: the command line, printing, and errors that stop a step. Exit codes are 0 to 3, and 10 of
+//!   `probe-device` when the driver has no device.
 //! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream.
 //! - `kernel`: the declarations of a step. Products, transposes, functions of the CPU and cuBLAS are variants of one
 //!   [`Program`]; the crate `catalog` lists what each computes. [`declared`] compares the two, for the steps' tests.
@@ -151,30 +152,28 @@ fn parse(step: &'static str) -> Result<Cli, StepError> {
 }
 
 fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, StepError> {
-    if let Task::ProbeDevice = task {
-        return match device::count_devices() {
-            Ok(_) => Ok(PASSED),
-            Err(why) => {
-                out::write(&format!("{why}\n"))?;
-                Ok(device::NO_DEVICE)
-            }
-        };
-    }
-    let step = catalog::find(step).map_err(|error| StepError::Usage(error.to_string()))?;
-    let common = match task {
-        Task::Bench(bench) => &bench.common,
-        Task::Check(check) => &check.common,
-        Task::Launch(launch) => &launch.common,
-        Task::Sums(sums) => &sums.common,
-        Task::Roofline(roofline) => return show_roofline(roofline),
-        Task::ProbeDevice => return Ok(PASSED),
+    let step_run = |common| {
+        let step = catalog::find(step).map_err(|error| StepError::Usage(error.to_string()))?;
+        StepRun::new(step, kernels, common)
     };
-    let mut step_run = StepRun::new(step, kernels, common)?;
     match task {
-        Task::Bench(bench) => bench::run(&mut step_run, bench),
-        Task::Launch(launch) => launch::run(&mut step_run, launch),
-        Task::Sums(_) => sums::run(&mut step_run),
-        Task::Check(_) | Task::Roofline(_) | Task::ProbeDevice => check::run(&mut step_run),
+        Task::ProbeDevice => probe_device(),
+        Task::Roofline(roofline) => show_roofline(roofline),
+        Task::Bench(bench) => bench::run(&mut step_run(&bench.common)?, bench),
+        Task::Check(check) => check::run(&mut step_run(&check.common)?),
+        Task::Launch(launch) => launch::run(&mut step_run(&launch.common)?, launch),
+        Task::Sums(sums) => sums::run(&mut step_run(&sums.common)?),
+    }
+}
+
+/// Tells by the exit code if the driver has a device; prints why it has none.
+fn probe_device() -> Result<u8, StepError> {
+    match device::count_devices() {
+        Ok(_) => Ok(PASSED),
+        Err(why) => {
+            out::write(&format!("{why}\n"))?;
+            Ok(device::NO_DEVICE)
+        }
     }
 }
 

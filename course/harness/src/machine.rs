@@ -1,4 +1,4 @@
-//! A kernel's machine code on the emulated device: what it counts, and what a real GPU would take.
+//! A kernel's machine code on the emulated device: its counters, and the time that a real GPU would take.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::setup::{Purpose, Setup};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     Ptx,
-    Machine,
+    MachineCode,
     /// The machine code before the kernel was edited.
     Before,
 }
 
-/// A kernel as the driver loaded it, and what is launched before it.
+/// A kernel as the driver loaded it, and the kernel that is launched before it.
 #[derive(Debug, Clone)]
 pub(crate) struct Loaded {
     pub(crate) kernel: CudaFunction,
@@ -33,34 +33,36 @@ pub(crate) struct Loaded {
 #[derive(Debug)]
 pub(crate) struct Functions {
     pub(crate) ptx: Loaded,
-    /// Where it is to run as machine code, too.
-    pub(crate) machine: Option<Machine>,
+    /// The same kernel as machine code; `None` where only the PTX runs.
+    pub(crate) machine: Option<LoadedMachineCode>,
 }
 
 /// A kernel's machine code as the driver loaded it.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub(crate) struct LoadedMachineCode {
     pub(crate) sha256: String,
-    /// Or why the driver does not run it.
+    /// The loaded function, or the reason why the driver does not run it.
     pub(crate) function: Result<CudaFunction, String>,
+    /// The kernel before an edit, for comparison.
     pub(crate) before: Option<CudaFunction>,
 }
 
 impl Functions {
-    /// One of them. What is not there is the PTX.
+    /// The kernel in one kind of code; its PTX where it has no code of that kind.
     pub(crate) fn of(&self, which: Which) -> Loaded {
         let machine = self.machine.as_ref();
         let found = match which {
             Which::Ptx => None,
-            Which::Machine => machine.and_then(|machine| machine.function.as_ref().ok()),
+            Which::MachineCode => machine.and_then(|machine| machine.function.as_ref().ok()),
             Which::Before => machine.and_then(|machine| machine.before.as_ref()),
         };
         Loaded { kernel: found.unwrap_or(&self.ptx.kernel).clone(), first: self.ptx.first.clone() }
     }
 }
 
-impl Machine {
-    /// Loads the machine code that belongs to the PTX that runs. `None` where there is none, and where nobody counts.
+impl LoadedMachineCode {
+    /// Loads the machine code that belongs to the PTX that runs. `None` where there is none, on a real GPU, and unless
+    /// the purpose is [`Purpose::Bench`].
     pub(crate) fn load(setup: &Setup<'_>, kernel: &Kernel) -> Option<Self> {
         let Setup { gpu, cubins, .. } = setup;
         if gpu.emulator.is_none() || setup.purpose != Purpose::Bench {
@@ -82,7 +84,8 @@ impl Machine {
 }
 
 /// The kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the kernel
-/// is compiled ahead of time. What is launched before it gets memory for products of this shape, and of smaller ones.
+/// is compiled ahead of time. The kernel that is launched before it gets memory for products of this shape, and of
+/// smaller ones.
 pub(crate) fn load(
     gpu: &Gpu,
     kernel: &Kernel,

@@ -14,9 +14,9 @@ use crate::kernel::{
     Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program,
     Transpose, match_launch,
 };
-use crate::machine::{Functions, Loaded, Machine};
+use crate::machine::{Functions, Loaded, LoadedMachineCode};
 use crate::session::{Launch, Operands};
-use crate::setup::{Measured, Setup};
+use crate::setup::{KernelOutcome, Setup};
 use crate::subject::Subject;
 use crate::{host, machine, shapes};
 
@@ -25,13 +25,13 @@ pub(crate) fn measure(
     kernel: &Kernel,
     work: Work,
     case: &Case,
-) -> Result<Measured, StepError> {
+) -> Result<KernelOutcome, StepError> {
     let gpu = setup.gpu;
     if let Err(why) = shapes::fits(work, case.shape, gpu) {
-        return Ok(Measured::not_run(why));
+        return Ok(KernelOutcome::not_run(why));
     }
     if let Some(why) = cannot_run(gpu, kernel, case.shape, setup.ptx) {
-        return Ok(Measured::not_run(why));
+        return Ok(KernelOutcome::not_run(why));
     }
     // A library decides for itself how it is launched.
     let config = kernel.launch_config(case.shape, gpu.about.n_sms).unwrap_or(LaunchConfig {
@@ -40,12 +40,12 @@ pub(crate) fn measure(
         shared_mem_bytes: 0,
     });
     if let Some(why) = too_large(gpu, config) {
-        return Ok(Measured::not_run(why));
+        return Ok(KernelOutcome::not_run(why));
     }
     let functions = |code: Code| -> Result<Functions, StepError> {
         Ok(Functions {
             ptx: machine::load(gpu, kernel, code, setup.ptx, case.shape)?,
-            machine: Machine::load(&setup, kernel),
+            machine: LoadedMachineCode::load(&setup, kernel),
         })
     };
     let subject = |machine| Subject { setup, kernel, work, config, machine };
@@ -65,11 +65,11 @@ pub(crate) fn measure(
         }
         Program::Cublas { open, multiply } => {
             if let Err(why) = cublas::provide() {
-                return Ok(Measured::not_run(why));
+                return Ok(KernelOutcome::not_run(why));
             }
             let mut workspace = match cublas::workspace(&gpu.stream) {
                 Ok(workspace) => workspace,
-                Err(why) => return Ok(Measured::not_run(why)),
+                Err(why) => return Ok(KernelOutcome::not_run(why)),
             };
             let opened = open(gpu.stream.clone()).and_then(|blas| {
                 // SAFETY: the handle was just made for this stream, and goes before the memory.
@@ -81,13 +81,13 @@ pub(crate) fn measure(
                     subject(None).product(case.problems(), &|_, shape, _| library(&blas, multiply, shape))
                 }
                 Err(CublasError(status)) => {
-                    Ok(Measured::not_run(format!("cuBLAS does not start: {status:?}")))
+                    Ok(KernelOutcome::not_run(format!("cuBLAS does not start: {status:?}")))
                 }
             }
         }
         Program::Own { open } => match open(&gpu.stream) {
             Ok(multiply) => subject(None).product(case.problems(), &|_, shape, _| own(&multiply, shape)),
-            Err(why) => Ok(Measured::not_run(why)),
+            Err(why) => Ok(KernelOutcome::not_run(why)),
         },
         Program::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, setup.purpose)),
     }

@@ -85,7 +85,7 @@ pub(crate) fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> S
 }
 
 /// After everything: what real GPUs took, and what to do next.
-pub(crate) fn footer(step_run: &StepRun<'_>, ran: Ran) -> String {
+pub(crate) fn footer(step_run: &StepRun<'_>, ran: PassedKernels) -> String {
     let paint = Paint::for_stdout();
     let mut out = recorded::tables(step_run.step, paint);
     if step_run.run.emulated && step_run.kernels.iter().any(|kernel| kernel.code().is_some()) {
@@ -95,14 +95,14 @@ pub(crate) fn footer(step_run: &StepRun<'_>, ran: Ran) -> String {
     out
 }
 
-/// How many kernels passed, and how many of them as machine code too.
+/// Numbers of kernels that passed, and of those that passed as machine code too.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Ran {
+pub(crate) struct PassedKernels {
     kernels: usize,
     as_machine_code: usize,
 }
 
-impl Ran {
+impl PassedKernels {
     /// Counts one more.
     pub(crate) fn add(&mut self, entry: &Entry<'_>) {
         let Some(passed) = entry.passed().filter(|_| entry.kernel.code().is_some()) else {
@@ -115,7 +115,7 @@ impl Ran {
 }
 
 /// Tells what the emulated GPU's figures rest on.
-fn ground(step_run: &StepRun<'_>, ran: Ran) -> String {
+fn ground(step_run: &StepRun<'_>, ran: PassedKernels) -> String {
     let mut missing = step_run
         .kernels
         .iter()
@@ -223,7 +223,7 @@ mod tests {
     use cudarc::driver::LaunchConfig;
     use records::Samples;
     use records::duel::Duel;
-    use records::record::{Accuracy, By, Roofline, Yardstick};
+    use records::record::{Accuracy, Roofline, Submission, Yardstick};
 
     fn geometry(shape: Shape) -> LaunchConfig {
         LaunchConfig {
@@ -273,14 +273,14 @@ mod tests {
             block: [256, 1, 1],
             accuracy: Accuracy { max_abs_error: 7.0e-5, max_of_bound: 0.004, exact_on_integers: true },
             batch: 10,
-            by: By::Batch,
+            submission: Submission::Batch,
             hot: Some(Samples(vec![0.1, 0.1, 0.1])),
             cold: Some(Samples(vec![0.125])),
             whole: Some(Samples(vec![12.5])),
             cpu_ms: Some(20.0),
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
-                by: By::Batch,
+                submission: Submission::Batch,
                 algorithm: None,
                 hot: Samples(vec![0.05]),
                 duel: None,

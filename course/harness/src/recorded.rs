@@ -188,10 +188,7 @@ fn yardstick(record: &Record, family: Family, sizes: &[usize], table: &mut Table
                     other.hot.median()
                 })
                 .collect();
-            match medians.is_empty() {
-                true => String::new(),
-                false => rate(rate_of(family, shape, records::Samples(medians).median())),
-            }
+            catalog::statistics::median(medians).map_or(String::new(), |ms| rate(rate_of(family, shape, ms)))
         })
         .collect();
     if let Some(name) = name {

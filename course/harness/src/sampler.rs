@@ -1,7 +1,7 @@
 //! Samples of a time: enough launches at a time, as a graph where they are short.
 
 use cudarc::driver::CudaGraph;
-use records::record::By;
+use records::record::Submission;
 
 use crate::device::Gpu;
 use crate::error::StepError;
@@ -77,10 +77,10 @@ impl<'g> Sampler<'g> {
         self.samples(times as u32, put)
     }
 
-    pub(crate) fn by(&self) -> By {
+    pub(crate) fn submission(&self) -> Submission {
         match self.graph {
-            Some(_) => By::Graph,
-            None => By::Batch,
+            Some(_) => Submission::Graph,
+            None => Submission::Batch,
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Purpose {
 
 /// The outcome, and the emulated device's report of the last launch.
 #[derive(Debug)]
-pub(crate) struct Measured {
+pub(crate) struct KernelOutcome {
     /// Result and times, as a record keeps them.
     pub outcome: Outcome,
     /// Report of the emulated device: counters per source line, findings.
@@ -26,7 +26,7 @@ pub(crate) struct Measured {
     pub lost: bool,
 }
 
-impl Measured {
+impl KernelOutcome {
     /// A kernel that was not tried, with the reason.
     pub(crate) fn not_run(why: impl Into<String>) -> Self {
         Self { outcome: Outcome::NotRun { why: why.into() }, report: None, lost: false }

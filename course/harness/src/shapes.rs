@@ -1,4 +1,4 @@
-//! Which sizes: the default, those on record, those that break kernels; and what does not fit anywhere.
+//! Problem sizes: the default, those on record, those that break kernels; and a check that a size fits.
 
 use catalog::{Format, Shape, Work};
 
@@ -37,7 +37,7 @@ pub fn recorded(work: Work) -> &'static [Shape] {
         Work::Transpose => shapes![
             1024 x 1024, 4096 x 4096, 8192 x 8192, 16384 x 16384, 1023 x 1025, 30000 x 333, 333 x 30000,
         ],
-        // The CPU takes long, and sizes between two powers of two say nothing more.
+        // The CPU is slow, so sizes between two powers of two are left out.
         Work::Cpu => shapes![
             256, 512, 1024, 2048, 4096, 8192, 1000, 1023 x 1025 x 1021, 16384 x 128 x 1024, 128 x 16384 x 1024,
         ],
@@ -54,7 +54,8 @@ const PRODUCTS: &[Shape; 15] = shapes![
     127 x 129 x 9, 129 x 127 x 7, 128 x 128 x 24, 101 x 103 x 107, 132 x 260 x 40, 300 x 140 x 60,
 ];
 
-/// And four more: one row, tiles that end inside of a box, and as many tiles as make a ring go round.
+/// [`PRODUCTS`] and four more for copies of boxes: one row, tiles that end inside of a box, and enough tiles to fill a
+/// ring several times.
 const fn with_boxes() -> [Shape; PRODUCTS.len() + 4] {
     let mut all = [shape(&[1, 8, 8]); PRODUCTS.len() + 4];
     let mut at = 0;
@@ -76,7 +77,7 @@ pub fn awkward(work: Work) -> &'static [Shape] {
             1 x 1, 1 x 67, 67 x 1, 7 x 5, 31 x 33, 33 x 31, 32 x 64, 63 x 65, 65 x 63, 96 x 32, 101 x 211, 128 x 260,
             257 x 127, 127 x 129,
         ],
-        // Copies of boxes need rows of a multiple of 16 bytes, which few of the others have.
+        // Copies of boxes need rows of a multiple of 16 bytes, which few of `PRODUCTS` have.
         Work::Tensor { .. } => const { &with_boxes() },
         _ => PRODUCTS,
     }

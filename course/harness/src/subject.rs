@@ -17,9 +17,9 @@ use crate::diagnose::{Terms, WrongResult};
 use crate::error::{StepError, words};
 use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, Program};
-use crate::machine::{Machine, Which, no_prediction};
+use crate::machine::{LoadedMachineCode, Which, no_prediction};
 use crate::session::{Launch, Session};
-use crate::setup::{Measured, Purpose, Setup};
+use crate::setup::{KernelOutcome, Purpose, Setup};
 use crate::timing::{self, Other};
 use crate::verify::{self, Comparison};
 use crate::yardstick;
@@ -30,32 +30,39 @@ pub(crate) struct Subject<'a> {
     pub kernel: &'a Kernel,
     pub work: Work,
     pub config: LaunchConfig,
-    /// As machine code, where it is to run so too.
-    pub(crate) machine: Option<&'a Machine>,
+    /// The kernel as machine code; `None` where only the PTX runs.
+    pub(crate) machine: Option<&'a LoadedMachineCode>,
 }
 
 /// Makes a launch for a shape.
 type Make<'m, 'g, T, R = T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T, R>;
 
 /// Inputs as the kernel takes them, with their answer.
-struct Trial<'p, T: Real> {
+struct TestInputs<'p, T: Real> {
     a: Cow<'p, [T]>,
     b: Option<Cow<'p, [T]>>,
     answer: Answer<'p>,
-    /// A transpose moves reals: whatever it does wrong shows on any data.
+    /// Kind of the inputs. A transpose has reals only: its mistakes show on any data.
     data: Data,
 }
 
-impl<T: Real> Trial<'_, T> {
+impl<T: Real> TestInputs<'_, T> {
     fn n_out(&self) -> usize {
         self.answer.rows() * self.answer.cols()
     }
 }
 
-/// Outcome of a launch: an output that is right or wrong, or nothing that could be looked at.
-enum Ran<T> {
+/// Outcome of a launch: an output with its comparison, or a kernel that produced none.
+enum LaunchOutcome<T> {
     Output(Vec<T>, Comparison),
-    Broken(Box<Measured>),
+    Broken(Box<KernelOutcome>),
+}
+
+/// Outcome of a kernel as machine code.
+enum MachineCodeOutcome {
+    /// The record, which says why where the emulated device does not run it, and the report of the counted launch.
+    Passed(Box<MachineCode>, Option<Report>),
+    Failed(KernelOutcome),
 }
 
 impl<'a> Subject<'a> {
@@ -64,58 +71,62 @@ impl<'a> Subject<'a> {
         &self,
         problems: &[Problem<T>; 2],
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Measured, StepError> {
+    ) -> Result<KernelOutcome, StepError> {
         let shape = problems[0].shape;
         if let Some(why) = self.too_slow(shape, make)? {
-            return Ok(Measured::not_run(why));
+            return Ok(KernelOutcome::not_run(why));
         }
-        let trials = problems.each_ref().map(|problem| {
+        let all_inputs = problems.each_ref().map(|problem| {
             let (a, b) = stored(problem, self.work);
-            Trial { a, b: Some(b), answer: problem.answer_of(self.work), data: problem.data }
+            TestInputs { a, b: Some(b), answer: problem.answer_of(self.work), data: problem.data }
         });
-        let [_, reals] = &trials;
+        let [_, reals] = &all_inputs;
         let yardstick = || self.cublas(shape, reals);
-        self.measure(shape, &trials, make, problems[1].cpu_ms, yardstick)
+        self.measure(shape, &all_inputs, make, problems[1].cpu_ms, yardstick)
     }
 
-    pub(crate) fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<Measured, StepError> {
+    pub(crate) fn transpose<'g>(
+        &self,
+        case: &Case,
+        make: Make<'_, 'g, f32>,
+    ) -> Result<KernelOutcome, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
-            return Ok(Measured::not_run(why));
+            return Ok(KernelOutcome::not_run(why));
         }
         let matrix = case.matrix();
-        let trial = Trial {
+        let inputs = TestInputs {
             a: Cow::Borrowed(matrix.elements.as_slice()),
             b: None,
             answer: matrix.answer(),
             data: Data::Reals,
         };
         let yardstick = || timing::copy::<f32>(self.setup.gpu, matrix.elements.len()).map(Some);
-        self.measure(case.shape, &[trial], make, matrix.cpu_ms, yardstick)
+        self.measure(case.shape, &[inputs], make, matrix.cpu_ms, yardstick)
     }
 
-    /// cuBLAS on the same inputs, where it is there and right.
+    /// cuBLAS on the same inputs; `None` where the library is missing or its result is wrong.
     fn cublas<R: Real, T: Element<R>>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
     ) -> Result<Option<Other<'a>>, StepError> {
         let gpu = self.setup.gpu;
-        // Beside itself it would say nothing.
+        // cuBLAS is not compared with itself.
         if matches!(self.kernel.program, Program::Cublas { .. }) {
             return Ok(None);
         }
-        let (Ok(cublas), Some(b)) = (gpu.cublas(), &trial.b) else {
+        let (Ok(cublas), Some(b)) = (gpu.cublas(), &inputs.b) else {
             return Ok(None);
         };
-        let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &trial.a, b) {
-            // It takes only some sizes of numbers of 8 bits.
+        let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &inputs.a, b) {
+            // cuBLAS multiplies 8-bit numbers of some sizes only.
             Err(StepError::CouldNot(why)) => {
                 eprintln!("{why}; no comparison with it");
                 return Ok(None);
             }
             other => other?,
         };
-        let comparison = verify::compare(&trial.answer, &got);
+        let comparison = verify::compare(&inputs.answer, &got);
         if !comparison.is_right() {
             eprintln!(
                 "cuBLAS's own product of {shape} is outside of the bound in {} elements; no comparison with it \
@@ -127,37 +138,37 @@ impl<'a> Subject<'a> {
         Ok(Some(other))
     }
 
-    /// Verifies on every trial, then times on the last.
+    /// Verifies on all inputs, then times on the last.
     fn measure<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
-        trials: &[Trial<'_, T>],
+        all_inputs: &[TestInputs<'_, T>],
         make: Make<'_, 'g, T, R>,
         cpu_ms: f64,
         yardstick: impl FnOnce() -> Result<Option<Other<'a>>, StepError>,
-    ) -> Result<Measured, StepError> {
+    ) -> Result<KernelOutcome, StepError> {
         let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
-        for (number, trial) in trials.iter().enumerate() {
-            self.watch(shape, number + 1 == trials.len());
-            let (got, comparison) = match self.run(Which::Ptx, shape, trial, make)? {
-                Ran::Output(got, comparison) => (got, comparison),
-                Ran::Broken(measured) => return Ok(*measured),
+        for (number, inputs) in all_inputs.iter().enumerate() {
+            self.set_checks(shape, number + 1 == all_inputs.len());
+            let (got, comparison) = match self.run(Which::Ptx, shape, inputs, make)? {
+                LaunchOutcome::Output(got, comparison) => (got, comparison),
+                LaunchOutcome::Broken(measured) => return Ok(*measured),
             };
             if !comparison.is_right() {
-                return self.wrong(shape, trial, &got, &comparison, number > 0);
+                return self.wrong(shape, inputs, &got, &comparison, number > 0);
             }
             accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
             accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
         }
         let mut report = self.setup.gpu.report()?;
         let counters = report.as_ref().map(|report| report.total);
-        let machine_code = match (self.machine, trials.last()) {
-            (Some(machine), Some(trial)) => match self.machine_code(machine, shape, trial, make)? {
-                Ok((machine_code, machine_report)) => {
+        let machine_code = match (self.machine, all_inputs.last()) {
+            (Some(machine), Some(inputs)) => match self.machine_code(machine, shape, inputs, make)? {
+                MachineCodeOutcome::Passed(machine_code, machine_report) => {
                     report = machine_report.or(report);
-                    Some(Box::new(machine_code))
+                    Some(machine_code)
                 }
-                Err(measured) => return Ok(measured),
+                MachineCodeOutcome::Failed(outcome) => return Ok(outcome),
             },
             _ => None,
         };
@@ -174,48 +185,47 @@ impl<'a> Subject<'a> {
             ..Passed::default()
         };
         let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
-        // There is a last trial: the kernel was verified on it.
-        if let Some(trial) = trials.last().filter(|_| is_timed) {
-            self.time(shape, trial, make, yardstick()?, &mut passed)?;
+        // Not empty: the kernel was verified on these inputs.
+        if let Some(inputs) = all_inputs.last().filter(|_| is_timed) {
+            self.time(shape, inputs, make, yardstick()?, &mut passed)?;
         }
-        Ok(Measured { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
+        Ok(KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
     }
 
-    /// Verifies and counts the kernel as machine code, and predicts its time. Returns the report of the counted
-    /// launch.
+    /// Verifies and counts the kernel as machine code, and predicts its time.
     fn machine_code<'g, T: Real, R: Real>(
         &self,
-        machine: &Machine,
+        machine: &LoadedMachineCode,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Result<(MachineCode, Option<Report>), Measured>, StepError> {
+    ) -> Result<MachineCodeOutcome, StepError> {
         let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
         if let Err(why) = &machine.function {
             found.forecast = no_prediction(match unsupported(why) {
                 Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),
                 None => format!("the emulated GPU does not run its machine code: {why}"),
             });
-            return Ok(Ok((found, None)));
+            return Ok(MachineCodeOutcome::Passed(Box::new(found), None));
         }
-        self.watch(shape, true);
-        let mut measured = match self.run(Which::Machine, shape, trial, make)? {
-            Ran::Output(_, comparison) if comparison.is_right() => {
+        self.set_checks(shape, true);
+        let mut measured = match self.run(Which::MachineCode, shape, inputs, make)? {
+            LaunchOutcome::Output(_, comparison) if comparison.is_right() => {
                 let report = self.setup.gpu.report()?;
                 found.counters = report.as_ref().map(|report| report.total);
-                found.forecast = self.forecast(Which::Machine, shape, trial, make)?;
+                found.forecast = self.forecast(Which::MachineCode, shape, inputs, make)?;
                 if machine.before.is_some() {
-                    found.before = Some(self.forecast(Which::Before, shape, trial, make)?);
+                    found.before = Some(self.forecast(Which::Before, shape, inputs, make)?);
                 }
-                return Ok(Ok((found, report)));
+                return Ok(MachineCodeOutcome::Passed(Box::new(found), report));
             }
-            Ran::Output(got, comparison) => self.wrong(shape, trial, &got, &comparison, true)?,
-            Ran::Broken(measured) => *measured,
+            LaunchOutcome::Output(got, comparison) => self.wrong(shape, inputs, &got, &comparison, true)?,
+            LaunchOutcome::Broken(measured) => *measured,
         };
         if let Outcome::Failed { why, .. } = &mut measured.outcome {
             *why = format!("as machine code, and not as PTX: {why}");
         }
-        Ok(Err(measured))
+        Ok(MachineCodeOutcome::Failed(measured))
     }
 
     /// The time that a real GPU would take, by the emulated one.
@@ -223,14 +233,14 @@ impl<'a> Subject<'a> {
         &self,
         which: Which,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
     ) -> Result<Forecast, StepError> {
         let (gpu, launch) = (self.setup.gpu, make(which, shape, self.config));
         let Some(emulator) = gpu.emulator else {
             return Ok(no_prediction("this is a real GPU"));
         };
-        let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), trial.n_out())?;
+        let mut session = Session::new(gpu, launch, &inputs.a, inputs.b.as_deref(), inputs.n_out())?;
         emulator.predict_next();
         session.launch()?;
         gpu.stream.synchronize()?;
@@ -238,31 +248,31 @@ impl<'a> Subject<'a> {
         Ok(forecast.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
     }
 
-    /// One launch, and the comparison of what came out.
+    /// Launches once, and compares the output with the answer.
     fn run<'g, T: Real, R: Real>(
         &self,
         which: Which,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
-    ) -> Result<Ran<R>, StepError> {
+    ) -> Result<LaunchOutcome<R>, StepError> {
         let launch = make(which, shape, self.config);
-        let session = Session::new(self.setup.gpu, launch, &trial.a, trial.b.as_deref(), trial.n_out());
+        let session = Session::new(self.setup.gpu, launch, &inputs.a, inputs.b.as_deref(), inputs.n_out());
         let mut session = match session {
             Ok(session) => session,
             Err(error) => return not_enough_memory(error),
         };
         Ok(match session.run() {
             Ok(got) => {
-                let comparison = verify::compare(&trial.answer, &got);
-                Ran::Output(got, comparison)
+                let comparison = verify::compare(&inputs.answer, &got);
+                LaunchOutcome::Output(got, comparison)
             }
-            Err(error) => Ran::Broken(Box::new(self.broken(&error)?)),
+            Err(error) => LaunchOutcome::Broken(Box::new(self.broken(&error)?)),
         })
     }
 
-    /// How closely the emulated device looks at the next launch.
-    fn watch(&self, shape: Shape, counts: bool) {
+    /// Sets the checks and the budget of the next launch on the emulated device.
+    fn set_checks(&self, shape: Shape, counts: bool) {
         use emulator_client::Checks;
         let Some(emulator) = self.setup.gpu.emulator else {
             return;
@@ -277,7 +287,7 @@ impl<'a> Subject<'a> {
     }
 
     /// A launch that was refused, or a kernel that went wrong.
-    fn broken(&self, error: &StepError) -> Result<Measured, StepError> {
+    fn broken(&self, error: &StepError) -> Result<KernelOutcome, StepError> {
         let report = self.setup.gpu.report()?;
         let findings = report.as_ref().map_or(&[][..], |report| &report.findings);
         let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
@@ -286,37 +296,37 @@ impl<'a> Subject<'a> {
             (None, StepError::Driver(error)) => format!("the driver reports {}", words(*error)),
             (None, other) => other.to_string(),
         };
-        Ok(Measured { outcome: Outcome::Failed { why, details: texts.join("\n") }, report, lost: true })
+        Ok(KernelOutcome { outcome: Outcome::Failed { why, details: texts.join("\n") }, report, lost: true })
     }
 
     fn wrong<T: Real, R: Real>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         got: &[R],
         comparison: &Comparison,
         right_on_integers: bool,
-    ) -> Result<Measured, StepError> {
+    ) -> Result<KernelOutcome, StepError> {
         let result = WrongResult {
-            answer: &trial.answer,
+            answer: &inputs.answer,
             got: R::widen(got),
             comparison,
             work: self.work,
             tile: self.kernel.tile(),
-            terms: trial.b.as_ref().map(|b| Terms {
+            terms: inputs.b.as_ref().map(|b| Terms {
                 shape,
-                a: T::widen(&trial.a),
+                a: T::widen(&inputs.a),
                 b: T::widen(b),
                 turned: self.work.turned(),
             }),
             right_on_integers,
         };
         let diagnosis = result.diagnose();
-        let data = match trial.data {
+        let data = match inputs.data {
             Data::Integers => "small integers",
             Data::Reals => "reals",
         };
-        Ok(Measured {
+        Ok(KernelOutcome {
             outcome: Outcome::Failed {
                 why: diagnosis.why,
                 details: format!("on {data}: {}", diagnosis.details),
@@ -362,29 +372,29 @@ impl<'a> Subject<'a> {
     fn time<'g, T: Real, R: Real>(
         &self,
         shape: Shape,
-        trial: &Trial<'_, T>,
+        inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
         yardstick: Option<Other<'a>>,
         passed: &mut Passed,
     ) -> Result<(), StepError> {
-        let (gpu, n_out) = (self.setup.gpu, trial.n_out());
+        let (gpu, n_out) = (self.setup.gpu, inputs.n_out());
         let launch = make(Which::Ptx, shape, self.config);
-        let mut session = Session::new(gpu, launch, &trial.a, trial.b.as_deref(), n_out)?;
+        let mut session = Session::new(gpu, launch, &inputs.a, inputs.b.as_deref(), n_out)?;
         let timed = timing::time(gpu, &mut session, yardstick, self.setup.duel)?;
         drop(session);
         passed.batch = timed.batch;
-        passed.by = timed.by;
+        passed.submission = timed.submission;
         passed.hot = Some(timed.hot);
         passed.cold = timed.cold;
         passed.yardstick = timed.yardstick;
         passed.clock_mhz = timed.clock_mhz;
         let launch = make(Which::Ptx, shape, self.config);
-        passed.whole = Some(timing::whole(gpu, &launch, &trial.a, trial.b.as_deref(), n_out)?);
+        passed.whole = Some(timing::whole(gpu, &launch, &inputs.a, inputs.b.as_deref(), n_out)?);
         Ok(())
     }
 }
 
-/// The instruction that a driver's log names as unsupported.
+/// The instruction that a driver's log names as unsupported. CUDA's interface returns the log as text only.
 fn unsupported(log: &str) -> Option<&str> {
     log.split_once("unsupported `")?.1.split_once('`').map(|(mnemonic, _)| mnemonic)
 }
@@ -392,17 +402,17 @@ fn unsupported(log: &str) -> Option<&str> {
 /// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
 /// kernel of the ladder needs, so that a loop without an end is reported in seconds.
 pub(crate) fn budget(shape: Shape) -> u64 {
-    const LEAST: f64 = 2e7;
-    const EACH: f64 = 400.0;
-    (LEAST + EACH * shape.volume()) as u64
+    const MINIMUM: f64 = 2e7;
+    const PER_MULTIPLY_ADD: f64 = 400.0;
+    (MINIMUM + PER_MULTIPLY_ADD * shape.volume()) as u64
 }
 
-/// Somebody else may have the memory that the device has on paper.
-fn not_enough_memory<T>(error: StepError) -> Result<Ran<T>, StepError> {
+/// Converts "out of memory" to "not run": other processes may hold memory of the device.
+fn not_enough_memory<T>(error: StepError) -> Result<LaunchOutcome<T>, StepError> {
     match error {
-        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-            Ok(Ran::Broken(Box::new(Measured::not_run("not enough free memory on the device"))))
-        }
+        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(
+            LaunchOutcome::Broken(Box::new(KernelOutcome::not_run("not enough free memory on the device"))),
+        ),
         other => Err(other),
     }
 }

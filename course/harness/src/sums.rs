@@ -6,7 +6,7 @@
 
 use catalog::{Shape, Work};
 use records::record::Line;
-use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Record, Sum, of_bytes};
+use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Sum, SumsRecord, of_bytes};
 
 use crate::args::Common;
 use crate::cublas::Element;
@@ -217,7 +217,7 @@ const LARGE: f64 = 1e8;
 #[track_caller]
 pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/data/");
-    let record = Record::references(std::path::Path::new(path));
+    let record = SumsRecord::references(std::path::Path::new(path));
     let record = record.unwrap_or_else(|error| panic!("{error}"));
     let found = catalog::find(step).expect("a step of the catalogue");
     let mut step_run =

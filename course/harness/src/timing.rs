@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaSlice;
 use records::Samples;
-use records::record::{By, Yardstick};
+use records::record::{Submission, Yardstick};
 
 use crate::clocks::Clocks;
 use crate::device::Gpu;
@@ -39,7 +39,7 @@ pub struct Timed {
     /// Launches in a hot sample.
     pub batch: u32,
     /// Way in which the launches were put into the stream.
-    pub by: By,
+    pub submission: Submission,
     /// One launch, caches warm.
     pub hot: Samples,
     /// One launch, caches full of something else.
@@ -52,11 +52,11 @@ pub struct Timed {
 
 /// Something to compare with.
 pub struct Other<'a> {
-    /// Its name in tables: `cuBLAS` or `copy`.
+    /// Name in tables: `cuBLAS` or `copy`.
     pub name: &'static str,
     /// Puts it into the stream once.
     pub put: Box<dyn FnMut() -> Result<(), StepError> + 'a>,
-    /// Which of cublasLt's algorithms was chosen.
+    /// Number of the cublasLt algorithm; `None` where the library chose.
     pub algorithm: Option<usize>,
 }
 
@@ -134,12 +134,12 @@ pub fn time<T: Real, R: Real>(
     let low_high = seen.iter().min().zip(seen.iter().max());
     Ok(Timed {
         batch: sampler.n,
-        by: sampler.by(),
+        submission: sampler.submission(),
         hot: Samples(hot),
         cold: (!cold.is_empty()).then_some(Samples(cold)),
         yardstick: other.map(|(name, algorithm, sampler, _)| Yardstick {
             name: name.into(),
-            by: sampler.by(),
+            submission: sampler.submission(),
             algorithm,
             hot: Samples(others),
             duel,

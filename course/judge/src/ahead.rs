@@ -15,7 +15,7 @@ mod instruction;
 use harness::inputs::Sums;
 use simt::gpu::Value;
 
-use crate::machine::Machine;
+use crate::emulated_module::EmulatedModule;
 use crate::trial::Trial;
 use follow::{Program, WarpLoads};
 
@@ -40,7 +40,7 @@ pub enum Ahead {
 }
 
 /// Follows the first warp of the first block that both loads and multiplies, or all of its warps where none does both.
-pub fn of<T: Sums + Value>(machine: &Machine<'_>, trial: &Trial<T>, bk: usize) -> Ahead {
+pub fn of<T: Sums + Value>(machine: &EmulatedModule<'_>, trial: &Trial<T>, bk: usize) -> Ahead {
     let Some((report, first)) = machine.trace(trial, 0, MAX_STEPS) else {
         return Ahead::Nothing;
     };

@@ -13,7 +13,7 @@ use simt::launch::Watch;
 use tasks::explain::{Explained, Line, places};
 
 use crate::Request;
-use crate::machine::Machine;
+use crate::emulated_module::EmulatedModule;
 use crate::trial::trials;
 
 /// Default sizes without a criterion: a few blocks of the largest tile, and a few steps of k.
@@ -23,14 +23,17 @@ const DEPTH: usize = 64;
 /// Launches the kernel once, with the sizes of the task's first criterion, and counts by source line. The error is the
 /// reason that nothing could be launched.
 pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
-    let machine = Machine::new(request).map_err(|stopped| stopped.to_string())?;
+    let machine = EmulatedModule::new(request).map_err(|stopped| stopped.to_string())?;
     match request.task.work.is_double() {
         true => counted::<f64>(request, &machine),
         false => counted::<f32>(request, &machine),
     }
 }
 
-fn counted<T: Sums + Value>(request: &Request<'_>, machine: &Machine<'_>) -> Result<Explained, String> {
+fn counted<T: Sums + Value>(
+    request: &Request<'_>,
+    machine: &EmulatedModule<'_>,
+) -> Result<Explained, String> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
     let usual = Shape { m: EDGE, n: EDGE, k: depth };

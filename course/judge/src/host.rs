@@ -4,10 +4,10 @@ use catalog::Shape;
 use tasks::Task;
 use tasks::compile::Refused;
 use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
-use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
+use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict, WRONG_RESULT, part_id};
 
-use crate::machine::{LaunchSetup, Machine};
-use crate::trial::{Trial, trials};
+use crate::emulated_module::{EmulatedModule, LaunchSetup};
+use crate::trial::{Mismatch, Trial, trials};
 use crate::{Judgement, Request, keep_more_informative, shapes};
 
 /// Judges an answer. For a launch, `request.ptx` is the finished kernel; the error means that it cannot be loaded,
@@ -15,7 +15,7 @@ use crate::{Judgement, Request, keep_more_informative, shapes};
 pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, String> {
     let outcome = match call {
         HostCall::Launch { .. } => {
-            let machine = Machine::new(request)
+            let machine = EmulatedModule::new(request)
                 .map_err(|stopped| format!("the finished kernel cannot be launched: {stopped}"))?;
             read(answer).map(|answer| launch(request, &machine, &answer))
         }
@@ -40,8 +40,11 @@ fn all_passed(task: &Task) -> Verdict {
     let mut verdict = Verdict::stopped(task.name.clone(), &[], "", "");
     verdict.status = Status::Passed;
     (verdict.code, verdict.why) = (None, None);
-    verdict.parts =
-        vec![Part::passed("compiles", READ), Part::passed("right", RIGHT), Part::passed("clean", CLEAN)];
+    verdict.parts = vec![
+        Part::passed(part_id::COMPILES, READ),
+        Part::passed(part_id::RIGHT, RIGHT),
+        Part::passed(part_id::CLEAN, CLEAN),
+    ];
     verdict
 }
 
@@ -73,7 +76,7 @@ fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
     let mut sizes = [0; 3];
     for (size, number) in sizes.iter_mut().zip(numbers) {
         let value = number.value(shape)?;
-        *size = u32::try_from(value).map_err(|_| format!("{value} is no size, for {shape}"))?;
+        *size = u32::try_from(value).map_err(|_| format!("{value} is not a size, for {shape}"))?;
     }
     Ok(sizes)
 }
@@ -86,7 +89,7 @@ fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, String> {
     })
 }
 
-fn launch(request: &Request<'_>, machine: &Machine<'_>, answer: &LaunchAnswer) -> Verdict {
+fn launch(request: &Request<'_>, machine: &EmulatedModule<'_>, answer: &LaunchAnswer) -> Verdict {
     let task = request.task;
     let (idle_blocks, what) = NO_IDLE_BLOCKS;
     let no_idle_blocks = Part::passed(idle_blocks, what);
@@ -150,6 +153,7 @@ impl Operand<'_> {
 fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     let task = request.task;
     let mut verdict = all_passed(task);
+    let mut kept = None;
     for shape in shapes::of(task, request.seed, request.hidden) {
         let mut right = true;
         for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
@@ -160,19 +164,20 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
                     return failed(verdict, at, code, &format!("on {shape}: {why}"));
                 }
             };
-            if let Some(wrong) = trial.look(task, &got) {
-                keep_more_informative(&mut verdict.wrong, wrong);
+            if let Some(mismatch) = trial.look(task, &got) {
+                keep_more_informative(&mut kept, mismatch);
                 right = false;
                 break;
             }
         }
         verdict.n_shapes += usize::from(right);
     }
-    match &verdict.wrong {
+    match kept {
         None => verdict,
-        Some(wrong) => {
+        Some(Mismatch { wrong, .. }) => {
             let why = wrong.in_a_sentence();
-            failed(verdict, RIGHT_AT, "wrong-result", &why)
+            verdict.wrong = Some(wrong);
+            failed(verdict, RIGHT_AT, WRONG_RESULT, &why)
         }
     }
 }

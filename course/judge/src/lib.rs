@@ -8,7 +8,7 @@
 //!
 //! - [`host`]: tasks whose idea is on the host.
 //! - [`trial`]: inputs of a shape and expected results.
-//! - [`machine`]: a module with its launches.
+//! - [`emulated_module`]: a module with its launches.
 //! - [`shapes`]: the shapes on which a kernel is judged.
 //! - [`ahead`]: overlap of loads with multiply-adds, from the trace of a warp.
 //! - [`explain`]: counts per source line of one launch.
@@ -17,9 +17,9 @@
 #![forbid(unsafe_code)]
 
 pub mod ahead;
+pub mod emulated_module;
 pub mod explain;
 pub mod host;
-pub mod machine;
 pub mod real;
 pub mod shapes;
 pub mod trial;
@@ -27,18 +27,19 @@ pub mod trial;
 use catalog::Shape;
 use counters::Counters;
 use diagnostics::Report;
-use harness::diagnose::ZEROS;
 use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::launch::Watch;
 use tasks::measure::Taken;
 use tasks::task::Criterion;
-use tasks::verdict::{CLEAN, Found, Measured, Part, RIGHT, Status, Verdict, Wrong};
+use tasks::verdict::{
+    CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict, WRONG_RESULT, part_id,
+};
 use tasks::{Task, compile::Refused};
 
 use ahead::Ahead;
-use machine::{LaunchSetup, LoadError, Machine};
-use trial::{Trial, trials};
+use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
+use trial::{Mismatch, Trial, trials};
 
 /// A kernel with the task to judge it by.
 #[derive(Debug, Clone)]
@@ -67,7 +68,7 @@ pub fn judge(request: &Request<'_>) -> Verdict {
 /// Judges a kernel on the given shapes.
 pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
     let task = request.task;
-    let machine = match Machine::new(request) {
+    let machine = match EmulatedModule::new(request) {
         Ok(machine) => machine,
         Err(LoadError::NotLoaded(why)) => {
             return Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
@@ -85,29 +86,29 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
 struct Judgement<'a, T: Sums> {
     request: &'a Request<'a>,
     task: &'a Task,
-    machine: &'a Machine<'a>,
+    machine: &'a EmulatedModule<'a>,
     n_shapes: usize,
     findings: Vec<Found>,
-    wrong: Option<Wrong>,
+    mismatch: Option<Mismatch>,
     printed: String,
     element: std::marker::PhantomData<T>,
 }
 
-enum Ran {
+enum TrialOutcome {
     Right(Box<Report>),
     Wrong,
     Broken,
 }
 
 impl<'a, T: Sums + Value> Judgement<'a, T> {
-    fn new(request: &'a Request<'a>, machine: &'a Machine<'a>) -> Self {
+    fn new(request: &'a Request<'a>, machine: &'a EmulatedModule<'a>) -> Self {
         Self {
             request,
             task: request.task,
             machine,
             n_shapes: 0,
             findings: Vec::new(),
-            wrong: None,
+            mismatch: None,
             printed: String::new(),
             element: std::marker::PhantomData,
         }
@@ -121,7 +122,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 break;
             }
         }
-        let criteria = match self.wrong.is_some() || self.is_broken() {
+        let criteria = match self.mismatch.is_some() || self.is_broken() {
             true => Vec::new(),
             false => self.measure_criteria(),
         };
@@ -129,7 +130,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     fn is_broken(&self) -> bool {
-        self.findings.iter().any(|found| found.severity == "error")
+        self.findings.iter().any(|found| found.severity == Severity::Error)
     }
 
     /// Runs one shape with all checks; false when a check found a mistake.
@@ -137,12 +138,12 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         let mut right = true;
         for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
             match self.launch(&trial, Watch::CheckedGlobalRaces, setup) {
-                Ran::Right(_) => {}
-                Ran::Wrong => {
+                TrialOutcome::Right(_) => {}
+                TrialOutcome::Wrong => {
                     right = false;
                     break;
                 }
-                Ran::Broken => return false,
+                TrialOutcome::Broken => return false,
             }
         }
         self.n_shapes += usize::from(right);
@@ -150,12 +151,12 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     /// Launches once and compares the result.
-    fn launch(&mut self, trial: &Trial<T>, watch: Watch, setup: &LaunchSetup) -> Ran {
+    fn launch(&mut self, trial: &Trial<T>, watch: Watch, setup: &LaunchSetup) -> TrialOutcome {
         let (report, got) = match self.machine.launch(trial, watch, setup) {
             Ok(ran) => ran,
             Err(refusal) => {
                 self.findings.push(refused(&refusal, trial.shape));
-                return Ran::Broken;
+                return TrialOutcome::Broken;
             }
         };
         if self.printed.len() < MAX_PRINTED {
@@ -167,16 +168,16 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
         // An undefined value in the result is a mistake even where it happens to be the right one.
         for output in &report.outputs {
-            self.add(found(&output.finding, trial.shape, Some("error")));
+            self.add(found(&output.finding, trial.shape, Some(Severity::Error)));
         }
         if self.is_broken() {
-            return Ran::Broken;
+            return TrialOutcome::Broken;
         }
         match trial.look(self.task, &got) {
-            None => Ran::Right(Box::new(report)),
-            Some(wrong) => {
-                keep_more_informative(&mut self.wrong, wrong);
-                Ran::Wrong
+            None => TrialOutcome::Right(Box::new(report)),
+            Some(mismatch) => {
+                keep_more_informative(&mut self.mismatch, mismatch);
+                TrialOutcome::Wrong
             }
         }
     }
@@ -201,8 +202,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                     continue;
                 };
                 match self.launch(&trial, Watch::Counted, &self.machine.how(shape)) {
-                    Ran::Right(report) => launched.push((trial, report)),
-                    Ran::Wrong | Ran::Broken => return Vec::new(),
+                    TrialOutcome::Right(report) => launched.push((trial, report)),
+                    TrialOutcome::Wrong | TrialOutcome::Broken => return Vec::new(),
                 }
             }
             let known = launched.iter().find(|(trial, _)| trial.shape == shape);
@@ -251,7 +252,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         Part {
             status: if passes { Status::Passed } else { Status::Failed },
             why: (!passes).then(|| criterion.misses.clone()),
-            measured: Some(Measured {
+            measured: Some(CriterionValue {
                 measure: measure.as_str().unwrap_or_default().to_owned(),
                 words: criterion.measure.words().to_owned(),
                 value,
@@ -264,8 +265,9 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     fn verdict(self, criteria: Vec<Part>) -> Verdict {
-        let error = self.findings.iter().find(|found| found.severity == "error");
-        let (mut right, mut clean) = (Part::passed("right", RIGHT), Part::passed("clean", CLEAN));
+        let error = self.findings.iter().find(|found| found.severity == Severity::Error);
+        let (mut right, mut clean) =
+            (Part::passed(part_id::RIGHT, RIGHT), Part::passed(part_id::CLEAN, CLEAN));
         if let Some(found) = error {
             clean.status = Status::Failed;
             clean.why = Some(found.title.clone());
@@ -274,11 +276,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 None => "the result of a kernel with such a mistake says nothing".into(),
                 Some(_) => host::NOT_RIGHT.into(),
             });
-        } else if let Some(wrong) = &self.wrong {
+        } else if let Some(Mismatch { wrong, .. }) = &self.mismatch {
             right.status = Status::Failed;
             right.why = Some(wrong.in_a_sentence());
         }
-        let mut parts = vec![Part::passed("compiles", "the source compiles"), right, clean];
+        let mut parts = vec![Part::compiles(), right, clean];
         match criteria.len() == self.task.does.len() {
             true => parts.extend(criteria),
             false => {
@@ -288,8 +290,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
         let failed = parts.iter().find(|part| part.status == Status::Failed);
         let code = failed.map(|part| match (part.id.as_str(), error) {
-            ("clean", Some(found)) => found.code.clone(),
-            ("right", _) => "wrong-result".to_owned(),
+            (part_id::CLEAN, Some(found)) => found.code.clone(),
+            (part_id::RIGHT, _) => WRONG_RESULT.to_owned(),
             (id, _) => id.to_owned(),
         });
         Verdict {
@@ -298,7 +300,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             code,
             why: failed.and_then(|part| part.why.clone()),
             n_shapes: self.n_shapes,
-            wrong: self.wrong.filter(|_| error.is_none()),
+            wrong: self.mismatch.filter(|_| error.is_none()).map(|mismatch| mismatch.wrong),
             findings: self.findings,
             compiler: None,
             printed: self.printed,
@@ -309,30 +311,23 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 
 /// Keeps the more informative of two wrong results: one with a pattern, or with a map. A single row or column shows
 /// little.
-fn keep_more_informative(kept: &mut Option<Wrong>, wrong: Wrong) {
-    let is_flat = |wrong: &Wrong| wrong.shape.m == 1 || wrong.shape.n == 1;
-    let rank = |wrong: &Wrong| {
-        let names_a_cause = |diagnosis: &String| diagnosis != ZEROS;
-        let diagnosis = wrong.diagnosis.as_ref();
-        (diagnosis.is_some_and(names_a_cause), diagnosis.is_some(), !is_flat(wrong), !wrong.map.is_empty())
-    };
-    if kept.as_ref().is_none_or(|known| rank(&wrong) > rank(known)) {
-        *kept = Some(wrong);
+fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
+    let is_flat = |shape: Shape| shape.m == 1 || shape.n == 1;
+    let rank = |Mismatch { clue, wrong }: &Mismatch| (*clue, !is_flat(wrong.shape), !wrong.map.is_empty());
+    if kept.as_ref().is_none_or(|known| rank(&mismatch) > rank(known)) {
+        *kept = Some(mismatch);
     }
 }
 
 /// Converts a finding to a record; `severity` overrides its own.
-fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<&str>) -> Found {
-    let word = |value: serde_json::Result<serde_json::Value>| {
-        let value = value.unwrap_or_default();
-        value.as_str().unwrap_or_default().to_owned()
-    };
+fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity>) -> Found {
+    let code = serde_json::to_value(finding.code).unwrap_or_default();
     Found {
-        severity: match severity {
-            Some(severity) => severity.to_owned(),
-            None => word(serde_json::to_value(finding.severity)),
-        },
-        code: word(serde_json::to_value(finding.code)),
+        severity: severity.unwrap_or(match finding.severity {
+            simt::check::Severity::Error => Severity::Error,
+            simt::check::Severity::Warning => Severity::Warning,
+        }),
+        code: code.as_str().unwrap_or_default().to_owned(),
         title: finding.title.clone(),
         file: finding.place.as_ref().map_or(String::new(), |place| place.file.clone()),
         line: finding.place.as_ref().map_or(0, |place| place.line),
@@ -347,7 +342,7 @@ fn refused(text: &str, shape: Shape) -> Found {
     let code = first.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     let title = first.split_once("]: ").map_or(first, |(_, title)| title);
     Found {
-        severity: "error".into(),
+        severity: Severity::Error,
         code: code.map_or("E-LAUNCH", |(code, _)| code).to_owned(),
         title: title.to_owned(),
         file: String::new(),
@@ -359,12 +354,15 @@ fn refused(text: &str, shape: Shape) -> Found {
 
 #[cfg(test)]
 mod tests {
+    use harness::diagnose::Clue;
+    use tasks::verdict::Wrong;
+
     use super::*;
 
     /// The kept diagnosis of two wrong results, each with the columns of its shape.
-    fn kept(one: (&str, usize), two: (&str, usize)) -> Option<String> {
+    fn kept(one: (Clue, &str, usize), two: (Clue, &str, usize)) -> Option<String> {
         let mut kept = None;
-        for (diagnosis, n) in [one, two] {
+        for (clue, diagnosis, n) in [one, two] {
             let wrong = Wrong {
                 shape: Shape { m: 31, n, k: 17 },
                 on: "reals".into(),
@@ -374,17 +372,18 @@ mod tests {
                 diagnosis: (!diagnosis.is_empty()).then(|| diagnosis.to_owned()),
                 map: "o".into(),
             };
-            keep_more_informative(&mut kept, wrong);
+            keep_more_informative(&mut kept, Mismatch { clue, wrong });
         }
-        kept.and_then(|wrong| wrong.diagnosis)
+        kept.and_then(|mismatch| mismatch.wrong.diagnosis)
     }
 
     #[test]
     fn a_cause_says_more_than_zeros_and_zeros_more_than_nothing() {
-        let cause = "the last 1 of 97 terms of each sum are missing (k >= 96)";
-        assert_eq!(kept((ZEROS, 33), (cause, 33)).as_deref(), Some(cause));
-        assert_eq!(kept((cause, 1), (ZEROS, 33)).as_deref(), Some(cause));
-        assert_eq!(kept(("", 33), (ZEROS, 33)).as_deref(), Some(ZEROS));
-        assert_eq!(kept((cause, 1), ("another", 33)).as_deref(), Some("another"));
+        let cause = |n| (Clue::Specific, "terms are missing", n);
+        let (zeros, nothing) = ((Clue::Zeros, "they are 0", 33), (Clue::Nothing, "", 33));
+        assert_eq!(kept(zeros, cause(33)).as_deref(), Some("terms are missing"));
+        assert_eq!(kept(cause(1), zeros).as_deref(), Some("terms are missing"));
+        assert_eq!(kept(nothing, zeros).as_deref(), Some("they are 0"));
+        assert_eq!(kept(cause(1), (Clue::Specific, "another", 33)).as_deref(), Some("another"));
     }
 }

@@ -9,7 +9,7 @@ use harness::inputs::Sums;
 use harness::session::load;
 use tasks::verdict::{Part, Status, Verdict};
 
-use crate::trial::{Trial, trials};
+use crate::trial::{Mismatch, Trial, trials};
 use crate::{Request, shapes};
 
 /// Requirement of the part, as a clause.
@@ -63,7 +63,7 @@ fn on<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
             };
             let got = run(gpu, &kernel, config, &buffers, &arguments(request, &trial))
                 .map_err(|trouble| format!("on {shape}: {trouble}"))?;
-            if let Some(wrong) = trial.look(task, &got) {
+            if let Some(Mismatch { wrong, .. }) = trial.look(task, &got) {
                 return Err(format!("on {shape}: {}", wrong.in_a_sentence()));
             }
         }

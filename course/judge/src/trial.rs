@@ -1,7 +1,7 @@
 //! Inputs of a shape, expected results, and the comparison.
 
 use catalog::Shape;
-use harness::diagnose::{Diagnosis, Terms, WrongResult};
+use harness::diagnose::{Clue, Diagnosis, Terms, WrongResult};
 use harness::inputs::{Data, Sums, elements, transposed};
 use harness::reference::{Answer, Problem};
 use harness::verify::{self, Comparison};
@@ -25,6 +25,14 @@ pub struct Trial<T: Sums> {
     pieces: Vec<Piece<T>>,
     right_on_integers: bool,
     threads: usize,
+}
+
+/// A wrong result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mismatch {
+    /// Information on the cause in the diagnosis.
+    pub clue: Clue,
+    pub wrong: Wrong,
 }
 
 /// A part of the output with its expected result: a product of a batch, or a field of a struct.
@@ -250,7 +258,7 @@ impl<T: Sums> Trial<T> {
     }
 
     /// Compares an output with the expected result: `None` when it is right.
-    pub fn look(&self, task: &Task, got: &[T]) -> Option<Wrong> {
+    pub fn look(&self, task: &Task, got: &[T]) -> Option<Mismatch> {
         self.pieces.iter().find_map(|piece| {
             let answer = piece.expected.answer();
             let n = answer.rows() * answer.cols();
@@ -260,7 +268,7 @@ impl<T: Sums> Trial<T> {
         })
     }
 
-    fn wrong(&self, task: &Task, piece: &Piece<T>, got: &[T], comparison: &Comparison) -> Wrong {
+    fn wrong(&self, task: &Task, piece: &Piece<T>, got: &[T], comparison: &Comparison) -> Mismatch {
         let (work, turned) = match task.work.is_transpose() {
             true => (catalog::Work::Transpose, [false; 2]),
             false => (catalog::Work::Sgemm, task.work.turned()),
@@ -292,8 +300,11 @@ impl<T: Sums> Trial<T> {
             terms,
             right_on_integers: self.right_on_integers,
         };
-        let Diagnosis { first, looks, map, .. } = result.diagnose();
-        let looks = factors(&piece.expected, &answer, got).or(looks);
+        let Diagnosis { first, looks, clue, map, .. } = result.diagnose();
+        let (clue, looks) = match factors(&piece.expected, &answer, got) {
+            Some(factor) => (Clue::Specific, Some(factor)),
+            None => (clue, looks),
+        };
         let mut on = self.on.to_owned();
         if matches!(piece.expected, Expected::Scaled { .. }) {
             on.push_str(&format!(", alpha = {}, beta = {}", self.alpha, self.beta));
@@ -301,27 +312,21 @@ impl<T: Sums> Trial<T> {
         if !piece.name.is_empty() {
             on.push_str(&format!(", {}", piece.name));
         }
-        Wrong {
-            shape: self.shape,
-            on,
-            n_wrong: comparison.n_wrong,
-            n: got.len(),
-            first,
-            diagnosis: looks,
-            map,
-        }
+        let n_wrong = comparison.n_wrong;
+        let wrong = Wrong { shape: self.shape, on, n_wrong, n: got.len(), first, diagnosis: looks, map };
+        Mismatch { clue, wrong }
     }
 }
 
 /// Names a factor of αA · B + βC that was forgotten, where the result looks so.
 fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> Option<String> {
-    const ENOUGH: usize = 8;
+    const MIN_SAMPLES: usize = 8;
     let Expected::Scaled { problem, alpha, beta, start } = expected else {
         return None;
     };
     let all = |value: &dyn Fn(usize) -> f64| {
         let cols = problem.shape.n;
-        got.len() >= ENOUGH
+        got.len() >= MIN_SAMPLES
             && got.iter().enumerate().all(|(at, got)| {
                 let bound = answer.bound(at / cols, at % cols);
                 (got.to_f64() - value(at)).abs() <= bound
@@ -396,7 +401,7 @@ mod tests {
             let mut got = right(&trial, task.work, factors);
             assert_eq!(trial.look(&task, &got), None, "{name} on {}", trial.on);
             got[100] = T::POISON;
-            let wrong = trial.look(&task, &got).expect("wrong");
+            let wrong = trial.look(&task, &got).expect("wrong").wrong;
             assert_eq!(wrong.n_wrong, 1, "{name} on {}", trial.on);
         }
     }
@@ -424,7 +429,7 @@ mod tests {
         let trials: Vec<Trial<f32>> = trials(task.work, SHAPE, 7, 1).collect();
         let message = |trial: &Trial<f32>, factors: [f64; 2]| {
             let got = right(trial, task.work, factors);
-            trial.look(&task, &got).and_then(|wrong| wrong.diagnosis)
+            trial.look(&task, &got).and_then(|mismatch| mismatch.wrong.diagnosis)
         };
         let [zero, both, reals] = trials.as_slice() else {
             panic!("three trials");
@@ -449,14 +454,14 @@ mod tests {
         let mut got = right(trial, batched.work, [1.0, 0.0]);
         let product = SHAPE.m * SHAPE.n;
         got.copy_within(..product, product);
-        let wrong = trial.look(&batched, &got).expect("wrong");
+        let wrong = trial.look(&batched, &got).expect("wrong").wrong;
         assert_eq!(wrong.on, "small integers, product 1 of 3");
 
         let structs = task("transpose12");
         let trial = &trials::<f32>(structs.work, SHAPE, 7, 1).next().expect("one");
         let mut got = right(trial, structs.work, [1.0, 0.0]);
         got.chunks_mut(3).for_each(|element| element[2] = 0.0);
-        let wrong = trial.look(&structs, &got).expect("wrong");
+        let wrong = trial.look(&structs, &got).expect("wrong").wrong;
         assert_eq!((wrong.on.as_str(), wrong.diagnosis.as_deref()), ("reals, field z", Some("they are 0")));
     }
 }

@@ -14,7 +14,7 @@ pub const SCHEMA: u32 = 1;
 
 /// One session with a profiler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct BusiestRecord {
     pub schema: u32,
     pub run: Run,
     /// One launch per kernel.
@@ -155,7 +155,7 @@ impl Launch {
     }
 }
 
-impl Record {
+impl BusiestRecord {
     pub fn load(path: &Path) -> Result<Self, RecordError> {
         record::load_json(path, SCHEMA, |found: &Self| found.schema)
     }

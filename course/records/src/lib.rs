@@ -6,9 +6,9 @@
 
 pub mod busiest;
 pub mod ceilings;
-pub mod counters;
 pub mod duel;
 pub mod machine_code;
+pub mod profile;
 pub mod record;
 pub mod sanitizer;
 pub mod sums;

@@ -131,8 +131,8 @@ pub struct Passed {
     pub accuracy: Accuracy,
     /// Launches in one sample of `hot`, several where one is too short to time alone. A sample is the time of one.
     pub batch: u32,
-    #[serde(default, skip_serializing_if = "By::is_batch")]
-    pub by: By,
+    #[serde(default, rename = "by", skip_serializing_if = "Submission::is_batch")]
+    pub submission: Submission,
     /// Kernel time with warm caches. `None` on the emulated device.
     pub hot: Option<Samples>,
     /// Kernel time with caches full of other data.
@@ -168,8 +168,8 @@ pub struct Accuracy {
 pub struct Yardstick {
     /// Name in tables: `cuBLAS` or `copy`.
     pub name: String,
-    #[serde(default, skip_serializing_if = "By::is_batch")]
-    pub by: By,
+    #[serde(default, rename = "by", skip_serializing_if = "Submission::is_batch")]
+    pub submission: Submission,
     /// Number of the cublasLt algorithm; none where the library chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub algorithm: Option<usize>,
@@ -183,7 +183,7 @@ pub struct Yardstick {
 /// Submission of the launches of a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum Submission {
     /// One call of the host after another.
     #[default]
     Batch,
@@ -191,7 +191,7 @@ pub enum By {
     Graph,
 }
 
-impl By {
+impl Submission {
     /// Skips the default in files.
     fn is_batch(&self) -> bool {
         *self == Self::Batch
@@ -204,14 +204,9 @@ impl By {
 pub struct Samples(pub Vec<f64>);
 
 impl Samples {
-    /// The middle value; the mean of the two middle ones.
+    /// The median; NaN without samples.
     pub fn median(&self) -> f64 {
-        let sorted = self.sorted();
-        match sorted.len() {
-            0 => f64::NAN,
-            n if n % 2 == 1 => sorted[n / 2],
-            n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
-        }
+        catalog::statistics::median(self.0.clone()).unwrap_or(f64::NAN)
     }
 
     /// (third quartile − first quartile) / median.
@@ -496,7 +491,7 @@ pub(crate) mod tests {
             hot: Some(Samples(vec![1.0])),
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
-                by: By::Batch,
+                submission: Submission::Batch,
                 algorithm: Some(algorithm),
                 hot: Samples(vec![1.0]),
                 duel: has_duel.then_some(duel),

@@ -13,7 +13,7 @@ pub const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"]
 
 /// Results of compute-sanitizer, session after session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct SanitizerRecord {
     pub schema: u32,
     /// The sessions that verdicts refer to.
     pub runs: Vec<Session>,
@@ -57,9 +57,9 @@ impl Verdict {
     }
 }
 
-record::record_file!(Record, verdicts);
+record::record_file!(SanitizerRecord, verdicts);
 
-impl Record {
+impl SanitizerRecord {
     /// Adds the verdicts of one session to a file, in place of older ones of the same steps and tools.
     pub fn merge_into(path: &Path, by: &Session, verdicts: &[Verdict]) -> Result<(), RecordError> {
         let _lock = record::lock_folder_of(path)?;
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn one_step_checked_again_leaves_the_others() {
-        let mut record = Record::default();
+        let mut record = SanitizerRecord::default();
         let both = [verdicts("first", "v01"), verdicts("first", "v02")].concat();
         record.add(&session("first"), &both);
         record.add(&session("second"), &verdicts("second", "v01"));

@@ -29,7 +29,7 @@ pub const NOT_SUMMED: &[&str] = &[];
 
 /// Sums of the kernels, session after session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct SumsRecord {
     pub schema: u32,
     /// The processes that computed them.
     pub runs: Vec<Run>,
@@ -93,9 +93,9 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     sha256(bytes)
 }
 
-record::record_file!(Record, sums);
+record::record_file!(SumsRecord, sums);
 
-impl Record {
+impl SumsRecord {
     /// Merges the references in a folder by kernel; empty where there are none.
     pub fn references(folder: &Path) -> Result<Self, RecordError> {
         let mut all = Self::default();
@@ -206,11 +206,11 @@ mod tests {
         }
     }
 
-    fn record() -> Record {
-        Record {
+    fn record() -> SumsRecord {
+        SumsRecord {
             runs: vec![run("first")],
             sums: vec![sum("first", "one", 64), sum("first", "two", 64)],
-            ..Record::default()
+            ..SumsRecord::default()
         }
     }
 
@@ -229,12 +229,12 @@ mod tests {
     #[test]
     fn the_record_and_the_list_of_what_it_lacks_complete_each_other() {
         #[track_caller]
-        fn check(record: &Record, not_summed: &[&str], wanted: Option<&str>) {
+        fn check(record: &SumsRecord, not_summed: &[&str], wanted: Option<&str>) {
             let message = record.complaint(&sum("here", "two", 64), not_summed);
             assert_eq!(message.is_some(), wanted.is_some(), "{message:?}");
             assert!(message.is_none_or(|text| text.contains(wanted.unwrap_or_default())));
         }
-        let (with, without) = (record(), Record::default());
+        let (with, without) = (record(), SumsRecord::default());
         let mut other = record();
         other.sums[1].c_sha256 = of_bytes(b"another C");
         check(&with, &[], None);
@@ -276,19 +276,19 @@ mod tests {
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("card-sums.json");
         for _ in 0..2 {
-            Record::merge_into(&path, &record()).expect("written");
+            SumsRecord::merge_into(&path, &record()).expect("written");
         }
-        assert_eq!(Record::load(&path).expect("a record"), record());
+        assert_eq!(SumsRecord::load(&path).expect("a record"), record());
         let mut skipped = sum("second", "three", 64);
         skipped.not_run = Some("it needs something".into());
-        let new = |sums| Record { runs: vec![run("second")], sums, ..Record::default() };
-        Record::merge_into(&path, &new(vec![sum("second", "one", 64), skipped])).expect("written");
-        let read = Record::load(&path).expect("a record");
+        let new = |sums| SumsRecord { runs: vec![run("second")], sums, ..SumsRecord::default() };
+        SumsRecord::merge_into(&path, &new(vec![sum("second", "one", 64), skipped])).expect("written");
+        let read = SumsRecord::load(&path).expect("a record");
         let entries: Vec<_> = read.sums.iter().map(|sum| (&*sum.kernel, &*sum.run)).collect();
         assert_eq!(entries, [("one", "second"), ("two", "first")]);
         assert_eq!(read.runs.len(), 2);
-        Record::merge_into(&path, &new(vec![sum("second", "two", 64)])).expect("written");
-        assert_eq!(Record::load(&path).expect("a record").runs, [run("second")]);
+        SumsRecord::merge_into(&path, &new(vec![sum("second", "two", 64)])).expect("written");
+        assert_eq!(SumsRecord::load(&path).expect("a record").runs, [run("second")]);
         let _ = std::fs::remove_dir_all(&folder);
     }
 

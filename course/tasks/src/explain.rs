@@ -3,7 +3,7 @@
 //! Instructions of an inlined helper are counted for the line of the kernel's file that calls it. Counts of shared
 //! memory are those after ptxas has merged neighbouring accesses.
 
-pub mod machine;
+pub mod machine_code;
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub struct Explained {
     pub lines: Vec<Line>,
     /// Machine code, for a kernel given with its cubin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine: Option<machine::Machine>,
+    pub machine: Option<machine_code::MachineCodeExplanation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

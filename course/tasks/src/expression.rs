@@ -23,7 +23,7 @@ pub trait Arithmetic: Copy + PartialOrd + Default {
 
 impl Arithmetic for i64 {
     fn read(word: &str) -> Result<Self, &'static str> {
-        word.parse().map_err(|_| "no whole number")
+        word.parse().map_err(|_| "not a whole number")
     }
 
     fn compute(operation: Operation, a: Self, b: Self) -> Option<Self> {
@@ -40,7 +40,7 @@ impl Arithmetic for i64 {
 
 impl Arithmetic for f64 {
     fn read(word: &str) -> Result<Self, &'static str> {
-        word.parse().map_err(|_| "no number")
+        word.parse().map_err(|_| "not a number")
     }
 
     fn compute(operation: Operation, a: Self, b: Self) -> Option<Self> {
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(why("M +"), "it ends too early");
         assert_eq!(why("P"), "`P` is not known; there are M, N, K, ceil_div, min and max");
         assert_eq!(why("M 3"), "there is `3` after its end");
-        assert_eq!(why("1.5 * M"), "`1.5` is no whole number");
+        assert_eq!(why("1.5 * M"), "`1.5` is not a whole number");
         assert_eq!(why(&"(".repeat(1000)), "it is too deep");
         assert_eq!(why("9223372036854775807 + 1"), "the number is too large");
         assert_eq!(why("ceil_div(M, 0)"), "this divides by zero");

@@ -146,7 +146,7 @@ pub fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
                 found.push((number, "STARTER outside of a SOLUTION".into()));
             }
         } else if ["ANCHOR", "SOLUTION", "STARTER"].iter().any(|word| comment.starts_with(word)) {
-            found.push((number, format!("`{comment}` is no marker, but looks like one")));
+            found.push((number, format!("`{comment}` is not a marker, but looks like one")));
         }
     }
     for (name, at) in open {
@@ -212,7 +212,10 @@ mod tests {
         );
         assert_eq!(first_complaint("// SOLUTION_END\n"), "3: SOLUTION_END without a SOLUTION");
         assert_eq!(first_complaint("// STARTER| x\n"), "3: STARTER outside of a SOLUTION");
-        assert_eq!(first_complaint("// ANCHOR load\n"), "3: `ANCHOR load` is no marker, but looks like one");
+        assert_eq!(
+            first_complaint("// ANCHOR load\n"),
+            "3: `ANCHOR load` is not a marker, but looks like one"
+        );
         assert_eq!(complaints("", "v05"), [(1, "no ANCHOR is called `kernel`".into())]);
     }
 }

@@ -68,12 +68,12 @@ pub struct Part {
     pub why: Option<String>,
     /// The measured value, for a criterion that was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measured: Option<Measured>,
+    pub measured: Option<CriterionValue>,
 }
 
 /// A measured value and its limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct CriterionValue {
     pub measure: String,
     pub words: String,
     /// The value; none where the kernel does nothing that the measure applies to.
@@ -88,7 +88,7 @@ pub struct Measured {
     pub shape: Shape,
 }
 
-impl Measured {
+impl CriterionValue {
     /// `0.75, and should be at most 0.5: wavefronts per request, on 256x256x64`
     pub fn in_a_sentence(&self) -> String {
         let value = match self.value {
@@ -123,11 +123,18 @@ pub struct Wrong {
     pub map: String,
 }
 
+/// Severity of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
 /// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// The word `error` or `warning`.
-    pub severity: String,
+    pub severity: Severity,
     /// Code such as `E-RACE`.
     pub code: String,
     pub title: String,
@@ -169,7 +176,7 @@ impl Verdict {
     /// Codes of all failures, each once: the codes of findings, and those that stand for failed parts.
     pub fn codes(&self) -> Vec<String> {
         let mut codes: Vec<String> = self.code.iter().cloned().collect();
-        let errors = self.findings.iter().filter(|found| found.severity == "error");
+        let errors = self.findings.iter().filter(|found| found.severity == Severity::Error);
         let mut add = |code: &str| {
             if !codes.iter().any(|known| known == code) {
                 codes.push(code.to_owned());
@@ -178,8 +185,8 @@ impl Verdict {
         errors.for_each(|found| add(&found.code));
         for part in self.parts.iter().filter(|part| part.status == Status::Failed) {
             match part.id.as_str() {
-                "compiles" | "clean" => {}
-                "right" => add("wrong-result"),
+                part_id::COMPILES | part_id::CLEAN => {}
+                part_id::RIGHT => add(WRONG_RESULT),
                 id => add(id),
             }
         }
@@ -207,8 +214,8 @@ impl Part {
         Self { id: id.into(), what: what.into(), status: Status::Passed, why: None, measured: None }
     }
 
-    fn compiles() -> Self {
-        Self::passed("compiles", "the source compiles")
+    pub fn compiles() -> Self {
+        Self::passed(part_id::COMPILES, "the source compiles")
     }
 
     /// `right`, `clean` and the criteria of a kernel that could not be run, for one reason.
@@ -218,12 +225,21 @@ impl Part {
             why: Some(why.into()),
             ..Self::passed(id, what)
         };
-        let mut parts = vec![part("right", RIGHT), part("clean", CLEAN)];
+        let mut parts = vec![part(part_id::RIGHT, RIGHT), part(part_id::CLEAN, CLEAN)];
         parts.extend(criteria.iter().map(|c| part(&c.id, &c.what)));
         parts
     }
 }
 
+/// Ids of the parts that every verdict has.
+pub mod part_id {
+    pub const COMPILES: &str = "compiles";
+    pub const RIGHT: &str = "right";
+    pub const CLEAN: &str = "clean";
+}
+
+/// Code of a failed part `right`.
+pub const WRONG_RESULT: &str = "wrong-result";
 /// Requirement of the part `right`.
 pub const RIGHT: &str = "every element of the result is right";
 /// Requirement of the part `clean`.

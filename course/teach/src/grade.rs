@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::text::{Paint, Table};
-use grader::grade::{Class, Grading, Stop as Stopped};
+use grader::grade::{Class, Grading, GradingError};
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Compiled, TaskLimits, Tools};
@@ -66,16 +66,16 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         starters: &starters,
     };
     let bar = Bar::new();
-    let watch = |done: usize, of: usize| {
+    let on_progress = |done: usize, of: usize| {
         bar.show(done, of);
         !interrupt::happened()
     };
     let class = match args.part {
         Some((part, of)) => {
-            grader::grade::run_part(&grading, part, of, &watch).map_err(stopped)?;
+            grader::grade::run_part(&grading, part, of, &on_progress).map_err(stopped)?;
             return Ok(CommandOutcome::Passed);
         }
-        None => grader::grade::run(&grading, &watch).map_err(stopped)?,
+        None => grader::grade::run(&grading, &on_progress).map_err(stopped)?,
     };
     drop(bar);
     let files = grader::formats::write(&class, &args.out).map_err(anyhow::Error::msg)?;
@@ -95,7 +95,7 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
         let path = path.canonicalize().with_context(|| path.display().to_string())?;
         path.into_os_string()
             .into_string()
-            .map_err(|path| anyhow!("{} is no text, which a script must be", path.to_string_lossy()))
+            .map_err(|path| anyhow!("{} is not text, which a script must be", path.to_string_lossy()))
     };
     let mut command = vec![
         whole(&std::env::current_exe()?)?,
@@ -152,12 +152,12 @@ fn refusal(why: &str) -> String {
     )
 }
 
-fn stopped(stop: Stopped) -> anyhow::Error {
-    match stop {
-        Stopped::Interrupted { done, of } => {
+fn stopped(error: GradingError) -> anyhow::Error {
+    match error {
+        GradingError::Interrupted { done, of } => {
             Stop::Interrupted(format!("{done} of {of} results are kept; the same command goes on")).into()
         }
-        Stopped::Failed(why) => anyhow!(why),
+        GradingError::Failed(why) => anyhow!(why),
     }
 }
 
@@ -187,7 +187,7 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
 
 /// The programs that grading starts.
 fn tools(root: &Path) -> Result<Tools> {
-    let judge = programs::one("judge")?;
+    let judge = programs::find_program("judge")?;
     let judge = judge.canonicalize().with_context(|| judge.display().to_string())?;
     let me = std::env::current_exe()?.canonicalize()?;
     let compiler = CompiledBy::chosen()?;
@@ -313,7 +313,7 @@ fn starters(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// How far it is: a line that is redrawn on a terminal, some plain lines elsewhere.
+/// Progress of a grading: a line that is redrawn on a terminal, some plain lines elsewhere.
 struct Bar {
     status: Status,
     last: Mutex<Option<usize>>,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use records::counters::{Counted, Profile, Record, SHEET, Sheet};
+use records::profile::{Counted, Profile, ProfileRecord, SHEET, Sheet};
 use records::record::{Launched, Line};
 
 const KERNELS: [&str; 3] = ["sgemm_v11_producer", "sgemm_v11_split_k", "sgemm_v11_stream_k"];
@@ -16,7 +16,7 @@ fn the_sheet_says_what_is_counted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join(SHEET)).expect("the sheet");
     let sheet = Sheet::parse(&text).unwrap_or_else(|error| panic!("{error}"));
-    let record = Record::load(&root.join("book/data/h200-counters.json")).expect("the record");
+    let record = ProfileRecord::load(&root.join("book/data/h200-counters.json")).expect("the record");
     for launched in KERNELS.map(launch) {
         let mut profiles = record.profiles.iter();
         let profile: &Profile = profiles

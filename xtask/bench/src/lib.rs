@@ -54,7 +54,7 @@ pub fn run(args: &Args, fill_documents: FillDocuments) -> Result<CommandOutcome>
     kernels::compile_edited(&steps)?;
     let answers = Answers::new();
     let shared = (steps.len() > 1).then(|| answers.folder.clone());
-    let programs = Programs::ready(&steps)?.sharing(shared);
+    let programs = Programs::find_or_build(&steps)?.sharing(shared);
 
     let mut words = vec!["bench".to_owned()];
     let passed = [&args.bench.words, &args.kernels.words, &args.device.words];
@@ -98,7 +98,7 @@ impl Drop for Answers {
 
 /// Runs one step, which prints its own page.
 fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOutcome> {
-    let status = programs.page(step, words)?;
+    let status = programs.run_on_terminal(step, words)?;
     if interrupt::happened() {
         return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
     }
@@ -106,7 +106,7 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOut
         Some(0) => Ok(CommandOutcome::Passed),
         Some(1) => Ok(CommandOutcome::Failed),
         // The step has printed the reason.
-        Some(2) => Err(Stop::Usage(format!("{} did not run; its own words are above", step.id)).into()),
+        Some(2) => Err(Stop::Usage(format!("{} did not run; see its output above", step.id)).into()),
         Some(_) => {
             Err(anyhow!("{} could not run; see what is missing here: {} doctor", step.id, paths::me()))
         }
@@ -129,7 +129,7 @@ fn many(
     for step in steps {
         status.set(&format!("{}  {}", step.id, step.name));
         let mut current: Option<Run> = None;
-        let ended = programs.lines(step, words, &status, |text, line| {
+        let ended = programs.stream_records(step, words, &status, |text, line| {
             if args.json {
                 print_line(text, args.save)?;
             }
@@ -226,7 +226,7 @@ fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
 /// A file of `book/data` that this run adds to.
 struct Open {
     path: PathBuf,
-    /// Its content when it was opened.
+    /// Content when it was opened.
     base: Record,
     /// Lines that it does not hold yet, and the run that they belong to.
     unsaved: Vec<Line>,
@@ -301,7 +301,7 @@ impl Records {
             let Err(error) = open.save() else { continue };
             let name = open.path.file_name().unwrap_or_default();
             open.path = std::env::temp_dir().join(name);
-            open.save().with_context(|| format!("{error}, and nor could it be saved elsewhere"))?;
+            open.save().with_context(|| format!("{error}, and it could not be saved elsewhere either"))?;
             if !self.elsewhere {
                 output::error(&format!("{error}; measurements go to {}", open.path.display()));
             }
@@ -310,7 +310,7 @@ impl Records {
         Ok(())
     }
 
-    /// READMEs have tables of them.
+    /// Rewrites the tables in READMEs that show these records.
     fn refresh(&self, fill_documents: FillDocuments) -> Result<()> {
         match paths::checkout().filter(|root| root.join("README.md").is_file()) {
             Some(root) => {

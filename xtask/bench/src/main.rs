@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 
 /// Has `xtask`, which knows them, fill the documents.
 fn fill_documents() -> Result<CommandOutcome> {
-    let mut xtask = std::process::Command::new(programs::one("xtask")?);
+    let mut xtask = std::process::Command::new(programs::find_program("xtask")?);
     let status = xtask.arg("readme").status().context("starting xtask")?;
     if !status.success() {
         bail!("`cargo xtask readme` failed ({status})");

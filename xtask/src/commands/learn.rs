@@ -5,7 +5,7 @@ mod exercise;
 mod explain;
 mod hint;
 pub(crate) mod home;
-pub(crate) mod judge;
+pub(crate) mod judging;
 mod predict;
 mod watch;
 

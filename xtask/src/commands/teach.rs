@@ -125,15 +125,15 @@ fn part(text: &str) -> Result<(usize, usize), String> {
 }
 
 fn parts(text: &str) -> Result<usize, String> {
-    const MOST: usize = 10_000;
-    let parts = text.parse().ok().filter(|parts| (1..=MOST).contains(parts));
-    parts.ok_or_else(|| format!("a job array has 1 to {MOST} parts"))
+    const MAX_PARTS: usize = 10_000;
+    let parts = text.parse().ok().filter(|parts| (1..=MAX_PARTS).contains(parts));
+    parts.ok_or_else(|| format!("a job array has 1 to {MAX_PARTS} parts"))
 }
 
 /// Starts `teach` with the words of this program's command line, which were parsed and are right.
 pub(crate) fn run() -> Result<CommandOutcome> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let program = programs::one("teach")?;
+    let program = programs::find_program("teach")?;
     // The grading keeps its results at Ctrl-C, and its last words are to come before the next prompt.
     interrupt::watch();
     let mut child = Process::new(program).args(words).spawn().context("starting teach")?;

@@ -15,7 +15,7 @@ use crate::{cubin, output};
 
 /// Devices whose register counts are noted in the header.
 const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
-/// How often to compile before a difference counts. Every second process gives one or the other.
+/// Number of compilations before a difference counts. Every second process gives one or the other.
 const TRIES: u32 = 20;
 
 /// Compiles sources, several at a time, and returns how many results differ from the committed ones. With `check`,
@@ -179,14 +179,14 @@ fn is_same(old: &str, new: &str) -> bool {
 struct Made {
     job: Job,
     includes: Vec<Include>,
-    /// Where it came from and how, as comments.
+    /// Comments on the origin of the code.
     head: String,
     /// Lines on the registers of each device, where they were counted.
     registers: String,
     /// The line that names the machine code.
     names_cubin: String,
     ptx: String,
-    /// Where the machine code is committed, and the code.
+    /// Path of the committed machine code, and the code.
     cubin: Option<(PathBuf, Vec<u8>)>,
 }
 

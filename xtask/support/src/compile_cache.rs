@@ -30,7 +30,7 @@ pub fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<String> {
     Ok(sha256(format!("{compiler}\n{text}").as_bytes()))
 }
 
-/// Where compiled copies are kept: in the checkout, or where that cannot be written, in a folder for temporary files.
+/// Folder of compiled copies: in the checkout, or where that cannot be written, among temporary files.
 pub struct CompileCache(PathBuf);
 
 impl CompileCache {

@@ -17,11 +17,11 @@ use crate::nvrtc::{Compiled, Nvrtc, Unit};
 use crate::output::Stop;
 use crate::{interrupt, paths};
 
-/// The slowest source here takes a few seconds.
-const LIMIT: Duration = Duration::from_secs(60);
-/// Bytes of address space, so that a runaway template does not take the machine's memory.
+/// Time limit for one source; the slowest of the repository takes a few seconds.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Limit of address space, so that a runaway template does not take the machine's memory.
 #[cfg(unix)]
-const MEMORY: libc::rlim_t = 8 << 30;
+const MAX_ADDRESS_SPACE_BYTES: libc::rlim_t = 8 << 30;
 
 /// Starts in place of a command of the user.
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ impl From<anyhow::Error> for Failure {
 pub fn serve(args: &Args) -> Result<CommandOutcome> {
     #[cfg(unix)]
     {
-        let limit = libc::rlimit { rlim_cur: MEMORY, rlim_max: MEMORY };
+        let limit = libc::rlimit { rlim_cur: MAX_ADDRESS_SPACE_BYTES, rlim_max: MAX_ADDRESS_SPACE_BYTES };
         // SAFETY: the pointer is to a live local. Where the limit is refused, there is none.
         unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
     }
@@ -70,7 +70,7 @@ pub fn serve(args: &Args) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// Goes to a folder that is no more. NVRTC writes names of sources into machine code with its working directory in front,
+/// Changes to a deleted folder. NVRTC writes names of sources into machine code with its working directory in front,
 /// and where there is none, as they are.
 fn enter_deleted_folder() {
     let nowhere = std::env::temp_dir().join(format!("tile-by-tile-nowhere-{}", std::process::id()));
@@ -111,7 +111,7 @@ impl Compiler {
         if let Some(root) = paths::checkout() {
             command.current_dir(root);
         }
-        Self::spawn(command, LIMIT)
+        Self::spawn(command, TIME_LIMIT)
     }
 
     fn spawn(mut command: Command, limit: Duration) -> Result<Self> {

@@ -44,7 +44,7 @@ pub struct Nvrtc {
     log: Text,
     /// Version of the compiler: major and minor, such as `(12, 4)`.
     pub version: (i32, i32),
-    /// Where it was found.
+    /// Folder of the library.
     pub directory: PathBuf,
     /// Folder with `cuda_fp16.h`, where one was found.
     pub include: Option<PathBuf>,

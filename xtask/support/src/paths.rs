@@ -1,13 +1,13 @@
-//! Where this program runs: in a checkout or not, started by Cargo or from a folder of copied programs.
+//! Paths of the checkout and of this program, started by Cargo or from a folder of copied programs.
 
 use std::path::{Path, PathBuf};
 
 /// The folder of the workspace: Cargo's, else the one around the current folder.
 pub fn checkout() -> Option<PathBuf> {
-    if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR") {
-        if let Some(root) = Path::new(&manifest).ancestors().find(|folder| is_checkout(folder)) {
-            return Some(root.to_path_buf());
-        }
+    if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR")
+        && let Some(root) = Path::new(&manifest).ancestors().find(|folder| is_checkout(folder))
+    {
+        return Some(root.to_path_buf());
     }
     let here = std::env::current_dir().ok()?;
     here.ancestors().find(|f| is_checkout(f)).map(Path::to_path_buf)
@@ -50,7 +50,7 @@ pub fn is_built_in(root: &Path) -> bool {
     }
 }
 
-/// How to call this program: messages name commands that work where the reader is.
+/// The command that starts this program: messages name commands that work where the reader is.
 pub fn me() -> &'static str {
     match cargo() {
         Some(_) => "cargo xtask",

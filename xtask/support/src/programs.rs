@@ -26,15 +26,15 @@ pub struct Programs {
     paths: BTreeMap<&'static str, PathBuf>,
     /// Folders that the loader searches before its default ones.
     libraries: Vec<PathBuf>,
-    /// Where the steps keep reference answers for each other. It changes no result, so no printed command has it.
+    /// Folder in which the steps keep reference answers for each other. It changes no result, so no printed command has it.
     answers: Option<PathBuf>,
 }
 
-/// How a step ended.
+/// Exit code and standard error of a step that ended.
 pub struct Ended {
-    /// Its exit code; `None` when it was killed.
+    /// Exit code; `None` when it was killed.
     pub code: Option<i32>,
-    /// Its standard error.
+    /// Standard error.
     pub stderr: String,
 }
 
@@ -44,22 +44,22 @@ impl Ended {
         format!("{} could not run: {}", step.id, self.message(step))
     }
 
-    /// Its last words on standard error.
+    /// The error that the step printed, or how it ended without one.
     pub fn message(&self, step: &Step) -> String {
         let text = self.stderr.trim();
         let text = text.strip_prefix("error: ").unwrap_or(text);
         match (text.is_empty(), self.code) {
             (false, _) => text.to_owned(),
-            (true, Some(code)) => format!("{} ended with exit code {code} and said nothing", step.id),
-            (true, None) => format!("{} was killed by the system and said nothing", step.id),
+            (true, Some(code)) => format!("{} ended with exit code {code} and printed no error", step.id),
+            (true, None) => format!("{} was killed by the system and printed no error", step.id),
         }
     }
 }
 
 impl Programs {
-    /// Builds them when Cargo started this program or this program lies in the checkout; otherwise takes those
-    /// beside it.
-    pub fn ready(steps: &[&'static Step]) -> Result<Self> {
+    /// Builds the programs of some steps when Cargo started this program or this program lies in the checkout; otherwise
+    /// finds those beside it.
+    pub fn find_or_build(steps: &[&'static Step]) -> Result<Self> {
         let Some(root) = paths::checkout() else {
             return Self::prebuilt(steps);
         };
@@ -118,26 +118,26 @@ impl Programs {
     }
 
     /// Runs a step that prints to the terminal itself.
-    pub fn page(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
+    pub fn run_on_terminal(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
         let mut child = self.start(&[], step, args, |_| ())?;
         let _waiting = Waiting::for_child(&child);
         Ok(child.wait()?)
     }
 
-    /// Runs a step with `--json` and hands over its lines as they come.
-    pub fn lines(
+    /// Runs a step with `--json`, and calls `each` with every record as it is printed.
+    pub fn stream_records(
         &self,
         step: &Step,
         args: &[String],
         status: &Status,
         each: impl FnMut(&str, Line) -> Result<()>,
     ) -> Result<Ended> {
-        self.lines_under(&[], step, args, status, each)
+        self.stream_records_under(&[], step, args, status, each)
     }
 
-    /// Runs a step as [`Self::lines`] does, under a tool such as a profiler: a command that takes a program and its
+    /// Runs a step as [`Self::stream_records`] does, under a tool such as a profiler: a command that takes a program and its
     /// arguments.
-    pub fn lines_under(
+    pub fn stream_records_under(
         &self,
         tool: &[String],
         step: &Step,
@@ -156,7 +156,7 @@ impl Programs {
             for line in out.lines() {
                 let line = line?;
                 let parsed = serde_json::from_str(&line)
-                    .with_context(|| format!("{} printed what is no record: {line}", step.id))?;
+                    .with_context(|| format!("{} printed a line that is not a record: {line}", step.id))?;
                 each(&line, parsed)?;
             }
             Ok(())
@@ -175,7 +175,7 @@ impl Programs {
         Ok(Ended { code: ended.code(), stderr })
     }
 
-    /// Asks a step for the ceilings of the device.
+    /// The ceilings of the device, measured by a step.
     pub fn roofline(&self, step: &Step) -> Result<Roofline> {
         let words = ["roofline", "--json"].map(String::from);
         let child = self.start(&[], step, &words, |command| {
@@ -188,7 +188,7 @@ impl Programs {
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         };
         match output.status.success() {
-            true => serde_json::from_slice(&output.stdout).context("it is not in the answer of the step"),
+            true => serde_json::from_slice(&output.stdout).context("the step printed no roofline"),
             false => bail!("{}", ended.message(step)),
         }
     }
@@ -201,8 +201,8 @@ impl Programs {
         let _waiting = Waiting::for_child(&child);
         let output = child.wait_with_output()?;
         match output.status.success() {
-            true => String::from_utf8(output.stdout).context("the answer of the step is no text"),
-            false => bail!("{} could not; its own words are above", step.id),
+            true => String::from_utf8(output.stdout).context("the answer of the step is not text"),
+            false => bail!("{} failed; see its output above", step.id),
         }
     }
 
@@ -300,7 +300,7 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
 
 /// The program of a package that is no step: the one that `TILE_JUDGE`, for `judge`, names, or else built when Cargo is
 /// there, or lying beside this one.
-pub fn one(name: &'static str) -> Result<PathBuf> {
+pub fn find_program(name: &'static str) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(format!("TILE_{}", name.to_uppercase())) {
         return Ok(path.into());
     }

@@ -1,4 +1,4 @@
-//! Where records are kept: the folder, and the name of a machine's file.
+//! Paths of records: the folder, and the name of a machine's file.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::paths;
 /// Finds out before anything is measured whether it can be kept. `instead`: what to do where it cannot.
 pub fn folder(instead: &str) -> Result<PathBuf> {
     let root = paths::checkout().ok_or_else(|| {
-        anyhow!("--save keeps records in book/data of a checkout, and this is none; {instead}")
+        anyhow!("--save keeps records in book/data of a checkout, and this folder is not one; {instead}")
     })?;
     let folder = root.join("book/data");
     let probe = folder.join(format!(".{}.tmp", std::process::id()));

@@ -160,7 +160,7 @@ fn include_folders(root: &Path, path: &Path) -> [PathBuf; 2] {
 /// A file of the repository that a source includes with quotes.
 #[derive(Debug, Clone)]
 pub struct Include {
-    /// Its name in the `#include` of the source.
+    /// Name in the `#include` of the source.
     pub written: String,
     pub path: PathBuf,
 }

@@ -27,7 +27,7 @@ const fn wheel(
 
 /// The package with the compiler itself.
 const NVRTC: &str = "nvidia-cuda-nvrtc-cu12";
-/// Its headers: `cuda_fp16.h`, `cuda_bf16.h`, `mma.h` …
+/// The headers of CUDA: `cuda_fp16.h`, `cuda_bf16.h`, `mma.h` …
 const RUNTIME: &str = "nvidia-cuda-runtime-cu12";
 
 /// For this kind of machine. The hashes are those that PyPI lists.

@@ -226,7 +226,10 @@ fn tasks_for_the_host_are_assigned_with_the_kernel_that_they_launch() {
     }
     let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
     let rubric = grader::rubric::Rubric::parse(&rubric, "rubric.toml", root()).expect("a rubric");
-    assert!(rubric.tasks[0].does.contains_key("no-idle-blocks") && rubric.tasks[0].finished.is_some());
+    assert!(
+        rubric.tasks[0].points_by_criterion.contains_key("no-idle-blocks")
+            && rubric.tasks[0].finished.is_some()
+    );
 }
 
 #[test]

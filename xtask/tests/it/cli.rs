@@ -11,8 +11,8 @@ use catalog::{STEPS, Shape, Step};
 use counters::Counters;
 use records::machine_code::{Forecast, MachineCode, Prediction};
 use records::record::{
-    Accuracy, By, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
-    Yardstick,
+    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
+    Submission, Yardstick,
 };
 use records::sums::{self, Sum};
 
@@ -183,14 +183,14 @@ fn passed(emulated: bool) -> Outcome {
         dynamic_shared: 0,
         accuracy: Accuracy { max_abs_error: 1e-6, max_of_bound: 0.1, exact_on_integers: true },
         batch: 1,
-        by: By::Batch,
+        submission: Submission::Batch,
         hot: (!emulated).then(|| Samples(vec![0.25, 0.26, 0.25])),
         cold: None,
         whole: None,
         cpu_ms: None,
         yardstick: (!emulated).then(|| Yardstick {
             name: "cuBLAS".into(),
-            by: By::Batch,
+            submission: Submission::Batch,
             algorithm: None,
             hot: Samples(vec![0.2]),
             duel: None,
@@ -463,7 +463,7 @@ fn a_check_is_a_line_per_kernel() {
     --- stdout
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
-    error: v05 printed what is no record: no JSON: expected value at line 1 column 1
+    error: v05 printed a line that is not a record: no JSON: expected value at line 1 column 1
     ");
 }
 
@@ -584,7 +584,7 @@ fn sums_of_another_machine_become_a_record() {
     --- stderr
     2 sums are saved in book/data/test-100-sums.json
     ");
-    let record = sums::Record::load(&root.join("book/data/test-100-sums.json")).expect("a record");
+    let record = sums::SumsRecord::load(&root.join("book/data/test-100-sums.json")).expect("a record");
     assert_eq!((record.runs.len(), record.sums.len()), (1, 2));
     fs::write(root.join("sums.jsonl"), "no JSON\n").expect("a file");
     let mut command = xtask("sums --from sums.jsonl");
@@ -592,7 +592,7 @@ fn sums_of_another_machine_become_a_record() {
     exit code 3
     --- stdout
     --- stderr
-    error: sums.jsonl:1 is no record of a step: expected value at line 1 column 1
+    error: sums.jsonl:1 is not a record of a step: expected value at line 1 column 1
     ");
 }
 
@@ -621,7 +621,7 @@ fn sums_that_could_not_run_or_be_saved_say_why() {
     exit code 3
     --- stdout
     --- stderr
-    error: --save keeps records in book/data of a checkout, and this is none; try: xtask sums --json > sums.jsonl
+    error: --save keeps records in book/data of a checkout, and this folder is not one; try: xtask sums --json > sums.jsonl
     ");
     insta::assert_snapshot!(refused("sums v00"), @"error: v00 has no kernels in kernels/");
 }

@@ -238,10 +238,10 @@ fn a_judge_without_an_answer_is_an_error() {
     learner.run("start v05");
     let (code, out, err) = learner.run("check v05");
     assert_eq!((code, out.as_str()), (3, ""));
-    assert!(err.contains("judge ended (exit status: 3) and said nothing"), "{err}");
+    assert!(err.contains("judge ended (exit status: 3) and printed no error"), "{err}");
     fs::write(learner.path("bin/verdict.json"), "no verdict").expect("a file");
     let (code, _, err) = learner.run("check v05");
-    assert!(code == 3 && err.contains("judge printed what is no verdict"), "{err}");
+    assert!(code == 3 && err.contains("judge printed something that is not a verdict"), "{err}");
 }
 
 #[test]

@@ -6,8 +6,9 @@ use catalog::Shape;
 use catalog::provenance::sha256;
 use serde_json::Value;
 use tasks::explain::Explained;
-use tasks::explain::machine::{
-    Bound, Control, Forecast, Instruction, Machine, Occupancy, Prediction, Reason, Slot, Timeline, Unit,
+use tasks::explain::machine_code::{
+    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot,
+    Timeline, Unit,
 };
 
 use crate::explain::with_explanations;
@@ -45,7 +46,7 @@ fn instruction(
     }
 }
 
-fn machine() -> Machine {
+fn machine() -> MachineCodeExplanation {
     let slot = |clock, warp, instruction, waited| Slot { clock, warp, instruction, waited };
     let scheduler = |late: u32| {
         vec![
@@ -56,7 +57,7 @@ fn machine() -> Machine {
         ]
     };
     let slowest = [(Reason::Global, 40_000), (Reason::Fixed, 5_000)];
-    Machine {
+    MachineCodeExplanation {
         target: "sm_90".into(),
         shape: Shape::square(1024),
         grid: [8, 8, 1],
@@ -109,7 +110,7 @@ fn machine() -> Machine {
 }
 
 /// A learner, and the finished kernel with its machine code.
-fn with_machine_code(machine: Machine) -> Learner {
+fn with_machine_code(machine: MachineCodeExplanation) -> Learner {
     let learner = with_explanations();
     let write = |name: &str, text: &[u8]| {
         fs::create_dir_all(learner.path(name).parent().expect("a folder")).expect("a folder");

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use catalog::Shape;
 use tasks::task::Criterion;
-use tasks::verdict::{Measured, Part, Status, Verdict, Wrong};
+use tasks::verdict::{CriterionValue, Part, Status, Verdict, Wrong};
 use tasks::{Catalogue, TaskName};
 
 use crate::files::{self, streams};
@@ -202,7 +202,7 @@ pub(crate) fn conflicts() -> Verdict {
     let last = verdict.parts.last_mut().expect("a criterion");
     last.status = Status::Failed;
     last.why = Some("lanes meet in a bank".into());
-    last.measured = Some(Measured {
+    last.measured = Some(CriterionValue {
         measure: "shared_excess_per_fma".into(),
         words: "wavefronts too many".into(),
         value: Some(0.75),

@@ -63,8 +63,8 @@ fn questions_come_back_and_answers_are_shown_on_request() {
 
     let cases = [
         ("predict v05 nonsense=1", "v05 has no question `nonsense`; it has lanes, banks"),
-        ("predict v05 lanes=many", "lanes: `many` is no number"),
-        ("predict v05 banks=z", "banks: `z` is none of the choices a to b"),
+        ("predict v05 lanes=many", "lanes: `many` is not a number"),
+        ("predict v05 banks=z", "banks: `z` is not one of the choices a to b"),
         ("predict v99", "there is no step `v99`"),
         ("predict", "required arguments"),
     ];

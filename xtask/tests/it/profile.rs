@@ -102,14 +102,14 @@ fn what_makes_no_sense_is_said() {
         "profile v05 --table",
         3,
         &[],
-        "--table is of kernels/counters.json in a checkout, and this is none",
+        "--table is of kernels/counters.json in a checkout, and this folder is not one",
     );
     check("sanitize v00", 2, &[], "v00 has no kernels in kernels/");
 }
 
 #[test]
 fn what_cannot_be_kept_is_not_measured() {
-    check("profile v05 --save", 3, &[], "book/data of a checkout, and this is none");
-    check("sanitize v05 --save", 3, &[], "book/data of a checkout, and this is none");
-    check("profile --table", 3, &[], "kernels/counters.json in a checkout, and this is none");
+    check("profile v05 --save", 3, &[], "book/data of a checkout, and this folder is not one");
+    check("sanitize v05 --save", 3, &[], "book/data of a checkout, and this folder is not one");
+    check("profile --table", 3, &[], "kernels/counters.json in a checkout, and this folder is not one");
 }

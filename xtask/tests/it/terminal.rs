@@ -185,7 +185,7 @@ fn questions_are_asked_one_after_the_other() {
     let first = terminal.until(prompt);
     assert!(first.contains("How many lanes has a warp?"), "{first:?}");
     terminal.types("many\n");
-    assert!(terminal.until(prompt).contains("`many` is no number\r\n"));
+    assert!(terminal.until(prompt).contains("`many` is not a number\r\n"));
     terminal.types("31\n");
     assert!(terminal.until(prompt).contains("it is not 31\r\n"));
     terminal.types("32\n");

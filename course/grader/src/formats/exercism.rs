@@ -1,13 +1,13 @@
 //! Exercism's `results.json`, version 3: <https://exercism.org/docs/building/tooling/test-runners/interface>
 
 use serde_json::{Value, json};
-use tasks::verdict::Status;
+use tasks::verdict::{Status, part_id};
 
 use crate::grade::Student;
 
 pub(crate) fn results(student: &Student) -> Value {
     let is_compiled = |verdict: &tasks::Verdict| {
-        !verdict.parts.iter().any(|part| part.id == "compiles" && part.status == Status::Failed)
+        !verdict.parts.iter().any(|part| part.id == part_id::COMPILES && part.status == Status::Failed)
     };
     // The status `error` means that no test could run.
     let broken = student.verdicts.iter().find(|verdict| !is_compiled(verdict));

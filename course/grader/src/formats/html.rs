@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use catalog::statistics::median;
 use catalog::text::escaped;
 use tasks::verdict::Status;
 
 use super::feedback;
 use crate::grade::{Class, Student};
-use crate::report::median;
 use crate::score::shown;
 
 const STYLE: &str = "

@@ -1,4 +1,4 @@
-//! Where libcublas is, so that cudarc finds it. On machines that have CUDA, but not on the library path.
+//! Finds libcublas for cudarc on machines that have CUDA, but not on the library path.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,7 +40,7 @@ fn is_there() -> bool {
     unsafe { is_culib_present() }
 }
 
-/// Where CUDA's installer puts it.
+/// Folders into which CUDA's installer puts libcublas.
 fn toolkits() -> Vec<PathBuf> {
     let roots = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"].map(|name| std::env::var_os(name).map(PathBuf::from));
     let roots = roots.into_iter().flatten().chain(["/usr/local/cuda".into(), "/opt/cuda".into()]);
@@ -50,7 +50,7 @@ fn toolkits() -> Vec<PathBuf> {
     folders
 }
 
-/// Where NVIDIA's Python packages put it: `nvidia/*/lib` in a folder of packages.
+/// Folders into which NVIDIA's Python packages put libcublas: `nvidia/*/lib` in a folder of packages.
 fn packages() -> Vec<PathBuf> {
     let paths = Command::new("python3").args(["-c", r"import sys; print('\n'.join(sys.path))"]).output();
     let paths = paths.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());

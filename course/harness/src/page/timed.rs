@@ -8,7 +8,7 @@ use records::{Outcome, Run, Samples};
 
 use super::{Entry, extent, figure, time};
 
-fn median(passed: &Passed) -> Option<f64> {
+fn hot_median(passed: &Passed) -> Option<f64> {
     passed.hot.as_ref().map(Samples::median)
 }
 
@@ -58,7 +58,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
     if is_timed {
         columns.push((
             if has_grid { "kernel time" } else { "time" }.into(),
-            passed(|p| median(p).map(time).unwrap_or_default()),
+            passed(|p| hot_median(p).map(time).unwrap_or_default()),
         ));
         columns.push((
             "spread".into(),
@@ -96,14 +96,14 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
         columns.push((
             unit.into(),
             Box::new(move |e| {
-                e.passed().and_then(median).map(|ms| figure(rate(e.work, shape, ms))).unwrap_or_default()
+                e.passed().and_then(hot_median).map(|ms| figure(rate(e.work, shape, ms))).unwrap_or_default()
             }),
         ));
         if let Some(name) = yardstick {
             columns.push((
                 format!("of {name}"),
                 passed(|p| {
-                    let of = median(p).zip(p.yardstick.as_ref());
+                    let of = hot_median(p).zip(p.yardstick.as_ref());
                     of.map(|(ms, other)| format!("{:.1}%", 100.0 * other.hot.median() / ms))
                         .unwrap_or_default()
                 }),
@@ -122,7 +122,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
                             (roofline.fp32_tflops * 1e3).min(intensity * roofline.copy_gbs)
                         }
                     };
-                    let ms = e.passed().and_then(median);
+                    let ms = e.passed().and_then(hot_median);
                     ms.map(|ms| format!("{:.1}%", 100.0 * rate(e.work, shape, ms) / most)).unwrap_or_default()
                 }),
             ));

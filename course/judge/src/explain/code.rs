@@ -8,19 +8,23 @@ use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::Watch;
 use simt::occupancy::{Footprint, Limit, THREADS_PER_SM, occupancy};
-use tasks::explain::machine::{
-    Bound, Control, Forecast, Instruction, Machine as Explained, Occupancy, Prediction, Reason, Slot,
+use tasks::explain::machine_code::{
+    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot,
     Timeline, Unit,
 };
 
 use crate::Request;
-use crate::machine::Machine;
+use crate::emulated_module::EmulatedModule;
 use crate::trial::Trial;
 
 /// Launches the machine code once with these sizes, of which a transpose ignores K, and predicts the time of that
 /// launch. The error is the reason that nothing could be launched.
-pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Result<Explained, String> {
-    let machine = Machine::of_code(request, code).map_err(|stopped| stopped.to_string())?;
+pub fn explain(
+    request: &Request<'_>,
+    code: &sass::Module,
+    size: Shape,
+) -> Result<MachineCodeExplanation, String> {
+    let machine = EmulatedModule::of_code(request, code).map_err(|stopped| stopped.to_string())?;
     let entry = &request.task.entry;
     let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);
     let kernel = kernel.ok_or_else(|| format!("there is no kernel called {entry}"))?;
@@ -37,11 +41,11 @@ pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Resul
 
 fn explained<T: Sums + Value>(
     request: &Request<'_>,
-    machine: &Machine<'_>,
+    machine: &EmulatedModule<'_>,
     architecture: u32,
     code: &sass::Kernel,
     shape: Shape,
-) -> Result<Explained, String> {
+) -> Result<MachineCodeExplanation, String> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
     let (report, _) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
@@ -66,7 +70,7 @@ fn explained<T: Sums + Value>(
             }
         })
         .collect();
-    let mut explained = Explained {
+    let mut explained = MachineCodeExplanation {
         target: format!("sm_{architecture}"),
         shape,
         grid: report.grid,
@@ -146,7 +150,7 @@ fn reason(reason: timing::Reason) -> Reason {
     }
 }
 
-fn occupied(machine: &Machine<'_>, code: &sass::Kernel, dynamic_shared: u32) -> Occupancy {
+fn occupied(machine: &EmulatedModule<'_>, code: &sass::Kernel, dynamic_shared: u32) -> Occupancy {
     let threads = machine.threads();
     let occupancy = occupancy(Footprint {
         threads,

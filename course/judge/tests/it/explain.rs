@@ -9,13 +9,13 @@ use catalog::provenance::{cubin_of, target_of};
 use counters::Summary;
 use tasks::Task;
 use tasks::explain::Explained;
-use tasks::explain::machine::{Machine, Slot};
+use tasks::explain::machine_code::{MachineCodeExplanation, Slot};
 use tasks::measure::Measure;
 
 use crate::common::{kernel_tasks, ptx_of, read, request, root};
 
 /// The committed machine code of a task's kernel, explained on a small problem.
-fn code(task: &Task) -> Option<(sass::Module, Machine)> {
+fn code(task: &Task) -> Option<(sass::Module, MachineCodeExplanation)> {
     let source = root().join(&task.solution);
     let cubin = std::fs::read(cubin_of(root(), &source)?).ok()?;
     let module = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{}: {error}", task.name));
@@ -26,7 +26,7 @@ fn code(task: &Task) -> Option<(sass::Module, Machine)> {
 }
 
 /// First error in the explanation of a kernel's machine code.
-fn complaint_of_code(task: &Task, module: &sass::Module, said: &Machine) -> Option<String> {
+fn complaint_of_code(task: &Task, module: &sass::Module, said: &MachineCodeExplanation) -> Option<String> {
     let kernel = module.kernels.iter().find(|kernel| kernel.name == task.entry)?;
     let own = task.solution.display().to_string();
     let issued = |name: &str| -> u64 {

@@ -1,6 +1,7 @@
 //! Checks of a parsed catalogue: contradictions between fields that each have the right type.
 
 use super::{Answer, Catalogue, Criterion, Question, Task};
+use crate::verdict::{WRONG_RESULT, part_id};
 use crate::{host, variant};
 
 impl Catalogue {
@@ -44,14 +45,14 @@ impl Catalogue {
 fn id_complaint(id: &str, earlier: &[&str]) -> Option<String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if id.is_empty() || !id.chars().all(plain) || id.starts_with('-') {
-        return Some(format!("`{id}` is no id; ids consist of lower-case letters, digits and hyphens"));
+        return Some(format!("`{id}` is not an id; ids consist of lower-case letters, digits and hyphens"));
     }
     earlier.contains(&id).then(|| format!("a second one is called `{id}`"))
 }
 
 /// True for codes of a verdict that do not come from a criterion.
 fn is_code(text: &str) -> bool {
-    ["", "compile", "no-entry", "wrong-result", "timeout"].contains(&text)
+    ["", "compile", "no-entry", WRONG_RESULT, "timeout"].contains(&text)
         || text.starts_with("E-")
         || text.starts_with("W-")
 }
@@ -97,7 +98,9 @@ impl Task {
 
     fn criterion_complaint(&self, criterion: &Criterion) -> Option<String> {
         let Criterion { at_most, at_least, bk, .. } = criterion;
-        if is_code(&criterion.id) || ["right", "clean", "compiles"].contains(&criterion.id.as_str()) {
+        if is_code(&criterion.id)
+            || [part_id::RIGHT, part_id::CLEAN, part_id::COMPILES].contains(&criterion.id.as_str())
+        {
             return Some(format!("`{}` has a meaning of its own", criterion.id));
         }
         if at_most.is_none() && at_least.is_none() {

@@ -350,7 +350,7 @@ again = "v07"
                 "tasks.toml: why wavefronts: a second one is called `wavefronts`",
             ),
             ("again = \"v07\"", "again = \"v70\"", "tasks.toml: why which: again: there is no step `v70`"),
-            ("id = \"wide\"", "id = \"../x\"", "tasks.toml: transfer ../x: `../x` is no id"),
+            ("id = \"wide\"", "id = \"../x\"", "tasks.toml: transfer ../x: `../x` is not an id"),
             ("shared_excess_per_fma", "load_ahead", "needs the depth of a step of the k loop"),
         ];
         for (from, to, expected) in cases {

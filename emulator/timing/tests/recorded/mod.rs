@@ -128,7 +128,7 @@ pub(crate) fn recorded(replayed: &[Launch]) -> Vec<Launch> {
 /// Launches that Nsight Compute profiled.
 pub(crate) fn profiled() -> Vec<Launch> {
     let path = root().join("book/data/h200-busiest.json");
-    let record = records::busiest::Record::load(&path).expect("a record");
+    let record = records::busiest::BusiestRecord::load(&path).expect("a record");
     let launch = |one: records::busiest::Launch| {
         let shape = [one.shape.m, one.shape.n, one.shape.k].map(|size| size as u32);
         let sizes = shape.iter().take(if shape[2] == 0 { 2 } else { 3 });

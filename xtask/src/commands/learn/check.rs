@@ -14,7 +14,7 @@ use xtask_support::output::{self, Stop};
 use xtask_support::programs::Programs;
 use xtask_support::{interrupt, kernels, paths, programs, step_args};
 
-use crate::commands::learn::judge;
+use crate::commands::learn::judging;
 use crate::learner;
 
 #[derive(clap::Args)]
@@ -91,13 +91,13 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
 
 /// Judges one copy, prints the verdict, and records it.
 fn copy(args: &Args, root: &Path, task: &Task) -> Result<CommandOutcome> {
-    let verdict = judge::judge(root, task)?;
-    judge::record(root, task, &verdict);
+    let verdict = judging::judge(root, task)?;
+    judging::record(root, task, &verdict);
     if args.json {
         output::print(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;
     } else {
-        let text = judge::text(root, task, &verdict, Paint::for_stdout());
-        output::print(&format!("{text}\n{}\n", judge::next(root, task, &verdict)))?;
+        let text = judging::text(root, task, &verdict, Paint::for_stdout());
+        output::print(&format!("{text}\n{}\n", judging::next(root, task, &verdict)))?;
     }
     Ok(match verdict.status {
         Status::Passed => CommandOutcome::Passed,
@@ -111,7 +111,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("check", asked)?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let programs = Programs::find_or_build(&steps)?;
 
     let mut words = vec!["check".to_owned(), "--json".to_owned()];
     words.extend(args.device.words.iter().cloned());
@@ -122,7 +122,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     for step in &steps {
         status.set(&format!("{}  {}", step.id, step.name));
         let first = checks.len();
-        let ended = programs.lines(step, &words, &status, |text, line| {
+        let ended = programs.stream_records(step, &words, &status, |text, line| {
             if args.json {
                 output::print(&format!("{text}\n"))?;
             }

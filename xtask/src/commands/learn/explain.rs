@@ -22,8 +22,8 @@ use xtask_support::output::{self, Stop};
 use xtask_support::staleness::{self, State};
 use xtask_support::{cubin, interrupt, paths};
 
-use crate::commands::learn::judge;
-use crate::commands::learn::judge::Code;
+use crate::commands::learn::judging;
+use crate::commands::learn::judging::Code;
 use crate::learner::{self, Compiled};
 
 #[derive(clap::Args)]
@@ -60,11 +60,11 @@ pub(crate) struct Args {
 
 /// A size at which machine code is run instruction by instruction, and its time predicted.
 fn code_size(text: &str) -> Result<Shape, String> {
-    const LARGEST: usize = 4096;
+    const MAX_SIZE: usize = 4096;
     let size: Shape = text.parse().map_err(|error: WrongSize| error.to_string())?;
-    match [size.m, size.n, size.k].into_iter().find(|side| *side > LARGEST) {
+    match [size.m, size.n, size.k].into_iter().find(|side| *side > MAX_SIZE) {
         Some(side) => {
-            Err(format!("`{side}` is too large: machine code is explained at sizes up to {LARGEST}"))
+            Err(format!("`{side}` is too large: machine code is explained at sizes up to {MAX_SIZE}"))
         }
         None => Ok(size),
     }
@@ -89,7 +89,7 @@ fn name(column: Column) -> String {
 struct Subject {
     /// The word `yours` or `finished`, for headings.
     whose: &'static str,
-    /// Its file, for messages.
+    /// File of the kernel, for messages.
     file: String,
     explained: Explained,
     /// Lines of the files that it was made of, by the names that the PTX has for them.
@@ -200,7 +200,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             Compiled::Ptx { ptx, sources } => {
                 let code = args.machine.then(|| cubin::of(&root, &copy)).transpose()?;
                 let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
-                let explained = judge::explain(&root, &task, &ptx, &sources, code)?;
+                let explained = judging::explain(&root, &task, &ptx, &sources, code)?;
                 if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
                     output::error(&format!(
                         "the launch stopped, so nothing was counted: {why}; for more: {me} check {name}"
@@ -271,7 +271,7 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
     }
     let code = args.machine.then(|| cubin::of(root, &source)).transpose()?;
     let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
-    let explained = judge::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
+    let explained = judging::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
     Ok(Subject::new(root, "finished", &source, explained))
 }
 
@@ -302,7 +302,7 @@ fn columns(subjects: &[Subject]) -> Vec<Column> {
     Column::ALL.iter().copied().filter(tells).collect()
 }
 
-/// How lines of several files are counted. Not every compiler notes where a function was inlined.
+/// Note on how lines of several files are counted. Not every compiler notes where a function was inlined.
 fn rule(subjects: &[Subject]) -> &'static str {
     let is_other = |subject: &&Subject| {
         let mut lines = subject.explained.lines.iter();

@@ -133,8 +133,8 @@ fn understood(asked: &Asked<'_>, answer: &str) -> Result<(), Stop> {
 fn not_understood(asked: &Asked<'_>, answer: &str) -> String {
     let answer = answer.trim();
     match asked.question.choices.len() {
-        0 => format!("`{answer}` is no number"),
-        n => format!("`{answer}` is none of the choices a to {}", quiz::letter(n - 1)),
+        0 => format!("`{answer}` is not a number"),
+        n => format!("`{answer}` is not one of the choices a to {}", quiz::letter(n - 1)),
     }
 }
 
@@ -252,7 +252,7 @@ impl Quiz<'_> {
                     continue;
                 }
                 let Some((name, answer)) = line.split_once('=') else {
-                    bail!(Stop::Usage(format!("`{line}` is no answer; write ID=ANSWER")));
+                    bail!(Stop::Usage(format!("`{line}` is not an answer; write ID=ANSWER")));
                 };
                 let asked = named(all, name, self.step)?;
                 understood(asked, answer)?;
@@ -405,12 +405,12 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     };
     let shape = shape(derived);
     interrupt::watch();
-    let programs = Programs::ready(&[step])?;
+    let programs = Programs::find_or_build(&[step])?;
     let mut words: Vec<String> =
         ["bench", "--json", "--emulate", "--kernel", kernel.name].map(String::from).to_vec();
     words.extend(step_args::arguments(&[shape]));
     let mut passed = None;
-    let ended = programs.lines(step, &words, &Status::on_stderr(), |_, line| {
+    let ended = programs.stream_records(step, &words, &Status::on_stderr(), |_, line| {
         if let Line::Measurement(measurement) = line
             && measurement.kernel == kernel.name
             && let Outcome::Passed(outcome) = measurement.outcome

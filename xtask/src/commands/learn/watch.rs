@@ -15,7 +15,7 @@ use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::{interrupt, paths, source};
 
-use crate::commands::learn::judge;
+use crate::commands::learn::judging;
 use crate::learner;
 
 #[derive(clap::Args)]
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// How often to look; and how long a file must stand still before it is checked.
+/// Interval between looks at a file, and time for which it must stand still before it is checked.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Clears the screen, and not what was scrolled out of it.
 const CLEAR: &str = "\x1b[H\x1b[2J";
@@ -99,7 +99,7 @@ fn state(root: &Path, path: &Path) -> Option<String> {
 
 /// One check. What keeps it from being done does not end the watch.
 fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) -> Result<()> {
-    let verdict = match judge::judge(root, task) {
+    let verdict = match judging::judge(root, task) {
         Ok(verdict) => verdict,
         Err(error) if error.downcast_ref::<Stop>().is_some() => return Err(error),
         Err(error) => {
@@ -107,7 +107,7 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
             return Ok(());
         }
     };
-    judge::record(root, task, &verdict);
+    judging::record(root, task, &verdict);
     if args.json {
         return output::print(&format!("{}\n", serde_json::json!({"verdict": verdict})));
     }
@@ -116,6 +116,6 @@ fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) ->
         (false, 0) => "",
         (false, _) => "\n",
     };
-    let text = judge::text(root, task, &verdict, Paint::for_stdout());
-    output::print(&format!("{before}{text}\n{}\n", judge::next(root, task, &verdict)))
+    let text = judging::text(root, task, &verdict, Paint::for_stdout());
+    output::print(&format!("{before}{text}\n{}\n", judging::next(root, task, &verdict)))
 }

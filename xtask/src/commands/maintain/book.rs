@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 /// Builds bookbuild when that must be, and lets it do the rest.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
-    let root = paths::checkout().context("the book is built in a checkout, and this is none")?;
+    let root = paths::checkout().context("the book is built in a checkout, and this folder is not one")?;
     let cargo = paths::cargo().context("bookbuild is built by Cargo; start this with: cargo xtask book")?;
     let beside = paths::program_folder()
         .map(|folder| folder.join("bookbuild").with_extension(std::env::consts::EXE_EXTENSION));
@@ -41,6 +41,6 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         Some(0) => Ok(CommandOutcome::Passed),
         Some(1) => Ok(CommandOutcome::Failed),
         Some(2) => Err(Stop::Usage("see what it says above, and: cargo xtask book --help".into()).into()),
-        _ => bail!("bookbuild could not do it; the reason is above"),
+        _ => bail!("bookbuild failed; see its output above"),
     }
 }

@@ -185,7 +185,8 @@ fn rows(
     columns: [&str; 2],
     rate: fn(&Measurement, &Passed) -> Option<f64>,
 ) -> Result<String> {
-    let (path, rest) = words.split_once(' ').with_context(|| format!("`{words}` is no file and size"))?;
+    let (path, rest) =
+        words.split_once(' ').with_context(|| format!("`{words}` is not a file and a size"))?;
     let (size, other) = rest.split_once(' ').unzip();
     let size = size.unwrap_or(rest);
     let size: Shape = size.parse()?;
@@ -254,7 +255,7 @@ fn of<'a>(rows: &'a [Row<'a>], kernel: &str) -> Option<&'a Row<'a>> {
     rows.iter().find(|(one, ..)| one.kernel == kernel)
 }
 
-/// Where the numbers of a table come from: a device, and the days.
+/// Origin of the numbers of a table: a device, and the days.
 fn source(record: &Record, rows: &[Row]) -> String {
     let one = rows.first().map(|(one, ..)| *one);
     let Some(run) = one.and_then(|one| record.run_of(one)) else {

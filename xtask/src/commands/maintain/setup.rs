@@ -22,7 +22,8 @@ pub(crate) fn run() -> Result<CommandOutcome> {
         output::note(&format!("nothing to do: {}", nvrtc.title()));
         return Ok(CommandOutcome::Passed);
     }
-    let root = paths::checkout().context("setup fills target/nvrtc of a checkout, and this is none")?;
+    let root =
+        paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
     ensure!(
         IS_OFFERED,
         "NVIDIA offers no compiler for this kind of machine; copies of tasks are compiled with clang where it is installed"
@@ -113,14 +114,14 @@ fn with_pip(wheel: &Wheel, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Its output; its complaints when it fails.
+/// Runs a command, and returns its output, or its complaints when it fails.
 fn run_quietly(command: &mut Command) -> Result<Vec<u8>> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<_> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     output::command(&words.iter().map(|word| without_password(word)).collect::<Vec<_>>().join(" "));
     let output = command.stdin(Stdio::null()).output().context("it is not here")?;
     let complaint = String::from_utf8_lossy(&output.stderr);
-    let last = complaint.trim().lines().last().unwrap_or("it failed and said nothing");
+    let last = complaint.trim().lines().last().unwrap_or("it failed and printed no error");
     ensure!(output.status.success(), "{}", without_password(last.trim()));
     Ok(output.stdout)
 }

@@ -69,7 +69,7 @@ impl Kernel for Solution {
     }
 }
 
-/// Its PTX; none where it is expected not to compile.
+/// PTX of a solution; none where it is expected not to compile.
 fn compile(
     nvrtc: &Nvrtc,
     compiler: &mut Compiler,

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use catalog::provenance;
 use catalog::{STEPS, Step};
 use records::record::Record;
-use records::{busiest, counters, sanitizer, sums};
+use records::{busiest, profile, sanitizer, sums};
 use serde_json::{Value, json};
 
 use tasks::markers;
@@ -30,6 +30,9 @@ pub(crate) struct Args {
 
 /// Longest line of a kernel: the book shows them.
 const KERNEL_COLUMNS: usize = 120;
+
+/// The file that names the steps and their kernels.
+const CATALOGUE: &str = "course/catalog/src/steps.rs";
 
 /// Steps whose chapters have no picture yet; not for new ones.
 const WITHOUT_PICTURE: [&str; 1] = ["v11"];
@@ -53,7 +56,7 @@ impl std::fmt::Display for Complaint {
 
 /// Checks all rules, and prints each complaint.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
-    let root = paths::checkout().context("tidy looks at a checkout, and this is none")?;
+    let root = paths::checkout().context("tidy looks at a checkout, and this folder is not one")?;
     let complaints = complaints(&root)?;
     for complaint in &complaints {
         output::print(&match args.json {
@@ -199,25 +202,23 @@ impl Rules<'_> {
         }
     }
 
-    /// The catalogue of steps against what is there.
+    /// The line of the catalogue that has a name in quotes; 1 where none has.
+    fn line_in_catalogue(&self, name: &str) -> usize {
+        let quoted = format!("\"{name}\"");
+        self.text(CATALOGUE).lines().position(|line| line.contains(&quoted)).map_or(1, |at| at + 1)
+    }
+
+    /// The catalogue of steps against the files of the repository.
     fn catalogue(&mut self) {
-        const CATALOGUE: &str = "course/catalog/src/steps.rs";
-        let catalogue = self.text(CATALOGUE);
-        let line_of = |word: &str| {
-            let quoted = format!("\"{word}\"");
-            (1..)
-                .zip(catalogue.lines())
-                .find_map(|(number, line)| line.contains(&quoted).then_some(number))
-                .unwrap_or(1)
-        };
         for step in STEPS {
             for file in ["Cargo.toml", "src/main.rs"].map(|name| format!("steps/{}/{name}", step.id)) {
                 if !self.files.contains(&file) {
                     let what = format!("{} has no {file}", step.id);
-                    self.complain(CATALOGUE, line_of(step.id), what, "write it, or take the step out");
+                    let line = self.line_in_catalogue(step.id);
+                    self.complain(CATALOGUE, line, what, "write it, or take the step out");
                 }
             }
-            self.kernels_of(step, CATALOGUE, &line_of);
+            self.kernels_of(step);
         }
         let known = |id: &str| {
             catalog::PROGRAMS.iter().any(|program| program.id == id) || STEPS.iter().any(|step| step.id == id)
@@ -239,12 +240,10 @@ impl Rules<'_> {
         }
     }
 
-    /// What a step needs beside its program and its kernels: tasks, a chapter with a picture, outputs, records.
+    /// Files of a step beside its program and its kernels: tasks, a chapter with a picture, outputs, records.
     fn step(&mut self, step: &Step) {
-        const CATALOGUE: &str = "course/catalog/src/steps.rs";
         let id = step.id;
-        let at = self.text(CATALOGUE).lines().position(|line| line.contains(&format!("\"{id}\"")));
-        let line = at.map_or(1, |at| at + 1);
+        let line = self.line_in_catalogue(id);
         let tasks = format!("steps/{id}/tasks.toml");
         if !self.files.contains(&tasks) {
             self.complain(CATALOGUE, line, format!("{id} has no {tasks}"), "write its tasks and questions");
@@ -303,20 +302,20 @@ impl Rules<'_> {
         found
     }
 
-    fn kernels_of(&mut self, step: &Step, catalogue: &str, line_of: &dyn Fn(&str) -> usize) {
+    fn kernels_of(&mut self, step: &Step) {
         for kernel in step.kernels {
             let Some(source) = kernel.source else { continue };
             let (file, name) = (format!("kernels/{source}.cu"), kernel.name);
             if !self.files.contains(&file) {
                 let what = format!("{file} is missing, which {name} names");
-                self.complain(catalogue, line_of(name), what, "write it, or correct the name");
+                self.complain(CATALOGUE, self.line_in_catalogue(name), what, "write it, or correct the name");
                 continue;
             }
             let target = provenance::target_of(self.root, &self.root.join(&file));
             let text = std::fs::read_to_string(target).unwrap_or_default();
             if !staleness::entries(&text).any(|entry| entry == name) {
                 let what = format!("there is no kernel {name} in the PTX of {file}");
-                self.complain(catalogue, line_of(name), what, "write it, or correct the name");
+                self.complain(CATALOGUE, self.line_in_catalogue(name), what, "write it, or correct the name");
             }
         }
     }
@@ -337,7 +336,7 @@ impl Rules<'_> {
                         &file,
                         number,
                         format!("{name} has a version of its own"),
-                        "say it in [workspace.dependencies] of the root Cargo.toml",
+                        "set it in [workspace.dependencies] of the root Cargo.toml",
                     );
                 }
             }
@@ -362,7 +361,7 @@ impl Rules<'_> {
                         &file,
                         number,
                         format!("`{path}` is a folder of this machine"),
-                        "say it from the root of the repository",
+                        "write it from the root of the repository",
                     );
                 }
             }
@@ -379,7 +378,7 @@ impl Rules<'_> {
             let value: Value = match serde_json::from_str(&self.text(&file)) {
                 Ok(value) => value,
                 Err(error) => {
-                    self.complain(&file, error.line().max(1), format!("no JSON: {error}"), again);
+                    self.complain(&file, error.line().max(1), format!("this is not JSON: {error}"), again);
                     continue;
                 }
             };
@@ -390,34 +389,34 @@ impl Rules<'_> {
             let path = self.root.join(&file);
             let (loaded, again) = if file.ends_with("-counters.json") {
                 let again = "measure again with: cargo xtask profile all --save";
-                (counters::Record::load(&path).map(|_| Record::default()), again)
+                (profile::ProfileRecord::load(&path).map(drop), again)
             } else if file.ends_with("-busiest.json") {
-                (busiest::Record::load(&path).map(|_| Record::default()), again)
+                (busiest::BusiestRecord::load(&path).map(drop), again)
             } else if file.ends_with("-sanitizer.json") {
                 let again = "check again with: cargo xtask sanitize --save";
-                (sanitizer::Record::load(&path).map(|_| Record::default()), again)
+                (sanitizer::SanitizerRecord::load(&path).map(drop), again)
             } else if file.ends_with("-sums.json") {
                 let again = "compute them again with: cargo xtask sums --save";
-                (sums::Record::load(&path).map(|_| Record::default()), again)
+                (sums::SumsRecord::load(&path).map(drop), again)
             } else {
-                (Record::load(&path), again)
+                (Record::load(&path).map(|record| self.measurements(&file, &record, again)), again)
             };
-            let record = match loaded {
-                Ok(record) => record,
-                Err(error) => {
-                    self.complain(&file, 1, error.to_string(), again);
-                    continue;
-                }
-            };
-            for one in &record.measurements {
-                let known = catalog::find(&one.step).is_ok_and(|step| step.kernel(&one.kernel).is_some());
-                let of = format!("{} on {}", one.kernel, one.shape);
-                if !known {
-                    self.complain(&file, 1, format!("{of}: no step has this kernel"), again);
-                }
-                if record.run_of(one).is_none() {
-                    self.complain(&file, 1, format!("{of}: its run is missing"), again);
-                }
+            if let Err(error) = loaded {
+                self.complain(&file, 1, error.to_string(), again);
+            }
+        }
+    }
+
+    /// The measurements of a record: each of a kernel of the catalogue, and of a run of the record.
+    fn measurements(&mut self, file: &str, record: &Record, again: &str) {
+        for one in &record.measurements {
+            let known = catalog::find(&one.step).is_ok_and(|step| step.kernel(&one.kernel).is_some());
+            let of = format!("{} on {}", one.kernel, one.shape);
+            if !known {
+                self.complain(file, 1, format!("{of}: no step has this kernel"), again);
+            }
+            if record.run_of(one).is_none() {
+                self.complain(file, 1, format!("{of}: its run is missing"), again);
             }
         }
     }

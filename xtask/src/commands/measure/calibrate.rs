@@ -33,12 +33,13 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// Where the files are, one for each GPU.
+/// Folder of the constants, one file for each GPU.
 const FOLDER: &str = "emulator/timing/data";
 /// The file that a GPU without one begins with.
 const FIRST: &str = "h200.json";
-const LIMIT: Duration = Duration::from_secs(300);
-const MOST: usize = 1 << 20;
+/// Limits of the program `calibrate`.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 /// Measures the constants, or reads them from `--from`, and writes them to the data file.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         Some(path) => std::fs::read_to_string(path).with_context(|| paths::shown(path))?,
         None => measure()?,
     };
-    let measured = Measured::read(&text)?;
+    let measured = Measurements::read(&text)?;
     let name = file_name(&measured.device);
     let path = root.join(FOLDER).join(&name);
     let (old, is_new) = match std::fs::read_to_string(&path) {
@@ -75,17 +76,18 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 
 /// Runs the program `calibrate`, and returns what it printed.
 fn measure() -> Result<String> {
-    let mut command = Command::new(programs::one("calibrate")?);
+    let mut command = Command::new(programs::find_program("calibrate")?);
     output::command(&programs::shown(&command, &[]));
     command.stdin(Stdio::null());
-    let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting calibrate")?;
+    let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
+        .context("starting calibrate")?;
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was written".into()));
     }
     if !ended.status.success() {
         bail!("{}", ended.errors.trim().trim_start_matches("error: "));
     }
-    String::from_utf8(ended.output).context("calibrate printed what is no text")
+    String::from_utf8(ended.output).context("calibrate printed something that is not text")
 }
 
 /// `h200.json` for `NVIDIA H200`
@@ -95,8 +97,8 @@ fn file_name(device: &str) -> String {
     format!("{}.json", words.chars().map(plain).collect::<String>())
 }
 
-/// The output of the program.
-struct Measured {
+/// The values that the program `calibrate` printed, by name.
+struct Measurements {
     /// Name of the device, such as `NVIDIA H200`.
     device: String,
     /// Title of the measurement, for the file.
@@ -104,7 +106,7 @@ struct Measured {
     values: BTreeMap<String, f64>,
 }
 
-impl Measured {
+impl Measurements {
     fn read(text: &str) -> Result<Self> {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let json = |line: &str| -> Result<Value> {
@@ -139,7 +141,7 @@ impl Measured {
     }
 }
 
-/// How a constant follows from measurements.
+/// Rule by which a constant follows from measurements.
 enum Rule {
     /// Clocks: whole ones, because the hardware has no others; the loop itself adds some hundredths.
     Clocks(&'static str),
@@ -148,9 +150,9 @@ enum Rule {
     /// A number, as it was measured.
     AsMeasured(&'static str),
     /// A number that this function computes from measurements.
-    Of(fn(&Measured) -> Result<f64>),
+    Of(fn(&Measurements) -> Result<f64>),
     /// A number for each of three widths that this function computes from measurements.
-    OfWidths(fn(&Measured, &str, f64) -> Result<f64>),
+    OfWidths(fn(&Measurements, &str, f64) -> Result<f64>),
 }
 
 /// Lanes that are 16 bytes apart: wavefronts of a load of 4, 8 and 16 bytes.
@@ -225,7 +227,7 @@ const RULES: [(&str, Rule); 30] = [
 /// Blocks whose barriers were measured, in warps: the constant part and the one for each warp come from the ends.
 const BARRIERS: [f64; 2] = [1.0, 32.0];
 
-fn barrier(measured: &Measured) -> Result<(f64, f64)> {
+fn barrier(measured: &Measurements) -> Result<(f64, f64)> {
     let [few, many] = BARRIERS.map(|n| measured.get(&format!("barrier_{n}")));
     let (few, many) = (few?, many?);
     let slope = (many - few) / (BARRIERS[1] - BARRIERS[0]);
@@ -234,7 +236,7 @@ fn barrier(measured: &Measured) -> Result<(f64, f64)> {
 
 impl Rule {
     /// The value, as the file has it.
-    fn value(&self, measured: &Measured) -> Result<Value> {
+    fn value(&self, measured: &Measurements) -> Result<Value> {
         let list = |values: Result<Vec<f64>>| -> Result<Value> {
             Ok(values?.into_iter().map(number).collect::<Vec<_>>().into())
         };
@@ -289,7 +291,7 @@ struct Updated {
     left: Vec<String>,
 }
 
-fn update(old: &str, measured: &Measured, is_new: bool) -> Result<Updated> {
+fn update(old: &str, measured: &Measurements, is_new: bool) -> Result<Updated> {
     let mut file: File = serde_json::from_str(old)?;
     let missing: Vec<&str> = RULES
         .iter()
@@ -334,7 +336,7 @@ mod tests {
 
     #[test]
     fn every_constant_follows_from_what_was_printed() {
-        let measured = Measured::read(PRINTED).expect("it is what calibrate prints");
+        let measured = Measurements::read(PRINTED).expect("it is what calibrate prints");
         assert_eq!(file_name(&measured.device), FIRST);
         for (name, rule) in &RULES {
             let value = rule.value(&measured).unwrap_or_else(|error| panic!("{name}: {error:#}"));
@@ -348,7 +350,7 @@ mod tests {
     fn other_constants_stay() {
         let queue = constant("queue", 12, "assumed");
         let old = file(std::slice::from_ref(&queue));
-        let measured = Measured::read(PRINTED).expect("it is what calibrate prints");
+        let measured = Measurements::read(PRINTED).expect("it is what calibrate prints");
         let new = update(&old, &measured, false).expect("it has every constant");
         let text: Value = serde_json::from_str(&new.text).expect("it is written whole");
         let find = |name: &str| {
@@ -370,11 +372,11 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_by_name() {
         let text = PRINTED.replace("\"name\":\"cost_fma\"", "\"name\":\"cost_nothing\"");
-        let measured = Measured::read(&text).expect("the lines are as they should be");
+        let measured = Measurements::read(&text).expect("the lines are as they should be");
         let error = update(&file(&[]), &measured, false).err().expect("fma cannot be known");
         assert_eq!(format!("{error:#}"), "fma: there is no measurement called cost_fma");
-        assert!(Measured::read("").is_err());
-        assert!(Measured::read("NVIDIA H200").is_err());
+        assert!(Measurements::read("").is_err());
+        assert!(Measurements::read("NVIDIA H200").is_err());
     }
 
     fn constant(name: &str, value: u32, measured: &str) -> Value {

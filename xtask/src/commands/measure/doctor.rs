@@ -29,7 +29,7 @@ struct Item {
     found: Option<String>,
     /// Features that need it.
     cost: &'static str,
-    /// How to get it.
+    /// Instruction for getting it.
     get: String,
 }
 
@@ -254,7 +254,7 @@ fn tools() -> Vec<Item> {
 /// Ceilings of the device, from the first step.
 fn roofline() -> Result<Roofline> {
     let step = find("v01")?;
-    let programs = Programs::ready(&[step])?;
+    let programs = Programs::find_or_build(&[step])?;
     programs.roofline(step)
 }
 

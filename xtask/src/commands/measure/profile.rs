@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::text::{Paint, Table};
 use catalog::{STEPS, Shape, Step};
-use records::counters::{self, Counted, PAIRS, Profile, Profiler, Record, Sheet};
+use records::profile::{self, Counted, PAIRS, Profile, ProfileRecord, Profiler, Sheet};
 use records::record::{Launched, Line, Run};
 use serde_json::json;
 use xtask_support::CommandOutcome;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     let steps = step_args::with_kernels(&step_args::steps("profile", &args.steps)?)?;
     let shapes = match (step_args::shapes(&args.sizes, &steps)?, args.save) {
-        (none, true) if none.is_empty() => counters::SHAPES.to_vec(),
+        (none, true) if none.is_empty() => profile::SHAPES.to_vec(),
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
         (asked, _) => asked,
     };
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         args.save.then(|| record_files::folder("without it, the counters are shown only")).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let programs = Programs::find_or_build(&steps)?;
     let (Some(tool), true) = (tools::tool(PROFILER), paths::has_gpu() && !emulated_only()) else {
         return elsewhere(&programs, &steps, &shapes);
     };
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         tool: tool.display().to_string(),
         version: format!("Nsight Compute {version}"),
         by: None,
-        record: Record::default(),
+        record: ProfileRecord::default(),
     };
     let paint = Paint::for_stdout();
     for step in &steps {
@@ -168,7 +168,7 @@ fn launched(
     let status = Status::on_stderr();
     status.set(&format!("{}  {}", step.id, words.join(" ")));
     let (mut run, mut launches) = (None, Vec::new());
-    let ended = programs.lines_under(tool, step, words, &status, |_, line| {
+    let ended = programs.stream_records_under(tool, step, words, &status, |_, line| {
         match line {
             Line::Run(found) => run = Some(*found),
             Line::Launched(one) => launches.push(*one),
@@ -193,7 +193,7 @@ struct Session<'a> {
     version: String,
     /// Described by the first process.
     by: Option<Profiler>,
-    record: Record,
+    record: ProfileRecord,
 }
 
 impl Session<'_> {
@@ -265,7 +265,7 @@ impl Session<'_> {
     fn save(&self, folder: &Path) -> Result<PathBuf> {
         let by = self.by.as_ref().context("nothing was profiled")?;
         let path = folder.join(format!("{}-counters.json", record_files::slug(&by.run)));
-        Record::merge_into(&path, by, &self.record.profiles)?;
+        ProfileRecord::merge_into(&path, by, &self.record.profiles)?;
         Ok(path)
     }
 }
@@ -406,9 +406,9 @@ fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
 
 /// Counts again what is on record, of all steps or of some, and writes the sheet and its page, or compares them.
 fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
-    let root =
-        paths::checkout().context("--table is of kernels/counters.json in a checkout, and this is none")?;
-    let mut record = Record::default();
+    let root = paths::checkout()
+        .context("--table is of kernels/counters.json in a checkout, and this folder is not one")?;
+    let mut record = ProfileRecord::default();
     for found in records(&root)? {
         for profile in found.profiles {
             if let Some(by) = found.runs.iter().find(|by| by.run.id == profile.run) {
@@ -430,7 +430,7 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     };
     let steps: Vec<&'static Step> = chosen.into_iter().filter(has).collect();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let programs = Programs::find_or_build(&steps)?;
     let mut launches = Vec::new();
     for step in steps {
         let mut shapes: Vec<Shape> = Vec::new();
@@ -447,12 +447,12 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
         }
     }
     // Launches that are not counted again stay.
-    let before = std::fs::read_to_string(root.join(counters::SHEET)).ok();
+    let before = std::fs::read_to_string(root.join(profile::SHEET)).ok();
     let before = before.map(|text| Sheet::parse(&text)).transpose().map_err(|why| anyhow!(why))?;
     let kept = before.as_ref().filter(|_| !all);
     let sheet = Sheet::of(&record, &launches, kept).map_err(|why| anyhow!(why))?;
     let mut stale = Vec::new();
-    for (file, text) in [(counters::SHEET, sheet.text()), (counters::PAGE, sheet.page())] {
+    for (file, text) in [(profile::SHEET, sheet.text()), (profile::PAGE, sheet.page())] {
         let path = root.join(file);
         if !check {
             catalog::files::write_whole(&path, &text).with_context(|| format!("writing {file}"))?;
@@ -472,16 +472,16 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
 }
 
 /// All records of profilers in `book/data`.
-fn records(root: &Path) -> Result<Vec<Record>> {
+fn records(root: &Path) -> Result<Vec<ProfileRecord>> {
     let folder = root.join("book/data");
     let paths = catalog::files::files_ending_with(&folder, "-counters.json")
         .with_context(|| format!("reading {}", paths::shown(&folder)))?;
-    paths.iter().map(|path| Ok(Record::load(path)?)).collect()
+    paths.iter().map(|path| Ok(ProfileRecord::load(path)?)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use ::counters::Counters;
+    use counters::Counters;
 
     use super::*;
 

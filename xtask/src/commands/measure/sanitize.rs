@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use catalog::Step;
 use catalog::text::{Paint, Table};
 use records::record::{Line, Run};
-use records::sanitizer::{Record, Session as Checked, TOOLS, Verdict as Said};
+use records::sanitizer::{SanitizerRecord, Session as Checked, TOOLS, Verdict as Said};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
 use xtask_support::programs::Programs;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let programs = Programs::ready(&steps)?;
+    let programs = Programs::find_or_build(&steps)?;
     let (Some(program), true) = (tools::tool(SANITIZER), paths::has_gpu()) else {
         return elsewhere(&programs, &steps);
     };
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             sanitizer: format!("Compute Sanitizer {version}"),
             driver_version: tools::driver_version().unwrap_or_else(|| "unknown".into()),
         };
-        Record::merge_into(&path, &by, &session.verdicts)?;
+        SanitizerRecord::merge_into(&path, &by, &session.verdicts)?;
         output::note(&format!("saved in {}", paths::shown(&path)));
     }
     match clean {
@@ -136,7 +136,7 @@ impl Session<'_> {
         };
         let mut wrong = None;
         let check = ["check", "--json"].map(String::from);
-        let ended = self.programs.lines_under(&words, step, &check, &status, |_, line| {
+        let ended = self.programs.stream_records_under(&words, step, &check, &status, |_, line| {
             match line {
                 Line::Run(run) => drop(self.run.get_or_insert(*run)),
                 Line::Check(check) => {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use catalog::STEPS;
 use catalog::text::{Paint, Table};
 use records::record::{Line, Run};
-use records::sums::{Beside, Record, Sum, short};
+use records::sums::{Beside, Sum, SumsRecord, short};
 use step_cli::PassedOn;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     };
     let mut session = Session {
         reference: reference()?,
-        found: Record::default(),
+        found: SumsRecord::default(),
         skipped: Vec::new(),
         failed: Vec::new(),
         folder,
@@ -76,22 +76,22 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 }
 
 /// The record to compare with; empty outside of a checkout.
-fn reference() -> Result<Record> {
+fn reference() -> Result<SumsRecord> {
     let Some(root) = paths::checkout() else {
-        return Ok(Record::default());
+        return Ok(SumsRecord::default());
     };
-    Ok(Record::references(&root.join("book/data"))?)
+    Ok(SumsRecord::references(&root.join("book/data"))?)
 }
 
 struct Session {
     /// As it was before anything ran.
-    reference: Record,
-    found: Record,
+    reference: SumsRecord,
+    found: SumsRecord,
     /// Records of kernels that did not run.
     skipped: Vec<Sum>,
     /// Failures of kernels, step by step.
     failed: Vec<String>,
-    /// Where records are kept, with `--save`.
+    /// Folder of the records, with `--save`.
     folder: Option<PathBuf>,
 }
 
@@ -102,13 +102,13 @@ impl Session {
         let steps = step_args::with_kernels(&steps)?;
         interrupt::watch();
         kernels::compile_edited(&steps)?;
-        let programs = Programs::ready(&steps)?;
+        let programs = Programs::find_or_build(&steps)?;
         let mut words = ["sums", "--json"].map(String::from).to_vec();
         words.extend(args.device.words.iter().cloned());
         let (status, mut failures) = (Status::on_stderr(), Vec::new());
         for step in steps {
             status.set(&format!("{}  {}", step.id, step.name));
-            let ended = programs.lines(step, &words, &status, |text, line| {
+            let ended = programs.stream_records(step, &words, &status, |text, line| {
                 if args.json {
                     output::print(&format!("{text}\n"))?;
                 }
@@ -140,7 +140,7 @@ impl Session {
             std::fs::read_to_string(path).with_context(|| format!("reading {}", paths::shown(path)))?;
         for (number, line) in (1..).zip(text.lines()) {
             let line = serde_json::from_str(line)
-                .with_context(|| format!("{}:{number} is no record of a step", paths::shown(path)))?;
+                .with_context(|| format!("{}:{number} is not a record of a step", paths::shown(path)))?;
             self.take(line);
         }
         self.save()
@@ -163,9 +163,13 @@ impl Session {
         let Some(folder) = &self.folder else { return Ok(()) };
         for run in &self.found.runs {
             let sums = self.found.sums.iter().filter(|sum| sum.run == run.id);
-            let new = Record { runs: vec![run.clone()], sums: sums.cloned().collect(), ..Record::default() };
+            let new = SumsRecord {
+                runs: vec![run.clone()],
+                sums: sums.cloned().collect(),
+                ..SumsRecord::default()
+            };
             if !new.sums.is_empty() {
-                Record::merge_into(&folder.join(file(run)), &new)?;
+                SumsRecord::merge_into(&folder.join(file(run)), &new)?;
             }
         }
         Ok(())

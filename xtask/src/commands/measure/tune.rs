@@ -12,11 +12,11 @@ use xtask_support::{interrupt, kernels, paths, step_args};
 
 /// The step that chooses.
 const STEP: &str = "v11";
-/// Where its costs are.
+/// The file with the costs of the model.
 const COSTS: &str = "steps/v11/data/costs.json";
-/// Where all times are from which the costs were fitted.
+/// The file with all times to which the costs were fitted.
 const SAMPLES: &str = "steps/v11/data/samples.tsv";
-/// Where it is which plans were the fastest, of all that were searched.
+/// The file with the fastest of all plans that were searched.
 const FOUND: &str = "steps/v11/data/found.json";
 
 #[derive(clap::Args)]
@@ -55,17 +55,18 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         ))
         .into());
     }
-    let root = paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this is none"))?;
+    let root =
+        paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this folder is not one"))?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     if args.search {
-        let programs = Programs::ready(&steps)?;
+        let programs = Programs::find_or_build(&steps)?;
         let (programs, seconds, most, save) = (&programs, args.seconds, args.most, args.save);
         let found = search::Search { root: &root, programs, step, seconds, most, save }.run()?;
         return written(&root, FOUND, &found);
     }
     let words = ["tune".to_owned(), root.join(SAMPLES).display().to_string()];
-    let costs = Programs::ready(&steps)?.output_of(step, &words)?;
+    let costs = Programs::find_or_build(&steps)?.output_of(step, &words)?;
     written(&root, COSTS, &costs)
 }
 

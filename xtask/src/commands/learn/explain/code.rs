@@ -7,7 +7,9 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use tasks::explain::machine::{Change, Instruction, Machine, Occupancy, Prediction, Reason, Timeline};
+use tasks::explain::machine_code::{
+    Change, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Timeline,
+};
 
 use super::table::exact;
 use super::{Subject, rule_of};
@@ -24,7 +26,7 @@ struct CodeLine<'a> {
     line: u32,
     /// The instructions of the line, in the order of their addresses.
     instructions: Vec<&'a Instruction>,
-    /// How often they were issued.
+    /// Number of times that they were issued.
     issued: u64,
     /// Passes over the banks of shared memory.
     wavefronts: u64,
@@ -37,7 +39,7 @@ struct CodeLine<'a> {
 }
 
 /// The lines that have instructions: the kernel's own file first, what belongs to no line last.
-fn lines<'a>(own: &str, machine: &'a Machine) -> Vec<CodeLine<'a>> {
+fn lines<'a>(own: &str, machine: &'a MachineCodeExplanation) -> Vec<CodeLine<'a>> {
     let mut lines: BTreeMap<(bool, bool, &str, u32), CodeLine<'a>> = BTreeMap::new();
     for instruction in &machine.instructions {
         let file = instruction.file.as_str();
@@ -54,7 +56,7 @@ fn lines<'a>(own: &str, machine: &'a Machine) -> Vec<CodeLine<'a>> {
     lines.into_values().collect()
 }
 
-/// How lines of several files are counted.
+/// Note on how lines of several files are counted.
 fn rule(lines: &[CodeLine<'_>], subject: &Subject) -> &'static str {
     let is_other = |line: &CodeLine<'_>| !line.file.is_empty() && line.file != subject.file;
     rule_of(lines.iter().any(is_other))
@@ -67,7 +69,7 @@ fn add(stalls: &mut BTreeMap<Reason, u64>, instruction: &Instruction) {
 }
 
 /// Clocks of warps by reason, of the whole kernel.
-fn stalls(machine: &Machine) -> BTreeMap<Reason, u64> {
+fn stalls(machine: &MachineCodeExplanation) -> BTreeMap<Reason, u64> {
     let mut all = BTreeMap::new();
     for instruction in &machine.instructions {
         add(&mut all, instruction);
@@ -116,7 +118,7 @@ fn band(band: f64) -> String {
 }
 
 /// `2 blocks of 8 warps fit on a multiprocessor, 16 of its 64 warps, limited by registers`
-fn occupancy(machine: &Machine, occupancy: &Occupancy) -> String {
+fn occupancy(machine: &MachineCodeExplanation, occupancy: &Occupancy) -> String {
     let threads: u32 = machine.block.iter().product();
     let plural = |n: u32, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
     let mut words = format!(
@@ -154,7 +156,7 @@ fn binding(prediction: &Prediction) -> Option<String> {
 }
 
 /// Facts about the whole launch: name and value.
-fn facts(machine: &Machine) -> Vec<(String, String)> {
+fn facts(machine: &MachineCodeExplanation) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let forecast = &machine.forecast;
     match (&forecast.prediction, &forecast.no_prediction) {
@@ -197,12 +199,12 @@ fn facts(machine: &Machine) -> Vec<(String, String)> {
 }
 
 /// Returns whether the instruction belongs to the busiest loop.
-fn is_in_loop(machine: &Machine, instruction: &Instruction) -> bool {
+fn is_in_loop(machine: &MachineCodeExplanation, instruction: &Instruction) -> bool {
     let busiest = machine.timeline.as_ref();
     busiest.is_some_and(|l| (l.first..=l.last).contains(&instruction.address))
 }
 
-/// How the predicted times of both compare, in a sentence.
+/// The comparison of both predicted times, in a sentence.
 fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     let of = |subject: &'_ Subject| subject.explained.machine.as_ref()?.forecast.prediction.clone();
     let (yours, finished) = (of(yours)?, of(finished)?);
@@ -225,10 +227,17 @@ fn change(yours: &Subject, finished: &Subject) -> Option<String> {
 }
 
 /// Quantities of two kernels, to compare.
-fn sums(a: &Machine, b: &Machine) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
+fn sums(
+    a: &MachineCodeExplanation,
+    b: &MachineCodeExplanation,
+) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     type Of = fn(&Instruction) -> u64;
-    let sum = |machine: &Machine, of: Of| Some(machine.instructions.iter().map(of).sum::<u64>() as f64);
-    let us = |machine: &Machine| machine.forecast.prediction.as_ref().map(|p| (p.us * 10.0).round() / 10.0);
+    let sum = |machine: &MachineCodeExplanation, of: Of| {
+        Some(machine.instructions.iter().map(of).sum::<u64>() as f64)
+    };
+    let us = |machine: &MachineCodeExplanation| {
+        machine.forecast.prediction.as_ref().map(|p| (p.us * 10.0).round() / 10.0)
+    };
     let rows: [(&str, Of); 4] = [
         ("instructions of warps", |i| i.issued),
         ("wavefronts of shared memory", |i| i.wavefronts),

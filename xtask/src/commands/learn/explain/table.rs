@@ -130,7 +130,7 @@ fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
     table.render(paint)
 }
 
-/// `65,536`; with a digit after the point where it is no whole number.
+/// `65,536`; with a digit after the point where it is not a whole number.
 pub(super) fn exact(value: f64) -> String {
     let out = grouped(value.trunc() as i128, ",");
     match value.fract() == 0.0 {

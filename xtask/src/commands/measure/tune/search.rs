@@ -45,7 +45,7 @@ enum Made {
     Refused(String),
 }
 
-/// Where to search, for how long, and how many plans of each class to look at more closely.
+/// Options of a search: its folder, its time, and the number of plans of each class to look at more closely.
 pub(crate) struct Search<'a> {
     pub(crate) root: &'a Path,
     pub(crate) programs: &'a Programs,

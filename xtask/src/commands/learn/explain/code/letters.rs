@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use catalog::text::{Paint, wrapped};
-use tasks::explain::machine::{Machine, Reason, Slot, Timeline, Unit};
+use tasks::explain::machine_code::{MachineCodeExplanation, Reason, Slot, Timeline, Unit};
 
 use super::shown;
 
@@ -12,7 +12,12 @@ const WIDTH: usize = 100;
 const COLUMNS: u32 = 84;
 
 /// Issues of the schedulers during one pass of the busiest loop: a letter for each clock, or for several.
-pub(super) fn time_line(machine: &Machine, timeline: &Timeline, all: bool, paint: Paint) -> String {
+pub(super) fn time_line(
+    machine: &MachineCodeExplanation,
+    timeline: &Timeline,
+    all: bool,
+    paint: Paint,
+) -> String {
     // All of it in one row, or clock by clock.
     let each = if all { 1 } else { timeline.clocks.div_ceil(COLUMNS).max(1) };
     let line_of = |address: u32| {
@@ -63,7 +68,7 @@ pub(super) fn time_line(machine: &Machine, timeline: &Timeline, all: bool, paint
 }
 
 /// A letter for each so many clocks of a scheduler: what issued in half of them or more, or else why nothing did.
-fn letters(machine: &Machine, slots: &[Slot], clocks: u32, each: u32) -> Vec<char> {
+fn letters(machine: &MachineCodeExplanation, slots: &[Slot], clocks: u32, each: u32) -> Vec<char> {
     let mut all = vec![Reason::Fixed.letter(); clocks as usize];
     let mut next = 0;
     for slot in slots {
@@ -98,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_letter_is_what_most_clocks_went_to() {
-        let machine: Machine = serde_json::from_str(
+        let machine: MachineCodeExplanation = serde_json::from_str(
             r#"{"target": "sm_90", "shape": {"m": 1, "n": 1, "k": 1}, "grid": [1, 1, 1], "block": [32, 1, 1],
                 "registers": 8, "shared_bytes": 0, "local_bytes": 0, "instructions": []}"#,
         )

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use catalog::text::{capital, escaped};
-use tasks::explain::machine::{Instruction, Machine, Reason};
+use tasks::explain::machine_code::{Instruction, MachineCodeExplanation, Reason};
 
 use super::{
     CodeLine, change, clocks_of_issue, facts, is_in_loop, lines, mainly, percent, picture, rule, stalls, sums,
@@ -76,7 +76,7 @@ fn beside(yours: &Subject, finished: &Subject) -> String {
     )
 }
 
-fn section(subject: &Subject, machine: &Machine) -> String {
+fn section(subject: &Subject, machine: &MachineCodeExplanation) -> String {
     let id = format!("{}-code", subject.whose);
     let mut out = format!(
         "<section id=\"{id}\" class=\"machine\">\n<h2>Machine code. {}</h2>\n<p><code>{}</code> on {}, for {}.</p>\n<dl>\n",
@@ -106,7 +106,7 @@ fn section(subject: &Subject, machine: &Machine) -> String {
 }
 
 /// A bar of all clocks by reason, with the legend.
-fn reasons(machine: &Machine) -> String {
+fn reasons(machine: &MachineCodeExplanation) -> String {
     let stalls = stalls(machine);
     let all: u64 = stalls.values().sum();
     if all == 0 {
@@ -149,7 +149,7 @@ fn bar(stalls: &BTreeMap<Reason, u64>, all: u64, full: u64, classes: &str) -> St
 }
 
 /// The source on the left, the instructions of the chosen line on the right.
-fn panes(subject: &Subject, machine: &Machine, id: &str) -> String {
+fn panes(subject: &Subject, machine: &MachineCodeExplanation, id: &str) -> String {
     let lines = lines(&subject.file, machine);
     let all: u64 = lines.iter().map(|line| line.clocks).sum();
     let most = lines.iter().map(|line| line.clocks).max().unwrap_or(0);
@@ -255,7 +255,7 @@ fn row(
     )
 }
 
-fn instruction_row(machine: &Machine, instruction: &Instruction, at: usize) -> String {
+fn instruction_row(machine: &MachineCodeExplanation, instruction: &Instruction, at: usize) -> String {
     let in_loop = if is_in_loop(machine, instruction) { " hot" } else { "" };
     let clocks = clocks_of_issue(instruction);
     let mainly = match mainly(&instruction.stalls) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tasks::explain::machine::{Machine, Reason, Timeline, Unit};
+use tasks::explain::machine_code::{MachineCodeExplanation, Reason, Timeline, Unit};
 
 use super::page::class;
 use super::shown;
@@ -27,7 +27,7 @@ const LEFT: u32 = 66;
 const TOP: u32 = 16;
 
 /// One pass of the busiest loop: a row per scheduler, colours by what issues, height in the row by warp.
-pub(super) fn time_line(machine: &Machine, timeline: &Timeline) -> String {
+pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -> String {
     let shown = shown(timeline);
     let words = format!(
         "One pass of the busiest loop, {:04x} to {:04x}, while {} warps share the multiprocessor: {shown}. Each of the four \

@@ -1,7 +1,7 @@
 //! Machine code as text of at most 100 columns.
 
 use catalog::text::{Paint, Table, wrapped};
-use tasks::explain::machine::{Instruction, Machine, Reason};
+use tasks::explain::machine_code::{Instruction, MachineCodeExplanation, Reason};
 
 use super::{
     change, clocks_of_issue, facts, is_in_loop, letters, lines, mainly, percent, rule, stalls, sums,
@@ -43,7 +43,7 @@ pub(in crate::commands::learn::explain) fn text(subjects: &[Subject], all: bool,
     out
 }
 
-fn head(subject: &Subject, machine: &Machine, paint: Paint) -> String {
+fn head(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> String {
     let text = format!(
         "{}: {}, {} on {}, machine code for {}",
         subject.file,
@@ -64,7 +64,7 @@ fn head(subject: &Subject, machine: &Machine, paint: Paint) -> String {
 }
 
 /// A row per line.
-fn table(subject: &Subject, machine: &Machine, paint: Paint) -> String {
+fn table(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> String {
     let lines = lines(&subject.file, machine);
     let all: u64 = lines.iter().map(|line| line.clocks).sum();
     let most = lines.iter().map(|line| line.clocks).max().unwrap_or(0);
@@ -113,7 +113,7 @@ fn table(subject: &Subject, machine: &Machine, paint: Paint) -> String {
 }
 
 /// Shares of the clocks by reason, which is the legend of the reasons too.
-fn reasons(machine: &Machine, paint: Paint) -> String {
+fn reasons(machine: &MachineCodeExplanation, paint: Paint) -> String {
     let stalls = stalls(machine);
     let all: u64 = stalls.values().sum();
     if all == 0 {
@@ -137,7 +137,7 @@ fn reasons(machine: &Machine, paint: Paint) -> String {
 }
 
 /// The instructions of the lines that take the most clocks, or of all lines.
-fn instructions(subject: &Subject, machine: &Machine, all: bool, paint: Paint) -> String {
+fn instructions(subject: &Subject, machine: &MachineCodeExplanation, all: bool, paint: Paint) -> String {
     let mut lines = lines(&subject.file, machine);
     let n = lines.len();
     if !all {
@@ -186,7 +186,7 @@ fn slowest<'a>(instructions: &[&'a Instruction]) -> Vec<&'a Instruction> {
     shown
 }
 
-fn one(machine: &Machine, instruction: &Instruction) -> String {
+fn one(machine: &MachineCodeExplanation, instruction: &Instruction) -> String {
     let mark = if is_in_loop(machine, instruction) { '|' } else { ' ' };
     let clocks = clocks_of_issue(instruction);
     let mainly = mainly(&instruction.stalls).map_or("", Reason::heading);

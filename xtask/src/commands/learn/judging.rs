@@ -1,4 +1,4 @@
-//! Judging a learner's copy: compiling it, starting `judge`, and saying what came out.
+//! Compiles a learner's copy, starts `judge` on it, and formats the verdict.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use catalog::provenance::target_of;
 use catalog::text::Paint;
 use tasks::explain::Explained;
 use tasks::progress::Progress;
-use tasks::verdict::{Part, Status, Verdict};
+use tasks::verdict::{Part, Status, Verdict, part_id};
 use tasks::{Task, TaskName};
 use xtask_support::compile_cache::CompileCache;
 use xtask_support::output::{self, Stop};
@@ -19,10 +19,10 @@ use xtask_support::{interrupt, paths, programs};
 
 use crate::learner::{self, Compiled};
 
-/// A kernel that runs into its budget of instructions on the first shape takes a second.
-const LIMIT: Duration = Duration::from_secs(120);
-/// Bytes of a verdict, which has some thousand.
-const MOST: usize = 64 << 20;
+/// Time limit of `judge`. A kernel that exhausts its budget of instructions takes about a second.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+/// Output limit of `judge`. A verdict has a few thousand bytes.
+const MAX_OUTPUT_BYTES: usize = 64 << 20;
 
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
@@ -41,7 +41,7 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
         },
     };
     Ok(verdict.unwrap_or_else(|| {
-        let why = format!("it was still running after {} s, and was stopped", LIMIT.as_secs());
+        let why = format!("it was still running after {} s, and was stopped", TIME_LIMIT.as_secs());
         Verdict::stopped(task.name.clone(), &task.does, "timeout", &why)
     }))
 }
@@ -68,8 +68,9 @@ pub(crate) fn explain(
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let explained = run_judge(root, task, Some(ptx), sources, &options)?;
-    explained
-        .with_context(|| format!("the kernel was still running after {} s, and was stopped", LIMIT.as_secs()))
+    explained.with_context(|| {
+        format!("the kernel was still running after {} s, and was stopped", TIME_LIMIT.as_secs())
+    })
 }
 
 /// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
@@ -80,7 +81,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
     sources: &[PathBuf],
     options: &[&str],
 ) -> Result<Option<T>> {
-    let program = programs::one("judge")?;
+    let program = programs::find_program("judge")?;
     let json = serde_json::to_string(task)?;
     let described = CompileCache::of(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);
@@ -94,24 +95,25 @@ fn run_judge<T: serde::de::DeserializeOwned>(
     command.args(options).current_dir(root);
     output::command(&programs::shown(&command, &[]));
     command.stdin(Stdio::null());
-    let ended = process::run(command, LIMIT, MOST, &interrupt::happened).context("starting judge")?;
+    let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
+        .context("starting judge")?;
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was recorded".into()));
     }
     let words = ended.errors.trim().trim_start_matches("error: ");
     match (ended.status.code(), words) {
         _ if ended.stopped == Some(Stopped::Time) => Ok(None),
-        _ if ended.stopped.is_some() => bail!("judge printed more than {} MiB", MOST >> 20),
+        _ if ended.stopped.is_some() => bail!("judge printed more than {} MiB", MAX_OUTPUT_BYTES >> 20),
         (Some(0 | 1), _) => {
             let noun = match options.contains(&"--explain") {
-                true => "explanation",
-                false => "verdict",
+                true => "an explanation",
+                false => "a verdict",
             };
             let answer = serde_json::from_slice(&ended.output);
-            answer.map(Some).with_context(|| format!("judge printed what is no {noun}"))
+            answer.map(Some).with_context(|| format!("judge printed something that is not {noun}"))
         }
-        (_, "") => bail!("judge ended ({}) and said nothing", ended.status),
-        (_, words) => bail!("judge could not do it: {words}"),
+        (_, "") => bail!("judge ended ({}) and printed no error", ended.status),
+        (_, words) => bail!("judge failed: {words}"),
     }
 }
 
@@ -188,12 +190,14 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
     };
     let indent = " ".repeat(width + 13);
     let text = match (part.status, &part.why) {
-        (Status::Passed, _) if part.id == "right" => {
+        (Status::Passed, _) if part.id == part_id::RIGHT => {
             format!("{} on {} shapes", part.what, verdict.n_shapes)
         }
         (Status::Passed, _) => part.what.clone(),
         (Status::NotRun, Some(why)) => format!("{}: {why}", part.what),
-        (_, Some(why)) if matches!(part.id.as_str(), "compiles" | "right" | "clean") => why.clone(),
+        (_, Some(why)) if matches!(part.id.as_str(), part_id::COMPILES | part_id::RIGHT | part_id::CLEAN) => {
+            why.clone()
+        }
         _ => part.what.clone(),
     };
     let mut out = format!("  {word}  {:<width$}  {text}\n", part.id);
@@ -227,10 +231,10 @@ pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
 
 /// Returns whether one check has failed several times, and no hint for it was seen.
 fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
-    const OFTEN: u32 = 3;
+    const MIN_FAILURES: u32 = 3;
     let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
     let code = verdict.code.as_deref().unwrap_or_default();
-    let often = progress.failures.get(code).is_some_and(|n| *n >= OFTEN);
+    let often = progress.failures.get(code).is_some_and(|n| *n >= MIN_FAILURES);
     often && progress.hint_level(code).max(progress.hint_level("")) == 0
 }
 

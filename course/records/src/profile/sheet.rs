@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counted, OF_DIFFERENT_THINGS, PAIRS, Profile, Profiler, Record, SCHEMA};
+use super::{Counted, OF_DIFFERENT_THINGS, PAIRS, Profile, ProfileRecord, Profiler, SCHEMA};
 use crate::record::{self, Launched};
 use catalog::shape::Shape;
 
@@ -19,7 +19,7 @@ pub const PAGE: &str = "kernels/COUNTERS.md";
 pub struct Sheet {
     /// Version of the format: [`SCHEMA`].
     pub schema: u32,
-    /// Where and with what it was measured.
+    /// Machine and tools of the measurement.
     pub runs: Vec<Profiler>,
     /// The launches, in the order of the ladder.
     pub launches: Vec<Counted>,
@@ -36,7 +36,7 @@ impl Sheet {
     ///
     /// # Errors
     /// Names the first profile whose launch is missing, or lacks a counter.
-    pub fn of(record: &Record, launches: &[Launched], before: Option<&Self>) -> Result<Self, String> {
+    pub fn of(record: &ProfileRecord, launches: &[Launched], before: Option<&Self>) -> Result<Self, String> {
         let counted = |profile: &Profile| {
             let same = |one: &&Launched| one.kernel == profile.kernel && one.shape == profile.shape;
             let counters = launches.iter().find(same).and_then(|one| one.counters.as_ref());

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// The machine code of a kernel in one launch. Fields are only ever added; names and meanings stay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct MachineCodeExplanation {
     /// Architecture, such as `sm_90`.
     pub target: String,
     /// Sizes of the launch, larger than those of the PTX counts: a GPU must have enough work.
@@ -204,7 +204,7 @@ pub struct Slot {
     pub clock: u32,
     /// Number of the warp, from 0 for the first one on the multiprocessor.
     pub warp: u32,
-    /// Index into [`Machine::instructions`].
+    /// Index into [`MachineCodeExplanation::instructions`].
     pub instruction: u32,
     /// Reason for idle clocks before this issue, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
 //! Counters of the emulated GPU beside those of a real one: which belong together, what was measured, and why they
 //! differ where they do.
 //!
-//! A [`Record`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. A [`Sheet`] has
+//! A [`ProfileRecord`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. A [`Sheet`] has
 //! both sides of every launch on record, for the book and for readers.
 
 mod sheet;
@@ -9,7 +9,7 @@ mod sheet;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ::counters::Counters;
+use counters::Counters;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{self, RecordError, Run};
@@ -241,7 +241,7 @@ pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
 
 /// The counts that a profiler reported, one file per machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ProfileRecord {
     pub schema: u32,
     /// Sessions in which the kernels were profiled.
     pub runs: Vec<Profiler>,
@@ -277,9 +277,9 @@ pub struct Profile {
     pub metrics: BTreeMap<String, u64>,
 }
 
-record::record_file!(Record, profiles);
+record::record_file!(ProfileRecord, profiles);
 
-impl Record {
+impl ProfileRecord {
     /// Adds profiles of one run to a file, beside what other processes added to it meanwhile.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use crate::Request;
 use crate::trial::Trial;
 
 #[derive(Debug)]
-pub struct Machine<'a> {
+pub struct EmulatedModule<'a> {
     request: &'a Request<'a>,
     gpu: Gpu,
     kernel: Arc<LoadedKernel>,
@@ -39,7 +39,7 @@ pub enum LoadError {
 /// Device memory: several times the operands of the largest shape.
 const DEVICE_MEMORY: u64 = 1 << 30;
 
-impl<'a> Machine<'a> {
+impl<'a> EmulatedModule<'a> {
     pub fn new(request: &'a Request<'a>) -> Result<Self, LoadError> {
         let gpu = Gpu::with_memory(DEVICE_MEMORY);
         let module: Module =

@@ -1,0 +1,11 @@
+//! Statistics of measured values.
+
+/// The middle value, or the mean of the two in the middle; `None` for no values.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(values[n / 2]),
+        n => Some(f64::midpoint(values[n / 2 - 1], values[n / 2])),
+    }
+}
