@@ -47,10 +47,10 @@ pub enum Work {
         /// Format of C in memory.
         result: Format,
         /// B is stored as N × K.
-        turned_b: bool,
-        /// Sums of e4m3 stay in the unit, which cuts them at each product. cuBLAS is asked for the same ("fast
-        /// accumulation"); else it adds sums up outside of the unit from time to time.
-        fast_sums: bool,
+        b_transposed: bool,
+        /// Partial sums of FP8 stay in the tensor core, which truncates them (cuBLAS calls it fast accumulation);
+        /// otherwise the kernel periodically adds partial sums outside the tensor core.
+        fast_accumulation: bool,
     },
     /// out = inᵀ in FP32.
     Transpose,
@@ -106,30 +106,32 @@ const fn transposed(name: &'static str, a: bool, b: bool) -> Kernel {
     Kernel { name, source: Some("v08_gemm_transposed"), work: Work::SgemmTransposed { a, b } }
 }
 
-const fn on_tensor_cores(
-    name: &'static str,
-    source: &'static str,
-    [operands, result]: [Format; 2],
-    [turned_b, fast_sums]: [bool; 2],
-) -> Kernel {
-    Kernel { name, source: Some(source), work: Work::Tensor { operands, result, turned_b, fast_sums } }
-}
-
 const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
-    on_tensor_cores(name, source, [operands, Format::Fp32], [false; 2])
+    let result = Format::Fp32;
+    let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
+    Kernel { name, source: Some(source), work }
 }
 
 const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> Kernel {
-    on_tensor_cores(name, source, [Format::Bf16, result], [false; 2])
+    let operands = Format::Bf16;
+    let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
+    Kernel { name, source: Some(source), work }
 }
 
-/// `wgmma` takes B of all formats but those of 16 bits only as N × K.
-const fn turned(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
-    on_tensor_cores(name, source, formats, [true, false])
+/// A kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
+const fn with_b_transposed(
+    name: &'static str,
+    source: &'static str,
+    [operands, result]: [Format; 2],
+) -> Kernel {
+    let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: false };
+    Kernel { name, source: Some(source), work }
 }
 
-const fn with_fast_sums(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
-    on_tensor_cores(name, source, formats, [true, true])
+const fn fast_fp8(name: &'static str, result: Format) -> Kernel {
+    let operands = Format::E4m3;
+    let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: true };
+    Kernel { name, source: Some("v12_fp8"), work }
 }
 
 const fn cpu(name: &'static str) -> Kernel {
@@ -301,11 +303,11 @@ pub const STEPS: &[Step] = &[
             bf16_gemm("gemm_v12_split_64x64_f32", "v12_split", Format::Fp32),
             bf16_gemm("gemm_v12_split_64x64_bf16", "v12_split", Format::Bf16),
             tensor("sgemm_v12_six_bf16", "v12_six_bf16", Format::Fp32),
-            turned("gemm_v12_tf32_f32", "v12_tf32", [Format::Tf32, Format::Fp32]),
-            with_fast_sums("gemm_v12_fp8_fast_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
-            with_fast_sums("gemm_v12_fp8_fast_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
-            turned("gemm_v12_fp8_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
-            turned("gemm_v12_fp8_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
+            with_b_transposed("gemm_v12_tf32_f32", "v12_tf32", [Format::Tf32, Format::Fp32]),
+            fast_fp8("gemm_v12_fp8_fast_f32", Format::Fp32),
+            fast_fp8("gemm_v12_fp8_fast_bf16", Format::Bf16),
+            with_b_transposed("gemm_v12_fp8_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
+            with_b_transposed("gemm_v12_fp8_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
         ],
     },
 ];
@@ -425,10 +427,10 @@ impl Work {
     }
 
     /// Returns whether A is stored as K × M, and B as N × K.
-    pub fn turned(self) -> [bool; 2] {
+    pub fn transposed(self) -> [bool; 2] {
         match self {
             Work::SgemmTransposed { a, b } => [a, b],
-            Work::Tensor { turned_b, .. } => [false, turned_b],
+            Work::Tensor { b_transposed, .. } => [false, b_transposed],
             _ => [false; 2],
         }
     }

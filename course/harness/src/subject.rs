@@ -307,7 +307,7 @@ impl<'a> Subject<'a> {
                 shape,
                 a: T::widen(&trial.a),
                 b: T::widen(b),
-                turned: self.work.turned(),
+                turned: self.work.transposed(),
             }),
             right_on_integers,
         };

@@ -1,6 +1,6 @@
 //! All plans that the kernel's constants allow, and why the others cannot be.
 //!
-//! `kernels/v11_plan.cuh` makes a kernel from the constants of a plan. Most combinations of constants are none: [`legal`]
+//! `kernels/v11_plan.cuh` makes a kernel from the constants of a plan. Most combinations of constants are none: [`check_plan`]
 //! says why, from what the kernel asserts and what a multiprocessor has.
 
 use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ impl Plan {
 ///
 /// # Errors
 /// The first rule that they break.
-pub fn legal(plan: &Plan) -> Result<(), Illegal> {
+pub fn check_plan(plan: &Plan) -> Result<(), Illegal> {
     let Plan { tile: [bm, bn, bk], thread: [tm, tn], slices, stages, blocks, .. } = *plan;
     let check = |is_kept: bool, broken: Illegal| if is_kept { Ok(()) } else { Err(broken) };
     let (warp_m, warp_n) = (4 * tm, 8 * tn);
@@ -174,7 +174,7 @@ impl Space {
                             producers,
                             blocks,
                         };
-                        match legal(&plan) {
+                        match check_plan(&plan) {
                             Ok(()) => space.legal.push(plan),
                             Err(broken) => *space.illegal.entry(broken.rule()).or_default() += 1,
                         }
@@ -235,7 +235,7 @@ fn tile_of(plan: &Plan) -> String {
 }
 
 /// The source of a plan's kernel, called `candidate`.
-pub fn kernel_of(plan: &Plan) -> String {
+pub fn kernel_source(plan: &Plan) -> String {
     let Plan { stages, blocks, producers, .. } = plan;
     let (mine, theirs) = match plan.registers() {
         (mine, Some(theirs)) => (mine, theirs),
@@ -255,7 +255,7 @@ pub fn kernel_of(plan: &Plan) -> String {
 }
 
 /// The source of its warps that multiply, alone. Plans that differ in what copies have the same.
-pub fn multipliers_of(plan: &Plan) -> String {
+pub fn multipliers_source(plan: &Plan) -> String {
     let (registers, _) = plan.registers();
     format!(
         "// arch: compute_90a\n// options: --ptxas-options=-O1 --maxrregcount={registers}\n\
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn the_plans_in_use_are_legal() {
         for plan in PLANS {
-            assert_eq!(legal(&plan), Ok(()), "{}", name(&plan));
+            assert_eq!(check_plan(&plan), Ok(()), "{}", name(&plan));
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
     fn check(change: impl FnOnce(&mut Plan), refused: &str) {
         let mut plan = STREAM_K;
         change(&mut plan);
-        assert_eq!(legal(&plan).expect_err("it is illegal").to_string(), refused);
+        assert_eq!(check_plan(&plan).expect_err("it is illegal").to_string(), refused);
     }
 
     #[test]

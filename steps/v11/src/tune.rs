@@ -11,7 +11,7 @@ use cudarc::driver::CudaSlice;
 use harness::{Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
-use v11::costs::{Constants, expected, fit, terms};
+use v11::costs::{CostTerms, expected, fit, terms};
 use v11::gemm::{Choice, Costs, Form, PlanCosts, Product, Sgemm};
 use v11::plans::{PLANS, Sharing};
 
@@ -39,14 +39,14 @@ pub(crate) fn main() -> ExitCode {
 pub(crate) fn ended(done: Result<(), StepError>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            eprintln!("error: {trouble}");
+        Err(could_not) => {
+            eprintln!("error: {could_not}");
             ExitCode::FAILURE
         }
     }
 }
 
-pub(crate) fn trouble(error: impl std::fmt::Display) -> StepError {
+pub(crate) fn could_not(error: impl std::fmt::Display) -> StepError {
     StepError::CouldNot(error.to_string())
 }
 
@@ -99,7 +99,7 @@ impl Operands {
 
     pub(crate) fn multiply(&mut self, sgemm: &Sgemm, shape: Shape, choice: &Choice) -> Result<(), StepError> {
         let done = sgemm.multiply_by(&Product::new(shape), choice, &self.a, &self.b, &mut self.c);
-        done.map_err(trouble)
+        done.map_err(could_not)
     }
 
     /// Returns whether a product equals all others of this shape, whose sums are exact. The first one is compared with
@@ -142,7 +142,7 @@ fn name(choice: &Choice) -> String {
 }
 
 fn verify(gpu: &Gpu) -> Result<(), StepError> {
-    let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
+    let sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
     let shapes = shapes(FEW_PRODUCTS, [60.0, 200.0]);
     let mut operands = Operands::new(gpu, &shapes)?;
     for shape in shapes {
@@ -151,7 +151,7 @@ fn verify(gpu: &Gpu) -> Result<(), StepError> {
         for choice in &choices {
             operands.multiply(&sgemm, shape, choice)?;
             if !operands.is_right(gpu, shape, &mut right)? {
-                return Err(trouble(format!("{shape}: {} is wrong", name(choice))));
+                return Err(could_not(format!("{shape}: {} is wrong", name(choice))));
             }
         }
         eprintln!("{shape}: {} ways to multiply are right", choices.len());
@@ -182,24 +182,24 @@ pub(crate) fn time(
 }
 
 /// To as many digits as a file needs.
-fn rounded(constants: Constants) -> Constants {
+fn rounded(constants: CostTerms) -> CostTerms {
     constants.map(|constant| (constant * 1e5).round() / 1e5)
 }
 
 fn measure(gpu: &Gpu) -> Result<(), StepError> {
-    let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
+    let sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
     let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
     // The sizes that people ask for first.
     shapes.extend([256, 512, 768, 1024, 1536, 2048, 3072, 4096].map(Shape::square));
     let mut operands = Operands::new(gpu, &shapes)?;
-    let mut measured: BTreeMap<&str, [Vec<(Constants, f64)>; 2]> = BTreeMap::new();
+    let mut measured: BTreeMap<&str, [Vec<(CostTerms, f64)>; 2]> = BTreeMap::new();
     let mut samples = String::from("plan\tsharing\tshape\tpacked\tus\n");
     for (i, shape) in shapes.iter().copied().enumerate() {
         let mut right = None;
         for choice in choices(&sgemm, shape) {
             operands.multiply(&sgemm, shape, &choice)?;
             if !operands.is_right(gpu, shape, &mut right)? {
-                return Err(trouble(format!("{shape}: {} is wrong", name(&choice))));
+                return Err(could_not(format!("{shape}: {} is wrong", name(&choice))));
             }
             let time = time(gpu, &sgemm, &mut operands, shape, &choice)?;
             let (plan, work) = (&PLANS[choice.plan], choice.work(shape));
@@ -213,7 +213,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
     }
     eprintln!();
     if let Some(path) = std::env::args().nth(2) {
-        std::fs::write(&path, samples).map_err(|error| trouble(format!("cannot write {path}: {error}")))?;
+        std::fs::write(&path, samples).map_err(|error| could_not(format!("cannot write {path}: {error}")))?;
     }
     let plans: BTreeMap<String, PlanCosts> = measured
         .iter()
@@ -224,7 +224,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
         .collect();
     for (entry, [float4s, floats]) in &measured {
         let costs = plans[*entry];
-        let error = |constants: Constants, times: &[(Constants, f64)]| {
+        let error = |constants: CostTerms, times: &[(CostTerms, f64)]| {
             let errors = times.iter().map(|(terms, time)| (expected(&constants, terms) / time - 1.0).abs());
             (
                 100.0 * errors.clone().sum::<f64>() / times.len().max(1) as f64,
@@ -243,7 +243,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
     let missing: Vec<_> =
         PLANS.iter().filter(|plan| !plans.contains_key(plan.entry)).map(|plan| plan.entry).collect();
     if !missing.is_empty() {
-        return Err(trouble(format!("nothing was measured of {}", missing.join(", "))));
+        return Err(could_not(format!("nothing was measured of {}", missing.join(", "))));
     }
     let costs = Costs {
         device: gpu.about.name.clone(),
@@ -253,7 +253,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
         seed: SEED,
         plans,
     };
-    let text = serde_json::to_string_pretty(&costs).map_err(trouble)?;
+    let text = serde_json::to_string_pretty(&costs).map_err(could_not)?;
     harness::out::write(&format!("{text}\n"))
 }
 

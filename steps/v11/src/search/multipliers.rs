@@ -15,7 +15,7 @@ use v11::plans::Plan;
 use v11::space;
 
 use super::{SMS, bytes, plans, read};
-use crate::tune::trouble;
+use crate::tune::could_not;
 
 #[derive(Deserialize)]
 struct Report {
@@ -45,10 +45,12 @@ impl<'a> Multipliers<'a> {
         Ok(Self { gpu, plan, kernel })
     }
 
-    /// Predicted microseconds of so many blocks on each multiprocessor, with `rounds` tiles each, of `steps` steps.
+    /// Returns the predicted microseconds of `blocks` blocks on each multiprocessor, with `rounds` tiles of `steps` steps
+    /// each.
     fn us(&self, blocks: usize, rounds: usize, steps: usize) -> Result<f64, StepError> {
         let Self { gpu, plan, kernel } = self;
-        let emulator = gpu.emulator.ok_or_else(|| trouble("predictions are made on the emulated device"))?;
+        let emulator =
+            gpu.emulator.ok_or_else(|| could_not("predictions are made on the emulated device"))?;
         let [bm, bn, _] = plan.tile.map(|size| size as usize);
         let blocks = blocks * SMS;
         let tiles = blocks * rounds;
@@ -67,8 +69,8 @@ impl<'a> Multipliers<'a> {
         unsafe { launch.launch(config) }?;
         gpu.stream.synchronize()?;
         let report = emulator.report().unwrap_or_default();
-        let report: Report = serde_json::from_str(&report).map_err(trouble)?;
-        let why = || trouble(report.no_prediction.unwrap_or_else(|| "no prediction".into()));
+        let report: Report = serde_json::from_str(&report).map_err(could_not)?;
+        let why = || could_not(report.no_prediction.unwrap_or_else(|| "no prediction".into()));
         report.prediction.map(|prediction| prediction.us).ok_or_else(why)
     }
 
@@ -92,19 +94,19 @@ impl<'a> Multipliers<'a> {
 /// made on one.
 pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
     let n = std::thread::available_parallelism().map_or(1, usize::from);
-    let program = std::env::current_exe().map_err(trouble)?;
+    let program = std::env::current_exe().map_err(could_not)?;
     let start = |i: usize| {
         let (i, n) = (i.to_string(), n.to_string());
         let mut command = Command::new(&program);
         command.args(["search", "predict-part", list, seconds, &i, &n]).stdout(Stdio::piped());
-        command.spawn().map_err(trouble)
+        command.spawn().map_err(could_not)
     };
     let parts = (0..n).map(start).collect::<Result<Vec<_>, StepError>>()?;
     let mut found = BTreeMap::new();
     for part in parts {
-        let output = part.wait_with_output().map_err(trouble)?;
+        let output = part.wait_with_output().map_err(could_not)?;
         if !output.status.success() {
-            return Err(trouble("a process that predicts failed; its own words are above"));
+            return Err(could_not("a process that predicts failed; its own words are above"));
         }
         found.extend(forecast::read(&String::from_utf8_lossy(&output.stdout)));
     }
@@ -113,8 +115,8 @@ pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
 
 /// Predicts number i of each n plans.
 pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Result<(), StepError> {
-    let [i, n]: [usize; 2] = [i.parse().map_err(trouble)?, n.parse().map_err(trouble)?];
-    let limit = Duration::from_secs(seconds.parse().map_err(trouble)?);
+    let [i, n]: [usize; 2] = [i.parse().map_err(could_not)?, n.parse().map_err(could_not)?];
+    let limit = Duration::from_secs(seconds.parse().map_err(could_not)?);
     let started = Instant::now();
     device::choose_driver(Device::Emulated)?;
     let gpu = Gpu::open()?;
@@ -133,7 +135,7 @@ pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Resul
             break;
         }
         let plan = names.first().and_then(|name| plans.get(name));
-        let plan = plan.ok_or_else(|| trouble(format!("there is no plan {names:?}")))?;
+        let plan = plan.ok_or_else(|| could_not(format!("there is no plan {names:?}")))?;
         match Multipliers::load(&gpu, *plan, &cubin)?.forecast() {
             Ok(forecast) => found.extend(names.into_iter().map(|name| (name, forecast))),
             Err(why) => eprintln!("{}: {why}", space::name(plan)),

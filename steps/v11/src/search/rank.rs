@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use harness::{Shape, StepError};
-use v11::costs::{Constants, Work, expected, terms};
+use v11::costs::{CostTerms, Work, expected, terms};
 use v11::forecast::{self, Forecast};
 use v11::gemm::Costs;
 use v11::plans::{PLANS, Plan, Sharing};
 use v11::space::{self, Space};
 
 use super::{CLASSES, SMS, answer, in_use, packed, plans, text};
-use crate::tune::trouble;
+use crate::tune::could_not;
 
 /// The forecasts of a search, committed for the book and for tests.
 const COMMITTED: &str = include_str!("../../data/forecasts.tsv");
@@ -20,7 +20,7 @@ const COMMITTED: &str = include_str!("../../data/forecasts.tsv");
 /// none that is in use.
 pub(super) fn best(file: &str, most: &str) -> Result<(), StepError> {
     let forecasts = forecast::read(&text(file)?);
-    let most: usize = most.parse().map_err(trouble)?;
+    let most: usize = most.parse().map_err(could_not)?;
     let (plans, timed) = (plans(), Costs::committed());
     let known = known(&plans, &forecasts);
     let mut chosen: Vec<String> = Vec::new();
@@ -128,7 +128,7 @@ pub(super) struct Agreement {
 
 impl Agreement {
     pub(super) fn of(known: &[(&Plan, Forecast)], timed: &Costs) -> Self {
-        let constants: BTreeMap<&str, (&Plan, Constants)> = known
+        let constants: BTreeMap<&str, (&Plan, CostTerms)> = known
             .iter()
             .filter(|(plan, _)| PLANS.contains(plan))
             .map(|(plan, forecast)| (plan.entry, (*plan, forecast.constants(plan, timed))))
