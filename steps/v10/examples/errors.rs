@@ -32,15 +32,18 @@ struct Compared {
 #[derive(Clone, Copy)]
 enum Takes {
     Matrices,
-    /// α, and tensor maps: of A and of B, which has a row for each column, with so many rows in a box; and of C. Two
-    /// blocks work together.
-    Maps(Element, [u32; 2]),
+    /// α, and tensor maps of A, of B stored transposed, and of C. Clusters are pairs of blocks.
+    Maps(
+        Element,
+        /// Rows of a box of A, and of one of B.
+        [u32; 2],
+    ),
 }
 
 #[derive(Clone, Copy)]
 enum Operands {
     Fp32,
-    /// Three numbers of bf16 each, by a kernel that comes first.
+    /// Three bf16 parts of each element, split by a kernel that is launched first.
     Parts,
     Bf16,
     E4m3,

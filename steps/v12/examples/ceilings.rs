@@ -392,9 +392,9 @@ fn main() -> ExitCode {
     let done = run(&Cli::parse());
     let code = code(&done);
     if code != 0
-        && let Err(trouble) = done
+        && let Err(could_not) = done
     {
-        eprintln!("error: {trouble}");
+        eprintln!("error: {could_not}");
     }
     ExitCode::from(code)
 }
