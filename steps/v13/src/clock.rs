@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use harness::{Gpu, StepError, out};
 
-use crate::{sorted, trouble};
+use crate::{could_not, sorted};
 
 #[derive(serde::Serialize)]
 pub(crate) struct Entry {
@@ -26,7 +26,7 @@ impl Clock {
         Self { repeat, emulated: gpu.emulator.is_some(), entries: Vec::new() }
     }
 
-    pub(crate) fn put(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), StepError> {
+    pub(crate) fn record(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), StepError> {
         let text = match (sorted(ms.clone()).as_slice(), self.emulated) {
             (_, true) => "done".to_owned(),
             ([one], _) => format!("{one:.3} ms"),
@@ -62,9 +62,9 @@ impl Clock {
         let mut ms = Vec::new();
         for _ in 0..n {
             let begin = Instant::now();
-            run().map_err(|error| trouble(error.into()))?;
+            run().map_err(|error| could_not(error.into()))?;
             ms.push(begin.elapsed().as_secs_f64() * 1e3);
         }
-        self.put(what, bytes, ms)
+        self.record(what, bytes, ms)
     }
 }

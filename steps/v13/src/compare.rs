@@ -9,7 +9,7 @@ use v13::host::{Arrays, Kind};
 use v13::process::{Device, Event};
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
-use crate::{Common, bytes, median, sorted, trouble};
+use crate::{Common, bytes, could_not, median, sorted};
 
 /// Options of `run`.
 #[derive(Debug, clap::Args)]
@@ -86,12 +86,12 @@ impl Bound {
         arrays: &mut Arrays,
         repeat: u32,
     ) -> Result<Self, StepError> {
-        let mut process = device.prepare(schedule::whole(shape)).map_err(trouble)?;
-        process.run(arrays).map_err(trouble)?;
+        let mut process = device.prepare(schedule::whole(shape)).map_err(could_not)?;
+        process.run(arrays).map_err(could_not)?;
         let mut times: [Vec<f64>; QUEUES] = Default::default();
         for _ in 0..repeat {
-            process.run(arrays).map_err(trouble)?;
-            let sums = busy(&process.events().map_err(trouble)?);
+            process.run(arrays).map_err(could_not)?;
+            let sums = busy(&process.events().map_err(could_not)?);
             for (times, sum) in times.iter_mut().zip(sums) {
                 times.push(sum);
             }
@@ -169,7 +169,7 @@ struct Record {
 pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
-    let device = Device::new(&gpu.context).map_err(trouble)?;
+    let device = Device::new(&gpu.context).map_err(could_not)?;
     let mut record =
         Record { run: harness::run::describe("v13", &gpu), chunks: task.chunks, sizes: Vec::new() };
     let mut right = true;
@@ -232,7 +232,7 @@ impl Comparison<'_> {
             let _ = writeln!(text, "{there} of device memory are free: {lacks}");
             if let Some(variant) = variants.iter().find(|variant| **variant != Variant::Tiles) {
                 let name = variant.name();
-                return Err(trouble(format!(
+                return Err(could_not(format!(
                     "{name} needs {needed} of device memory, and {there} are free; --variant tiles does with less"
                 )));
             }
@@ -247,7 +247,7 @@ impl Comparison<'_> {
                 continue;
             }
             let mut arrays = Arrays::new(&self.device.context, kind, self.shape)
-                .map_err(|error| trouble(format!("{needed} of host memory: {}", harness::words(error))))?;
+                .map_err(|error| could_not(format!("{needed} of host memory: {}", harness::words(error))))?;
             if bounds {
                 self.measure_bound(&mut arrays)?;
             }
@@ -325,31 +325,31 @@ impl Comparison<'_> {
         variant: Variant,
         arrays: &mut Arrays,
     ) -> Result<Repeated, StepError> {
-        let mut process = self.device.prepare(schedule).map_err(trouble)?;
+        let mut process = self.device.prepare(schedule).map_err(could_not)?;
         let mut done = Repeated::default();
-        arrays.forget()?;
+        arrays.poison_output()?;
         // The first product has to do more than others.
-        process.run(arrays).map_err(trouble)?;
+        process.run(arrays).map_err(could_not)?;
         let graph = match variant {
             Variant::Graph => {
-                arrays.forget()?;
-                Some(process.capture(arrays).map_err(trouble)?)
+                arrays.poison_output()?;
+                Some(process.capture(arrays).map_err(could_not)?)
             }
             _ => None,
         };
         if let Some(graph) = &graph {
-            process.replay(graph).map_err(trouble)?;
+            process.replay(graph).map_err(could_not)?;
         }
         for _ in 0..self.task.common.repeat {
             if self.gpu.emulator.is_some() {
                 break;
             }
             match &graph {
-                Some(graph) => done.total_ms.push(process.replay(graph).map_err(trouble)?),
+                Some(graph) => done.total_ms.push(process.replay(graph).map_err(could_not)?),
                 None => {
-                    done.total_ms.push(process.run(arrays).map_err(trouble)?);
+                    done.total_ms.push(process.run(arrays).map_err(could_not)?);
                     done.calls_ms.push(process.calls_ms);
-                    done.events.push(process.events().map_err(trouble)?);
+                    done.events.push(process.events().map_err(could_not)?);
                 }
             }
         }

@@ -69,7 +69,7 @@ impl Common {
 
     fn write_json(&self, value: &impl serde::Serialize) -> Result<(), StepError> {
         let Some(path) = &self.json else { return Ok(()) };
-        let text = serde_json::to_string(value).map_err(trouble)? + "\n";
+        let text = serde_json::to_string(value).map_err(could_not)? + "\n";
         std::fs::write(path, text).map_err(|error| cannot_write(path, &error))
     }
 }
@@ -88,18 +88,18 @@ fn main() -> ExitCode {
     match done {
         Ok(true) | Err(StepError::Closed) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
-        Err(trouble) => {
-            eprintln!("error: {trouble}");
-            ExitCode::from(if matches!(trouble, StepError::Usage(_)) { 2 } else { 3 })
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(if matches!(error, StepError::Usage(_)) { 2 } else { 3 })
         }
     }
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> StepError {
-    trouble(format!("cannot write {}: {error}", path.display()))
+    could_not(format!("cannot write {}: {error}", path.display()))
 }
 
-fn trouble(error: impl std::fmt::Display) -> StepError {
+fn could_not(error: impl std::fmt::Display) -> StepError {
     StepError::CouldNot(error.to_string())
 }
 

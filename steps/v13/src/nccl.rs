@@ -58,7 +58,7 @@ impl Nccl {
         self.together(|rank, communicator| {
             let (place, stream) = (places[rank], streams[rank].cast());
             let own = (place + rank as u64 * bytes) as *const _;
-            // SAFETY: the caller promises that the places have so many elements for as long as they are used.
+            // SAFETY: the caller promises that the places have twice `count` elements for as long as they are used.
             unsafe { result::all_gather(own, place as *mut _, count, FLOAT, communicator, stream) }
         })
     }
@@ -75,7 +75,7 @@ impl Nccl {
     ) -> Result<(), Error> {
         self.together(|rank, communicator| {
             let (from, to, stream) = (places[rank] as *const _, places[rank] as *mut _, streams[rank].cast());
-            // SAFETY: the caller promises that the places have so many elements for as long as they are used.
+            // SAFETY: the caller promises that the places have `count` elements for as long as they are used.
             unsafe { result::broadcast(from, to, count, FLOAT, 0, communicator, stream) }
         })
     }
