@@ -104,7 +104,7 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// A number with at most so many digits behind the point, and no zeros at their end.
+/// Formats a number with at most `digits` digits behind the point, and no zeros at their end.
 pub fn number(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.contains('.') {

@@ -31,6 +31,7 @@ use crate::threads::{Queue, n_threads, on_threads};
 const KC: usize = 256;
 /// Rows of a band, at most: its pieces of A stay in the second-level cache.
 const MC: usize = 192;
+
 /// C = A · B on all cores, with the widest vectors that they have.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     multiply_with(Lanes::best(), n_threads(shape), shape, a, b, c);
