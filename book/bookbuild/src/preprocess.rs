@@ -399,3 +399,18 @@ impl<'a> Page<'a> {
 fn unescaped(text: &str) -> String {
     text.replace("\\{{#", "{{#")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::DIRECTIVES;
+
+    #[test]
+    fn the_readme_lists_every_directive() {
+        let readme = include_str!("../../README.md");
+        let name = |text: &'static str| text.split([' ', '}']).next().unwrap_or_default();
+        let listed: BTreeSet<&str> = readme.split("{{#").skip(1).map(name).collect();
+        assert_eq!(listed, DIRECTIVES.split(", ").collect());
+    }
+}
