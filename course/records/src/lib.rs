@@ -9,8 +9,10 @@ pub mod ceilings;
 pub mod counters;
 pub mod duel;
 pub mod machine_code;
+pub mod process;
 pub mod record;
 pub mod sanitizer;
 pub mod sums;
+pub mod two;
 
 pub use record::{Measurement, Outcome, Record, Run, Samples};

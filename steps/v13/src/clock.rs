@@ -3,17 +3,10 @@
 use std::time::Instant;
 
 use harness::{Gpu, StepError, out};
+use records::Samples;
+use records::process::Entry;
 
 use crate::{could_not, sorted};
-
-#[derive(serde::Serialize)]
-pub(crate) struct Entry {
-    what: String,
-    /// 0 where nothing is copied or allocated.
-    bytes: usize,
-    /// Times in the order in which they were taken; none on the emulated device.
-    ms: Vec<f64>,
-}
 
 pub(crate) struct Clock {
     repeat: u32,
@@ -47,7 +40,7 @@ impl Clock {
         self.entries.push(Entry {
             what: what.to_owned(),
             bytes,
-            ms: if self.emulated { Vec::new() } else { ms },
+            ms: Samples(if self.emulated { Vec::new() } else { ms }),
         });
         Ok(())
     }

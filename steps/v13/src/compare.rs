@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use cudarc::driver::result;
 use harness::{Gpu, Shape, StepError, out};
+use records::process::{Bound, Event};
 use v13::host::{Arrays, Kind};
-use v13::process::{Device, Event};
+use v13::process::Device;
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
 use crate::{Common, bytes, could_not, median, sorted};
@@ -71,53 +72,28 @@ fn memory(text: &str) -> Result<usize, String> {
     number.checked_mul(unit).filter(|n| *n > 0).ok_or_else(wrong)
 }
 
-/// Milliseconds of the parts, one after the other, with pinned arrays.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
-pub(crate) struct Bound {
-    pub(crate) copy_in_ms: f64,
-    pub(crate) kernel_ms: f64,
-    pub(crate) copy_out_ms: f64,
-}
-
-impl Bound {
-    pub(crate) fn measure(
-        device: &Device,
-        shape: Shape,
-        arrays: &mut Arrays,
-        repeat: u32,
-    ) -> Result<Self, StepError> {
-        let mut process = device.prepare(schedule::whole(shape)).map_err(could_not)?;
+/// Measures each part alone: one after the other, with pinned arrays.
+pub(crate) fn measure_bound(
+    device: &Device,
+    shape: Shape,
+    arrays: &mut Arrays,
+    repeat: u32,
+) -> Result<Bound, StepError> {
+    let mut process = device.prepare(schedule::whole(shape)).map_err(could_not)?;
+    process.run(arrays).map_err(could_not)?;
+    let mut times: [Vec<f64>; QUEUES] = Default::default();
+    for _ in 0..repeat {
         process.run(arrays).map_err(could_not)?;
-        let mut times: [Vec<f64>; QUEUES] = Default::default();
-        for _ in 0..repeat {
-            process.run(arrays).map_err(could_not)?;
-            let sums = busy(&process.events().map_err(could_not)?);
-            for (times, sum) in times.iter_mut().zip(sums) {
-                times.push(sum);
-            }
+        let sums = busy(&process.events().map_err(could_not)?);
+        for (times, sum) in times.iter_mut().zip(sums) {
+            times.push(sum);
         }
-        Ok(Self {
-            copy_in_ms: median(&times[Queue::In as usize]),
-            kernel_ms: median(&times[Queue::Kernel as usize]),
-            copy_out_ms: median(&times[Queue::Out as usize]),
-        })
     }
-
-    pub(crate) fn copies_take_longest(self) -> bool {
-        self.longest().1 != "product"
-    }
-
-    fn parts(self) -> [(f64, &'static str); 3] {
-        [(self.copy_in_ms, "copy in"), (self.kernel_ms, "product"), (self.copy_out_ms, "copy out")]
-    }
-
-    fn longest(self) -> (f64, &'static str) {
-        self.parts().into_iter().max_by(|x, y| x.0.total_cmp(&y.0)).expect("three")
-    }
-
-    fn sum(self) -> f64 {
-        self.parts().iter().map(|part| part.0).sum()
-    }
+    Ok(Bound {
+        copy_in_ms: median(&times[Queue::In as usize]),
+        kernel_ms: median(&times[Queue::Kernel as usize]),
+        copy_out_ms: median(&times[Queue::Out as usize]),
+    })
 }
 
 pub(crate) fn busy(events: &[Event]) -> [f64; QUEUES] {
@@ -259,7 +235,7 @@ impl Comparison<'_> {
     }
 
     fn measure_bound(&mut self, arrays: &mut Arrays) -> Result<(), StepError> {
-        let bound = Bound::measure(self.device, self.shape, arrays, self.task.common.repeat)?;
+        let bound = measure_bound(self.device, self.shape, arrays, self.task.common.repeat)?;
         let (longest, name) = bound.longest();
         self.bound = Some(bound);
         out::write(&format!(

@@ -10,7 +10,7 @@ use v13::host::{Array, Kind};
 use v13::process::Device;
 use v13::schedule::Queue;
 
-use crate::clock::{Clock, Entry};
+use crate::clock::Clock;
 use crate::{Common, could_not};
 
 const MODULE: Code = code!("v11_stream_k");
@@ -27,7 +27,7 @@ struct Record {
     run: records::Run,
     /// `CUDA_MODULE_LOADING`, where it is set.
     loading: Option<String>,
-    measured: Vec<Entry>,
+    measured: Vec<records::process::Entry>,
 }
 
 pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {

@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use cudarc::driver::sys::{self, CUmemAccess_flags, CUmemAccessDesc, CUmemLocation, CUmemLocationType};
 use cudarc::driver::{CudaContext, DriverError};
+use records::process::Event;
 
 use crate::host::Arrays;
 use crate::nccl::Nccl;
-use crate::process::{Device, Error, Event, Pointers, Process, Times, pointers};
+use crate::process::{Device, Error, Pointers, Process, Times, pointers};
 use crate::schedule::{Exchange, Queue, Schedule, Spread, Work};
 
 #[derive(Clone, Copy)]

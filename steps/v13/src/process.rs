@@ -10,6 +10,7 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaEvent, CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError};
 use cudarc::nccl::result::NcclError;
 use harness::Shape;
+use records::process::Event;
 use v11::gemm::{Product, Sgemm};
 
 use crate::host::Arrays;
@@ -40,16 +41,6 @@ pub struct Device {
     pub context: Arc<CudaContext>,
     streams: [Arc<CudaStream>; QUEUES],
     sgemm: Sgemm,
-}
-
-/// Start and end of an operation, in milliseconds since the process began.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Event {
-    pub queue: Queue,
-    pub what: String,
-    pub bytes: usize,
-    pub start_ms: f64,
-    pub end_ms: f64,
 }
 
 pub struct Process<'d> {

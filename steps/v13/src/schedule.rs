@@ -5,19 +5,12 @@
 
 use harness::Shape;
 
+pub use records::process::Queue;
+
 /// Rows, columns and depths of parts are multiples of this, where the product is large enough: tiles of the kernels are.
 const GRANULE: usize = 128;
 /// Parts of memory begin on a multiple of this many elements.
 const ALIGNED: usize = 64;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Queue {
-    In,
-    Kernel,
-    Out,
-    Peer,
-}
 
 pub const QUEUES: usize = 4;
 

@@ -5,14 +5,16 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use cudarc::driver::{CudaContext, CudaGraph, DevicePtr as _, DriverError, result, sys};
 use harness::{Gpu, Shape, StepError, out};
+use records::process::{Bound, Entry, Event};
+use records::two::PairBound;
 use v13::host::{Array, Arrays, Kind};
 use v13::nccl::{self, Nccl};
 use v13::pair::{self, Link, Pair};
-use v13::process::{Device, Error, Event, Process};
+use v13::process::{Device, Error, Process};
 use v13::schedule::{self, QUEUES, Queue, Schedule, Spread};
 
-use crate::clock::{Clock, Entry};
-use crate::compare::{Bound, busy, memory_of};
+use crate::clock::Clock;
+use crate::compare::{busy, measure_bound, memory_of};
 use crate::{Common, bytes, could_not, median, sorted};
 
 /// Options of `two`.
@@ -68,15 +70,6 @@ impl Way {
 }
 
 /// Milliseconds of the parts on two devices, one part after the other on each, both devices at once: of the slower one.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
-struct PairBound {
-    link: &'static str,
-    copy_in_ms: f64,
-    exchange_ms: f64,
-    kernel_ms: f64,
-    copy_out_ms: f64,
-}
-
 #[derive(serde::Serialize)]
 struct Measured {
     way: Way,
@@ -316,7 +309,7 @@ impl<'a> Comparison<'a> {
         let mut arrays = Arrays::new(&first.context, Kind::Pinned, shape)?;
         if self.gpu.emulator.is_none() {
             let repeat = self.task.common.repeat;
-            self.size.bound = Some(Bound::measure(first, shape, &mut arrays, repeat)?);
+            self.size.bound = Some(measure_bound(first, shape, &mut arrays, repeat)?);
             self.size.pair_bound = self.pair_bound(shape, &mut arrays)?;
             out::write(&self.bounds())?;
         }
@@ -455,7 +448,7 @@ impl<'a> Comparison<'a> {
             }
         }
         Ok(Some(PairBound {
-            link: name,
+            link: name.to_owned(),
             copy_in_ms: median(&times[Queue::In as usize]),
             exchange_ms: median(&times[Queue::Peer as usize]),
             kernel_ms: median(&times[Queue::Kernel as usize]),
