@@ -40,7 +40,7 @@ impl Forecast {
         let warp_ks = bm * bn * bk / multiply_adds / WARP;
         let issue = warp_ks * (multiply_adds + loads) / SCHEDULERS;
         let shared = warp_ks * loads * 2.0;
-        let idle = SCHEDULERS / SCHEDULERS.min(f64::from(plan.multipliers()) / WARP);
+        let idle = SCHEDULERS / SCHEDULERS.min(f64::from(plan.consumers()) / WARP);
         let step = issue.max(shared) / MHZ;
         Self {
             step,

@@ -15,11 +15,11 @@ const TN: [u32; 3] = [4, 8, 16];
 const SLICES: [u32; 3] = [1, 2, 4];
 const STAGES: [u32; 5] = [3, 4, 5, 6, 8];
 const BLOCKS: [u32; 4] = [1, 2, 3, 4];
-/// Who copies. Producers are one warp, or a warpgroup that gives its registers to the others.
+/// Copies and producer threads: one warp, or a warpgroup that gives registers to the consumers.
 const CREWS: [(Source, u32); 4] =
     [(Source::Boxes, 32), (Source::Boxes, GROUP), (Source::Words, GROUP), (Source::Threads, 0)];
 
-/// Threads of a warpgroup: registers are given and taken by four warps together.
+/// Threads of a warpgroup, which `setmaxnreg` is for.
 const GROUP: u32 = 128;
 const WARP: u32 = 32;
 const WIDTH: u32 = 4;
@@ -35,7 +35,7 @@ const SCHEDULERS: u32 = 4;
 /// Elements of C for which each of 160 multiprocessors has a place in `given_sums` of `v11_schedule.cuh`.
 const MAX_SUMS: u32 = 8192 * WIDTH;
 
-/// Why there is no kernel with these constants, or none that could be any good.
+/// The rule that a plan breaks: its constants make no kernel, or none that could be fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Illegal {
     #[error("the tile is not made of whole warps, which have {0}x{1} of it")]
@@ -87,9 +87,9 @@ impl Illegal {
 }
 
 impl Plan {
-    /// Registers of a thread that multiplies and of one that copies, if they are not the same.
+    /// Returns the registers of a consumer thread, and those of a producer thread where they differ.
     pub fn registers(&self) -> (u32, Option<u32>) {
-        // By eights, as they are given out.
+        // Registers are allocated in multiples of eight.
         let each = REGISTERS / self.blocks / self.threads() / 8 * 8;
         if self.producers != GROUP {
             return (each.min(MAX_REGISTERS), None);
@@ -99,7 +99,7 @@ impl Plan {
             _ => 40,
         };
         let left = (each * self.threads()).saturating_sub(theirs * self.producers);
-        ((left / self.multipliers() / 8 * 8).min(MAX_REGISTERS / 16 * 16), Some(theirs))
+        ((left / self.consumers() / 8 * 8).min(MAX_REGISTERS / 16 * 16), Some(theirs))
     }
 }
 
@@ -116,12 +116,12 @@ pub fn check_plan(plan: &Plan) -> Result<(), Illegal> {
     check(tm.is_multiple_of(slices), Illegal::Rows(tm, slices))?;
     let of_slice = bk / slices;
     check(of_slice.is_multiple_of(2 * WIDTH), Illegal::Chunks(of_slice))?;
-    let (multipliers, threads) = (plan.multipliers(), plan.threads());
+    let (consumers, threads) = (plan.consumers(), plan.threads());
     check(threads <= MAX_THREADS, Illegal::Threads(threads))?;
-    let warps = blocks * multipliers / WARP;
+    let warps = blocks * consumers / WARP;
     check(warps >= SCHEDULERS, Illegal::Idle(warps))?;
     if plan.producers == GROUP {
-        check(multipliers.is_multiple_of(GROUP), Illegal::Warpgroups(multipliers))?;
+        check(consumers.is_multiple_of(GROUP), Illegal::Warpgroups(consumers))?;
     }
     let (a, b) = (bm * bk / WIDTH, bk * bn / WIDTH);
     match plan.source {
@@ -189,8 +189,8 @@ impl Space {
         self.legal.len() + self.illegal.values().sum::<usize>()
     }
 
-    /// From plans that differ only in the depth of the ring, takes the deepest: more pairs of tiles on their way cost nothing
-    /// but shared memory, which nobody else needs.
+    /// Returns, of plans that differ only in the depth of the ring, the deepest: more pairs of tiles in flight cost only
+    /// shared memory, which no other block needs.
     pub fn deepest(&self) -> Vec<Plan> {
         let mut deepest: BTreeMap<String, Plan> = BTreeMap::new();
         for plan in &self.legal {
@@ -207,7 +207,7 @@ fn product3(a: &'static [u32], b: &'static [u32], c: &'static [u32]) -> impl Ite
     a.iter().flat_map(move |&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])))
 }
 
-/// As `kernels/v11_plan.cuh` calls a kernel with the name `candidate`.
+/// The entry point that `kernels/v11_plan.cuh` gives to a kernel called `candidate`.
 const fn entry(source: Source) -> &'static str {
     match source {
         Source::Boxes => "sgemm_v11_boxes_candidate",
@@ -254,7 +254,7 @@ pub fn kernel_source(plan: &Plan) -> String {
     )
 }
 
-/// The source of its warps that multiply, alone. Plans that differ in what copies have the same.
+/// The source of a plan's consumer warps alone. Plans that differ only in their copies share it.
 pub fn multipliers_source(plan: &Plan) -> String {
     let (registers, _) = plan.registers();
     format!(

@@ -9,7 +9,7 @@ use harness::map::{ALIGNED, Element, Matrix, TensorMap};
 use harness::parts::{Parts, parts};
 use harness::{Bf16, Code, E4m3, Gemm, Kernel, Shape, blocks, code, int, launch_scaled_gemm};
 
-/// How a kernel shares out its work.
+/// The tile, the threads and the shared memory of a kernel's blocks.
 #[derive(Clone, Copy)]
 struct Plan {
     /// Tile of C that a block owns, or a pair of blocks.

@@ -1,4 +1,4 @@
-//! Predicts the times of plans' multipliers on the emulated device.
+//! Predicts the times of plans' consumer warps on the emulated device.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -59,7 +59,7 @@ impl<'a> Multipliers<'a> {
         let (steps, tiles) = (harness::int(steps), harness::int(tiles));
         let config = LaunchConfig {
             grid_dim: (harness::blocks(blocks, 1), 1, 1),
-            block_dim: (plan.multipliers(), 1, 1),
+            block_dim: (plan.consumers(), 1, 1),
             shared_mem_bytes: plan.shared(),
         };
         let mut launch = gpu.stream.launch_builder(kernel);

@@ -53,7 +53,7 @@ pub(super) fn page(file: Option<&str>) -> Result<(), StepError> {
     ))
 }
 
-/// How many combinations of constants there are, and how many break which rule.
+/// Formats the number of combinations of constants, and the number that breaks each rule.
 pub(super) fn counts(space: &Space) -> String {
     let (n, legal, deepest) = (space.n(), space.legal.len(), space.deepest().len());
     let mut text = format!("{n} combinations of constants; without a kernel are those with\n");
@@ -112,7 +112,7 @@ fn table(known: &[(&Plan, Forecast)], timed: &Costs) -> String {
     text
 }
 
-/// How good predictions of the plans in use are, beside the times that were taken of them.
+/// The agreement of predictions with measured times, for the plans in use.
 pub(super) struct Agreement {
     device: String,
     plans: usize,
