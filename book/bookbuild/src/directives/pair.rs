@@ -7,7 +7,7 @@ use records::process::Queue;
 use records::two::{Size, TwoRecord, Way};
 use serde::Deserialize;
 
-use crate::process::{rate, size_of, source, span};
+use crate::directives::process::{rate, size_of, source, span};
 use crate::quote::{Sources, digits, ms, quoted};
 
 /// Contents of `book/data/h200-two.json`.
