@@ -337,7 +337,7 @@ pub const PROGRAMS: [Standalone; 1] = [Standalone {
     command: "cargo run --release -p v13 -- run",
 }];
 
-/// The error of a name that no step with kernels has.
+/// The error for a name that no step with kernels has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownStep {
     pub asked: String,
@@ -362,7 +362,7 @@ impl fmt::Display for UnknownStep {
     }
 }
 
-/// The steps that there are, in short: `v00 … v12`. A number that is missing is a step to come.
+/// Formats the numbers of the steps: `v00 … v12`. A number that is missing is a step to come.
 pub fn range() -> String {
     let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
     let words = runs.filter_map(|run| match run {
@@ -394,12 +394,12 @@ pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
     })
 }
 
-/// A step whose name begins alike, or holds what was asked for.
+/// Finds a step whose name shares its first letters with `asked`, or contains it.
 fn nearest(asked: &str) -> Option<&'static str> {
-    const ENOUGH: usize = 3;
+    const MIN_COMMON: usize = 3;
     let alike = |step: &&Step| {
         let common = step.name.bytes().zip(asked.bytes()).take_while(|(a, b)| a == b).count();
-        common >= ENOUGH || (asked.len() >= ENOUGH && step.name.contains(asked))
+        common >= MIN_COMMON || (asked.len() >= MIN_COMMON && step.name.contains(asked))
     };
     STEPS.iter().find(alike).map(|step| step.name)
 }
@@ -417,7 +417,7 @@ impl Step {
 }
 
 impl Work {
-    /// The shape of this work at a size that was asked for: a transpose has no K. `None` where a product lacks it.
+    /// Returns the shape of this work at a size: a transpose has no K. `None` for a product without K.
     pub fn shape(self, size: crate::Shape) -> Option<crate::Shape> {
         match (self, size.k) {
             (Work::Transpose, _) => Some(crate::Shape { k: 0, ..size }),

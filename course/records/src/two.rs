@@ -31,7 +31,7 @@ impl Size {
     }
 }
 
-/// Time of each part alone, on both devices at once.
+/// Time of each part alone, on both devices at once: that of the slower one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PairBound {
     /// Link of the exchange: `nccl` or `copies`.

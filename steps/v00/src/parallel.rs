@@ -27,7 +27,7 @@ use catalog::Shape;
 
 use crate::threads::{Queue, n_threads, on_threads};
 
-/// Length of the pieces of panels that meet in one go: a piece of a panel of B stays in the first-level cache.
+/// Depth of the pieces of panels that are multiplied at once: a piece of a panel of B stays in the first-level cache.
 const KC: usize = 256;
 /// Rows of a band, at most: its pieces of A stay in the second-level cache.
 const MC: usize = 192;

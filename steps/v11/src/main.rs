@@ -21,16 +21,16 @@ struct Plan {
     bn: u32,
     /// Threads of a block.
     threads: u32,
-    /// Bytes of shared memory that its launch asks for.
+    /// Bytes of dynamic shared memory.
     shared: u32,
 }
 
-/// Shared memory in the kernel's declarations, none in its launch.
+/// The plan of a kernel that declares its shared memory.
 const fn plan(bm: u32, bn: u32, tm: u32, tn: u32) -> Plan {
     Plan { bm, bn, threads: bm / tm * (bn / tn), shared: 0 }
 }
 
-/// `stages` pairs of tiles that are `bk` deep, and the sums that `slices` groups of warps hand to each other.
+/// The plan of `stages` pairs of tiles of depth `bk`, and the accumulators that `slices` groups of warps exchange.
 const fn ring(bm: u32, bn: u32, bk: u32, [tm, tn]: [u32; 2], slices: u32, stages: u32) -> Plan {
     const FLOAT: u32 = 4;
     Plan {

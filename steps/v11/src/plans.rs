@@ -88,7 +88,7 @@ impl Plan {
         self.consumers() + self.producers
     }
 
-    /// Bytes of shared memory: the ring, the sums that slices hand to each other, two barriers per pair of tiles.
+    /// Bytes of shared memory: the ring, the accumulators that slices exchange, two barriers per pair of tiles.
     pub const fn shared(&self) -> u32 {
         let [bm, bn, bk] = self.tile;
         let barriers = match self.source {

@@ -30,7 +30,7 @@ const CLASSES: [[usize; 3]; 11] = [
     [255; 3], [1023; 3], [4095; 3],
 ];
 
-/// The multiprocessors of the card for which plans are ranked.
+/// Multiprocessors of the card for which plans are ranked.
 const SMS: usize = 132;
 
 type Files = Vec<(String, String)>;
@@ -42,7 +42,7 @@ struct Candidate {
     kernel: String,
 }
 
-/// Runs the command `search`. Answers go to standard output, everything for people to standard error.
+/// Runs the command `search`. Results go to standard output, progress to standard error.
 pub(crate) fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(2).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -92,7 +92,7 @@ fn find(name: &str) -> Result<Plan, StepError> {
     found.ok_or_else(|| could_not(format!("there is no plan {name}")))
 }
 
-/// Which operands a plan needs packed, of those whose rows lie one behind the other; `None` where it cannot read them.
+/// Returns the operands that a plan needs packed, where rows are stored without gaps; `None` where it cannot read them.
 fn packed(plan: &Plan, [m, n, k]: [usize; 3]) -> Option<[bool; 2]> {
     let shape = Shape { m, n, k };
     gemm::packed(plan, shape, tune::forms(shape))

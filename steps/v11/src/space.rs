@@ -1,7 +1,7 @@
 //! All plans that the kernel's constants allow, and why the others cannot be.
 //!
-//! `kernels/v11_plan.cuh` makes a kernel from the constants of a plan. Most combinations of constants are none: [`check_plan`]
-//! says why, from what the kernel asserts and what a multiprocessor has.
+//! `kernels/v11_plan.cuh` makes a kernel from the constants of a plan. Most combinations of constants make none:
+//! [`check_plan`] returns the rule that they break, from what the kernel asserts and what a multiprocessor has.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ const MAX_SUMS: u32 = 8192 * WIDTH;
 pub enum Illegal {
     #[error("the tile is not made of whole warps, which have {0}x{1} of it")]
     Warps(u32, u32),
-    /// The sums of slices are shared out by rows.
+    /// The accumulators of slices are shared out by rows.
     #[error("{0} rows of a thread are not shared out evenly among {1} slices")]
     Rows(u32, u32),
     /// The fragments of A alternate.
@@ -143,7 +143,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), Illegal> {
         let sums = blocks * bm * bn;
         check(sums <= MAX_SUMS, Illegal::Sums(sums))?;
     }
-    // Sums, and two fragments each of A and of B. What else is needed only the compiler knows.
+    // Accumulators, and two fragments each of A and of B. The compiler needs more, which is not known here.
     let needed = tm * tn + 2 * WIDTH * tm + 2 * tn;
     let (there, _) = plan.registers();
     check(needed < there, Illegal::Registers { needed, there })

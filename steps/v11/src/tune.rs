@@ -16,14 +16,14 @@ use v11::gemm::{Choice, Costs, Form, PlanCosts, Product, Sgemm};
 use v11::plans::{PLANS, Sharing};
 
 const SEED: u64 = 2026;
-/// Products on a GPU, and on the emulated device.
+/// Number of products on a GPU, and on the emulated device.
 const PRODUCTS: usize = 120;
 const FEW_PRODUCTS: usize = 3;
-/// The longest that a batch of launches is to take.
+/// Target duration of a batch of launches.
 const BATCH_MS: f64 = 2.0;
 const ROUNDS: usize = 5;
 const MAX_WORK: f64 = 7e10;
-/// Multiply-adds that the host does in no time.
+/// Multiply-adds that the host verifies without noticeable delay.
 const FEW_ADDITIONS: f64 = 1e7;
 const MAX_ELEMENTS: usize = 1 << 26;
 
@@ -50,7 +50,7 @@ pub(crate) fn could_not(error: impl std::fmt::Display) -> StepError {
     StepError::CouldNot(error.to_string())
 }
 
-/// Sizes between these, as many small as large ones; every second product has rows on 16 bytes.
+/// Draws `n` shapes with sizes from `least` to `most`, small as often as large; rows of every second start on 16 bytes.
 fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     let mut found = Vec::new();
@@ -73,12 +73,12 @@ pub(crate) fn forms(shape: Shape) -> [Form; 2] {
     [shape.k, shape.n].map(|cols| if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere })
 }
 
-/// All choices for a shape with such operands.
+/// Returns all choices for a shape whose operands are stored row after row without gaps.
 pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
     Costs::committed().choices(shape, forms(shape), sgemm.n_sms)
 }
 
-/// Operands, of which the first elements are used.
+/// Operands that are large enough for every shape; a product uses the first elements.
 pub(crate) struct Operands {
     a: CudaSlice<f32>,
     b: CudaSlice<f32>,
@@ -181,7 +181,7 @@ pub(crate) fn time(
     Ok(times[times.len() / 2])
 }
 
-/// To as many digits as a file needs.
+/// Rounds to the digits that the file has.
 fn rounded(constants: CostTerms) -> CostTerms {
     constants.map(|constant| (constant * 1e5).round() / 1e5)
 }
@@ -189,7 +189,7 @@ fn rounded(constants: CostTerms) -> CostTerms {
 fn measure(gpu: &Gpu) -> Result<(), StepError> {
     let sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
     let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
-    // The sizes that people ask for first.
+    // The usual sizes.
     shapes.extend([256, 512, 768, 1024, 1536, 2048, 3072, 4096].map(Shape::square));
     let mut operands = Operands::new(gpu, &shapes)?;
     let mut measured: BTreeMap<&str, [Vec<(CostTerms, f64)>; 2]> = BTreeMap::new();

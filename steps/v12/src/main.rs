@@ -16,7 +16,7 @@ struct Plan {
     bm: u32,
     bn: u32,
     threads: u32,
-    /// Bytes of shared memory that its launch asks for.
+    /// Bytes of dynamic shared memory.
     shared: u32,
     /// Rows of a box of A, and of B.
     rows: [u32; 2],

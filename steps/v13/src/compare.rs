@@ -37,7 +37,7 @@ enum Variant {
     Pinned,
     /// B, then rows of A; rows of C leave while others are computed
     Chunks,
-    /// Rows of A and columns of B by turns
+    /// Rows of A and columns of B alternately
     Shells,
     /// First parts of the depth, then rows
     Panels,
@@ -112,7 +112,7 @@ struct Measured {
     operations: usize,
     /// None on the emulated device.
     total_ms: Vec<f64>,
-    /// The host's calls within each total; none of a graph.
+    /// Duration of the host's calls within each total; empty for a graph.
     calls_ms: Vec<f64>,
     /// Times of the operations with nothing to do.
     empty_ms: Vec<f64>,
@@ -294,7 +294,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Runs a schedule once, and on a GPU again and again.
+    /// Runs a schedule once, and on a GPU as often as `--repeat` says.
     fn repeat(
         &self,
         schedule: Schedule,
@@ -304,7 +304,7 @@ impl Comparison<'_> {
         let mut process = self.device.prepare(schedule).map_err(could_not)?;
         let mut done = Repeated::default();
         arrays.poison_output()?;
-        // The first product has to do more than others.
+        // The first product takes longer than others.
         process.run(arrays).map_err(could_not)?;
         let graph = match variant {
             Variant::Graph => {

@@ -30,7 +30,7 @@ enum Task {
     Measure(measure::Measure),
 }
 
-/// Options of all.
+/// Options of all commands.
 #[derive(Debug, clap::Args)]
 struct Common {
     /// Sizes, such as 1024 or 4096x1024x8192 (M x N x K) [default: 1024,8192; on the emulated GPU 256]
@@ -60,7 +60,7 @@ impl Common {
         })
     }
 
-    /// Notices before the work that its result could not be written.
+    /// Fails before the work if its result cannot be written.
     fn check_json(&self) -> Result<(), StepError> {
         let Some(path) = &self.json else { return Ok(()) };
         let file = OpenOptions::new().append(true).create(true).open(path);
@@ -75,7 +75,7 @@ impl Common {
 }
 
 fn main() -> ExitCode {
-    // The question of `Gpu::find` to a process of its own.
+    // `Gpu::find` probes the device in a process of its own: this one.
     if std::env::args().nth(1).as_deref() == Some("probe-device") {
         return harness::main("v13", &[]);
     }

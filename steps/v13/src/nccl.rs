@@ -100,7 +100,7 @@ impl Nccl {
 impl Drop for Nccl {
     fn drop(&mut self) {
         for communicator in self.communicators {
-            // SAFETY: it was made by `new`, and nobody uses it any more. An error here has nobody to go to.
+            // SAFETY: `new` made it, and no call uses it any more. `drop` cannot return the error.
             let _ = unsafe { result::comm_destroy(communicator) };
         }
     }

@@ -389,23 +389,25 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
     Ok(Schedule { shape, ops: schedule.ops, elements: room.map(|size| 2 * size) })
 }
 
-/// Side of the tiles of C, and depth of the blocks of A and B. A tile as large as possible: all that is copied for it
-/// grows with its side, its work with the square.
+/// Returns the side of the tiles of C, and the depth of the blocks of A and B. The tile is as large as possible: its copies
+/// grow with the side, its work with the square.
 fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
-    /// The depth is this part of the side.
-    const FLAT: usize = 4;
-    const LEAST: usize = 16;
+    /// Side of a tile of C over the depth of the blocks of A and B.
+    const SIDE_TO_DEPTH: usize = 4;
+    const MIN_SIDE: usize = 16;
     let needed = |side: usize| {
-        let depth = (side / FLAT).next_multiple_of(4).min(shape.k);
+        let depth = (side / SIDE_TO_DEPTH).next_multiple_of(4).min(shape.k);
         let (m, n) = (side.min(shape.m), side.min(shape.n));
         let room = [m * depth, depth * n, m * n].map(|size| 2 * size.next_multiple_of(ALIGNED));
         (room.iter().sum::<usize>() * size_of::<f32>(), depth)
     };
-    let largest = shape.m.max(shape.n).max(FLAT * shape.k);
+    let largest = shape.m.max(shape.n).max(SIDE_TO_DEPTH * shape.k);
     let fits = |side: &usize| needed(*side).0 <= bytes;
     let large = (1..=largest.div_ceil(GRANULE)).rev().map(|n| n * GRANULE);
-    let side =
-        large.chain([64, 32, LEAST]).find(fits).ok_or(TooLittle { given: bytes, least: needed(LEAST).0 })?;
+    let side = large
+        .chain([64, 32, MIN_SIDE])
+        .find(fits)
+        .ok_or(TooLittle { given: bytes, least: needed(MIN_SIDE).0 })?;
     Ok((side, needed(side).1))
 }
 // ANCHOR_END: tiles

@@ -69,11 +69,10 @@ impl Way {
     }
 }
 
-/// Milliseconds of the parts on two devices, one part after the other on each, both devices at once: of the slower one.
 #[derive(serde::Serialize)]
 struct Measured {
     way: Way,
-    /// On each device that takes part.
+    /// Memory on each device that takes part.
     device_bytes: Vec<usize>,
     operations: Vec<usize>,
     /// None on the emulated device.
@@ -101,7 +100,7 @@ struct Size {
 struct Record {
     run: records::Run,
     devices: i32,
-    /// Each device reaches the memory of the other.
+    /// True if each device reaches the memory of the other.
     peers: bool,
     nccl: Option<String>,
     chunks: u32,
@@ -233,7 +232,7 @@ fn links(
             }
             done
         };
-        // The first time is not the link's: NCCL connects, and pages are mapped.
+        // The first exchange takes longer than the link: NCCL connects, and pages are mapped.
         whole().map_err(could_not)?;
         clock.time(what, n_copies * size, whole)
     };
@@ -405,7 +404,7 @@ impl<'a> Comparison<'a> {
             if way == Way::One {
                 return Ok(Ok((Ready::One(Box::new(process)), measured)));
             }
-            // The first product has to do more than others.
+            // The first product takes longer than others.
             process.run(arrays).map_err(could_not)?;
             let graph = process.capture(arrays).map_err(could_not)?;
             return Ok(Ok((Ready::Graph(Box::new(process), graph), measured)));

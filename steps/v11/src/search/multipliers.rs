@@ -38,7 +38,7 @@ impl<'a> Multipliers<'a> {
     fn load(gpu: &'a Gpu, plan: Plan, cubin: &str) -> Result<Self, StepError> {
         let module = gpu.context.load_module(Ptx::from_binary(bytes(cubin)?))?;
         let kernel = module.load_function("multipliers_v11_candidate")?;
-        // Its ring has two pairs of tiles.
+        // The ring of this kernel has two pairs of tiles.
         let plan = Plan { stages: 2, ..plan };
         let shared = plan.shared().cast_signed();
         kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
@@ -90,8 +90,8 @@ impl<'a> Multipliers<'a> {
     }
 }
 
-/// Forecasts by name, of as many as the time is enough for, on all cores: a process for each, since a prediction is
-/// made on one.
+/// Prints forecasts by name, of as many plans as `seconds` allow, with a process for each core, since a prediction runs
+/// on one.
 pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
     let n = std::thread::available_parallelism().map_or(1, usize::from);
     let program = std::env::current_exe().map_err(could_not)?;
@@ -121,7 +121,7 @@ pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Resul
     device::choose_driver(Device::Emulated)?;
     let gpu = Gpu::open()?;
     let plans: BTreeMap<String, Plan> = plans().into_iter().map(|plan| (space::name(&plan), plan)).collect();
-    // Several plans have the same multipliers.
+    // Several plans share their consumer warps.
     let mut cubins: Vec<(String, Vec<String>)> = Vec::new();
     for (name, cubin) in read(list)? {
         match cubins.iter_mut().find(|(other, _)| *other == cubin) {

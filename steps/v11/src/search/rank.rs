@@ -16,7 +16,7 @@ use crate::tune::could_not;
 /// The forecasts of a search, committed for the book and for tests.
 const COMMITTED: &str = include_str!("../../data/forecasts.tsv");
 
-/// Answers with the names of the plans to be looked at more closely, by the forecasts in a file: `most` of each class, and
+/// Prints the names of the plans to verify and time, by the forecasts in a file: at most `most` of each class, and
 /// none that is in use.
 pub(super) fn best(file: &str, most: &str) -> Result<(), StepError> {
     let forecasts = forecast::read(&text(file)?);
@@ -69,7 +69,7 @@ fn known<'a>(plans: &'a [Plan], forecasts: &BTreeMap<String, Forecast>) -> Vec<(
     plans.iter().filter_map(with).collect()
 }
 
-/// Plans by the time that they would take, with it and how they share out the product: the fastest first.
+/// Sorts plans by expected time, the fastest first; returns each with its time and its sharing.
 pub(super) fn ranked<'a>(
     plans: impl Iterator<Item = (&'a Plan, Forecast)>,
     shape: [usize; 3],
@@ -118,11 +118,11 @@ pub(super) struct Agreement {
     plans: usize,
     products: usize,
     times: usize,
-    /// Spearman's, the mean over the products.
+    /// Mean over the products of Spearman's rank correlation.
     rank_correlation: f64,
-    /// The mean of what predictions are off by, in parts of the time.
+    /// Mean relative error of the predictions.
     error: f64,
-    /// Loss of the plan that is predicted fastest against the fastest, in parts: on average and at worst.
+    /// Relative loss of the plan that is predicted fastest against the fastest: on average and at worst.
     lost: [f64; 2],
 }
 

@@ -21,7 +21,7 @@ fn awkward(plan: &Plan) -> Shape {
     Shape { m: bm + 5, n: bn + more, k: 2 * bk + more }
 }
 
-/// Multiplies with each in a process of its own, because a mistake ends the context; answers with the names of those that
+/// Multiplies with each plan in a process of its own, because an error ends the context; prints the names of those that
 /// are right.
 pub(super) fn verify(list: &str) -> Result<(), StepError> {
     let program = std::env::current_exe().map_err(could_not)?;
