@@ -102,8 +102,8 @@ const fn transpose(name: &'static str, source: &'static str) -> Kernel {
     Kernel { name, source: Some(source), work: Work::Transpose }
 }
 
-const fn transposed(name: &'static str, a: bool, b: bool) -> Kernel {
-    Kernel { name, source: Some("v08_gemm_transposed"), work: Work::SgemmTransposed { a, b } }
+const fn transposed(name: &'static str, work: Work) -> Kernel {
+    Kernel { name, source: Some("v08_gemm_transposed"), work }
 }
 
 const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
@@ -222,10 +222,10 @@ pub const STEPS: &[Step] = &[
             transpose("transpose_swizzled", "v08_transpose_swizzled"),
             transpose("transpose_rectangular", "v08_transpose_rectangular"),
             transpose("transpose_float4", "v08_transpose_float4"),
-            transposed("sgemm_v08_nn", false, false),
-            transposed("sgemm_v08_nt", false, true),
-            transposed("sgemm_v08_tn", true, false),
-            transposed("sgemm_v08_tt", true, true),
+            transposed("sgemm_v08_nn", Work::SgemmTransposed { a: false, b: false }),
+            transposed("sgemm_v08_nt", Work::SgemmTransposed { a: false, b: true }),
+            transposed("sgemm_v08_tn", Work::SgemmTransposed { a: true, b: false }),
+            transposed("sgemm_v08_tt", Work::SgemmTransposed { a: true, b: true }),
         ],
     },
     Step {
