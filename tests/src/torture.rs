@@ -17,8 +17,8 @@ use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, input, output_words, tame, 
 /// Thread-instructions after which a kernel counts as endless.
 const BUDGET: u64 = 3_000_000;
 
-/// Blocks of a launch that is spread over several threads: small ones are not.
-const MANY: u32 = 40;
+/// Blocks of a launch, enough that the emulated GPU spreads it over several threads.
+const PARALLEL_BLOCKS: u32 = 40;
 /// Numbers of threads that must not make a difference.
 const THREADS: [usize; 4] = [1, 2, 4, 8];
 
@@ -85,10 +85,10 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
     let mut counts = None;
     for setting in [
         setting(Watch::Plain, Some(CpuLevel::Baseline), 1, GRID),
-        setting(Watch::Counted, None, 1, MANY),
-        setting(Watch::Plain, None, 2, MANY),
-        setting(Watch::Counted, None, 4, MANY),
-        setting(Watch::CheckedGlobalRaces, Some(CpuLevel::Avx2), 8, MANY),
+        setting(Watch::Counted, None, 1, PARALLEL_BLOCKS),
+        setting(Watch::Plain, None, 2, PARALLEL_BLOCKS),
+        setting(Watch::Counted, None, 4, PARALLEL_BLOCKS),
+        setting(Watch::CheckedGlobalRaces, Some(CpuLevel::Avx2), 8, PARALLEL_BLOCKS),
     ] {
         let (report, output) = run(&text, seed, setting).map_err(|what| format!("{setting:?}: {what}"))?;
         if let Some(finding) = report.findings.first() {
@@ -143,7 +143,8 @@ impl Ended {
 fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
     let mut first: Option<Ended> = None;
     for threads in THREADS {
-        let setting = Setting { watch: Watch::CheckedGlobalRaces, level: None, threads, grid: MANY };
+        let setting =
+            Setting { watch: Watch::CheckedGlobalRaces, level: None, threads, grid: PARALLEL_BLOCKS };
         let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
             Err(_) => return Ok(Tally { refused: 1, ..Tally::default() }),
@@ -159,7 +160,7 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
             return Err(format!("{threads} threads: {what}"));
         }
     }
-    run(text, seed, Setting { watch: Watch::Plain, level: None, threads: 2, grid: MANY })?;
+    run(text, seed, Setting { watch: Watch::Plain, level: None, threads: 2, grid: PARALLEL_BLOCKS })?;
     Ok(tally_of(first.as_ref()))
 }
 

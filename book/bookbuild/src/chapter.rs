@@ -47,15 +47,15 @@ pub(crate) fn lines(text: &str) -> Vec<ChapterLine<'_>> {
     out
 }
 
-/// For a line that may open or close a fence: its character, its length, and whether nothing follows.
+/// Parses a line that may open or close a fence: the fence's character, its length, and whether nothing follows.
 fn marks(line: &str) -> Option<(char, usize, bool)> {
-    const SHORTEST: usize = 3;
+    const MIN_FENCE: usize = 3;
     // A fence inside a list or a quote is indented, or follows `> `.
     let line = line.trim_start_matches([' ', '>']);
     let mark = line.chars().next().filter(|c| "`~".contains(*c))?;
     let n = line.chars().take_while(|c| *c == mark).count();
     let rest = &line[n..];
-    (n >= SHORTEST && !rest.contains('`')).then_some((mark, n, rest.trim().is_empty()))
+    (n >= MIN_FENCE && !rest.contains('`')).then_some((mark, n, rest.trim().is_empty()))
 }
 
 fn comment(line: &str, inside: &mut bool) -> LineKind {

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
+use crate::checks::ptx::ListingCheck;
+use crate::checks::{numbers, pages, ptx};
 use crate::generated_files::Outputs;
 use crate::make::{Made, Options, make};
-use crate::ptx::ListingCheck;
-use crate::{Problems, RepoPaths, numbers, pages, ptx};
+use crate::{Problems, RepoPaths};
 
 /// Builds the book and checks it; calls `report` with each check that ran, and how.
 ///

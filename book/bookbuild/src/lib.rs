@@ -8,51 +8,30 @@
 
 #![forbid(unsafe_code)]
 
-mod axe;
 mod blocks;
-pub mod browser;
-mod ceilings;
 mod chapter;
 mod check;
-mod chip;
-mod counters;
-mod devtools;
-mod differences;
-mod duels;
-mod figures;
+mod checks;
+mod directives;
 pub mod generated_files;
 mod glossary;
 mod highlight;
 mod kernel_args;
-mod lessons;
 mod line_counts;
-mod listings;
 pub mod make;
-mod numbers;
-mod others;
 mod output_command;
-mod output_directive;
-mod pages;
-mod pair;
-mod predicted;
 mod preprocess;
 mod problem;
-mod process;
-mod ptx;
-mod questions;
 mod quote;
 mod record_lookup;
-mod record_tables;
 mod repo_paths;
 mod serve;
 mod slides;
-mod step;
-mod sums;
-mod tasks;
 mod transcripts;
 
 pub use check::check;
-pub use differences::main_kernel;
+pub use checks::browser;
+pub use directives::differences::main_kernel;
 pub use make::{Made, make};
 pub use preprocess::BookPreprocessor;
 pub use problem::{Problem, Problems};

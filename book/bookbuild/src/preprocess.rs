@@ -13,16 +13,18 @@ use serde::Deserialize;
 
 use crate::blocks::{self, Included};
 use crate::chapter::{self, ChapterLine, Directive, Items, LineKind};
+use crate::checks::ptx;
+use crate::directives::step::{self, StepHead};
+use crate::directives::{
+    ceilings, chip, differences, figures, lessons, listings, output_directive, predicted, questions, sums,
+    tasks,
+};
 use crate::glossary::{self, Glossary, Linker};
 use crate::line_counts::LineCounts;
 use crate::quote::{Sources, footnote};
 use crate::record_lookup::Records;
 use crate::slides::{Deck, Slide};
-use crate::step::{self, StepHead};
-use crate::{
-    Problem, Problems, RepoPaths, ceilings, chip, differences, figures, lessons, listings, output_directive,
-    predicted, ptx, questions, sums, tasks,
-};
+use crate::{Problem, Problems, RepoPaths};
 
 const NAME: &str = "bookbuild";
 
@@ -398,4 +400,19 @@ impl<'a> Page<'a> {
 /// `\{{#` stands for `{{#`.
 fn unescaped(text: &str) -> String {
     text.replace("\\{{#", "{{#")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::DIRECTIVES;
+
+    #[test]
+    fn the_readme_lists_every_directive() {
+        let readme = include_str!("../../README.md");
+        let name = |text: &'static str| text.split([' ', '}']).next().unwrap_or_default();
+        let listed: BTreeSet<&str> = readme.split("{{#").skip(1).map(name).collect();
+        assert_eq!(listed, DIRECTIVES.split(", ").collect());
+    }
 }

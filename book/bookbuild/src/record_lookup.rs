@@ -9,12 +9,12 @@ use records::record::Passed;
 use records::{Outcome, Record, Run, Samples};
 
 use crate::RepoPaths;
-use crate::ceilings;
-use crate::counters::Counters;
+use crate::directives::ceilings;
+use crate::directives::counters::Counters;
+use crate::directives::others::Others;
+use crate::directives::pair::Pair;
+use crate::directives::process::Process;
 use crate::kernel_args::{find_kernel, parse_shape};
-use crate::others::Others;
-use crate::pair::Pair;
-use crate::process::Process;
 use crate::quote::{Sources, digits, ms, quoted, run_source};
 use catalog::text::{escaped, grouped, short_device};
 

@@ -8,30 +8,30 @@
 
 #![forbid(unsafe_code)]
 
-mod banks;
 mod bars;
 mod busiest;
 mod ceilings;
 mod counts;
 pub mod explorers;
-mod fragments;
 mod hierarchy;
 mod machine;
 mod memories;
 mod owners;
 mod plots;
-mod ports;
 mod predictions;
 mod process;
 mod race;
 mod recorded;
+mod register_banks;
 mod sass;
 mod sectors;
+mod shared_banks;
 mod steps;
 mod svg;
 mod table;
-mod tensor;
 mod timeline;
+mod v06_fragments;
+mod v10_fragments;
 mod waiting;
 mod walk;
 mod whole;
@@ -78,16 +78,16 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("v04-loads", sectors::wide_loads())?;
     add("v05-owners", owners::draw("sgemm_v05_bank_conflict_free", "v05"))?;
     add("v06-owners", owners::draw("sgemm_v06_outer_product", "v06"))?;
-    add("v05-banks-load", banks::loads_of_b())?;
-    add("v05-banks-store", banks::stores_of_a())?;
-    add("v06-banks-load", banks::fragments_of_b())?;
-    add("v06-fragments", fragments::draw())?;
+    add("v05-banks-load", shared_banks::loads_of_b())?;
+    add("v05-banks-store", shared_banks::stores_of_a())?;
+    add("v06-banks-load", shared_banks::fragments_of_b())?;
+    add("v06-fragments", v06_fragments::draw())?;
     add("v07-timeline", timeline::draw())?;
     add("waiting", waiting::draw())?;
-    add("register-banks", ports::draw())?;
+    add("register-banks", register_banks::draw())?;
     add("v08-sectors", sectors::transposes())?;
-    add("v08-banks", banks::columns())?;
-    add("v10-fragments", tensor::draw())?;
+    add("v08-banks", shared_banks::columns())?;
+    add("v10-fragments", v10_fragments::draw())?;
     add("counts", counts::draw())?;
     let ladder = bars::ladder(record);
     // For README.md, on a page that selects by its theme.

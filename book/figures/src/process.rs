@@ -3,58 +3,11 @@
 use anyhow::Context as _;
 use catalog::Shape;
 use records::Run;
-use serde::Deserialize;
+use records::process::{Comparison, Event, ProcessRecord, Queue, Size};
+use records::two::TwoRecord;
 
 use crate::machine;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
-
-/// Contents of `book/data/h200-process.json`, as far as they are drawn.
-#[derive(Deserialize)]
-struct ProcessRecord {
-    run: Run,
-    comparisons: Vec<Comparison>,
-}
-
-#[derive(Deserialize)]
-struct Comparison {
-    /// The run of this comparison, if it is not that of the file.
-    run: Option<Run>,
-    sizes: Vec<Size>,
-}
-
-impl Comparison {
-    fn size(&self) -> Option<&Size> {
-        self.sizes.iter().find(|size| size.shape == Shape::square(SIZE))
-    }
-}
-
-#[derive(Deserialize)]
-struct Size {
-    shape: Shape,
-    variants: Vec<Way>,
-}
-
-#[derive(Deserialize)]
-struct Way {
-    variant: String,
-    events: Vec<Event>,
-}
-
-#[derive(Deserialize)]
-struct Event {
-    queue: Queue,
-    start_ms: f64,
-    end_ms: f64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Queue {
-    In,
-    Kernel,
-    Out,
-    Peer,
-}
 
 /// A row: its queue, its label, its class.
 type QueueRow = (Queue, &'static str, &'static str);
@@ -66,25 +19,6 @@ const WAYS: [&str; 4] = ["pinned", "chunks", "shells", "panels"];
 const SIZE: usize = 8192;
 /// Milliseconds between two grid lines.
 const STEP: f64 = 5.0;
-
-/// Contents of `book/data/h200-two.json`, as far as they are drawn.
-#[derive(Deserialize)]
-struct PairRecord {
-    run: Run,
-    sizes: Vec<PairSize>,
-}
-
-#[derive(Deserialize)]
-struct PairSize {
-    shape: Shape,
-    ways: Vec<PairWay>,
-}
-
-#[derive(Deserialize)]
-struct PairWay {
-    way: String,
-    events: Vec<Vec<Event>>,
-}
 
 /// Ways on two devices, with their labels; the events of the second device are drawn.
 const TWO_WAYS: [(&str, &str); 4] = [
@@ -99,13 +33,17 @@ fn read<T: serde::de::DeserializeOwned>(name: &str) -> anyhow::Result<T> {
     serde_json::from_str(&machine::read(&path)?).context(path)
 }
 
+fn size_of(all: &Comparison) -> Option<&Size> {
+    all.sizes.iter().find(|size| size.shape == Shape::square(SIZE))
+}
+
 pub(crate) fn draw() -> anyhow::Result<String> {
     let record: ProcessRecord = read("h200-process.json")?;
     // The first comparison that has the size; later ones repeat it with other numbers of parts.
-    let first = record.comparisons.iter().find(|all| all.size().is_some());
+    let first = record.comparisons.iter().find(|all| size_of(all).is_some());
     let first = first.with_context(|| format!("no product of {SIZE} was measured"))?;
     let run = first.run.as_ref().unwrap_or(&record.run);
-    let ways: Vec<&Way> = first.size().into_iter().flat_map(|size| &size.variants).collect();
+    let ways: Vec<_> = size_of(first).into_iter().flat_map(|size| &size.variants).collect();
     let ways = WAYS
         .iter()
         .map(|name| {
@@ -118,7 +56,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
 }
 
 pub(crate) fn draw_two() -> anyhow::Result<String> {
-    let record: PairRecord = read("h200-two.json")?;
+    let record: TwoRecord = read("h200-two.json")?;
     let size = record.sizes.iter().find(|size| size.shape == Shape::square(SIZE));
     let size = size.with_context(|| format!("no product of {SIZE} was measured on two devices"))?;
     let ways = TWO_WAYS

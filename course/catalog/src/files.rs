@@ -46,7 +46,7 @@ pub fn lock_folder(folder: &Path) -> std::io::Result<FolderLock> {
 /// behind while it wrote the same file.
 ///
 /// # Errors
-/// When that is not possible; the old file is as it was.
+/// When the file cannot be written; the old one stays as it was.
 pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     write_whole_bytes(path, text.as_bytes())
 }

@@ -14,7 +14,7 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Standard output: all of it when `stopped` is none.
     pub output: Vec<u8>,
-    /// The beginning of what it wrote to standard error.
+    /// The beginning of standard error.
     pub errors: String,
     /// The reason when it was stopped from outside.
     pub stopped: Option<Stopped>,
@@ -28,7 +28,7 @@ pub enum Stopped {
     Interrupt,
 }
 
-/// Time between two checks whether the caller was interrupted.
+/// Time between two checks for an interrupt of the caller.
 const POLL: Duration = Duration::from_millis(20);
 
 /// Runs a program to its end, or until `limit` has passed, it has written more than `max_output` bytes, or `interrupted`

@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 pub use sha256::sha256;
 
-/// A reason why PTX does not belong to the sources that lie there.
+/// A reason why PTX does not belong to the sources of the checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stale {
     /// This file, the source or one that it includes, is not what was compiled.
     Edited(String),
-    /// This file is not there any more.
+    /// This file no longer exists.
     Gone(String),
     /// A line of the header names a file without its hash.
     NoHash,
-    /// The header does not say what it was made from.
+    /// The header names no source.
     Untold,
 }
 
-/// The PTX of a source: `kernels/ptx/NAME.ptx` for what is under `kernels`, else `NAME.ptx` beside it.
+/// Returns the path of a source's PTX: `kernels/ptx/NAME.ptx` for a file under `kernels`, else `NAME.ptx` beside it.
 pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     let kernels = root.join("kernels");
     // Names may have dots: `wide.starter.cu` becomes `wide.starter.ptx`.
@@ -32,7 +32,7 @@ pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     }
 }
 
-/// The machine code of a source, if it is committed: `kernels/cubin/NAME.cubin` for what is under `kernels`.
+/// Returns the path of a source's machine code, if it is committed: `kernels/cubin/NAME.cubin` for a file in `kernels`.
 pub fn cubin_of(root: &Path, source: &Path) -> Option<PathBuf> {
     let kernels = root.join("kernels");
     let mut name = source.strip_prefix(&kernels).ok()?.file_stem()?.to_owned();
@@ -46,7 +46,7 @@ pub fn cubin_hash(ptx: &str) -> Option<&str> {
     Some(lines.next()?.1.split_once(" sha256:")?.1)
 }
 
-/// `// key: value` lines at the top.
+/// Returns the `// key: value` lines at the top.
 pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
     ptx.lines()
         .take_while(|line| line.starts_with("//"))
@@ -68,7 +68,7 @@ pub fn compare(root: &Path, ptx: &str) -> Result<(), Stale> {
     compare_with(ptx, |file| std::fs::read(root.join(file)).ok())
 }
 
-/// Compares the hashes of the header with files that `read` returns; none for one that is not there.
+/// Compares the hashes of the header with files that `read` returns; `None` stands for a missing file.
 pub fn compare_with(ptx: &str, read: impl Fn(&str) -> Option<Vec<u8>>) -> Result<(), Stale> {
     let mut n_hashes = 0;
     for (_, rest) in header(ptx).filter(|(key, _)| matches!(*key, "source" | "include")) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Work;
 
-/// Kernels compute indices in an `int`.
+/// Maximum number of elements of a matrix: kernels compute indices in an `int`.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
 /// Examples of sizes, for the end of a message.
@@ -61,7 +61,7 @@ impl Shape {
         }
     }
 
-    /// The shape as a command line takes it: `4096`, `1025x1023x1021`, and of a transpose `30000x333`.
+    /// Formats the shape as a command line takes it: `4096`, `1025x1023x1021`, and of a transpose `30000x333`.
     pub fn typed(self) -> String {
         match self.m == self.n && self.n == self.k {
             true => self.m.to_string(),
@@ -69,7 +69,7 @@ impl Shape {
         }
     }
 
-    /// The shape as a text shows it: `4096`, `1025×1023×1021`, and of a transpose `30000×333`.
+    /// Formats the shape for a text: `4096`, `1025×1023×1021`, and of a transpose `30000×333`.
     pub fn short(self) -> String {
         let is_square = self.m == self.n && (self.k == self.m || self.k == 0);
         match is_square {
@@ -78,7 +78,7 @@ impl Shape {
         }
     }
 
-    /// Multiply-adds of the product; elements of a transpose.
+    /// Returns the multiply-adds of a product, or the elements of a transpose.
     pub fn volume(self) -> f64 {
         self.m as f64 * self.n as f64 * self.k.max(1) as f64
     }
@@ -208,7 +208,7 @@ impl FromStr for Shape {
 mod tests {
     use super::*;
 
-    /// The shape that a text stands for, or why it is refused.
+    /// Parses a shape.
     #[track_caller]
     fn check(text: &str, wanted: Result<[usize; 3], &str>) {
         match (text.parse::<Shape>(), wanted) {

@@ -47,10 +47,10 @@ pub enum Work {
         /// Format of C in memory.
         result: Format,
         /// B is stored as N × K.
-        turned_b: bool,
-        /// Sums of e4m3 stay in the unit, which cuts them at each product. cuBLAS is asked for the same ("fast
-        /// accumulation"); else it adds sums up outside of the unit from time to time.
-        fast_sums: bool,
+        b_transposed: bool,
+        /// Partial sums of FP8 stay in the tensor core, which truncates them (cuBLAS calls it fast accumulation);
+        /// otherwise the kernel periodically adds partial sums outside the tensor core.
+        fast_accumulation: bool,
     },
     /// out = inᵀ in FP32.
     Transpose,
@@ -102,34 +102,36 @@ const fn transpose(name: &'static str, source: &'static str) -> Kernel {
     Kernel { name, source: Some(source), work: Work::Transpose }
 }
 
-const fn transposed(name: &'static str, a: bool, b: bool) -> Kernel {
-    Kernel { name, source: Some("v08_gemm_transposed"), work: Work::SgemmTransposed { a, b } }
-}
-
-const fn on_tensor_cores(
-    name: &'static str,
-    source: &'static str,
-    [operands, result]: [Format; 2],
-    [turned_b, fast_sums]: [bool; 2],
-) -> Kernel {
-    Kernel { name, source: Some(source), work: Work::Tensor { operands, result, turned_b, fast_sums } }
+const fn transposed(name: &'static str, work: Work) -> Kernel {
+    Kernel { name, source: Some("v08_gemm_transposed"), work }
 }
 
 const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
-    on_tensor_cores(name, source, [operands, Format::Fp32], [false; 2])
+    let result = Format::Fp32;
+    let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
+    Kernel { name, source: Some(source), work }
 }
 
 const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> Kernel {
-    on_tensor_cores(name, source, [Format::Bf16, result], [false; 2])
+    let operands = Format::Bf16;
+    let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
+    Kernel { name, source: Some(source), work }
 }
 
-/// `wgmma` takes B of all formats but those of 16 bits only as N × K.
-const fn turned(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
-    on_tensor_cores(name, source, formats, [true, false])
+/// A kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
+const fn with_b_transposed(
+    name: &'static str,
+    source: &'static str,
+    [operands, result]: [Format; 2],
+) -> Kernel {
+    let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: false };
+    Kernel { name, source: Some(source), work }
 }
 
-const fn with_fast_sums(name: &'static str, source: &'static str, formats: [Format; 2]) -> Kernel {
-    on_tensor_cores(name, source, formats, [true, true])
+const fn fast_fp8(name: &'static str, result: Format) -> Kernel {
+    let operands = Format::E4m3;
+    let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: true };
+    Kernel { name, source: Some("v12_fp8"), work }
 }
 
 const fn cpu(name: &'static str) -> Kernel {
@@ -220,10 +222,10 @@ pub const STEPS: &[Step] = &[
             transpose("transpose_swizzled", "v08_transpose_swizzled"),
             transpose("transpose_rectangular", "v08_transpose_rectangular"),
             transpose("transpose_float4", "v08_transpose_float4"),
-            transposed("sgemm_v08_nn", false, false),
-            transposed("sgemm_v08_nt", false, true),
-            transposed("sgemm_v08_tn", true, false),
-            transposed("sgemm_v08_tt", true, true),
+            transposed("sgemm_v08_nn", Work::SgemmTransposed { a: false, b: false }),
+            transposed("sgemm_v08_nt", Work::SgemmTransposed { a: false, b: true }),
+            transposed("sgemm_v08_tn", Work::SgemmTransposed { a: true, b: false }),
+            transposed("sgemm_v08_tt", Work::SgemmTransposed { a: true, b: true }),
         ],
     },
     Step {
@@ -301,11 +303,11 @@ pub const STEPS: &[Step] = &[
             bf16_gemm("gemm_v12_split_64x64_f32", "v12_split", Format::Fp32),
             bf16_gemm("gemm_v12_split_64x64_bf16", "v12_split", Format::Bf16),
             tensor("sgemm_v12_six_bf16", "v12_six_bf16", Format::Fp32),
-            turned("gemm_v12_tf32_f32", "v12_tf32", [Format::Tf32, Format::Fp32]),
-            with_fast_sums("gemm_v12_fp8_fast_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
-            with_fast_sums("gemm_v12_fp8_fast_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
-            turned("gemm_v12_fp8_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
-            turned("gemm_v12_fp8_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
+            with_b_transposed("gemm_v12_tf32_f32", "v12_tf32", [Format::Tf32, Format::Fp32]),
+            fast_fp8("gemm_v12_fp8_fast_f32", Format::Fp32),
+            fast_fp8("gemm_v12_fp8_fast_bf16", Format::Bf16),
+            with_b_transposed("gemm_v12_fp8_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
+            with_b_transposed("gemm_v12_fp8_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
         ],
     },
 ];
@@ -335,7 +337,7 @@ pub const PROGRAMS: [Standalone; 1] = [Standalone {
     command: "cargo run --release -p v13 -- run",
 }];
 
-/// The error of a name that no step with kernels has.
+/// The error for a name that no step with kernels has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct UnknownStep {
     pub asked: String,
@@ -360,7 +362,7 @@ impl fmt::Display for UnknownStep {
     }
 }
 
-/// The steps that there are, in short: `v00 … v12`. A number that is missing is a step to come.
+/// Formats the numbers of the steps: `v00 … v12`. A number that is missing is a step to come.
 pub fn range() -> String {
     let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
     let words = runs.filter_map(|run| match run {
@@ -392,12 +394,12 @@ pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
     })
 }
 
-/// A step whose name begins alike, or holds what was asked for.
+/// Finds a step whose name shares its first letters with `asked`, or contains it.
 fn nearest(asked: &str) -> Option<&'static str> {
-    const ENOUGH: usize = 3;
+    const MIN_COMMON: usize = 3;
     let alike = |step: &&Step| {
         let common = step.name.bytes().zip(asked.bytes()).take_while(|(a, b)| a == b).count();
-        common >= ENOUGH || (asked.len() >= ENOUGH && step.name.contains(asked))
+        common >= MIN_COMMON || (asked.len() >= MIN_COMMON && step.name.contains(asked))
     };
     STEPS.iter().find(alike).map(|step| step.name)
 }
@@ -415,7 +417,7 @@ impl Step {
 }
 
 impl Work {
-    /// The shape of this work at a size that was asked for: a transpose has no K. `None` where a product lacks it.
+    /// Returns the shape of this work at a size: a transpose has no K. `None` for a product without K.
     pub fn shape(self, size: crate::Shape) -> Option<crate::Shape> {
         match (self, size.k) {
             (Work::Transpose, _) => Some(crate::Shape { k: 0, ..size }),
@@ -425,10 +427,10 @@ impl Work {
     }
 
     /// Returns whether A is stored as K × M, and B as N × K.
-    pub fn turned(self) -> [bool; 2] {
+    pub fn transposed(self) -> [bool; 2] {
         match self {
             Work::SgemmTransposed { a, b } => [a, b],
-            Work::Tensor { turned_b, .. } => [false, turned_b],
+            Work::Tensor { b_transposed, .. } => [false, b_transposed],
             _ => [false; 2],
         }
     }

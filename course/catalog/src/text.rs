@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 
-/// Rows of cells under headings; the first column is text, the others are numbers and stand to the right.
+/// A table of cells under headings: the first column is text, the others are numbers, aligned to the right.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     headings: Vec<String>,
@@ -31,7 +31,7 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Leaves out columns in which nothing stands.
+    /// Removes empty columns.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
         let is_empty =
@@ -45,7 +45,7 @@ impl Table {
         self
     }
 
-    /// The whole table, each line indented by two spaces and without trailing blanks.
+    /// Formats the table, each line indented by two spaces and without trailing blanks.
     pub fn render(&self, paint: Paint) -> String {
         let n_columns = self.rows.iter().chain([&self.headings]).map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -75,7 +75,7 @@ impl Table {
     }
 }
 
-/// A text in lines of at most `width` columns, each after `indent`; words are never broken.
+/// Wraps a text in lines of at most `width` columns, each after `indent`; words are never broken.
 pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     let mut out = String::new();
     for line in text.trim().lines() {
@@ -95,7 +95,7 @@ pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     out
 }
 
-/// A word as one would type it in a shell: in quotes where it needs them.
+/// Quotes a word for a shell where it needs quotes.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     match !text.is_empty() && text.chars().all(plain) {
@@ -104,7 +104,7 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// A number with at most so many digits behind the point, and no zeros at their end.
+/// Formats a number with at most `digits` digits behind the point, and no zeros at their end.
 pub fn number(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match text.contains('.') {
@@ -113,18 +113,18 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
-/// The day of a date such as `2026-11-21T23:28:45Z`.
+/// Returns the day of a date such as `2026-11-21T23:28:45Z`.
 pub fn day(date: &str) -> &str {
     date.split('T').next().unwrap_or(date)
 }
 
-/// `H100` for `NVIDIA H100 80GB HBM3`.
+/// Shortens the name of a device: `H100` for `NVIDIA H100 80GB HBM3`.
 pub fn short_device(device: &str) -> &str {
     let mut words = device.split_whitespace().filter(|word| *word != "NVIDIA");
     words.next().unwrap_or_default()
 }
 
-/// For HTML and XML. Neither has a way to write most control characters: U+FFFD stands for them.
+/// Escapes a text for HTML and XML, which cannot contain most control characters: U+FFFD replaces them.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -142,7 +142,7 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// `1 048 576`: digits by three, with what stands between the groups.
+/// Groups digits by three, with a separator: `1 048 576`.
 pub fn grouped(n: impl Into<i128>, gap: &str) -> String {
     let n = n.into();
     let digits = n.unsigned_abs().to_string();

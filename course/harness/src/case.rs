@@ -71,7 +71,7 @@ drawn!(f32 => fp32, f64 => fp64, Bf16 => bf16, E4m3 => e4m3);
 /// A and B of a problem as the kernel takes them.
 pub(crate) fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'_, [T]>) {
     let Shape { m, n, k } = problem.shape;
-    let [turn_a, turn_b] = work.turned();
+    let [turn_a, turn_b] = work.transposed();
     let store = |x, rows, cols, turn| match turn {
         true => Cow::Owned(transposed(x, rows, cols)),
         false => Cow::Borrowed(x),

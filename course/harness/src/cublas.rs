@@ -168,7 +168,7 @@ pub struct Flags {
 impl Flags {
     pub(crate) fn of(work: Work, shape: Shape) -> Self {
         let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
-        let [turn_a, turn_b] = work.turned();
+        let [turn_a, turn_b] = work.transposed();
         let op = |turn| if turn { Op::CUBLAS_OP_T } else { Op::CUBLAS_OP_N };
         Self {
             first: op(turn_b),
@@ -180,7 +180,7 @@ impl Flags {
             second_stride: if turn_a { m } else { k },
             c_stride: n,
             tf32: matches!(work, Work::Tensor { operands: Format::Tf32, .. }),
-            fast_sums: matches!(work, Work::Tensor { fast_sums: true, .. }),
+            fast_sums: matches!(work, Work::Tensor { fast_accumulation: true, .. }),
         }
     }
 }

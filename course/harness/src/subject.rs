@@ -317,7 +317,7 @@ impl<'a> Subject<'a> {
                 shape,
                 a: T::widen(&inputs.a),
                 b: T::widen(b),
-                turned: self.work.turned(),
+                turned: self.work.transposed(),
             }),
             right_on_integers,
         };

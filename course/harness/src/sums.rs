@@ -145,10 +145,10 @@ fn product<R: Real, T: Element<R>>(
     seed: u64,
 ) -> Result<(String, Option<String>), StepError> {
     let Shape { m, n, k } = shape;
-    let turned = work.turned();
+    let is_transposed = work.transposed();
     let draw = |operand: u64, rows, cols| {
         let drawn = elements::<T>(Data::Reals, seed, operand, k, rows * cols);
-        match turned[operand as usize] {
+        match is_transposed[operand as usize] {
             true => transposed(&drawn, rows, cols),
             false => drawn,
         }

@@ -8,9 +8,11 @@ pub mod busiest;
 pub mod ceilings;
 pub mod duel;
 pub mod machine_code;
+pub mod process;
 pub mod profile;
 pub mod record;
 pub mod sanitizer;
 pub mod sums;
+pub mod two;
 
 pub use record::{Measurement, Outcome, Record, Run, Samples};

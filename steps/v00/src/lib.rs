@@ -22,7 +22,7 @@ use catalog::Shape;
 /// One way to compute C = A · B: the shape, A, B, and C, which is overwritten.
 pub type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
 
-/// All of them by their names in records, in the order in which the book explains them.
+/// All ways by their names in records, in the order in which the book explains them.
 pub const VARIANTS: [(&str, Multiply); 6] = [
     ("cpu_serial", serial::multiply),
     ("cpu_reordered", reordered::multiply),

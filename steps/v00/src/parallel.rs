@@ -27,10 +27,11 @@ use catalog::Shape;
 
 use crate::threads::{Queue, n_threads, on_threads};
 
-/// Length of the pieces of panels that meet in one go: a piece of a panel of B stays in the first-level cache.
+/// Depth of the pieces of panels that are multiplied at once: a piece of a panel of B stays in the first-level cache.
 const KC: usize = 256;
 /// Rows of a band, at most: its pieces of A stay in the second-level cache.
 const MC: usize = 192;
+
 /// C = A · B on all cores, with the widest vectors that they have.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     multiply_with(Lanes::best(), n_threads(shape), shape, a, b, c);

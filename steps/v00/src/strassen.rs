@@ -38,7 +38,7 @@ const BAND: usize = 32;
 /// Factors of the quadrants 11, 12, 21, 22.
 type Factors = [f32; 4];
 
-/// One of the seven: of what, and where to.
+/// One of the seven products: the factors of its operands, and those of its sum in C.
 struct Product {
     of_a: Factors,
     of_b: Factors,

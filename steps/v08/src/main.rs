@@ -14,24 +14,24 @@ const RECTANGULAR: Code = code!("v08_transpose_rectangular");
 const FLOAT4: Code = code!("v08_transpose_float4");
 const GEMM: Code = code!("v08_gemm_transposed");
 
-/// Edge of the squares that a block moves, and of the larger ones.
+/// Edge of the square tile that a block moves, and of the larger one of `transpose_float4`.
 const EDGE: u32 = TILE.constant("TILE");
-const LARGE: u32 = FLOAT4.constant("TILE");
-/// Threads that share a square: one for each element; for several rows; for 4 x 4 elements.
-const ALL: u32 = EDGE * EDGE;
-const SOME: u32 = EDGE * RECTANGULAR.constant("ROWS");
-const QUARTER: u32 = LARGE / 4;
+const FLOAT4_EDGE: u32 = FLOAT4.constant("TILE");
+/// Threads of a block: one for each element of the tile; for an element in several rows; for 4 x 4 elements.
+const THREAD_PER_ELEMENT: u32 = EDGE * EDGE;
+const THREAD_PER_COLUMN_PART: u32 = EDGE * RECTANGULAR.constant("ROWS");
+const THREAD_PER_4X4: u32 = (FLOAT4_EDGE / 4) * (FLOAT4_EDGE / 4);
 
 const KERNELS: &[Kernel] = &[
     Kernel::transpose("transpose_serial", THREADS, serial, transpose),
     Kernel::transpose("transpose_row_per_thread", THREADS, row_per_thread, transpose),
-    Kernel::transpose("transpose_coalesced_reads", COALESCED, tiles::<EDGE, ALL>, transpose),
-    Kernel::transpose("transpose_coalesced_writes", COALESCED, tiles::<EDGE, ALL>, transpose),
-    Kernel::transpose("transpose_tile", TILE, tiles::<EDGE, ALL>, transpose),
-    Kernel::transpose("transpose_padded", PADDED, tiles::<EDGE, ALL>, transpose),
-    Kernel::transpose("transpose_swizzled", SWIZZLED, tiles::<EDGE, ALL>, transpose),
-    Kernel::transpose("transpose_rectangular", RECTANGULAR, tiles::<EDGE, SOME>, transpose),
-    Kernel::transpose("transpose_float4", FLOAT4, tiles::<LARGE, { QUARTER * QUARTER }>, transpose),
+    Kernel::transpose("transpose_coalesced_reads", COALESCED, tiles::<EDGE, THREAD_PER_ELEMENT>, transpose),
+    Kernel::transpose("transpose_coalesced_writes", COALESCED, tiles::<EDGE, THREAD_PER_ELEMENT>, transpose),
+    Kernel::transpose("transpose_tile", TILE, tiles::<EDGE, THREAD_PER_ELEMENT>, transpose),
+    Kernel::transpose("transpose_padded", PADDED, tiles::<EDGE, THREAD_PER_ELEMENT>, transpose),
+    Kernel::transpose("transpose_swizzled", SWIZZLED, tiles::<EDGE, THREAD_PER_ELEMENT>, transpose),
+    Kernel::transpose("transpose_rectangular", RECTANGULAR, tiles::<EDGE, THREAD_PER_COLUMN_PART>, transpose),
+    Kernel::transpose("transpose_float4", FLOAT4, tiles::<FLOAT4_EDGE, THREAD_PER_4X4>, transpose),
     Kernel::tiled("sgemm_v08_nn", GEMM),
     Kernel::tiled("sgemm_v08_nt", GEMM),
     Kernel::tiled("sgemm_v08_tn", GEMM),
@@ -53,7 +53,7 @@ fn row_per_thread(shape: Shape) -> LaunchConfig {
     LaunchConfig { grid_dim: (1, blocks(shape.m, ROWS), 1), block_dim: (ROWS, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// One block per square of the input, `EDGE` on a side.
+/// The launch of one block per square tile of the input, `EDGE` on a side.
 fn tiles<const EDGE: u32, const THREADS: u32>(shape: Shape) -> LaunchConfig {
     LaunchConfig {
         grid_dim: (blocks(shape.n, EDGE), blocks(shape.m, EDGE), 1),

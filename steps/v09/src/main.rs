@@ -68,7 +68,7 @@ fn multiply(blas: &CudaBlas, product: Product<'_>) -> Result<(), CublasError> {
 // ANCHOR_END: multiply
 
 // ANCHOR: flags
-/// How an operand lies in memory, always row-major.
+/// The storage of an operand, always row-major.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stored {
     /// A as M × K, B as K × N.
@@ -79,7 +79,7 @@ enum Stored {
 }
 
 impl Stored {
-    /// cuBLAS sees the transpose of what we store; so it has to turn an operand exactly if we stored it transposed.
+    /// cuBLAS sees the transpose of what we store; so it has to transpose an operand exactly if we stored it transposed.
     fn op(self) -> Op {
         match self {
             Stored::AsIs => Op::CUBLAS_OP_N,

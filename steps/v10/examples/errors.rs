@@ -32,15 +32,18 @@ struct Compared {
 #[derive(Clone, Copy)]
 enum Takes {
     Matrices,
-    /// α, and tensor maps: of A and of B, which has a row for each column, with so many rows in a box; and of C. Two
-    /// blocks work together.
-    Maps(Element, [u32; 2]),
+    /// α, and tensor maps of A, of B stored transposed, and of C. Clusters are pairs of blocks.
+    Maps(
+        Element,
+        /// Rows of a box of A, and of one of B.
+        [u32; 2],
+    ),
 }
 
 #[derive(Clone, Copy)]
 enum Operands {
     Fp32,
-    /// Three numbers of bf16 each, by a kernel that comes first.
+    /// Three bf16 parts of each element, split by a kernel that is launched first.
     Parts,
     Bf16,
     E4m3,
@@ -59,7 +62,7 @@ impl Compared {
         }
     }
 
-    /// v12's, with a ring of tiles and boxes of C.
+    /// A kernel of v12, with a ring of tiles and boxes of C.
     const fn on_hopper(heading: &'static str, code: Code, entry: &'static str, takes: Takes) -> Self {
         Self { threads: 288, shared: 229_440, takes, ..Self::new(heading, code, entry) }
     }
@@ -174,7 +177,7 @@ struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    /// The errors of C, from elements that are rounded before.
+    /// Returns the errors of C, computed from rounded elements.
     fn errors<T: Real>(&self, a: &[f32], b: &[f32], round: impl Fn(f32) -> T) -> Result<Errors, Failure> {
         let short = |x: &[f32]| x.iter().map(|v| round(*v)).collect::<Vec<T>>();
         let (a, b) = (short(a), short(b));
@@ -257,7 +260,7 @@ impl Launch<'_> {
         Ok(self.stream.clone_dtoh(&c)?)
     }
 
-    /// Address of elements. All work on them is in one stream.
+    /// Returns the address of elements, which only one stream uses.
     fn address<T: Real>(&self, x: &CudaSlice<T>) -> u64 {
         x.device_ptr(self.stream).0
     }

@@ -8,12 +8,13 @@ use harness::{Code, Gemm, Kernel, Shape, blocks, code, launch_gemm};
 /// Tile of C that a block owns.
 const BM: u32 = 128;
 const BN: u32 = 128;
-/// Threads that share it: eight warps, or four with twice as much each.
+/// Threads of a block: eight warps.
 const THREADS: u32 = 256;
+/// Threads of a block of four warps, each of which owns twice as much of the tile.
 const LARGE_WARPS_THREADS: u32 = 128;
-/// Rows and columns of C that a block of eight such warps owns.
-const LYING: [u32; 2] = [128, 256];
-const UPRIGHT: [u32; 2] = [256, 128];
+/// Rows and columns of the tile of C that a block of eight such warps owns.
+const TILE_WIDE: [u32; 2] = [128, 256];
+const TILE_TALL: [u32; 2] = [256, 128];
 
 const WMMA: Code = code!("v10_wmma");
 const SHARED: Code = code!("v10_shared");
@@ -29,10 +30,10 @@ const KERNELS: &[Kernel] = &[
     Kernel::sgemm("tf32gemm_v10_shared", SHARED, geometry, launch),
     Kernel::bf16("bf16gemm_v10_large_warps", LARGE_WARPS, large_warps_geometry, launch),
     Kernel::sgemm("tf32gemm_v10_large_warps", LARGE_WARPS, large_warps_geometry, launch),
-    Kernel::bf16("bf16gemm_v10_ahead", AHEAD, |shape| deep_geometry(shape, LYING, 2), launch),
-    Kernel::sgemm("tf32gemm_v10_ahead", AHEAD, |shape| deep_geometry(shape, LYING, 4), launch),
-    Kernel::bf16("bf16gemm_v10_parts", PARTS, |shape| deep_geometry(shape, UPRIGHT, 2), launch),
-    Kernel::sgemm("tf32gemm_v10_parts", PARTS, |shape| deep_geometry(shape, UPRIGHT, 4), launch),
+    Kernel::bf16("bf16gemm_v10_ahead", AHEAD, |shape| deep_geometry(shape, TILE_WIDE, 2), launch),
+    Kernel::sgemm("tf32gemm_v10_ahead", AHEAD, |shape| deep_geometry(shape, TILE_WIDE, 4), launch),
+    Kernel::bf16("bf16gemm_v10_parts", PARTS, |shape| deep_geometry(shape, TILE_TALL, 2), launch),
+    Kernel::sgemm("tf32gemm_v10_parts", PARTS, |shape| deep_geometry(shape, TILE_TALL, 4), launch),
     Kernel::sgemm("sgemm_v10_three_tf32", THREE_TF32, geometry, launch),
 ];
 
@@ -52,13 +53,13 @@ fn large_warps_geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig { block_dim: (LARGE_WARPS_THREADS, 1, 1), ..geometry(shape) }
 }
 
-/// Two tiles of A and two of B, 128 bytes of k deep, 16 more behind each row; elements of so many bytes.
-fn deep_geometry(shape: Shape, [bm, bn]: [u32; 2], bytes: u32) -> LaunchConfig {
-    let (depth, padding) = (128 / bytes, 16 / bytes);
+/// Two tiles of A and two of B: 128 bytes of k deep, each row padded by 16; an element has `element_bytes` bytes.
+fn deep_geometry(shape: Shape, [bm, bn]: [u32; 2], element_bytes: u32) -> LaunchConfig {
+    let (depth, padding) = (128 / element_bytes, 16 / element_bytes);
     let elements = bm * (depth + padding) + depth * (bn + padding);
     LaunchConfig {
         grid_dim: (blocks(shape.n, bn), blocks(shape.m, bm), 1),
-        shared_mem_bytes: 2 * elements * bytes,
+        shared_mem_bytes: 2 * elements * element_bytes,
         ..geometry(shape)
     }
 }

@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Each element as one chain of multiply-adds.
+/// Computes each element as one chain of multiply-adds.
 fn one_after_another(a: &[f32], b: &[f32]) -> Vec<f32> {
     let Shape { m, n, k } = SHAPE;
     let mut c = vec![0.0f32; m * n];

@@ -3,14 +3,54 @@
 //! One time, in microseconds: `launch + step · (rounds of steps) + tile · (rounds of tiles)`, what sharing a tile costs,
 //! and what it costs to pack operands. The constants are fitted to measured times of other products ([`fit`]).
 
+use serde::{Deserialize, Serialize};
+
 use crate::plans::{Plan, Sharing};
 
-pub const TERMS: usize = 9;
+const TERMS: usize = 9;
 
-/// The constants of a plan, in microseconds: of a launch; of a step when all blocks of a multiprocessor work; when one
-/// does; when two of three do; of a tile; of sharing tiles; of each part of a shared tile; of an operand that is packed;
-/// of a million floats of it.
-pub type Constants = [f64; TERMS];
+/// A value for each term of a cost: how often the term counts in a product, or a plan's constant for it, in
+/// microseconds. A file has the values in the order of the fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "[f64; TERMS]", into = "[f64; TERMS]")]
+pub struct CostTerms {
+    pub launch: f64,
+    /// A step, when all blocks of a multiprocessor work.
+    pub step: f64,
+    /// A step of a block that works alone.
+    pub alone: f64,
+    /// A step of two blocks, where three or more have room.
+    pub two: f64,
+    pub tile: f64,
+    /// Sharing tiles, once per product.
+    pub shared: f64,
+    /// A part of a shared tile.
+    pub part: f64,
+    /// An operand that is packed.
+    pub pack: f64,
+    /// A million floats of packed operands.
+    pub packed: f64,
+}
+
+impl From<[f64; TERMS]> for CostTerms {
+    fn from([launch, step, alone, two, tile, shared, part, pack, packed]: [f64; TERMS]) -> Self {
+        Self { launch, step, alone, two, tile, shared, part, pack, packed }
+    }
+}
+
+impl From<CostTerms> for [f64; TERMS] {
+    fn from(all: CostTerms) -> Self {
+        let CostTerms { launch, step, alone, two, tile, shared, part, pack, packed } = all;
+        [launch, step, alone, two, tile, shared, part, pack, packed]
+    }
+}
+
+impl CostTerms {
+    #[must_use]
+    pub fn map(self, change: impl FnMut(f64) -> f64) -> Self {
+        <[f64; TERMS]>::from(self).map(change).into()
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
@@ -25,16 +65,16 @@ impl Work {
     }
 }
 
-/// How often each constant counts in a product.
+/// Returns how often each term counts in a product; `None` where the plan cannot share it in this way.
 // ANCHOR: terms
-pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<Constants> {
+pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<CostTerms> {
     let (Work { sharing, packed, .. }, [m, n, k]) = (*work, work.shape);
     let (tiles, steps) = (plan.tiles(m, n), plan.steps(k));
     let shares = plan.shares(tiles, steps, sharing, n_sms)?;
     let (at_once, slots) = (plan.blocks as usize, n_sms * plan.blocks as usize);
     let floats =
         [m * k, k * n].into_iter().zip(packed).filter(|(_, packed)| *packed).map(|(floats, _)| floats as f64);
-    let (packs, floats) = (floats.clone().count() as f64, floats.sum::<f64>() / 1e6);
+    let (pack, packed) = (floats.clone().count() as f64, floats.sum::<f64>() / 1e6);
     let (step, rounds) = (steps as f64, tiles.div_ceil(slots) as f64);
     if sharing == Sharing::Tiles {
         // The fullest multiprocessor, whose last blocks may be fewer than it has room for. Three are as good as four.
@@ -43,36 +83,48 @@ pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<Constants> {
         let alone = |blocks: usize| {
             if left == blocks && at_once > blocks { step } else { 0.0 }
         };
-        return Some([
-            1.0,
-            step * (fullest - left) as f64,
-            alone(1),
-            alone(2),
-            rounds,
-            0.0,
-            0.0,
-            packs,
-            floats,
-        ]);
+        return Some(CostTerms {
+            launch: 1.0,
+            step: step * (fullest - left) as f64,
+            alone: alone(1),
+            two: alone(2),
+            tile: rounds,
+            shared: 0.0,
+            part: 0.0,
+            pack,
+            packed,
+        });
     }
     let whole_rounds = (shares.whole / slots) as f64;
     let share = ((tiles - shares.whole) * steps) as f64 / shares.blocks as f64;
-    let together = (whole_rounds * step + share) * at_once as f64;
-    Some([1.0, together, 0.0, 0.0, whole_rounds + (share / step).max(1.0), 1.0, step / share, packs, floats])
+    Some(CostTerms {
+        launch: 1.0,
+        step: (whole_rounds * step + share) * at_once as f64,
+        alone: 0.0,
+        two: 0.0,
+        tile: whole_rounds + (share / step).max(1.0),
+        shared: 1.0,
+        part: step / share,
+        pack,
+        packed,
+    })
 }
 // ANCHOR_END: terms
 
-pub fn expected(constants: &Constants, terms: &Constants) -> f64 {
+/// Returns the expected time in microseconds: each constant as often as its term counts.
+pub fn expected(constants: &CostTerms, terms: &CostTerms) -> f64 {
+    let [constants, terms] = [constants, terms].map(|all| <[f64; TERMS]>::from(*all));
     constants.iter().zip(terms).map(|(constant, term)| constant * term).sum()
 }
 
-/// The constants, none negative, with which the expected times come closest to measured ones, in parts of these:
-/// `(terms, time)` each. Coordinate descent on the squares.
-pub fn fit(measured: &[(Constants, f64)]) -> Constants {
+/// Fits the constants, none negative, to measured pairs of terms and time: the least squares of relative errors, by
+/// coordinate descent.
+pub fn fit(measured: &[(CostTerms, f64)]) -> CostTerms {
     const SWEEPS: usize = 20_000;
     let mut squares = [[0.0; TERMS]; TERMS];
     let mut toward = [0.0; TERMS];
     for (terms, time) in measured {
+        let terms = <[f64; TERMS]>::from(*terms);
         for (i, term) in terms.iter().enumerate() {
             toward[i] += term / time;
             for (j, other) in terms.iter().enumerate() {
@@ -89,7 +141,7 @@ pub fn fit(measured: &[(Constants, f64)]) -> Constants {
             }
         }
     }
-    constants
+    constants.into()
 }
 
 #[cfg(test)]
@@ -101,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_fit_finds_the_constants_of_times_that_follow_them() {
-        let constants = [2.0, 0.5, 0.7, 0.9, 1.5, 3.0, 0.25, 1.0, 2.0];
+        let constants = CostTerms::from([2.0, 0.5, 0.7, 0.9, 1.5, 3.0, 0.25, 1.0, 2.0]);
         let plan = PLANS.iter().find(|plan| plan.blocks == 3).expect("there is one");
         let mut measured = Vec::new();
         for i in 1..60 {
@@ -124,7 +176,7 @@ mod tests {
         // 288 tiles on 132 multiprocessors are three rounds; shared out, 2.18.
         let steps = |sharing| {
             let work = Work { shape: [3072; 3], sharing, packed: [false; 2] };
-            terms(&STREAM_K, &work, H200).expect("possible")[1]
+            terms(&STREAM_K, &work, H200).expect("possible").step
         };
         assert_eq!(steps(Sharing::Tiles), 3.0 * 192.0);
         let shared = steps(Sharing::LastRound) / 192.0;

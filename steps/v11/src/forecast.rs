@@ -1,10 +1,10 @@
-//! The time of a plan that nobody has timed, from its multipliers' machine code and from what it copies.
+//! Predicts the time of a plan that was never timed, from the machine code of its consumer warps and from its copies.
 //!
 //! [`Forecast::constants`] gives the same constants that [`fit`](crate::costs::fit) finds for plans that were timed.
 
 use std::collections::BTreeMap;
 
-use crate::costs::{Constants, TERMS, Work, expected, terms};
+use crate::costs::{CostTerms, Work, expected, terms};
 use crate::gemm::Costs;
 use crate::plans::{Plan, Sharing, Source};
 
@@ -18,7 +18,7 @@ const FLOAT: f64 = 4.0;
 /// Instructions of a thread for what it copies with one of them: this one, and two for the address.
 const COPY_INSTRUCTIONS: f64 = 3.0;
 
-/// Predicted times of the warps that multiply, in microseconds.
+/// Predicted times of the consumer warps, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
     /// A step of one block, when all blocks of a multiprocessor work: the time of all, divided by their number.
@@ -40,7 +40,7 @@ impl Forecast {
         let warp_ks = bm * bn * bk / multiply_adds / WARP;
         let issue = warp_ks * (multiply_adds + loads) / SCHEDULERS;
         let shared = warp_ks * loads * 2.0;
-        let idle = SCHEDULERS / SCHEDULERS.min(f64::from(plan.multipliers()) / WARP);
+        let idle = SCHEDULERS / SCHEDULERS.min(f64::from(plan.consumers()) / WARP);
         let step = issue.max(shared) / MHZ;
         Self {
             step,
@@ -53,7 +53,7 @@ impl Forecast {
     /// The constants of a plan. What copies take of shared memory and of the schedulers is added to each step. What a
     /// launch, sharing and packing cost is the mean of the plans that were timed.
     // ANCHOR: constants
-    pub fn constants(&self, plan: &Plan, timed: &Costs) -> Constants {
+    pub fn constants(&self, plan: &Plan, timed: &Costs) -> CostTerms {
         let [bm, bn, bk] = plan.tile.map(f64::from);
         let bytes = (bm + bn) * bk * FLOAT;
         // Bytes that one instruction of a thread copies.
@@ -64,41 +64,38 @@ impl Forecast {
         };
         let issue = bytes / copied / WARP * COPY_INSTRUCTIONS / SCHEDULERS;
         let copies = (bytes / SHARED_BYTES + issue) / MHZ;
-        let [launch, .., shared, part, pack, packed] = mean(timed);
-        [
-            launch,
-            self.step + copies,
-            self.alone + copies,
-            self.two + 2.0 * copies,
-            self.tile,
-            shared,
-            part,
-            pack,
-            packed,
-        ]
+        CostTerms {
+            step: self.step + copies,
+            alone: self.alone + copies,
+            two: self.two + 2.0 * copies,
+            tile: self.tile,
+            ..mean(timed)
+        }
     }
     // ANCHOR_END: constants
 }
 
-fn mean(timed: &Costs) -> Constants {
+/// Returns the mean of each constant over the plans where it is not 0.
+fn mean(timed: &Costs) -> CostTerms {
     let all = timed.plans.values().flat_map(|costs| [costs.float4s, costs.floats]);
-    let all: Vec<Constants> = all.collect();
-    std::array::from_fn(|i| {
+    let all: Vec<[f64; _]> = all.map(Into::into).collect();
+    let mean = |i: usize| {
         let there = all.iter().map(|constants| constants[i]).filter(|c| *c > 0.0);
         there.clone().sum::<f64>() / there.count().max(1) as f64
-    })
+    };
+    std::array::from_fn(mean).into()
 }
 
 /// The best time that constants give a product, and how it is shared out then. `None` where the plan cannot do it.
 pub fn best(
     plan: &Plan,
-    constants: &Constants,
+    constants: &CostTerms,
     shape: [usize; 3],
     packed: [bool; 2],
     n_sms: usize,
 ) -> Option<(f64, Sharing)> {
     let of = |sharing| {
-        let terms: [f64; TERMS] = terms(plan, &Work { shape, sharing, packed }, n_sms)?;
+        let terms = terms(plan, &Work { shape, sharing, packed }, n_sms)?;
         Some((expected(constants, &terms), sharing))
     };
     let all = [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds];

@@ -21,16 +21,16 @@ struct Plan {
     bn: u32,
     /// Threads of a block.
     threads: u32,
-    /// Bytes of shared memory that its launch asks for.
+    /// Bytes of dynamic shared memory.
     shared: u32,
 }
 
-/// Shared memory in the kernel's declarations, none in its launch.
+/// The plan of a kernel that declares its shared memory.
 const fn plan(bm: u32, bn: u32, tm: u32, tn: u32) -> Plan {
     Plan { bm, bn, threads: bm / tm * (bn / tn), shared: 0 }
 }
 
-/// `stages` pairs of tiles that are `bk` deep, and the sums that `slices` groups of warps hand to each other.
+/// The plan of `stages` pairs of tiles of depth `bk`, and the accumulators that `slices` groups of warps exchange.
 const fn ring(bm: u32, bn: u32, bk: u32, [tm, tn]: [u32; 2], slices: u32, stages: u32) -> Plan {
     const FLOAT: u32 = 4;
     Plan {
@@ -46,7 +46,7 @@ const SMALL_TILE: Plan = plan(64, 64, 8, 8);
 const SLICES_16X32: Plan = ring(16, 32, 32, [4, 4], 4, 4);
 const SLICES_32X32: Plan = ring(32, 32, 32, [8, 4], 4, 6);
 const LARGE_RING: Plan = ring(256, 128, 16, [8, 16], 1, 4);
-/// The large ring with warps that copy, and with barriers.
+/// The large ring with producer warps, and with barriers.
 const PRODUCER: Plan = Plan { threads: STREAM_K.threads(), shared: STREAM_K.shared(), ..LARGE_RING };
 // ANCHOR_END: tiles
 
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("tune") => tune::main(),
         Some("search") => search::main(),
-        // For `--size`.
+        // Prints sizes for `--size`.
         Some("shapes") => {
             let shapes: Vec<_> = drawn::shapes().iter().map(Shape::to_string).collect();
             match harness::out::write(&format!("{}\n", shapes.join(","))) {
@@ -114,14 +114,14 @@ impl Plan {
     }
 }
 
-/// Names what the rows of A and B lack for tensor maps.
+/// Reports the alignment that rows of A and B need for tensor maps.
 fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
     let aligned = |cols: usize| (cols * size_of::<f32>()).is_multiple_of(ALIGNED);
     (!aligned(shape.n) || !aligned(shape.k))
         .then_some("a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4")
 }
 
-/// A launch with A and B as tensor maps; then `more` arguments, between which C stands.
+/// Launches a kernel with A and B as tensor maps, and C between the arguments `before_c` and `after_c`.
 fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Result<(), DriverError> {
     let Shape { m, n, k } = gemm.shape;
     gemm.allow_shared()?;
@@ -146,17 +146,18 @@ fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Resu
     Ok(())
 }
 
-/// Blocks with whole tiles.
+/// Launches persistent blocks, each with whole tiles.
 fn launch_boxes(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     launch_mapped(gemm, &[], &[])
 }
 
-/// Blocks with equal parts of K.
+/// Launches blocks with equal parts of K.
 fn launch_split(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     launch_mapped(gemm, &[0.0], &[])
 }
 
-/// Whole tiles in all rounds but the last two, which are shared out: of a last round alone, a block's share can be small.
+/// Launches blocks with whole tiles in all rounds but the last two, whose tiles are shared out: in the last round alone, a
+/// block's share can be small.
 fn launch_stream_k(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     let tiles = STREAM_K.tiles(gemm.shape.m, gemm.shape.n);
     let blocks = gemm.config.grid_dim.0 as usize;

@@ -1,13 +1,13 @@
 //! The kernels that a product can choose from, and how each shares out its work.
 
-/// How a kernel brings tiles to shared memory, which decides what matrices it takes.
+/// The copies of tiles to shared memory, which decide what matrices a kernel takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Boxes of tensor maps: rows on 16 bytes.
+    /// Boxes of tensor maps, by the TMA: rows on 16 bytes.
     Boxes,
-    /// Word by word, by warps of their own: rows anywhere.
+    /// Word by word, by producer warps: rows anywhere.
     Words,
-    /// By the threads that multiply, 16 bytes at a time: rows on 16 bytes. One tile per block.
+    /// By the consumer threads themselves, 16 bytes at a time: rows on 16 bytes. One tile per block.
     Threads,
 }
 
@@ -18,13 +18,15 @@ pub struct Plan {
     pub source: Source,
     /// Tile of C: rows, columns; and k of a pair of tiles.
     pub tile: [u32; 3],
-    /// Part of it that one thread owns.
+    /// Rows and columns of the tile that one thread owns.
     pub thread: [u32; 2],
     /// Groups of warps that take a part of the k of each pair of tiles.
     pub slices: u32,
     /// Pairs of tiles in shared memory.
     pub stages: u32,
+    /// Threads of the producer warps, which copy.
     pub producers: u32,
+    /// Blocks on a multiprocessor.
     pub blocks: u32,
 }
 
@@ -52,7 +54,7 @@ const fn words(entry: &'static str, tile: [u32; 3], thread: [u32; 2], slices: u3
 /// The plan of `v11_stream_k.cu`.
 pub const STREAM_K: Plan = boxes("sgemm_v11_stream_k", [256, 128, 16], [8, 16], 1, 4, 128, 1);
 
-/// All of them. The others are in `v11_gemm.cu`.
+/// All plans of the library. The kernels of the others are in `v11_gemm.cu`.
 pub const PLANS: [Plan; 10] = [
     STREAM_K,
     boxes("sgemm_v11_boxes_64x128x32", [64, 128, 32], [8, 16], 4, 4, 128, 1),
@@ -76,16 +78,17 @@ pub const PLANS: [Plan; 10] = [
 ];
 
 impl Plan {
-    pub const fn multipliers(&self) -> u32 {
+    /// Threads of the consumer warps, which multiply.
+    pub const fn consumers(&self) -> u32 {
         let [bm, bn, _] = self.tile;
         self.slices * (bm / self.thread[0]) * (bn / self.thread[1])
     }
 
     pub const fn threads(&self) -> u32 {
-        self.multipliers() + self.producers
+        self.consumers() + self.producers
     }
 
-    /// Bytes of shared memory: the ring, the sums that slices hand to each other, two barriers per pair of tiles.
+    /// Bytes of shared memory: the ring, the accumulators that slices exchange, two barriers per pair of tiles.
     pub const fn shared(&self) -> u32 {
         let [bm, bn, bk] = self.tile;
         let barriers = match self.source {
@@ -123,8 +126,8 @@ pub struct Shares {
 }
 
 impl Plan {
-    /// Blocks and whole tiles of a launch on a card with so many multiprocessors; `None` where there is nothing to
-    /// share in this way.
+    /// Returns the blocks and whole tiles of a launch on a card with `n_sms` multiprocessors; `None` where there is
+    /// nothing to share in this way.
     pub fn shares(&self, tiles: usize, steps: usize, sharing: Sharing, n_sms: usize) -> Option<Shares> {
         let slots = n_sms * self.blocks as usize;
         let rounds = tiles / slots;

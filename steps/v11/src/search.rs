@@ -1,6 +1,6 @@
 //! `search`: goes through all plans that are legal, for `cargo xtask tune v11 --search`, which compiles them.
 //!
-//! `candidates` lists them with their sources, the most promising first; `predict` gives the times of their multipliers;
+//! `candidates` lists them with their sources, the most promising first; `predict` gives the times of their consumer warps;
 //! `best` names those that would be the fastest; `verify` multiplies with them. These run on the emulated device. `time`
 //! takes the best by the clock of a GPU. `page` prints the order, for the book that of the last search.
 
@@ -19,7 +19,7 @@ use v11::gemm::{self, Costs};
 use v11::plans::{PLANS, Plan};
 use v11::space::{self, Space};
 
-use crate::tune::{self, trouble};
+use crate::tune::{self, could_not};
 
 /// A product for each class of shapes that the plans in use were made for.
 #[rustfmt::skip]
@@ -30,7 +30,7 @@ const CLASSES: [[usize; 3]; 11] = [
     [255; 3], [1023; 3], [4095; 3],
 ];
 
-/// The multiprocessors of the card for which plans are ranked.
+/// Multiprocessors of the card for which plans are ranked.
 const SMS: usize = 132;
 
 type Files = Vec<(String, String)>;
@@ -42,7 +42,7 @@ struct Candidate {
     kernel: String,
 }
 
-/// Runs the command `search`. Answers go to standard output, everything for people to standard error.
+/// Runs the command `search`. Results go to standard output, progress to standard error.
 pub(crate) fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(2).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -56,25 +56,25 @@ pub(crate) fn main() -> ExitCode {
         ["verify", list] => verify::verify(list),
         ["verify-one", name, ptx] => verify::verify_one(name, ptx),
         ["time", list, forecasts, all] => clock::time(list, forecasts, all),
-        _ => Err(trouble("this is for: cargo xtask tune v11 --search")),
+        _ => Err(could_not("this is for: cargo xtask tune v11 --search")),
     };
     tune::ended(done)
 }
 
 fn answer(value: &impl Serialize) -> Result<(), StepError> {
-    harness::out::write(&format!("{}\n", serde_json::to_string(value).map_err(trouble)?))
+    harness::out::write(&format!("{}\n", serde_json::to_string(value).map_err(could_not)?))
 }
 
 fn bytes(path: &str) -> Result<Vec<u8>, StepError> {
-    std::fs::read(path).map_err(|error| trouble(format!("{path}: {error}")))
+    std::fs::read(path).map_err(|error| could_not(format!("{path}: {error}")))
 }
 
 fn text(path: &str) -> Result<String, StepError> {
-    std::fs::read_to_string(path).map_err(|error| trouble(format!("{path}: {error}")))
+    std::fs::read_to_string(path).map_err(|error| could_not(format!("{path}: {error}")))
 }
 
 fn read(path: &str) -> Result<Files, StepError> {
-    serde_json::from_str(&text(path)?).map_err(|error| trouble(format!("{path}: {error}")))
+    serde_json::from_str(&text(path)?).map_err(|error| could_not(format!("{path}: {error}")))
 }
 
 fn plans() -> Vec<Plan> {
@@ -89,10 +89,10 @@ fn in_use(name: &str) -> Option<&'static Plan> {
 
 fn find(name: &str) -> Result<Plan, StepError> {
     let found = Space::whole().legal.into_iter().find(|plan| space::name(plan) == name);
-    found.ok_or_else(|| trouble(format!("there is no plan {name}")))
+    found.ok_or_else(|| could_not(format!("there is no plan {name}")))
 }
 
-/// Which operands a plan needs packed, of those whose rows lie one behind the other; `None` where it cannot read them.
+/// Returns the operands that a plan needs packed, where rows are stored without gaps; `None` where it cannot read them.
 fn packed(plan: &Plan, [m, n, k]: [usize; 3]) -> Option<[bool; 2]> {
     let shape = Shape { m, n, k };
     gemm::packed(plan, shape, tune::forms(shape))
@@ -118,8 +118,8 @@ fn candidates() -> Result<(), StepError> {
     });
     let candidate = |plan: &Plan| Candidate {
         name: space::name(plan),
-        multipliers: space::multipliers_of(plan),
-        kernel: space::kernel_of(plan),
+        multipliers: space::multipliers_source(plan),
+        kernel: space::kernel_source(plan),
     };
     answer(&ordered.into_iter().map(candidate).collect::<Vec<_>>())
 }

@@ -1,7 +1,7 @@
 //! All plans that the kernel's constants allow, and why the others cannot be.
 //!
-//! `kernels/v11_plan.cuh` makes a kernel from the constants of a plan. Most combinations of constants are none: [`legal`]
-//! says why, from what the kernel asserts and what a multiprocessor has.
+//! `kernels/v11_plan.cuh` makes a kernel from the constants of a plan. Most combinations of constants make none:
+//! [`check_plan`] returns the rule that they break, from what the kernel asserts and what a multiprocessor has.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ const TN: [u32; 3] = [4, 8, 16];
 const SLICES: [u32; 3] = [1, 2, 4];
 const STAGES: [u32; 5] = [3, 4, 5, 6, 8];
 const BLOCKS: [u32; 4] = [1, 2, 3, 4];
-/// Who copies. Producers are one warp, or a warpgroup that gives its registers to the others.
+/// Copies and producer threads: one warp, or a warpgroup that gives registers to the consumers.
 const CREWS: [(Source, u32); 4] =
     [(Source::Boxes, 32), (Source::Boxes, GROUP), (Source::Words, GROUP), (Source::Threads, 0)];
 
-/// Threads of a warpgroup: registers are given and taken by four warps together.
+/// Threads of a warpgroup, which `setmaxnreg` is for.
 const GROUP: u32 = 128;
 const WARP: u32 = 32;
 const WIDTH: u32 = 4;
@@ -35,12 +35,12 @@ const SCHEDULERS: u32 = 4;
 /// Elements of C for which each of 160 multiprocessors has a place in `given_sums` of `v11_schedule.cuh`.
 const MAX_SUMS: u32 = 8192 * WIDTH;
 
-/// Why there is no kernel with these constants, or none that could be any good.
+/// The rule that a plan breaks: its constants make no kernel, or none that could be fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Illegal {
     #[error("the tile is not made of whole warps, which have {0}x{1} of it")]
     Warps(u32, u32),
-    /// The sums of slices are shared out by rows.
+    /// The accumulators of slices are shared out by rows.
     #[error("{0} rows of a thread are not shared out evenly among {1} slices")]
     Rows(u32, u32),
     /// The fragments of A alternate.
@@ -87,9 +87,9 @@ impl Illegal {
 }
 
 impl Plan {
-    /// Registers of a thread that multiplies and of one that copies, if they are not the same.
+    /// Returns the registers of a consumer thread, and those of a producer thread where they differ.
     pub fn registers(&self) -> (u32, Option<u32>) {
-        // By eights, as they are given out.
+        // Registers are allocated in multiples of eight.
         let each = REGISTERS / self.blocks / self.threads() / 8 * 8;
         if self.producers != GROUP {
             return (each.min(MAX_REGISTERS), None);
@@ -99,7 +99,7 @@ impl Plan {
             _ => 40,
         };
         let left = (each * self.threads()).saturating_sub(theirs * self.producers);
-        ((left / self.multipliers() / 8 * 8).min(MAX_REGISTERS / 16 * 16), Some(theirs))
+        ((left / self.consumers() / 8 * 8).min(MAX_REGISTERS / 16 * 16), Some(theirs))
     }
 }
 
@@ -108,7 +108,7 @@ impl Plan {
 ///
 /// # Errors
 /// The first rule that they break.
-pub fn legal(plan: &Plan) -> Result<(), Illegal> {
+pub fn check_plan(plan: &Plan) -> Result<(), Illegal> {
     let Plan { tile: [bm, bn, bk], thread: [tm, tn], slices, stages, blocks, .. } = *plan;
     let check = |is_kept: bool, broken: Illegal| if is_kept { Ok(()) } else { Err(broken) };
     let (warp_m, warp_n) = (4 * tm, 8 * tn);
@@ -116,12 +116,12 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
     check(tm.is_multiple_of(slices), Illegal::Rows(tm, slices))?;
     let of_slice = bk / slices;
     check(of_slice.is_multiple_of(2 * WIDTH), Illegal::Chunks(of_slice))?;
-    let (multipliers, threads) = (plan.multipliers(), plan.threads());
+    let (consumers, threads) = (plan.consumers(), plan.threads());
     check(threads <= MAX_THREADS, Illegal::Threads(threads))?;
-    let warps = blocks * multipliers / WARP;
+    let warps = blocks * consumers / WARP;
     check(warps >= SCHEDULERS, Illegal::Idle(warps))?;
     if plan.producers == GROUP {
-        check(multipliers.is_multiple_of(GROUP), Illegal::Warpgroups(multipliers))?;
+        check(consumers.is_multiple_of(GROUP), Illegal::Warpgroups(consumers))?;
     }
     let (a, b) = (bm * bk / WIDTH, bk * bn / WIDTH);
     match plan.source {
@@ -143,7 +143,7 @@ pub fn legal(plan: &Plan) -> Result<(), Illegal> {
         let sums = blocks * bm * bn;
         check(sums <= MAX_SUMS, Illegal::Sums(sums))?;
     }
-    // Sums, and two fragments each of A and of B. What else is needed only the compiler knows.
+    // Accumulators, and two fragments each of A and of B. The compiler needs more, which is not known here.
     let needed = tm * tn + 2 * WIDTH * tm + 2 * tn;
     let (there, _) = plan.registers();
     check(needed < there, Illegal::Registers { needed, there })
@@ -174,7 +174,7 @@ impl Space {
                             producers,
                             blocks,
                         };
-                        match legal(&plan) {
+                        match check_plan(&plan) {
                             Ok(()) => space.legal.push(plan),
                             Err(broken) => *space.illegal.entry(broken.rule()).or_default() += 1,
                         }
@@ -189,8 +189,8 @@ impl Space {
         self.legal.len() + self.illegal.values().sum::<usize>()
     }
 
-    /// From plans that differ only in the depth of the ring, takes the deepest: more pairs of tiles on their way cost nothing
-    /// but shared memory, which nobody else needs.
+    /// Returns, of plans that differ only in the depth of the ring, the deepest: more pairs of tiles in flight cost only
+    /// shared memory, which no other block needs.
     pub fn deepest(&self) -> Vec<Plan> {
         let mut deepest: BTreeMap<String, Plan> = BTreeMap::new();
         for plan in &self.legal {
@@ -207,7 +207,7 @@ fn product3(a: &'static [u32], b: &'static [u32], c: &'static [u32]) -> impl Ite
     a.iter().flat_map(move |&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])))
 }
 
-/// As `kernels/v11_plan.cuh` calls a kernel with the name `candidate`.
+/// The entry point that `kernels/v11_plan.cuh` gives to a kernel called `candidate`.
 const fn entry(source: Source) -> &'static str {
     match source {
         Source::Boxes => "sgemm_v11_boxes_candidate",
@@ -235,7 +235,7 @@ fn tile_of(plan: &Plan) -> String {
 }
 
 /// The source of a plan's kernel, called `candidate`.
-pub fn kernel_of(plan: &Plan) -> String {
+pub fn kernel_source(plan: &Plan) -> String {
     let Plan { stages, blocks, producers, .. } = plan;
     let (mine, theirs) = match plan.registers() {
         (mine, Some(theirs)) => (mine, theirs),
@@ -254,8 +254,8 @@ pub fn kernel_of(plan: &Plan) -> String {
     )
 }
 
-/// The source of its warps that multiply, alone. Plans that differ in what copies have the same.
-pub fn multipliers_of(plan: &Plan) -> String {
+/// The source of a plan's consumer warps alone. Plans that differ only in their copies share it.
+pub fn multipliers_source(plan: &Plan) -> String {
     let (registers, _) = plan.registers();
     format!(
         "// arch: compute_90a\n// options: --ptxas-options=-O1 --maxrregcount={registers}\n\
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn the_plans_in_use_are_legal() {
         for plan in PLANS {
-            assert_eq!(legal(&plan), Ok(()), "{}", name(&plan));
+            assert_eq!(check_plan(&plan), Ok(()), "{}", name(&plan));
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
     fn check(change: impl FnOnce(&mut Plan), refused: &str) {
         let mut plan = STREAM_K;
         change(&mut plan);
-        assert_eq!(legal(&plan).expect_err("it is illegal").to_string(), refused);
+        assert_eq!(check_plan(&plan).expect_err("it is illegal").to_string(), refused);
     }
 
     #[test]

@@ -11,19 +11,19 @@ use cudarc::driver::CudaSlice;
 use harness::{Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
-use v11::costs::{Constants, expected, fit, terms};
+use v11::costs::{CostTerms, expected, fit, terms};
 use v11::gemm::{Choice, Costs, Form, PlanCosts, Product, Sgemm};
 use v11::plans::{PLANS, Sharing};
 
 const SEED: u64 = 2026;
-/// Products on a GPU, and on the emulated device.
+/// Number of products on a GPU, and on the emulated device.
 const PRODUCTS: usize = 120;
 const FEW_PRODUCTS: usize = 3;
-/// The longest that a batch of launches is to take.
+/// Target duration of a batch of launches.
 const BATCH_MS: f64 = 2.0;
 const ROUNDS: usize = 5;
 const MAX_WORK: f64 = 7e10;
-/// Multiply-adds that the host does in no time.
+/// Multiply-adds that the host verifies without noticeable delay.
 const FEW_ADDITIONS: f64 = 1e7;
 const MAX_ELEMENTS: usize = 1 << 26;
 
@@ -39,18 +39,18 @@ pub(crate) fn main() -> ExitCode {
 pub(crate) fn ended(done: Result<(), StepError>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            eprintln!("error: {trouble}");
+        Err(could_not) => {
+            eprintln!("error: {could_not}");
             ExitCode::FAILURE
         }
     }
 }
 
-pub(crate) fn trouble(error: impl std::fmt::Display) -> StepError {
+pub(crate) fn could_not(error: impl std::fmt::Display) -> StepError {
     StepError::CouldNot(error.to_string())
 }
 
-/// Sizes between these, as many small as large ones; every second product has rows on 16 bytes.
+/// Draws `n` shapes with sizes from `least` to `most`, small as often as large; rows of every second start on 16 bytes.
 fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     let mut found = Vec::new();
@@ -73,12 +73,12 @@ pub(crate) fn forms(shape: Shape) -> [Form; 2] {
     [shape.k, shape.n].map(|cols| if cols.is_multiple_of(4) { Form::Aligned } else { Form::Anywhere })
 }
 
-/// All choices for a shape with such operands.
+/// Returns all choices for a shape whose operands are stored row after row without gaps.
 pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
     Costs::committed().choices(shape, forms(shape), sgemm.n_sms)
 }
 
-/// Operands, of which the first elements are used.
+/// Operands that are large enough for every shape; a product uses the first elements.
 pub(crate) struct Operands {
     a: CudaSlice<f32>,
     b: CudaSlice<f32>,
@@ -99,7 +99,7 @@ impl Operands {
 
     pub(crate) fn multiply(&mut self, sgemm: &Sgemm, shape: Shape, choice: &Choice) -> Result<(), StepError> {
         let done = sgemm.multiply_by(&Product::new(shape), choice, &self.a, &self.b, &mut self.c);
-        done.map_err(trouble)
+        done.map_err(could_not)
     }
 
     /// Returns whether a product equals all others of this shape, whose sums are exact. The first one is compared with
@@ -142,7 +142,7 @@ fn name(choice: &Choice) -> String {
 }
 
 fn verify(gpu: &Gpu) -> Result<(), StepError> {
-    let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
+    let sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
     let shapes = shapes(FEW_PRODUCTS, [60.0, 200.0]);
     let mut operands = Operands::new(gpu, &shapes)?;
     for shape in shapes {
@@ -151,7 +151,7 @@ fn verify(gpu: &Gpu) -> Result<(), StepError> {
         for choice in &choices {
             operands.multiply(&sgemm, shape, choice)?;
             if !operands.is_right(gpu, shape, &mut right)? {
-                return Err(trouble(format!("{shape}: {} is wrong", name(choice))));
+                return Err(could_not(format!("{shape}: {} is wrong", name(choice))));
             }
         }
         eprintln!("{shape}: {} ways to multiply are right", choices.len());
@@ -181,25 +181,25 @@ pub(crate) fn time(
     Ok(times[times.len() / 2])
 }
 
-/// To as many digits as a file needs.
-fn rounded(constants: Constants) -> Constants {
+/// Rounds to the digits that the file has.
+fn rounded(constants: CostTerms) -> CostTerms {
     constants.map(|constant| (constant * 1e5).round() / 1e5)
 }
 
 fn measure(gpu: &Gpu) -> Result<(), StepError> {
-    let sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
+    let sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
     let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
-    // The sizes that people ask for first.
+    // The usual sizes.
     shapes.extend([256, 512, 768, 1024, 1536, 2048, 3072, 4096].map(Shape::square));
     let mut operands = Operands::new(gpu, &shapes)?;
-    let mut measured: BTreeMap<&str, [Vec<(Constants, f64)>; 2]> = BTreeMap::new();
+    let mut measured: BTreeMap<&str, [Vec<(CostTerms, f64)>; 2]> = BTreeMap::new();
     let mut samples = String::from("plan\tsharing\tshape\tpacked\tus\n");
     for (i, shape) in shapes.iter().copied().enumerate() {
         let mut right = None;
         for choice in choices(&sgemm, shape) {
             operands.multiply(&sgemm, shape, &choice)?;
             if !operands.is_right(gpu, shape, &mut right)? {
-                return Err(trouble(format!("{shape}: {} is wrong", name(&choice))));
+                return Err(could_not(format!("{shape}: {} is wrong", name(&choice))));
             }
             let time = time(gpu, &sgemm, &mut operands, shape, &choice)?;
             let (plan, work) = (&PLANS[choice.plan], choice.work(shape));
@@ -213,7 +213,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
     }
     eprintln!();
     if let Some(path) = std::env::args().nth(2) {
-        std::fs::write(&path, samples).map_err(|error| trouble(format!("cannot write {path}: {error}")))?;
+        std::fs::write(&path, samples).map_err(|error| could_not(format!("cannot write {path}: {error}")))?;
     }
     let plans: BTreeMap<String, PlanCosts> = measured
         .iter()
@@ -224,7 +224,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
         .collect();
     for (entry, [float4s, floats]) in &measured {
         let costs = plans[*entry];
-        let error = |constants: Constants, times: &[(Constants, f64)]| {
+        let error = |constants: CostTerms, times: &[(CostTerms, f64)]| {
             let errors = times.iter().map(|(terms, time)| (expected(&constants, terms) / time - 1.0).abs());
             (
                 100.0 * errors.clone().sum::<f64>() / times.len().max(1) as f64,
@@ -243,7 +243,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
     let missing: Vec<_> =
         PLANS.iter().filter(|plan| !plans.contains_key(plan.entry)).map(|plan| plan.entry).collect();
     if !missing.is_empty() {
-        return Err(trouble(format!("nothing was measured of {}", missing.join(", "))));
+        return Err(could_not(format!("nothing was measured of {}", missing.join(", "))));
     }
     let costs = Costs {
         device: gpu.about.name.clone(),
@@ -253,7 +253,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
         seed: SEED,
         plans,
     };
-    let text = serde_json::to_string_pretty(&costs).map_err(trouble)?;
+    let text = serde_json::to_string_pretty(&costs).map_err(could_not)?;
     harness::out::write(&format!("{text}\n"))
 }
 

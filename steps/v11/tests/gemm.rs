@@ -151,7 +151,7 @@ fn costs_are_those_of_the_plans() {
     names.sort_unstable();
     assert_eq!(costs.plans.keys().collect::<Vec<_>>(), names);
     for (plan, costs) in &costs.plans {
-        let all = [costs.float4s, costs.floats].concat();
+        let all = [costs.float4s, costs.floats].map(<[f64; 9]>::from).concat();
         assert!(all.iter().all(|cost| cost.is_finite() && *cost >= 0.0), "{plan}: {all:?}");
     }
 }
@@ -159,7 +159,7 @@ fn costs_are_those_of_the_plans() {
 #[test]
 fn a_choice_fits_the_operands() {
     let costs = Costs::committed();
-    for forms in [[Form::Aligned; 2], [Form::Anywhere; 2], [Form::Turned, Form::Aligned]] {
+    for forms in [[Form::Aligned; 2], [Form::Anywhere; 2], [Form::Transposed, Form::Aligned]] {
         for size in [4, 100, 1000, 5000] {
             let choice = costs.choose(Shape::square(size), forms, 132);
             let boxes = PLANS[choice.plan].source == Source::Boxes;

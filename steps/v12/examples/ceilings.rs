@@ -18,13 +18,13 @@ use records::ceilings::{Ceilings, Rate, Sample};
 const CODE: Code = Code { cu: include_str!("ceilings.cu"), ptx: include_str!("ceilings.ptx"), cubin: &[] };
 /// Capability that the kernels are compiled for.
 const CAPABILITY: &str = "9.0";
-/// Threads of a block at most: of 16 warps.
+/// Maximum threads of a block: 16 warps.
 const THREADS: u32 = CODE.constant("THREADS");
 const WARP: u32 = 32;
 const GROUP_WARPS: u32 = 4;
 /// Parts of a multiprocessor, each with a scheduler and a tensor core of its own.
 const QUARTERS: f64 = 4.0;
-/// Words of the numbers that A and B consist of.
+/// Words of the input from which the kernels take A and B.
 const WORDS: usize = CODE.constant("WORDS") as usize;
 /// Bytes that a block of the kernels of L2 reads in a round.
 const CHUNK_BYTES: usize = (LOADS * THREADS) as usize * size_of::<[u32; 4]>();
@@ -232,7 +232,7 @@ impl<'g> Ready<'g> {
         })
     }
 
-    /// How many rounds take so long: from a launch of a tenth of it, and that from a short one.
+    /// Returns the number of rounds that take `ms`, extrapolated from a launch of a tenth of it, which a short one gives.
     fn rounds(&mut self, ms: f64) -> Result<i32, StepError> {
         let mut rounds = 16;
         self.sample(rounds)?;
@@ -354,7 +354,7 @@ fn table(record: &Ceilings) -> String {
     out
 }
 
-/// To four places, as records have it.
+/// Rounds to four decimal places.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
@@ -367,7 +367,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn run(cli: &Cli) -> Result<(), StepError> {
     let gpu = Gpu::find()?;
     let record = measure(&gpu)?;
-    // Neither is lost when the other cannot be written.
+    // A failure to write one does not lose the other.
     let shown = out::write(&table(&record));
     if let Some(path) = &cli.json {
         std::fs::write(path, record.text())
@@ -385,16 +385,16 @@ fn code(done: &Result<(), StepError>) -> u8 {
 }
 
 fn main() -> ExitCode {
-    // The question of `Gpu::find` to a process of its own.
+    // `Gpu::find` probes the device in a process of its own: this one.
     if std::env::args().nth(1).as_deref() == Some("probe-device") {
         return harness::main("v12", &[]);
     }
     let done = run(&Cli::parse());
     let code = code(&done);
     if code != 0
-        && let Err(trouble) = done
+        && let Err(could_not) = done
     {
-        eprintln!("error: {trouble}");
+        eprintln!("error: {could_not}");
     }
     ExitCode::from(code)
 }

@@ -1,4 +1,4 @@
-//! v12: Hopper, whose tensor cores read shared memory, which a unit of its own fills.
+//! v12: Hopper, whose tensor cores read operands in shared memory, which the TMA fills.
 
 use std::process::ExitCode;
 
@@ -9,14 +9,14 @@ use harness::map::{ALIGNED, Element, Matrix, TensorMap};
 use harness::parts::{Parts, parts};
 use harness::{Bf16, Code, E4m3, Gemm, Kernel, Shape, blocks, code, int, launch_scaled_gemm};
 
-/// How a kernel shares out its work.
+/// The tile, the threads and the shared memory of a kernel's blocks.
 #[derive(Clone, Copy)]
 struct Plan {
     /// Tile of C that a block owns, or a pair of blocks.
     bm: u32,
     bn: u32,
     threads: u32,
-    /// Bytes of shared memory that its launch asks for.
+    /// Bytes of dynamic shared memory.
     shared: u32,
     /// Rows of a box of A, and of B.
     rows: [u32; 2],
@@ -24,59 +24,63 @@ struct Plan {
 
 /// Bytes of a row of a box, as long as one of the swizzle: also the depth of the tiles of A and B.
 const ROW: u32 = 128;
-/// Rows of a box of B of bf16, and its columns.
+/// Rows of a box of B in bf16: the depth of the tiles.
 const BK: u32 = columns::<Bf16>();
+/// Columns of a box, whose rows are [`ROW`] bytes long.
 const fn columns<T>() -> u32 {
     ROW / size_of::<T>() as u32
 }
-/// Threads of a warpgroup that multiplies, and of the warp of the thread that copies.
+/// Threads of a consumer warpgroup.
 const GROUP: u32 = 128;
+/// Threads of the producer warp, one of which issues the copies.
 const PRODUCERS: u32 = 32;
+/// Bytes of a barrier.
 const BARRIER: u32 = 8;
 
-/// `stages` pairs of tiles, each with its barriers; behind the tiles, room for something else.
+/// The plan of `stages` pairs of tiles with `barriers` each, followed by `exchange` bytes of shared memory.
 const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exchange: u32) -> Plan {
     let tiles = (bm + bn) * ROW;
     Plan { bm, bn, threads, shared: stages * (tiles + barriers * BARRIER) + exchange, rows: [bm, BK] }
 }
 
-/// A ring of `stages` pairs between a thread that copies and warpgroups that multiply, 64 rows each.
+/// The plan of a ring of `stages` pairs of tiles between a producer warp and consumer warpgroups of 64 rows each.
 const fn ring([bm, bn]: [u32; 2], stages: u32, exchange: u32) -> Plan {
     tiles([bm, bn], bm / 64 * GROUP + PRODUCERS, stages, 2, exchange)
 }
 
-/// A cluster of two blocks, one below the other: each copies half of a tile of B.
-const fn pair(plan: Plan) -> Plan {
+/// The plan of a cluster of two blocks, one below the other: each copies half of a tile of B.
+const fn pair_of_blocks(plan: Plan) -> Plan {
     Plan { bm: 2 * plan.bm, rows: [plan.rows[0], plan.rows[1] / 2], ..plan }
 }
 
-/// B has a row for each of its columns: each block of a cluster copies half of those of a tile.
-const fn by_k(pair: Plan) -> Plan {
-    Plan { rows: [pair.rows[0], pair.bn / 2], ..pair }
+/// The plan of a cluster with B stored transposed, as N × K: each block copies half of a tile's `bn` rows.
+const fn with_b_transposed(plan: Plan) -> Plan {
+    Plan { rows: [plan.rows[0], plan.bn / 2], ..plan }
 }
 
-/// Six pairs of tiles of half the depth.
+/// Six pairs of tiles of half the depth, without barriers.
 const MMA_RING: Plan = tiles([256, 128], 8 * 32, 6 / 2, 0, 0);
 const WGMMA: Plan = tiles([128, 256], 2 * GROUP, 2, 2, 0);
 const RING: Plan = ring([128, 256], 4, 0);
-const MULTICAST: Plan = pair(RING);
-/// With so many boxes of C.
-const STORE: Plan = pair(ring([128, 256], 4, 4 * 8192));
-const STORE_192: Plan = pair(ring([128, 192], 4, 8 * 8192));
-const PING_PONG: Plan = pair(ring([128, 128], 6, 4 * 8192));
-/// A warpgroup copies: registers change hands by warpgroups.
-const PING_PONG_192: Plan = Plan { threads: 3 * GROUP, ..pair(ring([128, 192], 4, 4 * 8192)) };
+const MULTICAST: Plan = pair_of_blocks(RING);
+/// Boxes of C of 8192 bytes follow the ring: four, and eight for the tile of 192 columns.
+const STORE: Plan = pair_of_blocks(ring([128, 256], 4, 4 * 8192));
+const STORE_192: Plan = pair_of_blocks(ring([128, 192], 4, 8 * 8192));
+const PING_PONG: Plan = pair_of_blocks(ring([128, 128], 6, 4 * 8192));
+/// The producers are a whole warpgroup: `setmaxnreg` moves registers between warpgroups.
+const PING_PONG_192: Plan = Plan { threads: 3 * GROUP, ..pair_of_blocks(ring([128, 192], 4, 4 * 8192)) };
 const SMALL_128X128: Plan = ring([128, 128], 7, 0);
 const SMALL_64X128: Plan = ring([64, 128], 9, 0);
 const SMALL_64X64: Plan = ring([64, 64], 4, 0);
-/// With the sums of half a tile.
+/// The accumulators of half a tile follow the ring: 64 × 128 floats.
 const SPLIT_128X128: Plan = ring([128, 128], 6, 32768);
-/// Pairs of tiles of one part each. Warps that copy are as many as give registers: a warpgroup.
-const IN_PARTS: Plan = Plan { threads: 3 * GROUP, ..pair(ring([128, 128], 7, 0)) };
+/// Pairs of tiles of one part each. The producers are a whole warpgroup, which gives registers to the consumers.
+const IN_PARTS: Plan = Plan { threads: 3 * GROUP, ..pair_of_blocks(ring([128, 128], 7, 0)) };
+/// The accumulators of half a tile follow the ring: 32 × 64 floats.
 const SPLIT_64X64: Plan = ring([64, 64], 4, 8192);
-const TF32: Plan = by_k(STORE);
-const FP8_FAST: Plan = by_k(STORE_192);
-/// A warpgroup copies here too.
+const TF32: Plan = with_b_transposed(STORE);
+const FP8_FAST: Plan = with_b_transposed(STORE_192);
+/// As in [`PING_PONG_192`], the producers are a whole warpgroup.
 const FP8: Plan = Plan { threads: 3 * GROUP, ..FP8_FAST };
 
 impl Plan {
@@ -102,7 +106,7 @@ const SIX_BF16: Code = code!("v12_six_bf16");
 const OF_TF32: Code = code!("v12_tf32");
 const OF_FP8: Code = code!("v12_fp8");
 
-/// Two kernels, with C of FP32 and of bf16, that copy boxes.
+/// Two kernels whose operands the TMA copies: with C in FP32 and in bf16.
 macro_rules! both {
     ($name:literal, $code:ident, $plan:ident, $launch:ident $(, $blocks:ident)?) => {{
         let launch = |gemm: Gemm<'_, Bf16, f32>| $launch(gemm, $plan.rows);
@@ -113,7 +117,7 @@ macro_rules! both {
     }};
 }
 
-/// Two kernels of FP8, with C of FP32 and of bf16.
+/// Two kernels with operands in FP8: with C in FP32 and in bf16.
 macro_rules! both_of_fp8 {
     ($name:literal, $plan:ident) => {{
         let launch = |gemm: Gemm<'_, E4m3, f32>| launch_boxes_out(gemm, $plan.rows);
@@ -125,12 +129,12 @@ macro_rules! both_of_fp8 {
     }};
 }
 
-/// As many blocks as multiprocessors, each of which takes one tile after another.
+/// The blocks of a persistent kernel: one per multiprocessor, each of which takes one tile after another.
 fn persistent(tiles: u32, n_sms: u32) -> u32 {
     tiles.min(n_sms)
 }
 
-/// As many pairs of blocks as multiprocessors hold, each of which takes one tile after another.
+/// The blocks of a persistent kernel of clusters: a pair per two multiprocessors, which takes one tile after another.
 fn persistent_pairs(pairs: u32, n_sms: u32) -> u32 {
     2 * pairs.min(n_sms / 2).max(1)
 }
@@ -185,14 +189,14 @@ fn aligned<T>(cols: usize) -> bool {
     (cols * size_of::<T>()).is_multiple_of(ALIGNED)
 }
 
-/// Names what the rows of A and B lack for tensor maps.
+/// Reports the alignment that rows of A and B need for tensor maps.
 fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
     (!aligned::<Bf16>(shape.n) || !aligned::<Bf16>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 8; gemm_v12_mma_ring takes any",
     )
 }
 
-/// Names what rows of TF32 lack, which has the size of FP32.
+/// Reports the alignment that rows of TF32 need, whose elements have the size of FP32.
 fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
     (!aligned::<f32>(shape.n) || !aligned::<f32>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4; tf32gemm_v10_large_warps takes \
@@ -200,7 +204,7 @@ fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
     )
 }
 
-/// Names what rows of FP8 lack: those of A and B have bytes, those of C at least two for each number.
+/// Reports the alignment that rows of FP8 need: elements of A and B are one byte, those of C at least two.
 fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
     (!aligned::<Bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: K that is a multiple of 16, and N of 8; zeros behind each row \
@@ -214,45 +218,58 @@ fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize
     Matrix { address, rows, cols, pitch: cols, element: T::ELEMENT }
 }
 
-/// A and B as tensor maps of boxes with so many rows. B is stored as N × K, unless it is of bf16.
-fn maps<T: Mapped, R>(gemm: &Gemm<'_, T, R>, [a, b]: [u32; 2]) -> Result<[TensorMap; 2], DriverError> {
+/// Tensor maps of A and B, whose boxes have `a_rows` and `b_rows` rows. B is stored as N × K, unless it is bf16.
+fn maps<T: Mapped, R>(
+    gemm: &Gemm<'_, T, R>,
+    [a_rows, b_rows]: [u32; 2],
+) -> Result<[TensorMap; 2], DriverError> {
     let Shape { m, n, k } = gemm.shape;
     let size_of_b = match T::ELEMENT {
         Element::Bf16 => [k, n],
         Element::F32 | Element::Tf32 | Element::E4m3 => [n, k],
     };
     Ok([
-        matrix(gemm.stream, gemm.a, [m, k]).map(a, columns::<T>(), true)?,
-        matrix(gemm.stream, gemm.b, size_of_b).map(b, columns::<T>(), true)?,
+        matrix(gemm.stream, gemm.a, [m, k]).map(a_rows, columns::<T>(), true)?,
+        matrix(gemm.stream, gemm.b, size_of_b).map(b_rows, columns::<T>(), true)?,
     ])
 }
 
-fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, Bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
-    gemm.allow_shared()?;
-    let [a_map, b_map] = maps(&gemm, rows)?;
+/// Launches a kernel that takes the maps of A and B, or of the parts of each, and of C; without a map of C, its address.
+fn launch_mapped<T, R: DeviceRepr, M: DeviceRepr>(
+    gemm: Gemm<'_, T, R>,
+    maps: &[M],
+) -> Result<(), DriverError> {
     let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k).arg(&alpha).arg(&a_map).arg(&b_map);
-    launch.arg(gemm.c);
+    launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
+    for map in maps {
+        launch.arg(map);
+    }
+    if let [_, _] = maps {
+        launch.arg(gemm.c);
+    }
     // SAFETY: the arguments are what the kernel takes; the maps end with their matrices, and c has M * N elements.
     unsafe { launch.launch(gemm.config) }?;
     Ok(())
 }
 
-/// C too, in boxes of 64 rows.
+/// Launches a kernel that copies A and B by the TMA, and whose threads store C.
+fn launch_boxes<R: DeviceRepr>(gemm: Gemm<'_, Bf16, R>, rows: [u32; 2]) -> Result<(), DriverError> {
+    gemm.allow_shared()?;
+    let maps = maps(&gemm, rows)?;
+    launch_mapped(gemm, &maps)
+}
+
+/// Launches a kernel that also stores C by the TMA, in boxes of 64 rows.
 fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     let [a_map, b_map] = maps(&gemm, rows)?;
     let c = matrix(gemm.stream, gemm.c, [gemm.shape.m, gemm.shape.n]);
     let c_map = c.map(64, columns::<R>(), true)?;
-    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k).arg(&alpha).arg(&a_map).arg(&b_map).arg(&c_map);
-    // SAFETY: the arguments are what the kernel takes, and the maps end with their matrices.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
+    launch_mapped(gemm, &[a_map, b_map, c_map])
 }
 
+/// Splits A and B into parts of bf16, then launches the kernel that multiplies these.
 fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     let first = gemm.first.expect("it is declared with the kernel");
@@ -265,14 +282,7 @@ fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
         b.split(gemm.stream, &first.kernel, gemm.b, b_at)?;
     }
     let [a_rows, b_rows] = IN_PARTS.rows;
-    let (a_maps, b_maps) = (a.maps(a_at, a_rows, BK)?, b.maps(b_at, b_rows, BK)?);
-    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
-    let mut launch = gemm.stream.launch_builder(gemm.kernel);
-    launch.arg(&m).arg(&n).arg(&k).arg(&alpha).arg(&a_maps).arg(&b_maps);
-    launch.arg(gemm.c);
-    // SAFETY: the arguments are what the kernel takes; the maps end with the parts, and c has M * N elements.
-    unsafe { launch.launch(gemm.config) }?;
-    Ok(())
+    launch_mapped(gemm, &[a.maps(a_at, a_rows, BK)?, b.maps(b_at, b_rows, BK)?])
 }
 
 trait Mapped: DeviceRepr {

@@ -3,17 +3,10 @@
 use std::time::Instant;
 
 use harness::{Gpu, StepError, out};
+use records::Samples;
+use records::process::Entry;
 
-use crate::{sorted, trouble};
-
-#[derive(serde::Serialize)]
-pub(crate) struct Entry {
-    what: String,
-    /// 0 where nothing is copied or allocated.
-    bytes: usize,
-    /// Times in the order in which they were taken; none on the emulated device.
-    ms: Vec<f64>,
-}
+use crate::{could_not, sorted};
 
 pub(crate) struct Clock {
     repeat: u32,
@@ -26,7 +19,7 @@ impl Clock {
         Self { repeat, emulated: gpu.emulator.is_some(), entries: Vec::new() }
     }
 
-    pub(crate) fn put(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), StepError> {
+    pub(crate) fn record(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), StepError> {
         let text = match (sorted(ms.clone()).as_slice(), self.emulated) {
             (_, true) => "done".to_owned(),
             ([one], _) => format!("{one:.3} ms"),
@@ -47,7 +40,7 @@ impl Clock {
         self.entries.push(Entry {
             what: what.to_owned(),
             bytes,
-            ms: if self.emulated { Vec::new() } else { ms },
+            ms: Samples(if self.emulated { Vec::new() } else { ms }),
         });
         Ok(())
     }
@@ -62,9 +55,9 @@ impl Clock {
         let mut ms = Vec::new();
         for _ in 0..n {
             let begin = Instant::now();
-            run().map_err(|error| trouble(error.into()))?;
+            run().map_err(|error| could_not(error.into()))?;
             ms.push(begin.elapsed().as_secs_f64() * 1e3);
         }
-        self.put(what, bytes, ms)
+        self.record(what, bytes, ms)
     }
 }

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use cudarc::driver::result;
 use harness::{Gpu, Shape, StepError, out};
+use records::process::{Bound, Event};
 use v13::host::{Arrays, Kind};
-use v13::process::{Device, Event};
+use v13::process::Device;
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
-use crate::{Common, bytes, median, sorted, trouble};
+use crate::{Common, bytes, could_not, median, sorted};
 
 /// Options of `run`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +37,7 @@ enum Variant {
     Pinned,
     /// B, then rows of A; rows of C leave while others are computed
     Chunks,
-    /// Rows of A and columns of B by turns
+    /// Rows of A and columns of B alternately
     Shells,
     /// First parts of the depth, then rows
     Panels,
@@ -71,53 +72,28 @@ fn memory(text: &str) -> Result<usize, String> {
     number.checked_mul(unit).filter(|n| *n > 0).ok_or_else(wrong)
 }
 
-/// Milliseconds of the parts, one after the other, with pinned arrays.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
-pub(crate) struct Bound {
-    pub(crate) copy_in_ms: f64,
-    pub(crate) kernel_ms: f64,
-    pub(crate) copy_out_ms: f64,
-}
-
-impl Bound {
-    pub(crate) fn measure(
-        device: &Device,
-        shape: Shape,
-        arrays: &mut Arrays,
-        repeat: u32,
-    ) -> Result<Self, StepError> {
-        let mut process = device.prepare(schedule::whole(shape)).map_err(trouble)?;
-        process.run(arrays).map_err(trouble)?;
-        let mut times: [Vec<f64>; QUEUES] = Default::default();
-        for _ in 0..repeat {
-            process.run(arrays).map_err(trouble)?;
-            let sums = busy(&process.events().map_err(trouble)?);
-            for (times, sum) in times.iter_mut().zip(sums) {
-                times.push(sum);
-            }
+/// Measures each part alone: one after the other, with pinned arrays.
+pub(crate) fn measure_bound(
+    device: &Device,
+    shape: Shape,
+    arrays: &mut Arrays,
+    repeat: u32,
+) -> Result<Bound, StepError> {
+    let mut process = device.prepare(schedule::whole(shape)).map_err(could_not)?;
+    process.run(arrays).map_err(could_not)?;
+    let mut times: [Vec<f64>; QUEUES] = Default::default();
+    for _ in 0..repeat {
+        process.run(arrays).map_err(could_not)?;
+        let sums = busy(&process.events().map_err(could_not)?);
+        for (times, sum) in times.iter_mut().zip(sums) {
+            times.push(sum);
         }
-        Ok(Self {
-            copy_in_ms: median(&times[Queue::In as usize]),
-            kernel_ms: median(&times[Queue::Kernel as usize]),
-            copy_out_ms: median(&times[Queue::Out as usize]),
-        })
     }
-
-    pub(crate) fn copies_take_longest(self) -> bool {
-        self.longest().1 != "product"
-    }
-
-    fn parts(self) -> [(f64, &'static str); 3] {
-        [(self.copy_in_ms, "copy in"), (self.kernel_ms, "product"), (self.copy_out_ms, "copy out")]
-    }
-
-    fn longest(self) -> (f64, &'static str) {
-        self.parts().into_iter().max_by(|x, y| x.0.total_cmp(&y.0)).expect("three")
-    }
-
-    fn sum(self) -> f64 {
-        self.parts().iter().map(|part| part.0).sum()
-    }
+    Ok(Bound {
+        copy_in_ms: median(&times[Queue::In as usize]),
+        kernel_ms: median(&times[Queue::Kernel as usize]),
+        copy_out_ms: median(&times[Queue::Out as usize]),
+    })
 }
 
 pub(crate) fn busy(events: &[Event]) -> [f64; QUEUES] {
@@ -136,7 +112,7 @@ struct Measured {
     operations: usize,
     /// None on the emulated device.
     total_ms: Vec<f64>,
-    /// The host's calls within each total; none of a graph.
+    /// Duration of the host's calls within each total; empty for a graph.
     calls_ms: Vec<f64>,
     /// Times of the operations with nothing to do.
     empty_ms: Vec<f64>,
@@ -169,7 +145,7 @@ struct Record {
 pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
-    let device = Device::new(&gpu.context).map_err(trouble)?;
+    let device = Device::new(&gpu.context).map_err(could_not)?;
     let mut record =
         Record { run: harness::run::describe("v13", &gpu), chunks: task.chunks, sizes: Vec::new() };
     let mut right = true;
@@ -232,7 +208,7 @@ impl Comparison<'_> {
             let _ = writeln!(text, "{there} of device memory are free: {lacks}");
             if let Some(variant) = variants.iter().find(|variant| **variant != Variant::Tiles) {
                 let name = variant.name();
-                return Err(trouble(format!(
+                return Err(could_not(format!(
                     "{name} needs {needed} of device memory, and {there} are free; --variant tiles does with less"
                 )));
             }
@@ -247,7 +223,7 @@ impl Comparison<'_> {
                 continue;
             }
             let mut arrays = Arrays::new(&self.device.context, kind, self.shape)
-                .map_err(|error| trouble(format!("{needed} of host memory: {}", harness::words(error))))?;
+                .map_err(|error| could_not(format!("{needed} of host memory: {}", harness::words(error))))?;
             if bounds {
                 self.measure_bound(&mut arrays)?;
             }
@@ -259,7 +235,7 @@ impl Comparison<'_> {
     }
 
     fn measure_bound(&mut self, arrays: &mut Arrays) -> Result<(), StepError> {
-        let bound = Bound::measure(self.device, self.shape, arrays, self.task.common.repeat)?;
+        let bound = measure_bound(self.device, self.shape, arrays, self.task.common.repeat)?;
         let (longest, name) = bound.longest();
         self.bound = Some(bound);
         out::write(&format!(
@@ -318,38 +294,38 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Runs a schedule once, and on a GPU again and again.
+    /// Runs a schedule once, and on a GPU as often as `--repeat` says.
     fn repeat(
         &self,
         schedule: Schedule,
         variant: Variant,
         arrays: &mut Arrays,
     ) -> Result<Repeated, StepError> {
-        let mut process = self.device.prepare(schedule).map_err(trouble)?;
+        let mut process = self.device.prepare(schedule).map_err(could_not)?;
         let mut done = Repeated::default();
-        arrays.forget()?;
-        // The first product has to do more than others.
-        process.run(arrays).map_err(trouble)?;
+        arrays.poison_output()?;
+        // The first product takes longer than others.
+        process.run(arrays).map_err(could_not)?;
         let graph = match variant {
             Variant::Graph => {
-                arrays.forget()?;
-                Some(process.capture(arrays).map_err(trouble)?)
+                arrays.poison_output()?;
+                Some(process.capture(arrays).map_err(could_not)?)
             }
             _ => None,
         };
         if let Some(graph) = &graph {
-            process.replay(graph).map_err(trouble)?;
+            process.replay(graph).map_err(could_not)?;
         }
         for _ in 0..self.task.common.repeat {
             if self.gpu.emulator.is_some() {
                 break;
             }
             match &graph {
-                Some(graph) => done.total_ms.push(process.replay(graph).map_err(trouble)?),
+                Some(graph) => done.total_ms.push(process.replay(graph).map_err(could_not)?),
                 None => {
-                    done.total_ms.push(process.run(arrays).map_err(trouble)?);
+                    done.total_ms.push(process.run(arrays).map_err(could_not)?);
                     done.calls_ms.push(process.calls_ms);
-                    done.events.push(process.events().map_err(trouble)?);
+                    done.events.push(process.events().map_err(could_not)?);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Arrays of the host, pageable and pinned, and whether C is the product of A and B.
+//! Arrays of the host, pageable and pinned, and the check that C is the product of A and B.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use cudarc::driver::{CudaContext, DriverError, PinnedHostSlice};
 use harness::Shape;
 
 pub enum Array {
-    /// As a program has it that knows of no GPU.
+    /// The usual memory of a program.
     Pageable(Vec<f32>),
-    /// The operating system leaves it in its place: the device copies by itself.
+    /// Memory that the operating system does not move, so that the device copies by itself.
     Pinned(PinnedHostSlice<f32>),
 }
 
@@ -24,7 +24,7 @@ impl Array {
         Ok(match kind {
             Kind::Pageable => Self::Pageable(vec![0.0; n]),
             Kind::Pinned => {
-                // SAFETY: it is filled before anybody reads it.
+                // SAFETY: it is filled before it is read.
                 let mut pinned = unsafe { context.alloc_pinned_with_flags::<f32>(n, 0) }?;
                 pinned.as_mut_slice()?.fill(0.0);
                 Self::Pinned(pinned)
@@ -75,8 +75,8 @@ impl Arrays {
         Ok(arrays)
     }
 
-    /// Makes every element of C wrong.
-    pub fn forget(&mut self) -> Result<(), DriverError> {
+    /// Fills C with NaN, so that an element which is not computed counts as wrong.
+    pub fn poison_output(&mut self) -> Result<(), DriverError> {
         self.c.get_mut()?.fill(f32::NAN);
         Ok(())
     }

@@ -30,7 +30,7 @@ enum Task {
     Measure(measure::Measure),
 }
 
-/// Options of all.
+/// Options of all commands.
 #[derive(Debug, clap::Args)]
 struct Common {
     /// Sizes, such as 1024 or 4096x1024x8192 (M x N x K) [default: 1024,8192; on the emulated GPU 256]
@@ -60,7 +60,7 @@ impl Common {
         })
     }
 
-    /// Notices before the work that its result could not be written.
+    /// Fails before the work if its result cannot be written.
     fn check_json(&self) -> Result<(), StepError> {
         let Some(path) = &self.json else { return Ok(()) };
         let file = OpenOptions::new().append(true).create(true).open(path);
@@ -69,13 +69,13 @@ impl Common {
 
     fn write_json(&self, value: &impl serde::Serialize) -> Result<(), StepError> {
         let Some(path) = &self.json else { return Ok(()) };
-        let text = serde_json::to_string(value).map_err(trouble)? + "\n";
+        let text = serde_json::to_string(value).map_err(could_not)? + "\n";
         std::fs::write(path, text).map_err(|error| cannot_write(path, &error))
     }
 }
 
 fn main() -> ExitCode {
-    // The question of `Gpu::find` to a process of its own.
+    // `Gpu::find` probes the device in a process of its own: this one.
     if std::env::args().nth(1).as_deref() == Some("probe-device") {
         return harness::main("v13", &[]);
     }
@@ -88,18 +88,18 @@ fn main() -> ExitCode {
     match done {
         Ok(true) | Err(StepError::Closed) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
-        Err(trouble) => {
-            eprintln!("error: {trouble}");
-            ExitCode::from(if matches!(trouble, StepError::Usage(_)) { 2 } else { 3 })
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(if matches!(error, StepError::Usage(_)) { 2 } else { 3 })
         }
     }
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> StepError {
-    trouble(format!("cannot write {}: {error}", path.display()))
+    could_not(format!("cannot write {}: {error}", path.display()))
 }
 
-fn trouble(error: impl std::fmt::Display) -> StepError {
+fn could_not(error: impl std::fmt::Display) -> StepError {
     StepError::CouldNot(error.to_string())
 }
 

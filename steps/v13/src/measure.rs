@@ -10,8 +10,8 @@ use v13::host::{Array, Kind};
 use v13::process::Device;
 use v13::schedule::Queue;
 
-use crate::clock::{Clock, Entry};
-use crate::{Common, trouble};
+use crate::clock::Clock;
+use crate::{Common, could_not};
 
 const MODULE: Code = code!("v11_stream_k");
 
@@ -27,7 +27,7 @@ struct Record {
     run: records::Run,
     /// `CUDA_MODULE_LOADING`, where it is set.
     loading: Option<String>,
-    measured: Vec<Entry>,
+    measured: Vec<records::process::Entry>,
 }
 
 pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
@@ -40,9 +40,9 @@ pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     if clock.emulated {
         out::write("Emulated: everything is done once, and nothing is timed.\n")?;
     }
-    clock.put("the driver, and a context", 0, vec![opened])?;
+    clock.record("the driver, and a context", 0, vec![opened])?;
     modules(&mut clock, &gpu)?;
-    let device = Device::new(&gpu.context).map_err(trouble)?;
+    let device = Device::new(&gpu.context).map_err(could_not)?;
     for shape in task.common.sizes(&gpu)? {
         out::write(&format!("\n{}\n", shape.short()))?;
         allocations(&mut clock, &device, shape)?;
@@ -71,8 +71,8 @@ fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     }
     let stream = &gpu.stream;
     let begin = Instant::now();
-    let sgemm = Sgemm::load(stream).map_err(trouble)?;
-    clock.put("all kernels of the library", 0, vec![begin.elapsed().as_secs_f64() * 1e3])?;
+    let sgemm = Sgemm::load(stream).map_err(could_not)?;
+    clock.record("all kernels of the library", 0, vec![begin.elapsed().as_secs_f64() * 1e3])?;
     let product = Product::new(Shape::square(SMALL));
     let (a, b) = (stream.alloc_zeros(SMALL * SMALL)?, stream.alloc_zeros(SMALL * SMALL)?);
     let mut c = stream.alloc_zeros(SMALL * SMALL)?;
@@ -82,7 +82,7 @@ fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
         failed = sgemm.multiply(&product, &a, &b, &mut c).err();
         stream.synchronize()
     })?;
-    failed.map_or(Ok(()), |error| Err(trouble(error)))
+    failed.map_or(Ok(()), |error| Err(could_not(error)))
 }
 
 /// Times allocations of A and of its place on the device.

@@ -58,7 +58,7 @@ impl Nccl {
         self.together(|rank, communicator| {
             let (place, stream) = (places[rank], streams[rank].cast());
             let own = (place + rank as u64 * bytes) as *const _;
-            // SAFETY: the caller promises that the places have so many elements for as long as they are used.
+            // SAFETY: the caller promises that the places have twice `count` elements for as long as they are used.
             unsafe { result::all_gather(own, place as *mut _, count, FLOAT, communicator, stream) }
         })
     }
@@ -75,7 +75,7 @@ impl Nccl {
     ) -> Result<(), Error> {
         self.together(|rank, communicator| {
             let (from, to, stream) = (places[rank] as *const _, places[rank] as *mut _, streams[rank].cast());
-            // SAFETY: the caller promises that the places have so many elements for as long as they are used.
+            // SAFETY: the caller promises that the places have `count` elements for as long as they are used.
             unsafe { result::broadcast(from, to, count, FLOAT, 0, communicator, stream) }
         })
     }
@@ -100,7 +100,7 @@ impl Nccl {
 impl Drop for Nccl {
     fn drop(&mut self) {
         for communicator in self.communicators {
-            // SAFETY: it was made by `new`, and nobody uses it any more. An error here has nobody to go to.
+            // SAFETY: `new` made it, and no call uses it any more. `drop` cannot return the error.
             let _ = unsafe { result::comm_destroy(communicator) };
         }
     }

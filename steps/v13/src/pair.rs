@@ -1,6 +1,6 @@
 //! A product on two devices of one host: a schedule for each, and exchanges between them.
 //!
-//! One thread puts the operations of both into their streams, by turns. Exchanges are copies from one device to the
+//! One thread enqueues the operations of both in their streams, alternately. Exchanges are copies from one device to the
 //! other, or calls of NCCL.
 
 use std::sync::Arc;
@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use cudarc::driver::sys::{self, CUmemAccess_flags, CUmemAccessDesc, CUmemLocation, CUmemLocationType};
 use cudarc::driver::{CudaContext, DriverError};
+use records::process::Event;
 
 use crate::host::Arrays;
 use crate::nccl::Nccl;
-use crate::process::{Device, Error, Event, Pointers, Process, Times, pointers};
+use crate::process::{Device, Error, Pointers, Process, Times, pointers};
 use crate::schedule::{Exchange, Queue, Schedule, Spread, Work};
 
 #[derive(Clone, Copy)]
@@ -33,7 +34,7 @@ impl<'d> Pair<'d> {
 
     pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
         let begin = Instant::now();
-        let done = pointers(self.ranks[0].schedule().shape, arrays).and_then(|host| self.put(host));
+        let done = pointers(self.ranks[0].schedule().shape, arrays).and_then(|host| self.enqueue(host));
         // Also after an error: copies are not to go on behind the end of this call.
         for process in &self.ranks {
             process.device.synchronize()?;
@@ -42,15 +43,15 @@ impl<'d> Pair<'d> {
         Ok(begin.elapsed().as_secs_f64() * 1e3)
     }
 
-    /// When each operation of the last run began and ended, of each device by its own clock.
+    /// Returns the operations of the last run with their times, of each device by its own clock.
     pub fn events(&self) -> Result<[Vec<Event>; 2], Error> {
         Ok([self.ranks[0].events()?, self.ranks[1].events()?])
     }
 
     // ANCHOR: put
-    /// Puts all operations into their streams: of each device one by turns, and what they do together at the same place
-    /// of both schedules.
-    fn put(&mut self, host: Pointers) -> Result<(), Error> {
+    /// Enqueues all operations in their streams: one of each device alternately, and an exchange when both schedules have
+    /// reached it.
+    fn enqueue(&mut self, host: Pointers) -> Result<(), Error> {
         let mut next = [0, 0];
         for process in &mut self.ranks {
             process.begin()?;
@@ -135,7 +136,7 @@ fn bytes(elements: usize) -> u64 {
 /// Copies bytes to the first device from the second, in the exchange stream of the first.
 ///
 /// # Safety
-/// Both places have so many bytes, which live, and which nobody else uses, until the stream is synchronised.
+/// Both places have `bytes` bytes, which live, and which nobody else uses, until the stream is synchronised.
 pub unsafe fn copy_between(
     [to, from]: [&Device; 2],
     [target, source]: [sys::CUdeviceptr; 2],

@@ -10,6 +10,7 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaEvent, CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError};
 use cudarc::nccl::result::NcclError;
 use harness::Shape;
+use records::process::Event;
 use v11::gemm::{Product, Sgemm};
 
 use crate::host::Arrays;
@@ -42,24 +43,14 @@ pub struct Device {
     sgemm: Sgemm,
 }
 
-/// Start and end of an operation, in milliseconds since the process began.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Event {
-    pub queue: Queue,
-    pub what: String,
-    pub bytes: usize,
-    pub start_ms: f64,
-    pub end_ms: f64,
-}
-
 pub struct Process<'d> {
     pub(crate) device: &'d Device,
     schedule: Schedule,
     memory: [CudaSlice<f32>; 3],
     origin: CudaEvent,
     events: Vec<[CudaEvent; 2]>,
-    /// Operations that are in each queue in this run.
-    put: [Vec<usize>; QUEUES],
+    /// Operations of this run that were enqueued in each queue.
+    enqueued: [Vec<usize>; QUEUES],
     /// Milliseconds of the last run that the host spent on calls, before it waited for the end.
     pub calls_ms: f64,
 }
@@ -109,7 +100,7 @@ impl Device {
                 .iter()
                 .map(|_| Ok([timed()?, timed()?]))
                 .collect::<Result<_, DriverError>>()?,
-            put: Default::default(),
+            enqueued: Default::default(),
             calls_ms: 0.0,
             device: self,
             schedule,
@@ -124,7 +115,7 @@ impl Process<'_> {
     /// Computes C, and returns the milliseconds that the host waited.
     pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
         let begin = Instant::now();
-        let done = pointers(self.schedule.shape, arrays).and_then(|host| self.put(host, Times::Taken));
+        let done = pointers(self.schedule.shape, arrays).and_then(|host| self.enqueue(host, Times::Taken));
         self.calls_ms = begin.elapsed().as_secs_f64() * 1e3;
         // Also after an error: copies are not to go on behind the end of this call.
         self.device.synchronize()?;
@@ -147,8 +138,8 @@ impl Process<'_> {
     }
 
     // ANCHOR: put
-    /// Puts all operations into their streams.
-    fn put(&mut self, host: Pointers, times: Times) -> Result<(), Error> {
+    /// Enqueues all operations in their streams.
+    fn enqueue(&mut self, host: Pointers, times: Times) -> Result<(), Error> {
         self.begin()?;
         for i in 0..self.schedule.ops.len() {
             self.await_others(i, times)?;
@@ -168,7 +159,7 @@ impl Process<'_> {
                 self.device.stream(queue).wait(&self.origin)?;
             }
         }
-        self.put = Default::default();
+        self.enqueued = Default::default();
         Ok(())
     }
 
@@ -176,8 +167,8 @@ impl Process<'_> {
     pub(crate) fn await_others(&self, i: usize, times: Times) -> Result<(), Error> {
         let op = &self.schedule.ops[i];
         let stream = self.device.stream(op.queue());
-        for (queue, n) in [op.after, op.and].into_iter().flatten() {
-            stream.wait(&self.events[self.put[queue as usize][n - 1]][1])?;
+        for (queue, n) in op.waits_for.into_iter().flatten() {
+            stream.wait(&self.events[self.enqueued[queue as usize][n - 1]][1])?;
         }
         if times == Times::Taken {
             self.events[i][0].record(stream)?;
@@ -185,11 +176,11 @@ impl Process<'_> {
         Ok(())
     }
 
-    /// Puts an event behind operation `i` in its stream, which tells others when it is done.
+    /// Records an event behind operation `i` in its stream, for which other streams wait.
     pub(crate) fn finish(&mut self, i: usize) -> Result<(), Error> {
         let queue = self.schedule.ops[i].queue();
         self.events[i][1].record(self.device.stream(queue))?;
-        self.put[queue as usize].push(i);
+        self.enqueued[queue as usize].push(i);
         Ok(())
     }
     // ANCHOR_END: put
@@ -209,8 +200,8 @@ impl Process<'_> {
 
     /// The event behind the operation of another queue that this operation waits for first.
     pub(crate) fn awaited(&self, i: usize) -> Option<&CudaEvent> {
-        let (queue, n) = self.schedule.ops[i].after?;
-        Some(&self.events[self.put[queue as usize][n - 1]][1])
+        let (queue, n) = self.schedule.ops[i].waits_for[0]?;
+        Some(&self.events[self.enqueued[queue as usize][n - 1]][1])
     }
 
     /// The schedule as a graph, for these arrays: one call starts all of it.
@@ -218,7 +209,7 @@ impl Process<'_> {
         let host = pointers(self.schedule.shape, arrays)?;
         let kernels = self.device.stream(Queue::Kernel).clone();
         kernels.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
-        let done = self.put(host, Times::None).and_then(|()| {
+        let done = self.enqueue(host, Times::None).and_then(|()| {
             for queue in [Queue::In, Queue::Out] {
                 let last = self.schedule.ops.iter().rposition(|op| op.queue() == queue);
                 if let Some(last) = last {

@@ -1,24 +1,16 @@
 //! Orders in which a product can be copied in, computed and copied out.
 //!
 //! Queues run side by side: copies to the device, products, copies to the host, and exchanges with a second device. Each
-//! works off its operations one after the other; an operation can also wait until another queue has done the first so
-//! many of its own.
+//! queue executes its operations in order; an operation can also wait until another queue has finished its first `n`.
 
 use harness::Shape;
+
+pub use records::process::Queue;
 
 /// Rows, columns and depths of parts are multiples of this, where the product is large enough: tiles of the kernels are.
 const GRANULE: usize = 128;
 /// Parts of memory begin on a multiple of this many elements.
 const ALIGNED: usize = 64;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Queue {
-    In,
-    Kernel,
-    Out,
-    Peer,
-}
 
 pub const QUEUES: usize = 4;
 
@@ -88,14 +80,14 @@ impl Exchange {
     }
 }
 
-/// An operation, and what has to be done before.
+/// A number of operations of a queue, from its first, that must end before another operation begins.
+pub type WaitsFor = (Queue, usize);
+
+/// An operation, and the operations of other queues that must end before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
     pub work: Work,
-    /// Number of operations of another queue, from its first, that must end before this one begins; 0 for none.
-    pub after: Option<(Queue, usize)>,
-    /// A second condition of the same kind.
-    pub and: Option<(Queue, usize)>,
+    pub waits_for: [Option<WaitsFor>; 2],
 }
 
 impl Op {
@@ -179,7 +171,7 @@ pub struct TooLittle {
     pub least: usize,
 }
 
-/// The ends of `n` parts of about equal size.
+/// The first element and the length of `n` parts of about equal size.
 fn parts(all: usize, n: usize) -> Vec<(usize, usize)> {
     let size = all.div_ceil(n.max(1)).next_multiple_of(GRANULE);
     (0..all).step_by(size).map(|first| (first, size.min(all - first))).collect()
@@ -188,6 +180,7 @@ fn parts(all: usize, n: usize) -> Vec<(usize, usize)> {
 struct Builder {
     shape: Shape,
     ops: Vec<Op>,
+    /// Operations of each queue so far.
     counts: [usize; QUEUES],
 }
 
@@ -196,32 +189,32 @@ impl Builder {
         Self { shape, ops: Vec::new(), counts: [0; QUEUES] }
     }
 
-    fn done(&self, queue: Queue) -> Option<(Queue, usize)> {
+    /// Returns the condition that all operations of a queue so far have ended.
+    fn done(&self, queue: Queue) -> Option<WaitsFor> {
         Some((queue, self.counts[queue as usize])).filter(|(_, n)| *n > 0)
     }
 
-    fn put(&mut self, work: Work, after: Option<(Queue, usize)>, and: Option<(Queue, usize)>) {
-        let some = |condition: Option<(Queue, usize)>| condition.filter(|(_, n)| *n > 0);
-        let op = Op { work, after: some(after), and: some(and) };
+    fn push(&mut self, work: Work, waits_for: [Option<WaitsFor>; 2]) {
+        let op = Op { work, waits_for: waits_for.map(|condition| condition.filter(|(_, n)| *n > 0)) };
         self.counts[op.queue() as usize] += 1;
         self.ops.push(op);
     }
 
-    /// Copies in without waiting: memory of its own awaits it.
+    /// Copies in without waiting: no other operation uses this memory before.
     fn copy_in(&mut self, operand: Operand, block: Block) {
-        self.put(Work::In(operand, block), None, None);
+        self.push(Work::In(operand, block), [None; 2]);
     }
 
     /// A product of everything that was copied in, or exchanged, so far.
     fn multiply(&mut self, [m, n, k]: [usize; 3], at: [usize; 3], adds: bool) {
         let shape = Shape { m, n, k };
         let exchanged = self.done(Queue::Peer);
-        self.put(Work::Multiply { shape, at, adds }, self.done(Queue::In), exchanged);
+        self.push(Work::Multiply { shape, at, adds }, [self.done(Queue::In), exchanged]);
     }
 
     /// A block of C that the products so far have finished.
     fn copy_out(&mut self, block: Block) {
-        self.put(Work::Out(block), self.done(Queue::Kernel), None);
+        self.push(Work::Out(block), [self.done(Queue::Kernel), None]);
     }
 
     /// Whole rows of B, to both devices.
@@ -251,7 +244,7 @@ impl Builder {
         if even > 0 {
             let exchange = Exchange { kind: spread, at: block.at, count: even * block.cols };
             let copied = self.done(Queue::In).filter(|_| own.rows > 0);
-            self.put(Work::Exchange(exchange), copied, None);
+            self.push(Work::Exchange(exchange), [copied, None]);
         }
     }
 
@@ -270,12 +263,12 @@ fn block([row, rows]: [usize; 2], [col, cols]: [usize; 2], at: usize) -> Block {
 /// One after the other: A and B in, the product, C out.
 pub fn whole(shape: Shape) -> Schedule {
     let Shape { m, n, k } = shape;
-    let mut put = Builder::new(shape);
-    put.copy_in(Operand::A, block([0, m], [0, k], 0));
-    put.copy_in(Operand::B, block([0, k], [0, n], 0));
-    put.multiply([m, n, k], [0; 3], false);
-    put.copy_out(block([0, m], [0, n], 0));
-    put.finish()
+    let mut schedule = Builder::new(shape);
+    schedule.copy_in(Operand::A, block([0, m], [0, k], 0));
+    schedule.copy_in(Operand::B, block([0, k], [0, n], 0));
+    schedule.multiply([m, n, k], [0; 3], false);
+    schedule.copy_out(block([0, m], [0, n], 0));
+    schedule.finish()
 }
 // ANCHOR_END: whole
 
@@ -283,44 +276,44 @@ pub fn whole(shape: Shape) -> Schedule {
 /// B, then rows of A: a product begins when its rows are there, and its rows of C leave while the next ones are computed.
 pub fn chunks(shape: Shape, n_chunks: usize) -> Schedule {
     let Shape { m, n, k } = shape;
-    let mut put = Builder::new(shape);
-    put.copy_in(Operand::B, block([0, k], [0, n], 0));
+    let mut schedule = Builder::new(shape);
+    schedule.copy_in(Operand::B, block([0, k], [0, n], 0));
     for (row, rows) in parts(m, n_chunks) {
-        put.copy_in(Operand::A, block([row, rows], [0, k], row * k));
-        put.multiply([rows, n, k], [row * k, 0, row * n], false);
-        put.copy_out(block([row, rows], [0, n], row * n));
+        schedule.copy_in(Operand::A, block([row, rows], [0, k], row * k));
+        schedule.multiply([rows, n, k], [row * k, 0, row * n], false);
+        schedule.copy_out(block([row, rows], [0, n], row * n));
     }
-    put.finish()
+    schedule.finish()
 }
 // ANCHOR_END: chunks
 
 // ANCHOR: shells
-/// Rows of A and columns of B by turns: after i of each, C is computed where the newest ones meet all others.
+/// Rows of A and columns of B alternately: after i of each, C is computed where the newest ones meet all others.
 ///
 /// B and C lie on the device as panels of columns, each without gaps.
 pub fn shells(shape: Shape, n_shells: usize) -> Schedule {
     let Shape { m, n, k } = shape;
-    let mut put = Builder::new(shape);
+    let mut schedule = Builder::new(shape);
     let (rows, cols) = (parts(m, n_shells), parts(n, n_shells));
     for i in 0..rows.len().max(cols.len()) {
         let (old_rows, old_cols) = (&rows[..i.min(rows.len())], &cols[..i.min(cols.len())]);
         if let Some(&(row, n_rows)) = rows.get(i) {
-            put.copy_in(Operand::A, block([row, n_rows], [0, k], row * k));
+            schedule.copy_in(Operand::A, block([row, n_rows], [0, k], row * k));
             for &(col, n_cols) in old_cols {
                 let c = m * col + row * n_cols;
-                put.multiply([n_rows, n_cols, k], [row * k, k * col, c], false);
-                put.copy_out(block([row, n_rows], [col, n_cols], c));
+                schedule.multiply([n_rows, n_cols, k], [row * k, k * col, c], false);
+                schedule.copy_out(block([row, n_rows], [col, n_cols], c));
             }
         }
         if let Some(&(col, n_cols)) = cols.get(i) {
-            put.copy_in(Operand::B, block([0, k], [col, n_cols], k * col));
+            schedule.copy_in(Operand::B, block([0, k], [col, n_cols], k * col));
             let last = rows.get(i).or(old_rows.last());
             let height = last.map_or(0, |(row, n_rows)| row + n_rows);
-            put.multiply([height, n_cols, k], [0, k * col, m * col], false);
-            put.copy_out(block([0, height], [col, n_cols], m * col));
+            schedule.multiply([height, n_cols, k], [0, k * col, m * col], false);
+            schedule.copy_out(block([0, height], [col, n_cols], m * col));
         }
     }
-    put.finish()
+    schedule.finish()
 }
 // ANCHOR_END: shells
 
@@ -331,17 +324,17 @@ pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
     /// The first panel is this part of the depth.
     const FIRST: usize = 32;
     let Shape { m, n, k } = shape;
-    let mut put = Builder::new(shape);
+    let mut schedule = Builder::new(shape);
     let (mut from, mut depth) = (0, (k / FIRST).max(1).next_multiple_of(GRANULE));
     while from + depth <= k / 2 {
-        put.copy_in(Operand::A, block([0, m], [from, depth], m * from));
-        put.copy_in(Operand::B, block([from, depth], [0, n], from * n));
-        put.multiply([m, n, depth], [m * from, from * n, 0], from > 0);
+        schedule.copy_in(Operand::A, block([0, m], [from, depth], m * from));
+        schedule.copy_in(Operand::B, block([from, depth], [0, n], from * n));
+        schedule.multiply([m, n, depth], [m * from, from * n, 0], from > 0);
         from += depth;
         depth *= 2;
     }
     let rest = k - from;
-    put.copy_in(Operand::B, block([from, rest], [0, n], from * n));
+    schedule.copy_in(Operand::B, block([from, rest], [0, n], from * n));
     let mut rows = parts(m, n_chunks);
     // The last product is followed by a smaller copy.
     if let Some((row, n_rows)) = rows.pop() {
@@ -350,17 +343,17 @@ pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
     }
     for (row, n_rows) in rows {
         let a = m * from + row * rest;
-        put.copy_in(Operand::A, block([row, n_rows], [from, rest], a));
-        put.multiply([n_rows, n, rest], [a, from * n, row * n], from > 0);
-        put.copy_out(block([row, n_rows], [0, n], row * n));
+        schedule.copy_in(Operand::A, block([row, n_rows], [from, rest], a));
+        schedule.multiply([n_rows, n, rest], [a, from * n, row * n], from > 0);
+        schedule.copy_out(block([row, n_rows], [0, n], row * n));
     }
-    put.finish()
+    schedule.finish()
 }
 // ANCHOR_END: panels
 
 // ANCHOR: tiles
-/// With no more than some bytes of the device, however large the product: tiles of C, each a sum of products of blocks
-/// of A and B, with room for two of each: one at work, one on its way.
+/// Tiles of C within `bytes` of device memory, however large the product: each is a sum of products of blocks of A and B,
+/// with room for two of each: one that is multiplied, one that is copied.
 ///
 /// # Errors
 /// When the smallest blocks do not fit.
@@ -369,7 +362,7 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
     let (side, depth) = tile(shape, bytes)?;
     let [bm, bn] = [side.min(m), side.min(n)];
     let room = [bm * depth, depth * bn, bm * bn].map(|size| size.next_multiple_of(ALIGNED));
-    let mut put = Builder::new(shape);
+    let mut schedule = Builder::new(shape);
     let mut n_tiles = 0;
     for row in (0..m).step_by(bm) {
         for col in (0..n).step_by(bn) {
@@ -377,42 +370,44 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
             let c = n_tiles % 2 * room[2];
             for from in (0..k).step_by(depth) {
                 let depth = depth.min(k - from);
-                let products = put.counts[Queue::Kernel as usize];
+                let products = schedule.counts[Queue::Kernel as usize];
                 let [a, b] = [0, 1].map(|i| products % 2 * room[i]);
                 // The product before the last has used what was there.
                 let unused = Some((Queue::Kernel, products.saturating_sub(1)));
-                put.put(Work::In(Operand::A, block([row, rows], [from, depth], a)), unused, None);
-                put.put(Work::In(Operand::B, block([from, depth], [col, cols], b)), None, None);
+                schedule.push(Work::In(Operand::A, block([row, rows], [from, depth], a)), [unused, None]);
+                schedule.push(Work::In(Operand::B, block([from, depth], [col, cols], b)), [None; 2]);
                 let shape = Shape { m: rows, n: cols, k: depth };
                 let work = Work::Multiply { shape, at: [a, b, c], adds: from > 0 };
                 // The tile before the last has left its place.
                 let left = Some((Queue::Out, usize::max(n_tiles, 1) - 1));
-                put.put(work, put.done(Queue::In), left);
+                schedule.push(work, [schedule.done(Queue::In), left]);
             }
-            put.copy_out(block([row, rows], [col, cols], c));
+            schedule.copy_out(block([row, rows], [col, cols], c));
             n_tiles += 1;
         }
     }
-    Ok(Schedule { shape, ops: put.ops, elements: room.map(|size| 2 * size) })
+    Ok(Schedule { shape, ops: schedule.ops, elements: room.map(|size| 2 * size) })
 }
 
-/// Side of the tiles of C, and depth of the blocks of A and B. A tile as large as possible: all that is copied for it
-/// grows with its side, its work with the square.
+/// Returns the side of the tiles of C, and the depth of the blocks of A and B. The tile is as large as possible: its copies
+/// grow with the side, its work with the square.
 fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
-    /// The depth is this part of the side.
-    const FLAT: usize = 4;
-    const LEAST: usize = 16;
+    /// Side of a tile of C over the depth of the blocks of A and B.
+    const SIDE_TO_DEPTH: usize = 4;
+    const MIN_SIDE: usize = 16;
     let needed = |side: usize| {
-        let depth = (side / FLAT).next_multiple_of(4).min(shape.k);
+        let depth = (side / SIDE_TO_DEPTH).next_multiple_of(4).min(shape.k);
         let (m, n) = (side.min(shape.m), side.min(shape.n));
         let room = [m * depth, depth * n, m * n].map(|size| 2 * size.next_multiple_of(ALIGNED));
         (room.iter().sum::<usize>() * size_of::<f32>(), depth)
     };
-    let largest = shape.m.max(shape.n).max(FLAT * shape.k);
+    let largest = shape.m.max(shape.n).max(SIDE_TO_DEPTH * shape.k);
     let fits = |side: &usize| needed(*side).0 <= bytes;
     let large = (1..=largest.div_ceil(GRANULE)).rev().map(|n| n * GRANULE);
-    let side =
-        large.chain([64, 32, LEAST]).find(fits).ok_or(TooLittle { given: bytes, least: needed(LEAST).0 })?;
+    let side = large
+        .chain([64, 32, MIN_SIDE])
+        .find(fits)
+        .ok_or(TooLittle { given: bytes, least: needed(MIN_SIDE).0 })?;
     Ok((side, needed(side).1))
 }
 // ANCHOR_END: tiles
@@ -431,20 +426,20 @@ pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> R
     Ok([0, 1].map(|rank| {
         let (first, m) = halves[rank];
         let own = way(Shape { m, ..shape });
-        let mut put = Builder::new(shape);
+        let mut schedule = Builder::new(shape);
         for op in own.ops {
             let below = |block: Block| Block { row: first + block.row, ..block };
             match op.work {
-                Work::In(Operand::B, block) => put.spread(spread, rank, block),
-                Work::In(Operand::A, block) => put.copy_in(Operand::A, below(block)),
+                Work::In(Operand::B, block) => schedule.spread(spread, rank, block),
+                Work::In(Operand::A, block) => schedule.copy_in(Operand::A, below(block)),
                 Work::Multiply { shape, at, adds } => {
-                    put.multiply([shape.m, shape.n, shape.k], at, adds);
+                    schedule.multiply([shape.m, shape.n, shape.k], at, adds);
                 }
-                Work::Out(block) => put.copy_out(below(block)),
+                Work::Out(block) => schedule.copy_out(below(block)),
                 Work::Exchange(_) => unreachable!("a way of one device"),
             }
         }
-        Schedule { elements: own.elements, ..put.finish() }
+        Schedule { elements: own.elements, ..schedule.finish() }
     }))
 }
 // ANCHOR_END: split

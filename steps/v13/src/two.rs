@@ -5,15 +5,17 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use cudarc::driver::{CudaContext, CudaGraph, DevicePtr as _, DriverError, result, sys};
 use harness::{Gpu, Shape, StepError, out};
+use records::process::{Bound, Entry, Event};
+use records::two::PairBound;
 use v13::host::{Array, Arrays, Kind};
 use v13::nccl::{self, Nccl};
 use v13::pair::{self, Link, Pair};
-use v13::process::{Device, Error, Event, Process};
+use v13::process::{Device, Error, Process};
 use v13::schedule::{self, QUEUES, Queue, Schedule, Spread};
 
-use crate::clock::{Clock, Entry};
-use crate::compare::{Bound, busy, memory_of};
-use crate::{Common, bytes, median, sorted, trouble};
+use crate::clock::Clock;
+use crate::compare::{busy, measure_bound, memory_of};
+use crate::{Common, bytes, could_not, median, sorted};
 
 /// Options of `two`.
 #[derive(Debug, clap::Args)]
@@ -67,20 +69,10 @@ impl Way {
     }
 }
 
-/// Milliseconds of the parts on two devices, one part after the other on each, both devices at once: of the slower one.
-#[derive(Debug, Clone, Copy, serde::Serialize)]
-struct PairBound {
-    link: &'static str,
-    copy_in_ms: f64,
-    exchange_ms: f64,
-    kernel_ms: f64,
-    copy_out_ms: f64,
-}
-
 #[derive(serde::Serialize)]
 struct Measured {
     way: Way,
-    /// On each device that takes part.
+    /// Memory on each device that takes part.
     device_bytes: Vec<usize>,
     operations: Vec<usize>,
     /// None on the emulated device.
@@ -108,7 +100,7 @@ struct Size {
 struct Record {
     run: records::Run,
     devices: i32,
-    /// Each device reaches the memory of the other.
+    /// True if each device reaches the memory of the other.
     peers: bool,
     nccl: Option<String>,
     chunks: u32,
@@ -119,10 +111,10 @@ struct Record {
 pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
-    let first = Device::new(&gpu.context).map_err(trouble)?;
+    let first = Device::new(&gpu.context).map_err(could_not)?;
     let devices = CudaContext::device_count()?;
     let second = match devices {
-        2.. => Some(Device::new(&CudaContext::new(1)?).map_err(trouble)?),
+        2.. => Some(Device::new(&CudaContext::new(1)?).map_err(could_not)?),
         _ => None,
     };
     let peers = match &second {
@@ -207,7 +199,7 @@ fn links(
         host.push((source?, target?));
         let stream = device.stream(Queue::In);
         memory.push([stream.alloc_zeros::<f32>(n)?, stream.alloc_zeros::<f32>(n)?]);
-        device.synchronize().map_err(trouble)?;
+        device.synchronize().map_err(could_not)?;
     }
     let place = |rank: usize, i: usize| memory[rank][i].device_ptr(devices[rank].stream(Queue::In)).0;
     let mut pointers = Vec::new();
@@ -240,8 +232,8 @@ fn links(
             }
             done
         };
-        // The first time is not the link's: NCCL connects, and pages are mapped.
-        whole().map_err(trouble)?;
+        // The first exchange takes longer than the link: NCCL connects, and pages are mapped.
+        whole().map_err(could_not)?;
         clock.time(what, n_copies * size, whole)
     };
     time("to device 0", 1, &|| Ok(to(0)?))?;
@@ -311,12 +303,12 @@ impl<'a> Comparison<'a> {
         let whole = memory_of(&schedule::whole(shape));
         if whole > free {
             let (shape, needed, there) = (shape.short(), bytes(whole), bytes(free));
-            return Err(trouble(format!("{shape} take {needed} of device memory, and {there} are free")));
+            return Err(could_not(format!("{shape} take {needed} of device memory, and {there} are free")));
         }
         let mut arrays = Arrays::new(&first.context, Kind::Pinned, shape)?;
         if self.gpu.emulator.is_none() {
             let repeat = self.task.common.repeat;
-            self.size.bound = Some(Bound::measure(first, shape, &mut arrays, repeat)?);
+            self.size.bound = Some(measure_bound(first, shape, &mut arrays, repeat)?);
             self.size.pair_bound = self.pair_bound(shape, &mut arrays)?;
             out::write(&self.bounds())?;
         }
@@ -335,8 +327,8 @@ impl<'a> Comparison<'a> {
                     continue;
                 }
             };
-            arrays.forget()?;
-            one.run(&mut arrays).map_err(trouble)?;
+            arrays.poison_output()?;
+            one.run(&mut arrays).map_err(could_not)?;
             let c = arrays.c.get()?;
             let same = match &of_first {
                 None => arrays.wrong_row(shape)?.is_none(),
@@ -360,8 +352,8 @@ impl<'a> Comparison<'a> {
                 break;
             }
             for (one, measured, events) in &mut ready {
-                measured.total_ms.push(one.run(&mut arrays).map_err(trouble)?);
-                events.push(one.events().map_err(trouble)?);
+                measured.total_ms.push(one.run(&mut arrays).map_err(could_not)?);
+                events.push(one.events().map_err(could_not)?);
             }
         }
         let fastest_of_one = ready
@@ -408,13 +400,13 @@ impl<'a> Comparison<'a> {
             }
             let schedule = self.schedule(shape);
             let measured = measured(std::slice::from_ref(&schedule));
-            let mut process = first.prepare(schedule).map_err(trouble)?;
+            let mut process = first.prepare(schedule).map_err(could_not)?;
             if way == Way::One {
                 return Ok(Ok((Ready::One(Box::new(process)), measured)));
             }
-            // The first product has to do more than others.
-            process.run(arrays).map_err(trouble)?;
-            let graph = process.capture(arrays).map_err(trouble)?;
+            // The first product takes longer than others.
+            process.run(arrays).map_err(could_not)?;
+            let graph = process.capture(arrays).map_err(could_not)?;
             return Ok(Ok((Ready::Graph(Box::new(process), graph), measured)));
         };
         let [Some(first), Some(second)] = self.devices else {
@@ -431,7 +423,7 @@ impl<'a> Comparison<'a> {
             Err(error) => return Ok(Err(error.to_string())),
         };
         let measured = measured(&schedules);
-        let pair = Pair::new([first, second], schedules, link).map_err(trouble)?;
+        let pair = Pair::new([first, second], schedules, link).map_err(could_not)?;
         Ok(Ok((Ready::Two(Box::new(pair)), measured)))
     }
 
@@ -444,18 +436,18 @@ impl<'a> Comparison<'a> {
             Some(Ok(nccl)) => (Link::Nccl(nccl), "nccl"),
             _ => (Link::Copies, "copies"),
         };
-        let mut pair = Pair::new([first, second], schedules, link).map_err(trouble)?;
-        pair.run(arrays).map_err(trouble)?;
+        let mut pair = Pair::new([first, second], schedules, link).map_err(could_not)?;
+        pair.run(arrays).map_err(could_not)?;
         let mut times: [Vec<f64>; QUEUES] = Default::default();
         for _ in 0..self.task.common.repeat {
-            pair.run(arrays).map_err(trouble)?;
-            let [one, other] = pair.events().map_err(trouble)?.map(|events| busy(&events));
+            pair.run(arrays).map_err(could_not)?;
+            let [one, other] = pair.events().map_err(could_not)?.map(|events| busy(&events));
             for (times, (one, other)) in times.iter_mut().zip(one.into_iter().zip(other)) {
                 times.push(one.max(other));
             }
         }
         Ok(Some(PairBound {
-            link: name,
+            link: name.to_owned(),
             copy_in_ms: median(&times[Queue::In as usize]),
             exchange_ms: median(&times[Queue::Peer as usize]),
             kernel_ms: median(&times[Queue::Kernel as usize]),

@@ -94,7 +94,7 @@ fn done_before(schedule: &Schedule) -> Vec<[usize; QUEUES]> {
         let mine = &of_queue[op.queue() as usize];
         let mut done = mine.last().map_or([0; QUEUES], |last| before[*last]);
         done[op.queue() as usize] = mine.len();
-        for (queue, n) in [op.after, op.and].into_iter().flatten() {
+        for (queue, n) in op.waits_for.into_iter().flatten() {
             let awaited = of_queue[queue as usize][n - 1];
             for (done, also) in done.iter_mut().zip(before[awaited]) {
                 *done = (*done).max(also);
@@ -154,7 +154,7 @@ fn check(device: &Device, kind: Kind, sizes: [usize; 3]) {
     let mut arrays = Arrays::new(&device.context, kind, shape).expect("there is room");
     for (name, schedule) in all(shape) {
         device.prepare(schedule.emptied()).expect("there is room").run(&mut arrays).expect("it ends well");
-        arrays.forget().expect("nothing is at work");
+        arrays.poison_output().expect("nothing is at work");
         let mut process = device.prepare(schedule).expect("there is room");
         process.run(&mut arrays).expect("it ends well");
         let wrong = arrays.wrong_row(shape).expect("nothing is at work");
@@ -179,7 +179,7 @@ fn every_way_on_two_devices_is_right() {
         let shape = shape(sizes);
         let mut arrays = Arrays::new(&context, Kind::Pinned, shape).expect("there is room");
         for (name, schedules) in pairs(shape) {
-            arrays.forget().expect("nothing is at work");
+            arrays.poison_output().expect("nothing is at work");
             let mut pair = Pair::new([&one, &other], schedules, Link::Copies).expect("there is room");
             pair.run(&mut arrays).expect("it ends well");
             let wrong = arrays.wrong_row(shape).expect("nothing is at work");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use harness::Shape;
 use serde::{Deserialize, Serialize};
 
-use crate::costs::{Constants, Work, expected, terms};
+use crate::costs::{CostTerms, Work, expected, terms};
 use crate::gemm::Form;
 use crate::plans::{PLANS, Plan, Sharing, Source};
 
@@ -30,12 +30,12 @@ impl Choice {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanCosts {
     /// N is a multiple of 4.
-    pub float4s: Constants,
-    pub floats: Constants,
+    pub float4s: CostTerms,
+    pub floats: CostTerms,
 }
 
 impl PlanCosts {
-    pub fn of(&self, work: &Work) -> &Constants {
+    pub fn of(&self, work: &Work) -> &CostTerms {
         match work.stores_floats() {
             true => &self.floats,
             false => &self.float4s,
@@ -97,7 +97,7 @@ pub fn packed(plan: &Plan, shape: Shape, forms: [Form; 2]) -> Option<[bool; 2]> 
     match plan.source {
         Source::Boxes => Some(forms.map(|form| form != Form::Aligned)),
         // A packed copy would have rows on 16 bytes, and boxes are better then.
-        Source::Words | Source::Threads if forms.contains(&Form::Turned) => None,
+        Source::Words | Source::Threads if forms.contains(&Form::Transposed) => None,
         Source::Threads if shape.m.div_ceil(plan.tile[0] as usize) > MAX_BLOCKS => None,
         Source::Threads if forms != [Form::Aligned; 2] => None,
         Source::Words | Source::Threads => Some([false; 2]),

@@ -91,7 +91,7 @@ fn load(context: &Arc<CudaContext>, code: Code) -> Result<Arc<CudaModule>, Drive
 }
 
 /// A plan with its kernel, which may use as much shared memory as it needs.
-fn kernel_of(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunction), DriverError> {
+fn load_kernel(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunction), DriverError> {
     let kernel = module.load_function(plan.entry)?;
     let shared = plan.shared().cast_signed();
     kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
@@ -110,7 +110,7 @@ impl Sgemm {
             .iter()
             .map(|plan| {
                 let module = if plan.entry == STREAM_K.entry { &large } else { &others };
-                kernel_of(module, plan)
+                load_kernel(module, plan)
             })
             .collect::<Result<_, DriverError>>()?;
         let n_sms = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
@@ -126,7 +126,7 @@ impl Sgemm {
 
     /// Adds a kernel that is not in [`PLANS`], and returns its number for a [`Choice`].
     pub fn add(&mut self, plan: Plan, module: &Arc<CudaModule>) -> Result<usize, Error> {
-        self.kernels.push(kernel_of(module, &plan)?);
+        self.kernels.push(load_kernel(module, &plan)?);
         Ok(self.kernels.len() - 1)
     }
 
@@ -200,9 +200,9 @@ impl Sgemm {
         let room = room.as_mut().expect("it was made above");
         let (to, _writing) = room.device_ptr_mut(&self.stream);
         let (n_rows, n_cols, n_pitch) = (int(rows), int(cols), int(pitch));
-        let turned = i32::from(operand.layout == Layout::Transposed);
+        let transposed = i32::from(operand.layout == Layout::Transposed);
         let mut launch = self.stream.launch_builder(&self.pack);
-        launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&turned).arg(&address).arg(&to);
+        launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&transposed).arg(&address).arg(&to);
         let config = LaunchConfig {
             grid_dim: (blocks(cols, TILE), blocks(rows, TILE), 1),
             block_dim: (TILE, ROWS, 1),
@@ -266,12 +266,12 @@ struct Operand {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Everything: rows start on 16 bytes.
+    /// Row-major with rows that start on 16 bytes: every plan reads it.
     Aligned,
-    /// Row-major, but rows start anywhere.
+    /// Row-major with rows that start anywhere.
     Anywhere,
-    /// Nothing before it is packed: its rows are columns.
-    Turned,
+    /// Stored transposed: no plan reads it before it is packed.
+    Transposed,
 }
 
 impl Operand {
@@ -282,7 +282,7 @@ impl Operand {
 
     fn form(self) -> Form {
         match self.layout {
-            Layout::Transposed => Form::Turned,
+            Layout::Transposed => Form::Transposed,
             Layout::AsIs if self.matrix.can_be_mapped() => Form::Aligned,
             Layout::AsIs => Form::Anywhere,
         }

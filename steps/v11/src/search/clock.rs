@@ -12,7 +12,7 @@ use v11::plans::{PLANS, Sharing};
 use v11::space;
 
 use super::{CLASSES, bytes, find, packed, read, text};
-use crate::tune::{self, Operands, trouble};
+use crate::tune::{self, Operands, could_not};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Timed {
@@ -51,7 +51,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
     }
     let forecasts = forecast::read(&text(predicted)?);
     let timed = Costs::committed();
-    let mut sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
+    let mut sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
     let mut cubins = BTreeMap::new();
     let mut added = Vec::new();
     for (name, cubin) in read(list)? {
@@ -59,7 +59,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         let bytes = bytes(&cubin)?;
         cubins.insert(name.clone(), catalog::provenance::sha256(&bytes));
         let module = gpu.context.load_module(Ptx::from_binary(bytes))?;
-        added.push((name, plan, sgemm.add(plan, &module).map_err(trouble)?));
+        added.push((name, plan, sgemm.add(plan, &module).map_err(could_not)?));
     }
     let shapes = CLASSES.map(|[m, n, k]| Shape { m, n, k });
     let mut operands = Operands::new(&gpu, &shapes)?;
@@ -106,7 +106,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         let rank_correlation = forecast::rank_correlation(&pairs).unwrap_or(0.0);
         classes.push(Class { shape: sizes, in_use, found, rank_correlation });
     }
-    std::fs::write(all, times).map_err(|error| trouble(format!("{all}: {error}")))?;
+    std::fs::write(all, times).map_err(|error| could_not(format!("{all}: {error}")))?;
     let found = Found {
         device: gpu.about.name.clone(),
         driver: gpu.about.driver.clone(),
@@ -114,6 +114,6 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         cubins,
         classes,
     };
-    let text = serde_json::to_string_pretty(&found).map_err(trouble)?;
+    let text = serde_json::to_string_pretty(&found).map_err(could_not)?;
     harness::out::write(&format!("{text}\n"))
 }

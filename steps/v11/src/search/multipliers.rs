@@ -1,4 +1,4 @@
-//! Predicts the times of plans' multipliers on the emulated device.
+//! Predicts the times of plans' consumer warps on the emulated device.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ use v11::plans::Plan;
 use v11::space;
 
 use super::{SMS, bytes, plans, read};
-use crate::tune::trouble;
+use crate::tune::could_not;
 
 #[derive(Deserialize)]
 struct Report {
@@ -38,17 +38,19 @@ impl<'a> Multipliers<'a> {
     fn load(gpu: &'a Gpu, plan: Plan, cubin: &str) -> Result<Self, StepError> {
         let module = gpu.context.load_module(Ptx::from_binary(bytes(cubin)?))?;
         let kernel = module.load_function("multipliers_v11_candidate")?;
-        // Its ring has two pairs of tiles.
+        // The ring of this kernel has two pairs of tiles.
         let plan = Plan { stages: 2, ..plan };
         let shared = plan.shared().cast_signed();
         kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
         Ok(Self { gpu, plan, kernel })
     }
 
-    /// Predicted microseconds of so many blocks on each multiprocessor, with `rounds` tiles each, of `steps` steps.
+    /// Returns the predicted microseconds of `blocks` blocks on each multiprocessor, with `rounds` tiles of `steps` steps
+    /// each.
     fn us(&self, blocks: usize, rounds: usize, steps: usize) -> Result<f64, StepError> {
         let Self { gpu, plan, kernel } = self;
-        let emulator = gpu.emulator.ok_or_else(|| trouble("predictions are made on the emulated device"))?;
+        let emulator =
+            gpu.emulator.ok_or_else(|| could_not("predictions are made on the emulated device"))?;
         let [bm, bn, _] = plan.tile.map(|size| size as usize);
         let blocks = blocks * SMS;
         let tiles = blocks * rounds;
@@ -57,7 +59,7 @@ impl<'a> Multipliers<'a> {
         let (steps, tiles) = (harness::int(steps), harness::int(tiles));
         let config = LaunchConfig {
             grid_dim: (harness::blocks(blocks, 1), 1, 1),
-            block_dim: (plan.multipliers(), 1, 1),
+            block_dim: (plan.consumers(), 1, 1),
             shared_mem_bytes: plan.shared(),
         };
         let mut launch = gpu.stream.launch_builder(kernel);
@@ -67,8 +69,8 @@ impl<'a> Multipliers<'a> {
         unsafe { launch.launch(config) }?;
         gpu.stream.synchronize()?;
         let report = emulator.report().unwrap_or_default();
-        let report: Report = serde_json::from_str(&report).map_err(trouble)?;
-        let why = || trouble(report.no_prediction.unwrap_or_else(|| "no prediction".into()));
+        let report: Report = serde_json::from_str(&report).map_err(could_not)?;
+        let why = || could_not(report.no_prediction.unwrap_or_else(|| "no prediction".into()));
         report.prediction.map(|prediction| prediction.us).ok_or_else(why)
     }
 
@@ -88,23 +90,23 @@ impl<'a> Multipliers<'a> {
     }
 }
 
-/// Forecasts by name, of as many as the time is enough for, on all cores: a process for each, since a prediction is
-/// made on one.
+/// Prints forecasts by name, of as many plans as `seconds` allow, with a process for each core, since a prediction runs
+/// on one.
 pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
     let n = std::thread::available_parallelism().map_or(1, usize::from);
-    let program = std::env::current_exe().map_err(trouble)?;
+    let program = std::env::current_exe().map_err(could_not)?;
     let start = |i: usize| {
         let (i, n) = (i.to_string(), n.to_string());
         let mut command = Command::new(&program);
         command.args(["search", "predict-part", list, seconds, &i, &n]).stdout(Stdio::piped());
-        command.spawn().map_err(trouble)
+        command.spawn().map_err(could_not)
     };
     let parts = (0..n).map(start).collect::<Result<Vec<_>, StepError>>()?;
     let mut found = BTreeMap::new();
     for part in parts {
-        let output = part.wait_with_output().map_err(trouble)?;
+        let output = part.wait_with_output().map_err(could_not)?;
         if !output.status.success() {
-            return Err(trouble("a process that predicts failed; its own words are above"));
+            return Err(could_not("a process that predicts failed; its own words are above"));
         }
         found.extend(forecast::read(&String::from_utf8_lossy(&output.stdout)));
     }
@@ -113,13 +115,13 @@ pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
 
 /// Predicts number i of each n plans.
 pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Result<(), StepError> {
-    let [i, n]: [usize; 2] = [i.parse().map_err(trouble)?, n.parse().map_err(trouble)?];
-    let limit = Duration::from_secs(seconds.parse().map_err(trouble)?);
+    let [i, n]: [usize; 2] = [i.parse().map_err(could_not)?, n.parse().map_err(could_not)?];
+    let limit = Duration::from_secs(seconds.parse().map_err(could_not)?);
     let started = Instant::now();
     device::choose_driver(Device::Emulated)?;
     let gpu = Gpu::open()?;
     let plans: BTreeMap<String, Plan> = plans().into_iter().map(|plan| (space::name(&plan), plan)).collect();
-    // Several plans have the same multipliers.
+    // Several plans share their consumer warps.
     let mut cubins: Vec<(String, Vec<String>)> = Vec::new();
     for (name, cubin) in read(list)? {
         match cubins.iter_mut().find(|(other, _)| *other == cubin) {
@@ -133,7 +135,7 @@ pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Resul
             break;
         }
         let plan = names.first().and_then(|name| plans.get(name));
-        let plan = plan.ok_or_else(|| trouble(format!("there is no plan {names:?}")))?;
+        let plan = plan.ok_or_else(|| could_not(format!("there is no plan {names:?}")))?;
         match Multipliers::load(&gpu, *plan, &cubin)?.forecast() {
             Ok(forecast) => found.extend(names.into_iter().map(|name| (name, forecast))),
             Err(why) => eprintln!("{}: {why}", space::name(plan)),

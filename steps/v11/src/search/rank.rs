@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use harness::{Shape, StepError};
-use v11::costs::{Constants, Work, expected, terms};
+use v11::costs::{CostTerms, Work, expected, terms};
 use v11::forecast::{self, Forecast};
 use v11::gemm::Costs;
 use v11::plans::{PLANS, Plan, Sharing};
 use v11::space::{self, Space};
 
 use super::{CLASSES, SMS, answer, in_use, packed, plans, text};
-use crate::tune::trouble;
+use crate::tune::could_not;
 
 /// The forecasts of a search, committed for the book and for tests.
 const COMMITTED: &str = include_str!("../../data/forecasts.tsv");
 
-/// Answers with the names of the plans to be looked at more closely, by the forecasts in a file: `most` of each class, and
+/// Prints the names of the plans to verify and time, by the forecasts in a file: at most `most` of each class, and
 /// none that is in use.
 pub(super) fn best(file: &str, most: &str) -> Result<(), StepError> {
     let forecasts = forecast::read(&text(file)?);
-    let most: usize = most.parse().map_err(trouble)?;
+    let most: usize = most.parse().map_err(could_not)?;
     let (plans, timed) = (plans(), Costs::committed());
     let known = known(&plans, &forecasts);
     let mut chosen: Vec<String> = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn page(file: Option<&str>) -> Result<(), StepError> {
     ))
 }
 
-/// How many combinations of constants there are, and how many break which rule.
+/// Formats the number of combinations of constants, and the number that breaks each rule.
 pub(super) fn counts(space: &Space) -> String {
     let (n, legal, deepest) = (space.n(), space.legal.len(), space.deepest().len());
     let mut text = format!("{n} combinations of constants; without a kernel are those with\n");
@@ -69,7 +69,7 @@ fn known<'a>(plans: &'a [Plan], forecasts: &BTreeMap<String, Forecast>) -> Vec<(
     plans.iter().filter_map(with).collect()
 }
 
-/// Plans by the time that they would take, with it and how they share out the product: the fastest first.
+/// Sorts plans by expected time, the fastest first; returns each with its time and its sharing.
 pub(super) fn ranked<'a>(
     plans: impl Iterator<Item = (&'a Plan, Forecast)>,
     shape: [usize; 3],
@@ -112,23 +112,23 @@ fn table(known: &[(&Plan, Forecast)], timed: &Costs) -> String {
     text
 }
 
-/// How good predictions of the plans in use are, beside the times that were taken of them.
+/// The agreement of predictions with measured times, for the plans in use.
 pub(super) struct Agreement {
     device: String,
     plans: usize,
     products: usize,
     times: usize,
-    /// Spearman's, the mean over the products.
+    /// Mean over the products of Spearman's rank correlation.
     rank_correlation: f64,
-    /// The mean of what predictions are off by, in parts of the time.
+    /// Mean relative error of the predictions.
     error: f64,
-    /// Loss of the plan that is predicted fastest against the fastest, in parts: on average and at worst.
+    /// Relative loss of the plan that is predicted fastest against the fastest: on average and at worst.
     lost: [f64; 2],
 }
 
 impl Agreement {
     pub(super) fn of(known: &[(&Plan, Forecast)], timed: &Costs) -> Self {
-        let constants: BTreeMap<&str, (&Plan, Constants)> = known
+        let constants: BTreeMap<&str, (&Plan, CostTerms)> = known
             .iter()
             .filter(|(plan, _)| PLANS.contains(plan))
             .map(|(plan, forecast)| (plan.entry, (*plan, forecast.constants(plan, timed))))

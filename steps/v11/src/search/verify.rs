@@ -9,7 +9,7 @@ use v11::gemm::{Choice, Sgemm};
 use v11::plans::{Plan, Sharing, Source};
 
 use super::{answer, find, read};
-use crate::tune::{Operands, trouble};
+use crate::tune::{Operands, could_not};
 
 /// Instructions of threads after which a product that verifies a plan counts as endless. It has a million multiply-adds.
 const BUDGET: u64 = 200_000_000;
@@ -21,14 +21,14 @@ fn awkward(plan: &Plan) -> Shape {
     Shape { m: bm + 5, n: bn + more, k: 2 * bk + more }
 }
 
-/// Multiplies with each in a process of its own, because a mistake ends the context; answers with the names of those that
+/// Multiplies with each plan in a process of its own, because an error ends the context; prints the names of those that
 /// are right.
 pub(super) fn verify(list: &str) -> Result<(), StepError> {
-    let program = std::env::current_exe().map_err(trouble)?;
+    let program = std::env::current_exe().map_err(could_not)?;
     let mut right = Vec::new();
     for (name, ptx) in read(list)? {
         let output =
-            Command::new(&program).args(["search", "verify-one", &name, &ptx]).output().map_err(trouble)?;
+            Command::new(&program).args(["search", "verify-one", &name, &ptx]).output().map_err(could_not)?;
         if output.status.success() {
             right.push(name);
         } else {
@@ -47,8 +47,8 @@ pub(super) fn verify_one(name: &str, ptx: &str) -> Result<(), StepError> {
 fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
     let shape = awkward(&plan);
     let Shape { m, n, k } = shape;
-    let mut sgemm = Sgemm::load(&gpu.stream).map_err(trouble)?;
-    let number = sgemm.add(plan, &gpu.context.load_module(code)?).map_err(trouble)?;
+    let mut sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
+    let number = sgemm.add(plan, &gpu.context.load_module(code)?).map_err(could_not)?;
     let mut operands = Operands::new(gpu, &[shape])?;
     if let Some(emulator) = gpu.emulator {
         // A wrong kernel may wait for ever.
@@ -62,7 +62,7 @@ fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
         let choice = Choice { plan: number, sharing, packed: [false; 2], expected: 0.0 };
         operands.multiply(&sgemm, shape, &choice)?;
         if !operands.is_right(gpu, shape, &mut None)? {
-            return Err(trouble(format!("{shape} is wrong")));
+            return Err(could_not(format!("{shape} is wrong")));
         }
     }
     Ok(())

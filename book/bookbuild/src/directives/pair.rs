@@ -3,85 +3,33 @@
 
 use std::fmt::Write as _;
 
-use catalog::Shape;
-use records::{Run, Samples};
+use records::process::Queue;
+use records::two::{Size, TwoRecord, Way};
 use serde::Deserialize;
 
-use crate::process::{Bound, Entry, Event, busy, size_of, source, span};
+use crate::directives::process::{rate, size_of, source, span};
 use crate::quote::{Sources, digits, ms, quoted};
 
-/// Contents of `book/data/h200-two.json`, written by `v13 two --json`.
+/// Contents of `book/data/h200-two.json`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Pair {
-    run: Run,
-    nccl: Option<String>,
-    links: Vec<Entry>,
-    sizes: Vec<Size>,
-}
+#[serde(transparent)]
+pub(crate) struct Pair(TwoRecord);
 
-#[derive(Debug, Deserialize)]
-struct Size {
-    shape: Shape,
-    bound: Bound,
-    pair_bound: PairBound,
-    ways: Vec<Way>,
-}
-
-/// Time of each part alone, on both devices at once.
-#[derive(Debug, Deserialize)]
-struct PairBound {
-    copy_in_ms: f64,
-    exchange_ms: f64,
-    kernel_ms: f64,
-    copy_out_ms: f64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Way {
-    way: String,
-    device_bytes: Vec<usize>,
-    operations: Vec<usize>,
-    total_ms: Samples,
-    /// Events of each device, from the repetition with the median time.
-    #[serde(default)]
-    events: Vec<Vec<Event>>,
-}
-
-impl Way {
-    /// Sum of the durations of a queue's operations, on the device where it is largest.
-    fn busy(&self, queue: &str) -> Option<f64> {
-        let most = self.events.iter().map(|events| busy(events, queue)).fold(0.0, f64::max);
-        (most > 0.0).then_some(most)
-    }
-
-    fn on_two(&self) -> bool {
-        self.device_bytes.len() > 1
-    }
-
-    fn what(&self) -> &str {
-        match self.way.as_str() {
-            "one" => "one device",
-            "graph" => "one device, as a graph",
-            "sent" => "two: B from the host to both",
-            "broadcast" => "two: B to one, broadcast by NCCL",
-            "gathered" => "two: half of B to each, gathered by NCCL",
-            "copied" => "two: half of B to each, gathered by copies",
-            other => other,
-        }
-    }
-}
-
-impl Size {
-    /// Smallest median time on one device.
-    fn of_one(&self) -> f64 {
-        let of_one = self.ways.iter().filter(|way| !way.on_two());
-        of_one.map(|way| way.total_ms.median()).fold(f64::INFINITY, f64::min)
+fn in_words(way: &Way) -> &str {
+    match way.way.as_str() {
+        "one" => "one device",
+        "graph" => "one device, as a graph",
+        "sent" => "two: B from the host to both",
+        "broadcast" => "two: B to one, broadcast by NCCL",
+        "gathered" => "two: half of B to each, gathered by NCCL",
+        "copied" => "two: half of B to each, gathered by copies",
+        other => other,
     }
 }
 
 impl Pair {
     fn source(&self) -> String {
-        format!("two of {}", source(&self.run))
+        format!("two of {}", source(&self.0.run))
     }
 
     /// `{{#process links 8192}}`, `{{#process two 8192}}`
@@ -95,12 +43,12 @@ impl Pair {
     }
 
     fn size(&self, size: &str) -> Result<&Size, String> {
-        let found = self.sizes.iter().find(|candidate| candidate.shape.typed() == size);
+        let found = self.0.sizes.iter().find(|candidate| candidate.shape.typed() == size);
         found.ok_or_else(|| format!("{size} was not measured on two devices by v13"))
     }
 
     fn links(&self, size: &Size) -> String {
-        let nccl = self.nccl.as_deref().unwrap_or("none");
+        let nccl = self.0.nccl.as_deref().unwrap_or("none");
         let mut out = format!(
             "{}; NCCL {nccl}. By the host's clock, each of a matrix of {}; what moves at once is counted together.\n\n\
              | what | MB | median, ms | least … most, ms | GB/s, at best |\n\
@@ -109,7 +57,7 @@ impl Pair {
             size.shape.typed()
         );
         let matrix = size.shape.m * size.shape.k / 2 * 2 * size_of_val(&0.0f32);
-        for entry in &self.links {
+        for entry in &self.0.links {
             if [1, 2, 4].map(|n| n * matrix).contains(&entry.bytes) {
                 let _ = writeln!(
                     out,
@@ -117,7 +65,7 @@ impl Pair {
                     entry.what,
                     digits(entry.bytes as f64 / 1e6, 3),
                     span(&entry.ms),
-                    entry.rate()
+                    rate(entry)
                 );
             }
         }
@@ -143,13 +91,13 @@ impl Pair {
         for way in &size.ways {
             let most = way.device_bytes.iter().copied().max().unwrap_or_default();
             let speed_up = match way.on_two() {
-                true => format!("{:.2}", size.of_one() / way.total_ms.median()),
+                true => format!("{:.2}", size.best_of_one() / way.total_ms.median()),
                 false => "–".into(),
             };
             let _ = writeln!(
                 out,
                 "| {} | {} | {} | {} | {speed_up} |",
-                way.what(),
+                in_words(way),
                 way.operations.iter().sum::<usize>(),
                 size_of(most),
                 span(&way.total_ms)
@@ -175,15 +123,15 @@ impl Pair {
                     found.ok_or_else(|| format!("{way} at {size} was not measured on two devices"))?;
                 let total = found.total_ms.median();
                 let busy = |queue| {
-                    let busy = found.busy(queue);
+                    let busy = found.busy_ms(queue);
                     busy.map(ms).ok_or_else(|| format!("{what} of {way} at {size} were not recorded"))
                 };
                 match what {
                     "ms" => ms(total),
-                    "copies_in" => busy("in")?,
-                    "exchanges" => busy("peer")?,
-                    "products" => busy("kernel")?,
-                    _ => format!("{:.2}", of_size.of_one() / total),
+                    "copies_in" => busy(Queue::In)?,
+                    "exchanges" => busy(Queue::Peer)?,
+                    "products" => busy(Queue::Kernel)?,
+                    _ => format!("{:.2}", of_size.best_of_one() / total),
                 }
             }
             _ => {

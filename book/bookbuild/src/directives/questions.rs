@@ -8,9 +8,9 @@ use tasks::quiz;
 use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
+use crate::directives::tasks::{catalogue, prose};
 use crate::kernel_args::find_step;
 use crate::slides::QuestionSlide;
-use crate::tasks::{catalogue, prose};
 
 /// `{{#predict v05}}`: the questions of a step and those repeated there; ids behind the step select questions.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {

@@ -7,8 +7,8 @@ use catalog::Work;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::RepoPaths;
+use crate::directives::listings::{self, Numbered};
 use crate::kernel_args::find_step;
-use crate::listings::{self, Numbered};
 
 /// Unchanged lines shown around each change.
 const CONTEXT: usize = 2;

@@ -115,8 +115,7 @@ fn bare(text: &str) -> Vec<(usize, String)> {
             let before = &words[..value.start()];
             // In `sm_90s` or `v05s` the number is part of a name.
             let in_a_name = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-            // 8
-            // 32 = 0.25 sectors.
+            // As in `8 / 32 = 0.25 sectors`.
             let divided = is_fraction && before.ends_with("= ");
             if !in_a_name && !divided {
                 found.push((line.number, words[value.start()..unit.end()].to_owned()));

@@ -12,8 +12,8 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::Problem;
-use crate::axe::Axe;
-use crate::devtools::{self, Tab};
+use crate::checks::axe::Axe;
+use crate::checks::devtools::{self, Tab};
 use crate::repo_paths::files_under;
 
 /// All chapters on one page for printing; checked on the desktop screen only.

@@ -3,112 +3,25 @@
 
 use std::fmt::Write as _;
 
-use catalog::Shape;
 use catalog::text::day;
+use records::process::{Comparison, Entry, ProcessRecord, Queue, Size, Variant, busy_ms};
 use records::{Run, Samples};
 use serde::Deserialize;
 
 use crate::quote::{Sources, digits, ms, quoted};
 
-/// Contents of `book/data/h200-process.json`, written by `v13 measure --json` and `v13 run --json`.
+/// Contents of `book/data/h200-process.json`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Process {
-    run: Run,
-    measured: Vec<Entry>,
-    /// Loading a module from PTX in a later process.
-    later_process: Vec<Entry>,
-    /// Loading a module from PTX without the driver's cache.
-    without_cache: Vec<Entry>,
-    comparisons: Vec<Comparison>,
+#[serde(transparent)]
+pub(crate) struct Process(ProcessRecord);
+
+/// Returns the best rate of a copy, in GB/s.
+pub(crate) fn rate(entry: &Entry) -> String {
+    digits(entry.best_gbs(), 3)
 }
 
-/// A cost that was measured by itself.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Entry {
-    pub(crate) what: String,
-    pub(crate) bytes: usize,
-    pub(crate) ms: Samples,
-}
-
-impl Entry {
-    /// Best rate, in GB/s.
-    pub(crate) fn rate(&self) -> String {
-        let least = self.ms.0.iter().copied().fold(f64::INFINITY, f64::min);
-        digits(self.bytes as f64 / least / 1e6, 3)
-    }
-}
-
-#[derive(Debug, Deserialize)]
-struct Comparison {
-    /// The run of this comparison, if it is not that of the file.
-    run: Option<Run>,
-    chunks: u32,
-    sizes: Vec<Size>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Size {
-    shape: Shape,
-    bound: Bound,
-    variants: Vec<Way>,
-}
-
-/// Time of each part alone.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Bound {
-    pub(crate) copy_in_ms: f64,
-    pub(crate) kernel_ms: f64,
-    pub(crate) copy_out_ms: f64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Way {
-    variant: String,
-    device_bytes: usize,
-    operations: usize,
-    total_ms: Samples,
-    /// Duration of the host's calls; `None` for a graph.
-    calls_ms: Option<Samples>,
-    /// Time of the same operations without work.
-    empty_ms: Option<Samples>,
-    /// Events of the repetition with the median time.
-    #[serde(default)]
-    events: Vec<Event>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Event {
-    queue: String,
-    what: String,
-    bytes: usize,
-    start_ms: f64,
-    end_ms: f64,
-}
-
-/// Sum of the durations of a queue's operations.
-pub(crate) fn busy(events: &[Event], queue: &str) -> f64 {
-    let of_queue = events.iter().filter(|event| event.queue == queue);
-    of_queue.map(|event| event.end_ms - event.start_ms).sum()
-}
-
-impl Way {
-    fn busy(&self, queue: &str) -> Option<f64> {
-        Some(busy(&self.events, queue)).filter(|busy| *busy > 0.0)
-    }
-
-    fn has_parts(&self) -> bool {
-        !matches!(self.variant.as_str(), "pinned" | "pageable" | "tiles")
-    }
-}
-
-impl Bound {
-    pub(crate) fn longest(&self) -> f64 {
-        self.copy_in_ms.max(self.kernel_ms).max(self.copy_out_ms)
-    }
-
-    fn sum(&self) -> f64 {
-        self.copy_in_ms + self.kernel_ms + self.copy_out_ms
-    }
+fn has_parts(variant: &Variant) -> bool {
+    !matches!(variant.variant.as_str(), "pinned" | "pageable" | "tiles")
 }
 
 pub(crate) fn span(ms: &Samples) -> String {
@@ -134,7 +47,7 @@ impl Process {
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
         match args {
             ["surroundings"] => {
-                sources.insert(source(&self.run));
+                sources.insert(source(&self.0.run));
                 Ok(self.surroundings())
             }
             ["ways", size] => self.ways(size, sources),
@@ -153,13 +66,13 @@ impl Process {
             "{}, {}. Milliseconds by the host's clock, one after the other in one process.\n\n\
              | what | bytes | first, ms | median, ms | least … most, ms | GB/s, at best |\n\
              | --- | ---: | ---: | ---: | ---: | ---: |\n",
-            source(&self.run),
-            self.run.host
+            source(&self.0.run),
+            self.0.run.host
         );
         let mut put = |entry: &Entry, when: &str| {
             let copies = entry.what.starts_with("pageable") || entry.what.starts_with("pinned");
             let rate = match copies {
-                true => entry.rate(),
+                true => rate(entry),
                 false => String::new(),
             };
             let first = entry.ms.0.first().copied().unwrap_or(f64::NAN);
@@ -172,11 +85,11 @@ impl Process {
                 span(&entry.ms)
             );
         };
-        for entry in &self.measured {
+        for entry in &self.0.measured {
             put(entry, "");
             if entry.what == "a module from PTX" {
-                self.later_process.iter().for_each(|entry| put(entry, ", in the next process"));
-                self.without_cache.iter().for_each(|entry| put(entry, ", without the driver's cache"));
+                self.0.later_process.iter().for_each(|entry| put(entry, ", in the next process"));
+                self.0.without_cache.iter().for_each(|entry| put(entry, ", without the driver's cache"));
             }
         }
         out
@@ -185,6 +98,7 @@ impl Process {
     fn sizes(&self, size: &str) -> Result<Vec<(&Comparison, &Size)>, String> {
         let of = |c: &&Size| c.shape.typed() == size;
         let found: Vec<_> = self
+            .0
             .comparisons
             .iter()
             .flat_map(|all| all.sizes.iter().filter(of).map(move |size| (all, size)))
@@ -196,10 +110,10 @@ impl Process {
     }
 
     fn source_of(&self, comparison: &Comparison) -> String {
-        source(comparison.run.as_ref().unwrap_or(&self.run))
+        source(comparison.run.as_ref().unwrap_or(&self.0.run))
     }
 
-    fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Way), String> {
+    fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Variant), String> {
         for (comparison, of_size) in self.sizes(size)? {
             if let Some(found) = of_size.variants.iter().find(|candidate| candidate.variant == way) {
                 return Ok((comparison, of_size, found));
@@ -220,13 +134,13 @@ impl Process {
             digits(bound.copy_in_ms, 3),
             digits(bound.kernel_ms, 3),
             digits(bound.copy_out_ms, 3),
-            digits(bound.longest(), 3),
+            digits(bound.longest().0, 3),
             digits(bound.sum(), 3)
         );
         for (comparison, size) in sizes {
             sources.insert(self.source_of(comparison));
             for way in &size.variants {
-                let parts = match way.has_parts() {
+                let parts = match has_parts(way) {
                     true => comparison.chunks.to_string(),
                     false => "–".into(),
                 };
@@ -238,7 +152,7 @@ impl Process {
                     way.operations,
                     size_of(way.device_bytes),
                     span(&way.total_ms),
-                    100.0 * total / size.bound.longest(),
+                    100.0 * total / size.bound.longest().0,
                     100.0 * total / size.bound.sum()
                 );
             }
@@ -259,7 +173,7 @@ impl Process {
                 for way in size.variants.iter().filter(|way| way.variant == "graph") {
                     let Some(empty) = &way.empty_ms else { continue };
                     sources.insert(self.source_of(comparison));
-                    let allowed = 1.1 * size.bound.longest();
+                    let allowed = 1.1 * size.bound.longest().0;
                     let _ = writeln!(
                         out,
                         "| {} | {} | {} | {} | {} | {} | {} |",
@@ -287,7 +201,7 @@ impl Process {
         sources.insert(self.source_of(comparison));
         let mut out =
             String::from("| copy | bytes of a row | MB | ms | GB/s |\n| --- | ---: | ---: | ---: | ---: |\n");
-        for event in way.events.iter().filter(|event| event.queue == "in") {
+        for event in way.events.iter().filter(|event| event.queue == Queue::In) {
             // Only copies of the full height of A or the full width of B.
             let (columns, rows) = (event.what.starts_with("A, columns"), event.what.starts_with("B, rows"));
             if !columns && !rows {
@@ -333,14 +247,17 @@ impl Process {
             let bound = &of_size.bound;
             let total = found.total_ms.median();
             let missing = || format!("{what} of {way} at {size} was not recorded");
-            let busy = |queue: &str| found.busy(queue).map(ms).ok_or_else(missing);
+            let busy = |queue| {
+                let busy = Some(busy_ms(&found.events, queue)).filter(|busy| *busy > 0.0);
+                busy.map(ms).ok_or_else(missing)
+            };
             let text = match what {
                 "ms" => ms(total),
-                "of_longest" => format!("{:.0} %", 100.0 * total / bound.longest()),
+                "of_longest" => format!("{:.0} %", 100.0 * total / bound.longest().0),
                 "of_sum" => format!("{:.0} %", 100.0 * total / bound.sum()),
-                "copies_in" => busy("in")?,
-                "products" => busy("kernel")?,
-                "copies_out" => busy("out")?,
+                "copies_in" => busy(Queue::In)?,
+                "products" => busy(Queue::Kernel)?,
+                "copies_out" => busy(Queue::Out)?,
                 "calls" => ms(found.calls_ms.as_ref().ok_or_else(missing)?.median()),
                 "empty" => ms(found.empty_ms.as_ref().ok_or_else(missing)?.median()),
                 _ => {

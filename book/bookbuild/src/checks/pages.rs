@@ -20,7 +20,7 @@ use crate::repo_paths::files_under;
 const PRINT: &str = "print.html";
 
 /// Maximum bytes of a page with everything that it loads at once; the search index and the fonts are loaded later.
-const HEAVIEST: u64 = 900_000;
+const MAX_PAGE_BYTES: u64 = 900_000;
 
 /// Identifiers and references of a page.
 #[derive(Debug, Default)]
@@ -77,8 +77,8 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
         let loaded = loaded
             .map(|target| weight(&crate::repo_paths::flat(&path.parent().unwrap_or(folder).join(target))));
         let bytes = weight(path) + loaded.sum::<u64>();
-        if is_page && bytes > HEAVIEST {
-            problem(format!("weighs {bytes} bytes with what it loads, more than {HEAVIEST}"));
+        if is_page && bytes > MAX_PAGE_BYTES {
+            problem(format!("weighs {bytes} bytes with what it loads, more than {MAX_PAGE_BYTES}"));
         }
         if name != PRINT {
             for id in &page.twice {

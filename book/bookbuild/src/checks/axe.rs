@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::devtools::Tab;
+use crate::checks::devtools::Tab;
 
 const VERSION: &str = "4.14.1";
 /// Hash of `package/axe.min.js` in that version.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::tasks::catalogue;
+use crate::directives::tasks::catalogue;
 
 const SESSION: u32 = 90;
 
@@ -168,7 +168,7 @@ pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String, String> {
 fn tasks(repo: &RepoPaths, names: &[String]) -> Result<(String, u32), String> {
     let (mut words, mut sum) = (Vec::new(), 0);
     for name in names {
-        let minutes = crate::tasks::task(repo, name)?.minutes;
+        let minutes = crate::directives::tasks::task(repo, name)?.minutes;
         words.push(format!("`{name}` ({minutes})"));
         sum += minutes;
     }

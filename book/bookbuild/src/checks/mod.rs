@@ -1,0 +1,8 @@
+//! Checks of the chapters and of the built pages; [`check`](crate::check) and `--browser` call them.
+
+pub(crate) mod axe;
+pub mod browser;
+pub(crate) mod devtools;
+pub(crate) mod numbers;
+pub(crate) mod pages;
+pub(crate) mod ptx;
