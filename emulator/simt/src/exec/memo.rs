@@ -25,9 +25,6 @@ pub(crate) enum Spread {
 /// Bytes of a word: the width of a bank.
 const WORD: u64 = 4;
 
-/// The most words that 32 lanes access, of 16 bytes each.
-const MAX_WORDS: usize = 32 * 4;
-
 /// 64-bit words of a pattern's bitmap of cells.
 const BITMAP_WORDS: usize = 8;
 
@@ -487,53 +484,41 @@ impl Memo<'_> {
         }
     }
 
-    /// Writes the words that the lanes access to `into`, sorted; a word that lanes share is repeated.
-    fn sorted_words(&self, base: u64, into: &mut [u64; MAX_WORDS]) -> usize {
-        let mut n = 0;
-        for lane in bits(self.mask) {
+    /// Words that the lanes access, lane by lane; a word that lanes share is repeated.
+    fn words(&self, base: u64) -> impl Iterator<Item = u64> {
+        let n = u64::from(self.bytes) / WORD;
+        bits(self.mask).flat_map(move |lane| {
             let first = base.wrapping_add(i64::from(self.delta[lane]) as u64) / WORD;
-            for word in first..first + u64::from(self.bytes) / WORD {
-                into[n] = word;
-                n += 1;
-            }
-        }
-        rules::sort(&mut into[..n]);
-        n
+            first..first + n
+        })
     }
 
     /// Fills `l1_words` and `n_distinct_words`.
     #[cold]
     fn count_words(&mut self, base: u64) {
-        let mut words = [0; MAX_WORDS];
-        let n = self.sorted_words(base, &mut words);
-        let mut banks = [0u8; 32];
-        let mut last = u64::MAX;
-        self.n_distinct_words = 0;
-        for &word in words[..n].iter().filter(|word| std::mem::replace(&mut last, **word) != **word) {
-            banks[(word % 32) as usize] += 1;
-            self.n_distinct_words += 1;
-        }
-        self.l1_words = banks.into_iter().fold(1, u8::max);
+        let mut n = 0;
+        let words = rules::distinct(self.words(base)).inspect(|_| n += 1);
+        self.l1_words = rules::most_in_a_bank(words, |word| word as usize).max(1) as u8;
+        self.n_distinct_words = n;
     }
 
-    /// Computes the passes over L1 where lines decide: they hold for all bases that access the same lines.
+    /// Computes the passes over L1 where lines decide: they hold for all bases that access the same lines. Where there are
+    /// no more lines than passes over the words, they hold for each base at the same offset in a line.
     #[cold]
     #[inline(never)]
     fn count_lines(&mut self, base: u64) {
-        let mut words = [0; MAX_WORDS];
-        let n = self.sorted_words(base, &mut words);
-        let mut tags = [0u8; rules::TAG_BANKS];
         let (mut least, mut most) = (rules::LINE / WORD - 1, 0);
-        let mut last_line = u64::MAX;
-        for word in &words[..n] {
-            let (line, place) = (word / (rules::LINE / WORD), word % (rules::LINE / WORD));
+        let lines = self.words(base).map(|word| {
+            let place = word % (rules::LINE / WORD);
             (least, most) = (least.min(place), most.max(place));
-            if line != last_line {
-                tags[rules::tag_bank(line)] += 1;
-            }
-            last_line = line;
+            word / (rules::LINE / WORD)
+        });
+        let mut n_lines = 0;
+        let lines = rules::distinct(lines).inspect(|_| n_lines += 1);
+        self.l1_passes = self.l1_words.max(rules::most_in_a_bank(lines, rules::tag_bank) as u8);
+        if n_lines <= self.l1_words {
+            self.l1_at = base % rules::LINE;
         }
-        self.l1_passes = tags.into_iter().fold(self.l1_words, u8::max);
         self.l1_from = base.wrapping_sub(WORD * least);
         self.l1_len = WORD * (least + rules::LINE / WORD - most);
     }

@@ -21,16 +21,11 @@ pub struct SharedCost {
 pub fn sectors(addresses: &Addresses, bytes: u32) -> u32 {
     let last_byte = u64::from(bytes.max(1)) - 1;
     let touched = |&a: &u64| a / 32..=a.saturating_add(last_byte) / 32;
-    let mut seen: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
-    sort(&mut seen);
-    seen.dedup();
-    seen.len() as u32
+    distinct(addresses.iter().flatten().flat_map(touched)).count() as u32
 }
 
 /// Bytes of a line of L1.
 pub(crate) const LINE: u64 = 128;
-/// Banks of L1's tags.
-pub(crate) const TAG_BANKS: usize = 4;
 
 /// Value that each set bit of a line's number contributes, by exclusive or, to the number of the bank that holds the
 /// line's tag. Found from the patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first 11.
@@ -51,8 +46,11 @@ const TAG_MASKS: [u64; 2] = {
 
 /// The bank that holds the tag of a line of L1.
 pub(crate) fn tag_bank(line: u64) -> usize {
-    let bit = |mask: u64| (line & mask).count_ones() & 1;
-    (bit(TAG_MASKS[0]) | bit(TAG_MASKS[1]) << 1) as usize
+    let parity = |mask: u64| {
+        let folded = [32, 16, 8, 4, 2, 1].into_iter().fold(line & mask, |bits, by| bits ^ bits >> by);
+        (folded & 1) as usize
+    };
+    parity(TAG_MASKS[0]) | parity(TAG_MASKS[1]) << 1
 }
 
 /// Lines of L1 that a lane touches.
@@ -70,15 +68,36 @@ pub(crate) fn sort<T: Ord>(values: &mut [T]) {
     values.sort_unstable_by(|a, b| a.cmp(b));
 }
 
+/// Returns the distinct values, in no order, without sorting them: those that agree in their last five bits are linked.
+pub(crate) fn distinct(values: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    const END: u32 = u32::MAX;
+    let mut known: Vec<(u64, u32)> = Vec::with_capacity(64);
+    let mut first = [END; 32];
+    for value in values {
+        let first = &mut first[(value % 32) as usize];
+        let mut at = *first;
+        while let Some(&(_, next)) = known.get(at as usize).filter(|(other, _)| *other != value) {
+            at = next;
+        }
+        if at == END {
+            known.push((value, *first));
+            *first = known.len() as u32 - 1;
+        }
+    }
+    known.into_iter().map(|(value, _)| value)
+}
+
+/// The largest number of distinct values in one of up to 32 banks.
+pub(crate) fn most_in_a_bank(distinct: impl Iterator<Item = u64>, bank: impl Fn(u64) -> usize) -> u32 {
+    let mut counts = [0; 32];
+    distinct.for_each(|value| counts[bank(value) % 32] += 1);
+    counts.into_iter().max().unwrap_or(0)
+}
+
 /// The largest number of distinct lines in one of the four banks of tags.
 fn most_lines_in_a_tag_bank(addresses: &Addresses, bytes: u32) -> u32 {
     let touched = |&address: &u64| lines(address, bytes);
-    let mut lines: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
-    sort(&mut lines);
-    lines.dedup();
-    let mut banks = [0; TAG_BANKS];
-    lines.into_iter().for_each(|line| banks[tag_bank(line)] += 1);
-    banks.into_iter().max().unwrap_or(0)
+    most_in_a_bank(distinct(addresses.iter().flatten().flat_map(touched)), tag_bank)
 }
 
 /// Passes over L1 of one warp-wide access of `bytes` per lane: each looks up one line in each of four banks of tags, and
@@ -98,14 +117,7 @@ pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
     if words.all(|word| *only[(word % 32) as usize].get_or_insert(word) == word) {
         return u32::from(only != [None; 32]);
     }
-    let mut words: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
-    sort(&mut words);
-    words.dedup();
-    let mut banks = [0; 32];
-    for word in words {
-        banks[(word % 32) as usize] += 1;
-    }
-    banks.into_iter().max().unwrap_or(0)
+    most_in_a_bank(distinct(addresses.iter().flatten().flat_map(touched)), |word| word as usize)
 }
 
 /// Number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a quarter for 16.
