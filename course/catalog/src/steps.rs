@@ -316,7 +316,7 @@ pub const STEPS: &[Step] = &[
 pub const LIBRARY_SOURCES: [&str; 2] = ["v11_gemm", "v11_pack"];
 
 /// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
-pub const NOT_MEASURED: [&str; 0] = [];
+pub const NOT_MEASURED: &[&str] = &[];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -362,7 +362,7 @@ impl fmt::Display for UnknownStep {
     }
 }
 
-/// Formats the numbers of the steps: `v00 … v12`. A number that is missing is a step to come.
+/// Formats the numbers of the steps: `v00 … v12`. A number that is missing is a program without kernels, or a step to come.
 pub fn range() -> String {
     let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
     let words = runs.filter_map(|run| match run {
