@@ -2,7 +2,7 @@
 //!
 //! - One program per concept: it uses cudarc, fits on a page, and asserts what the book claims. Claims about memory are
 //!   compared with the emulated device's counters.
-//! - `pitfalls`: programs that report success although they are wrong, beside what our tools report ([`pitfall`]).
+//! - `pitfalls`: programs that report success although they are wrong, beside what our tools report ([`mod@pitfall`]).
 //! - `wrong_kernels`: kernels of the steps with one mistake each.
 //!
 //! Their output is in the book (`book/src/generated`); a test compares.

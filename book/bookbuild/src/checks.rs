@@ -1,4 +1,4 @@
-//! Checks of the chapters and of the built pages; [`check`](crate::check) and `--browser` call them.
+//! Checks of the chapters and of the built pages; [`check`](fn@crate::check) and `--browser` call them.
 
 pub(crate) mod axe;
 pub mod browser;
