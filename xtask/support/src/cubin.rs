@@ -114,7 +114,7 @@ mod tests {
     /// Returns whether committed machine code is used after a change of one of the files that it depends on.
     #[track_caller]
     fn is_taken(n: u32, change: Option<&str>) -> bool {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let root = std::env::temp_dir().join(format!("xtask-cubin-{}-{n}", std::process::id()));
         let source = "kernels/bench/saxpy.cu";
         for file in [source, "kernels/ptx/saxpy.ptx", "kernels/cubin/saxpy.cubin"] {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn only_an_elf_file_is_a_cubin() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/cubin/saxpy.cubin");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/cubin/saxpy.cubin");
         let whole = fs::read(path).expect("it is committed");
         for end in (0..whole.len() / 2).step_by(61) {
             assert!(without_ptx(whole[..end].to_vec()).is_err(), "{end}");
