@@ -33,7 +33,7 @@ pub(crate) struct Loaded {
 #[derive(Debug)]
 pub(crate) struct Functions {
     pub(crate) ptx: Loaded,
-    /// The same kernel as machine code; `None` where only the PTX runs.
+    /// The kernel as machine code; `None` where only the PTX runs.
     pub(crate) machine: Option<LoadedMachineCode>,
 }
 

@@ -225,7 +225,7 @@ macro_rules! by_type {
 pub(super) use by_type;
 
 /// PTX names of types that Rust names otherwise, for [`by_type`].
-#[allow(non_camel_case_types)]
+#[allow(non_camel_case_types, reason = "names of PTX")]
 pub(super) mod ptx_types {
     pub(crate) type s8 = i8;
     pub(crate) type s16 = i16;

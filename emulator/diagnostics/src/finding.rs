@@ -56,7 +56,7 @@ pub struct ArrayElement {
 /// The other thread of a race, or another group at a barrier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Party {
-    /// What the party does: `read`, `write`, `atomic`, `wait` or `exit`.
+    /// Verb of the party's part: `read`, `write`, `atomic`, `wait` or `exit`.
     pub does: &'static str,
     /// PTX instruction: index into the kernel's instructions.
     pub instr: u32,

@@ -3,11 +3,11 @@
 //! A module of PTX or machine code is decoded once into a [`program::Program`]; a launch runs its blocks on all cores
 //! and returns a report. This crate does no I/O, reads no clock and holds no global state.
 //!
-//! What is modelled: the results of instructions, divergence and reconvergence of lanes, barriers, atomics, all state
+//! The model covers the results of instructions, divergence and reconvergence of lanes, barriers, atomics, all state
 //! spaces, textures, the counters of memory traffic that a profiler reports ([`report::Counters`]), and checks for
 //! mistakes ([`check`]).
 //!
-//! What is not: time (crate `timing`), caches, and the text of messages (crate `diagnostics`).
+//! It leaves out time (crate `timing`), caches, and the text of messages (crate `diagnostics`).
 
 #![deny(unsafe_code)]
 

@@ -22,7 +22,7 @@ const LOOKUPS: u64 = 24_000_000;
 /// Least number of sampled pieces of L2: the others behave alike.
 const FEWEST: u64 = 1 << 13;
 
-/// How far the accesses of a launch reach into the memory hierarchy. All values are from 0 to 1, by index of the
+/// Parts of a launch's accesses that reach L2 and device memory. All values are from 0 to 1, by index of the
 /// instruction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reach {
@@ -40,7 +40,7 @@ impl Reach {
         self.share.get(instruction as usize).copied().unwrap_or(0.0)
     }
 
-    /// How scattered the pieces are that a block requests at a time: 0 for long pieces, 1 for 128 bytes and less.
+    /// Scatter of the pieces that a block requests at a time: 0 for long pieces, 1 for 128 bytes and less.
     pub(crate) fn apart(&self, instruction: u32) -> f64 {
         self.apart.get(instruction as usize).copied().unwrap_or(0.0)
     }

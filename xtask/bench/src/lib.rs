@@ -18,11 +18,11 @@ use xtask_support::output::{self, Status, Stop};
 use xtask_support::programs::{Ended, Programs};
 use xtask_support::{interrupt, kernels, paths, programs, record_files, step_args, table};
 
+/// Command line of `bench`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask bench v05\n          \
     cargo xtask bench v04 v05 --size 1024,1025x1023x1021\n          \
     cargo xtask bench v08 --size 30000x333\n          cargo xtask bench all --save")]
-/// Command line of `bench`.
 pub struct Args {
     /// Steps: `v05`, `5`, `bank-conflict-free`, or `all`
     #[arg(value_name = "STEP")]
@@ -40,6 +40,9 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// Fills the parts of the documents in a checkout that come from records.
+pub type FillDocuments = fn(&Path) -> Result<CommandOutcome>;
 
 /// Runs the steps, and saves their measurements where that is asked for. `fill_documents` writes the tables of a checkout
 /// that show them.
@@ -73,9 +76,6 @@ pub fn run(args: &Args, fill_documents: FillDocuments) -> Result<CommandOutcome>
         }
     }
 }
-
-/// Fills the parts of the documents in a checkout that come from records.
-pub type FillDocuments = fn(&Path) -> Result<CommandOutcome>;
 
 /// A folder where the steps keep reference answers for each other, gone at the end.
 struct Answers {

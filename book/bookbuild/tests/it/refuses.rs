@@ -88,7 +88,7 @@ fn directives_that_cannot_be_filled_in() {
 fn numbers_that_are_not_on_record() {
     for (number, why) in [
         ("sgemm_v04 1024 tflops", "there is no kernel `sgemm_v04`; v04 has sgemm_v04_float4"),
-        // The first problem of a line is told.
+        // The first problem of a line is reported.
         (
             "sgemm_v04_float4 8192 tflops}} and {{#n sgemm_v04_float4 2048 tflops",
             "sgemm_v04_float4 at 8192x8192x8192 was not run (a launch takes longer than 5 s): it has no speed",

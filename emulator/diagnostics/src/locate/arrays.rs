@@ -13,7 +13,7 @@ use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) element: ArrayElement,
-    /// Where the array starts: an address, or an offset in its space.
+    /// Start of the array: an address, or an offset in its space.
     pub(crate) start: u64,
     /// True if the name is one that the programmer wrote.
     pub(crate) named: bool,
@@ -114,7 +114,7 @@ impl LaunchContext<'_> {
         self.target(instr, access.space, access.address, access.bytes, access.kind)
     }
 
-    /// What lies at an address in shared memory, as the program names it: `` `tile[3]` ``, or the address.
+    /// Name of the data at an address in shared memory, such as `` `tile[3]` ``; the address where it has none.
     pub(crate) fn name_in_shared(&self, instr: u32, address: u64, bytes: u32, kind: AccessKind) -> String {
         let target = self.target(instr, MemSpace::Shared, address, bytes, kind);
         match target.filter(|target| target.named) {

@@ -1,4 +1,4 @@
-//! Where to put, or to move, the barrier that orders a race.
+//! Advice on where to put, or to move, the barrier that orders a race.
 
 use super::RaceMessage;
 use crate::locate::spot::{self, Spot};
