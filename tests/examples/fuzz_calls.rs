@@ -109,7 +109,8 @@ fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
                 .filter_map(|one| one.split_once(':'))
                 .map(|(name, ty)| kind(name.trim(), ty))
                 .collect();
-            for name in names.split('/').map(str::trim) {
+            // `NAME SINCE / ALIAS | NAME SINCE / ALIAS`
+            for name in names.split(['/', '|']).filter_map(|one| one.split_whitespace().next()) {
                 let name = name.strip_prefix("cu").unwrap_or(name);
                 found.push(Call { name: format!("cu{name}"), arguments: arguments.clone() });
             }
