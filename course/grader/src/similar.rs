@@ -23,12 +23,15 @@ const COMMON_AT_LEAST: usize = 3;
 /// Limit of reported pairs.
 const MAX_PAIRS: usize = 30;
 /// Words with a meaning for the compiler, which are kept.
-const WORDS: &str = "auto bool break case char class const constexpr continue do double else enum extern \
-                     false float float2 float4 for if inline int long reinterpret_cast return short sizeof \
-                     static static_cast struct switch template true typename unsigned using void volatile \
-                     while __device__ __forceinline__ __global__ __launch_bounds__ __ldg __restrict__ \
-                     __shared__ __shfl_sync __shfl_down_sync __shfl_xor_sync __syncthreads __syncwarp asm \
-                     blockDim blockIdx gridDim threadIdx";
+#[rustfmt::skip]
+const WORDS: [&str; 56] = [
+    "auto", "bool", "break", "case", "char", "class", "const", "constexpr", "continue", "do", "double", "else",
+    "enum", "extern", "false", "float", "float2", "float4", "for", "if", "inline", "int", "long",
+    "reinterpret_cast", "return", "short", "sizeof", "static", "static_cast", "struct", "switch", "template",
+    "true", "typename", "unsigned", "using", "void", "volatile", "while", "__device__", "__forceinline__",
+    "__global__", "__launch_bounds__", "__ldg", "__restrict__", "__shared__", "__shfl_sync", "__shfl_down_sync",
+    "__shfl_xor_sync", "__syncthreads", "__syncwarp", "asm", "blockDim", "blockIdx", "gridDim", "threadIdx",
+];
 
 /// Two submissions to one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -125,7 +128,7 @@ fn tokens(text: &str) -> Vec<String> {
                 let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
                 let end = end.unwrap_or(rest.len());
                 let word = &rest[..end];
-                out.push(if WORDS.split(' ').any(|known| known == word) { word.into() } else { "n".into() });
+                out.push(if WORDS.contains(&word) { word.into() } else { "n".into() });
                 end
             }
             c if c.is_ascii_digit() => {
