@@ -1,7 +1,7 @@
 //! Counters of the kernels of `tests::accesses` against those that Nsight Compute reported on an H200.
 
 use counters::Counters;
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use tests::accesses::{BLOCK, BYTES, kernels, module};
 use tests::gpu::{Gpu, Shape};
 
@@ -79,7 +79,7 @@ fn counters_are_those_of_the_hardware() {
         let row = measured.iter().find(|row| row[0] == kernel.name);
         let row = row.unwrap_or_else(|| panic!("{} was not measured", kernel.name));
         let buffer = gpu.upload(&vec![0u8; BYTES]);
-        let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
+        let options = LaunchOptions { check_level: CheckLevel::Count, ..LaunchOptions::default() };
         let report = gpu
             .launch(&module, &kernel.name, Shape::line(1, BLOCK), &[buffer.into()], options)
             .expect("a kernel that runs");

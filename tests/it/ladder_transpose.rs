@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use counters::Counters;
 use diagnostics::Report;
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 use tests::gemm::{GemmKernel, Product, transposed};
 use tests::gpu::{Gpu, Shape};
 
@@ -192,7 +192,7 @@ fn check_products([m, n, k]: [usize; 3]) -> [(&'static str, Counters); 4] {
         if b_transposed {
             as_stored.b = transposed(&product.b, k, n);
         }
-        (name, as_stored.check(kernel, Watch::CheckedGlobalRaces, &want).launch.total)
+        (name, as_stored.check(kernel, CheckLevel::Global, &want).launch.total)
     })
 }
 

@@ -9,7 +9,7 @@ use std::fs;
 use catalog::{STEPS, Work};
 use counters::Counters;
 use records::profile::{Counted, Profile, SHAPES};
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
 use tests::gpu::{Argument, Gpu, Shape, Value, clean};
@@ -212,7 +212,7 @@ fn damaged_machine_code_is_refused_or_ends() {
                 params[param.offset as usize..][..n].copy_from_slice(&bytes[..n]);
             }
             let options = LaunchOptions {
-                watch: [Watch::Plain, Watch::Counted, Watch::Checked][seed as usize % 3],
+                check_level: [CheckLevel::Off, CheckLevel::Count, CheckLevel::On][seed as usize % 3],
                 budget: 1 << 20,
                 threads: 1 + seed as usize % 3,
                 ..LaunchOptions::default()
@@ -245,7 +245,7 @@ fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T)
                 8 => Argument::from(buffer),
                 n => Argument((0..n as u8).map(|byte| 200 + byte).collect()),
             });
-            let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
+            let options = LaunchOptions { check_level: CheckLevel::Count, ..LaunchOptions::default() };
             let arguments: Vec<Argument> = arguments.collect();
             let report = gpu.launch(module, name, Shape::line(1, 128), &arguments, options);
             let report = report.and_then(clean).unwrap_or_else(|refused| panic!("{name}: {refused}"));

@@ -1,6 +1,6 @@
 //! Tensor cores: elements of their products beside those of an H200, bit by bit.
 
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
 use tests::gpu::{Argument, Gpu, Shape, Value, texts};
 use tests::tensor_cores::fixtures;
@@ -139,7 +139,7 @@ fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let module = gpu.load(&text).expect("it loads");
     let n = 32 * fixture.outs * fixture.blocks();
     let arguments = [gpu.upload(&fixture.inputs), gpu.upload(&vec![0_u32; n])].map(Argument::from);
-    let options = LaunchOptions { watch: Watch::Checked, ..LaunchOptions::default() };
+    let options = LaunchOptions { check_level: CheckLevel::On, ..LaunchOptions::default() };
     let report = gpu.launch(&module, "k", Shape::line(1, 32), &arguments, options);
     texts(&report.expect("it runs").findings)
 }

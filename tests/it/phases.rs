@@ -1,21 +1,24 @@
 //! Barriers in shared memory and bulk copies answer as PTX defines, and what is wrong is reported.
 
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use tests::gpu::Gpu;
 use tests::phases::{CASES, SEEN, UNSEEN, WRONG, memory, module, shown};
 
-fn check(name: &str, steps: &str, watch: Watch, expected: &str) -> Option<String> {
-    let options = LaunchOptions { watch, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
+fn check(name: &str, steps: &str, check_level: CheckLevel, expected: &str) -> Option<String> {
+    let options = LaunchOptions { check_level, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
     let seen = Gpu::steps(&module(steps), &memory(), &[UNSEEN; SEEN], [1; 3], options);
     let answer = seen.map_or_else(|why| why, |seen| shown(&seen));
-    (!answer.starts_with(expected)).then(|| format!("{name} ({watch:?}): {answer}\n  and not: {expected}"))
+    (!answer.starts_with(expected))
+        .then(|| format!("{name} ({check_level:?}): {answer}\n  and not: {expected}"))
 }
 
 #[test]
 fn steps_see_what_ptx_defines() {
-    let both = [Watch::Plain, Watch::Checked];
+    let both = [CheckLevel::Off, CheckLevel::On];
     let wrong: Vec<String> = (CASES.iter())
-        .flat_map(|(name, steps, words)| both.map(|watch| check(name, steps, watch, &shown(words))))
+        .flat_map(|(name, steps, words)| {
+            both.map(|check_level| check(name, steps, check_level, &shown(words)))
+        })
         .flatten()
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -24,6 +27,6 @@ fn steps_see_what_ptx_defines() {
 #[test]
 fn wrong_steps_are_reported() {
     let wrong: Vec<String> =
-        (WRONG.iter()).filter_map(|(name, steps, start)| check(name, steps, Watch::Checked, start)).collect();
+        (WRONG.iter()).filter_map(|(name, steps, start)| check(name, steps, CheckLevel::On, start)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use simt::check::Code;
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::gpu::{Argument, Gpu, Shape, texts};
 use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, Way, answer, cases, tensor_words};
@@ -18,8 +18,12 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let loaded = Module::load(&gpu.memory, &case.module(), None).map_err(|error| error.to_string())?;
     let arguments = [Argument(case.parameter(&map.encode()).to_vec()), Argument::from(out)];
     let shape = Shape { shared: SHARED_BYTES as u32, ..Shape::line(1, THREADS) };
-    let options =
-        LaunchOptions { watch: Watch::Checked, budget: 1 << 24, threads: 1, ..LaunchOptions::default() };
+    let options = LaunchOptions {
+        check_level: CheckLevel::On,
+        budget: 1 << 24,
+        threads: 1,
+        ..LaunchOptions::default()
+    };
     let report =
         gpu.launch(&loaded, "copy", shape, &arguments, options).map_err(|error| error.to_string())?;
     // Where the wait gives up, what lies there is read all the same.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::gpu::{Argument, Gpu, Shape, clean};
 use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, sums};
@@ -13,7 +13,7 @@ use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, 
 /// The hash of what the registers of all threads held, by the name of the case.
 const ANSWERS: &str = include_str!("../data/wgmma/h200.txt");
 
-fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>, String> {
+fn run(gpu: &Gpu, module: &Module, case: &Case, check_level: CheckLevel) -> Result<Vec<u32>, String> {
     let words = (THREADS * case.form.words()) as usize;
     let out = gpu.upload(&vec![0u32; words]);
     let arguments = [
@@ -25,7 +25,7 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, watch: Watch) -> Result<Vec<u32>
         Argument(u32::from(case.adds).to_le_bytes().to_vec()),
     ];
     let shape = Shape { shared: IMAGE_BYTES as u32, ..Shape::line(1, THREADS) };
-    let options = LaunchOptions { watch, budget: 1 << 26, threads: 1, ..LaunchOptions::default() };
+    let options = LaunchOptions { check_level, budget: 1 << 26, threads: 1, ..LaunchOptions::default() };
     clean(gpu.launch(module, &case.form.kernel(), shape, &arguments, options)?)?;
     Ok(gpu.read(out, words))
 }
@@ -62,9 +62,9 @@ fn checks_change_no_product() {
     let module = Module::load(&gpu.memory, &module(), None).expect("it loads");
     for case in cases() {
         assert!(end(&case) as usize <= IMAGE_BYTES, "{}", case.name);
-        let plain = run(&gpu, &module, &case, Watch::Plain);
+        let plain = run(&gpu, &module, &case, CheckLevel::Off);
         assert!(plain.is_ok(), "{}: {plain:?}", case.name);
-        assert_eq!(run(&gpu, &module, &case, Watch::Checked), plain, "{}", case.name);
+        assert_eq!(run(&gpu, &module, &case, CheckLevel::On), plain, "{}", case.name);
     }
 }
 
@@ -78,7 +78,8 @@ fn products_are_those_of_hardware() {
     let wrong: Vec<String> = list
         .iter()
         .filter_map(|case| {
-            let ours = run(&gpu, &module, case, Watch::Plain).map(|words| format!("{:016x}", hash(&words)));
+            let ours =
+                run(&gpu, &module, case, CheckLevel::Off).map(|words| format!("{:016x}", hash(&words)));
             let theirs = hardware.get(case.name.as_str());
             (ours.as_deref().ok() != theirs.copied())
                 .then(|| format!("{}: {ours:?}, hardware {theirs:?}", case.name))

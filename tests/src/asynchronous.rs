@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use counters::Counters;
 use diagnostics::{Finding, Report};
 use simt::gpu::{Argument, Gpu, Shape};
-use simt::launch::{LaunchOptions, Names, Watch};
+use simt::launch::{CheckLevel, LaunchOptions, Names};
 use simt::module::Module;
 use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
 use tasks::fixtures::Fixture;
@@ -145,7 +145,7 @@ pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) 
     let arguments = [(rows as i32).into(), (cols as i32).into(), matrix.into(), parts.into()];
     let shape = Shape::plane([pieces.div_ceil(THREADS) as u32, 1], [THREADS as u32, 1]);
     let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
-    let options = LaunchOptions { watch: Watch::CheckedGlobalRaces, ..LaunchOptions::default() };
+    let options = LaunchOptions { check_level: CheckLevel::Global, ..LaunchOptions::default() };
     let config = shape.config(params, options);
     let report = gpu.launch(kernel, &config).expect("a launch");
     let findings = Report::new(report, kernel, &config).findings;
@@ -275,7 +275,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         })
         .collect();
     let options = LaunchOptions {
-        watch: Watch::CheckedGlobalRaces,
+        check_level: CheckLevel::Global,
         budget: 1 << 28,
         threads,
         names: Names {

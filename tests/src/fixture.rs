@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use diagnostics::Finding;
 use simt::gpu::{Gpu, Shape};
-use simt::launch::{LaunchOptions, Names, Watch, check};
+use simt::launch::{CheckLevel, LaunchOptions, Names, check};
 use simt::memory::{Memory, Origin};
 use simt::program::Kernel;
 use tasks::fixtures::{self, Fixture};
@@ -170,7 +170,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
         sources.push((format!("{name}.cu"), Arc::from(text.as_str())));
     }
     let options = LaunchOptions {
-        watch: Watch::CheckedGlobalRaces,
+        check_level: CheckLevel::Global,
         budget: head.budget,
         threads,
         names: Names { params: Vec::new(), sources },

@@ -2,7 +2,7 @@
 
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 
 use crate::gpu::{Argument, Gpu, Shape, Value};
 
@@ -89,7 +89,7 @@ impl<T: Number> Product<T> {
 
     /// Runs a kernel with C full of NaN before: no check may find anything, and each bit of C must be that of `want`.
     #[track_caller]
-    pub fn check(&self, kernel: GemmKernel, watch: Watch, want: &[T]) -> Report {
+    pub fn check(&self, kernel: GemmKernel, check_level: CheckLevel, want: &[T]) -> Report {
         let &Self { m, n, k, .. } = self;
         let name = format!("{} on {m} x {n} x {k}", kernel.name);
         let gpu = Gpu::with_memory(1 << 34);
@@ -103,7 +103,7 @@ impl<T: Number> Product<T> {
             block: kernel.block,
             shared: (kernel.strip * k) as u32,
         };
-        let options = LaunchOptions { watch, ..LaunchOptions::default() };
+        let options = LaunchOptions { check_level, ..LaunchOptions::default() };
         let report = gpu.launch(&module, kernel.name, shape, &arguments, options);
         let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
         if let Some(finding) = report.findings.first() {

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use diagnostics::{Finding, Report};
 use simt::check::Code;
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::{LoadedKernel, Module};
 
 pub use simt::gpu::{Argument, Shape, Value};
@@ -97,7 +97,7 @@ impl Gpu {
     /// Launches with all checks on, and panics at a finding.
     pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> Report {
         let options =
-            LaunchOptions { watch: Watch::CheckedGlobalRaces, budget: 1 << 32, ..LaunchOptions::default() };
+            LaunchOptions { check_level: CheckLevel::Global, budget: 1 << 32, ..LaunchOptions::default() };
         let report = match self.launch(module, name, shape, arguments, options) {
             Ok(report) => report,
             Err(refused) => panic!("{name}: {refused}"),

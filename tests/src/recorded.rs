@@ -8,7 +8,7 @@ use catalog::files::files_ending_with;
 use catalog::{Kernel, STEPS, Work};
 use counters::Counters;
 use records::profile::{Profile, ProfileRecord};
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 
 use crate::gpu::{Argument, Gpu, Shape};
@@ -83,7 +83,7 @@ pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     let operands: Vec<u64> = elements.iter().map(|&n| operand(n)).collect();
     let arguments = arguments(module, &profile.kernel, &sizes, &operands);
     let shape = Shape { grid: profile.grid, block: profile.block, shared: profile.dynamic_shared };
-    let options = LaunchOptions { watch: Watch::Counted, ..LaunchOptions::default() };
+    let options = LaunchOptions { check_level: CheckLevel::Count, ..LaunchOptions::default() };
     let report = gpu
         .launch(module, &profile.kernel, shape, &arguments, options)
         .unwrap_or_else(|refused| panic!("{}: {refused}", profile.kernel));

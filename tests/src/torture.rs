@@ -8,7 +8,7 @@ use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::arithmetic::lanes::CpuLevel;
 use simt::check::Code;
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 
 use crate::gpu::{Gpu, Shape, texts};
 use crate::random_atomics::{self, Mix};
@@ -49,7 +49,7 @@ impl fmt::Display for Tally {
 
 #[derive(Debug, Clone, Copy)]
 struct Setting {
-    watch: Watch,
+    check_level: CheckLevel,
     level: Option<CpuLevel>,
     threads: usize,
     grid: u32,
@@ -67,7 +67,7 @@ pub fn all(seed: u64) -> Result<Tally, String> {
 }
 
 pub fn output_of_tame(seed: u64) -> Result<Vec<u32>, String> {
-    let setting = Setting { watch: Watch::Checked, level: None, threads: 1, grid: GRID };
+    let setting = Setting { check_level: CheckLevel::On, level: None, threads: 1, grid: GRID };
     run(&tame(seed), seed, setting).map(|(_, output)| output).map_err(|refusal| refusal.to_string())
 }
 
@@ -80,15 +80,15 @@ fn caught<T>(kind: &str, rule: impl FnOnce() -> Result<T, String>) -> Result<T, 
 
 fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
     let text = tame(seed);
-    let setting = |watch, level, threads, grid| Setting { watch, level, threads, grid };
+    let setting = |check_level, level, threads, grid| Setting { check_level, level, threads, grid };
     let mut first: Option<Vec<u32>> = None;
     let mut counts = None;
     for setting in [
-        setting(Watch::Plain, Some(CpuLevel::Baseline), 1, GRID),
-        setting(Watch::Counted, None, 1, PARALLEL_BLOCKS),
-        setting(Watch::Plain, None, 2, PARALLEL_BLOCKS),
-        setting(Watch::Counted, None, 4, PARALLEL_BLOCKS),
-        setting(Watch::CheckedGlobalRaces, Some(CpuLevel::Avx2), 8, PARALLEL_BLOCKS),
+        setting(CheckLevel::Off, Some(CpuLevel::Baseline), 1, GRID),
+        setting(CheckLevel::Count, None, 1, PARALLEL_BLOCKS),
+        setting(CheckLevel::Off, None, 2, PARALLEL_BLOCKS),
+        setting(CheckLevel::Count, None, 4, PARALLEL_BLOCKS),
+        setting(CheckLevel::Global, Some(CpuLevel::Avx2), 8, PARALLEL_BLOCKS),
     ] {
         let (report, output) = run(&text, seed, setting).map_err(|what| format!("{setting:?}: {what}"))?;
         if let Some(finding) = report.findings.first() {
@@ -144,7 +144,7 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
     let mut first: Option<Ended> = None;
     for threads in THREADS {
         let setting =
-            Setting { watch: Watch::CheckedGlobalRaces, level: None, threads, grid: PARALLEL_BLOCKS };
+            Setting { check_level: CheckLevel::Global, level: None, threads, grid: PARALLEL_BLOCKS };
         let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
             Err(_) => return Ok(Tally { refused: 1, ..Tally::default() }),
@@ -160,7 +160,11 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
             return Err(format!("{threads} threads: {what}"));
         }
     }
-    run(text, seed, Setting { watch: Watch::Plain, level: None, threads: 2, grid: PARALLEL_BLOCKS })?;
+    run(
+        text,
+        seed,
+        Setting { check_level: CheckLevel::Off, level: None, threads: 2, grid: PARALLEL_BLOCKS },
+    )?;
     Ok(tally_of(first.as_ref()))
 }
 
@@ -172,7 +176,7 @@ fn tally_of(ended: Option<&Ended>) -> Tally {
 /// Blocks that meet on a few words: the same on any number of threads, unless a race is found.
 fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
     let text = random_atomics::kernel(seed, mix);
-    let ended = |watch, threads| -> Result<Ended, String> {
+    let ended = |check_level, threads| -> Result<Ended, String> {
         let gpu = Gpu::with_memory(1 << 20);
         let (start, places) = random_atomics::buffers(seed);
         let threads_in_all = (random_atomics::GRID * random_atomics::BLOCK) as usize;
@@ -186,7 +190,7 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         }
         let mut params: Vec<u8> = pointers.into_iter().chain([own]).flat_map(u64::to_le_bytes).collect();
         params.extend(9u32.to_le_bytes());
-        let options = LaunchOptions { watch, threads, budget: BUDGET, ..LaunchOptions::default() };
+        let options = LaunchOptions { check_level, threads, budget: BUDGET, ..LaunchOptions::default() };
         let kernel = module.kernels().first().ok_or("no kernel")?;
         let shape = Shape::line(random_atomics::GRID, random_atomics::BLOCK);
         let (report, codes) = gpu.launch_raw(kernel, shape, params, options)?;
@@ -198,7 +202,7 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         let memory = words.concat().iter().flat_map(|word| word.to_le_bytes()).collect();
         Ok(Ended { report, codes, memory })
     };
-    let checked = ended(Watch::CheckedGlobalRaces, 1)?;
+    let checked = ended(CheckLevel::Global, 1)?;
     let tally = tally_of(Some(&checked));
     if checked.races() {
         return match mix {
@@ -208,11 +212,11 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
             }
         };
     }
-    for watch in [Watch::Counted, Watch::CheckedGlobalRaces] {
-        let alone = ended(watch, 1)?;
+    for check_level in [CheckLevel::Count, CheckLevel::Global] {
+        let alone = ended(check_level, 1)?;
         for threads in &THREADS[1..] {
-            if let Some(what) = alone.difference(&ended(watch, *threads)?) {
-                return Err(format!("{threads} threads, {watch:?}: {what}\n{text}"));
+            if let Some(what) = alone.difference(&ended(check_level, *threads)?) {
+                return Err(format!("{threads} threads, {check_level:?}: {what}\n{text}"));
             }
         }
     }
@@ -234,9 +238,9 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     let kernel = module.kernels().first().ok_or("no kernel")?;
     let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();
     params.resize(kernel.kernel().param_bytes as usize, 0);
-    let Setting { watch, threads, grid, .. } = setting;
+    let Setting { check_level, threads, grid, .. } = setting;
     let options = LaunchOptions {
-        watch,
+        check_level,
         threads,
         // Summed over the blocks.
         budget: BUDGET * u64::from(grid.div_ceil(GRID)),

@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
-use emulator_client::Checks;
+use emulator_client::CheckLevel;
 
 const PTX: &str = include_str!("../kernels/atomics.ptx");
 const N: usize = 1 << 14;
@@ -16,7 +16,7 @@ const N: usize = 1 << 14;
 fn main() -> Result<(), Box<dyn Error>> {
     let context = exhibits::device()?;
     if let Some(emulator) = emulator_client::find() {
-        emulator.set_checks(Some(Checks::Counted)); // no checks: let the mistake run, as a GPU does
+        emulator.set_checks(Some(CheckLevel::Count)); // no checks: let the mistake run, as a GPU does
         emulator.set_threads(Some(1)); // blocks one after another, so that it goes wrong the same way each time
     }
     let stream = context.default_stream();
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // ANCHOR: told
     if let Some(emulator) = emulator_client::find() {
-        emulator.set_checks(Some(Checks::GlobalRaces));
+        emulator.set_checks(Some(CheckLevel::Global));
         emulator.set_diagnosis(Some(false)); // in the report only
         let kernel = module.load_function("count_lost")?;
         let (n, mut count) = (N as i32, stream.alloc_zeros::<i32>(1)?);

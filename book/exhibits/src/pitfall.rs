@@ -7,7 +7,7 @@ use std::error::Error;
 
 use catalog::Work;
 use cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
-use emulator_client::Checks;
+use emulator_client::CheckLevel;
 use harness::diagnose::{Terms, WrongResult};
 use harness::inputs::{Data, Real as _};
 use harness::reference::Problem;
@@ -113,7 +113,7 @@ pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<
     quiet()?;
     say("As it was:");
     if let Some(emulator) = emulator_client::find() {
-        emulator.set_checks(Some(Checks::Off));
+        emulator.set_checks(Some(CheckLevel::Off));
     }
     program()
 }
@@ -142,9 +142,9 @@ pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Erro
         say("  not asked: this is a real GPU; ask it with TILE_DEVICE=emulated");
         return;
     };
-    emulator.set_checks(Some(Checks::GlobalRaces));
+    emulator.set_checks(Some(CheckLevel::Global));
     let outcome = run();
-    emulator.set_checks(Some(Checks::Off));
+    emulator.set_checks(Some(CheckLevel::Off));
     let report: Value =
         emulator.report().and_then(|report| serde_json::from_str(&report).ok()).unwrap_or_default();
     let texts: Vec<&str> = report["findings"]

@@ -81,7 +81,7 @@ fn launch(
     launched.block = config.block_dim.into();
     launched.dynamic_shared = config.shared_mem_bytes;
     if let Some(emulator) = gpu.emulator {
-        emulator.set_checks(Some(emulator_client::Checks::Counted));
+        emulator.set_checks(Some(emulator_client::CheckLevel::Count));
     }
     let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
     if let Program::Device { launch, .. } = kernel.program {

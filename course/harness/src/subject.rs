@@ -273,16 +273,16 @@ impl<'a> Subject<'a> {
 
     /// Sets the checks and the budget of the next launch on the emulated device.
     fn set_checks(&self, shape: Shape, counts: bool) {
-        use emulator_client::Checks;
+        use emulator_client::CheckLevel;
         let Some(emulator) = self.setup.gpu.emulator else {
             return;
         };
         emulator.set_diagnosis(Some(false));
         emulator.set_budget(Some(budget(shape)));
         emulator.set_checks(Some(match (self.setup.purpose, counts) {
-            (Purpose::Check, _) => Checks::GlobalRaces,
-            (Purpose::Bench, true) => Checks::Counted,
-            (Purpose::Bench, false) => Checks::On,
+            (Purpose::Check, _) => CheckLevel::Global,
+            (Purpose::Bench, true) => CheckLevel::Count,
+            (Purpose::Bench, false) => CheckLevel::On,
         }));
     }
 

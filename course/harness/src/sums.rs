@@ -112,7 +112,7 @@ impl StepRun<'_> {
         if let Some(emulator) = gpu.emulator {
             emulator.set_diagnosis(Some(false));
             emulator.set_budget(Some(budget(shape)));
-            emulator.set_checks(Some(emulator_client::Checks::GlobalRaces));
+            emulator.set_checks(Some(emulator_client::CheckLevel::Global));
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;

@@ -6,7 +6,7 @@ use catalog::Shape;
 use diagnostics::Report;
 use harness::inputs::Sums;
 use simt::gpu::{Argument, Gpu, Value};
-use simt::launch::{LaunchConfig, LaunchOptions, Names, Watch};
+use simt::launch::{CheckLevel, LaunchConfig, LaunchOptions, Names};
 use simt::memory::Origin;
 use simt::module::{LoadedKernel, Module};
 use simt::report::LaunchReport;
@@ -107,11 +107,11 @@ impl<'a> EmulatedModule<'a> {
     pub fn launch<T: Sums + Value>(
         &self,
         trial: &Trial<T>,
-        watch: Watch,
+        check_level: CheckLevel,
         setup: &LaunchSetup,
     ) -> Result<(Report, Vec<T>), String> {
         let buffers = self.place(trial)?;
-        let ran = self.config(trial, &buffers, watch, setup).and_then(|config| {
+        let ran = self.config(trial, &buffers, check_level, setup).and_then(|config| {
             match self.gpu.launch(&self.kernel, &config) {
                 Ok(report) => Ok((
                     Report::new(report, &self.kernel, &config),
@@ -143,7 +143,7 @@ impl<'a> EmulatedModule<'a> {
         most: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let buffers = self.place(trial).ok()?;
-        let config = self.config(trial, &buffers, Watch::Counted, &self.how(trial.shape));
+        let config = self.config(trial, &buffers, CheckLevel::Count, &self.how(trial.shape));
         let follow = Follow { block: [0; 3], warp, most };
         let traced = config.and_then(|config| {
             let traced = self.gpu.trace(&self.kernel, &config, follow);
@@ -163,7 +163,7 @@ impl<'a> EmulatedModule<'a> {
     ) -> Result<(timing::Prediction, timing::Timeline), String> {
         let buffers = self.place(trial)?;
         let setup = self.how(trial.shape);
-        let predicted = self.config(trial, &buffers, Watch::Plain, &setup).and_then(|config| {
+        let predicted = self.config(trial, &buffers, CheckLevel::Off, &setup).and_then(|config| {
             let chip = timing::Chip::h200();
             timing::predict_with_timeline(chip, &self.gpu, code, &self.kernel, &config, clocks)
                 .map_err(|why| why.to_string())
@@ -204,7 +204,7 @@ impl<'a> EmulatedModule<'a> {
         &self,
         trial: &Trial<T>,
         buffers: &[u64],
-        watch: Watch,
+        check_level: CheckLevel,
         setup: &LaunchSetup,
     ) -> Result<LaunchConfig, String> {
         let task = self.request.task;
@@ -244,7 +244,7 @@ impl<'a> EmulatedModule<'a> {
             dynamic_shared: task.dynamic_shared,
             params,
             options: LaunchOptions {
-                watch,
+                check_level,
                 budget: budget(trial.shape, task.work.batch()),
                 threads: self.request.threads,
                 names: self.names.clone(),

@@ -9,7 +9,7 @@ use counters::Summary;
 use harness::inputs::Sums;
 use simt::check::Severity;
 use simt::gpu::Value;
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 use tasks::explain::{Explained, Line, places};
 
 use crate::Request;
@@ -41,7 +41,7 @@ fn counted<T: Sums + Value>(
     let trial = trials::<T>(task.work, shape, request.seed, request.threads)
         .next_back()
         .ok_or("there is nothing to launch")?;
-    let (report, got) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
+    let (report, got) = machine.launch(&trial, CheckLevel::Count, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let places = places(request.ptx, own);
     let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();

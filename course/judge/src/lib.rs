@@ -29,7 +29,7 @@ use counters::Counters;
 use diagnostics::Report;
 use harness::inputs::Sums;
 use simt::gpu::Value;
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 use tasks::measure::Taken;
 use tasks::task::Criterion;
 use tasks::verdict::{
@@ -137,7 +137,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     fn run_shape(&mut self, shape: Shape, setup: &LaunchSetup) -> bool {
         let mut right = true;
         for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
-            match self.launch(&trial, Watch::CheckedGlobalRaces, setup) {
+            match self.launch(&trial, CheckLevel::Global, setup) {
                 TrialOutcome::Right(_) => {}
                 TrialOutcome::Wrong => {
                     right = false;
@@ -151,8 +151,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     /// Launches once and compares the result.
-    fn launch(&mut self, trial: &Trial<T>, watch: Watch, setup: &LaunchSetup) -> TrialOutcome {
-        let (report, got) = match self.machine.launch(trial, watch, setup) {
+    fn launch(&mut self, trial: &Trial<T>, check_level: CheckLevel, setup: &LaunchSetup) -> TrialOutcome {
+        let (report, got) = match self.machine.launch(trial, check_level, setup) {
             Ok(ran) => ran,
             Err(refusal) => {
                 self.findings.push(refused(&refusal, trial.shape));
@@ -201,7 +201,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 let Some(trial) = trials.next_back() else {
                     continue;
                 };
-                match self.launch(&trial, Watch::Counted, &self.machine.how(shape)) {
+                match self.launch(&trial, CheckLevel::Count, &self.machine.how(shape)) {
                     TrialOutcome::Right(report) => launched.push((trial, report)),
                     TrialOutcome::Wrong | TrialOutcome::Broken => return Vec::new(),
                 }

@@ -11,7 +11,7 @@ use crate::source::{Parameter, Source};
 use crate::trace::Trace;
 use crate::words;
 use simt::check::{Code, MistakeGroup, Severity, block_position, thread_position};
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 
 /// Columns of a message.
@@ -60,7 +60,7 @@ impl<'a> LaunchContext<'a> {
 
     /// True if all threads ran, even when the first ones failed: counts are of the whole launch.
     pub(crate) fn sees_all(&self) -> bool {
-        matches!(self.inputs.config.options.watch, Watch::Checked | Watch::CheckedGlobalRaces)
+        matches!(self.inputs.config.options.check_level, CheckLevel::On | CheckLevel::Global)
     }
 
     /// A sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the same.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, Names, Watch, launch};
+use simt::launch::{CheckLevel, Environment, LaunchConfig, LaunchOptions, Names, launch};
 use simt::memory::{Memory, Origin};
 use simt::module::Module;
 use simt::texture::Textures;
@@ -54,7 +54,7 @@ fn first_finding(memory: &Arc<Memory>, ptx: &str, [grid, block]: [u32; 2], param
         block: [block, 1, 1],
         dynamic_shared: 0,
         params,
-        options: LaunchOptions { watch: Watch::Checked, names, ..LaunchOptions::default() },
+        options: LaunchOptions { check_level: CheckLevel::On, names, ..LaunchOptions::default() },
     };
     let environment = Environment { textures: &Textures::default(), clock: &|| 0 };
     let loaded = &module.kernels()[0];

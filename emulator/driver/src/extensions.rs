@@ -73,11 +73,11 @@ extension! {
     }
 
     fn tile_set_checks(level: c_int) {
-        let watch = match u32::try_from(level) {
-            Ok(level) => Some(settings::watch_from_number(level).ok_or(ERROR_INVALID_VALUE)?),
+        let check_level = match u32::try_from(level) {
+            Ok(level) => Some(settings::check_level_from_number(level).ok_or(ERROR_INVALID_VALUE)?),
             Err(_) => None,
         };
-        settings::choose(|c| c.watch = watch);
+        settings::choose(|c| c.check_level = check_level);
         Ok(())
     }
 

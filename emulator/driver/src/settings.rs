@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use simt::launch::{LaunchOptions, Names, STACK_BYTES, Watch};
+use simt::launch::{CheckLevel, LaunchOptions, Names, STACK_BYTES};
 
 use crate::diagnose;
 
@@ -13,7 +13,7 @@ use crate::diagnose;
 pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
-    pub(crate) watch: Watch,
+    pub(crate) check_level: CheckLevel,
     pub(crate) budget: u64,
     pub(crate) threads: usize,
     pub(crate) unordered: bool,
@@ -24,7 +24,7 @@ pub(crate) struct Settings {
 /// Settings that a thread chose for its own launches.
 #[derive(Debug, Default)]
 pub(crate) struct Chosen {
-    pub(crate) watch: Option<Watch>,
+    pub(crate) check_level: Option<CheckLevel>,
     pub(crate) budget: Option<u64>,
     pub(crate) threads: Option<usize>,
     pub(crate) unordered: Option<bool>,
@@ -39,19 +39,19 @@ thread_local! {
 }
 
 /// `off`, `count`, `on` or `global`.
-pub(crate) fn watch_from_name(name: &str) -> Option<Watch> {
+pub(crate) fn check_level_from_name(name: &str) -> Option<CheckLevel> {
     Some(match name {
-        "off" | "0" => Watch::Plain,
-        "count" => Watch::Counted,
-        "on" | "1" => Watch::Checked,
-        "global" => Watch::CheckedGlobalRaces,
+        "off" | "0" => CheckLevel::Off,
+        "count" => CheckLevel::Count,
+        "on" | "1" => CheckLevel::On,
+        "global" => CheckLevel::Global,
         _ => return None,
     })
 }
 
 /// The level of checks that has this number in the extra API.
-pub(crate) fn watch_from_number(number: u32) -> Option<Watch> {
-    [Watch::Plain, Watch::Counted, Watch::Checked, Watch::CheckedGlobalRaces].get(number as usize).copied()
+pub(crate) fn check_level_from_number(number: u32) -> Option<CheckLevel> {
+    [CheckLevel::Off, CheckLevel::Count, CheckLevel::On, CheckLevel::Global].get(number as usize).copied()
 }
 
 /// Reads a variable; prints a hint if its value is not understood.
@@ -71,8 +71,8 @@ fn number(text: &str) -> Option<u64> {
 pub(crate) fn process() -> Settings {
     static PROCESS: OnceLock<Settings> = OnceLock::new();
     *PROCESS.get_or_init(|| Settings {
-        watch: variable("TILE_CHECK", "use off, count, on or global", watch_from_name)
-            .unwrap_or(Watch::Checked),
+        check_level: variable("TILE_CHECK", "use off, count, on or global", check_level_from_name)
+            .unwrap_or(CheckLevel::On),
         budget: variable("TILE_BUDGET", "use a number of thread-instructions, 0 for no limit", number)
             .unwrap_or(DEFAULT_BUDGET),
         threads: variable("TILE_THREADS", "use a number, 0 for one per core", number).unwrap_or(0) as usize,
@@ -129,7 +129,7 @@ pub(crate) fn current() -> Settings {
     let chosen = CHOSEN.try_with(|chosen| {
         let chosen = chosen.borrow();
         Settings {
-            watch: chosen.watch.unwrap_or(process.watch),
+            check_level: chosen.check_level.unwrap_or(process.check_level),
             budget: chosen.budget.unwrap_or(process.budget),
             threads: chosen.threads.unwrap_or(process.threads),
             unordered: chosen.unordered.unwrap_or(process.unordered),
@@ -186,7 +186,7 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
     drop(given);
     sources.extend(found_sources.iter().cloned());
     LaunchOptions {
-        watch: settings.watch,
+        check_level: settings.check_level,
         budget: settings.budget,
         threads: settings.threads,
         unordered: settings.unordered,
@@ -264,10 +264,10 @@ mod tests {
 
     #[test]
     fn names_of_watch_levels() {
-        assert_eq!(watch_from_name("on"), Some(Watch::Checked));
-        assert_eq!(watch_from_name("loud"), None);
-        assert_eq!(watch_from_number(1), Some(Watch::Counted));
-        assert_eq!(watch_from_number(9), None);
+        assert_eq!(check_level_from_name("on"), Some(CheckLevel::On));
+        assert_eq!(check_level_from_name("loud"), None);
+        assert_eq!(check_level_from_number(1), Some(CheckLevel::Count));
+        assert_eq!(check_level_from_number(9), None);
     }
 
     #[test]

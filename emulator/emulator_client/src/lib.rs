@@ -1,8 +1,8 @@
 //! Functions of the emulated device beyond CUDA, for programs and tests.
 //!
 //! The driver is a library that the program's CUDA bindings loaded, and it holds all the state; nothing of it is linked
-//! into the program. So everything here looks up the extra functions in the *loaded* driver (`driver::extra` documents
-//! them). NVIDIA's driver does not have them: [`find`] returns `None` there.
+//! into the program. So everything here looks up the extra functions in the *loaded* driver (`driver::extensions`
+//! documents them). NVIDIA's driver does not have them: [`find`] returns `None` there.
 
 #[cfg(target_os = "linux")]
 mod alias;
@@ -31,17 +31,13 @@ pub struct Emulator {
     report: unsafe extern "C" fn(*mut c_char, *mut usize) -> u32,
 }
 
-/// Level of checks of launches.
+/// Which counters and checks a launch has, as `simt::launch::CheckLevel` documents; `TILE_CHECK` names the same levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checks {
-    /// Results only. Every access still stays inside its allocation, or faults.
+pub enum CheckLevel {
     Off,
-    /// Results, and the counters of each instruction.
-    Counted,
-    /// Results, counters, and all checks but races on global memory.
+    Count,
     On,
-    /// Results, counters, and all checks with races on global memory.
-    GlobalRaces,
+    Global,
 }
 
 /// Finds the emulated driver, if this process uses it: the first library in the order in which `cudarc` looks for a
@@ -172,9 +168,9 @@ impl Emulator {
     }
 
     /// Sets the level of checks for this thread's launches; `None`: that of `TILE_CHECK`.
-    pub fn set_checks(&self, checks: Option<Checks>) {
+    pub fn set_checks(&self, level: Option<CheckLevel>) {
         // SAFETY: takes a number.
-        unsafe { (self.set_checks)(checks.map_or(-1, |c| c as c_int)) };
+        unsafe { (self.set_checks)(level.map_or(-1, |level| level as c_int)) };
     }
 
     /// Sets the number of thread-instructions after which this thread's launches are stopped as runaway, 0 for no

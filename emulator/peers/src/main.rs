@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use ptoxide::{Argument, Context, LaunchParams};
 use serde_json::json;
 use simt::gpu::{self, Gpu, Shape};
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{LaunchOptions, CheckLevel};
 
 const N: usize = 256;
 const SAMPLES: usize = 5;
@@ -112,7 +112,7 @@ fn run_ours(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Box<dy
     arguments.extend([gpu.upload(a), gpu.upload(b), result].map(gpu::Argument::from));
     let tiles = N.div_ceil(case.tile) as u32;
     let options = LaunchOptions {
-        watch: Watch::Checked,
+        check_level: CheckLevel::On,
         threads: 1,
         ..LaunchOptions::default()
     };

@@ -6,7 +6,7 @@
 //! cargo bench -p simt --bench speed -- --against OTHER   # beside this benchmark as built from another commit
 //! ```
 //!
-//! Six kernels, four ways to watch them, on one core and on all. Each figure is the best of several runs of at
+//! Six kernels at four levels of checks, on one core and on all. Each figure is the best of several runs of at
 //! least a fifth of a second; the native loop beside it does the same arithmetic, one element at a time, compiled to
 //! machine code, and is timed in the same process, one core, right before.
 
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use simt::gpu::{Argument, Gpu, Shape};
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 
 const SAMPLE: Duration = Duration::from_millis(200);
 const SAMPLES: usize = 5;
@@ -43,7 +43,8 @@ struct Case {
 struct Row {
     kernel: &'static str,
     unit: &'static str,
-    watch: &'static str,
+    #[serde(rename = "watch")]
+    check_level: &'static str,
     threads: usize,
     thread_instructions: u64,
     seconds: Vec<f64>,
@@ -63,12 +64,12 @@ struct Record {
     rows: Vec<Row>,
 }
 
-/// The ways to watch a launch, as the table calls them.
-const WATCHES: [(&str, Watch); 4] = [
-    ("plain", Watch::Plain),
-    ("counted", Watch::Counted),
-    ("checked", Watch::Checked),
-    ("+ global races", Watch::CheckedGlobalRaces),
+/// The levels of checks, as the table calls them.
+const CHECK_LEVELS: [(&str, CheckLevel); 4] = [
+    ("plain", CheckLevel::Off),
+    ("counted", CheckLevel::Count),
+    ("checked", CheckLevel::On),
+    ("+ global races", CheckLevel::Global),
 ];
 
 const USAGE: &str = "usage: cargo bench -p simt --bench speed -- [--save FILE | --against PROGRAM | --cell KERNEL WATCH THREADS]";
@@ -115,7 +116,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => table(None),
         ["--save", file] => table(Some(file)),
         ["--against", program] => compare(program),
-        ["--cell", kernel, watch, threads] => cell(kernel, watch, threads.parse()?),
+        ["--cell", kernel, check_level, threads] => cell(kernel, check_level, threads.parse()?),
         _ => Err(USAGE.into()),
     }
 }
@@ -128,11 +129,11 @@ fn thread_counts() -> Vec<usize> {
 }
 
 /// Prints the seconds of one cell of the table, for [`compare`].
-fn cell(kernel: &str, watch: &str, threads: usize) -> Result<(), Box<dyn Error>> {
+fn cell(kernel: &str, check_level: &str, threads: usize) -> Result<(), Box<dyn Error>> {
     let case = cases().into_iter().find(|case| case.name == kernel);
-    let watch = WATCHES.into_iter().find(|(label, _)| *label == watch);
-    let (Some(case), Some((label, watch))) = (case, watch) else { return Err(USAGE.into()) };
-    let row = measure(&case, label, watch, threads, 1.0)?;
+    let check_level = CHECK_LEVELS.into_iter().find(|(label, _)| *label == check_level);
+    let (Some(case), Some((label, check_level))) = (case, check_level) else { return Err(USAGE.into()) };
+    let row = measure(&case, label, check_level, threads, 1.0)?;
     println!("{}", row.seconds.into_iter().fold(f64::INFINITY, f64::min));
     Ok(())
 }
@@ -151,7 +152,7 @@ fn compare(other: &str) -> Result<(), Box<dyn Error>> {
         "kernel          watch          threads   this ms   other ms   other / this: median (least .. most)"
     );
     for case in cases() {
-        for (label, _) in WATCHES {
+        for (label, _) in CHECK_LEVELS {
             for threads in thread_counts() {
                 let row = [case.name, label, &threads.to_string()];
                 let mut turns = Vec::new();
@@ -183,13 +184,13 @@ fn table(save: Option<&str>) -> Result<(), Box<dyn Error>> {
     println!("kernel          watch       cores   G thread-instr/s   M work/s               vs native");
     for case in cases() {
         let native = native_rate(&case);
-        for (label, watch) in WATCHES {
+        for (label, check_level) in CHECK_LEVELS {
             for threads in thread_counts() {
-                let row = measure(&case, label, watch, threads, native)?;
+                let row = measure(&case, label, check_level, threads, native)?;
                 println!(
                     "{:<15} {:<14} {:>2}   {:>16.2}   {:>9.0} {:<12} {:>8.3}",
                     row.kernel,
-                    row.watch,
+                    row.check_level,
                     row.threads,
                     row.thread_instructions_per_second / 1e9,
                     row.work_per_second / 1e6,
@@ -219,7 +220,7 @@ fn table(save: Option<&str>) -> Result<(), Box<dyn Error>> {
 fn measure(
     case: &Case,
     label: &'static str,
-    watch: Watch,
+    check_level: CheckLevel,
     threads: usize,
     native: f64,
 ) -> Result<Row, Box<dyn Error>> {
@@ -236,23 +237,23 @@ fn measure(
     }
     let params = Gpu::params(kernel.kernel(), &arguments)?;
     let shape = Shape { grid: case.grid, block: case.block, shared: 0 };
-    let launch = |watch: Watch| {
-        let options = LaunchOptions { watch, threads, ..LaunchOptions::default() };
+    let launch = |check_level: CheckLevel| {
+        let options = LaunchOptions { check_level, threads, ..LaunchOptions::default() };
         gpu.launch(kernel, &shape.config(params.clone(), options))
     };
 
-    let report = launch(Watch::Counted)?;
+    let report = launch(CheckLevel::Count)?;
     if !report.mistakes.is_empty() {
         return Err(format!("{:?}", report.mistakes.codes()).into());
     }
     let thread_instructions = report.total.thread_instructions;
-    let seconds = samples(|| launch(watch).map(drop))?;
+    let seconds = samples(|| launch(check_level).map(drop))?;
     let best = seconds.iter().copied().fold(f64::INFINITY, f64::min);
     let work_per_second = case.work as f64 / best;
     Ok(Row {
         kernel: case.name,
         unit: case.unit,
-        watch: label,
+        check_level: label,
         threads,
         thread_instructions,
         thread_instructions_per_second: thread_instructions as f64 / best,

@@ -8,6 +8,8 @@ pub use refused::{
     LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check, check_cluster,
 };
 
+pub use crate::options::{CheckLevel, Environment, LaunchConfig, LaunchOptions, Names, STACK_BYTES};
+
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::job::{Job, cluster_constants};
 use crate::exec::{counting, grid};
@@ -16,110 +18,13 @@ use crate::module::LoadedKernel;
 use crate::program::limits;
 use crate::program::{Kernel, MemSpace};
 use crate::report::{Counters, Language, LaunchReport};
-use crate::texture::Textures;
 use crate::trace::{Follow, Observer, Recorder, Step};
 
 /// Alignment of the parameters on the host.
 const PARAM_ALIGN: usize = 16;
 
-/// Counters and checks of a launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Watch {
-    /// Results only. Every access still stays inside its allocation, or faults.
-    Plain,
-    /// Results, and the counters of each instruction.
-    Counted,
-    /// Results, counters, and all checks but races on global memory.
-    Checked,
-    /// Results, counters, and all checks with races on global memory.
-    CheckedGlobalRaces,
-}
-
-impl Watch {
-    pub fn counts(self) -> bool {
-        self >= Self::Counted
-    }
-
-    /// Mistakes are recorded, and the launch goes on.
-    pub fn checks(self) -> bool {
-        self >= Self::Checked
-    }
-}
-
-/// Grid, block and arguments.
-#[derive(Debug, Clone)]
-pub struct LaunchConfig {
-    /// Blocks in x, y, z.
-    pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
-    pub block: [u32; 3],
-    /// Dynamic shared memory in bytes.
-    pub dynamic_shared: u32,
-    /// The parameter block, laid out as [`crate::program::Kernel::params`] says.
-    pub params: Vec<u8>,
-    pub options: LaunchOptions,
-}
-
-/// The stack of a thread, unless the host sets another one: as CUDA has it.
-pub const STACK_BYTES: u32 = 1024;
-
-/// Counters, checks and limits of a launch.
-#[derive(Debug, Clone)]
-pub struct LaunchOptions {
-    pub watch: Watch,
-    /// Thread-instructions after which a launch is stopped as runaway, 32 for each of a warp; 0 for no limit.
-    pub budget: u64,
-    /// Worker threads; 0 for one per core.
-    pub threads: usize,
-    /// Run blocks in parallel even where their order could change results.
-    pub unordered: bool,
-    /// Address of the workspace of a cooperative launch, which `this_grid().sync()` finds through `%envreg1` and
-    /// `%envreg2`: 8 bytes that start as zeros. 0: the launch is not cooperative.
-    pub grid_workspace: u64,
-    /// Blocks of a cluster in x, y and z, as the launch asks for them.
-    pub cluster: Option<[u32; 3]>,
-    /// Bytes of a thread's stack, for kernels whose calls go as deep as their data say: what
-    /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
-    pub stack_bytes: u32,
-    /// Names that messages use for what the launch passes.
-    pub names: Names,
-}
-
-/// Names that the host has and PTX has not: used in messages only.
-#[derive(Debug, Clone, Default)]
-pub struct Names {
-    /// Names of the parameters as in the source. Empty: taken from the source text, else `parameter 0`.
-    pub params: Vec<String>,
-    /// Source text by path, as the `.file` directive names it (or by its file name).
-    pub sources: Vec<(String, Arc<str>)>,
-}
-
-impl Default for LaunchOptions {
-    fn default() -> Self {
-        Self {
-            watch: Watch::Counted,
-            budget: 0,
-            threads: 0,
-            unordered: false,
-            grid_workspace: 0,
-            cluster: None,
-            stack_bytes: STACK_BYTES,
-            names: Names::default(),
-        }
-    }
-}
-
 /// Result of a launch: a report, also when the kernel went wrong.
 pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
-
-/// Resources of a kernel besides memory.
-#[derive(Clone, Copy)]
-pub struct Environment<'a> {
-    /// Texture objects that the kernel may fetch from.
-    pub textures: &'a Textures,
-    /// Nanoseconds, for `%globaltimer`. The only clock a kernel sees; `%clock` counts instructions.
-    pub clock: &'a (dyn Fn() -> u64 + Sync),
-}
 
 /// Runs a kernel to its end.
 pub fn launch(
@@ -165,9 +70,9 @@ fn run(
     let kernel = loaded.kernel();
     let options = &config.options;
     let (n_threads, shared_bytes) = refused::sizes(kernel, config)?;
-    let watch = match observer {
-        Some(_) => Watch::Counted,
-        None => options.watch,
+    let check_level = match observer {
+        Some(_) => CheckLevel::Count,
+        None => options.check_level,
     };
     let room = limits::launch_bytes(memory.limit());
     let table = memory.table();
@@ -200,7 +105,7 @@ fn run(
         global_shift: unit_shift(kernel, MemSpace::Global),
         dynamic_shared: config.dynamic_shared,
         grid_workspace: options.grid_workspace,
-        watch,
+        check_level,
         level: crate::arithmetic::cpu_level(),
         environment,
         budget: options.budget,
@@ -226,7 +131,7 @@ fn run(
     let n_workers = asked_workers(options).clamp(1, most.max(1));
     job.room = room / n_workers as u64;
     // The blocks of a cluster are ordered by its barrier; races between clusters are not looked for.
-    let watches_blocks = watch == Watch::CheckedGlobalRaces && job.cluster_blocks == 1;
+    let watches_blocks = check_level == CheckLevel::Global && job.cluster_blocks == 1;
     let races = watches_blocks.then(|| {
         let races = GlobalRaces::within(kernel, room, most);
         if is_in_order(kernel, config) { races.in_order(kernel) } else { races }
@@ -237,7 +142,7 @@ fn run(
     {
         races.finish(&mut outcome.collector);
     }
-    let counted = job.watch.counts() && !outcome.stopped;
+    let counted = job.check_level.counts() && !outcome.stopped;
     let counters = if counted {
         counting::by_instruction(kernel, loaded.plan(), &outcome.counts, &outcome.tallies)
     } else {
@@ -254,7 +159,7 @@ fn run(
         dynamic_shared: config.dynamic_shared,
         code: if kernel.machine_code { Language::Machine } else { Language::Ptx },
         counted,
-        checked: job.watch.checks(),
+        checked: job.check_level.checks(),
         total,
         lines: counting::lines(&instructions),
         instructions,
@@ -272,8 +177,8 @@ fn most_workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize
     if n_blocks == 1 || small || is_in_order(kernel, config) {
         return 1;
     }
-    let most = match options.watch {
-        Watch::CheckedGlobalRaces => limits::WATCHED_BLOCKS,
+    let most = match options.check_level {
+        CheckLevel::Global => limits::WATCHED_BLOCKS,
         _ => limits::WORKERS,
     };
     usize::try_from(n_blocks).map_or(most, |n| n.min(most))

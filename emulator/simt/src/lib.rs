@@ -20,6 +20,7 @@ pub mod launch;
 pub mod memory;
 pub mod module;
 pub mod occupancy;
+mod options;
 pub mod report;
 pub mod texture;
 pub mod trace;

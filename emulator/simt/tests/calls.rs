@@ -4,7 +4,7 @@ mod common;
 
 use common::{Arg, Device, codes};
 use simt::check::{BadTarget, Details};
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 
 /// A kernel with one pointer parameter in `%rd1`, the thread in `%r1`, its word at `%rd3`, and functions before it.
 fn device(functions: &str, body: &str) -> Device {
@@ -19,11 +19,11 @@ fn device(functions: &str, body: &str) -> Device {
 #[track_caller]
 fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u32) {
     let expected: Vec<u32> = (0..threads).map(expected).collect();
-    for watch in [Watch::Plain, Watch::Counted, Watch::CheckedGlobalRaces] {
-        let device = device(functions, body).watch(watch);
+    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Global] {
+        let device = device(functions, body).check_level(check_level);
         let out = device.words(&vec![0; threads as usize]);
         device.run(1, threads, &[Arg::Long(out)]);
-        assert_eq!(device.read(out, threads as usize), expected, "{watch:?}");
+        assert_eq!(device.read(out, threads as usize), expected, "{check_level:?}");
     }
 }
 
@@ -259,8 +259,8 @@ fn lanes_make_progress_inside_functions() {
         bra END;
         LAST: mov.u32 %r5, 50; st.volatile.global.u32 [%rd3], %r5;
         END:";
-    for watch in [Watch::Plain, Watch::Counted, Watch::Checked] {
-        let device = device(functions, body).watch(watch);
+    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On] {
+        let device = device(functions, body).check_level(check_level);
         let out = device.words(&[0; 32]);
         device.run(1, 32, &[Arg::Long(out)]);
         let expected: Vec<u32> = (0..32).map(|t| if t == 31 { 50 } else { 50 + t % 4 }).collect();
@@ -272,7 +272,7 @@ fn lanes_make_progress_inside_functions() {
 #[test]
 fn activations_are_counted() {
     let body = format!("mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;", call("", "sum", ""));
-    let device = device(SUM, &body).watch(Watch::Counted);
+    let device = device(SUM, &body).check_level(CheckLevel::Count);
     let out = device.words(&[0; 32]);
     let report = device.run(1, 32, &[Arg::Long(out)]);
     let count = |start: &str| {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Arg, Device};
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 
 fn ptx(name: &str) -> String {
     let path = format!("{}/../../kernels/ptx/{name}.ptx", env!("CARGO_MANIFEST_DIR"));
@@ -36,16 +36,16 @@ fn reference(a: &[f32], b: &[f32], n: usize) -> Vec<f32> {
 fn check(name: &str, n: usize, grid: [u32; 3], block: [u32; 3]) {
     let (a, b) = (numbers(n * n, 1), numbers(n * n, 2));
     let expected = reference(&a, &b, n);
-    for watch in [Watch::Plain, Watch::Counted, Watch::Checked, Watch::CheckedGlobalRaces] {
-        let device = Device::new(&ptx(name)).watch(watch);
+    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On, CheckLevel::Global] {
+        let device = Device::new(&ptx(name)).check_level(check_level);
         let (da, db, dc) = (device.floats(&a), device.floats(&b), device.raw(4 * (n * n) as u64));
         let size = || Arg::Word(n as u32);
         let params = [size(), size(), size(), Arg::Long(da), Arg::Long(db), Arg::Long(dc)];
         let report = device.launch(grid, block, 0, &params);
-        assert!(report.mistakes.is_empty(), "{watch:?}: {:#?}", report.mistakes);
-        assert!(device.read_floats(dc, n * n) == expected, "{watch:?}: wrong result");
+        assert!(report.mistakes.is_empty(), "{check_level:?}: {:#?}", report.mistakes);
+        assert!(device.read_floats(dc, n * n) == expected, "{check_level:?}: wrong result");
         if report.counted {
-            assert_eq!(report.total.fmas, (n * n * n) as u64, "{watch:?}");
+            assert_eq!(report.total.fmas, (n * n * n) as u64, "{check_level:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::Arg::Long;
 use common::{Device, codes, header};
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, LaunchRefused, Watch};
+use simt::launch::{CheckLevel, Environment, LaunchConfig, LaunchOptions, LaunchRefused};
 use simt::memory::Memory;
 use simt::module::Module;
 use simt::program::limits::{self, Account};
@@ -165,7 +165,7 @@ done:
 #[test]
 fn a_chain_of_waiting_blocks_is_no_square() {
     let instructions = |n: u32| {
-        let device = Device::new(CHAIN).watch(Watch::Counted);
+        let device = Device::new(CHAIN).check_level(CheckLevel::Count);
         let flags = device.words(&vec![0; n as usize + 1]);
         let report = device.run(n, 1, &[Long(flags)]);
         assert_eq!(device.read(flags, n as usize), vec![1; n as usize]);
@@ -227,7 +227,7 @@ fn what_a_launch_prints_is_cut() {
             ret;
         }}"
     );
-    let device = Device::new(&text).watch(Watch::Plain);
+    let device = Device::new(&text).check_level(CheckLevel::Off);
     let report = device.run(40, 32, &[]);
     assert!(report.printed.len() <= limits::LAUNCH_PRINTS + 100, "{}", report.printed.len());
     assert!(report.printed.ends_with("[further output is cut]\n"));
@@ -268,7 +268,7 @@ fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
         ret; }";
     let found = |threads: usize| {
         let (memory, module) = load(256 << 20, text);
-        let mut device = Device::new(text).watch(Watch::CheckedGlobalRaces);
+        let mut device = Device::new(text).check_level(CheckLevel::Global);
         (device.memory, device.module) = (memory, module.expect("it loads"));
         device.threads = threads;
         let out = device.raw(8 * 512 * 4096);

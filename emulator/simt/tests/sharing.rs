@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use common::{Arg, Device};
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 use simt::memory::Origin;
 
 const TALLY: &str = "
@@ -34,7 +34,7 @@ const TALLY: &str = "
 fn launches_and_copies_share_memory() {
     const BLOCKS: u32 = 64;
     const THREADS: u32 = 128;
-    let device = Device::new(TALLY).watch(Watch::Counted);
+    let device = Device::new(TALLY).check_level(CheckLevel::Count);
     let n = (BLOCKS * THREADS) as usize;
     let counter = device.words(&[0; 64]);
     let own: [u64; 2] = std::array::from_fn(|_| device.words(&vec![0; n]));
@@ -84,7 +84,7 @@ fn the_host_and_a_kernel_hand_over_words() {
             @%p1 bra NEXT;
             ret;
         }";
-    let device = Device::new(ECHO).watch(Watch::Plain);
+    let device = Device::new(ECHO).check_level(CheckLevel::Off);
     let mailbox: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
     let start = mailbox.as_ptr().cast::<u8>().cast_mut();
     // SAFETY: the words outlive the launch and the mapping, and are atomics.

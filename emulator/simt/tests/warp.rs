@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Arg, Device, codes};
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 
 fn kernel(body: &str) -> String {
     format!(
@@ -22,8 +22,8 @@ fn kernel(body: &str) -> String {
 #[track_caller]
 fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
     let mut results = Vec::new();
-    for watch in [Watch::Plain, Watch::Checked] {
-        let device = Device::new(&kernel(body)).watch(watch);
+    for check_level in [CheckLevel::Off, CheckLevel::On] {
+        let device = Device::new(&kernel(body)).check_level(check_level);
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
         let source = device.words(input);
@@ -241,18 +241,18 @@ fn printing_comes_in_block_order() {
 
 #[track_caller]
 fn found(body: &str, n_out: usize, expected: &[&str]) {
-    for watch in [Watch::Checked, Watch::Plain] {
-        let device = Device::new(&kernel(body)).watch(watch);
+    for check_level in [CheckLevel::On, CheckLevel::Off] {
+        let device = Device::new(&kernel(body)).check_level(check_level);
         let out = device.words(&vec![0; n_out]);
         let source = device.raw(256);
         let report = device.launch([1, 1, 1], [32, 1, 1], 256, &[Arg::Long(out), Arg::Long(source)]);
-        let expected = match watch {
-            Watch::Plain => {
+        let expected = match check_level {
+            CheckLevel::Off => {
                 &expected[..expected.iter().filter(|c| **c != "E-UNINIT" && **c != "E-RACE").count().min(1)]
             }
             _ => expected,
         };
-        assert_eq!(codes(&report), expected, "{watch:?}");
+        assert_eq!(codes(&report), expected, "{check_level:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Functions that call themselves, and calls through addresses.
 
 use simt::check::Code;
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use tests::gpu::Shape;
 
 use super::{assert_close, load, random_words};
@@ -168,9 +168,9 @@ fn virtual_functions() {
 fn watching_changes_nothing() {
     let (gpu, module) = load("recursion");
     let mut seen = Vec::new();
-    for watch in [Watch::Plain, Watch::Counted, Watch::Checked] {
+    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On] {
         let out = gpu.alloc::<u32>(4 * 96);
-        let options = LaunchOptions { watch, ..LaunchOptions::default() };
+        let options = LaunchOptions { check_level, ..LaunchOptions::default() };
         let arguments = [out.into(), 96.into()];
         let report = gpu.launch(&module, "depths", Shape::line(1, 96), &arguments, options);
         let report = report.expect("it runs");
@@ -209,9 +209,9 @@ fn the_stack_ends() {
     let text = format!(".version 8.4\n.target sm_90\n.address_size 64\n{text}");
     let module = gpu.load(&text).expect("it loads");
     let check = |depth: u32, stack_bytes: u32, want: Result<u32, &str>| {
-        for watch in [Watch::Plain, Watch::Checked] {
+        for check_level in [CheckLevel::Off, CheckLevel::On] {
             let out = gpu.alloc::<u32>(1);
-            let options = LaunchOptions { watch, stack_bytes, ..LaunchOptions::default() };
+            let options = LaunchOptions { check_level, stack_bytes, ..LaunchOptions::default() };
             let arguments = [out.into(), depth.into()];
             let report = gpu.launch(&module, "k", Shape::line(1, 1), &arguments, options);
             let report = report.expect("it starts");

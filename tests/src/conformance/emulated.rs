@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use simt::arithmetic::lanes::CpuLevel;
-use simt::launch::{LaunchOptions, Watch};
+use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
@@ -67,8 +67,12 @@ fn run(
     let mut arguments: Vec<Argument> = [out, inputs[0], inputs[1], inputs[2]].map(Argument::from).into();
     arguments.push(Argument((1..=BLOB as u8).collect()));
     arguments.push(Argument(handles.to_vec()));
-    let options =
-        LaunchOptions { watch: Watch::Checked, budget: 1 << 28, threads: 1, ..LaunchOptions::default() };
+    let options = LaunchOptions {
+        check_level: CheckLevel::On,
+        budget: 1 << 28,
+        threads: 1,
+        ..LaunchOptions::default()
+    };
     let shape = Shape::line(fixture.threads() as u32 / BLOCK, BLOCK);
     let done = gpu.launch(loaded, &format!("k{index}"), shape, &arguments, options);
     let answer = gpu.read(out, n);

@@ -6,7 +6,7 @@ use catalog::{Shape, WrongSize};
 use harness::inputs::Sums;
 use simt::check::Severity;
 use simt::gpu::Value;
-use simt::launch::Watch;
+use simt::launch::CheckLevel;
 use simt::occupancy::{Footprint, Limit, THREADS_PER_SM, occupancy};
 use tasks::explain::machine_code::{
     Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot,
@@ -47,7 +47,7 @@ fn explained<T: Sums + Value>(
     shape: Shape,
 ) -> Result<MachineCodeExplanation, String> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
-    let (report, _) = machine.launch(&trial, Watch::Counted, &machine.how(shape))?;
+    let (report, _) = machine.launch(&trial, CheckLevel::Count, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let instructions = code.instructions.iter().zip(&report.instructions);
     let mut instructions: Vec<Instruction> = instructions

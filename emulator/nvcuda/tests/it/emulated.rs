@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use cudarc::driver::sys::CUresult::*;
-use emulator_client::Checks;
+use emulator_client::CheckLevel;
 
 use crate::common::{OwnContext, alloc, emulator, function, launch, module, ok, report, synchronize};
 
@@ -18,7 +18,7 @@ fn emulated_a_launch_leaves_a_report() {
     let emulator = emulator();
     let _own = OwnContext::new();
     let address = alloc(4 * 64);
-    emulator.set_checks(Some(Checks::Counted));
+    emulator.set_checks(Some(CheckLevel::Count));
     ok(launch(function(module(), "fill"), 2, 32, &[address, 64, 7]));
     let report = report(&emulator);
     assert_eq!(report["kernel"], "fill");
@@ -41,7 +41,7 @@ fn emulated_checks_can_be_switched_off() {
     let emulator = emulator();
     let _own = OwnContext::new();
     let address = alloc(128);
-    emulator.set_checks(Some(Checks::Off));
+    emulator.set_checks(Some(CheckLevel::Off));
     // The kernel reads uninitialised memory, which is not checked now.
     ok(launch(function(module(), "increment"), 1, 32, &[address]));
     assert_eq!(synchronize(), CUDA_SUCCESS);

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUresult::*};
-use emulator_client::Checks;
+use emulator_client::CheckLevel;
 
 use crate::common::{
     ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, ok, report, synchronize, words,
@@ -97,7 +97,7 @@ fn a_cubin_says_what_a_kernel_needs() {
 fn emulated_reports_say_which_code_was_counted() {
     let emulator = emulator();
     let _own = OwnContext::new();
-    emulator.set_checks(Some(Checks::Counted));
+    emulator.set_checks(Some(CheckLevel::Count));
     run(function(load(&saxpy()).expect("machine code for this device"), "saxpy"));
     let report = report(&emulator);
     assert_eq!(report["code"], "machine");

@@ -66,7 +66,7 @@ impl<'j> Worker<'j> {
     fn learn(&mut self, spec: &AccessSpec<'_>, on: u32) -> bool {
         let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
         self.access.serial += 1;
-        self.access.memos[spec.memo].learn(&addresses, on, self.access.serial, self.job.watch.checks())
+        self.access.memos[spec.memo].learn(&addresses, on, self.access.serial, self.job.check_level.checks())
     }
 
     /// Looks up where an access lies; false when it is not all in one place, or not allowed.
@@ -106,7 +106,7 @@ impl<'j> Worker<'j> {
                 if writes && allocation.origin.read_only {
                     return false;
                 }
-                if writes && !job.watch.checks() {
+                if writes && !job.check_level.checks() {
                     // What an unchecked launch writes is not marked: a later check must not complain of it.
                     allocation.bytes.trust();
                 }

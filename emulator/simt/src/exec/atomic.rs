@@ -203,7 +203,7 @@ impl Worker<'_> {
             // SAFETY: `locate` has found aligned memory for the lanes in `good`.
             unsafe { self.cache_poll(place, good, bytes as u8, bytes) };
         }
-        if self.job.watch.checks() {
+        if self.job.check_level.checks() {
             self.follow_atomic(a, on);
             if self.checks.fresh.lanes != 0 {
                 self.follow_fresh_atomic(a, pc);

@@ -16,14 +16,14 @@ impl Worker<'_> {
     pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, on: u32, instr: u32) -> bool {
         let warp = self.warp.index as usize;
         let all_of_warp = on == self.warp.live;
-        if !all_of_warp && count == 0 && self.job.watch.checks() {
+        if !all_of_warp && count == 0 && self.job.check_level.checks() {
             self.note_part(id, on, instr);
         }
         if let Some(races) = &mut self.checks.shared_races {
             races.meet(id, self.warp.index);
         }
         let Barrier { count: other, arrived, .. } = self.block.barriers[id as usize];
-        if arrived > 0 && count != 0 && other != 0 && count != other && self.job.watch.checks() {
+        if arrived > 0 && count != 0 && other != 0 && count != other && self.job.check_level.checks() {
             let problem = BadOperand::BarrierCounts { other };
             let details = Details::Operand { problem, value: count };
             self.record_mistake_at(instr, Code::Operand, on, details);
@@ -70,7 +70,7 @@ impl Worker<'_> {
         if b.arrived == 0 || !enough {
             return;
         }
-        if job.watch.checks() && b.count == 0 {
+        if job.check_level.checks() && b.count == 0 {
             self.check_barrier(id);
         }
         self.block.barriers[id as usize] = Barrier::default();

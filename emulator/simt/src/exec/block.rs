@@ -101,7 +101,7 @@ impl Block {
         let n_warps = job.n_warps as usize;
         let local = job.n_warps as usize * WARP * local_stride(job);
         let checked = |n: usize| {
-            if job.watch.checks() { Bits::new(n) } else { Bits::default() }
+            if job.check_level.checks() { Bits::new(n) } else { Bits::default() }
         };
         Self {
             index: 0,
@@ -114,13 +114,13 @@ impl Block {
             warps: Vec::with_capacity(n_warps),
             shared: vec![ZERO_LINE; (job.shared_bytes as usize).div_ceil(size_of::<Line>())],
             shared_written: CellBits::new(
-                if job.watch.checks() { job.shared_bytes as usize } else { 0 },
+                if job.check_level.checks() { job.shared_bytes as usize } else { 0 },
                 job.shared_shift,
             ),
             local: vec![ZERO_LINE; local.div_ceil(size_of::<Line>())],
             local_written: checked(local),
             shadows: std::iter::repeat_with(|| Shadow::new(job.kernel.n_lines, job.kernel.n_preds))
-                .take(if job.watch.checks() { n_warps } else { 0 })
+                .take(if job.check_level.checks() { n_warps } else { 0 })
                 .collect(),
             carried: Carried::default(),
             kept_undefined: KeptUndefined::default(),
@@ -159,7 +159,7 @@ impl Block {
         // The shared memory that a GPU reserves holds zeros when a block begins: the barriers of cooperative groups rely
         // on them.
         if let Some(&(from, to)) = job.plan.shared.first()
-            && job.watch.checks()
+            && job.check_level.checks()
             && from < SHARED_BASE
         {
             self.shared_written.set(from as usize, (to - from) as usize);
@@ -251,7 +251,7 @@ impl Block {
     /// The range of shared memory that `offset` may move in: its array when checked, all there is otherwise.
     pub(crate) fn shared_range(&self, job: &Job<'_>, offset: u64) -> Option<(u32, u32)> {
         let offset = u32::try_from(offset).ok().filter(|o| *o < job.shared_bytes)?;
-        if !job.watch.checks() {
+        if !job.check_level.checks() {
             let reserved = job.plan.shared.first().map_or(SHARED_BASE, |array| array.0);
             let from = reserved.min(SHARED_BASE);
             return (offset >= from).then_some((from, job.shared_bytes));
@@ -279,7 +279,7 @@ pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
     let warps = u64::from(job.n_warps);
     let local = warps * WARP as u64 * local_stride(job) as u64;
     let shared = u64::from(job.shared_bytes);
-    let marks = if job.watch.checks() { (local + shared).div_ceil(8) } else { 0 };
+    let marks = if job.check_level.checks() { (local + shared).div_ceil(8) } else { 0 };
     let registers = 128 * u64::from(job.kernel.n_lines) + 4 * u64::from(job.kernel.n_preds);
     // A warp's own state besides, and where its lanes go on after calls.
     let stack = match &job.kernel.calls {

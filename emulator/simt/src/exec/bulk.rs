@@ -22,7 +22,7 @@ const TOUCH: u32 = 128;
 impl Worker<'_> {
     /// Starts a load whose bytes the barrier at `barrier` receives.
     pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
-        if self.job.watch.checks() {
+        if self.job.check_level.checks() {
             self.check_overlap(&copy);
             // Races behind a reported mistake may follow from it.
             let told = self.has_gone_wrong() || self.check_wgmma_reads(&copy);
@@ -96,11 +96,11 @@ impl Worker<'_> {
 
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
         let thread = self.warp.index * 32 + lane as u32;
-        if self.job.watch.checks() && !self.block.bulk.fenced {
+        if self.job.check_level.checks() && !self.block.bulk.fenced {
             self.check_fence(&copy, lane);
         }
         let group = *self.block.bulk.committed(thread);
-        let seen = match self.job.watch.checks() {
+        let seen = match self.job.check_level.checks() {
             true => {
                 self.touch_source(&copy, lane as u32);
                 self.bytes_of(&copy)
@@ -278,7 +278,7 @@ impl Worker<'_> {
                 }
             }
         });
-        if job.watch.checks() {
+        if job.check_level.checks() {
             self.block.bulk.note_loaded(copy);
             if job.kernel.in_flight.is_some() {
                 self.block.bulk.note_swizzle(copy, shared);
@@ -349,14 +349,14 @@ impl Worker<'_> {
                     let from = shared.wrapping_add((run.shared + i) as usize);
                     relaxed::copy_in(to, std::slice::from_raw_parts(from, each as usize));
                 }
-                if job.watch.checks()
+                if job.check_level.checks()
                     && let Some((allocation, offset)) = job.table.find(at, each.into())
                 {
                     allocation.bytes.mark(offset, each as usize);
                 }
             }
         });
-        if job.watch.checks() {
+        if job.check_level.checks() {
             self.follow_bulk_store(copy);
         }
     }

@@ -35,7 +35,7 @@ impl Worker<'_> {
         for &(lanes, callee) in &ways {
             let callee = &calls.callees[callee];
             self.zero_kept(&callee.zeroed, lanes);
-            if self.job.watch.checks() {
+            if self.job.check_level.checks() {
                 for lane in bits(lanes) {
                     let start = self.u32_at(calls.base as Src, lane);
                     self.forget_local(lane, start, callee.frame);
@@ -122,7 +122,7 @@ impl Worker<'_> {
 
     /// Saves the registers that the caller needs afterwards, and moves the lanes to the local memory of the callee.
     fn keep(&mut self, calls: &Calls, site: &CallSite, on: u32) {
-        if self.job.watch.checks() && !self.checks.shadow.is_clean() {
+        if self.job.check_level.checks() && !self.checks.shadow.is_clean() {
             self.keep_undefined(calls.base, &site.kept, on);
         }
         for lane in bits(on) {
@@ -175,7 +175,7 @@ impl Worker<'_> {
                 at += 4;
             }
         }
-        if self.job.watch.checks() {
+        if self.job.check_level.checks() {
             self.restore_undefined(calls.base, &site.kept, on);
         }
     }
@@ -187,7 +187,7 @@ impl Worker<'_> {
             registers.narrow.iter().for_each(|&r| self.out32(r)[lane] = 0);
         }
         registers.preds.iter().for_each(|&pred| self.set_pred(pred, 0, lanes));
-        if self.job.watch.checks() && !self.checks.shadow.is_clean() {
+        if self.job.check_level.checks() && !self.checks.shadow.is_clean() {
             self.define_all(registers, lanes);
         }
     }

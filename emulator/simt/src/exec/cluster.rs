@@ -38,7 +38,7 @@ impl Worker<'_> {
             begin(&mut block, rank);
             cluster.members.push(Some(block));
         }
-        if job.watch.checks() && job.shared_bytes > 0 {
+        if job.check_level.checks() && job.shared_bytes > 0 {
             cluster.races.resize_with(cluster.members.len(), || None);
             for (rank, races) in cluster.races.iter_mut().enumerate() {
                 races
@@ -203,7 +203,7 @@ impl Worker<'_> {
         let again = on & (warp.arrived | warp.released);
         warp.released &= !on;
         warp.arrived |= on;
-        if again != 0 && self.job.watch.checks() {
+        if again != 0 && self.job.check_level.checks() {
             self.record_mistake_at(instr, Code::Cluster, again, Details::ClusterBarrier { waits: false });
         }
         self.activity.progress = true;
@@ -217,7 +217,7 @@ impl Worker<'_> {
         let never = on & !(warp.arrived | warp.released);
         warp.released &= !on;
         self.warp.fiber.set_pc(pc + 1);
-        if never != 0 && self.job.watch.checks() {
+        if never != 0 && self.job.check_level.checks() {
             self.record_mistake_at(instr, Code::Cluster, never, Details::ClusterBarrier { waits: true });
         }
         if waits == 0 {

@@ -61,7 +61,7 @@ impl Worker<'_> {
                     // SAFETY: `locate` has found memory for these lanes.
                     let to = unsafe { place.of(lane) } as usize - shared;
                     let mut undefined = 0;
-                    if self.job.watch.checks() {
+                    if self.job.check_level.checks() {
                         self.block.shared_written.unset(to, usize::from(*bytes));
                         let at = window::SHARED + to as u64;
                         undefined = self.follow_fresh_copy(lane, at, (*bytes).into(), pc);
@@ -115,7 +115,7 @@ impl Worker<'_> {
         let Some(arrival) = copies.arrivals.remove(oldest) else { return };
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         let written = &mut self.block.shared_written;
-        let checked = self.job.watch.checks();
+        let checked = self.job.check_level.checks();
         self.block.copies.pending[arrival.thread as usize / 32].retain(|c| {
             if u32::from(c.lane) != arrival.thread % 32 || c.arrival > arrival.number {
                 return true;
@@ -141,7 +141,7 @@ impl Worker<'_> {
         let committed = &self.block.copies.committed[first..];
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         let written = &mut self.block.shared_written;
-        let checked = self.job.watch.checks();
+        let checked = self.job.check_level.checks();
         copies.retain(|c| {
             let lane = usize::from(c.lane);
             let due =
@@ -166,7 +166,7 @@ impl Worker<'_> {
         for c in self.block.copies.pending[self.warp.index as usize].drain(..COPIES / 2) {
             // SAFETY: a copy of this block.
             unsafe { c.finish(shared) };
-            if self.job.watch.checks() {
+            if self.job.check_level.checks() {
                 c.mark(&mut self.block.shared_written);
             }
         }

@@ -124,7 +124,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
         early_bytes: AtomicUsize::new(0),
         taken: Condvar::new(),
     };
-    let mut counts = Counts::new(if job.watch.counts() { job.kernel.ops.len() } else { 0 });
+    let mut counts = Counts::new(if job.check_level.counts() { job.kernel.ops.len() } else { 0 });
     let mut tallies = vec![Tally::default(); job.plan.n_memos];
     let mut gather = |(c, t): (Counts, Vec<Tally>)| {
         counts.add(&c);
@@ -353,7 +353,7 @@ impl Waiting {
 
 /// Bytes of a worker: a block, the memos and the counters.
 pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
-    let counts = if job.watch.counts() { 4 * 8 * job.kernel.ops.len() } else { 0 };
+    let counts = if job.check_level.counts() { 4 * 8 * job.kernel.ops.len() } else { 0 };
     let memos = job.plan.n_memos * size_of::<Memo<'_>>();
     block_bytes(job) + (counts + memos) as u64
 }
@@ -371,7 +371,7 @@ fn begin_checks(worker: &mut Worker<'_>, index: u64) {
 fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
     let index = worker.block.cluster_index;
     let failed = !worker.checks.collector.is_empty();
-    let stops = worker.block.fatal || (failed && !job.watch.checks());
+    let stops = worker.block.fatal || (failed && !job.check_level.checks());
     if stops {
         queue.last.fetch_min(index, Ordering::Relaxed);
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::arithmetic::lanes::{CpuLevel, Line};
-use crate::launch::Environment;
 use crate::memory::Table;
+use crate::options::{CheckLevel, Environment};
 use crate::program::{Kernel, RANK_SHIFT};
 use crate::trace::Observer;
 
@@ -34,9 +34,9 @@ pub(crate) struct Job<'j> {
     /// Binary logarithm of the bytes of the narrowest access to global memory.
     pub(crate) global_shift: u32,
     pub(crate) dynamic_shared: u32,
-    /// Address of the workspace: [`crate::launch::LaunchOptions::grid_workspace`].
+    /// Address of the workspace: [`crate::options::LaunchOptions::grid_workspace`].
     pub(crate) grid_workspace: u64,
-    pub(crate) watch: crate::launch::Watch,
+    pub(crate) check_level: CheckLevel,
     pub(crate) level: CpuLevel,
     pub(crate) environment: Environment<'j>,
     /// The most thread-instructions of the launch; 0: no limit.

@@ -24,7 +24,7 @@ impl Worker<'_> {
         }
         let first = !self.warp.fiber.forced;
         let waits = self.waits_for(u32::MAX, pc, pc, on);
-        if first && self.job.watch.checks() {
+        if first && self.job.check_level.checks() {
             self.wrong_mask(pc, on, u32::MAX, on, WrongMask::Missing);
         }
         waits
@@ -32,7 +32,7 @@ impl Worker<'_> {
 
     pub(super) fn mma(&mut self, mma: &Mma, pc: u32, on: u32) {
         let [n_a, n_b, n_d] = mma.form.registers();
-        if mma.foreign != [None; 3] && self.job.watch.checks() {
+        if mma.foreign != [None; 3] && self.job.check_level.checks() {
             for foreign in mma.foreign.into_iter().flatten() {
                 self.record_mistake(pc, Code::Fragment, on, Details::Fragment { foreign });
             }

@@ -61,7 +61,7 @@ impl Worker<'_> {
                 self.not_initialised(pc, lane, at);
                 continue;
             };
-            if !state.settled && state.maker != self.warp.index && self.job.watch.checks() {
+            if !state.settled && state.maker != self.warp.index && self.job.check_level.checks() {
                 state.settled = true;
                 let maker = state.maker;
                 // Somebody may have handed it over through another barrier.
@@ -110,7 +110,7 @@ impl Worker<'_> {
                         problem = Some(BadBarrier::Completes(n));
                     } else {
                         state.pending -= n;
-                        if self.job.watch.checks() {
+                        if self.job.check_level.checks() {
                             let thread = self.warp.index * 32 + lane as u32;
                             self.block.mbarriers.arrived.entry(at).or_default().insert(thread);
                         }
@@ -149,7 +149,7 @@ impl Worker<'_> {
                     if !ended {
                         ended = self.receive(at) && self.mbarrier_phase(at).is_some_and(has_ended);
                     }
-                    if ended && self.job.watch.checks() {
+                    if ended && self.job.check_level.checks() {
                         self.note_wait(at, lane, parity.map(|parity| parity as u8));
                     }
                     done |= u32::from(ended) << lane;
@@ -298,7 +298,7 @@ impl Worker<'_> {
                 let last = |lane| self.block.mbarriers.waited.get(&(wait.at, thread(lane)));
                 let seen = bits(f.lanes()).map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
                 // Without checks, nothing is known of that.
-                let seen = if self.job.watch.checks() { seen.unwrap_or(0) } else { u64::MAX };
+                let seen = if self.job.check_level.checks() { seen.unwrap_or(0) } else { u64::MAX };
                 let never = bits(f.lanes()).all(|lane| last(lane).is_none());
                 if let Some(known) = waits.iter_mut().find(same) {
                     known.never &= never;
@@ -479,7 +479,7 @@ impl Worker<'_> {
 
     /// True where there is a barrier for a copy; otherwise reports that.
     pub(crate) fn has_mbarrier(&mut self, at: u32, pc: u32, lane: usize) -> bool {
-        let checks = self.job.watch.checks();
+        let checks = self.job.check_level.checks();
         let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
             self.not_initialised(pc, lane, at);
             return false;

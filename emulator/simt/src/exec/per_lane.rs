@@ -77,11 +77,11 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) ->
             return 0;
         }
     }
-    if worker.job.watch.checks() {
+    if worker.job.check_level.checks() {
         check(worker, spec, good & !remote, &addresses, &spaces);
         check_remote(worker, spec, good & remote, &addresses);
     }
-    if worker.job.watch.counts() {
+    if worker.job.check_level.counts() {
         count(worker, spec, good & !remote, &addresses, &spaces);
     }
     good
@@ -225,7 +225,7 @@ pub(crate) fn find_global(
     if writes && allocation.origin.read_only {
         return Err((Code::ReadOnly, MemSpace::Global, address));
     }
-    if writes && !job.watch.checks() {
+    if writes && !job.check_level.checks() {
         allocation.bytes.trust();
     }
     Ok(allocation.bytes.start().wrapping_add(offset))

@@ -19,7 +19,7 @@ impl Worker<'_> {
             let mut source = Arguments { worker: self, at: arguments, lane, read: Vec::new() };
             let (line, n) = render(&text, &mut source);
             let read = source.read;
-            if self.job.watch.checks() {
+            if self.job.check_level.checks() {
                 let instr = self.job.kernel.ops[pc as usize].instr;
                 for (at, bytes) in read {
                     self.follow_printed(at, bytes, lane, instr);

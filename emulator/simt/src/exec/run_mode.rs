@@ -13,12 +13,12 @@ pub(crate) trait RunMode {
 
     #[inline(always)]
     fn counts(worker: &Worker<'_>) -> bool {
-        Self::COUNTS || Self::GENERAL && worker.job.watch.counts()
+        Self::COUNTS || Self::GENERAL && worker.job.check_level.counts()
     }
 
     #[inline(always)]
     fn checks(worker: &Worker<'_>) -> bool {
-        Self::CHECKS || Self::GENERAL && worker.job.watch.checks()
+        Self::CHECKS || Self::GENERAL && worker.job.check_level.checks()
     }
 }
 

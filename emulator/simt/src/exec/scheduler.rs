@@ -132,7 +132,7 @@ impl Worker<'_> {
         self.warp.lanes.preds = self.block.preds_of(job, index);
         self.warp.live = self.block.warps[index].live;
         self.warp.in_flight = self.block.warpgroups.is_in_flight(w);
-        if job.watch.checks() {
+        if job.check_level.checks() {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
         if let Some(races) = &mut self.checks.shared_races {
@@ -165,7 +165,7 @@ impl Worker<'_> {
                 break;
             }
         }
-        if job.watch.checks() {
+        if job.check_level.checks() {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
         let done = !self.block.warps[index].fibers.iter().any(|f| f.state == FiberState::Ready);
@@ -230,7 +230,7 @@ impl Worker<'_> {
                 }
             }
         }
-        if self.job.watch.checks() {
+        if self.job.check_level.checks() {
             for (w, at, present, details) in found {
                 self.warp.index = w;
                 self.record_mistake_at(at, Code::SyncMask, present, details);

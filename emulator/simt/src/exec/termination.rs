@@ -75,7 +75,7 @@ impl Worker<'_> {
         let proven = !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats(w, first, last));
         let details = Details::Runaway { budget: job.budget, proven, span };
         self.stopped = false;
-        if job.watch.checks()
+        if job.check_level.checks()
             && let Some((first, last)) = loop_of
             && polls(&job.kernel.ops[first as usize..=last as usize])
         {

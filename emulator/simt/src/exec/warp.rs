@@ -23,12 +23,12 @@ const BARRIER_THREADS_LIMIT: u32 = 2048;
 /// Runs the fiber in `worker.warp.fiber`.
 pub(crate) fn run(worker: &mut Worker<'_>) -> Pause {
     loop {
-        let watch = worker.job.watch;
+        let check_level = worker.job.check_level;
         let pause = if worker.needs_general_loop() {
             body::<General>(worker)
-        } else if watch.checks() {
+        } else if check_level.checks() {
             run_at_level::<Checked>(worker)
-        } else if watch.counts() {
+        } else if check_level.counts() {
             run_at_level::<Counted>(worker)
         } else {
             run_at_level::<Plain>(worker)
@@ -450,7 +450,7 @@ impl Worker<'_> {
         let lane = on.trailing_zeros() as usize;
         let id = self.u32_at(id, lane);
         let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
-        if id >= BARRIERS && self.job.watch.checks() {
+        if id >= BARRIERS && self.job.check_level.checks() {
             let problem = BadOperand::BarrierNumber;
             self.record_mistake(at.pc, Code::Operand, on, Details::Operand { problem, value: id });
         }
@@ -531,7 +531,7 @@ impl Worker<'_> {
                 } else if self.waits_for(need, ANY_WARP_SYNC, pc, on) {
                     return AfterOp::Wait;
                 }
-                if self.job.watch.checks() {
+                if self.job.check_level.checks() {
                     let groups = self.groups_of(*members, on);
                     self.check_masks(&groups, pc, on);
                     self.warp_synced(pc, &groups);

@@ -117,7 +117,7 @@ impl Worker<'_> {
         if self.waits_for(need, pc, pc, on) {
             return AfterOp::Wait;
         }
-        if self.job.watch.checks() {
+        if self.job.check_level.checks() {
             self.check_masks(&groups, pc, on);
         }
         match kind {
@@ -135,7 +135,7 @@ impl Worker<'_> {
                 if !self.checks.shadow.is_clean() {
                     self.follow_shuffle(src[0], *dst, *dst_pred, &sources, on);
                 }
-                if self.job.watch.checks() {
+                if self.job.check_level.checks() {
                     self.check_sources(&groups, &sources, pc, on);
                 }
                 if *dst_pred != NONE {

@@ -52,7 +52,7 @@ impl Worker<'_> {
         let descriptors = [a_descriptor, self.u64_at(wgmma.b, lane)];
         let adds = self.pred(wgmma.adds) >> lane & 1 == u32::from(!wgmma.negated);
         let mut seen = [FactorBytes::new(), FactorBytes::new()];
-        if self.job.watch.checks() {
+        if self.job.check_level.checks() {
             seen = self.check_wgmma(wgmma, pc, on, descriptors, adds);
             if self.check_order(wgmma, pc, on, descriptors) {
                 // Another warp has noted the same B.
@@ -118,7 +118,7 @@ impl Worker<'_> {
         group.warps[own].left = pending.min(u32::MAX - 1) + 1;
         group.waits += 1;
         let waits = group.waits;
-        if self.job.watch.checks() {
+        if self.job.check_level.checks() {
             self.hand_over(waits);
         }
         self.warp.in_flight = end < issued;
@@ -251,7 +251,7 @@ impl Worker<'_> {
                 }
             }
         }
-        if self.job.watch.checks()
+        if self.job.check_level.checks()
             && let Some((number, writes, factor)) = wrong
         {
             self.report_in_flight_use(number, pc, on, writes, factor);

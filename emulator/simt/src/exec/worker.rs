@@ -92,7 +92,7 @@ pub(crate) struct Acting {
 impl<'j> Worker<'j> {
     pub(crate) fn new(job: &'j Job<'j>, memos: Vec<Memo<'j>>, global_races: Option<&GlobalRaces>) -> Self {
         let kernel = job.kernel;
-        let checks = job.watch.checks();
+        let checks = job.check_level.checks();
         let in_flight = kernel.in_flight.as_ref();
         Self {
             job,
@@ -120,7 +120,7 @@ impl<'j> Worker<'j> {
                 global_races: global_races.map(|all| BlockRaces::new(kernel, all)),
                 follows_fences: checks && in_flight.is_some_and(|known| known.unfenced.is_some()),
             },
-            counts: Counts::new(if job.watch.counts() { kernel.ops.len() } else { 0 }),
+            counts: Counts::new(if job.check_level.counts() { kernel.ops.len() } else { 0 }),
             activity: Activity::default(),
             spent: 0,
             stopped: false,
@@ -223,7 +223,7 @@ impl<'j> Worker<'j> {
 
     /// Records a mistake of the instruction with this index.
     pub(crate) fn record_mistake_at(&mut self, instr: u32, code: Code, mask: u32, details: Details) {
-        if self.stopped && !self.job.watch.checks() {
+        if self.stopped && !self.job.check_level.checks() {
             return;
         }
         let warp = self.warp.index;
@@ -235,7 +235,7 @@ impl<'j> Worker<'j> {
             mask,
             details,
         });
-        self.stopped |= !self.job.watch.checks();
+        self.stopped |= !self.job.check_level.checks();
     }
 
     /// Records a mistake that ends the block, checked or not.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use simt::launch::{Environment, LaunchConfig, LaunchOptions, Watch};
+use simt::launch::{CheckLevel, Environment, LaunchConfig, LaunchOptions};
 use simt::memory::{Memory, Origin};
 use simt::module::Module;
 use simt::report::LaunchReport;
@@ -13,7 +13,7 @@ use simt::texture::Textures;
 pub(crate) struct Device {
     pub(crate) memory: Arc<Memory>,
     pub(crate) module: Module,
-    pub(crate) watch: Watch,
+    pub(crate) check_level: CheckLevel,
     pub(crate) threads: usize,
     pub(crate) budget: u64,
 }
@@ -33,11 +33,11 @@ impl Device {
             Ok(module) => module,
             Err(error) => panic!("the module does not load: {error}"),
         };
-        Self { memory, module, watch: Watch::Checked, threads: 2, budget: 1 << 32 }
+        Self { memory, module, check_level: CheckLevel::On, threads: 2, budget: 1 << 32 }
     }
 
-    pub(crate) fn watch(mut self, watch: Watch) -> Self {
-        self.watch = watch;
+    pub(crate) fn check_level(mut self, check_level: CheckLevel) -> Self {
+        self.check_level = check_level;
         self
     }
 
@@ -92,7 +92,7 @@ impl Device {
             dynamic_shared,
             params: bytes,
             options: LaunchOptions {
-                watch: self.watch,
+                check_level: self.check_level,
                 threads: self.threads,
                 budget: self.budget,
                 ..LaunchOptions::default()

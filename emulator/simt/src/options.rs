@@ -1,0 +1,102 @@
+//! What a launch is given: grid, arguments, options, and what lies outside memory. [`crate::launch`] exports it.
+
+use std::sync::Arc;
+
+use crate::texture::Textures;
+
+/// Which counters and checks a launch has. Each level includes the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckLevel {
+    /// Results only. An access outside its allocation still stops the launch.
+    Off,
+    /// Counts what each instruction does.
+    Count,
+    /// Makes all checks but that for races on global memory. A mistake is recorded, and the launch goes on.
+    On,
+    /// Checks for races on global memory, too.
+    Global,
+}
+
+impl CheckLevel {
+    /// Returns whether counters are updated.
+    pub fn counts(self) -> bool {
+        self >= Self::Count
+    }
+
+    /// Returns whether checks are made.
+    pub fn checks(self) -> bool {
+        self >= Self::On
+    }
+}
+
+/// Grid, block and arguments.
+#[derive(Debug, Clone)]
+pub struct LaunchConfig {
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y, z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub dynamic_shared: u32,
+    /// The parameter block, laid out as [`crate::program::Kernel::params`] says.
+    pub params: Vec<u8>,
+    pub options: LaunchOptions,
+}
+
+/// The stack of a thread, unless the host sets another one: as CUDA has it.
+pub const STACK_BYTES: u32 = 1024;
+
+/// Counters, checks and limits of a launch.
+#[derive(Debug, Clone)]
+pub struct LaunchOptions {
+    pub check_level: CheckLevel,
+    /// Thread-instructions after which a launch is stopped as runaway, 32 for each of a warp; 0 for no limit.
+    pub budget: u64,
+    /// Worker threads; 0 for one per core.
+    pub threads: usize,
+    /// Run blocks in parallel even where their order could change results.
+    pub unordered: bool,
+    /// Address of the workspace of a cooperative launch, which `this_grid().sync()` finds through `%envreg1` and
+    /// `%envreg2`: 8 bytes that start as zeros. 0: the launch is not cooperative.
+    pub grid_workspace: u64,
+    /// Blocks of a cluster in x, y and z, as the launch asks for them.
+    pub cluster: Option<[u32; 3]>,
+    /// Bytes of a thread's stack, for kernels whose calls go as deep as their data say: what
+    /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
+    pub stack_bytes: u32,
+    /// Names that messages use for what the launch passes.
+    pub names: Names,
+}
+
+/// Names that the host has and PTX has not: used in messages only.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Names of the parameters as in the source. Empty: taken from the source text, else `parameter 0`.
+    pub params: Vec<String>,
+    /// Source text by path, as the `.file` directive names it (or by its file name).
+    pub sources: Vec<(String, Arc<str>)>,
+}
+
+impl Default for LaunchOptions {
+    fn default() -> Self {
+        Self {
+            check_level: CheckLevel::Count,
+            budget: 0,
+            threads: 0,
+            unordered: false,
+            grid_workspace: 0,
+            cluster: None,
+            stack_bytes: STACK_BYTES,
+            names: Names::default(),
+        }
+    }
+}
+
+/// Resources of a kernel besides memory.
+#[derive(Clone, Copy)]
+pub struct Environment<'a> {
+    /// Texture objects that the kernel may fetch from.
+    pub textures: &'a Textures,
+    /// Nanoseconds, for `%globaltimer`. The only clock a kernel sees; `%clock` counts instructions.
+    pub clock: &'a (dyn Fn() -> u64 + Sync),
+}
