@@ -15,20 +15,22 @@ mod kernel;
 mod matrix;
 mod memory;
 mod operand;
+mod parts;
 mod prune;
-mod seen;
 
 pub use kernel::decode;
 
 use std::collections::{BTreeMap, HashMap};
 
-use sass::instruction::{Register, Value};
+use sass::instruction::{Operand, Register, Value};
+use sass::operation::{Modifier, Operation};
 use sass::{Instruction, Segment};
 
 use crate::error::Result;
 use crate::passes::constants::Constants;
 use crate::virt::{FALSE, Registers, TRUE, VirtualOp};
 use arithmetic::lanes::{CpuLevel, Src};
+use float::{Conversion, FloatOperands};
 use operand::LineId;
 use program::limits::{Account, INSTR_BYTES};
 use program::{InstrInfo, MemSpace, OpKind, SourceLoc, Special};
@@ -83,7 +85,7 @@ struct Lower<'a> {
     negated: bool,
     instr: u32,
     first: bool,
-    seen: seen::Seen,
+    taken: parts::TakenParts,
 }
 
 impl<'a> Lower<'a> {
@@ -94,9 +96,9 @@ impl<'a> Lower<'a> {
             if let Some(place) = instruction.label().and_then(|label| self.place_of(label)) {
                 labels[place as usize] = true;
             }
-            match instruction.operation.name() {
-                "CALL" => labels[at + 1] = true,
-                "BRX" => {
+            match instruction.operation {
+                Operation::Call => labels[at + 1] = true,
+                Operation::Brx => {
                     let base = instruction.label().unwrap_or(0);
                     for place in self.places_in_tables(base) {
                         labels[place as usize] = true;
@@ -117,7 +119,7 @@ impl<'a> Lower<'a> {
     /// Target of a return to each instruction.
     fn return_places(&self) -> Box<[u32]> {
         let end = self.code.len() as u32;
-        let behind_a_call = |at: usize| at > 0 && self.code[at - 1].operation.name() == "CALL";
+        let behind_a_call = |at: usize| at > 0 && self.code[at - 1].operation == Operation::Call;
         (0..self.code.len()).map(|at| if behind_a_call(at) { at as u32 } else { end }).collect()
     }
 
@@ -153,7 +155,7 @@ impl<'a> Lower<'a> {
         self.address = instruction.address;
         self.instr = at;
         self.first = true;
-        self.seen = seen::Seen::default();
+        self.taken = parts::TakenParts::default();
         let guard = instruction.guard;
         self.guard = self.predicate_of(guard.predicate.0, guard.uniform);
         self.negated = guard.negated;
@@ -161,9 +163,9 @@ impl<'a> Lower<'a> {
             let operand = instruction.sources().get(at);
             operand.is_some_and(|operand| operand.value == Value::Register(Register::ZERO))
         };
-        let fmas = match instruction.operation.name() {
-            "FFMA" | "DFMA" => 1,
-            "HFMA2" if !(zero(0) && zero(1)) => 2,
+        let fmas = match instruction.operation {
+            Operation::Ffma | Operation::Dfma => 1,
+            Operation::Hfma2 if !(zero(0) && zero(1)) => 2,
             _ => 0,
         };
         self.instrs.push(InstrInfo { text, ptx_line: at + 1, source, fmas, ..InstrInfo::default() });
@@ -186,139 +188,149 @@ impl<'a> Lower<'a> {
         Some(u32::from_le_bytes(*word))
     }
 
-    fn name(&self) -> &'static str {
-        self.instruction.operation.name()
+    fn operation(&self) -> Operation {
+        self.instruction.operation
     }
 
-    fn modifiers(&self) -> Vec<&'static str> {
-        self.instruction.modifiers.iter().map(|own| own.name()).collect()
-    }
-
-    /// Lowers the instruction; refuses it if a modifier or operand stays unread.
-    fn whole_instruction(&mut self) -> Result<()> {
+    /// Lowers the instruction; refuses it if a modifier or operand is left.
+    fn lower_instruction(&mut self) -> Result<()> {
         // No lane takes part, but accesses to memory are counted.
-        let accesses = |operand: &sass::instruction::Operand| matches!(operand.value, Value::Memory(_));
+        let accesses = |operand: &Operand| matches!(operand.value, Value::Memory(_));
         if self.guard == TRUE && self.negated && !self.instruction.operands.iter().any(accesses) {
             return Ok(());
         }
-        self.instruction()?;
-        refuse_if!(!self.is_all_seen(), self.unsupported());
+        self.lower_operation()?;
+        refuse_if!(!self.all_taken(), self.unsupported());
         Ok(())
     }
 
-    fn instruction(&mut self) -> Result<()> {
-        match self.name() {
-            "MOV" | "UMOV" | "R2UR" => self.mov(),
-            "IADD3" | "UIADD3" => self.add3(),
-            "VIADD" if self.has("16x2") => self.plain("add", &["u16x2"], 2),
-            "VIADD" => self.plain("add", &["u32"], 2),
-            "IMAD" | "UIMAD" => self.multiply_add(),
-            "LEA" | "ULEA" => self.shift_add(),
-            "LOP3" | "ULOP3" => self.logic(),
-            "PLOP3" | "UPLOP3" => self.predicate_logic(),
-            "SHF" | "USHF" => self.shift(),
-            "PRMT" | "UPRMT" => self.permute(),
-            "SEL" | "USEL" => self.select(),
-            "ISETP" | "UISETP" => self.compare_integers(),
-            "IMNMX" | "VIMNMX" => self.integer_extremum(),
-            "VIADDMNMX" => self.sum_extremum(),
-            "VABSDIFF" => self.plain("sad", &[self.sign()], 3),
-            "IDP" => self.dot_product(),
-            "IABS" => self.plain("abs", &["s32"], 1),
-            "POPC" | "UPOPC" => self.plain("popc", &["b32"], 1),
-            "BREV" | "UBREV" => self.plain("brev", &["b32"], 1),
-            "FLO" | "UFLO" => self.find_leading_one(),
-            "BMSK" | "UBMSK" => self.plain("bmsk", &[self.overflow(), "b32"], 2),
-            "SGXT" | "USGXT" => self.plain("szext", &[self.overflow(), self.sign()], 2),
-            "P2R" | "UP2UR" => self.predicates_to_register(),
-            "R2P" => self.register_to_predicates(),
-            "S2R" | "S2UR" | "CS2R" => self.special_register(),
+    fn lower_operation(&mut self) -> Result<()> {
+        match self.operation() {
+            Operation::Mov | Operation::Umov | Operation::R2ur => self.mov(),
+            Operation::Iadd3 | Operation::Uiadd3 => self.add3(),
+            Operation::Viadd if self.take_modifier(Modifier::W16x2) => self.plain("add", &["u16x2"], 2),
+            Operation::Viadd => self.plain("add", &["u32"], 2),
+            Operation::Imad | Operation::Uimad => self.multiply_add(),
+            Operation::Lea | Operation::Ulea => self.shift_add(),
+            Operation::Lop3 | Operation::Ulop3 => self.logic(),
+            Operation::Plop3 => self.predicate_logic(),
+            Operation::Shf | Operation::Ushf => self.shift(),
+            Operation::Prmt | Operation::Uprmt => self.permute(),
+            Operation::Sel | Operation::Usel => self.select(),
+            Operation::Isetp | Operation::Uisetp => self.compare_integers(),
+            Operation::Imnmx | Operation::Vimnmx => self.integer_extremum(),
+            Operation::Viaddmnmx => self.sum_extremum(),
+            Operation::Vabsdiff => {
+                let sign = self.sign();
+                self.plain("sad", &[sign], 3)
+            }
+            Operation::Idp => self.dot_product(),
+            Operation::Iabs => self.plain("abs", &["s32"], 1),
+            Operation::Popc | Operation::Upopc => self.plain("popc", &["b32"], 1),
+            Operation::Brev | Operation::Ubrev => self.plain("brev", &["b32"], 1),
+            Operation::Flo | Operation::Uflo => self.find_leading_one(),
+            Operation::Bmsk => {
+                let overflow = self.overflow();
+                self.plain("bmsk", &[overflow, "b32"], 2)
+            }
+            Operation::Sgxt => {
+                let modifiers = [self.overflow(), self.sign()];
+                self.plain("szext", &modifiers, 2)
+            }
+            Operation::P2r => self.predicates_to_register(),
+            Operation::R2p => self.register_to_predicates(),
+            Operation::S2r | Operation::S2ur | Operation::Cs2r => self.special_register(),
 
-            "FADD" => self.single("add", 2),
-            "FMUL" => self.single("mul", 2),
-            "FFMA" => self.single("fma", 3),
-            "FMNMX" => self.extremum(),
-            "FSETP" => self.compare_floats("f32"),
-            "FSEL" => self.select_float(),
-            "FCHK" => self.check_division(),
-            "MUFU" => self.special_function(),
-            "DADD" => self.double("add", 2),
-            "DMUL" => self.double("mul", 2),
-            "DFMA" => self.double("fma", 3),
-            "DSETP" => self.compare_floats("f64"),
-            "HSETP2" => self.compare_floats("halves"),
-            "FSET" => self.set_floats("f32"),
-            "HSET2" => self.set_floats("halves"),
-            "HADD2" => self.halves("add", 2),
-            "HMUL2" => self.halves("mul", 2),
-            "HFMA2" => self.halves("fma", 3),
-            "I2F" | "I2FP" => self.convert("to float"),
-            "F2I" => self.convert("to integer"),
-            "FRND" => self.convert("rounded"),
-            "F2F" => self.convert("between"),
-            "F2FP" => self.pack_halves(),
+            Operation::Fadd => self.single("add", 2),
+            Operation::Fmul => self.single("mul", 2),
+            Operation::Ffma => self.single("fma", 3),
+            Operation::Fmnmx => self.extremum(),
+            Operation::Fsetp => self.compare_floats(FloatOperands::Single),
+            Operation::Fsel => self.select_float(),
+            Operation::Fchk => self.check_division(),
+            Operation::Mufu => self.special_function(),
+            Operation::Dadd => self.double("add", 2),
+            Operation::Dmul => self.double("mul", 2),
+            Operation::Dfma => self.double("fma", 3),
+            Operation::Dsetp => self.compare_floats(FloatOperands::Double),
+            Operation::Hsetp2 => self.compare_floats(FloatOperands::Halves),
+            Operation::Fset => self.set_floats(FloatOperands::Single),
+            Operation::Hset2 => self.set_floats(FloatOperands::Halves),
+            Operation::Hadd2 => self.halves("add", 2),
+            Operation::Hmul2 => self.halves("mul", 2),
+            Operation::Hfma2 => self.halves("fma", 3),
+            Operation::I2f | Operation::I2fp => self.convert(Conversion::IntegerToFloat),
+            Operation::F2i => self.convert(Conversion::FloatToInteger),
+            Operation::Frnd => self.convert(Conversion::FloatToWhole),
+            Operation::F2f => self.convert(Conversion::FloatToFloat),
+            Operation::F2fp => self.pack_halves(),
 
-            "LDG" => self.load(MemSpace::Global),
-            "LD" => self.load(MemSpace::Generic),
-            "LDS" => self.load(MemSpace::Shared),
-            "LDL" => self.load(MemSpace::Local),
-            "STG" => self.store(MemSpace::Global),
-            "ST" => self.store(MemSpace::Generic),
-            "STS" => self.store(MemSpace::Shared),
-            "STL" => self.store(MemSpace::Local),
-            "LDC" | "ULDC" => self.load_constant(),
-            "ATOMG" | "REDG" => self.atomic(MemSpace::Global),
-            "ATOM" => self.atomic(MemSpace::Generic),
-            "ATOMS" => self.atomic(MemSpace::Shared),
-            "LDGSTS" => self.copy(),
-            "LDGDEPBAR" => self.emit(OpKind::CpAsyncCommit),
-            "DEPBAR" => {
+            Operation::Ldg => self.load(MemSpace::Global),
+            Operation::Ld => self.load(MemSpace::Generic),
+            Operation::Lds => self.load(MemSpace::Shared),
+            Operation::Ldl => self.load(MemSpace::Local),
+            Operation::Stg => self.store(MemSpace::Global),
+            Operation::St => self.store(MemSpace::Generic),
+            Operation::Sts => self.store(MemSpace::Shared),
+            Operation::Stl => self.store(MemSpace::Local),
+            Operation::Ldc | Operation::Uldc => self.load_constant(),
+            Operation::Atomg | Operation::Redg => self.atomic(MemSpace::Global),
+            Operation::Atom => self.atomic(MemSpace::Generic),
+            Operation::Atoms => self.atomic(MemSpace::Shared),
+            Operation::Ldgsts => self.copy(),
+            Operation::Ldgdepbar => self.emit(OpKind::CpAsyncCommit),
+            Operation::Depbar => {
                 let pending = self.immediate(1).unwrap_or(0);
                 self.emit(OpKind::CpAsyncWait { pending })
             }
 
-            "BRA" if self.has("DIV") => self.branch_if_diverged(),
-            "BRA" => self.branch(),
-            "BRX" => self.branch_by_table(),
-            "EXIT" => self.exit(),
-            "BSSY" => self.converge(),
-            "BREAK" => self.leave(),
-            "CALL" if self.has("REL") => self.branch(),
-            "RET" if self.has("REL") => self.ret(),
-            "BSYNC" => self.meet(),
+            Operation::Bra if self.take_modifier(Modifier::Div) => self.branch_if_diverged(),
+            Operation::Bra => self.branch(),
+            Operation::Brx => self.branch_by_table(),
+            Operation::Exit => self.exit(),
+            Operation::Bssy => self.converge(),
+            Operation::Break => self.leave(),
+            Operation::Call if self.take_modifier(Modifier::Rel) => self.branch(),
+            Operation::Ret if self.take_modifier(Modifier::Rel) => self.ret(),
+            Operation::Bsync => self.meet(),
             // Frames track convergence, so a saved barrier has no meaning.
-            "BMOV" if self.destination().is_some() => {
-                self.has("CLEAR");
-                self.has("32");
+            Operation::Bmov if self.destination().is_some() => {
+                self.ignore_modifier(Modifier::Clear);
+                self.ignore_modifier(Modifier::W32);
                 let zero = self.number(0)?;
                 self.write_line(zero)
             }
-            "BMOV" | "NOP" | "YIELD" | "ERRBAR" | "CGAERRBAR" | "CCTL" => {
-                (0..self.instruction.sources().len()).for_each(|at| _ = self.look_at(at));
+            Operation::Bmov
+            | Operation::Nop
+            | Operation::Yield
+            | Operation::Errbar
+            | Operation::Cgaerrbar
+            | Operation::Cctl => {
+                (0..self.instruction.sources().len()).for_each(|at| self.ignore_source(at));
                 Ok(())
             }
-            "B2R" => self.barrier_result(),
-            "BPT" => {
-                self.look_at(0);
+            Operation::B2r => self.barrier_result(),
+            Operation::Bpt => {
+                self.ignore_source(0);
                 self.emit(OpKind::Trap)
             }
-            "WARPSYNC" if !self.has("COLLECTIVE") => self.warp_sync(),
-            "BAR" => self.barrier(),
-            "MEMBAR" => self.emit(OpKind::Fence),
-            "NANOSLEEP" => {
+            Operation::Warpsync if !self.take_modifier(Modifier::Collective) => self.warp_sync(),
+            Operation::Bar => self.barrier(),
+            Operation::Membar => self.emit(OpKind::Fence),
+            Operation::Nanosleep => {
                 // The duration has no meaning here.
-                self.look_at(1);
+                self.ignore_source(1);
                 self.emit(OpKind::Yield)
             }
-            "SHFL" => self.shuffle(),
-            "VOTE" | "VOTEU" => self.vote(),
-            "MATCH" => self.matching(),
-            "REDUX" => self.reduce(),
+            Operation::Shfl => self.shuffle(),
+            Operation::Vote | Operation::Voteu => self.vote(),
+            Operation::Match => self.matching(),
+            Operation::Redux => self.reduce(),
 
-            "HMMA" | "DMMA" => self.multiply_matrices(),
-            "LDSM" => self.load_matrices(),
-            "STSM" => self.store_matrices(),
-            "MOVM" => self.move_matrix(),
+            Operation::Hmma | Operation::Dmma => self.multiply_matrices(),
+            Operation::Ldsm => self.load_matrices(),
+            Operation::Stsm => self.store_matrices(),
+            Operation::Movm => self.move_matrix(),
             _ => Err(self.unsupported()),
         }
     }

@@ -21,13 +21,18 @@ macro_rules! named {
                     _ => return None,
                 })
             }
+
+            /// Returns the name in PTX, without the dot.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
         }
 
         impl std::fmt::Display for $type {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(match self {
-                    $(Self::$variant => $name,)*
-                })
+                f.write_str(self.name())
             }
         }
     };

@@ -62,13 +62,13 @@ impl Liveness {
         let mut exposed_in = vec![u32::MAX; n_registers];
         for block in 0..n_blocks as u32 {
             for at in cfg.range(block) {
-                for_each_operand(&mut ops[at as usize], |register, is_use, is_kill, _| {
+                for_each_operand(&mut ops[at as usize], |register, role| {
                     let r = register as usize;
-                    if is_use && killed_in[r] != block && exposed_in[r] != block {
+                    if role == Role::Use && killed_in[r] != block && exposed_in[r] != block {
                         exposed_in[r] = block;
                         exposed.push((register, block));
                     }
-                    if is_kill && killed_in[r] != block {
+                    if role != Role::Use && killed_in[r] != block {
                         killed_in[r] = block;
                         kills.push((register, block));
                     }
@@ -136,18 +136,18 @@ impl Liveness {
             for at in range.clone().rev() {
                 // Definitions close a stretch before the reads of the same op open one.
                 let op = &mut ops[at as usize];
-                for_each_operand(op, |register, _, is_kill, early| {
+                for_each_operand(op, |register, role| {
                     let r = register as usize;
-                    if is_kill {
-                        let from = if early { 2 * at } else { 2 * at + 1 };
+                    if role != Role::Use {
+                        let from = if role == Role::EarlyDef { 2 * at } else { 2 * at + 1 };
                         let until = open_until[r].max(2 * at + 2);
                         pieces.push((register, (from, until)));
                         open_until[r] = 0;
                     }
                 });
-                for_each_operand(op, |register, is_use, _, _| {
+                for_each_operand(op, |register, role| {
                     let r = register as usize;
-                    if is_use && open_until[r] == 0 {
+                    if role == Role::Use && open_until[r] == 0 {
                         open_until[r] = 2 * at + 1;
                         open.push(register);
                     }
@@ -197,19 +197,15 @@ impl Liveness {
     }
 }
 
-/// Calls `f(register, is read, is written for all lanes, is written early)` for each operand and the guard.
-fn for_each_operand(op: &mut VirtualOp, mut f: impl FnMut(u32, bool, bool, bool)) {
+/// Calls `f` for each operand and the guard. A guarded write keeps other lanes' values, so it is [`Role::Use`]: any other
+/// role is a write for all lanes.
+fn for_each_operand(op: &mut VirtualOp, mut f: impl FnMut(u32, Role)) {
     let guarded = op.guard != TRUE;
     if guarded {
-        f(op.guard, true, false, false);
+        f(op.guard, Role::Use);
     }
     operands(op, &mut |register, _, role| {
-        match role {
-            Role::Use => f(register as u32, true, false, false),
-            _ if guarded => f(register as u32, true, false, false),
-            Role::Def => f(register as u32, false, true, false),
-            Role::EarlyDef => f(register as u32, false, true, true),
-        }
+        f(register as u32, if guarded { Role::Use } else { role });
         register
     });
 }

@@ -1,6 +1,8 @@
 //! Branches, barriers, and operations across lanes.
 
 use sass::instruction::{Register, Value};
+use sass::operation::{Modifier, Operation};
+use sass::special::SpecialRegister;
 
 use super::Lower;
 use super::emit::PendingResult;
@@ -40,9 +42,11 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub(super) fn is_always(&self) -> bool {
-        let predicates = self.instruction.sources().iter().enumerate();
-        self.instruction.guard.is_always()
+    /// Returns whether all lanes execute the instruction; takes its predicates.
+    pub(super) fn is_always(&mut self) -> bool {
+        let instruction = self.instruction;
+        let predicates = instruction.sources().iter().enumerate();
+        instruction.guard.is_always()
             && predicates
                 .filter(|(_, operand)| {
                     matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_))
@@ -89,7 +93,7 @@ impl Lower<'_> {
         };
         let before = (meet as usize).checked_sub(1).map(|at| &self.code[at]);
         let waits = before.is_some_and(|before| {
-            before.operation.name() == "BSYNC" && barrier(before) == barrier(self.instruction)
+            before.operation == Operation::Bsync && barrier(before) == barrier(self.instruction)
         });
         refuse_if!(!self.is_always() || !waits, self.unsupported());
         self.emit(OpKind::Converge { meet })
@@ -118,12 +122,12 @@ impl Lower<'_> {
     }
 
     /// The first register that is a source.
-    fn source_register(&self) -> Result<u8> {
-        let found = self.find_source(|value| match value {
+    fn source_register(&mut self) -> Result<u8> {
+        let found = self.take_first_source(|value| match value {
             Value::Register(register) if register != Register::ZERO => Some(register.0),
             _ => None,
         });
-        found.map(|(_, number)| number).ok_or_else(|| self.unsupported())
+        found.ok_or_else(|| self.unsupported())
     }
 
     /// Jumps to one of the targets, one per instruction of the kernel.
@@ -151,7 +155,7 @@ impl Lower<'_> {
     /// `BAR`: barriers of the block, with and without a reduction.
     pub(super) fn barrier(&mut self) -> Result<()> {
         let values: Vec<Value> =
-            (0..2).filter_map(|at| self.look_at(at)).map(|operand| operand.value).collect();
+            (0..2).filter_map(|at| self.take_source(at)).map(|operand| operand.value).collect();
         let number = |lower: &mut Self, value: &Value| match *value {
             Value::Immediate(number) => lower.number(number),
             Value::Register(Register(number)) => Ok(lower.line(LineId::Lane(number)) as Src),
@@ -161,17 +165,17 @@ impl Lower<'_> {
         let [id, count] = &values[..] else { return Err(self.unsupported()) };
         refuse_if!(!matches!(count, Value::Immediate(_)), self.unsupported());
         let (id, count) = (number(self, id)?, number(self, count)?);
-        let kind = if self.has("SYNC") {
+        let kind = if self.take_modifier(Modifier::Sync) {
             BarrierKind::Sync
-        } else if self.has("ARV") {
+        } else if self.take_modifier(Modifier::Arv) {
             BarrierKind::Arrive
         } else {
             let (line, predicate) = self.reduced();
             let pred = self.predicate(2)? as u32;
             match () {
-                () if self.has("POPC") => BarrierKind::RedPopc(line, pred, false),
-                () if self.has("AND") => BarrierKind::RedAnd(predicate, pred, false),
-                () if self.has("OR") => BarrierKind::RedOr(predicate, pred, false),
+                () if self.take_modifier(Modifier::Popc) => BarrierKind::RedPopc(line, pred, false),
+                () if self.take_modifier(Modifier::And) => BarrierKind::RedAnd(predicate, pred, false),
+                () if self.take_modifier(Modifier::Or) => BarrierKind::RedOr(predicate, pred, false),
                 () => return Err(self.unsupported()),
             }
         };
@@ -197,9 +201,9 @@ impl Lower<'_> {
     /// `WARPSYNC`: a barrier of lanes of the warp.
     pub(super) fn warp_sync(&mut self) -> Result<()> {
         // The lanes go on together, as everywhere here.
-        self.has("EXCLUSIVE");
+        self.ignore_modifier(Modifier::Exclusive);
         let register = self.source_register();
-        let members = match self.has("ALL") {
+        let members = match self.take_modifier(Modifier::All) {
             true => self.number(u32::MAX)?,
             false => self.line(LineId::Lane(register?)) as Src,
         };
@@ -216,12 +220,12 @@ impl Lower<'_> {
     /// `SHFL`
     pub(super) fn shuffle(&mut self) -> Result<()> {
         let modes = [
-            ("IDX", ShuffleMode::Idx),
-            ("UP", ShuffleMode::Up),
-            ("DOWN", ShuffleMode::Down),
-            ("BFLY", ShuffleMode::Bfly),
+            (Modifier::Idx, ShuffleMode::Idx),
+            (Modifier::Up, ShuffleMode::Up),
+            (Modifier::Down, ShuffleMode::Down),
+            (Modifier::Bfly, ShuffleMode::Bfly),
         ];
-        let mode = self.choice(&modes).ok_or_else(|| self.unsupported())?;
+        let mode = self.take_choice(&modes).ok_or_else(|| self.unsupported())?;
         let [a, b, c] = [self.int(0)?, self.int(1)?, self.int(2)?];
         let members = self.members()?;
         let dst = self.registers.fresh(Class::Bits32);
@@ -237,8 +241,9 @@ impl Lower<'_> {
 
     /// `VOTE`
     pub(super) fn vote(&mut self) -> Result<()> {
-        let modes = [("ALL", VoteMode::All), ("ANY", VoteMode::Any), ("EQ", VoteMode::Uni)];
-        let mode = self.choice(&modes).ok_or_else(|| self.unsupported())?;
+        let modes =
+            [(Modifier::All, VoteMode::All), (Modifier::Any, VoteMode::Any), (Modifier::Eq, VoteMode::Uni)];
+        let mode = self.take_choice(&modes).ok_or_else(|| self.unsupported())?;
         let pred = self.predicate(0)? as u32;
         let members = self.members()?;
         let mut writes = Vec::new();
@@ -257,13 +262,13 @@ impl Lower<'_> {
 
     /// `MATCH`: lanes with equal values.
     pub(super) fn matching(&mut self) -> Result<()> {
-        let wide = self.has("U64");
+        let wide = self.take_modifier(Modifier::U64);
         let value = if wide { self.wide(0)? } else { self.int(0)? };
         let members = self.members()?;
         let dst = self.registers.fresh(Class::Bits32);
         let wanted = self.wanted_predicate(0);
-        let all = self.has("ALL");
-        refuse_if!(all == self.has("ANY"), self.unsupported());
+        let all = self.take_modifier(Modifier::All);
+        refuse_if!(all == self.take_modifier(Modifier::Any), self.unsupported());
         let dst_pred = match wanted {
             Some(_) if all => self.registers.fresh(Class::Pred) as i32,
             _ => NONE,
@@ -278,16 +283,16 @@ impl Lower<'_> {
 
     /// `REDUX`: a reduction over lanes of the warp.
     pub(super) fn reduce(&mut self) -> Result<()> {
-        let signed = self.has("S32");
+        let signed = self.take_modifier(Modifier::S32);
         let kind = match () {
-            () if self.has("MIN") && signed => ReduxKind::MinS,
-            () if self.has("MAX") && signed => ReduxKind::MaxS,
-            () if self.has("MIN") => ReduxKind::MinU,
-            () if self.has("MAX") => ReduxKind::MaxU,
-            () if self.has("SUM") => ReduxKind::Add,
-            () if self.has("OR") => ReduxKind::Or,
-            () if self.has("XOR") => ReduxKind::Xor,
-            () if self.modifiers().is_empty() || self.modifiers() == ["S32"] => ReduxKind::And,
+            () if self.take_modifier(Modifier::Min) && signed => ReduxKind::MinS,
+            () if self.take_modifier(Modifier::Max) && signed => ReduxKind::MaxS,
+            () if self.take_modifier(Modifier::Min) => ReduxKind::MinU,
+            () if self.take_modifier(Modifier::Max) => ReduxKind::MaxU,
+            () if self.take_modifier(Modifier::Sum) => ReduxKind::Add,
+            () if self.take_modifier(Modifier::Or) => ReduxKind::Or,
+            () if self.take_modifier(Modifier::Xor) => ReduxKind::Xor,
+            () if matches!(self.instruction.modifiers[..], [] | [Modifier::S32]) => ReduxKind::And,
             () => return Err(self.unsupported()),
         };
         let value = self.int(0)?;
@@ -299,43 +304,48 @@ impl Lower<'_> {
 
     /// `S2R`, `S2UR`, `CS2R`: reads a special register.
     pub(super) fn special_register(&mut self) -> Result<()> {
-        let name = self.find_source(|value| match value {
-            Value::Special(register) => Some(register.name(self.instruction.architecture)),
+        let register = self.take_first_source(|value| match value {
+            Value::Special(register) => Some(register),
             _ => None,
         });
-        let name = name.map_or(String::new(), |(_, name)| name);
-        let special = match name.as_str() {
-            "SR_TID.X" => Special::TidX,
-            "SR_TID.Y" => Special::TidY,
-            "SR_TID.Z" => Special::TidZ,
-            "SR_CTAID.X" => Special::CtaidX,
-            "SR_CTAID.Y" => Special::CtaidY,
-            "SR_CTAID.Z" => Special::CtaidZ,
-            "SR_LANEID" => Special::LaneId,
-            "SR_EQMASK" => Special::LanemaskEq,
-            "SR_LEMASK" => Special::LanemaskLe,
-            "SR_LTMASK" => Special::LanemaskLt,
-            "SR_GEMASK" => Special::LanemaskGe,
-            "SR_GTMASK" => Special::LanemaskGt,
-            "SR_VIRTUALSMID" => Special::SmId,
+        let register = register.ok_or_else(|| self.unsupported())?;
+        let special = match register {
+            SpecialRegister::TID_X => Special::TidX,
+            SpecialRegister::TID_Y => Special::TidY,
+            SpecialRegister::TID_Z => Special::TidZ,
+            SpecialRegister::CTAID_X => Special::CtaidX,
+            SpecialRegister::CTAID_Y => Special::CtaidY,
+            SpecialRegister::CTAID_Z => Special::CtaidZ,
+            SpecialRegister::LANEID => Special::LaneId,
+            SpecialRegister::EQMASK => Special::LanemaskEq,
+            SpecialRegister::LEMASK => Special::LanemaskLe,
+            SpecialRegister::LTMASK => Special::LanemaskLt,
+            SpecialRegister::GEMASK => Special::LanemaskGe,
+            SpecialRegister::GTMASK => Special::LanemaskGt,
+            SpecialRegister::VIRTUALSMID => Special::SmId,
             // Start of shared memory among generic addresses.
-            "SR_SWINLO" | "SR_SWINHI" => {
-                let shift = if name == "SR_SWINLO" { 0 } else { 32 };
+            SpecialRegister::SWINLO | SpecialRegister::SWINHI => {
+                let shift = if register == SpecialRegister::SWINLO { 0 } else { 32 };
                 let window = self.number((window::SHARED >> shift) as u32)?;
                 return self.write_line(window);
             }
-            "SR_CgaCtaId" => Special::ClusterCtarank,
-            "SRZ" => return self.zeros(2),
-            "SR_CLOCKLO" => return self.clock(),
+            SpecialRegister::BLOCK_IN_CLUSTER => Special::ClusterCtarank,
+            SpecialRegister::ZERO => return self.zeros(),
+            SpecialRegister::CLOCKLO => return self.clock(),
             _ => return Err(self.unsupported()),
         };
-        refuse_if!(self.name() == "CS2R" && !self.has("32"), self.unsupported());
+        refuse_if!(
+            self.operation() == Operation::Cs2r && !self.take_modifier(Modifier::W32),
+            self.unsupported()
+        );
         let source = self.special(special);
         self.only_result(self.builtin(Builtin::Mov32), &[source])
     }
 
-    fn zeros(&mut self, words: u8) -> Result<()> {
-        let words = if self.has("32") || self.name() != "CS2R" { 1 } else { words };
+    /// Writes zero to the destination, which is a pair of registers for `CS2R` without `.32`.
+    fn zeros(&mut self) -> Result<()> {
+        let words =
+            if self.take_modifier(Modifier::W32) || self.operation() != Operation::Cs2r { 1 } else { 2 };
         let zero = self.number(0)?;
         for word in 0..words {
             let dst = self.dst_word(word)?;
@@ -353,7 +363,7 @@ impl Lower<'_> {
     }
 
     fn clock(&mut self) -> Result<()> {
-        let whole = self.name() == "CS2R" && !self.has("32");
+        let whole = self.operation() == Operation::Cs2r && !self.take_modifier(Modifier::W32);
         let class = Class::of_width(whole);
         let clock = if whole { Clock::Clock64 } else { Clock::Clock };
         let dst = self.registers.fresh(class);

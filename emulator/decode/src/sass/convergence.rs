@@ -2,7 +2,7 @@
 
 use sass::Instruction;
 use sass::instruction::{Operand, Predicate, Value};
-use sass::operation::Modifier;
+use sass::operation::{Modifier, Operation};
 
 use crate::error::Result;
 use program::limits::Account;
@@ -29,7 +29,7 @@ pub(super) struct Meetings {
 
 impl Meetings {
     pub(super) fn new(code: &[Instruction], account: &Account) -> Result<Meetings> {
-        if !code.iter().any(|instruction| instruction.operation.name() == "BREAK") {
+        if !code.iter().any(|instruction| instruction.operation == Operation::Break) {
             return Ok(Meetings::default());
         }
         account.bytes((code.len() * size_of::<[MeetingPoint; BARRIERS]>()) as u64)?;
@@ -40,19 +40,19 @@ impl Meetings {
         while let Some(at) = waiting.pop() {
             seen[at] = true;
             let instruction = &code[at];
-            let name = instruction.operation.name();
+            let operation = instruction.operation;
             let target = instruction
                 .label()
                 .and_then(|label| usize::try_from(label / 16).ok())
                 .filter(|&target| target < code.len());
             let mut after = known[at];
-            if name == "BSSY"
+            if operation == Operation::Bssy
                 && let (Some(barrier), Some(target)) = (barrier(instruction), target)
             {
                 after[barrier] = MeetingPoint::Meets(target as u32);
             }
             // A saved barrier is restored.
-            if name == "BMOV"
+            if operation == Operation::Bmov
                 && let Some(Value::Barrier(barrier)) =
                     instruction.destinations().first().map(|operand| operand.value)
                 && let Some(known) = after.get_mut(usize::from(barrier))
@@ -65,12 +65,16 @@ impl Meetings {
                 }
                 _ => true,
             };
-            let ends = matches!(name, "EXIT" | "BRA" | "RET" | "BRX" | "CALL")
-                && instruction.guard.is_always()
+            let ends = matches!(
+                operation,
+                Operation::Exit | Operation::Bra | Operation::Ret | Operation::Brx | Operation::Call
+            ) && instruction.guard.is_always()
                 && instruction.sources().iter().all(unconditional)
                 && !instruction.has(Modifier::Div);
-            let next = (!ends || name == "CALL").then_some(at + 1).filter(|&next| next < code.len());
-            let jumps = target.filter(|_| matches!(name, "BRA" | "CALL" | "BSSY"));
+            let next =
+                (!ends || operation == Operation::Call).then_some(at + 1).filter(|&next| next < code.len());
+            let jumps =
+                target.filter(|_| matches!(operation, Operation::Bra | Operation::Call | Operation::Bssy));
             for next in next.into_iter().chain(jumps) {
                 let mut changed = !seen[next];
                 for (old, new) in known[next].iter_mut().zip(after) {
@@ -102,12 +106,12 @@ impl Meetings {
 /// True for each `BSYNC` in front of the position that a `BSSY` of its barrier names.
 pub(super) fn meeting_places(code: &[Instruction]) -> Vec<bool> {
     let mut places = vec![false; code.len()];
-    for instruction in code.iter().filter(|instruction| instruction.operation.name() == "BSSY") {
+    for instruction in code.iter().filter(|instruction| instruction.operation == Operation::Bssy) {
         let behind = instruction.label().and_then(|label| usize::try_from(label / 16).ok());
         let before = behind.and_then(|behind| behind.checked_sub(1));
         if let Some(before) = before
             && let Some(waits) = code.get(before)
-            && waits.operation.name() == "BSYNC"
+            && waits.operation == Operation::Bsync
             && barrier(waits) == barrier(instruction)
         {
             places[before] = true;

@@ -1,47 +1,114 @@
 //! Floating-point arithmetic and conversions.
 
+use ptx::ast::Type;
+use sass::operation::Modifier;
+
 use super::Lower;
-use super::emit::PendingResult;
+use super::emit::{Function, PendingResult};
 use crate::error::Result;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, SassStep};
 
+/// Kinds of number that a comparison reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FloatOperands {
+    Single,
+    Double,
+    /// Pairs of `f16` or `bf16`.
+    Halves,
+}
+
+/// Kinds of number that a conversion reads and writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conversion {
+    IntegerToFloat,
+    FloatToInteger,
+    /// To a whole number of the same type.
+    FloatToWhole,
+    FloatToFloat,
+}
+
+/// PTX names of comparisons; the first six compare integers too.
+pub(super) const COMPARISONS: [(Modifier, &str); 14] = [
+    (Modifier::Lt, "lt"),
+    (Modifier::Eq, "eq"),
+    (Modifier::Le, "le"),
+    (Modifier::Gt, "gt"),
+    (Modifier::Ne, "ne"),
+    (Modifier::Ge, "ge"),
+    (Modifier::Num, "num"),
+    (Modifier::Nan, "nan"),
+    (Modifier::Ltu, "ltu"),
+    (Modifier::Equ, "equ"),
+    (Modifier::Leu, "leu"),
+    (Modifier::Gtu, "gtu"),
+    (Modifier::Neu, "neu"),
+    (Modifier::Geu, "geu"),
+];
+
+const INTEGERS: [(Modifier, Type); 8] = [
+    (Modifier::U8, Type::U8),
+    (Modifier::S8, Type::S8),
+    (Modifier::U16, Type::U16),
+    (Modifier::S16, Type::S16),
+    (Modifier::U32, Type::U32),
+    (Modifier::S32, Type::S32),
+    (Modifier::U64, Type::U64),
+    (Modifier::S64, Type::S64),
+];
+
+const FLOATS: [(Modifier, Type); 4] = [
+    (Modifier::F64, Type::F64),
+    (Modifier::F16, Type::F16),
+    (Modifier::F32, Type::F32),
+    (Modifier::Bf16, Type::Bf16),
+];
+
+/// PTX names of the directions of rounding, without to-nearest, which has no modifier.
+const ROUNDINGS: [(Modifier, &str); 3] = [(Modifier::Rm, "rm"), (Modifier::Rp, "rp"), (Modifier::Rz, "rz")];
+
 impl Lower<'_> {
-    /// `RM.FTZ.SAT` as PTX modifiers. `rounds`: PTX requires a rounding.
-    fn modes(&self, rounds: bool, ty: &'static str) -> Vec<&'static str> {
-        let round = self.first_of(&["rm", "rp", "rz"]).or(rounds.then_some("rn"));
-        let flags = [self.has("FTZ").then_some("ftz"), self.has("SAT").then_some("sat")];
-        round.into_iter().chain(flags.into_iter().flatten()).chain([ty]).collect()
+    /// Takes `RM.FTZ.SAT` as PTX modifiers of an operation that requires a rounding.
+    fn modes(&mut self, ty: &'static str) -> Vec<&'static str> {
+        let round = self.take_choice(&ROUNDINGS).unwrap_or("rn");
+        let flags = [
+            self.take_modifier(Modifier::Ftz).then_some("ftz"),
+            self.take_modifier(Modifier::Sat).then_some("sat"),
+        ];
+        [round].into_iter().chain(flags.into_iter().flatten()).chain([ty]).collect()
     }
 
     /// `FADD`, `FMUL`, `FFMA`, by the PTX instruction of `n` sources.
     pub(super) fn single(&mut self, opcode: &str, n: usize) -> Result<()> {
         let sources = self.floats(n)?;
-        self.compute_result(opcode, &self.modes(true, "f32"), &sources)
+        let modes = self.modes("f32");
+        self.compute_result(opcode, &modes, &sources)
     }
 
     /// `DADD`, `DMUL`, `DFMA`: arithmetic of `f64` with `n` sources.
     pub(super) fn double(&mut self, opcode: &str, n: usize) -> Result<()> {
         let sources = (0..n).map(|at| self.f64(at)).collect::<Result<Vec<_>>>()?;
-        let function = self.ptx(opcode, &self.modes(true, "f64"))?;
+        let modes = self.modes("f64");
+        let function = self.ptx(opcode, &modes)?;
         self.wide_result(function, &sources)
     }
 
     /// `HADD2`, `HMUL2`, `HFMA2`: arithmetic of pairs of `f16` or `bf16` with `n` sources.
     pub(super) fn halves(&mut self, opcode: &str, n: usize) -> Result<()> {
-        if opcode == "add" && self.has("F32") {
+        if opcode == "add" && self.take_modifier(Modifier::F32) {
             // The sum of two `f16` as `f32`: compilers read a half so.
             let a = self.half(0)?;
             let b = self.half(1)?;
             let [a, b] =
                 [self.compute("cvt", &["f32", "f16"], &[a])?, self.compute("cvt", &["f32", "f16"], &[b])?];
-            return self.compute_result("add", &self.modes(true, "f32"), &[a, b]);
+            let modes = self.modes("f32");
+            return self.compute_result("add", &modes, &[a, b]);
         }
-        let bf16 = self.has("BF16_V2") || self.has("BF16");
+        let bf16 = self.take_modifier(Modifier::Bf16V2) || self.take_modifier(Modifier::Bf16);
         let ty = if bf16 { "bf16x2" } else { "f16x2" };
         let sources = (0..n).map(|at| self.pair_of_halves(at)).collect::<Result<Vec<_>>>()?;
-        let mut modes = self.modes(true, ty);
-        if self.has("RELU") {
+        let mut modes = self.modes(ty);
+        if self.take_modifier(Modifier::Relu) {
             // The instruction has a predicate that compilers leave at its default.
             refuse_if!(self.known_predicate(n)? != Some(true), self.unsupported());
             modes.insert(modes.len() - 1, "relu");
@@ -52,17 +119,18 @@ impl Lower<'_> {
     /// `FMNMX`, `DMNMX`: the smaller one where the predicate holds, else the larger one.
     pub(super) fn extremum(&mut self) -> Result<()> {
         let mut modes = Vec::new();
-        for (name, mode) in [("FTZ", "ftz"), ("NAN", "NaN"), ("XORSIGN", "xorsign")] {
-            if self.has(name) {
+        for (modifier, mode) in [(Modifier::Ftz, "ftz"), (Modifier::Nan, "NaN")] {
+            if self.take_modifier(modifier) {
                 modes.push(mode);
-                if mode == "xorsign" {
-                    modes.push("abs");
-                }
             }
+        }
+        let xors_signs = self.take_modifier(Modifier::Xorsign);
+        if xors_signs {
+            modes.extend(["xorsign", "abs"]);
         }
         modes.push("f32");
         // Compares magnitudes; the sign is that of the sources' product.
-        let sources = match self.has("XORSIGN") {
+        let sources = match xors_signs {
             true => vec![self.magnitude(0)?, self.magnitude(1)?],
             false => self.floats(2)?,
         };
@@ -73,8 +141,8 @@ impl Lower<'_> {
     /// Chooses between two functions of the same sources by a predicate.
     pub(super) fn chosen(
         &mut self,
-        first: super::emit::Function,
-        second: super::emit::Function,
+        first: Function,
+        second: Function,
         sources: &[Src],
         by: usize,
     ) -> Result<()> {
@@ -94,60 +162,59 @@ impl Lower<'_> {
 
     /// A source of `XORSIGN`, before its sign is removed.
     fn magnitude(&mut self, at: usize) -> Result<Src> {
-        let operand = self.look_at(at).ok_or_else(|| self.unsupported())?;
+        let operand = self.take_source(at).ok_or_else(|| self.unsupported())?;
         match operand.absolute && !operand.negated {
             true => self.word(operand.value, 0),
             false => Err(self.unsupported()),
         }
     }
 
-    /// PTX modifiers of a comparison, with the operation on its predicate.
-    fn comparison(&self) -> Result<Vec<&'static str>> {
-        let names =
-            ["lt", "eq", "le", "gt", "ne", "ge", "num", "nan", "ltu", "equ", "leu", "gtu", "neu", "geu"];
-        let name = self.first_of(&names).ok_or_else(|| self.unsupported())?;
+    /// Takes the PTX modifiers of a comparison, with the operation on its predicate.
+    fn comparison(&mut self) -> Result<Vec<&'static str>> {
+        let name = self.take_choice(&COMPARISONS).ok_or_else(|| self.unsupported())?;
         let mut modifiers = vec![name, self.boolean()];
-        if self.has("FTZ") {
+        if self.take_modifier(Modifier::Ftz) {
             modifiers.push("ftz");
         }
         Ok(modifiers)
     }
 
     /// `FSETP`, `DSETP`, `HSETP2`: compares and sets predicates.
-    pub(super) fn compare_floats(&mut self, ty: &'static str) -> Result<()> {
-        if self.has("MIN") || self.has("MAX") {
+    pub(super) fn compare_floats(&mut self, operands: FloatOperands) -> Result<()> {
+        if self.take_modifier(Modifier::Min) || self.take_modifier(Modifier::Max) {
             return self.compare_for_extremum();
         }
         let mut modifiers = self.comparison()?;
-        let (ty, a, b) = match ty {
-            "f64" => (ty, self.f64(0)?, self.f64(1)?),
-            "f32" => (ty, self.f32(0)?, self.f32(1)?),
-            _ => (self.type_of_halves(), self.pair_of_halves(0)?, self.pair_of_halves(1)?),
-        };
+        let (ty, a, b) = self.compared_floats(operands)?;
         modifiers.push(ty);
         let with = self.predicate(2)?;
         self.two_predicates("setp", &modifiers, &[a, b, with])
     }
 
     /// `FSET`, `HSET2`: all ones, or 1.0 with `BF`.
-    pub(super) fn set_floats(&mut self, ty: &'static str) -> Result<()> {
+    pub(super) fn set_floats(&mut self, operands: FloatOperands) -> Result<()> {
         let mut modifiers = self.comparison()?;
-        let (ty, a, b) = match ty {
-            "f32" => (ty, self.f32(0)?, self.f32(1)?),
-            _ => (self.type_of_halves(), self.pair_of_halves(0)?, self.pair_of_halves(1)?),
-        };
-        modifiers.extend([if self.has("BF") { ty } else { "u32" }, ty]);
+        let (ty, a, b) = self.compared_floats(operands)?;
+        modifiers.extend([if self.take_modifier(Modifier::Bf) { ty } else { "u32" }, ty]);
         let with = self.predicate(2)?;
         self.compute_result("set", &modifiers, &[a, b, with])
     }
 
-    fn type_of_halves(&self) -> &'static str {
-        if self.has("BF16_V2") { "bf16x2" } else { "f16x2" }
+    /// Takes the two sources of a comparison, with their PTX type.
+    fn compared_floats(&mut self, operands: FloatOperands) -> Result<(&'static str, Src, Src)> {
+        Ok(match operands {
+            FloatOperands::Double => ("f64", self.f64(0)?, self.f64(1)?),
+            FloatOperands::Single => ("f32", self.f32(0)?, self.f32(1)?),
+            FloatOperands::Halves => {
+                let ty = if self.take_modifier(Modifier::Bf16V2) { "bf16x2" } else { "f16x2" };
+                (ty, self.pair_of_halves(0)?, self.pair_of_halves(1)?)
+            }
+        })
     }
 
     /// `DSETP.MIN`, `DSETP.MAX`: true if the first source is the result, and if both are NaN.
     fn compare_for_extremum(&mut self) -> Result<()> {
-        let opcode = if self.has("MIN") { "min" } else { "max" };
+        let opcode = if self.take_modifier(Modifier::Min) { "min" } else { "max" };
         refuse_if!(self.boolean() != "and" || self.known_predicate(2)? != Some(true), self.unsupported());
         let (a, b) = (self.f64(0)?, self.f64(1)?);
         let result = self.compute(opcode, &["f64"], &[a, b])?;
@@ -192,8 +259,8 @@ impl Lower<'_> {
 
     /// `MUFU`. Results are those of the approximate PTX instructions: exact values rounded to nearest.
     pub(super) fn special_function(&mut self) -> Result<()> {
-        if self.has("RCP64H") || self.has("RSQ64H") {
-            let opcode = if self.has("RCP64H") { "rcp" } else { "rsqrt" };
+        if self.take_modifier(Modifier::Rcp64h) || self.take_modifier(Modifier::Rsq64h) {
+            let opcode = if self.take_modifier(Modifier::Rcp64h) { "rcp" } else { "rsqrt" };
             let high = self.f32(0)?;
             let zero = self.number(0)?;
             let source = self.value(self.builtin(Builtin::Pack64), &[zero, high])?;
@@ -201,17 +268,23 @@ impl Lower<'_> {
             return self.only_result(self.builtin(Builtin::Hi32Of64), &[result]);
         }
         let source = self.f32(0)?;
-        let functions = [("RCP", "rcp"), ("RSQ", "rsqrt"), ("SQRT", "sqrt"), ("EX2", "ex2"), ("LG2", "lg2")];
-        let function = if self.has("F16") || self.has("BF16") {
+        let functions = [
+            (Modifier::Rcp, "rcp"),
+            (Modifier::Rsq, "rsqrt"),
+            (Modifier::Sqrt, "sqrt"),
+            (Modifier::Ex2, "ex2"),
+            (Modifier::Lg2, "lg2"),
+        ];
+        let function = if self.take_modifier(Modifier::F16) || self.take_modifier(Modifier::Bf16) {
             return Err(self.unsupported());
-        } else if self.has("SIN") {
+        } else if self.take_modifier(Modifier::Sin) {
             self.step(SassStep::Sine)
-        } else if self.has("COS") {
+        } else if self.take_modifier(Modifier::Cos) {
             self.step(SassStep::Cosine)
-        } else if self.has("TANH") {
+        } else if self.take_modifier(Modifier::Tanh) {
             self.ptx("tanh", &["approx", "f32"])?
         } else {
-            let opcode = self.choice(&functions).ok_or_else(|| self.unsupported())?;
+            let opcode = self.take_choice(&functions).ok_or_else(|| self.unsupported())?;
             self.ptx(opcode, &["approx", "ftz", "f32"])?
         };
         self.only_result(function, &[source])
@@ -227,61 +300,45 @@ impl Lower<'_> {
     }
 
     /// `I2F`, `I2FP`, `F2I`, `F2F`, `FRND`: types and roundings as PTX names them.
-    pub(super) fn convert(&mut self, kind: &str) -> Result<()> {
-        let integer = || {
-            let integers = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
-            self.first_of(&integers).unwrap_or("s32")
-        };
-        let float = || self.first_of(&["f64", "f16"]).unwrap_or("f32");
-        let (to, from) = match kind {
-            "to float" => (float(), integer()),
-            "to integer" => (integer(), float()),
-            "rounded" => (float(), float()),
-            _ => {
-                // `F2F.F64.F32` names the result's type first.
-                let name = |modifier| match modifier {
-                    "F16" => Some("f16"),
-                    "F32" => Some("f32"),
-                    "F64" => Some("f64"),
-                    "BF16" => Some("bf16"),
-                    _ => None,
-                };
-                let list: Vec<&str> = self.modifiers().into_iter().filter_map(name).collect();
-                ["F16", "F32", "F64", "BF16"].iter().for_each(|name| _ = self.has(name));
-                let [to, from] = list[..] else { return Err(self.unsupported()) };
-                (to, from)
+    pub(super) fn convert(&mut self, conversion: Conversion) -> Result<()> {
+        let (to, from) = self.converted_types(conversion)?;
+        let round = match conversion {
+            Conversion::FloatToInteger | Conversion::FloatToWhole => self
+                .take_choice(&[(Modifier::Floor, "rmi"), (Modifier::Ceil, "rpi"), (Modifier::Trunc, "rzi")])
+                .unwrap_or("rni"),
+            Conversion::IntegerToFloat | Conversion::FloatToFloat => {
+                self.take_choice(&ROUNDINGS).unwrap_or("rn")
             }
         };
-        let integral = matches!(kind, "to integer" | "rounded");
-        let round = match integral {
-            true => self.choice(&[("FLOOR", "rmi"), ("CEIL", "rpi"), ("TRUNC", "rzi")]).unwrap_or("rni"),
-            false => self.first_of(&["rm", "rp", "rz"]).unwrap_or("rn"),
-        };
-        let widens = kind == "between" && matches!((to, from), ("f64", _) | ("f32", "f16" | "bf16"));
+        let widens = conversion == Conversion::FloatToFloat
+            && matches!((to, from), (Type::F64, _) | (Type::F32, Type::F16 | Type::Bf16));
         let mut modifiers = Vec::new();
         if !widens {
             modifiers.push(round);
         }
-        if self.has("FTZ") {
+        if self.take_modifier(Modifier::Ftz) {
             modifiers.push("ftz");
         }
-        modifiers.extend([to, from]);
+        modifiers.extend([to.name(), from.name()]);
         // Decides if NaN becomes 0. PTX has no choice.
-        let narrow = !to.ends_with("64") && from != "f64";
-        refuse_if!(kind == "to integer" && self.has("NTZ") != narrow, self.unsupported());
+        let narrow = to.bytes() < 8 && from != Type::F64;
+        refuse_if!(
+            conversion == Conversion::FloatToInteger && self.take_modifier(Modifier::Ntz) != narrow,
+            self.unsupported()
+        );
         let source = match from {
-            "f64" => self.f64(0)?,
-            "u64" | "s64" => self.wide(0)?,
-            "f32" => self.f32(0)?,
-            "f16" | "bf16" => self.half(0)?,
-            "u8" | "s8" | "u16" | "s16" => self.narrow(0, from)?,
+            Type::F64 => self.f64(0)?,
+            Type::U64 | Type::S64 => self.wide(0)?,
+            Type::F32 => self.f32(0)?,
+            Type::F16 | Type::Bf16 => self.half(0)?,
+            Type::U8 | Type::S8 | Type::U16 | Type::S16 => self.narrow(0, from)?,
             _ => self.int(0)?,
         };
         let function = self.ptx("cvt", &modifiers)?;
         match to {
-            "f64" | "u64" | "s64" => self.wide_result(function, &[source]),
+            Type::F64 | Type::U64 | Type::S64 => self.wide_result(function, &[source]),
             // The sign fills the register.
-            "s16" => {
+            Type::S16 => {
                 let value = self.value(function, &[source])?;
                 self.only_result(self.builtin(Builtin::Sext32(16)), &[value])
             }
@@ -289,17 +346,39 @@ impl Lower<'_> {
         }
     }
 
+    /// Takes the types of a conversion: that of the result, that of the source.
+    fn converted_types(&mut self, conversion: Conversion) -> Result<(Type, Type)> {
+        if conversion == Conversion::FloatToFloat {
+            // `F2F.F64.F32` names the result's type first.
+            let types = self.take_all(&FLOATS);
+            let [to, from] = types[..] else { return Err(self.unsupported()) };
+            return Ok((to, from));
+        }
+        let float = self.take_choice(&FLOATS[..2]).unwrap_or(Type::F32);
+        if conversion == Conversion::FloatToWhole {
+            return Ok((float, float));
+        }
+        let integer = self.take_choice(&INTEGERS).unwrap_or(Type::S32);
+        match conversion {
+            Conversion::IntegerToFloat => Ok((float, integer)),
+            _ => Ok((integer, float)),
+        }
+    }
+
     /// `F2FP.F16.F32.PACK_AB`: two `f32` to a pair of halves.
     pub(super) fn pack_halves(&mut self) -> Result<()> {
-        let ty = match (self.has("BF16"), self.has("F16")) {
+        let ty = match (self.take_modifier(Modifier::Bf16), self.take_modifier(Modifier::F16)) {
             (true, _) => "bf16x2",
             (_, true) => "f16x2",
             _ => return Err(self.unsupported()),
         };
-        refuse_if!(!self.has("PACK_AB") || !self.has("F32"), self.unsupported());
-        let mut modifiers = vec![if self.has("RZ") { "rz" } else { "rn" }];
-        for (name, mode) in [("RELU", "relu"), ("SATFINITE", "satfinite")] {
-            if self.has(name) {
+        refuse_if!(
+            !self.take_modifier(Modifier::PackAb) || !self.take_modifier(Modifier::F32),
+            self.unsupported()
+        );
+        let mut modifiers = vec![if self.take_modifier(Modifier::Rz) { "rz" } else { "rn" }];
+        for (modifier, mode) in [(Modifier::Relu, "relu"), (Modifier::Satfinite, "satfinite")] {
+            if self.take_modifier(modifier) {
                 modifiers.push(mode);
             }
         }

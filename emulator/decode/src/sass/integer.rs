@@ -1,20 +1,23 @@
 //! Integer arithmetic, logic, shifts, moves and predicates.
 
+use sass::operation::Modifier;
+
 use super::Lower;
 use super::emit::PendingResult;
+use super::float::COMPARISONS;
 use crate::error::Result;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, SassStep, Shift};
 
 impl Lower<'_> {
-    /// PTX type of the words: signed unless the instruction says `U32`.
-    pub(super) fn sign(&self) -> &'static str {
-        if self.has("U32") { "u32" } else { "s32" }
+    /// Takes the PTX type of the words: signed unless the instruction has `U32`.
+    pub(super) fn sign(&mut self) -> &'static str {
+        if self.take_modifier(Modifier::U32) { "u32" } else { "s32" }
     }
 
-    /// PTX modifier for positions past the last bit.
-    pub(super) fn overflow(&self) -> &'static str {
-        if self.has("W") { "wrap" } else { "clamp" }
+    /// Takes the PTX modifier for positions past the last bit.
+    pub(super) fn overflow(&mut self) -> &'static str {
+        if self.take_modifier(Modifier::W) { "wrap" } else { "clamp" }
     }
 
     /// Lowers to the PTX instruction with `n` sources.
@@ -32,7 +35,7 @@ impl Lower<'_> {
     /// `IADD3{.X} R{, carry{, carry}}, a, b, c{, carry{, carry}}`
     pub(super) fn add3(&mut self) -> Result<()> {
         let wants = self.wanted_predicates();
-        let extended = self.has("X");
+        let extended = self.take_modifier(Modifier::X);
         if !extended && wants.iter().all(Option::is_none) {
             let sources = [self.int(0)?, self.int(1)?, self.int(2)?];
             let dst = self.dst()?;
@@ -116,10 +119,10 @@ impl Lower<'_> {
     /// `IMAD` and its special cases.
     pub(super) fn multiply_add(&mut self) -> Result<()> {
         let sign = self.sign();
-        if self.has("WIDE") {
+        if self.take_modifier(Modifier::Wide) {
             return self.multiply_add_wide(sign);
         }
-        if self.has("HI") {
+        if self.take_modifier(Modifier::Hi) {
             let (a, b, c) = (self.int(0)?, self.int(1)?, self.wide(2)?);
             let Some(carry) = self.wanted_predicate(0) else {
                 let product = self.compute("mad", &["wide", sign], &[a, b, c])?;
@@ -137,10 +140,11 @@ impl Lower<'_> {
         }
         let wants = self.wanted_predicates();
         let (a, b) = (self.int(0)?, self.int(1)?);
-        if self.has("X") || wants.iter().any(Option::is_some) {
-            let carry = if self.has("X") { self.predicate(3)? } else { super::FALSE as Src };
+        if self.take_modifier(Modifier::X) || wants.iter().any(Option::is_some) {
+            let carry =
+                if self.take_modifier(Modifier::X) { self.predicate(3)? } else { super::FALSE as Src };
             let (c, negated) = self.complement(2)?;
-            refuse_if!(negated && !self.has("X"), self.unsupported());
+            refuse_if!(negated && !self.take_modifier(Modifier::X), self.unsupported());
             let zero = self.number(0)?;
             let is = |src, value| self.constants.is(src, value);
             let product = match () {
@@ -178,7 +182,7 @@ impl Lower<'_> {
     fn multiply_add_wide(&mut self, sign: &str) -> Result<()> {
         let (a, b, c) = (self.int(0)?, self.int(1)?, self.wide(2)?);
         let wants = self.wanted_predicate(0);
-        let carry_in = if self.has("X") { Some(self.predicate(3)?) } else { None };
+        let carry_in = if self.take_modifier(Modifier::X) { Some(self.predicate(3)?) } else { None };
         if wants.is_none() && carry_in.is_none() {
             let function = self.ptx("mad", &["wide", sign])?;
             return self.wide_result(function, &[a, b, c]);
@@ -205,12 +209,12 @@ impl Lower<'_> {
     /// `LEA`: a shifted word, or the high word of two, and a sum.
     pub(super) fn shift_add(&mut self) -> Result<()> {
         let wants = self.wanted_predicates();
-        let carries = self.has("X") || wants.iter().any(Option::is_some);
-        refuse_if!(self.is_negative(0) && (carries || self.has("HI")), self.unsupported());
+        let carries = self.take_modifier(Modifier::X) || wants.iter().any(Option::is_some);
+        refuse_if!(self.is_negative(0) && (carries || self.take_modifier(Modifier::Hi)), self.unsupported());
         let (b, mut ones) = self.complement(1)?;
-        let (shifted, amount_at) = if self.has("HI") {
+        let (shifted, amount_at) = if self.take_modifier(Modifier::Hi) {
             let a = self.int(0)?;
-            let (high, amount_at) = if self.has("SX32") {
+            let (high, amount_at) = if self.take_modifier(Modifier::Sx32) {
                 let most = self.number(31)?;
                 (self.compute("shr", &["s32"], &[a, most])?, 2)
             } else {
@@ -222,7 +226,7 @@ impl Lower<'_> {
             let (a, amount) = (self.int(0)?, self.int(2)?);
             (self.compute("shl", &["b32"], &[a, amount])?, 2)
         };
-        let extended = self.has("X");
+        let extended = self.take_modifier(Modifier::X);
         let carry = if extended {
             ones = false;
             self.predicate(amount_at + 1)?
@@ -260,12 +264,10 @@ impl Lower<'_> {
         let value = self.value(function, &sources)?;
         let any = self.value(self.builtin(Builtin::PredOf32), &[value])?;
         let any = match known {
-            Some(false) if !self.has("PAND") => any,
-            Some(true) if self.has("PAND") => any,
+            Some(false) => any,
             _ => {
                 let with = self.predicate(4)?;
-                let opcode = if self.has("PAND") { "and" } else { "or" };
-                self.compute(opcode, &["pred"], &[any, with])?
+                self.compute("or", &["pred"], &[any, with])?
             }
         };
         self.write(vec![PendingResult::Line(dst, value), PendingResult::Pred(pred, any)])
@@ -288,11 +290,11 @@ impl Lower<'_> {
     /// `SHF`: a funnel shift.
     pub(super) fn shift(&mut self) -> Result<()> {
         let how = Shift {
-            right: self.has("R"),
-            high: self.has("HI"),
-            signed: self.has("S32") || self.has("S64"),
-            wrap: self.has("W"),
-            wide: self.has("U64") || self.has("S64"),
+            right: self.take_modifier(Modifier::R),
+            high: self.take_modifier(Modifier::Hi),
+            signed: self.take_modifier(Modifier::S32) || self.take_modifier(Modifier::S64),
+            wrap: self.take_modifier(Modifier::W),
+            wide: self.take_modifier(Modifier::U64) || self.take_modifier(Modifier::S64),
         };
         let (low, amount, high) = (self.int(0)?, self.int(1)?, self.int(2)?);
         let dst = self.dst()?;
@@ -315,10 +317,16 @@ impl Lower<'_> {
     /// `PRMT R, a, selector, c`
     pub(super) fn permute(&mut self) -> Result<()> {
         let (a, selector, c) = (self.int(0)?, self.int(1)?, self.int(2)?);
-        let modes = ["F4E", "B4E", "RC8", "ECL", "ECR", "RC16"];
-        let mode = modes.into_iter().find(|mode| self.has(mode)).map(str::to_ascii_lowercase);
+        let mode = self.take_choice(&[
+            (Modifier::F4e, "f4e"),
+            (Modifier::B4e, "b4e"),
+            (Modifier::Rc8, "rc8"),
+            (Modifier::Ecl, "ecl"),
+            (Modifier::Ecr, "ecr"),
+            (Modifier::Rc16, "rc16"),
+        ]);
         let mut modifiers = vec!["b32"];
-        modifiers.extend(mode.as_deref());
+        modifiers.extend(mode);
         self.compute_result("prmt", &modifiers, &[a, c, selector])
     }
 
@@ -330,8 +338,9 @@ impl Lower<'_> {
 
     /// `IMNMX`, `VIMNMX`: minimum or maximum, by a predicate.
     pub(super) fn integer_extremum(&mut self) -> Result<()> {
-        let mut modifiers = vec![self.first_of(&["u32", "u16x2", "s16x2"]).unwrap_or("s32")];
-        if self.has("RELU") {
+        let types = [(Modifier::U32, "u32"), (Modifier::U16x2, "u16x2"), (Modifier::S16x2, "s16x2")];
+        let mut modifiers = vec![self.take_choice(&types).unwrap_or("s32")];
+        if self.take_modifier(Modifier::Relu) {
             modifiers.push("relu");
         }
         let sources = [self.int(0)?, self.int(1)?];
@@ -351,18 +360,21 @@ impl Lower<'_> {
 
     /// `IDP.4A`, `IDP.2A`: dot product of packed integers, added to a third operand.
     pub(super) fn dot_product(&mut self) -> Result<()> {
-        let sign = |name: &&str| match *name {
-            "U8" | "U16" => Some("u32"),
-            "S8" | "S16" => Some("s32"),
-            _ => None,
-        };
-        let mut signs: Vec<&str> = self.modifiers().iter().filter_map(sign).collect();
-        ["U8", "S8", "U16", "S16"].iter().for_each(|name| _ = self.has(name));
+        let mut signs = self.take_all(&[
+            (Modifier::U8, "u32"),
+            (Modifier::U16, "u32"),
+            (Modifier::S8, "s32"),
+            (Modifier::S16, "s32"),
+        ]);
         refuse_if!(signs.len() != 2, self.unsupported());
-        if self.has("4A") {
+        if self.take_modifier(Modifier::W4a) {
             return self.plain("dp4a", &signs, 3);
         }
-        let half = match (self.has("2A"), self.has("LO"), self.has("HI")) {
+        let half = match (
+            self.take_modifier(Modifier::W2a),
+            self.take_modifier(Modifier::Lo),
+            self.take_modifier(Modifier::Hi),
+        ) {
             (true, true, false) => "lo",
             (true, false, true) => "hi",
             _ => return Err(self.unsupported()),
@@ -374,10 +386,11 @@ impl Lower<'_> {
     /// `ISETP`. With `.EX` the words are the high ones of 64 bits, and the last predicate compares the low ones.
     pub(super) fn compare_integers(&mut self) -> Result<()> {
         let ty = self.sign();
-        let name = self.first_of(&["lt", "eq", "le", "gt", "ne", "ge"]).ok_or_else(|| self.unsupported())?;
+        let name = self.take_choice(&COMPARISONS[..6]).ok_or_else(|| self.unsupported())?;
         let (a, b, with) = (self.int(0)?, self.int(1)?, self.predicate(2)?);
-        if !self.has("EX") {
-            return self.two_predicates("setp", &[name, self.boolean(), ty], &[a, b, with]);
+        if !self.take_modifier(Modifier::Ex) {
+            let modifiers = [name, self.boolean(), ty];
+            return self.two_predicates("setp", &modifiers, &[a, b, with]);
         }
         let low = self.predicate(3)?;
         let both = self.compute("setp", &["eq", "and", ty], &[a, b, low])?;
@@ -394,7 +407,8 @@ impl Lower<'_> {
         let mut writes = Vec::new();
         for (at, holds) in [holds, fails].into_iter().enumerate() {
             if let Some(dst) = self.wanted_predicate(at) {
-                let value = self.compute(self.boolean(), &["pred"], &[holds, with])?;
+                let boolean = self.boolean();
+                let value = self.compute(boolean, &["pred"], &[holds, with])?;
                 writes.push(PendingResult::Pred(dst, value));
             }
         }
@@ -404,20 +418,19 @@ impl Lower<'_> {
     /// `FLO`: position of the highest one, or its distance from the top.
     pub(super) fn find_leading_one(&mut self) -> Result<()> {
         let ty = self.sign();
-        let modifiers = if self.has("SH") { vec!["shiftamt", ty] } else { vec![ty] };
+        let modifiers = if self.take_modifier(Modifier::Sh) { vec!["shiftamt", ty] } else { vec![ty] };
         self.plain("bfind", &modifiers, 1)
     }
 
-    /// `P2R R, PR, c, mask`: predicates as bits, in a byte of `c`.
+    /// `P2R R, PR, c, mask`: predicates as the lowest bits of `c`.
     pub(super) fn predicates_to_register(&mut self) -> Result<()> {
         let mask = self.immediate(2).ok_or_else(|| self.unsupported())?;
-        let shift = self.byte_of_predicates();
         let rest = self.int(1)?;
-        let keep = self.number(!((mask & 0x7f) << shift))?;
+        let keep = self.number(!(mask & 0x7f))?;
         let mut value = self.compute("and", &["b32"], &[rest, keep])?;
         for number in (0..7u8).filter(|number| mask >> number & 1 == 1) {
             let predicate = self.predicate_register(number) as Src;
-            let bit = self.number(1 << (u32::from(number) + shift))?;
+            let bit = self.number(1 << number)?;
             let zero = self.number(0)?;
             let bit = self.compute("selp", &["b32"], &[bit, zero, predicate])?;
             value = self.compute("or", &["b32"], &[value, bit])?;
@@ -428,10 +441,9 @@ impl Lower<'_> {
     /// `R2P PR, R, mask`
     pub(super) fn register_to_predicates(&mut self) -> Result<()> {
         let (value, Some(mask)) = (self.int(0)?, self.immediate(1)) else { return Err(self.unsupported()) };
-        let shift = self.byte_of_predicates();
         let mut writes = Vec::new();
         for number in (0..7u8).filter(|number| mask >> number & 1 == 1) {
-            let bit = self.number(1 << (u32::from(number) + shift))?;
+            let bit = self.number(1 << number)?;
             let bit = self.compute("and", &["b32"], &[value, bit])?;
             let bit = self.value(self.builtin(Builtin::PredOf32), &[bit])?;
             writes.push(PendingResult::Pred(self.predicate_register(number), bit));
@@ -439,12 +451,9 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    fn byte_of_predicates(&self) -> u32 {
-        self.choice(&[("B1", 8), ("B2", 16), ("B3", 24)]).unwrap_or(0)
-    }
-
-    /// Operation that combines a comparison with a predicate.
-    pub(super) fn boolean(&self) -> &'static str {
-        self.first_of(&["and", "or", "xor"]).unwrap_or("and")
+    /// Takes the operation that combines a comparison with a predicate.
+    pub(super) fn boolean(&mut self) -> &'static str {
+        let operations = [(Modifier::And, "and"), (Modifier::Or, "or"), (Modifier::Xor, "xor")];
+        self.take_choice(&operations).unwrap_or("and")
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Lower, Segments, convergence, prune, seen};
+use super::{Lower, Segments, convergence, parts, prune};
 use crate::error::{self, DecodeError, Result};
 use crate::passes::constants::Constants;
 use crate::passes::finish::{each_target, finish, remove_moves, shape};
@@ -94,7 +94,7 @@ fn kernel(
         negated: false,
         instr: 0,
         first: true,
-        seen: seen::Seen::default(),
+        taken: parts::TakenParts::default(),
     };
     lower.meetings = convergence::Meetings::new(&code.instructions, account)?;
     let labels = lower.labels();
@@ -108,7 +108,7 @@ fn kernel(
             lower.pairs.clear();
         }
         lower.begin(instruction, at as u32, source(code, &numbers, instruction.address))?;
-        match lower.whole_instruction() {
+        match lower.lower_instruction() {
             Err(DecodeError::Refused(what)) => {
                 let room = REFUSALS.saturating_sub(refused.len());
                 refused.extend(what.into_iter().take(room));

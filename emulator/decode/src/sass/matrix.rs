@@ -1,6 +1,7 @@
 //! Tensor cores: warp-wide products, and moves of 8x8 matrices. Register layouts are those of the PTX instructions.
 
 use sass::instruction::{Register, Value};
+use sass::operation::{Modifier, Operation};
 
 use super::Lower;
 use crate::error::Result;
@@ -13,8 +14,8 @@ use program::{MatrixAccess, MemSpace, Mma, OpKind};
 impl Lower<'_> {
     /// `HMMA`, `DMMA`
     pub(super) fn multiply_matrices(&mut self) -> Result<()> {
-        let form = match self.name() {
-            "DMMA" => self.form_of_doubles(),
+        let form = match self.operation() {
+            Operation::Dmma => self.form_of_doubles(),
             _ => self.form_of_halves(),
         };
         let form = form.ok_or_else(|| self.unsupported())?;
@@ -43,31 +44,27 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn form_of_halves(&self) -> Option<MmaForm> {
-        let k = match () {
-            () if self.has("1684") => 4,
-            () if self.has("1688") => 8,
-            () if self.has("16816") => 16,
-            () => return None,
-        };
-        let sum = if self.has("F32") { AccumulatorType::F32 } else { AccumulatorType::F16 };
-        let kind = match () {
-            () if self.has("BF16") => FactorType::Bf16,
-            () if self.has("TF32") => FactorType::Tf32,
-            () => FactorType::F16,
-        };
-        self.has("F16");
+    fn form_of_halves(&mut self) -> Option<MmaForm> {
+        let k = self.take_choice(&[(Modifier::W1684, 4), (Modifier::W1688, 8), (Modifier::W16816, 16)])?;
+        let sum = if self.take_modifier(Modifier::F32) { AccumulatorType::F32 } else { AccumulatorType::F16 };
+        let kinds = [(Modifier::Bf16, FactorType::Bf16), (Modifier::Tf32, FactorType::Tf32)];
+        let kind = self.take_choice(&kinds).unwrap_or(FactorType::F16);
+        self.ignore_modifier(Modifier::F16);
         MmaForm::new(16, k, Some((kind, kind, sum)))
     }
 
-    fn form_of_doubles(&self) -> Option<MmaForm> {
-        let shapes = [("8x8x4", 8, 4), ("16x8x4", 16, 4), ("16x8x8", 16, 8), ("16x8x16", 16, 16)];
-        let (_, m, k) = shapes.into_iter().find(|(name, ..)| self.has(name))?;
+    fn form_of_doubles(&mut self) -> Option<MmaForm> {
+        let (m, k) = self.take_choice(&[
+            (Modifier::W8x8x4, (8, 4)),
+            (Modifier::W16x8x4, (16, 4)),
+            (Modifier::W16x8x8, (16, 8)),
+            (Modifier::W16x8x16, (16, 16)),
+        ])?;
         MmaForm::new(m, k, None)
     }
 
     fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {
-        let value = self.look_at(at).map(|operand| operand.value);
+        let value = self.take_source(at).map(|operand| operand.value);
         let Some(value @ Value::Register(first)) = value else { return Err(self.unsupported()) };
         for (n, place) in (0..).zip(to) {
             *place = match wide {
@@ -83,14 +80,10 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Number of matrices of a load or store, and true if transposed.
-    fn matrices(&self) -> (u8, bool) {
-        let n = match () {
-            () if self.has("4") => 4,
-            () if self.has("2") => 2,
-            () => 1,
-        };
-        (n, self.has("MT88"))
+    /// Takes the number of matrices of a load or store, and whether they are transposed.
+    fn matrices(&mut self) -> (u8, bool) {
+        let n = self.take_choice(&[(Modifier::W4, 4), (Modifier::W2, 2)]).unwrap_or(1);
+        (n, self.take_modifier(Modifier::Mt88))
     }
 
     /// `LDSM`

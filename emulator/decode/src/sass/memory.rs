@@ -3,6 +3,7 @@
 use ptx::ast::Type;
 use sass::Segment;
 use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
+use sass::operation::Modifier;
 
 use super::Lower;
 use super::operand::LineId;
@@ -23,14 +24,14 @@ impl Lower<'_> {
 
     pub(super) fn shared_address(&mut self) -> Result<Addr> {
         let address = self.memory(0)?;
-        self.address(address, true)
+        self.address(address, MemSpace::Shared)
     }
 
-    /// An address of 64 bits, or of 32 where `narrow`.
-    fn address(&mut self, address: Address, narrow: bool) -> Result<Addr> {
+    /// Lowers an address in a space: of 32 bits in shared and local memory, else of 64.
+    fn address(&mut self, address: Address, space: MemSpace) -> Result<Addr> {
         let offset = i64::from(address.offset);
         let zero = address.base == Register::ZERO;
-        if narrow {
+        if matches!(space, MemSpace::Shared | MemSpace::Local) {
             let mut src = if zero { None } else { Some(self.line(LineId::Lane(address.base.0)) as Src) };
             if address.scale > 1
                 && let Some(base) = src
@@ -68,34 +69,38 @@ impl Lower<'_> {
         Ok(Addr { src, wide: true, offset })
     }
 
-    /// Size and number of elements, and true if loads extend the sign.
-    fn size(&self) -> (u8, u8, bool) {
+    /// Takes the type of an element and the number of elements; words have no sign.
+    fn elements(&mut self) -> (Type, u8) {
         let sizes = [
-            ("U8", (1, 1, false)),
-            ("S8", (1, 1, true)),
-            ("U16", (2, 1, false)),
-            ("S16", (2, 1, true)),
-            ("64", (4, 2, false)),
-            ("128", (4, 4, false)),
+            (Modifier::U8, (Type::U8, 1)),
+            (Modifier::S8, (Type::S8, 1)),
+            (Modifier::U16, (Type::U16, 1)),
+            (Modifier::S16, (Type::S16, 1)),
+            (Modifier::W64, (Type::U32, 2)),
+            (Modifier::W128, (Type::U32, 4)),
         ];
-        self.choice(&sizes).unwrap_or((4, 1, false))
+        self.take_choice(&sizes).unwrap_or((Type::U32, 1))
     }
 
-    fn order(&self) -> Order {
-        if self.has("STRONG") || self.has("MMIO") { Order::Strong } else { Order::Weak }
+    fn order(&mut self) -> Order {
+        if self.take_modifier(Modifier::Strong) || self.take_modifier(Modifier::Mmio) {
+            Order::Strong
+        } else {
+            Order::Weak
+        }
     }
 
     /// `LDG`, `LD`, `LDS`, `LDL`
     pub(super) fn load(&mut self, space: MemSpace) -> Result<()> {
         let address = self.memory(0)?;
-        let narrow = matches!(space, MemSpace::Shared | MemSpace::Local);
-        let addr = self.address(address, narrow)?;
+        let addr = self.address(address, space)?;
         let order = self.order();
         self.load_from(space, addr, order)
     }
 
     fn load_from(&mut self, space: MemSpace, mut addr: Addr, order: Order) -> Result<()> {
-        let (element, n, signed) = self.size();
+        let (ty, n) = self.elements();
+        let element = ty.bytes() as u8;
         self.note_width(space, element);
         let mut regs = [NONE; 8];
         let wanted = self.destination().is_some();
@@ -108,18 +113,19 @@ impl Lower<'_> {
             addr.src = self.value(self.builtin(Builtin::Mov32), &[addr.src])?;
         }
         let access = Access::new(space, addr, element, &regs[..n.into()]);
+        let signed = matches!(ty, Type::S8 | Type::S16);
         self.emit(OpKind::Load(Box::new(Access { signed, order, ..access })))
     }
 
     /// `STG`, `ST`, `STS`, `STL`
     pub(super) fn store(&mut self, space: MemSpace) -> Result<()> {
         let address = self.memory(0)?;
-        let narrow = matches!(space, MemSpace::Shared | MemSpace::Local);
-        let addr = self.address(address, narrow)?;
-        let (element, n, _) = self.size();
+        let addr = self.address(address, space)?;
+        let (ty, n) = self.elements();
+        let element = ty.bytes() as u8;
         self.note_width(space, element);
         let last = self.instruction.sources().len().checked_sub(1);
-        let value = last.and_then(|last| self.look_at(last)).map(|operand| operand.value);
+        let value = last.and_then(|last| self.take_source(last)).map(|operand| operand.value);
         let mut regs = [NONE; 8];
         for at in 0..n {
             regs[usize::from(at)] = match value {
@@ -129,24 +135,25 @@ impl Lower<'_> {
             };
         }
         let access = Access::new(space, addr, element, &regs[..n.into()]);
-        self.emit(OpKind::Store(Box::new(Access { order: self.order(), ..access })))
+        let order = self.order();
+        self.emit(OpKind::Store(Box::new(Access { order, ..access })))
     }
 
     /// `LDC`, `ULDC`. A known offset reads a register that is there already.
     pub(super) fn load_constant(&mut self) -> Result<()> {
-        let constant = self.find_source(|value| match value {
+        let constant = self.take_first_source(|value| match value {
             Value::Constant(constant) => Some(constant),
             _ => None,
         });
-        let Some((_, constant)) = constant else { return Err(self.unsupported()) };
-        let (element, n, signed) = self.size();
+        let Some(constant) = constant else { return Err(self.unsupported()) };
+        let (ty, n) = self.elements();
         let known = matches!(
             constant.index,
             Index::None | Index::Register(Register::ZERO) | Index::Uniform(Uniform::ZERO)
         );
         if known && constant.bank != 3 {
             let Ok(offset) = u32::try_from(constant.offset) else { return Err(self.unsupported()) };
-            if element == 4 {
+            if ty == Type::U32 {
                 for at in 0..n {
                     let word = self.word_of_bank(constant.bank, offset + 4 * u32::from(at))?;
                     let dst = self.dst_word(at)?;
@@ -156,9 +163,10 @@ impl Lower<'_> {
             }
             let word = self.word_of_bank(constant.bank, offset & !3)?;
             let position = self.number(8 * (offset & 3))?;
-            let length = self.number(8 * u32::from(element))?;
+            let length = self.number(8 * ty.bytes())?;
             let dst = self.dst()?;
-            let function = self.ptx("bfe", &[if signed { "s32" } else { "u32" }])?;
+            let sign = if matches!(ty, Type::S8 | Type::S16) { "s32" } else { "u32" };
+            let function = self.ptx("bfe", &[sign])?;
             return self.result(function, dst, &[word, position, length]);
         }
         let addr = self.constant_address(constant)?;
@@ -208,16 +216,17 @@ impl Lower<'_> {
     /// `LDGSTS`: an asynchronous copy from global to shared memory.
     pub(super) fn copy(&mut self) -> Result<()> {
         let (to, from) = (self.memory(0)?, self.memory(1)?);
-        let (dst, src) = (self.address(to, true)?, self.address(from, false)?);
-        let (element, n, _) = self.size();
-        let condition = self.instruction.sources().iter().enumerate().find_map(|(at, operand)| {
+        let (dst, src) = (self.address(to, MemSpace::Shared)?, self.address(from, MemSpace::Global)?);
+        let (ty, n) = self.elements();
+        let instruction = self.instruction;
+        let condition = instruction.sources().iter().enumerate().find_map(|(at, operand)| {
             let other =
                 matches!(operand.value, Value::Predicate(_)) && self.known_predicate(at) != Ok(Some(true));
             other.then_some(at)
         });
-        let bytes = element * n;
-        refuse_if!(element != 4, self.unsupported());
-        let (src, src_bytes) = match (self.has("ZFILL"), condition) {
+        let bytes = 4 * n;
+        refuse_if!(ty != Type::U32, self.unsupported());
+        let (src, src_bytes) = match (self.take_modifier(Modifier::Zfill), condition) {
             (true, condition) => self.filled(src, bytes, condition)?,
             (false, None) => (src, NONE),
             // Where the condition is false, nothing is read, and zeros are written.
@@ -253,41 +262,41 @@ impl Lower<'_> {
     /// `ATOMG`, `ATOM`, `ATOMS`, `RED`
     pub(super) fn atomic(&mut self, space: MemSpace) -> Result<()> {
         let kinds = [
-            ("ADD", AtomicKind::Add),
-            ("MIN", AtomicKind::Min),
-            ("MAX", AtomicKind::Max),
-            ("INC", AtomicKind::Inc),
-            ("DEC", AtomicKind::Dec),
-            ("AND", AtomicKind::And),
-            ("OR", AtomicKind::Or),
-            ("XOR", AtomicKind::Xor),
-            ("EXCH", AtomicKind::Exch),
-            ("CAS", AtomicKind::Cas),
+            (Modifier::Add, AtomicKind::Add),
+            (Modifier::Min, AtomicKind::Min),
+            (Modifier::Max, AtomicKind::Max),
+            (Modifier::Inc, AtomicKind::Inc),
+            (Modifier::Dec, AtomicKind::Dec),
+            (Modifier::And, AtomicKind::And),
+            (Modifier::Or, AtomicKind::Or),
+            (Modifier::Xor, AtomicKind::Xor),
+            (Modifier::Exch, AtomicKind::Exch),
+            (Modifier::Cas, AtomicKind::Cas),
         ];
-        let counts = self.has("POPC");
-        let kind = self.choice(&kinds);
+        let counts = self.take_modifier(Modifier::Popc);
+        let kind = self.take_choice(&kinds);
         // `CAST` swaps if memory holds the expected value, and returns a predicate.
-        let says = self.has("CAST");
-        let kind = kind.or(says.then_some(AtomicKind::Cas)).ok_or_else(|| self.unsupported())?;
+        let swaps_if_equal = self.take_modifier(Modifier::Cast);
+        let kind = kind.or(swaps_if_equal.then_some(AtomicKind::Cas)).ok_or_else(|| self.unsupported())?;
         // `POPC.INC`: each lane adds 1.
         let kind = if counts { AtomicKind::Add } else { kind };
         let types = [
-            ("F32", Type::F32),
-            ("F64", Type::F64),
-            ("F16x2", Type::F16x2),
-            ("BF16x2", Type::Bf16x2),
-            ("S32", Type::S32),
-            ("S64", Type::S64),
-            ("U64", Type::U64),
-            ("64", Type::U64),
+            (Modifier::F32, Type::F32),
+            (Modifier::F64, Type::F64),
+            (Modifier::F16x2, Type::F16x2),
+            (Modifier::Bf16x2, Type::Bf16x2),
+            (Modifier::S32, Type::S32),
+            (Modifier::S64, Type::S64),
+            (Modifier::U64, Type::U64),
+            (Modifier::W64, Type::U64),
         ];
-        let ty = self.choice(&types).unwrap_or(Type::U32);
+        let ty = self.take_choice(&types).unwrap_or(Type::U32);
         let address = self.memory(0)?;
-        let addr = self.address(address, space == MemSpace::Shared)?;
+        let addr = self.address(address, space)?;
         self.note_width(space, ty.bytes() as u8);
         let wide = ty.bytes() == 8;
         let values: Vec<Value> = (0..self.instruction.sources().len())
-            .filter_map(|at| self.look_at(at))
+            .filter_map(|at| self.take_source(at))
             .map(|operand| operand.value)
             .filter(|value| matches!(value, Value::Register(_) | Value::Uniform(_)))
             .collect();
@@ -311,7 +320,7 @@ impl Lower<'_> {
         self.emit(OpKind::Atomic(Box::new(Atomic { space, addr, kind, ty, src, dst, returns })))?;
         match (returns, wide) {
             (false, _) => Ok(()),
-            (true, _) if says => {
+            (true, _) if swaps_if_equal => {
                 let ty = if wide { "u64" } else { "u32" };
                 let same = self.compute("setp", &["eq", ty], &[dst, src[0]])?;
                 let (one, zero) = (self.number(1)?, self.number(0)?);

@@ -1,5 +1,6 @@
 //! Operands of machine instructions, as sources and destinations of operations.
 
+use ptx::ast::Type;
 use sass::instruction::{Constant, Halves, Index, Operand, Predicate, Register, Uniform, Value};
 
 use super::emit::{Function, PendingResult};
@@ -35,11 +36,11 @@ impl LineId {
 }
 
 impl Lower<'_> {
-    fn source(&self, at: usize) -> Result<Operand> {
-        self.look_at(at).ok_or_else(|| self.unsupported())
+    fn source(&mut self, at: usize) -> Result<Operand> {
+        self.take_source(at).ok_or_else(|| self.unsupported())
     }
 
-    pub(super) fn is_negative(&self, at: usize) -> bool {
+    pub(super) fn is_negative(&mut self, at: usize) -> bool {
         self.source(at).is_ok_and(|operand| operand.negated || operand.inverted)
     }
 
@@ -140,8 +141,8 @@ impl Lower<'_> {
         Ok((complement, true))
     }
 
-    pub(super) fn immediate(&self, at: usize) -> Option<u32> {
-        match self.look_at(at)?.value {
+    pub(super) fn immediate(&mut self, at: usize) -> Option<u32> {
+        match self.take_source(at)?.value {
             Value::Immediate(bits) => Some(bits),
             Value::Register(Register::ZERO) | Value::Uniform(Uniform::ZERO) => Some(0),
             _ => None,
@@ -221,7 +222,7 @@ impl Lower<'_> {
     }
 
     /// Low bits of a source, in the form of a PTX type of 8 or 16 bits.
-    pub(super) fn narrow(&mut self, at: usize, ty: &str) -> Result<Src> {
+    pub(super) fn narrow(&mut self, at: usize, ty: Type) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.int(at)?;
         let low = match operand.halves {
@@ -229,8 +230,8 @@ impl Lower<'_> {
             _ => word,
         };
         let function = match ty {
-            "u8" => Builtin::Zext32(8),
-            "s8" => Builtin::Sext32(8),
+            Type::U8 => Builtin::Zext32(8),
+            Type::S8 => Builtin::Sext32(8),
             _ => Builtin::Zext32(16),
         };
         self.value(self.builtin(function), &[low])
@@ -276,7 +277,7 @@ impl Lower<'_> {
         *self.predicates.entry((number, uniform)).or_insert_with(|| registers.fresh(Class::Pred))
     }
 
-    pub(super) fn known_predicate(&self, at: usize) -> Result<Option<bool>> {
+    pub(super) fn known_predicate(&mut self, at: usize) -> Result<Option<bool>> {
         let operand = self.source(at)?;
         Ok(match operand.value {
             Value::Predicate(Predicate::TRUE) | Value::UniformPredicate(Predicate::TRUE) => {
@@ -309,7 +310,7 @@ impl Lower<'_> {
 
     /// Predicates that are written; `None` for discarded ones.
     pub(super) fn wanted_predicates(&mut self) -> Vec<Option<Dst>> {
-        self.look_at_written_predicates();
+        self.take_written_predicates();
         let list: Vec<(u8, bool)> = self
             .instruction
             .destinations()

@@ -1,0 +1,155 @@
+//! Modifiers and operands of the instruction being lowered. Lowering takes each one that it uses; an instruction with
+//! a part that nothing takes or ignores is refused, because that part could change its effect.
+
+use sass::instruction::{Operand, Predicate, Register, Uniform, Value};
+use sass::operation::{Modifier, Operation};
+
+use super::Lower;
+
+/// The parts that lowering has taken: bit sets of positions.
+#[derive(Debug, Default)]
+pub(super) struct TakenParts {
+    modifiers: u32,
+    sources: u32,
+    written_predicates: bool,
+}
+
+/// Returns whether a modifier never changes a result: cache hints, scopes, and fixed words of an operation's name.
+fn is_hint(operation: Operation, modifier: Modifier) -> bool {
+    use Modifier::{
+        All, Bypass, Constant, Cta, DeferBlocking, E, Ef, El, Eu, F32, Ftz, Gpu, Inc, Ivall, L, Le, Ltc64b,
+        Ltc128b, Ltc256b, Lu, Lut, M88, Mma, Mmio, Mt88, Na, Nodec, Noinc, Red, Rel, Result, Rn, Sc, Sm,
+        Spin, Strong, Sys, Trap, U32, U64, W16, W32,
+    };
+    let of_all = matches!(
+        modifier,
+        Bypass
+            | Constant
+            | Cta
+            | DeferBlocking
+            | E
+            | Ef
+            | El
+            | Eu
+            | Gpu
+            | Ltc64b
+            | Ltc128b
+            | Ltc256b
+            | Lu
+            | Lut
+            | Mmio
+            | Na
+            | Nodec
+            | Noinc
+            | Rel
+            | Sm
+            | Strong
+            | Sys
+    );
+    of_all
+        || match operation {
+            Operation::Atom => matches!(modifier, Ftz | Rn | Spin),
+            Operation::Atomg | Operation::Redg => matches!(modifier, Ftz | Rn),
+            Operation::Atoms => matches!(modifier, Inc | W32 | Spin),
+            Operation::B2r => modifier == Result,
+            Operation::Bar => modifier == Red,
+            Operation::Bmov => modifier == W32,
+            Operation::Bpt => modifier == Trap,
+            Operation::Cctl => modifier == Ivall,
+            Operation::Depbar => modifier == Le,
+            Operation::Hfma2 => modifier == Mma,
+            Operation::I2fp => modifier == F32,
+            Operation::Ldsm | Operation::Stsm => matches!(modifier, W16 | M88),
+            Operation::Membar => matches!(modifier, Sc | All),
+            Operation::Movm => matches!(modifier, W16 | Mt88),
+            Operation::Shf | Operation::Ushf => matches!(modifier, L | U32 | U64),
+            _ => false,
+        }
+}
+
+impl Lower<'_> {
+    /// Takes a modifier, and returns whether the instruction has it.
+    pub(super) fn take_modifier(&mut self, modifier: Modifier) -> bool {
+        let own = self.instruction.modifiers.iter().enumerate();
+        let bits = own.filter(|(_, own)| **own == modifier).fold(0, |bits, (at, _)| bits | bit(at));
+        self.taken.modifiers |= bits;
+        bits != 0
+    }
+
+    /// Takes the first of these modifiers that the instruction has, and returns its value.
+    pub(super) fn take_choice<T: Copy>(&mut self, choices: &[(Modifier, T)]) -> Option<T> {
+        choices.iter().find(|(modifier, _)| self.take_modifier(*modifier)).map(|&(_, chosen)| chosen)
+    }
+
+    /// Takes all of these modifiers, and returns their values in the instruction's order.
+    pub(super) fn take_all<T: Copy>(&mut self, choices: &[(Modifier, T)]) -> Vec<T> {
+        let value =
+            |own: &Modifier| choices.iter().find(|(modifier, _)| modifier == own).map(|&(_, value)| value);
+        let values = self.instruction.modifiers.iter().filter_map(value).collect();
+        choices.iter().for_each(|(modifier, _)| self.ignore_modifier(*modifier));
+        values
+    }
+
+    /// Accepts a modifier without effect on what is lowered.
+    pub(super) fn ignore_modifier(&mut self, modifier: Modifier) {
+        self.take_modifier(modifier);
+    }
+
+    /// Takes the source at a position.
+    pub(super) fn take_source(&mut self, at: usize) -> Option<Operand> {
+        self.taken.sources |= bit(at);
+        self.instruction.sources().get(at).copied()
+    }
+
+    /// Takes the first source that `make` accepts.
+    pub(super) fn take_first_source<T>(&mut self, make: impl Fn(Value) -> Option<T>) -> Option<T> {
+        let mut sources = self.instruction.sources().iter().enumerate();
+        let (at, made) = sources.find_map(|(at, operand)| Some((at, make(operand.value)?)))?;
+        self.ignore_source(at);
+        Some(made)
+    }
+
+    /// Accepts a source without effect on what is lowered.
+    pub(super) fn ignore_source(&mut self, at: usize) {
+        self.take_source(at);
+    }
+
+    pub(super) fn take_written_predicates(&mut self) {
+        self.taken.written_predicates = true;
+    }
+
+    /// Returns whether all parts that could change the instruction's effect are taken.
+    pub(super) fn all_taken(&self) -> bool {
+        let (instruction, taken) = (self.instruction, &self.taken);
+        let modifiers = instruction.modifiers.iter().enumerate().all(|(at, &modifier)| {
+            taken.modifiers & bit(at) != 0 || is_hint(instruction.operation, modifier)
+        });
+        let sources = { instruction.sources().iter().enumerate() }
+            .all(|(at, operand)| taken.sources & bit(at) != 0 || is_neutral(operand));
+        let written = |operand: &Operand| match operand.value {
+            Value::Predicate(predicate) | Value::UniformPredicate(predicate) => predicate != Predicate::TRUE,
+            _ => false,
+        };
+        modifiers && sources && (taken.written_predicates || !instruction.destinations().iter().any(written))
+    }
+}
+
+fn bit(at: usize) -> u32 {
+    1 << at.min(31)
+}
+
+/// Returns whether an operand has its neutral value, or is always read.
+fn is_neutral(operand: &Operand) -> bool {
+    match operand.value {
+        Value::Register(register) => register == Register::ZERO,
+        Value::Uniform(register) => register == Uniform::ZERO,
+        Value::Predicate(predicate) | Value::UniformPredicate(predicate) => {
+            predicate == Predicate::TRUE && !operand.negated
+        }
+        Value::Immediate(bits) => bits == 0,
+        Value::Memory(_) | Value::Label(_) | Value::Barrier(_) | Value::Scoreboard(_) | Value::Predicates => {
+            true
+        }
+        Value::Constant(_) | Value::Special(_) => false,
+    }
+}
