@@ -1,7 +1,7 @@
 //! The promises of ARCHITECTURE.md that can be read off the sources, and that each of the others names its tests.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use tests::{files_under, read, root};
 
@@ -93,6 +93,15 @@ fn members() -> BTreeSet<String> {
     folders.filter(|folder| is_crate(folder) && !excluded.contains(folder)).collect()
 }
 
+/// The name of the crate in a folder: that of the folder, but for those in `xtask`.
+fn crate_name(folder: &str) -> String {
+    match folder.split_once('/') {
+        Some(("xtask", name)) => format!("xtask_{name}"),
+        Some((_, name)) => name.to_owned(),
+        None => folder.to_owned(),
+    }
+}
+
 #[test]
 fn dependencies_point_one_way() {
     #[rustfmt::skip]
@@ -141,13 +150,7 @@ fn dependencies_point_one_way() {
             "{folder} is no member of the workspace"
         );
     }
-    // A crate is named like its folder, but for those in `xtask`.
-    let name = |folder: &String| match folder.split_once('/') {
-        Some(("xtask", name)) => format!("xtask_{name}"),
-        Some((_, name)) => name.to_owned(),
-        None => folder.clone(),
-    };
-    let ours: BTreeSet<String> = members.iter().map(name).collect();
+    let ours: BTreeSet<String> = members.iter().map(|folder| crate_name(folder)).collect();
     for krate in &members {
         let entry = |folder: &str| ALLOWED.iter().find(|(known, _)| *known == folder);
         let all = || entry(&format!("{}/*", krate.split('/').next()?));
@@ -161,5 +164,209 @@ fn dependencies_point_one_way() {
             .filter(|name| !may.contains(name))
             .collect();
         assert!(wrong.is_empty(), "{krate} depends on {wrong:?}");
+    }
+}
+
+/// Folders of the repository whose files may name others by their paths.
+const FOLDERS: [&str; 8] = ["book", "course", "emulator", "fuzz", "kernels", "steps", "tests", "xtask"];
+
+/// The sources and documents of the repository, as paths from its root.
+fn texts() -> Vec<PathBuf> {
+    let built = |path: &PathBuf| path.iter().any(|part| part == "target" || part == "my");
+    let documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(PathBuf::from);
+    let files = ["rs", "md"].into_iter().flat_map(|ending| {
+        FOLDERS.into_iter().flat_map(move |folder| files_under(&root().join(folder), ending))
+    });
+    let from_root = |path: PathBuf| path.strip_prefix(root()).expect("inside").to_path_buf();
+    documents.into_iter().chain(files.map(from_root).filter(|path| !built(path))).collect()
+}
+
+/// What stands between backticks in the comments of a source, or in a document.
+fn quoted(text: &str, is_source: bool) -> impl Iterator<Item = &str> {
+    text.lines()
+        .filter_map(move |line| if is_source { line.find("//").map(|at| &line[at..]) } else { Some(line) })
+        .flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+/// Returns whether a word is the path of one file of ours: neither a pattern, such as `steps/vNN`, nor a file that
+/// somebody is still to write.
+fn is_path(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/._-".contains(c);
+    let (first, rest) = word.split_once('/').unwrap_or_default();
+    let is_ours = FOLDERS.contains(&first) || word.ends_with(".rs");
+    is_ours && !rest.is_empty() && word.chars().all(is_plain) && !word.contains("v14")
+}
+
+#[test]
+fn paths_in_comments_and_documents_exist() {
+    let mut missing = Vec::new();
+    for file in texts() {
+        let is_source = file.extension().is_some_and(|ending| ending == "rs");
+        for word in quoted(&read(&file), is_source) {
+            let path = word.split_once("::").map_or(word, |(path, _)| path);
+            // A path begins at the root, or at a folder that the file is in.
+            if is_path(path) && !file.ancestors().skip(1).any(|from| root().join(from).join(path).exists()) {
+                missing.push(format!("{}: {word}", file.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no such files:\n{}", missing.join("\n"));
+}
+
+/// Returns whether the sources of a crate define a module, function, type or constant of this name, or pass it on.
+fn defines(source: &str, name: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    source.match_indices(name).any(|(at, _)| {
+        let (before, after) = (source[..at].trim_end(), &source[at + name.len()..]);
+        let keyword = before.rsplit(|c| !is_name(c)).next().unwrap_or_default();
+        let is_whole = !source[..at].ends_with(is_name) && !after.starts_with(is_name);
+        const KEYWORDS: [&str; 8] = ["mod", "fn", "struct", "enum", "trait", "type", "const", "static"];
+        // A field or a name that the crate passes on.
+        let is_field = keyword == "pub" || before.ends_with(')');
+        let is_passed_on = before.ends_with(['{', ',']) || source[..at].ends_with("::");
+        is_whole && (KEYWORDS.contains(&keyword) || is_field || is_passed_on)
+    })
+}
+
+/// A namespace of CUDA C++, whose first part is also the name of a crate.
+const CUDA_NAMESPACE: &str = "nvcuda::wmma";
+
+#[test]
+fn modules_in_comments_and_documents_exist() {
+    let sources: BTreeMap<String, String> = members()
+        .iter()
+        .map(|folder| {
+            let files = files_under(&root().join(folder).join("src"), "rs");
+            (crate_name(folder), files.iter().map(|path| code(path)).collect::<Vec<_>>().join("\n"))
+        })
+        .collect();
+    let mut missing = Vec::new();
+    for file in texts() {
+        let is_source = file.extension().is_some_and(|ending| ending == "rs");
+        for word in quoted(&read(&file), is_source) {
+            let (path, _) = word.split_once('(').unwrap_or((word, ""));
+            let mut parts = path.split("::");
+            let Some(source) = parts.next().and_then(|krate| sources.get(krate)) else { continue };
+            // A crate may pass on another one.
+            let mut searched = vec![source];
+            let is_known = parts.all(|part| {
+                let is_known = searched.iter().any(|source| defines(source, part));
+                searched.extend(sources.get(part));
+                is_known
+            });
+            if !is_known && path != CUDA_NAMESPACE {
+                missing.push(format!("{}: {word}", file.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no such modules:\n{}", missing.join("\n"));
+}
+
+/// The paths in some code that begin with `crate::` or `super::`, each as its parts; groups in braces are taken apart.
+fn paths(code: &str) -> Vec<Vec<&str>> {
+    let starts = code.match_indices("crate::").chain(code.match_indices("super::"));
+    let starts = starts.filter(|(at, _)| !code[..*at].ends_with("::"));
+    let mut found = Vec::new();
+    for (at, _) in starts {
+        expand(&mut Vec::new(), &code[at..], &mut found);
+    }
+    found
+}
+
+/// Adds the paths at the start of `code` that continue `before`, and returns the code after them.
+fn expand<'a>(before: &mut Vec<&'a str>, code: &'a str, found: &mut Vec<Vec<&'a str>>) -> &'a str {
+    let Some(mut rest) = code.strip_prefix('{') else {
+        let end = code.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(code.len());
+        let (part, rest) = code.split_at(end);
+        before.push(part);
+        let rest = match rest.strip_prefix("::") {
+            Some(more) => expand(before, more, found),
+            None => {
+                found.push(before.clone());
+                rest
+            }
+        };
+        before.pop();
+        return rest;
+    };
+    loop {
+        rest = rest.trim_start_matches([' ', '\n', ',']);
+        match rest.strip_prefix('}') {
+            Some(rest) => return rest,
+            None if rest.is_empty() => return rest,
+            None => {
+                let after = expand(before, rest, found);
+                // `as name`, or what else is not part of a path.
+                rest = after.find([',', '}']).map_or("", |at| &after[at..]);
+            }
+        }
+    }
+}
+
+/// The modules of a crate by their paths, each with its code.
+fn modules(krate: &str) -> BTreeMap<Vec<String>, String> {
+    let src = root().join(krate).join("src");
+    let module = |path: PathBuf| {
+        let name = path.strip_prefix(&src).expect("inside").with_extension("");
+        let parts = name.iter().map(|part| part.display().to_string());
+        (parts.filter(|part| !["lib", "main", "mod"].contains(&part.as_str())).collect(), code(&path))
+    };
+    files_under(&src, "rs").into_iter().map(module).collect()
+}
+
+/// Crates whose modules still use each other in a circle.
+#[rustfmt::skip]
+const CIRCULAR: &[&str] = &[
+    "book/bookbuild", "course/records", "course/reference", "course/tasks", "emulator/decode", "emulator/diagnostics",
+    "emulator/driver", "emulator/simt", "emulator/timing", "xtask", "xtask/support",
+];
+
+/// Groups of neighbouring modules of a crate that use each other in a circle. A module with its submodules counts as one.
+fn cycles(krate: &str) -> Vec<String> {
+    let modules = modules(krate);
+    // The uses between neighbours, as pairs of paths that differ in their last parts.
+    let mut uses: BTreeSet<(&[String], &[String])> = BTreeSet::new();
+    for (module, code) in &modules {
+        for path in paths(code) {
+            let supers = path.iter().take_while(|part| **part == "super").count();
+            let base = if path[0] == "crate" { 0 } else { module.len().saturating_sub(supers) };
+            let parts =
+                module[..base].iter().map(String::as_str).chain(path[supers.max(1)..].iter().copied());
+            let target: Vec<&str> = parts.collect();
+            let shared = module.iter().zip(&target).take_while(|(a, b)| a == *b).count();
+            let neighbour = modules.keys().find(|known| {
+                known.len() == shared + 1
+                    && target.len() > shared
+                    && known.iter().zip(&target).all(|(a, b)| a == b)
+            });
+            if let (Some(neighbour), true) = (neighbour, module.len() > shared) {
+                uses.insert((&module[..=shared], neighbour));
+            }
+        }
+    }
+    let reached = |from: &[String]| {
+        let mut seen: BTreeSet<&[String]> = BTreeSet::new();
+        let mut next = vec![from.to_vec()];
+        while let Some(module) = next.pop() {
+            let used = uses.iter().filter(|(user, _)| *user == module).map(|(_, used)| *used);
+            next.extend(used.filter(|used| seen.insert(used)).map(<[String]>::to_vec));
+        }
+        seen
+    };
+    let users: BTreeSet<&[String]> = uses.iter().map(|(user, _)| *user).collect();
+    let in_circle = users.into_iter().filter(|module| reached(module).contains(module));
+    in_circle.map(|module| format!("{krate}: {}", module.join("::"))).collect()
+}
+
+#[test]
+fn modules_use_each_other_one_way() {
+    let found: Vec<String> = members()
+        .iter()
+        .filter(|krate| !CIRCULAR.contains(&krate.as_str()))
+        .flat_map(|krate| cycles(krate))
+        .collect();
+    assert!(found.is_empty(), "modules that use each other in a circle:\n{}", found.join("\n"));
+    for krate in CIRCULAR {
+        assert!(!cycles(krate).is_empty(), "{krate} has no circle any more: take it off the list");
     }
 }

@@ -193,7 +193,7 @@ impl Counters {
 
     /// Wavefronts of shared memory, of everything that passes over its banks: loads, stores, atomics, asynchronous copies
     /// and the factors of `wgmma`. `memory_l1_wavefronts_shared`. The terms are also those of the pair `shared_wavefronts`
-    /// in `course/records/src/counters.rs`, whose test `sums_are_the_derived_metrics` holds the two equal.
+    /// in `course/records/src/profile.rs`, whose test `sums_are_the_derived_metrics` holds the two equal.
     pub fn wavefronts(&self) -> u64 {
         self.shared_load_wavefronts_merged
             + self.shared_store_wavefronts_merged
@@ -203,7 +203,7 @@ impl Counters {
     }
 
     /// The least that [`Counters::wavefronts`] could be. `memory_l1_wavefronts_shared_ideal`. The terms are also those of
-    /// the pair `shared_ideal` in `course/records/src/counters.rs`, held equal by the same test.
+    /// the pair `shared_ideal` in `course/records/src/profile.rs`, held equal by the same test.
     pub fn ideal(&self) -> u64 {
         self.shared_load_ideal_merged
             + self.shared_store_ideal_merged

@@ -1,6 +1,6 @@
 //! Decodes PTX modules and machine code to [`Program`]s.
 //!
-//! Decoding resolves names, inlines device functions (except those that `ptx::call_graph` names), and turns labels into
+//! Decoding resolves names, inlines device functions (except those that `decode::ptx::call_graph` names), and turns labels into
 //! positions and virtual registers into lines of a small register file. [`::ptx::table`] alone defines which
 //! instructions exist and which of them run; modules must have passed [`::ptx::table::check`]. Everything else that is
 //! not supported (a special register, a kernel that is too big) is refused with its line, so nothing is missing when a

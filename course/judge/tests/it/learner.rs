@@ -93,7 +93,7 @@ fn names() -> Vec<String> {
     kernel_tasks().iter().map(|task| task.name.to_string()).collect()
 }
 
-/// The output of NVRTC is committed, and `tests/tasks.rs` judges all of it: two tasks suffice to test the way there.
+/// The output of NVRTC is committed, and `tests/it/tasks.rs` judges all of it: two tasks suffice to test the way there.
 #[test]
 fn solutions_pass_with_nvrtc() {
     let names = names();
