@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use catalog::process;
 use catalog::programs::on_path;
 use xtask_support::compile_cache::CompileCache;
-use xtask_support::compiler::DoesNotCompile;
+use xtask_support::nvrtc::DoesNotCompile;
 use xtask_support::output::Stop;
 use xtask_support::source::Job;
 use xtask_support::{interrupt, source, wheels};

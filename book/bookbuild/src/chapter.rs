@@ -17,6 +17,14 @@ pub(crate) enum LineKind {
     Comment,
 }
 
+/// Source of a chapter.
+#[derive(Debug, Clone)]
+pub struct ChapterSource {
+    /// Path of the chapter, such as `book/src/memory.md`.
+    pub shown: String,
+    pub text: String,
+}
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChapterLine<'a> {
     pub(crate) number: usize,

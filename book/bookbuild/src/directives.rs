@@ -14,6 +14,7 @@ pub(crate) mod pair;
 pub(crate) mod predicted;
 pub(crate) mod process;
 pub(crate) mod questions;
+pub(crate) mod record_lookup;
 pub(crate) mod record_tables;
 pub(crate) mod step;
 pub(crate) mod sums;

@@ -23,7 +23,6 @@ mod output_command;
 mod preprocess;
 mod problem;
 mod quote;
-mod record_lookup;
 mod repo_paths;
 mod serve;
 mod slides;

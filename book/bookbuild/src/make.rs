@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use mdbook_driver::MDBook;
 
+use crate::chapter::ChapterSource;
 use crate::preprocess::Findings;
 use crate::{BookPreprocessor, Problems, RepoPaths, slides};
 
@@ -13,15 +14,7 @@ pub struct Made {
     pub folder: PathBuf,
     /// Findings of the preprocessor; without problems, unless the book is a draft.
     pub findings: Findings,
-    pub chapters: Vec<Source>,
-}
-
-/// Source of a chapter.
-#[derive(Debug, Clone)]
-pub struct Source {
-    /// Path of the chapter, such as `book/src/memory.md`.
-    pub shown: String,
-    pub text: String,
+    pub chapters: Vec<ChapterSource>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -66,7 +59,7 @@ pub fn make(repo: &RepoPaths, options: &Options) -> Result<Made> {
     for chapter in book.book.chapters() {
         let path = repo.chapters().join(chapter.source_path.clone().unwrap_or_default());
         repo.note(&path);
-        chapters.push(Source { shown: repo.shown(&path), text: chapter.content.clone() });
+        chapters.push(ChapterSource { shown: repo.shown(&path), text: chapter.content.clone() });
     }
     Ok(Made { folder, findings, chapters })
 }

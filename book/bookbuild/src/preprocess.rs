@@ -14,6 +14,7 @@ use serde::Deserialize;
 use crate::blocks::{self, Included};
 use crate::chapter::{self, ChapterLine, Directive, Items, LineKind};
 use crate::checks::ptx;
+use crate::directives::record_lookup::Records;
 use crate::directives::step::{self, StepHead};
 use crate::directives::{
     ceilings, chip, differences, figures, lessons, listings, output_directive, predicted, questions, sums,
@@ -22,7 +23,6 @@ use crate::directives::{
 use crate::glossary::{self, Glossary, Linker};
 use crate::line_counts::LineCounts;
 use crate::quote::{Sources, footnote};
-use crate::record_lookup::Records;
 use crate::slides::{Deck, Slide};
 use crate::{Problem, Problems, RepoPaths};
 

@@ -47,7 +47,7 @@ impl<'r> Recorded<'r> {
     }
 
     /// Returns the ceilings of the last run that measured them, as the text quotes them.
-    pub(crate) fn roofline(&self) -> Option<records::record::Roofline> {
+    pub(crate) fn roofline(&self) -> Option<records::Roofline> {
         let mut real = self.record.runs.iter().filter(|run| !run.emulated);
         real.rfind(|run| run.roofline.is_some())?.roofline
     }

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use catalog::{STEPS, Shape, Work};
 use figures::Figure;
-use records::record::{Accuracy, Passed, Roofline, Submission, Yardstick};
+use records::Roofline;
+use records::record::{Accuracy, Passed, Submission, Yardstick};
 use records::{Measurement, Outcome, Record, Run, Samples};
 
 /// A record of a device that does not exist: every GEMM takes a second, and cuBLAS half of one.

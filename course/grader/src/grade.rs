@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use catalog::files::write_whole;
 use catalog::provenance::sha256;
 use serde::{Deserialize, Serialize};
-use tasks::verdict::{Status, Verdict, part_id};
+use tasks::part_id;
+use tasks::verdict::{Status, Verdict};
 
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;

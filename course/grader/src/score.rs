@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tasks::TaskName;
-use tasks::verdict::{CLEAN, RIGHT, Status, Verdict, part_id};
+use tasks::part_id;
+use tasks::verdict::{CLEAN, RIGHT, Status, Verdict};
 
 use crate::rubric::{GradedQuestion, GradedTask};
 

@@ -221,9 +221,10 @@ mod tests {
 
     use crate::kernel::{Code, blocks};
     use cudarc::driver::LaunchConfig;
+    use records::Roofline;
     use records::Samples;
     use records::duel::Duel;
-    use records::record::{Accuracy, Roofline, Submission, Yardstick};
+    use records::record::{Accuracy, Submission, Yardstick};
 
     fn geometry(shape: Shape) -> LaunchConfig {
         LaunchConfig {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use catalog::text::{Paint, Table};
 use catalog::{Family, STEPS, Shape, Step, Work};
-use records::record::{Measurement, Run};
+use records::Run;
+use records::record::Measurement;
 use records::{Outcome, Record};
 
 /// Records of real GPUs, with the names of their files.

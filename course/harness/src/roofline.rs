@@ -5,7 +5,7 @@
 //! Real devices only; the emulated one has no speed.
 
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
-use records::record::Roofline;
+use records::Roofline;
 
 use crate::device::Gpu;
 use crate::error::StepError;

@@ -4,7 +4,8 @@ use catalog::Shape;
 use tasks::Task;
 use tasks::compile::Refused;
 use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
-use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict, WRONG_RESULT, part_id};
+use tasks::part_id::{self, WRONG_RESULT};
+use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
 
 use crate::emulated_module::{EmulatedModule, LaunchSetup};
 use crate::trial::{Mismatch, Trial, trials};

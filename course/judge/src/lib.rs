@@ -31,10 +31,9 @@ use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
 use tasks::measure::Taken;
+use tasks::part_id::{self, WRONG_RESULT};
 use tasks::task::Criterion;
-use tasks::verdict::{
-    CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict, WRONG_RESULT, part_id,
-};
+use tasks::verdict::{CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict};
 use tasks::{Task, compile::Refused};
 
 use ahead::Ahead;

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::machine_code::{BINDS, unit};
-use crate::record::{self, RecordError};
+use crate::record_file::{RecordError, load_json};
 use catalog::shape::Shape;
 
 pub const SCHEMA: u32 = 1;
@@ -157,6 +157,6 @@ impl Launch {
 
 impl BusiestRecord {
     pub fn load(path: &Path) -> Result<Self, RecordError> {
-        record::load_json(path, SCHEMA, |found: &Self| found.schema)
+        load_json(path, SCHEMA, |found: &Self| found.schema)
     }
 }

@@ -11,8 +11,12 @@ pub mod machine_code;
 pub mod process;
 pub mod profile;
 pub mod record;
+mod record_file;
+mod run;
 pub mod sanitizer;
 pub mod sums;
 pub mod two;
 
-pub use record::{Measurement, Outcome, Record, Run, Samples};
+pub use record::{Measurement, Outcome, Record, Samples};
+pub use record_file::RecordError;
+pub use run::{Roofline, Run};

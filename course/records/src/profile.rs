@@ -12,7 +12,8 @@ use std::path::Path;
 use counters::Counters;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{self, RecordError, Run};
+use crate::record_file::{RecordError, lock_folder_of, record_file};
+use crate::run::Run;
 use catalog::shape::Shape;
 use catalog::text::grouped;
 
@@ -277,7 +278,7 @@ pub struct Profile {
     pub metrics: BTreeMap<String, u64>,
 }
 
-record::record_file!(ProfileRecord, profiles);
+record_file!(ProfileRecord, profiles);
 
 impl ProfileRecord {
     /// Adds profiles of one run to a file, beside what other processes added to it meanwhile.
@@ -285,7 +286,7 @@ impl ProfileRecord {
     /// # Errors
     /// When the file cannot be read or written; it is as it was then.
     pub fn merge_into(path: &Path, by: &Profiler, profiles: &[Profile]) -> Result<(), RecordError> {
-        let _lock = record::lock_folder_of(path)?;
+        let _lock = lock_folder_of(path)?;
         let mut record = Self::load_or(&Self::default(), path)?;
         for profile in profiles {
             record.add(by, profile.clone());

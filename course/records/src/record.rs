@@ -5,16 +5,18 @@
 //! [`Line`]s, one JSON object per line: first its run, then its measurements.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use counters::Counters;
 use serde::{Deserialize, Serialize};
 
+use catalog::shape::Shape;
+
 use crate::duel::{Duel, Earlier};
 use crate::machine_code::MachineCode;
+use crate::record_file::{RecordError, lock_folder_of, record_file};
+use crate::run::Run;
 use crate::sums::Sum;
-use catalog::files::{FolderLock, folder_of, lock_folder, write_whole};
-use catalog::shape::Shape;
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const SCHEMA: u32 = 1;
@@ -26,39 +28,6 @@ pub struct Record {
     /// The processes that measured.
     pub runs: Vec<Run>,
     pub measurements: Vec<Measurement>,
-}
-
-/// One process that measured.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// Id within a file, for [`Measurement::run`].
-    pub id: String,
-    /// Time in UTC, such as `2026-11-21T22:40:12Z`.
-    pub date: String,
-    /// Name from the driver: `NVIDIA H200`, `Emulated GPU (sm_90)`.
-    pub device: String,
-    /// True for the emulated device: counters are exact then, and times say nothing about a GPU.
-    pub emulated: bool,
-    pub capability: String,
-    /// CUDA version that the driver supports: `13.0`.
-    pub driver: String,
-    /// Host processor and the number of its threads.
-    pub host: String,
-    /// Revision of the repository, with `-dirty` after changes; `unknown` outside of a checkout.
-    pub revision: String,
-    /// Ceilings of the device as measured in this run.
-    pub roofline: Option<Roofline>,
-    /// Version of cuBLAS, where installed: `12.4.5`.
-    pub cublas: Option<String>,
-}
-
-/// Ceilings of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Roofline {
-    /// FP32 FMA from registers, TFLOP/s.
-    pub fp32_tflops: f64,
-    /// Device-to-device copy, bytes read plus bytes written, GB/s.
-    pub copy_gbs: f64,
 }
 
 /// One kernel on one shape.
@@ -279,52 +248,6 @@ pub struct FailedCheck {
     pub details: String,
 }
 
-/// A record that could not be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    #[error("{}: {source}", .path.display())]
-    Io { path: PathBuf, source: std::io::Error },
-    /// The file is not a record of measurements.
-    #[error("{} is not a record of measurements: {source}", .path.display())]
-    Format { path: PathBuf, source: serde_json::Error },
-    /// A later version wrote the file.
-    #[error("{} has schema {found}, this program reads {SCHEMA}", .path.display())]
-    Schema { path: PathBuf, found: u32 },
-}
-
-/// Reads and writes a kind of file that has a schema, runs, and a list of what they measured.
-macro_rules! record_file {
-    ($record:ident, $items:ident) => {
-        impl Default for $record {
-            fn default() -> Self {
-                Self { schema: SCHEMA, runs: Vec::new(), $items: Vec::new() }
-            }
-        }
-
-        impl $record {
-            pub fn load(path: &std::path::Path) -> Result<Self, crate::record::RecordError> {
-                crate::record::load_json(path, SCHEMA, |found: &Self| found.schema)
-            }
-
-            /// Reads a file in order to add to it; where it is missing, `base` is the record to start from.
-            fn load_or(base: &Self, path: &std::path::Path) -> Result<Self, crate::record::RecordError> {
-                match Self::load(path) {
-                    Err(error) if error.is_missing() => Ok(base.clone()),
-                    loaded => loaded,
-                }
-            }
-
-            /// Writes the file whole or not at all: beside it first, then in its place.
-            pub fn save(&self, path: &std::path::Path) -> Result<(), crate::record::RecordError> {
-                let text =
-                    crate::record::json_file(self.schema, stringify!($items), &self.runs, &self.$items);
-                crate::record::save_text(path, &text)
-            }
-        }
-    };
-}
-pub(crate) use record_file;
-
 record_file!(Record, measurements);
 
 impl Record {
@@ -390,55 +313,6 @@ impl Record {
     pub fn of(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
         self.measurements.iter().find(|m| m.kernel == kernel && m.shape == shape)
     }
-}
-
-pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
-    path: &Path,
-    schema: u32,
-    schema_of: impl Fn(&T) -> u32,
-) -> Result<T, RecordError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| RecordError::Io { path: path.to_owned(), source })?;
-    let record: T = serde_json::from_str(&text)
-        .map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
-    match schema_of(&record) {
-        found if found == schema => Ok(record),
-        found => Err(RecordError::Schema { path: path.to_owned(), found }),
-    }
-}
-
-/// [`write_whole`], with the path in the error.
-pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
-    write_whole(path, text).map_err(|source| RecordError::Io { path: path.to_owned(), source })
-}
-
-impl RecordError {
-    /// True when the file does not exist.
-    pub fn is_missing(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
-    }
-}
-
-pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
-    let folder = folder_of(path);
-    lock_folder(folder).map_err(|source| RecordError::Io { path: folder.to_owned(), source })
-}
-
-/// JSON with one run and one item per line, so that diffs are readable.
-pub(crate) fn json_file<R: Serialize, T: Serialize>(
-    schema: u32,
-    name: &str,
-    runs: &[R],
-    items: &[T],
-) -> String {
-    let (runs, items) = (json_lines(runs), json_lines(items));
-    format!("{{\n\"schema\": {schema},\n\"runs\": [\n{runs}\n],\n\"{name}\": [\n{items}\n]\n}}\n")
-}
-
-pub(crate) fn json_lines<T: Serialize>(items: &[T]) -> String {
-    // Strings, numbers, lists and maps with string keys always serialise.
-    let line = |item| serde_json::to_string(item).expect("plain data");
-    items.iter().map(line).collect::<Vec<_>>().join(",\n")
 }
 
 #[cfg(test)]

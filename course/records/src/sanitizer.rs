@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{self, RecordError, Run};
+use crate::record_file::{RecordError, lock_folder_of, record_file};
+use crate::run::Run;
 
 pub const SCHEMA: u32 = 2;
 
@@ -57,12 +58,12 @@ impl Verdict {
     }
 }
 
-record::record_file!(SanitizerRecord, verdicts);
+record_file!(SanitizerRecord, verdicts);
 
 impl SanitizerRecord {
     /// Adds the verdicts of one session to a file, in place of older ones of the same steps and tools.
     pub fn merge_into(path: &Path, by: &Session, verdicts: &[Verdict]) -> Result<(), RecordError> {
-        let _lock = record::lock_folder_of(path)?;
+        let _lock = lock_folder_of(path)?;
         let mut record = Self::load_or(&Self::default(), path)?;
         record.add(by, verdicts);
         record.save(path)

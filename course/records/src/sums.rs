@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{self, RecordError, Run};
+use crate::record_file::{RecordError, lock_folder_of, record_file};
+use crate::run::Run;
 use catalog::provenance::sha256;
 use catalog::shape::Shape;
 
@@ -93,7 +94,7 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     sha256(bytes)
 }
 
-record::record_file!(SumsRecord, sums);
+record_file!(SumsRecord, sums);
 
 impl SumsRecord {
     /// Merges the references in a folder by kernel; empty where there are none.
@@ -113,7 +114,7 @@ impl SumsRecord {
 
     /// Adds sums to a file, in place of older ones of the same launches.
     pub fn merge_into(path: &Path, new: &Self) -> Result<(), RecordError> {
-        let _lock = record::lock_folder_of(path)?;
+        let _lock = lock_folder_of(path)?;
         let mut record = Self::load_or(&Self::default(), path)?;
         record.runs.retain(|old| new.runs.iter().all(|run| run.id != old.id));
         record.runs.extend_from_slice(&new.runs);
@@ -188,7 +189,7 @@ mod tests {
     use catalog::STEPS;
 
     fn run(id: &str) -> Run {
-        Run { device: "NVIDIA Test 100".into(), ..record::tests::run(id) }
+        Run { device: "NVIDIA Test 100".into(), ..crate::record::tests::run(id) }
     }
 
     fn sum(run: &str, kernel: &str, size: usize) -> Sum {

@@ -33,6 +33,7 @@ pub mod hints;
 pub mod host;
 pub mod markers;
 pub mod measure;
+pub mod part_id;
 pub mod paths;
 pub mod progress;
 pub mod quiz;

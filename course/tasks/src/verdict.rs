@@ -4,7 +4,8 @@ use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::compile::Refused;
-use crate::task::{TaskName, threshold};
+use crate::part_id::{self, WRONG_RESULT};
+use crate::task::{Criterion, TaskName, threshold};
 
 /// Outcome for a kernel or for one of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,7 +150,7 @@ pub struct Found {
 
 impl Verdict {
     /// Verdict on a kernel that does not compile.
-    pub fn refused(task: TaskName, criteria: &[crate::task::Criterion], refused: Refused) -> Self {
+    pub fn refused(task: TaskName, criteria: &[Criterion], refused: Refused) -> Self {
         let why = Some(refused.first());
         let compiles = Part { status: Status::Failed, why: why.clone(), ..Part::compiles() };
         let parts = [vec![compiles], Part::not_run(criteria, "it does not compile")].concat();
@@ -158,7 +159,7 @@ impl Verdict {
     }
 
     /// Verdict on a kernel that was stopped, or whose judging ended without an answer.
-    pub fn stopped(task: TaskName, criteria: &[crate::task::Criterion], code: &str, why: &str) -> Self {
+    pub fn stopped(task: TaskName, criteria: &[Criterion], code: &str, why: &str) -> Self {
         Self {
             task,
             status: Status::Failed,
@@ -219,7 +220,7 @@ impl Part {
     }
 
     /// `right`, `clean` and the criteria of a kernel that could not be run, for one reason.
-    pub fn not_run(criteria: &[crate::task::Criterion], why: &str) -> Vec<Self> {
+    pub fn not_run(criteria: &[Criterion], why: &str) -> Vec<Self> {
         let part = |id: &str, what: &str| Self {
             status: Status::NotRun,
             why: Some(why.into()),
@@ -231,15 +232,6 @@ impl Part {
     }
 }
 
-/// Ids of the parts that every verdict has.
-pub mod part_id {
-    pub const COMPILES: &str = "compiles";
-    pub const RIGHT: &str = "right";
-    pub const CLEAN: &str = "clean";
-}
-
-/// Code of a failed part `right`.
-pub const WRONG_RESULT: &str = "wrong-result";
 /// Requirement of the part `right`.
 pub const RIGHT: &str = "every element of the result is right";
 /// Requirement of the part `clean`.

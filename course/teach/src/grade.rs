@@ -18,7 +18,7 @@ use xtask::clang::{self, Clang};
 use xtask::commands::teach::Grade;
 use xtask::learner;
 use xtask_support::CommandOutcome;
-use xtask_support::compiler::DoesNotCompile;
+use xtask_support::nvrtc::DoesNotCompile;
 use xtask_support::nvrtc::Nvrtc;
 use xtask_support::output::{self, Status, Stop};
 use xtask_support::source::Job;

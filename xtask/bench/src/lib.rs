@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use catalog::Step;
 use catalog::text::Paint;
-use records::record::{Line, Measurement, Outcome, Record, Run};
+use records::Run;
+use records::record::{Line, Measurement, Outcome, Record};
 use step_cli::PassedOn;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
@@ -234,7 +235,7 @@ struct Open {
 
 impl Open {
     /// Merges the new lines into the file as it is now: another `bench --save` may have added to it.
-    fn save(&mut self) -> Result<(), records::record::RecordError> {
+    fn save(&mut self) -> Result<(), records::RecordError> {
         Record::merge_into(&self.path, &self.base, &self.unsaved)?;
         self.unsaved.retain(|line| matches!(line, Line::Run(_)));
         Ok(())

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::CommandOutcome;
-use crate::nvrtc::{Compiled, Nvrtc, Unit};
+use crate::nvrtc::{Compiled, DoesNotCompile, Nvrtc, Unit};
 use crate::output::Stop;
 use crate::{interrupt, paths};
 
@@ -80,18 +80,6 @@ fn enter_deleted_folder() {
         let _ = std::fs::remove_dir(&nowhere);
     }
 }
-
-/// The compiler refuses a source, with these messages.
-#[derive(Debug)]
-pub struct DoesNotCompile(pub String);
-
-impl std::fmt::Display for DoesNotCompile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DoesNotCompile {}
 
 /// A compiler that runs elsewhere.
 pub struct Compiler {

@@ -21,7 +21,7 @@ pub const GPU: u32 = 90;
 
 /// The file with the machine code of a source, a kernel of the checkout or a learner's.
 ///
-/// If the compiler refuses the source, the error is a [`DoesNotCompile`](crate::compiler::DoesNotCompile). If
+/// If the compiler refuses the source, the error is a [`DoesNotCompile`](crate::nvrtc::DoesNotCompile). If
 /// a compiler is needed and there is none, the error names the command that fetches one.
 pub fn of(root: &Path, source: &Path) -> Result<PathBuf> {
     if let Some(path) = committed(root, source) {

@@ -9,8 +9,6 @@ use std::ptr::null_mut;
 use anyhow::{Context, anyhow, bail};
 use libloading::Library;
 
-use crate::compiler::DoesNotCompile;
-
 type Program = *mut c_void;
 type Create = unsafe extern "C" fn(
     *mut Program,
@@ -30,6 +28,18 @@ type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 pub const VERSION: (i32, i32) = (12, 4);
 /// Names a folder in which it is.
 const VARIABLE: &str = "TILE_NVRTC";
+
+/// The compiler refuses a source, with these messages.
+#[derive(Debug)]
+pub struct DoesNotCompile(pub String);
+
+impl std::fmt::Display for DoesNotCompile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for DoesNotCompile {}
 
 /// The functions of the loaded compiler.
 pub struct Nvrtc {

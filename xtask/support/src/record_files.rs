@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
-use records::record::Run;
+use records::Run;
 
 use crate::paths;
 

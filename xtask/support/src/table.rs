@@ -3,7 +3,8 @@
 use catalog::text::{Paint, Table};
 use catalog::{Work, find};
 use counters::{SECTOR_BYTES, TENSOR_PRODUCT, WARP};
-use records::record::{Measurement, Outcome, Passed, Record, Run};
+use records::Run;
+use records::record::{Measurement, Outcome, Passed, Record};
 
 /// Real devices first: times, and what part of the device they reach; then the emulated one: what it counted.
 pub fn measurements(all: &Record, paint: Paint) -> String {

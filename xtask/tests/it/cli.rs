@@ -11,10 +11,10 @@ use catalog::{STEPS, Shape, Step};
 use counters::Counters;
 use records::machine_code::{Forecast, MachineCode, Prediction};
 use records::record::{
-    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Roofline, Run, Samples,
-    Submission, Yardstick,
+    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Samples, Submission, Yardstick,
 };
 use records::sums::{self, Sum};
+use records::{Roofline, Run};
 
 use crate::files::{empty_folder, program};
 

@@ -10,8 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::chapter::{self, LineKind};
-use crate::make::Source;
+use crate::chapter::{self, ChapterSource, LineKind};
 use crate::{Problem, RepoPaths};
 
 #[derive(Debug, Default, Deserialize)]
@@ -32,7 +31,7 @@ struct Allowed {
     reason: String,
 }
 
-pub(crate) fn check(repo: &RepoPaths, chapters: &[Source]) -> Vec<Problem> {
+pub(crate) fn check(repo: &RepoPaths, chapters: &[ChapterSource]) -> Vec<Problem> {
     let path = repo.book().join("allow-numbers.toml");
     let shown = repo.shown(&path);
     let here = |what: String| Problem { file: shown.clone(), line: 0, what };

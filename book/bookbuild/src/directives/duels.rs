@@ -9,9 +9,9 @@ use catalog::{Kernel, Shape};
 use records::duel::{Duel, Speed};
 use records::{Outcome, Record, Run};
 
+use crate::directives::record_lookup::Records;
 use crate::kernel_args::{find_step, parse_shape};
 use crate::quote::{Sources, run_source};
-use crate::record_lookup::Records;
 
 struct DuelRow<'r> {
     shape: Shape,

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use catalog::{Family, Kernel, Shape};
 use records::{Measurement, Outcome, Record};
 
+use crate::directives::record_lookup::{Records, name_of, value};
 use crate::kernel_args::{find_step, parse_shape};
 use crate::quote::{Sources, run_source};
-use crate::record_lookup::{Records, name_of, value};
 use catalog::text::escaped;
 
 impl Records {

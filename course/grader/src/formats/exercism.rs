@@ -1,7 +1,8 @@
 //! Exercism's `results.json`, version 3: <https://exercism.org/docs/building/tooling/test-runners/interface>
 
 use serde_json::{Value, json};
-use tasks::verdict::{Status, part_id};
+use tasks::part_id;
+use tasks::verdict::Status;
 
 use crate::grade::Student;
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::{Counted, OF_DIFFERENT_THINGS, PAIRS, Profile, ProfileRecord, Profiler, SCHEMA};
-use crate::record::{self, Launched};
+use crate::record::Launched;
+use crate::record_file::json_file;
 use catalog::shape::Shape;
 
 /// The file with the numbers.
@@ -74,7 +75,7 @@ impl Sheet {
 
     /// The text of [`SHEET`].
     pub fn text(&self) -> String {
-        record::json_file(self.schema, "launches", &self.runs, &self.launches)
+        json_file(self.schema, "launches", &self.runs, &self.launches)
     }
 
     /// The text of [`PAGE`]: one row per kernel, shape and counter.

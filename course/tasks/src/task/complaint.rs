@@ -1,7 +1,7 @@
 //! Checks of a parsed catalogue: contradictions between fields that each have the right type.
 
 use super::{Answer, Catalogue, Criterion, Question, Task};
-use crate::verdict::{WRONG_RESULT, part_id};
+use crate::part_id::{self, WRONG_RESULT};
 use crate::{host, variant};
 
 impl Catalogue {

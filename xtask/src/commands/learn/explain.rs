@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use catalog::files::write_whole;
 use catalog::provenance::target_of;
-use catalog::text::Paint;
+use catalog::text::{Paint, capital, escaped};
 use catalog::{Shape, WrongSize};
 use counters::Column;
 use tasks::Task;
@@ -361,6 +361,11 @@ fn short(value: f64) -> String {
         v if v >= 100.0 || v.fract() == 0.0 => format!("{v:.0}"),
         v => format!("{v:.1}"),
     }
+}
+
+/// The heading of a kernel in a page.
+fn heading(subject: &Subject) -> String {
+    format!("{}: {}", capital(subject.whose_words()), escaped(&subject.file))
 }
 
 #[cfg(test)]

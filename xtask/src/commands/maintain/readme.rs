@@ -14,7 +14,7 @@ use serde_json::Value;
 use xtask_support::CommandOutcome;
 use xtask_support::{output, table};
 
-use crate::command_line;
+use crate::commands;
 
 /// Command line of `readme`.
 #[derive(Parser)]
@@ -117,7 +117,7 @@ fn table(root: &Path, what: &str) -> Result<String> {
     let (name, path) = what.split_once(' ').unwrap_or((what, ""));
     let rows: fn(&Value) -> Option<String> = match name {
         "steps" => return Ok(steps()),
-        "commands" => return Ok(command_line::table()),
+        "commands" => return Ok(commands::table()),
         "kernels" => return kernels(root),
         "products" => return products(root, path),
         "transposes" => return transposes(root, path),

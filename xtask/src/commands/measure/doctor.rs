@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use catalog::find;
 use catalog::text::Paint;
-use records::record::Roofline;
+use records::Roofline;
 use serde_json::json;
 use xtask_support::CommandOutcome;
 use xtask_support::nvrtc::Nvrtc;

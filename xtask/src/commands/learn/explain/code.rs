@@ -17,6 +17,18 @@ use super::{Subject, rule_of};
 pub(super) use page::{STYLE, links, sections};
 pub(super) use text::text;
 
+/// The class of a reason: its colour.
+fn class(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Global => "r-global",
+        Reason::Short => "r-short",
+        Reason::Barrier => "r-barrier",
+        Reason::Unit => "r-unit",
+        Reason::Fixed => "r-fixed",
+        Reason::NotSelected => "r-turn",
+    }
+}
+
 /// Sums over the instructions of one source line.
 #[derive(Debug, Default)]
 struct CodeLine<'a> {

@@ -1,11 +1,11 @@
 //! An explanation as one HTML page that needs nothing else: no script, no font, no other file.
 
-use catalog::text::{capital, escaped};
+use catalog::text::escaped;
 use counters::{Column, Summary};
 use tasks::Task;
 
 use super::table::exact;
-use super::{Subject, code, columns, file_heading, largest, line_number, rule};
+use super::{Subject, code, columns, file_heading, heading, largest, line_number, rule};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -36,10 +36,6 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
          </body>\n</html>\n",
         sums(subjects, &columns)
     )
-}
-
-pub(super) fn heading(subject: &Subject) -> String {
-    format!("{}: {}", capital(subject.whose_words()), escaped(&subject.file))
 }
 
 /// The sums of the launches, beside each other.

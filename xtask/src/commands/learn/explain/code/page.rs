@@ -9,25 +9,13 @@ use catalog::text::{capital, escaped};
 use tasks::explain::machine_code::{Instruction, MachineCodeExplanation, Reason};
 
 use super::{
-    CodeLine, change, clocks_of_issue, facts, is_in_loop, lines, mainly, percent, picture, rule, stalls, sums,
+    CodeLine, change, class, clocks_of_issue, facts, is_in_loop, lines, mainly, percent, picture, rule,
+    stalls, sums,
 };
-use crate::commands::learn::explain::page::heading;
 use crate::commands::learn::explain::table::exact;
-use crate::commands::learn::explain::{Subject, count, file_heading, line_number, short};
+use crate::commands::learn::explain::{Subject, count, file_heading, heading, line_number, short};
 
 pub(in crate::commands::learn::explain) const STYLE: &str = include_str!("page.css");
-
-/// The class of a reason: its colour.
-pub(super) fn class(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Global => "r-global",
-        Reason::Short => "r-short",
-        Reason::Barrier => "r-barrier",
-        Reason::Unit => "r-unit",
-        Reason::Fixed => "r-fixed",
-        Reason::NotSelected => "r-turn",
-    }
-}
 
 /// The parts of the page about machine code: none where there is none.
 pub(in crate::commands::learn::explain) fn sections(subjects: &[Subject]) -> String {

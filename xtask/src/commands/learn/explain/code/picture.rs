@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use tasks::explain::machine_code::{MachineCodeExplanation, Reason, Timeline, Unit};
 
-use super::page::class;
-use super::shown;
+use super::{class, shown};
 
 fn class_of_unit(unit: Unit) -> &'static str {
     match unit {
