@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-use crate::operands::{Role, each};
-use crate::virt::AluClasses;
+use crate::operands::{Role, visit_operands};
+use crate::virtual_op::AluClasses;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{
     Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, MatrixAccess, Op, OpKind, Order,
@@ -213,7 +213,7 @@ impl Listing<'_> {
     /// Results and sources, by the table, of everything but arithmetic.
     fn operands(&self, kind: &OpKind) -> [String; 2] {
         let mut found = [Vec::new(), Vec::new()];
-        each(&mut kind.clone(), AluClasses::NONE, &mut |&mut field, class, role, _| {
+        visit_operands(&mut kind.clone(), AluClasses::NONE, &mut |&mut field, class, role, _| {
             let letter = match class {
                 Class::Bits32 => "r",
                 Class::Bits64 => "d",

@@ -22,7 +22,7 @@ mod ptx;
 pub mod sass;
 #[cfg(test)]
 mod tests;
-mod virt;
+mod virtual_op;
 
 use ::ptx::ast::{FunctionKind, Item, Module};
 

@@ -3,7 +3,7 @@
 //! Use and definition lists, register allocation, [`crate::passes::validate`] and [`crate::display`] read this table. A
 //! new kind of operation is a row here, and a function in `simt::exec` that runs it.
 
-use crate::virt::{AluClasses, VirtualOp};
+use crate::virtual_op::{AluClasses, VirtualOp};
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
 
@@ -29,7 +29,11 @@ pub(super) enum Permitted {
 
 /// Calls `f` for each operand of an operation, without its guard. Sources come first, so `f` has seen every use when it
 /// meets a definition. `f` may change the operand.
-pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i32, Class, Role, Permitted)) {
+pub(super) fn visit_operands(
+    kind: &mut OpKind,
+    alu: AluClasses,
+    f: &mut dyn FnMut(&mut i32, Class, Role, Permitted),
+) {
     use Class::{Bits32, Bits64, Pred};
     let row = &mut Row(f);
     match kind {
@@ -166,8 +170,8 @@ pub(super) fn each(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i3
 }
 
 /// Replaces each register operand (no guards, constants or absent ones) by the result of `f`.
-pub(super) fn operands(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -> i32) {
-    each(&mut op.kind, op.classes, &mut |field, class, role, _| {
+pub(super) fn map_registers(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -> i32) {
+    visit_operands(&mut op.kind, op.classes, &mut |field, class, role, _| {
         if *field >= 0 {
             *field = f(*field, class, role);
         }

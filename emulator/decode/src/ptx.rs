@@ -21,10 +21,10 @@ mod mbarrier;
 mod memory;
 pub(crate) mod module_variables;
 mod moves;
-mod names;
 mod operand;
 mod params;
-mod special;
+mod scope;
+mod special_registers;
 mod tensor;
 mod text;
 mod texture;
@@ -43,16 +43,16 @@ use ptx::ast::{Function, Immediate, Instruction, Operand, Statement};
 use crate::error::{DecodeError, Result, invalid, unsupported};
 use crate::hash::QuickMap;
 use crate::passes::constants::Constants;
-use crate::virt::{BitRule, Reg, Registers, TRUE, VirtualOp};
+use crate::virtual_op::{BitRule, Reg, Registers, TRUE, VirtualOp};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, CpuLevel};
 use call_graph::Reach;
 use index::{Index, MAX_DEPTH};
 use layout::SharedLayout;
 use module_variables::Symbols;
-use names::{Binding, Prototype, Scope};
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
 use program::{DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, SourceLoc, Special};
+use scope::{Binding, Prototype, Scope};
 
 pub(super) struct Lower<'a> {
     pub(super) index: &'a Index<'a>,

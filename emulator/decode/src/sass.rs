@@ -28,7 +28,7 @@ use sass::{Instruction, Segment};
 
 use crate::error::Result;
 use crate::passes::constants::Constants;
-use crate::virt::{FALSE, Registers, TRUE, VirtualOp};
+use crate::virtual_op::{FALSE, Registers, TRUE, VirtualOp};
 use arithmetic::lanes::{CpuLevel, Src};
 use float::{Conversion, FloatOperands};
 use operand::LineId;

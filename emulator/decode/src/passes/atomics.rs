@@ -15,9 +15,9 @@
 
 use ptx::ast::Type;
 
-use crate::operands::{Role, operands};
+use crate::operands::{Role, map_registers};
 use crate::passes::constants::Constants;
-use crate::virt::{TRUE, VirtualOp};
+use crate::virtual_op::{TRUE, VirtualOp};
 use arithmetic::lanes::{NONE, Src};
 use program::{Atomic, AtomicForm, AtomicKind, InstrInfo, MemSpace, OpKind};
 
@@ -93,7 +93,7 @@ impl Registers {
         // A register that several places write may differ between lanes that come from them.
         let mut written = vec![false; n];
         for op in ops.iter_mut() {
-            operands(op, &mut |register, _, role| {
+            map_registers(op, &mut |register, _, role| {
                 let at = register as usize;
                 if role != Role::Use && std::mem::replace(&mut written[at], true) {
                     registers.uniform[at] = false;
@@ -106,7 +106,7 @@ impl Registers {
             for op in ops.iter_mut() {
                 let known = &mut registers.uniform;
                 let mut same = op.guard == TRUE && is_computed(&op.kind);
-                operands(op, &mut |register, _, role| {
+                map_registers(op, &mut |register, _, role| {
                     let at = register as usize;
                     if role == Role::Use {
                         same &= known[at];

@@ -1,6 +1,6 @@
 //! Basic blocks, dominators, and immediate post-dominators, where diverged lanes reconverge.
 
-use crate::virt::{TRUE, VirtualOp};
+use crate::virtual_op::{TRUE, VirtualOp};
 use program::OpKind;
 
 /// Pseudo-block behind every exit.

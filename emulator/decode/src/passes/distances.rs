@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, operands};
+use crate::operands::{Role, map_registers};
 use crate::passes::cfg::Cfg;
 use crate::passes::constants::Constants;
-use crate::virt::{BitRule, TRUE, VirtualOp};
+use crate::virtual_op::{BitRule, TRUE, VirtualOp};
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
 
@@ -51,7 +51,7 @@ impl<'a> Distances<'a> {
             let mut changed = false;
             for op in ops.iter_mut() {
                 let zeros = known.result(op);
-                operands(op, &mut |register, _, role| {
+                map_registers(op, &mut |register, _, role| {
                     let known = &mut known.zeros[register as usize];
                     if role != Role::Use && zeros < *known {
                         *known = zeros;
@@ -71,7 +71,7 @@ impl<'a> Distances<'a> {
 
         // Position of the only write of each register.
         for (at, op) in ops.iter_mut().enumerate() {
-            operands(op, &mut |register, _, role| {
+            map_registers(op, &mut |register, _, role| {
                 if role != Role::Use {
                     let place = &mut known.written[register as usize];
                     *place = if *place == u32::MAX { at as u32 } else { MANY };

@@ -1,6 +1,6 @@
 //! The last pass: removes moves that do nothing, and gives operations their final form.
 
-use crate::virt::VirtualOp;
+use crate::virtual_op::VirtualOp;
 use program::{AluShape, Calls, Guard, Op, OpKind};
 
 pub(crate) fn moves_nothing(op: &VirtualOp) -> bool {

@@ -7,8 +7,8 @@
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, operands};
-use crate::virt::{TRUE, VirtualOp};
+use crate::operands::{Role, map_registers};
+use crate::virtual_op::{TRUE, VirtualOp};
 use program::mma::fragment::{Foreign, fragment_made, fragments_taken};
 use program::{InstrInfo, OpKind};
 
@@ -73,7 +73,7 @@ fn definitions(ops: &mut [VirtualOp], instrs: &[InstrInfo]) -> HashMap<i32, Vec<
     let mut all: HashMap<i32, Vec<Definition>> = HashMap::new();
     for (at, op) in ops.iter_mut().enumerate() {
         let (mut sources, mut results) = (Vec::new(), Vec::new());
-        operands(op, &mut |register, _, role| {
+        map_registers(op, &mut |register, _, role| {
             match role {
                 Role::Use => sources.push(register),
                 Role::Def | Role::EarlyDef => results.push(register),

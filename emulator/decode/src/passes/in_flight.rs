@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::operands::{Role, operands};
+use crate::operands::{Role, map_registers};
 use crate::passes::cfg::Cfg;
-use crate::virt::VirtualOp;
+use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::Class;
 use program::{InstrInfo, OpKind, RegisterAccess, RegisterWrite, WgmmaA};
 
@@ -36,7 +36,7 @@ pub(crate) fn touches(
     }
     let touches = ops.iter_mut().map(|op| {
         let mut touched = Vec::new();
-        operands(op, &mut |register, class, role| {
+        map_registers(op, &mut |register, class, role| {
             let at = register as usize;
             let first = place[at];
             let n = match class {
@@ -124,7 +124,7 @@ impl Effects {
             _ => StepKind::Other,
         };
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        operands(op, &mut |register, class, role| {
+        map_registers(op, &mut |register, class, role| {
             let n = match class {
                 Class::Pred => return register,
                 Class::Bits32 => 1,

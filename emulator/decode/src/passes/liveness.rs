@@ -3,9 +3,9 @@
 //! Op `i` reads at position `2i` and writes at `2i + 1`. A guarded write keeps other lanes' values, so it counts as a
 //! read too. A register that is read before it is written is live from the start, where it is 0.
 
-use crate::operands::{Role, operands};
+use crate::operands::{Role, map_registers};
 use crate::passes::cfg::{Cfg, Lists};
-use crate::virt::{TRUE, VirtualOp};
+use crate::virtual_op::{TRUE, VirtualOp};
 use program::limits::LIVE_PAIRS;
 
 /// A range of positions: first, end.
@@ -204,7 +204,7 @@ fn for_each_operand(op: &mut VirtualOp, mut f: impl FnMut(u32, Role)) {
     if guarded {
         f(op.guard, Role::Use);
     }
-    operands(op, &mut |register, _, role| {
+    map_registers(op, &mut |register, _, role| {
         f(register as u32, if guarded { Role::Use } else { role });
         register
     });

@@ -15,11 +15,11 @@ mod tests;
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, operands};
+use crate::operands::{Role, map_registers};
 use crate::passes::cfg::Cfg;
 use crate::passes::constants::Constants;
 use crate::passes::distances::Distances;
-use crate::virt::{TRUE, VirtualOp};
+use crate::virtual_op::{TRUE, VirtualOp};
 use arithmetic::lanes::Src;
 use program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
 
@@ -143,7 +143,7 @@ fn places(
                 None => ends(op, instrs),
             };
             places.extend(place.map(|place| (at, place)));
-            operands(op, &mut |register, _, role| {
+            map_registers(op, &mut |register, _, role| {
                 if role != Role::Use {
                     *versions.entry(register as u32).or_insert(0) += 1;
                 }

@@ -6,10 +6,10 @@
 
 use ptx::ast::Type;
 
-use crate::operands::{Role, operands};
+use crate::operands::{Role, map_registers};
 use crate::passes::constants::Constants;
 use crate::passes::pointers::Pointers;
-use crate::virt::VirtualOp;
+use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{NONE, Src};
 use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
 
@@ -27,7 +27,7 @@ pub(crate) fn of_blocks(
 ) -> BlockOrder {
     let mut read = vec![false; n_registers];
     for op in ops.iter_mut() {
-        operands(op, &mut |register, _, role| {
+        map_registers(op, &mut |register, _, role| {
             read[register as usize] |= role == Role::Use;
             register
         });

@@ -3,10 +3,10 @@
 //! Sound as long as no program computes an address in one allocation from one in another: a number added to a pointer
 //! is taken for an index, and the sum still leads into the pointer's allocation.
 
-use crate::operands::{Role, operands};
+use crate::operands::{Role, map_registers};
 use crate::passes::constants::Constants;
 use crate::passes::order::Bound;
-use crate::virt::{BitRule, VirtualOp};
+use crate::virtual_op::{BitRule, VirtualOp};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, Pointer, window};
 
@@ -107,7 +107,7 @@ impl<'a> Pointers<'a> {
         // A register without writes is 0.
         let mut values = vec![Number(0); n_registers];
         for op in ops.iter_mut() {
-            operands(op, &mut |register, _, role| {
+            map_registers(op, &mut |register, _, role| {
                 if role != Role::Use {
                     values[register as usize] = Unset;
                 }
@@ -134,7 +134,7 @@ impl<'a> Pointers<'a> {
             let result = self.result(op);
             let param = self.param(op);
             let mut element = 0;
-            operands(op, &mut |register, _, role| {
+            map_registers(op, &mut |register, _, role| {
                 if role == Role::Use {
                     return register;
                 }

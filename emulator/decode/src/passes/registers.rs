@@ -9,9 +9,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::error::Result;
-use crate::operands::operands;
+use crate::operands::map_registers;
 use crate::passes::liveness::{Liveness, Stretch};
-use crate::virt::{FALSE, TRUE, VirtualOp};
+use crate::virtual_op::{FALSE, TRUE, VirtualOp};
 use arithmetic::lanes::Class;
 use program::OpKind;
 use program::limits::{Account, COMPARISONS};
@@ -175,7 +175,7 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
 
 /// Replaces virtual registers by their places.
 pub(crate) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
-    operands(op, &mut |register, _, _| allocation.place[register as usize] as i32);
+    map_registers(op, &mut |register, _, _| allocation.place[register as usize] as i32);
     op.guard = allocation.place[op.guard as usize];
 }
 
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::operands::Role;
     use crate::passes::cfg::Cfg;
-    use crate::virt::AluClasses;
+    use crate::virtual_op::AluClasses;
     use arithmetic::lanes::Class::{Bits32, Bits64, Pred};
     use arithmetic::lanes::{AluArgs, Lanes, NONE};
     use program::{Access, Addr, MemSpace};
@@ -275,14 +275,14 @@ mod tests {
                 continue;
             }
             // Early results are spoilt before the sources are read.
-            operands(op, &mut |register, class, role| {
+            map_registers(op, &mut |register, class, role| {
                 if role == Role::EarlyDef {
                     write(&mut memory, slots(register as u32, class), class, 0xdead);
                 }
                 register
             });
             let mut hash = u64::from(op.instr) + 1;
-            operands(op, &mut |register, class, role| {
+            map_registers(op, &mut |register, class, role| {
                 if role == Role::Use {
                     let value = read(&memory, slots(register as u32, class), class);
                     hash = (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
@@ -295,7 +295,7 @@ mod tests {
                 OpKind::Branch { target, .. } => at = target as usize,
                 _ => {}
             }
-            operands(op, &mut |register, class, role| {
+            map_registers(op, &mut |register, class, role| {
                 if role != Role::Use {
                     hash = hash.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 3;
                     write(&mut memory, slots(register as u32, class), class, hash);

@@ -4,8 +4,8 @@
 //! The search ignores the order of operations and does not follow values through memory. In doubt, an access keeps the
 //! order under which fewer races are found.
 
-use crate::operands::{Role, operands};
-use crate::virt::{BitRule, FALSE, TRUE, VirtualOp};
+use crate::operands::{Role, map_registers};
+use crate::virtual_op::{BitRule, FALSE, TRUE, VirtualOp};
 use arithmetic::lanes::NONE;
 use program::{AtomicKind, InstrInfo, MemSpace, OpKind, Order};
 
@@ -25,7 +25,7 @@ fn registers(op: &mut VirtualOp, mut see: impl FnMut(u32, Role)) {
     if op.guard != TRUE && op.guard != FALSE {
         see(op.guard, Role::Use);
     }
-    operands(op, &mut |register, _, role| {
+    map_registers(op, &mut |register, _, role| {
         see(register as u32, role);
         register
     });

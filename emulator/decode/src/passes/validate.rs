@@ -1,7 +1,7 @@
 //! Safety argument of [`arithmetic::lanes`]: all indices in a kernel are in range, established once.
 
-use crate::operands::each;
-use crate::virt::VirtualOp;
+use crate::operands::visit_operands;
+use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::AccumulatorType;
 use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
@@ -31,7 +31,7 @@ pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
             return wrong("number or size of operands");
         }
         let mut bad = None;
-        each(&mut op.kind, op.classes, &mut |&mut field, class, _, permitted| {
+        visit_operands(&mut op.kind, op.classes, &mut |&mut field, class, _, permitted| {
             let (good, what) = match field {
                 NONE => (permitted.allows_absence(), "operand"),
                 0.. => (kernel.has_register(field as u32, class), "register"),

@@ -5,7 +5,7 @@ use ptx::ast::{Instruction, Operand, Type};
 use super::Lower;
 use crate::error::Result;
 use crate::passes::flow::{flow_of, flow_of_second_result};
-use crate::virt::BitRule;
+use crate::virtual_op::BitRule;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
 

@@ -7,8 +7,8 @@ use super::{Lower, class_of, mov_of, params};
 use crate::error::{Result, unsupported};
 use crate::ptx::call_graph::CallParts;
 use crate::ptx::index::MAX_DEPTH;
-use crate::ptx::names::{Binding, Scope};
-use crate::virt::{Reg, TRUE};
+use crate::ptx::scope::{Binding, Scope};
+use crate::virtual_op::{Reg, TRUE};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, MemSpace, OpKind};
 

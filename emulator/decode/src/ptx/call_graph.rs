@@ -11,7 +11,7 @@ use crate::error::{Result, unsupported};
 use crate::ptx::index::{
     Index, for_each_instruction, for_each_name, for_each_variable, n_statements, size_of,
 };
-use crate::virt::class_and_bits;
+use crate::virtual_op::class_and_bits;
 use arithmetic::lanes::Class;
 use program::limits::STATEMENT_STEPS;
 

@@ -4,7 +4,7 @@ use ptx::ast::{Instruction, Operand, Type};
 
 use super::Lower;
 use crate::error::Result;
-use crate::virt::TRUE;
+use crate::virtual_op::TRUE;
 use arithmetic::lanes::Class;
 use program::OpKind;
 use program::limits::KERNEL_OPS;

@@ -4,9 +4,9 @@ use ptx::ast::Instruction;
 
 use super::{Lower, mov_of, text};
 use crate::error::{Result, unsupported};
-use crate::operands::{Role, operands};
+use crate::operands::{Role, map_registers};
 use crate::passes::flow::flow_of_builtin;
-use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
+use crate::virtual_op::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{AluArgs, Class, NONE, Src};
 use arithmetic::{Builtin, Form, builtin};
 use program::limits::{INSTR_BYTES, KERNEL_OPS};
@@ -51,7 +51,7 @@ impl<'a> Lower<'a> {
         let last = self.ops.len() - 1;
         let mut written = false;
         for op in &mut self.ops[start..last] {
-            operands(op, &mut |register, class, role| {
+            map_registers(op, &mut |register, class, role| {
                 written |= role != Role::Use && class == Class::Pred && register as u32 == guard;
                 register
             });
@@ -117,7 +117,7 @@ impl<'a> Lower<'a> {
             return Ok(());
         }
         let (mut used, mut written) = (Vec::new(), Vec::new());
-        operands(op, &mut |register, class, role| {
+        map_registers(op, &mut |register, class, role| {
             match role {
                 Role::Use => used.push((register, class)),
                 _ => written.push(register),
@@ -132,7 +132,7 @@ impl<'a> Lower<'a> {
             self.first = std::mem::take(&mut op.first);
             let copy = self.registers.fresh(class) as i32;
             self.builtin(mov_of(class), copy as u32, &[register])?;
-            operands(op, &mut |r, _, role| {
+            map_registers(op, &mut |r, _, role| {
                 if role == Role::Use && r == register { copy } else { r }
             });
         }

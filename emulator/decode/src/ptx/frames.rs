@@ -5,7 +5,7 @@ use crate::passes::liveness::Liveness;
 use crate::passes::registers::Allocation;
 use crate::ptx::Activations;
 use crate::ptx::index::Index;
-use crate::virt::{FALSE, VirtualOp};
+use crate::virtual_op::{FALSE, VirtualOp};
 use arithmetic::lanes::Class;
 use program::limits::LOCAL_BYTES;
 use program::{CallSite, Callee, Calls, Kept, OpKind};

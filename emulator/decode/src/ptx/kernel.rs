@@ -14,7 +14,7 @@ use crate::passes::cfg::{Cfg, OUTSIDE};
 use crate::passes::finish::{each_target, finish, moves_nothing, remove_moves, shape};
 use crate::passes::liveness::Liveness;
 use crate::passes::{atomics, fragments, in_flight, merge, order, registers, sync_patterns, validate};
-use crate::virt::{FALSE, Registers, VirtualOp};
+use crate::virtual_op::{FALSE, Registers, VirtualOp};
 use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
 use program::{ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED, Unset};
@@ -168,7 +168,7 @@ fn unset(
     }
     for op in ops {
         let (instr, does) = (op.instr, !op.moves);
-        operands::operands(op, &mut |register, _, role| {
+        operands::map_registers(op, &mut |register, _, role| {
             if does
                 && role == operands::Role::Use
                 && let Some(reader) = readers.get_mut(&(register as u32))

@@ -6,7 +6,7 @@ use super::address::space_of;
 use super::operand::Elements;
 use super::{Lower, class_of};
 use crate::error::Result;
-use crate::ptx::names::Binding;
+use crate::ptx::scope::Binding;
 use arithmetic::lanes::{Class, NONE};
 use program::{Access, MemSpace, OpKind, Order};
 

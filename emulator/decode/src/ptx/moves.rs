@@ -3,10 +3,10 @@
 use ptx::ast::{Instruction, Operand, Type};
 
 use super::operand::Elements;
-use super::{Lower, Reg, class_of, mov_of, special};
+use super::{Lower, Reg, class_of, mov_of, special_registers};
 use crate::error::Result;
 use crate::operands::clock_class;
-use crate::ptx::names::Binding;
+use crate::ptx::scope::Binding;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
         let class = class_of(ty.bytes());
         let dst = self.destination(to, class)?;
         if let Operand::Name(name) = from
-            && let Some(special::SpecialSource::Clock(clock)) = special::find(name)
+            && let Some(special_registers::SpecialSource::Clock(clock)) = special_registers::find(name)
             && clock_class(clock) == class
             && self.find(name)?.is_none()
         {

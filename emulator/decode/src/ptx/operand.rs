@@ -2,11 +2,11 @@
 
 use ptx::ast::{Operand, Type};
 
-use super::{Lower, special};
+use super::{Lower, special_registers};
 use crate::error::Result;
 use crate::passes::constants;
-use crate::ptx::names::Binding;
-use crate::virt::{FALSE, Reg, TRUE};
+use crate::ptx::scope::Binding;
+use crate::virtual_op::{FALSE, Reg, TRUE};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::window;
@@ -51,7 +51,7 @@ impl<'a> Lower<'a> {
             if name == "WARP_SZ" {
                 return self.constant(32, class);
             }
-            if let Some(special) = special::find(name) {
+            if let Some(special) = special_registers::find(name) {
                 return self.special(special, name, class);
             }
             if let Some(function) = self.index.function(name) {

@@ -7,8 +7,8 @@ use ptx::ast::{Function, Operand, Space, Type, Variable};
 use super::Lower;
 use crate::error::Result;
 use crate::ptx::index::{for_each_instruction, for_each_name, for_each_variable};
-use crate::ptx::names::Binding;
-use crate::virt::{Reg, class_and_bits};
+use crate::ptx::scope::Binding;
+use crate::virtual_op::{Reg, class_and_bits};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 

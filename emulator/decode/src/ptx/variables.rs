@@ -6,7 +6,7 @@ use super::Lower;
 use crate::error::{DecodeError, Result, invalid, unsupported};
 use crate::ptx::index::{align_of, size_of};
 use crate::ptx::module_variables::local_name;
-use crate::ptx::names::{Binding, Scope};
+use crate::ptx::scope::{Binding, Scope};
 use program::DeclaredArray;
 
 impl<'a> Lower<'a> {

@@ -2,7 +2,7 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::{Lower, special};
+use super::{Lower, special_registers};
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
@@ -192,7 +192,7 @@ impl<'a> Lower<'a> {
         let negative = self.computed("sub", &["s32"], &[none, members])?;
         let lowest = self.computed("and", &["b32"], &[members, negative])?;
         let elected = self.computed("bfind", &["u32"], &[lowest])?;
-        let special = special::find("%laneid").ok_or_else(|| self.unsupported("`elect.sync`"))?;
+        let special = special_registers::find("%laneid").ok_or_else(|| self.unsupported("`elect.sync`"))?;
         let own = self.special(special, "%laneid", Class::Bits32)?;
         let leads = self.computed("setp", &["eq", "u32"], &[own, elected])?;
         let dst = self.destination(to, Class::Bits32)?;

@@ -5,7 +5,7 @@
 use ptx::ast::{Instruction, Operand, Type};
 
 use super::address::space_of;
-use super::{Lower, special};
+use super::{Lower, special_registers};
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
@@ -140,7 +140,7 @@ impl<'a> Lower<'a> {
     }
 
     fn lane(&mut self) -> Result<Src> {
-        let special = special::find("%laneid").ok_or_else(|| self.unsupported("`wmma`"))?;
+        let special = special_registers::find("%laneid").ok_or_else(|| self.unsupported("`wmma`"))?;
         self.special(special, "%laneid", Class::Bits32)
     }
 

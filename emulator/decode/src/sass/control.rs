@@ -8,7 +8,7 @@ use super::Lower;
 use super::emit::PendingResult;
 use super::operand::LineId;
 use crate::error::Result;
-use crate::virt::TRUE;
+use crate::virtual_op::TRUE;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{BarrierKind, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode, window};

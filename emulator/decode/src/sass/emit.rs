@@ -4,7 +4,7 @@ use super::Lower;
 use crate::error::{DecodeError, Result, refused};
 use crate::passes::constants::Constants;
 use crate::passes::flow::{flow_of_builtin, flow_of_form, flow_of_second_result};
-use crate::virt::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
+use crate::virtual_op::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{Class, Dst, Src};
 use arithmetic::{Builtin, Form, SassStep};
 use program::limits::KERNEL_OPS;

@@ -7,7 +7,7 @@ use crate::error::{self, DecodeError, Result};
 use crate::passes::constants::Constants;
 use crate::passes::finish::{each_target, finish, remove_moves, shape};
 use crate::passes::{order, registers, sync_patterns, validate};
-use crate::virt::{Registers, TRUE};
+use crate::virtual_op::{Registers, TRUE};
 use arithmetic::lanes::CpuLevel;
 use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
 use program::{DeclaredArray, Kernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};

@@ -3,7 +3,7 @@
 use crate::passes::cfg::Cfg;
 use crate::passes::finish::each_target;
 use crate::passes::liveness::Liveness;
-use crate::virt::VirtualOp;
+use crate::virtual_op::VirtualOp;
 use program::OpKind;
 
 /// Rounds; each finds values whose only uses the previous ones removed.

@@ -8,7 +8,7 @@
 
 use super::{Effect, GroupKey, Groups, Member, window};
 use crate::passes::distances::Distances;
-use crate::virt::TRUE;
+use crate::virtual_op::TRUE;
 
 /// A group that may still grow.
 struct OpenGroup {

@@ -5,7 +5,7 @@ use ptx::ast::{RegDecl, Type, Variable};
 
 use crate::error::Result;
 use crate::hash::QuickMap;
-use crate::virt::{Reg, Registers, class_and_bits};
+use crate::virtual_op::{Reg, Registers, class_and_bits};
 
 /// Meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
