@@ -29,6 +29,7 @@ mod tensor;
 mod text;
 mod texture;
 mod variables;
+mod walk;
 mod warp;
 mod wgmma;
 mod wmma;

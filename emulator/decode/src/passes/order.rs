@@ -8,7 +8,7 @@ use ptx::ast::Type;
 
 use crate::operands::{Role, map_registers};
 use crate::passes::constants::Constants;
-use crate::passes::pointers::Pointers;
+use crate::passes::pointers::{Pointers, UniformValue};
 use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{NONE, Src};
 use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
@@ -16,10 +16,10 @@ use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Poi
 /// Bound on the different atomics of a kernel to compare with each other.
 const MAX_ATOMICS: usize = 64;
 
-/// Finds dependences between blocks.
+/// Decides in which order the kernel's blocks must run.
 ///
 /// Removes the destination of an `atom` whose old value is unused: compilers write such.
-pub(crate) fn of_blocks(
+pub(crate) fn decide_block_order(
     ops: &mut [VirtualOp],
     n_registers: usize,
     constants: &Constants,
@@ -77,14 +77,7 @@ struct AtomicProperties {
     bytes: u32,
     signed: bool,
     /// Operand of `inc` and `dec`, if it is the same for all threads.
-    bound: Option<Bound>,
-}
-
-/// A number, or a parameter at an offset.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bound {
-    Number(u32),
-    Param(u32),
+    bound: Option<UniformValue>,
 }
 
 impl AtomicProperties {
@@ -149,7 +142,7 @@ fn order_of_atomics(
     let mut found: Vec<(AtomicProperties, Target)> = Vec::new();
     for (mut kind, addr, operand) in ops.iter().filter_map(of_op) {
         if has_bound(&kind) {
-            kind.bound = pointers.bound(operand);
+            kind.bound = pointers.uniform_value(operand);
         }
         let mut place = pointers.place(addr);
         if found.contains(&(kind, place)) {

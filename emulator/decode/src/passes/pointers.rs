@@ -5,7 +5,6 @@
 
 use crate::operands::{Role, map_registers};
 use crate::passes::constants::Constants;
-use crate::passes::order::Bound;
 use crate::virtual_op::{BitRule, VirtualOp};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, Pointer, window};
@@ -21,9 +20,9 @@ enum PointerValue {
     Number(u64),
     /// An unchanged parameter of four bytes.
     Param(u32),
-    /// A number that is no pointer.
+    /// A number that is not a pointer.
     Plain,
-    /// An address behind a pointer, and its distance.
+    /// An address past a pointer, and its distance.
     Behind(Pointer, Option<i64>),
     /// Any value, addresses included.
     Unknown,
@@ -92,6 +91,15 @@ impl PointerValue {
     }
 }
 
+/// A 32-bit value that is the same for all threads of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UniformValue {
+    Number(u32),
+    /// The kernel parameter at an offset.
+    Param(u32),
+}
+
+/// Values of all registers of a kernel, as far as they are pointers or numbers.
 pub(crate) struct Pointers<'a> {
     constants: &'a Constants,
     values: Vec<PointerValue>,
@@ -127,7 +135,7 @@ impl<'a> Pointers<'a> {
         pointers
     }
 
-    /// Visits each op once. Returns true if a value changed.
+    /// Updates the values written by each op once, and returns whether one changed.
     fn round(&mut self, ops: &mut [VirtualOp]) -> bool {
         let mut changed = false;
         for op in ops {
@@ -220,7 +228,7 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// Pointer and distance of an address.
+    /// Returns the pointer from which an address was computed, and the distance from it.
     pub(crate) fn place(&self, addr: &Addr) -> Option<(Pointer, Option<i64>)> {
         if !addr.wide {
             return None;
@@ -235,12 +243,12 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// A 32-bit operand, if it is the same for all threads.
-    pub(crate) fn bound(&self, src: Src) -> Option<Bound> {
+    /// Returns the value of a 32-bit operand, if it is the same for all threads.
+    pub(crate) fn uniform_value(&self, src: Src) -> Option<UniformValue> {
         match self.source(src, Class::Bits32) {
-            Unset => Some(Bound::Number(0)),
-            Number(value) => Some(Bound::Number(value as u32)),
-            Param(offset) => Some(Bound::Param(offset)),
+            Unset => Some(UniformValue::Number(0)),
+            Number(value) => Some(UniformValue::Number(value as u32)),
+            Param(offset) => Some(UniformValue::Param(offset)),
             _ => None,
         }
     }

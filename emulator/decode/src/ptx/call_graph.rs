@@ -3,14 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ptx::ast::{
-    Function, FunctionKind, Initializer, Instruction, Item, Operand, Space, Statement, Type, Variable,
-};
+use ptx::ast::{Function, Space, Statement, Type, Variable};
 
 use crate::error::{Result, unsupported};
-use crate::ptx::index::{
-    Index, for_each_instruction, for_each_name, for_each_variable, n_statements, size_of,
-};
+use crate::ptx::index::{Index, size_of};
+use crate::ptx::walk::{CallParts, for_each_instruction, n_statements};
 use crate::virtual_op::class_and_bits;
 use arithmetic::lanes::Class;
 use program::limits::STATEMENT_STEPS;
@@ -55,7 +52,7 @@ fn passed(v: &Variable) -> Result<Passed> {
     Ok(Passed::Memory(size_of(v)?.unwrap_or(0)))
 }
 
-/// Functions that a kernel reaches.
+/// The functions that a kernel reaches.
 #[derive(Debug)]
 pub(crate) struct Reach<'a> {
     /// The kernel comes first.
@@ -64,82 +61,6 @@ pub(crate) struct Reach<'a> {
     pub(crate) recursive: HashSet<&'a str>,
     /// Functions that calls through addresses can reach.
     pub(crate) targets: Vec<&'a Function>,
-}
-
-/// Parts of `call (returns), function, (arguments), prototype;`. Only the function is mandatory.
-pub(crate) struct CallParts<'a> {
-    pub(crate) returns: &'a [Operand],
-    pub(crate) callee: Option<&'a str>,
-    pub(crate) arguments: &'a [Operand],
-    pub(crate) prototype: Option<&'a str>,
-}
-
-impl<'a> CallParts<'a> {
-    pub(crate) fn of(instruction: &'a Instruction) -> Self {
-        let mut operands = instruction.operands.iter().peekable();
-        let list = |operands: &mut std::iter::Peekable<std::slice::Iter<'a, Operand>>| match operands.peek() {
-            Some(Operand::List(list)) => {
-                operands.next();
-                &list[..]
-            }
-            _ => &[],
-        };
-        let returns = list(&mut operands);
-        let name = |operand: Option<&'a Operand>| match operand {
-            Some(Operand::Name(name)) => Some(name.as_str()),
-            _ => None,
-        };
-        let callee = name(operands.next());
-        let arguments = list(&mut operands);
-        Self { returns, callee, arguments, prototype: name(operands.next()) }
-    }
-}
-
-/// Functions whose addresses a module takes, in text order.
-pub(crate) fn addressed<'a>(
-    module: &'a [Item],
-    function: impl Fn(&str) -> Option<&'a Function>,
-) -> Vec<&'a Function> {
-    let mut found: Vec<&'a Function> = Vec::new();
-    let mut known: HashSet<&str> = HashSet::new();
-    let mut see = |name: &str| {
-        if let Some(f) = function(name)
-            && f.kind == FunctionKind::Func
-            && f.body.is_some()
-            && known.insert(&f.name)
-        {
-            found.push(f);
-        }
-    };
-    for item in module {
-        match item {
-            Item::Variable(v) => v.init.iter().for_each(|init| symbols(init, &mut see)),
-            Item::Function(f) => {
-                let body = f.body.as_deref().unwrap_or_default();
-                for_each_variable(body, &mut |v| {
-                    v.init.iter().for_each(|init| symbols(init, &mut see));
-                });
-                for_each_instruction(body, &mut |instruction| {
-                    if instruction.opcode != "call" {
-                        instruction.operands.iter().for_each(|operand| for_each_name(operand, &mut see));
-                        return;
-                    }
-                    let parts = CallParts::of(instruction);
-                    parts.arguments.iter().for_each(|operand| for_each_name(operand, &mut see));
-                });
-            }
-            Item::Alias { .. } | Item::Pragma(..) | Item::Section(..) => {}
-        }
-    }
-    found
-}
-
-fn symbols(init: &Initializer, see: &mut dyn FnMut(&str)) {
-    match init {
-        Initializer::List(list) => list.iter().for_each(|inner| symbols(inner, see)),
-        Initializer::Symbol { name, .. } => see(name),
-        _ => {}
-    }
 }
 
 /// Target of a call: a function, or any function with a signature.
@@ -212,7 +133,7 @@ impl<'a> Graph<'a, '_> {
         Ok(())
     }
 
-    /// Nodes that lie on a cycle, by Tarjan's algorithm.
+    /// Returns for each node whether it lies on a cycle, by Tarjan's algorithm.
     fn on_cycles(&self) -> Vec<bool> {
         const UNSEEN: u32 = u32::MAX;
         let n = self.nodes.len();
@@ -258,7 +179,7 @@ impl<'a> Graph<'a, '_> {
 }
 
 impl<'a> Index<'a> {
-    /// Functions that `kernel` can call, directly or through others.
+    /// Finds the functions that `kernel` can call, directly or through others.
     pub(crate) fn reach(&self, kernel: &'a Function) -> Result<Reach<'a>> {
         let mut graph = Graph { index: self, nodes: Vec::new(), known: HashMap::new(), edges: Vec::new() };
         graph.node(Node::Function(&kernel.name), Some(kernel));
@@ -286,7 +207,7 @@ impl<'a> Index<'a> {
         Ok(reach)
     }
 
-    /// Prototypes in a body, nested blocks included.
+    /// Lists the prototypes in a body, nested blocks included.
     fn signatures(&self, body: &'a [Statement]) -> Result<Vec<Signature>> {
         let mut found = HashSet::new();
         let mut list = Vec::new();

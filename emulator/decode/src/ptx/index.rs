@@ -3,9 +3,9 @@
 use std::cell::OnceCell;
 
 use ptx::Span;
-use ptx::ast::{Function, FunctionKind, Instruction, Item, Module, Operand, Space, Statement, Variable};
+use ptx::ast::{Function, FunctionKind, Item, Module, Space, Variable};
 
-use super::call_graph;
+use super::walk::addressed_functions;
 use crate::error::{Result, invalid, unsupported};
 use crate::hash::QuickMap;
 use program::limits::Account;
@@ -31,7 +31,7 @@ pub(crate) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// True if the module is compiled for this target alone, such as `sm_90a`.
+    /// Returns whether the module is compiled for this target alone, such as `sm_90a`.
     pub(crate) fn is_for(&self, target: &str) -> bool {
         self.module.target.iter().any(|word| word == target)
     }
@@ -86,22 +86,23 @@ impl<'a> Index<'a> {
         self.variables.get(name).copied()
     }
 
+    /// Returns the functions whose addresses the module takes.
     pub(crate) fn addressed(&self) -> impl Iterator<Item = &'a Function> {
         let numbers = self.addressed.get_or_init(|| {
-            let found = call_graph::addressed(&self.module.items, |name| self.function(name));
+            let found = addressed_functions(&self.module.items, |name| self.function(name));
             let number = |function: &&Function| self.numbers.get(function.name.as_str()).copied();
             found.iter().filter_map(number).collect()
         });
         { numbers }.iter().filter_map(|&number| self.function(self.names[number as usize]))
     }
 
-    /// Address of a function, which is not in memory.
+    /// Returns the address of a function. No memory is there.
     pub(crate) fn address_of(&self, function: &Function) -> u64 {
         let number = self.numbers.get(function.name.as_str()).copied().unwrap_or(0);
         window::CODE + FUNCTION_BYTES * (1 + u64::from(number))
     }
 
-    /// Address of a function that can be called through it.
+    /// Returns the address of a function that can be called through it.
     pub(crate) fn callable(&self, function: &Function, span: Span) -> Result<u64> {
         let name = &function.name;
         if function.kind == FunctionKind::Entry {
@@ -117,63 +118,7 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Calls `f` for each statement, nested blocks included.
-fn for_each_statement<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Statement)) {
-    let mut stack = vec![body.iter()];
-    while let Some(top) = stack.last_mut() {
-        let Some(statement) = top.next() else {
-            stack.pop();
-            continue;
-        };
-        f(statement);
-        if let Statement::Block(inner) = statement {
-            stack.push(inner.iter());
-        }
-    }
-}
-
-/// Calls `f` for each instruction, nested blocks included.
-pub(crate) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Instruction)) {
-    for_each_statement(body, &mut |statement| {
-        if let Statement::Instruction(instruction) = statement {
-            f(instruction);
-        }
-    });
-}
-
-/// Calls `f` for each variable declared in a body, nested blocks included.
-pub(crate) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
-    for_each_statement(body, &mut |statement| {
-        if let Statement::Variable(variable) = statement {
-            f(variable);
-        }
-    });
-}
-
-/// Number of statements of a function, nested blocks included.
-pub(crate) fn n_statements(function: &Function) -> u64 {
-    let mut n = 1;
-    for_each_statement(function.body.as_deref().unwrap_or_default(), &mut |_| n += 1);
-    n
-}
-
-pub(crate) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)) {
-    match operand {
-        Operand::Name(name) | Operand::NotPred(name) | Operand::NameOffset { name, .. } => f(name),
-        Operand::Address { base: Some(name), .. } | Operand::Component(name, _) => f(name),
-        Operand::Vector(list) | Operand::List(list) => list.iter().for_each(|o| for_each_name(o, f)),
-        Operand::Pair(a, b) => {
-            for_each_name(a, f);
-            for_each_name(b, f);
-        }
-        Operand::Texture { handles, coordinates } => {
-            handles.iter().chain(coordinates).for_each(|o| for_each_name(o, f));
-        }
-        Operand::Address { base: None, .. } | Operand::Immediate(_) => {}
-    }
-}
-
-/// Bytes of a variable; `None` if its first dimension is left open.
+/// Returns the bytes of a variable; `None` if its first dimension is left open.
 pub(crate) fn size_of(variable: &Variable) -> Result<Option<u64>> {
     let too_big = |span: Span| invalid(span, format!("`{}` is too big", variable.name));
     let mut bytes = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
@@ -187,7 +132,7 @@ pub(crate) fn size_of(variable: &Variable) -> Result<Option<u64>> {
     Ok(Some(bytes))
 }
 
-/// Alignment of a variable: as written, or natural.
+/// Returns the alignment of a variable: as written, or natural.
 pub(crate) fn align_of(variable: &Variable) -> Result<u32> {
     let natural = variable.ty.bytes().max(1) * variable.vector.max(1);
     let align = variable.align.unwrap_or(natural);
@@ -200,7 +145,7 @@ pub(crate) fn align_of(variable: &Variable) -> Result<u32> {
     Ok(align.max(variable.ty.bytes().max(1)))
 }
 
-/// True if the launch determines the variable's size.
+/// Returns whether the launch determines the variable's size.
 pub(crate) fn is_dynamic(variable: &Variable) -> bool {
     variable.space == Space::Shared && matches!(variable.dims.first(), Some(None))
 }

@@ -53,7 +53,7 @@ pub(crate) fn kernel(
     let own = activations.base;
     let special: Vec<u32> = lower.specials.values().copied().chain(own).collect();
     // This removes unused results of atomics, which `atomics::forms` relies on.
-    let order = order::of_blocks(&mut ops, registers.classes.len(), &lower.constants, &special);
+    let order = order::decide_block_order(&mut ops, registers.classes.len(), &lower.constants, &special);
 
     let cfg = Cfg::new(&ops);
     reconverge(&mut ops, &cfg);

@@ -5,9 +5,8 @@ use std::collections::{HashMap, HashSet};
 use ptx::ast::{Function, Space, Type, Variable};
 
 use crate::error::{Result, invalid, unsupported};
-use crate::ptx::index::{
-    Index, align_of, for_each_instruction, for_each_name, for_each_variable, is_dynamic, size_of,
-};
+use crate::ptx::index::{Index, align_of, is_dynamic, size_of};
+use crate::ptx::walk::{for_each_instruction, for_each_name, for_each_variable};
 use program::{DeclaredArray, Param, SHARED_BASE, SHARED_GUARD};
 
 /// Static shared memory that any device has, with opt-in.

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use ptx::ast::{Immediate, Initializer, Item, Linkage, Module, Space, Type, Variable};
 
 use crate::error::{Result, invalid, unsupported};
-use crate::ptx::index::{Index, align_of, for_each_variable, size_of};
+use crate::ptx::index::{Index, align_of, size_of};
+use crate::ptx::walk::for_each_variable;
 use program::limits::Account;
 
 /// A `.global` or `.const` variable of a module.

@@ -6,8 +6,8 @@ use ptx::ast::{Function, Operand, Space, Type, Variable};
 
 use super::Lower;
 use crate::error::Result;
-use crate::ptx::index::{for_each_instruction, for_each_name, for_each_variable};
 use crate::ptx::scope::Binding;
+use crate::ptx::walk::{for_each_instruction, for_each_name, for_each_variable};
 use crate::virtual_op::{Reg, class_and_bits};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};

@@ -129,7 +129,7 @@ fn kernel(
     }
     let n_registers = lower.registers.classes.len();
     let special: Vec<u32> = lower.specials.values().copied().collect();
-    let order = order::of_blocks(&mut ops, n_registers, &lower.constants, &special);
+    let order = order::decide_block_order(&mut ops, n_registers, &lower.constants, &special);
     sync_patterns::classify(&mut ops, n_registers, &lower.instrs);
     let too_big = || error::refused(format!("a kernel as big as `{}`", code.name));
     let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
