@@ -59,7 +59,7 @@ pub fn decode_within(
         if function.kind != FunctionKind::Entry || function.body.is_none() {
             continue;
         }
-        match ptx::kernel::kernel(&index, symbols, level, function) {
+        match ptx::kernel::decode_kernel(&index, symbols, level, function) {
             Ok(kernel) => kernels.push(kernel),
             Err(DecodeError::Unsupported(what)) => {
                 for one in what {

@@ -162,7 +162,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a kernel; `params` are its parameters with their offsets.
-    pub(super) fn kernel(&mut self, kernel: &'a Function, params: &[(&'a str, u32)]) -> Result<()> {
+    pub(super) fn lower_kernel(&mut self, kernel: &'a Function, params: &[(&'a str, u32)]) -> Result<()> {
         let mut scope = Scope::default();
         for &(name, offset) in params {
             scope.bind(name, Binding::Param(offset));
@@ -172,7 +172,7 @@ impl<'a> Lower<'a> {
         let body = kernel.body.as_deref().unwrap_or_default();
         self.addressed = params::addressed(kernel);
         self.scopes.push(scope);
-        self.block(body)?;
+        self.lower_block(body)?;
         self.scopes.pop();
 
         let falls_out = match self.ops.last() {
@@ -195,11 +195,11 @@ impl<'a> Lower<'a> {
             self.first = false;
             self.emit(OpKind::Exit)?;
         }
-        self.bodies()
+        self.lower_called_functions()
     }
 
     /// Lowers the statements of one pair of braces.
-    pub(super) fn block(&mut self, body: &'a [Statement]) -> Result<()> {
+    pub(super) fn lower_block(&mut self, body: &'a [Statement]) -> Result<()> {
         self.depth += 1;
         self.depth_in_function += 1;
         refuse_if!(self.depth > 4 * MAX_DEPTH, unsupported(self.span, "nesting as deep as this"));
@@ -239,7 +239,7 @@ impl<'a> Lower<'a> {
                 }
                 Statement::Instruction(instruction) => {
                     let last = at + 1 == body.len();
-                    match self.instruction(instruction, last) {
+                    match self.lower_instruction(instruction, last) {
                         Err(DecodeError::Unsupported(what))
                             if self.refused.len() < REFUSALS && self.ops.len() < KERNEL_OPS =>
                         {
@@ -258,7 +258,7 @@ impl<'a> Lower<'a> {
                     }
                 }
                 Statement::Variable(variable) => self.variable(variable)?,
-                Statement::Block(inner) => self.block(inner)?,
+                Statement::Block(inner) => self.lower_block(inner)?,
                 Statement::Loc(loc) => {
                     // Compilers write line 0 for "nowhere in particular".
                     self.loc = (loc.line != 0).then_some(SourceLoc {
@@ -307,7 +307,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers an instruction. `last`: it ends its block.
-    fn instruction(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
+    fn lower_instruction(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
         self.begin(instruction)?;
         (self.guard, self.negated) = (TRUE, false);
         if let Some(guard) = &instruction.guard {
@@ -315,7 +315,7 @@ impl<'a> Lower<'a> {
             self.negated = guard.negated;
         }
         let start = self.ops.len();
-        self.family(instruction, last)?;
+        self.lower_by_opcode(instruction, last)?;
         // Acquire and release order the accesses around them, as a fence does.
         if matches!(instruction.opcode.as_str(), "ld" | "st" | "atom" | "red")
             && ["acquire", "release", "acq_rel"].iter().any(|order| instruction.has(order))
@@ -329,7 +329,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn family(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
+    fn lower_by_opcode(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
         match instruction.opcode.as_str() {
             "mov" => self.mov(instruction),
             "ld" | "ldu" => self.load(instruction),
@@ -407,7 +407,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Branches around what follows where the guard does not hold; returns the label to place behind it.
+    /// Branches around what follows where the guard does not hold; returns the label to place after it.
     fn branch_around(&mut self) -> Result<Option<u32>> {
         if self.guard == TRUE {
             return Ok(None);

@@ -26,7 +26,7 @@ use sass::instruction::{Operand, Register, Value};
 use sass::operation::{Modifier, Operation};
 use sass::{Instruction, Segment};
 
-use crate::error::Result;
+use crate::error::{Result, refused};
 use crate::passes::constants::Constants;
 use crate::virtual_op::{FALSE, Registers, TRUE, VirtualOp};
 use arithmetic::lanes::{CpuLevel, Src};
@@ -44,6 +44,7 @@ pub struct Segments {
     pub addresses: Vec<u8>,
     /// Contents of bank 2 (jump tables), by kernel.
     pub tables: Vec<Vec<u8>>,
+    /// Address of bank 3, the constants of the program.
     pub constants: Option<u64>,
     /// Addresses of bank 2 of each kernel, and of bank 4.
     pub fixed: HashMap<Segment, u64>,
@@ -59,10 +60,10 @@ struct Lower<'a> {
     /// Offset of the parameters in constant bank 0.
     first_parameter: u32,
     code: &'a [Instruction],
-    /// True for each `BSYNC` in front of a reconvergence point of its barrier.
-    meeting_places: Vec<bool>,
+    /// Whether an instruction is a `BSYNC` in front of a reconvergence point of its barrier.
+    reconverging_syncs: Vec<bool>,
     /// Reconvergence point of each barrier, by instruction.
-    meetings: convergence::Meetings,
+    reconvergence: convergence::Reconvergence,
 
     ops: Vec<VirtualOp>,
     instrs: Vec<InstrInfo>,
@@ -70,7 +71,7 @@ struct Lower<'a> {
     constants: Constants,
     specials: BTreeMap<Special, u32>,
     lines: HashMap<LineId, u32>,
-    /// Keyed by number, and true for uniform ones.
+    /// By number, and whether it is a uniform one.
     predicates: HashMap<(u8, bool), u32>,
     /// 64-bit copies of pairs of lines, valid since the last label.
     pairs: HashMap<LineId, Src>,
@@ -89,7 +90,49 @@ struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// True for each jump target.
+    /// Prepares the lowering of a kernel, the one with this number in its module.
+    fn new(
+        kernel: &'a sass::Kernel,
+        number: usize,
+        segments: &'a Segments,
+        level: CpuLevel,
+        account: &'a Account,
+    ) -> Result<Self> {
+        let code = &kernel.instructions[..];
+        let Some(first) = code.first() else {
+            return Err(refused(format!("the empty kernel `{}`", kernel.name)));
+        };
+        Ok(Lower {
+            name: &kernel.name,
+            level,
+            account,
+            segments,
+            number,
+            first_parameter: kernel.parameter_base,
+            code,
+            reconverging_syncs: convergence::reconverging_syncs(code),
+            reconvergence: convergence::Reconvergence::new(code, account)?,
+            ops: Vec::new(),
+            instrs: Vec::new(),
+            registers: Registers::new(),
+            constants: Constants::default(),
+            specials: BTreeMap::new(),
+            lines: HashMap::new(),
+            predicates: HashMap::new(),
+            pairs: HashMap::new(),
+            shared_subword: false,
+            reduced: None,
+            instruction: first,
+            address: 0,
+            guard: TRUE,
+            negated: false,
+            instr: 0,
+            first: true,
+            taken: parts::TakenParts::default(),
+        })
+    }
+
+    /// Returns for each instruction, and the end, whether a jump leads there.
     fn labels(&self) -> Vec<bool> {
         let mut labels = vec![false; self.code.len() + 1];
         for (at, instruction) in self.code.iter().enumerate() {
@@ -110,20 +153,20 @@ impl<'a> Lower<'a> {
         labels
     }
 
-    /// Number of the instruction at an address; at the end, one more than the last.
+    /// Returns the number of the instruction at an address; at the end, one more than the last.
     fn place_of(&self, address: i64) -> Option<u32> {
         let address = u32::try_from(address).ok().filter(|address| address.is_multiple_of(BYTES))?;
         Some(address / BYTES).filter(|&place| place as usize <= self.code.len())
     }
 
-    /// Target of a return to each instruction.
+    /// Returns the target of a return to each instruction.
     fn return_places(&self) -> Box<[u32]> {
         let end = self.code.len() as u32;
-        let behind_a_call = |at: usize| at > 0 && self.code[at - 1].operation == Operation::Call;
-        (0..self.code.len()).map(|at| if behind_a_call(at) { at as u32 } else { end }).collect()
+        let follows_a_call = |at: usize| at > 0 && self.code[at - 1].operation == Operation::Call;
+        (0..self.code.len()).map(|at| if follows_a_call(at) { at as u32 } else { end }).collect()
     }
 
-    /// Target of a branch that adds an entry of the jump tables to `base`, by the instruction it names.
+    /// Returns the target of a branch that adds an entry of the jump tables to `base`, by the instruction it names.
     fn places_in_tables(&self, base: i64) -> Box<[u32]> {
         let end = self.code.len() as u32;
         let mut places = vec![end; self.code.len()];
@@ -139,15 +182,16 @@ impl<'a> Lower<'a> {
         places.into()
     }
 
-    /// Reconvergence point of this instruction's barrier.
-    fn meeting_of_barrier(&self) -> Option<u32> {
+    /// Returns the reconvergence point of this instruction's barrier.
+    fn reconvergence_point(&self) -> Option<u32> {
         let barrier = self.instruction.operands.iter().find_map(|operand| match operand.value {
             Value::Barrier(barrier) => Some(barrier),
             _ => None,
         });
-        self.meetings.of(self.instr, barrier?)
+        self.reconvergence.point_of(self.instr, barrier?)
     }
 
+    /// Starts an instruction: records its text and source, and reads its guard.
     fn begin(&mut self, instruction: &'a Instruction, at: u32, source: Option<SourceLoc>) -> Result<()> {
         let text = instruction.to_string();
         self.account.bytes(text.len() as u64 + INSTR_BYTES)?;
@@ -177,7 +221,7 @@ impl<'a> Lower<'a> {
         if self.first { self.emit(OpKind::Nop) } else { Ok(()) }
     }
 
-    /// Four bytes of a constant bank that no program can change.
+    /// Reads four bytes of a constant bank that no program can change.
     fn fixed_word(&self, bank: u8, offset: u32) -> Option<u32> {
         let bytes = match bank {
             2 => self.segments.tables.get(self.number)?,

@@ -282,8 +282,8 @@ impl<'a> Lower<'a> {
         *self.activations.shared.entry((result, at, class as u8)).or_insert_with(|| registers.fresh(class))
     }
 
-    /// Lowers called functions behind the kernel, until none is missing.
-    pub(super) fn bodies(&mut self) -> Result<()> {
+    /// Lowers the called functions after the kernel, until none is missing.
+    pub(super) fn lower_called_functions(&mut self) -> Result<()> {
         let kernel_bytes = self.local_bytes;
         let mut at = 0;
         while at < self.activations.bodies.len() {
@@ -346,7 +346,7 @@ impl<'a> Lower<'a> {
         let end = self.fresh_label();
         self.return_label = Some(end);
         (self.depth, self.depth_in_function) = (0, 0);
-        self.block(function.body.as_deref().unwrap_or_default())?;
+        self.lower_block(function.body.as_deref().unwrap_or_default())?;
         self.place(end);
         self.return_label = None;
         self.scopes.clear();

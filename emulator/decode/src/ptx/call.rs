@@ -101,7 +101,7 @@ impl<'a> Lower<'a> {
         let end = self.fresh_label();
         let outer_return = self.return_label.replace(end);
         let outer_depth = std::mem::replace(&mut self.depth_in_function, 0);
-        self.block(function.body.as_deref().unwrap_or_default())?;
+        self.lower_block(function.body.as_deref().unwrap_or_default())?;
         self.place(end);
         self.depth_in_function = outer_depth;
         self.return_label = outer_return;

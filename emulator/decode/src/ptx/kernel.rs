@@ -13,97 +13,45 @@ use crate::operands;
 use crate::passes::cfg::{Cfg, OUTSIDE};
 use crate::passes::finish::{each_target, finish, moves_nothing, remove_moves, shape};
 use crate::passes::liveness::Liveness;
+use crate::passes::registers::Allocation;
 use crate::passes::{atomics, fragments, in_flight, merge, order, registers, sync_patterns, validate};
 use crate::virtual_op::{FALSE, Registers, VirtualOp};
 use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
-use program::{ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED, Unset};
+use program::{
+    BlockOrder, Calls, ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED, Unset,
+};
 
-pub(crate) fn kernel(
+/// Decodes a kernel: lowers its text, runs the passes, and gives registers their places.
+pub(crate) fn decode_kernel(
     index: &Index,
     symbols: &Symbols,
     level: CpuLevel,
     function: &Function,
 ) -> Result<Kernel> {
-    let directive = |name: &str| {
-        let found = function.directives.iter().find(|(n, _)| n.trim_start_matches('.') == name);
-        found.map(|(_, numbers)| &numbers[..])
-    };
-    let first = |name: &str| directive(name).and_then(|numbers| numbers.first().copied());
-    let three = |numbers: &[u32]| std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1));
-
-    if directive("blocksareclusters").is_some() {
+    if directive(function, "blocksareclusters").is_some() {
         return Err(unsupported(function.span, "a grid that is counted in clusters (`.blocksareclusters`)"));
     }
-
     let reached = index.reach(function)?;
     let shared = SharedLayout::new(index, &reached.functions)?;
     let (params, param_bytes) = layout::params(function)?;
     let mut lower = Lower::new(index, symbols, level, &shared, &reached);
     let named: Vec<(&str, u32)> =
         function.params.iter().zip(&params).map(|(v, p)| (v.name.as_str(), p.offset)).collect();
-    lower.kernel(function, &named)?;
+    lower.lower_kernel(function, &named)?;
     refuse_if!(!lower.refused.is_empty(), DecodeError::Unsupported(lower.refused));
-
     resolve_labels(&mut lower)?;
-    let Lower { mut ops, registers, mut instrs, starts, activations, .. } = lower;
-    sort_instructions(&mut ops, &mut instrs, &starts);
+    sort_instructions(&mut lower.ops, &mut lower.instrs, &lower.starts);
 
-    // The start of a frame is unknown at decode, and differs between lanes.
-    let own = activations.base;
-    let special: Vec<u32> = lower.specials.values().copied().chain(own).collect();
-    // This removes unused results of atomics, which `atomics::forms` relies on.
-    let order = order::decide_block_order(&mut ops, registers.classes.len(), &lower.constants, &special);
+    let (cfg, order) = run_passes(&mut lower);
+    let (live, allocation) = allocate_registers(&mut lower, &cfg, function)?;
+    let placed = place_registers(&mut lower, &cfg, &live, &allocation)?;
 
-    let cfg = Cfg::new(&ops);
-    reconverge(&mut ops, &cfg);
-    fragments::compare(&mut ops, &cfg.starts, &instrs);
-    let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
-    merge::merge(&mut ops, &cfg, &lower.constants, registers.classes.len(), &special, &mut instrs);
-    sync_patterns::classify(&mut ops, registers.classes.len(), &instrs);
-    let varying: Vec<u32> = lower
-        .specials
-        .iter()
-        .filter(|(special, _)| special.varies_in_a_warp())
-        .map(|(_, &register)| register)
-        .chain(own)
-        .collect();
-    atomics::forms(&mut ops, &lower.constants, registers.classes.len(), &varying, &mut instrs);
-    let mut live = Liveness::new(&mut ops, &cfg, registers.classes.len()).ok_or_else(too_big)?;
-    let pinned: Vec<u32> = { &special }.iter().copied().chain(activations.pinned()).collect();
-    if !activations.sites.is_empty() {
-        live.pin(&pinned, ops.len());
-    }
-    index.account.steps(live.n_pairs as u64)?;
-    let allocation = registers::allocate(&mut ops, &live, &registers.classes, index.account)?;
-    if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
-        return Err(unsupported(
-            function.span,
-            format!("`{}` with {} registers in use at once", function.name, allocation.n_lines),
-        ));
-    }
-    let place = |register: &u32| allocation.place[*register as usize];
-    let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
-    let lowered = frames::Lowered {
-        ops: &ops,
-        labels: &lower.labels,
-        live: &live,
-        allocation: &allocation,
-        classes: &registers.classes,
-        variables: lower.local_bytes,
+    let first = |name| directive(function, name).and_then(|numbers| numbers.first().copied());
+    let three = |name| {
+        let numbers = directive(function, name)?;
+        Some(std::array::from_fn(|i| numbers.get(i).copied().unwrap_or(1)))
     };
-    let mut calls = frames::calls(&activations, &lowered, &pinned, index)?;
-    let unset = unset(&mut ops, &live.at_entry, &pinned, &registers, &allocation.place);
-    let mut touches = in_flight::touches(&mut ops, &allocation.place, registers.classes.len());
-    let mut unfenced = in_flight::unfenced(&mut ops, &cfg, &instrs, &allocation.place);
-    for op in &mut ops {
-        registers::rewrite(op, &allocation);
-    }
-    let is_kept = |op: &VirtualOp| op.first || !moves_nothing(op);
-    in_flight::keep(&mut touches, &ops, is_kept);
-    in_flight::keep(&mut unfenced, &ops, is_kept);
-    remove_moves(&mut ops, calls.as_deref_mut());
-
     let reserved = lower.reserved_shared.then(|| DeclaredArray {
         name: "%reserved_smem".to_owned(),
         offset: RESERVED.0,
@@ -112,15 +60,16 @@ pub(crate) fn kernel(
         element: 1,
         dims: vec![u64::from(RESERVED.1 - RESERVED.0)],
     });
+    let place = |register: &u32| allocation.place[*register as usize];
     let kernel = Kernel {
         name: function.name.clone(),
-        ops: ops.iter().map(finish).collect(),
-        instrs,
+        ops: lower.ops.iter().map(finish).collect(),
+        instrs: lower.instrs,
         n_lines: allocation.n_lines,
         n_preds: allocation.n_preds,
         consts: lower.constants.lines,
         shared_consts: lower.constants.shared,
-        specials,
+        specials: lower.specials.iter().map(|(&special, register)| (special, place(register))).collect(),
         params,
         param_bytes,
         shared_static_bytes: shared.static_bytes,
@@ -129,29 +78,119 @@ pub(crate) fn kernel(
         shared: reserved.into_iter().chain(shared.arrays.iter().cloned()).collect(),
         local_bytes: lower.local_bytes,
         local: lower.local,
-        max_threads: directive("maxntid").map(three),
+        max_threads: three("maxntid"),
         max_registers: first("maxnreg"),
-        required_threads: directive("reqntid").map(three),
+        required_threads: three("reqntid"),
         cluster: ClusterDirectives {
-            required: directive("reqnctapercluster").map(three),
+            required: three("reqnctapercluster"),
             most: first("maxclusterrank"),
-            explicit: directive("explicitcluster").is_some(),
+            explicit: directive(function, "explicitcluster").is_some(),
         },
         min_blocks_per_sm: first("minnctapersm"),
         order,
         shared_subword: lower.shared_subword,
-        calls,
-        shapes: ops.iter().map(shape).collect(),
+        calls: placed.calls,
+        shapes: lower.ops.iter().map(shape).collect(),
         machine_code: false,
-        in_flight: touches.map(|touches| Box::new(InFlight { touches, unfenced })),
-        unset,
+        in_flight: placed.in_flight,
+        unset: placed.unset,
     };
-    validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
+    validate::validate(&kernel, &mut lower.ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
 }
 
-/// Registers that are live on entry and never initialised.
-fn unset(
+/// Returns the numbers of a directive of a kernel, such as `.maxntid 128, 1, 1`.
+fn directive<'f>(function: &'f Function, name: &str) -> Option<&'f [u32]> {
+    let found = function.directives.iter().find(|(n, _)| n.trim_start_matches('.') == name);
+    found.map(|(_, numbers)| &numbers[..])
+}
+
+/// Registers with a value that no operation writes: special ones, and the start of a frame, which is unknown at decode
+/// and differs between lanes.
+fn preset_registers(lower: &Lower) -> Vec<u32> {
+    lower.specials.values().copied().chain(lower.activations.base).collect()
+}
+
+/// [`preset_registers`], and those that calls pass values in: they keep their places in the whole kernel.
+fn pinned_registers(lower: &Lower) -> Vec<u32> {
+    preset_registers(lower).into_iter().chain(lower.activations.pinned()).collect()
+}
+
+/// Runs the passes over virtual registers, and returns the order that the kernel's blocks need.
+fn run_passes(lower: &mut Lower) -> (Cfg, BlockOrder) {
+    let preset = preset_registers(lower);
+    let n_registers = lower.registers.classes.len();
+    let Lower { ops, instrs, constants, .. } = lower;
+    // This removes unused results of atomics, which `atomics::forms` relies on.
+    let order = order::decide_block_order(ops, n_registers, constants, &preset);
+    let cfg = Cfg::new(ops);
+    reconverge(ops, &cfg);
+    fragments::compare(ops, &cfg.starts, instrs);
+    merge::merge(ops, &cfg, constants, n_registers, &preset, instrs);
+    sync_patterns::classify(ops, n_registers, instrs);
+    let varying = lower.specials.iter().filter(|(special, _)| special.varies_in_a_warp());
+    let varying: Vec<u32> = varying.map(|(_, &register)| register).chain(lower.activations.base).collect();
+    atomics::forms(ops, constants, n_registers, &varying, instrs);
+    (cfg, order)
+}
+
+/// Assigns a place to each virtual register.
+fn allocate_registers(lower: &mut Lower, cfg: &Cfg, function: &Function) -> Result<(Liveness, Allocation)> {
+    let classes = &lower.registers.classes;
+    let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
+    let mut live = Liveness::new(&mut lower.ops, cfg, classes.len()).ok_or_else(too_big)?;
+    if !lower.activations.sites.is_empty() {
+        let pinned = pinned_registers(lower);
+        live.pin(&pinned, lower.ops.len());
+    }
+    let account = lower.index.account;
+    account.steps(live.n_pairs as u64)?;
+    let allocation = registers::allocate(&mut lower.ops, &live, &lower.registers.classes, account)?;
+    if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
+        return Err(unsupported(
+            function.span,
+            format!("`{}` with {} registers in use at once", function.name, allocation.n_lines),
+        ));
+    }
+    Ok((live, allocation))
+}
+
+/// Facts about a kernel that refer to the places of its registers.
+struct Placed {
+    calls: Option<Box<Calls>>,
+    in_flight: Option<Box<InFlight>>,
+    unset: Vec<Unset>,
+}
+
+/// Replaces virtual registers by their places, and removes the moves that do nothing then.
+fn place_registers(lower: &mut Lower, cfg: &Cfg, live: &Liveness, allocation: &Allocation) -> Result<Placed> {
+    let pinned = pinned_registers(lower);
+    let lowered = frames::Lowered {
+        ops: &lower.ops,
+        labels: &lower.labels,
+        live,
+        allocation,
+        classes: &lower.registers.classes,
+        variables: lower.local_bytes,
+    };
+    let mut calls = frames::calls(&lower.activations, &lowered, &pinned, lower.index)?;
+    let Lower { ops, registers, instrs, .. } = lower;
+    let unset = find_unset(ops, &live.at_entry, &pinned, registers, &allocation.place);
+    let mut touches = in_flight::touches(ops, &allocation.place, registers.classes.len());
+    let mut unfenced = in_flight::unfenced(ops, cfg, instrs, &allocation.place);
+    for op in ops.iter_mut() {
+        registers::rewrite(op, allocation);
+    }
+    let is_kept = |op: &VirtualOp| op.first || !moves_nothing(op);
+    in_flight::keep(&mut touches, ops, is_kept);
+    in_flight::keep(&mut unfenced, ops, is_kept);
+    remove_moves(ops, calls.as_deref_mut());
+    let in_flight = touches.map(|touches| Box::new(InFlight { touches, unfenced }));
+    Ok(Placed { calls, in_flight, unset })
+}
+
+/// Finds the registers that are live on entry and never initialised.
+fn find_unset(
     ops: &mut [VirtualOp],
     at_entry: &[u32],
     filled: &[u32],
@@ -191,6 +230,7 @@ fn unset(
     unset
 }
 
+/// Replaces the labels that branches name by the positions of operations.
 fn resolve_labels(lower: &mut Lower) -> Result<()> {
     let n_ops = lower.ops.len() as u32;
     let labels = &lower.labels;

@@ -8,7 +8,7 @@ use super::{Lower, class_of};
 use crate::error::Result;
 use crate::ptx::scope::Binding;
 use arithmetic::lanes::{Class, NONE};
-use program::{Access, MemSpace, OpKind, Order};
+use program::{Access, Addr, MemSpace, OpKind, Order};
 
 /// Parsed modifiers of a load or store.
 struct AccessForm {
@@ -19,7 +19,7 @@ struct AccessForm {
 }
 
 impl<'a> Lower<'a> {
-    fn form(&self, instruction: &Instruction) -> Result<AccessForm> {
+    fn parse_form(&self, instruction: &Instruction) -> Result<AccessForm> {
         let mut form = AccessForm {
             space: space_of(instruction).unwrap_or(MemSpace::Generic),
             ty: Type::Pred,
@@ -52,7 +52,7 @@ impl<'a> Lower<'a> {
         Ok(form)
     }
 
-    /// The two operands; an optional cache policy is ignored, since it changes no results.
+    /// Returns the two operands; an optional cache policy is ignored, since it changes no results.
     fn memory_operands(&self, instruction: &'a Instruction) -> Result<(&'a Operand, &'a Operand)> {
         let policy = instruction.modifiers.iter().any(|m| m.ends_with("::cache_hint"));
         match &instruction.operands[..] {
@@ -63,7 +63,7 @@ impl<'a> Lower<'a> {
     }
 
     pub(super) fn load(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let form = self.form(instruction)?;
+        let form = self.parse_form(instruction)?;
         let (to, from) = self.memory_operands(instruction)?;
         if form.space == MemSpace::Param
             && let Some((reg, bytes)) = self.param_register(from)?
@@ -85,13 +85,14 @@ impl<'a> Lower<'a> {
             self.fits(reg.class, &mut class, form.ty)?;
             *place = reg.id as i32;
         }
-        let wide = class.unwrap_or(class_of(form.ty.bytes())) == Class::Bits64;
+        let class = class.unwrap_or(class_of(form.ty.bytes()));
         let signed = matches!(form.ty, Type::S8 | Type::S16 | Type::S32);
-        self.access(space, form, addr, regs, wide, signed, true)
+        let access = self.access(&form, space, addr, regs, class);
+        self.emit(OpKind::Load(Box::new(Access { signed, ..access })))
     }
 
     pub(super) fn store(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let form = self.form(instruction)?;
+        let form = self.parse_form(instruction)?;
         let (to, from) = self.memory_operands(instruction)?;
         if form.space == MemSpace::Param
             && let Some((reg, bytes)) = self.param_register(to)?
@@ -123,7 +124,8 @@ impl<'a> Lower<'a> {
                 Elements::Registers(list) => list[at].id as i32,
             };
         }
-        self.access(space, form, addr, regs, class == Class::Bits64, false, false)
+        let access = self.access(&form, space, addr, regs, class);
+        self.emit(OpKind::Store(Box::new(access)))
     }
 
     fn elements_of(&mut self, operand: &'a Operand, n: u8) -> Result<Elements<'a>> {
@@ -149,25 +151,23 @@ impl<'a> Lower<'a> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the fields of an access, once")]
+    /// Builds an access to registers of `class`, which does not extend the sign. Notes its width for the race checks.
     fn access(
         &mut self,
+        form: &AccessForm,
         space: MemSpace,
-        form: AccessForm,
-        addr: program::Addr,
+        addr: Addr,
         regs: [i32; 8],
-        wide: bool,
-        signed: bool,
-        load: bool,
-    ) -> Result<()> {
-        let AccessForm { ty, n, order, .. } = form;
+        class: Class,
+    ) -> Access {
+        let &AccessForm { ty, n, order, .. } = form;
         let element = ty.bytes() as u8;
         self.shared_subword |= element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic);
-        let access = Box::new(Access { space, addr, element, n, regs, wide, signed, order });
-        self.emit(if load { OpKind::Load(access) } else { OpKind::Store(access) })
+        let wide = class == Class::Bits64;
+        Access { space, addr, element, n, regs, wide, signed: false, order }
     }
 
-    /// Register of a call's parameter, if it is kept in one.
+    /// Returns the register of a call's parameter, with its size, if it is kept in one.
     fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
         let Operand::Address { base: Some(name), offset } = operand else { return Ok(None) };
         match self.find(name)? {

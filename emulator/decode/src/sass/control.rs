@@ -99,20 +99,20 @@ impl Lower<'_> {
         self.emit(OpKind::Converge { meet })
     }
 
-    /// `BSYNC`. Lanes reconverge behind it, so it needs no operation; it is refused without a `BSSY`.
+    /// `BSYNC`. Lanes reconverge after it, so it needs no operation; it is refused without a `BSSY`.
     pub(super) fn meet(&mut self) -> Result<()> {
-        refuse_if!(!self.is_always() || !self.meeting_places[self.instr as usize], self.unsupported());
+        refuse_if!(!self.is_always() || !self.reconverging_syncs[self.instr as usize], self.unsupported());
         Ok(())
     }
 
     /// `BREAK`: lanes leave a convergence barrier without waiting at it.
     pub(super) fn leave(&mut self) -> Result<()> {
         self.narrow_guard()?;
-        let meet = self.meeting_of_barrier().ok_or_else(|| self.unsupported())?;
+        let meet = self.reconvergence_point().ok_or_else(|| self.unsupported())?;
         self.emit(OpKind::Leave { meet })
     }
 
-    /// `RET.REL.NODEC`: returns to an instruction behind a call.
+    /// `RET.REL.NODEC`: returns to an instruction after a call.
     pub(super) fn ret(&mut self) -> Result<()> {
         let register = self.source_register()?;
         self.narrow_guard()?;

@@ -12,28 +12,28 @@ const BARRIERS: usize = 16;
 
 /// Reconvergence point of a barrier, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MeetingPoint {
+enum ReconvergencePoint {
     /// No path leads here.
-    Nothing,
+    Unreached,
     /// Lanes reconverge at this instruction.
-    Meets(u32),
+    At(u32),
     /// Paths disagree.
     Various,
 }
 
 /// Reconvergence points by instruction and barrier.
 #[derive(Debug, Default)]
-pub(super) struct Meetings {
-    known: Vec<[MeetingPoint; BARRIERS]>,
+pub(super) struct Reconvergence {
+    known: Vec<[ReconvergencePoint; BARRIERS]>,
 }
 
-impl Meetings {
-    pub(super) fn new(code: &[Instruction], account: &Account) -> Result<Meetings> {
+impl Reconvergence {
+    pub(super) fn new(code: &[Instruction], account: &Account) -> Result<Reconvergence> {
         if !code.iter().any(|instruction| instruction.operation == Operation::Break) {
-            return Ok(Meetings::default());
+            return Ok(Reconvergence::default());
         }
-        account.bytes((code.len() * size_of::<[MeetingPoint; BARRIERS]>()) as u64)?;
-        let mut known = vec![[MeetingPoint::Nothing; BARRIERS]; code.len()];
+        account.bytes((code.len() * size_of::<[ReconvergencePoint; BARRIERS]>()) as u64)?;
+        let mut known = vec![[ReconvergencePoint::Unreached; BARRIERS]; code.len()];
         let mut waiting = vec![0];
         let mut seen = vec![false; code.len()];
         // An entry changes twice at most.
@@ -49,7 +49,7 @@ impl Meetings {
             if operation == Operation::Bssy
                 && let (Some(barrier), Some(target)) = (barrier(instruction), target)
             {
-                after[barrier] = MeetingPoint::Meets(target as u32);
+                after[barrier] = ReconvergencePoint::At(target as u32);
             }
             // A saved barrier is restored.
             if operation == Operation::Bmov
@@ -57,7 +57,7 @@ impl Meetings {
                     instruction.destinations().first().map(|operand| operand.value)
                 && let Some(known) = after.get_mut(usize::from(barrier))
             {
-                *known = MeetingPoint::Various;
+                *known = ReconvergencePoint::Various;
             }
             let unconditional = |operand: &Operand| match operand.value {
                 Value::Predicate(predicate) | Value::UniformPredicate(predicate) => {
@@ -79,10 +79,10 @@ impl Meetings {
                 let mut changed = !seen[next];
                 for (old, new) in known[next].iter_mut().zip(after) {
                     let joined = match (*old, new) {
-                        (old, MeetingPoint::Nothing) => old,
-                        (MeetingPoint::Nothing, new) => new,
+                        (old, ReconvergencePoint::Unreached) => old,
+                        (ReconvergencePoint::Unreached, new) => new,
                         (old, new) if old == new => old,
-                        _ => MeetingPoint::Various,
+                        _ => ReconvergencePoint::Various,
                     };
                     changed |= joined != *old;
                     *old = joined;
@@ -92,23 +92,24 @@ impl Meetings {
                 }
             }
         }
-        Ok(Meetings { known })
+        Ok(Reconvergence { known })
     }
 
-    pub(super) fn of(&self, at: u32, barrier: u8) -> Option<u32> {
+    /// Returns where the lanes of a barrier reconverge, for the barrier's state at an instruction.
+    pub(super) fn point_of(&self, at: u32, barrier: u8) -> Option<u32> {
         match self.known.get(at as usize)?.get(usize::from(barrier))? {
-            MeetingPoint::Meets(place) => Some(*place),
+            ReconvergencePoint::At(place) => Some(*place),
             _ => None,
         }
     }
 }
 
-/// True for each `BSYNC` in front of the position that a `BSSY` of its barrier names.
-pub(super) fn meeting_places(code: &[Instruction]) -> Vec<bool> {
+/// Returns for each instruction whether it is a `BSYNC` in front of the position that a `BSSY` of its barrier names.
+pub(super) fn reconverging_syncs(code: &[Instruction]) -> Vec<bool> {
     let mut places = vec![false; code.len()];
     for instruction in code.iter().filter(|instruction| instruction.operation == Operation::Bssy) {
-        let behind = instruction.label().and_then(|label| usize::try_from(label / 16).ok());
-        let before = behind.and_then(|behind| behind.checked_sub(1));
+        let target = instruction.label().and_then(|label| usize::try_from(label / 16).ok());
+        let before = target.and_then(|target| target.checked_sub(1));
         if let Some(before) = before
             && let Some(waits) = code.get(before)
             && waits.operation == Operation::Bsync

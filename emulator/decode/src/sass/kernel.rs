@@ -1,13 +1,10 @@
 //! Decodes the kernels of a module of machine code: lowering, then the passes in their order.
 
-use std::collections::{BTreeMap, HashMap};
-
-use super::{Lower, Segments, convergence, parts, prune};
+use super::{Lower, Segments, prune};
 use crate::error::{self, DecodeError, Result};
-use crate::passes::constants::Constants;
 use crate::passes::finish::{each_target, finish, remove_moves, shape};
 use crate::passes::{order, registers, sync_patterns, validate};
-use crate::virtual_op::{Registers, TRUE};
+use crate::virtual_op::TRUE;
 use arithmetic::lanes::CpuLevel;
 use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
 use program::{DeclaredArray, Kernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
@@ -20,6 +17,7 @@ const PARAMETERS: u32 = 0x210;
 /// Bound on the source files; instructions of further files have no line.
 const FILES: usize = 1 << 12;
 
+/// Decodes all kernels of a module for sm_90. `segments` has the contents and addresses of its constant banks.
 pub fn decode(
     module: &sass::Module,
     segments: &Segments,
@@ -40,7 +38,7 @@ pub fn decode(
     let mut kernels = Vec::new();
     let mut refused = Vec::new();
     for (number, code) in module.kernels.iter().enumerate() {
-        match kernel(code, number, segments, &files, level, account) {
+        match decode_kernel(code, number, segments, &files, level, account) {
             Ok(kernel) => kernels.push(kernel),
             Err(DecodeError::Refused(what)) => {
                 let room = REFUSALS.saturating_sub(refused.len());
@@ -52,8 +50,9 @@ pub fn decode(
     if refused.is_empty() { Ok(Program { kernels, files }) } else { Err(DecodeError::Refused(refused)) }
 }
 
-/// Decodes a kernel. `files`: paths of sources, with their numbers.
-fn kernel(
+/// Decodes a kernel: lowers its instructions, runs the passes, and gives registers their places. `files`: paths of
+/// sources, with their numbers.
+fn decode_kernel(
     code: &sass::Kernel,
     number: usize,
     segments: &Segments,
@@ -65,38 +64,65 @@ fn kernel(
         let what = format!("`{}` with parameters at {:#x}", code.name, code.parameter_base);
         return Err(error::refused(what));
     }
-    let Some(first) = code.instructions.first() else {
-        return Err(error::refused(format!("the empty kernel `{}`", code.name)));
+    let mut lower = Lower::new(code, number, segments, level, account)?;
+    let starts = lower_instructions(&mut lower, code, files)?;
+    let mut ops = std::mem::take(&mut lower.ops);
+    for op in &mut ops {
+        each_target(&mut op.kind, &mut |target| *target = starts[*target as usize]);
+    }
+    let n_registers = lower.registers.classes.len();
+    let special: Vec<u32> = lower.specials.values().copied().collect();
+    let order = order::decide_block_order(&mut ops, n_registers, &lower.constants, &special);
+    sync_patterns::classify(&mut ops, n_registers, &lower.instrs);
+    let too_big = || error::refused(format!("a kernel as big as `{}`", code.name));
+    let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
+    account.steps(live.n_pairs as u64)?;
+    let allocation = registers::allocate(&mut ops, &live, &lower.registers.classes, account)?;
+    refuse_if!(allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX), too_big());
+    let place = |register: &u32| allocation.place[*register as usize];
+    let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
+    for op in &mut ops {
+        registers::rewrite(op, &allocation);
+    }
+    remove_moves(&mut ops, None);
+
+    let shared = static_shared_memory(code)?;
+    let params = parameters(code).ok_or_else(too_big)?;
+    let shared_bytes = shared.as_ref().map_or(0, |shared| shared.bytes);
+    let kernel = Kernel {
+        name: code.name.clone(),
+        ops: ops.iter().map(finish).collect(),
+        instrs: lower.instrs,
+        n_lines: allocation.n_lines,
+        n_preds: allocation.n_preds,
+        consts: lower.constants.lines,
+        shared_consts: lower.constants.shared,
+        specials,
+        params,
+        param_bytes: code.parameter_bytes,
+        shared_static_bytes: shared_bytes,
+        shared_dynamic_base: (SHARED_BASE + shared_bytes).next_multiple_of(16),
+        shared_dynamic_align: 16,
+        shared: shared.into_iter().collect(),
+        local_bytes: code.frame_bytes,
+        max_threads: code.max_threads,
+        order,
+        shared_subword: lower.shared_subword,
+        shapes: ops.iter().map(shape).collect(),
+        machine_code: true,
+        // Machine code has none of the rest.
+        ..Kernel::default()
     };
-    let mut lower = Lower {
-        name: &code.name,
-        level,
-        account,
-        segments,
-        number,
-        first_parameter: code.parameter_base,
-        code: &code.instructions,
-        meeting_places: convergence::meeting_places(&code.instructions),
-        meetings: convergence::Meetings::default(),
-        ops: Vec::new(),
-        instrs: Vec::new(),
-        registers: Registers::new(),
-        constants: Constants::default(),
-        specials: BTreeMap::new(),
-        lines: HashMap::new(),
-        predicates: HashMap::new(),
-        pairs: HashMap::new(),
-        shared_subword: false,
-        reduced: None,
-        instruction: first,
-        address: 0,
-        guard: TRUE,
-        negated: false,
-        instr: 0,
-        first: true,
-        taken: parts::TakenParts::default(),
-    };
-    lower.meetings = convergence::Meetings::new(&code.instructions, account)?;
+    validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
+    Ok(kernel)
+}
+
+/// Lowers all instructions, and returns the position of the first operation of each, and of the end.
+fn lower_instructions<'a>(
+    lower: &mut Lower<'a>,
+    code: &'a sass::Kernel,
+    files: &[(u32, String)],
+) -> Result<Vec<u32>> {
     let labels = lower.labels();
     let number = |path: &String| files.iter().find(|(_, known)| known == path).map(|(number, _)| *number);
     let numbers: Vec<Option<u32>> = code.files.iter().map(number).collect();
@@ -118,45 +144,32 @@ fn kernel(
         lower.end()?;
     }
     refuse_if!(!refused.is_empty(), DecodeError::Refused(refused));
-    // Target behind the code, and of returns that follow no call.
+    // Target past the code, and of returns that follow no call.
     starts.push(lower.ops.len() as u32);
     (lower.guard, lower.negated, lower.first) = (TRUE, false, false);
     lower.emit(OpKind::Trap)?;
+    Ok(starts)
+}
 
-    let mut ops = std::mem::take(&mut lower.ops);
-    for op in &mut ops {
-        each_target(&mut op.kind, &mut |target| *target = starts[*target as usize]);
-    }
-    let n_registers = lower.registers.classes.len();
-    let special: Vec<u32> = lower.specials.values().copied().collect();
-    let order = order::decide_block_order(&mut ops, n_registers, &lower.constants, &special);
-    sync_patterns::classify(&mut ops, n_registers, &lower.instrs);
-    let too_big = || error::refused(format!("a kernel as big as `{}`", code.name));
-    let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
-    account.steps(live.n_pairs as u64)?;
-    let allocation = registers::allocate(&mut ops, &live, &lower.registers.classes, account)?;
-    refuse_if!(allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX), too_big());
-    let place = |register: &u32| allocation.place[*register as usize];
-    let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
-    for op in &mut ops {
-        registers::rewrite(op, &allocation);
-    }
-    remove_moves(&mut ops, None);
-
-    let shared_bytes = code.shared_bytes.saturating_sub(SHARED_BASE.into());
-    let shared_bytes = u32::try_from(shared_bytes)
+/// Returns the kernel's static shared memory as one array, if it has any.
+fn static_shared_memory(code: &sass::Kernel) -> Result<Option<DeclaredArray>> {
+    let bytes = code.shared_bytes.saturating_sub(SHARED_BASE.into());
+    let bytes = u32::try_from(bytes)
         .ok()
         .filter(|bytes| *bytes <= MAX_SHARED)
-        .ok_or_else(|| error::refused(format!("{shared_bytes} bytes of static shared memory")))?;
-    let shared_end = SHARED_BASE + shared_bytes;
-    let shared = (shared_bytes > 0).then(|| DeclaredArray {
+        .ok_or_else(|| error::refused(format!("{bytes} bytes of static shared memory")))?;
+    Ok((bytes > 0).then(|| DeclaredArray {
         name: "__shared__".to_owned(),
         offset: SHARED_BASE,
-        bytes: shared_bytes,
+        bytes,
         align: 16,
         element: 1,
-        dims: vec![shared_bytes.into()],
-    });
+        dims: vec![bytes.into()],
+    }))
+}
+
+/// Returns the kernel's parameters; `None` if they, or its frame, are too big.
+fn parameters(code: &sass::Kernel) -> Option<Vec<Param>> {
     let param = |(index, param): (usize, &sass::Parameter)| Param {
         name: format!("{}_param_{index}", code.name),
         offset: param.offset,
@@ -167,41 +180,13 @@ fn kernel(
         let end = param.offset.checked_add(param.size);
         end.is_some_and(|end| end <= code.parameter_bytes)
     };
-    if !code.parameters.iter().all(fits)
-        || code.parameter_bytes > MAX_PARAMETERS
-        || code.frame_bytes > LOCAL_BYTES
-    {
-        return Err(too_big());
-    }
-    let kernel = Kernel {
-        name: code.name.clone(),
-        ops: ops.iter().map(finish).collect(),
-        instrs: lower.instrs,
-        n_lines: allocation.n_lines,
-        n_preds: allocation.n_preds,
-        consts: lower.constants.lines,
-        shared_consts: lower.constants.shared,
-        specials,
-        params: code.parameters.iter().enumerate().map(param).collect(),
-        param_bytes: code.parameter_bytes,
-        shared_static_bytes: shared_bytes,
-        shared_dynamic_base: shared_end.next_multiple_of(16),
-        shared_dynamic_align: 16,
-        shared: shared.into_iter().collect(),
-        local_bytes: code.frame_bytes,
-        max_threads: code.max_threads,
-        order,
-        shared_subword: lower.shared_subword,
-        shapes: ops.iter().map(shape).collect(),
-        machine_code: true,
-        // Machine code has none of the rest.
-        ..Kernel::default()
-    };
-    validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
-    Ok(kernel)
+    let fit = code.parameters.iter().all(fits)
+        && code.parameter_bytes <= MAX_PARAMETERS
+        && code.frame_bytes <= LOCAL_BYTES;
+    fit.then(|| code.parameters.iter().enumerate().map(param).collect())
 }
 
-/// Source position of an instruction. `numbers`: of the kernel's files.
+/// Returns the source position of an instruction. `numbers`: of the kernel's files.
 fn source(code: &sass::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
     let next = code.lines.partition_point(|line| line.address <= address);
     let found = code.lines.get(next.checked_sub(1)?).filter(|found| found.line > 0)?;
