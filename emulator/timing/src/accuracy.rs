@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+/// A launch that was timed, with its prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
     pub set: Set,
@@ -16,9 +17,11 @@ pub struct Point {
     pub predicted_us: f64,
     /// Least time by the busiest unit alone.
     pub bound_us: f64,
+    /// Name of that unit.
     pub binds: String,
 }
 
+/// The part that a kernel played in building the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Set {
     /// Kernels of the book: looked at while the model was built.
@@ -37,17 +40,18 @@ impl Set {
 }
 
 impl Point {
-    /// (predicted - measured) / measured.
+    /// Returns the relative error: (predicted - measured) / measured.
     pub fn error(&self) -> f64 {
         self.predicted_us / self.measured_us - 1.0
     }
 }
 
+/// Returns all launches that were timed on an H200, with their predictions.
 pub fn points() -> &'static [Point] {
     &POINTS
 }
 
-/// The error, as a part of the prediction, that nine of ten predictions stay within: for kernels that played no part in
+/// Returns the error, as a part of the prediction, that nine of ten predictions stay within: for kernels that played no part in
 /// building the model, once they have been compared.
 pub fn band() -> f64 {
     let errors_of =
@@ -87,7 +91,7 @@ static PROFILED: LazyLock<Vec<Needs>> = LazyLock::new(|| {
     rows(include_str!("../data/profiled.tsv"), needs).expect("a test reads the committed file")
 });
 
-/// The launches that Nsight Compute profiled (`book/data/h200-busiest.json`), as the model has them:
+/// Returns the launches that Nsight Compute profiled (`book/data/h200-busiest.json`), as the model has them:
 /// `data/profiled.tsv`.
 pub fn profiled() -> &'static [Needs] {
     &PROFILED

@@ -61,7 +61,7 @@ pub struct Bound {
 /// Ratio of register reads to issue above which the reads cost time of their own.
 const NOTICEABLE: f64 = 1.01;
 
-/// Least times by each unit alone, the slowest first, without idle units; then the parts of [`Resource::Registers`] and
+/// Returns the least times by each unit alone, the slowest first, without idle units; then the parts of [`Resource::Registers`] and
 /// [`Resource::SharedAndL1`].
 pub(crate) fn bounds(us: impl Fn(Resource) -> f64) -> (Vec<Bound>, Vec<Bound>) {
     use Resource::{Issue, L1, Registers, Shared, SharedAndL1};

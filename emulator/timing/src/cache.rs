@@ -8,10 +8,11 @@ const SECTORS_OF_LINE: u64 = 4;
 /// A fully associative cache: the hash of a real one spreads lines evenly.
 #[derive(Debug)]
 pub(crate) struct Cache {
-    most: usize,
+    max_lines: usize,
     lines: HashMap<u64, CacheLine, BuildLineHash>,
-    /// Lines in the order of use, with outdated entries.
+    /// Lines and dates in the order of use, with outdated entries.
     order: std::collections::VecDeque<(u64, u64)>,
+    /// Number of uses so far, which dates them.
     uses: u64,
 }
 
@@ -25,14 +26,14 @@ struct CacheLine {
 impl Cache {
     pub(crate) fn new(bytes: u64) -> Cache {
         Cache {
-            most: (bytes / (32 * SECTORS_OF_LINE)).max(1) as usize,
+            max_lines: (bytes / (32 * SECTORS_OF_LINE)).max(1) as usize,
             lines: HashMap::default(),
             order: std::collections::VecDeque::new(),
             uses: 0,
         }
     }
 
-    /// Time at which the sector is present, if it is or is on its way.
+    /// Returns the time at which the sector is present, if it is or is on its way. Marks its line as used.
     pub(crate) fn find(&mut self, sector: u64) -> Option<u64> {
         let line = self.lines.get_mut(&(sector / SECTORS_OF_LINE))?;
         let arrival = line.arrivals[(sector % SECTORS_OF_LINE) as usize]?;
@@ -57,10 +58,11 @@ impl Cache {
         self.trim();
     }
 
+    /// Removes the least recently used lines, and outdated entries of the order.
     fn trim(&mut self) {
         while let Some(&(number, used)) = self.order.front() {
             let is_current = self.lines.get(&number).is_some_and(|line| line.used == used);
-            if is_current && self.lines.len() <= self.most {
+            if is_current && self.lines.len() <= self.max_lines {
                 break;
             }
             if is_current {
@@ -71,7 +73,7 @@ impl Cache {
     }
 }
 
-/// Hash of line numbers, which nobody chooses to collide.
+/// Hash of line numbers. They come from kernels, so it need not resist numbers chosen to collide.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineHash(u64);
 

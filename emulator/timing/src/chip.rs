@@ -17,15 +17,15 @@ macro_rules! chip {
         }
 
         impl Chip {
-            /// Reads a data file. An error names the constant.
-            pub fn read(text: &str) -> Result<Chip, String> {
-                let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-                let name = file["name"].as_str().ok_or("name: it has none, or it is no text")?.to_owned();
+            /// Reads a data file.
+            pub fn read(text: &str) -> Result<Chip, ChipError> {
+                let file: Value = serde_json::from_str(text)?;
+                let name = file["name"].as_str().ok_or(ChipError::Structure("`name` must be a string"))?.to_owned();
                 let mut constants = by_name(&file)?;
                 let chip = Chip { name, $($name: constant(&mut constants, stringify!($name))?,)* };
                 match constants.keys().next() {
                     None => Ok(chip),
-                    Some(unknown) => Err(format!("{unknown}: there is no such constant")),
+                    Some(unknown) => Err(ChipError::constant(unknown, "no constant has this name")),
                 }
             }
         }
@@ -121,6 +121,25 @@ chip! {
     block_gap: u64,
 }
 
+/// A data file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ChipError {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The file does not consist of a name and constants.
+    #[error("{0}")]
+    Structure(&'static str),
+    /// A constant is missing, unknown, or incomplete.
+    #[error("{name}: {problem}")]
+    Constant { name: String, problem: String },
+}
+
+impl ChipError {
+    fn constant(name: &str, problem: &str) -> ChipError {
+        ChipError::Constant { name: name.to_owned(), problem: problem.to_owned() }
+    }
+}
+
 /// A type that a constant can have.
 trait Number: Sized {
     fn of(value: &Value) -> Option<Self>;
@@ -154,33 +173,37 @@ impl Number for [u64; 3] {
 /// Constants of a file, each with the fields beside its name.
 type Constants = BTreeMap<String, Map<String, Value>>;
 
-fn by_name(file: &Value) -> Result<Constants, String> {
+fn by_name(file: &Value) -> Result<Constants, ChipError> {
     let mut constants = Constants::new();
-    for constant in file["constants"].as_array().ok_or("constants: there is no such list")? {
-        let mut fields = constant.as_object().ok_or("constants: an entry has no fields")?.clone();
-        match fields.remove("constant") {
-            Some(Value::String(name)) if !constants.contains_key(&name) => constants.insert(name, fields),
-            Some(name) => return Err(format!("{name}: there is another, or it is no name")),
-            None => return Err("constants: an entry has no `constant`".into()),
+    let list = file["constants"].as_array().ok_or(ChipError::Structure("`constants` must be a list"))?;
+    for constant in list {
+        let mut fields = constant.as_object().cloned().unwrap_or_default();
+        let Some(Value::String(name)) = fields.remove("constant") else {
+            return Err(ChipError::Structure("an entry of `constants` has no name, `constant`"));
         };
+        if constants.contains_key(&name) {
+            return Err(ChipError::constant(&name, "the constant is there twice"));
+        }
+        constants.insert(name, fields);
     }
     Ok(constants)
 }
 
 /// Takes a constant out of the file: its value, which needs a unit and a measurement beside it.
-fn constant<T: Number>(constants: &mut Constants, name: &str) -> Result<T, String> {
-    let mut fields = constants.remove(name).ok_or_else(|| format!("{name}: the constant is missing"))?;
-    let value = fields.remove("value").ok_or_else(|| format!("{name}: it has no value"))?;
+fn constant<T: Number>(constants: &mut Constants, name: &str) -> Result<T, ChipError> {
+    let damaged = |problem: &str| ChipError::constant(name, problem);
+    let mut fields = constants.remove(name).ok_or_else(|| damaged("the constant is missing"))?;
+    let value = fields.remove("value").ok_or_else(|| damaged("it has no value"))?;
     for key in ["unit", "how", "measured"] {
         if !fields.remove(key).is_some_and(|text| text.is_string()) {
-            let instead: Vec<&String> = fields.keys().collect();
-            return Err(format!("{name}: `{key}` is missing; besides there are {instead:?}"));
+            let others: Vec<&String> = fields.keys().collect();
+            return Err(damaged(&format!("`{key}` is missing; other keys are {others:?}")));
         }
     }
     if let Some(unknown) = fields.keys().next() {
-        return Err(format!("{name}: there is no key `{unknown}`"));
+        return Err(damaged(&format!("`{unknown}` is not a known key")));
     }
-    T::of(&value).ok_or_else(|| format!("{name}: {value} is of another type, or out of range"))
+    T::of(&value).ok_or_else(|| damaged(&format!("{value} has the wrong type or is out of range")))
 }
 
 static H200: LazyLock<Chip> =
@@ -216,8 +239,8 @@ mod tests {
     fn a_constant_without_its_measurement_is_refused() {
         let text = include_str!("../data/h200.json").replacen("\"measured\"", "\"noted\"", 1);
         let error = Chip::read(&text).expect_err("a field is missing");
-        assert_eq!(error, "sms: `measured` is missing; besides there are [\"noted\"]");
+        assert_eq!(error.to_string(), "sms: `measured` is missing; other keys are [\"noted\"]");
         let text = include_str!("../data/h200.json").replacen("\"fma\"", "\"sms\"", 1);
-        assert_eq!(Chip::read(&text).expect_err("sms twice"), "\"sms\": there is another, or it is no name");
+        assert_eq!(Chip::read(&text).expect_err("sms twice").to_string(), "sms: the constant is there twice");
     }
 }

@@ -5,6 +5,7 @@ use sass::operation::{Modifier, Operation};
 
 use crate::bound::Resource;
 
+/// A machine instruction as the model of an SM sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
     pub unit: Unit,
@@ -35,7 +36,7 @@ impl From<&sass::Instruction> for Instruction {
     }
 }
 
-/// Bytes per lane that the instruction moves.
+/// Returns the bytes per lane that the instruction moves.
 fn bytes(instruction: &sass::Instruction) -> u8 {
     let widths = [
         (Modifier::W128, 16),
@@ -49,7 +50,7 @@ fn bytes(instruction: &sass::Instruction) -> u8 {
     widths.into_iter().find_map(of).unwrap_or(4)
 }
 
-/// Registers by their place in the encoding. Where the second or third operand is no register, the other one of them
+/// Returns the registers by their place in the encoding. If only one of the second and third operands is a register, it
 /// is in the third place.
 fn sources(instruction: &sass::Instruction) -> [Option<Source>; 3] {
     let wide = matches!(
@@ -108,7 +109,7 @@ pub(crate) const SCOREBOARDS: usize = 6;
 pub enum Unit {
     /// 32-bit floats: FFMA, FMUL, FADD.
     Fma,
-    /// Integer multiply-add, IMAD, which shares nothing with `Fma` that limits either.
+    /// Integer multiply-add, IMAD, which shares no limit with `Fma`.
     IntegerFma,
     /// Integers and logic, comparisons, conversions within a register.
     Alu,
@@ -160,7 +161,7 @@ impl Unit {
         }
     }
 
-    /// Tests for operands that go to the memory system, which takes its own time to read them.
+    /// Returns whether the operands go to the memory system, which takes its own time to read them.
     fn is_memory(self) -> bool {
         matches!(
             self,
@@ -168,7 +169,7 @@ impl Unit {
         )
     }
 
-    /// Resource that the unit keeps busy for as long as it takes no other instruction.
+    /// Returns the resource that the unit keeps busy for as long as it takes no other instruction.
     pub(crate) fn resource(self) -> Option<Resource> {
         match self {
             Self::Fma => Some(Resource::Fma),

@@ -2,7 +2,7 @@
 //!
 //! [`predict()`] runs the blocks that one SM gets first on the emulated GPU, which gives a [`Trace`] per warp: its
 //! instructions, and the memory that they accessed. [`simulate`] replays the traces: four schedulers issue from their
-//! warps as the control bits of the machine code allow, and the units behind them have the throughput and latency of
+//! warps as the control bits of the machine code allow, and the units that they feed have the throughput and latency of
 //! [`Chip`], which were measured with patched machine code.
 //!
 //! [`Reach`] divides accesses between L2 and device memory: the accesses of all blocks that run at a time pass through
@@ -27,6 +27,7 @@ mod bound;
 mod cache;
 mod chip;
 mod instruction;
+mod issue;
 mod memory;
 mod no_prediction;
 mod ports;
@@ -39,12 +40,13 @@ mod timeline;
 mod trace;
 
 pub use bound::{Bound, Busy, Resource};
-pub use chip::Chip;
+pub use chip::{Chip, ChipError};
 pub use instruction::{Control, Instruction, Source, Unit};
+pub use issue::Issue;
 pub use no_prediction::NoPrediction;
 pub use predict::{Prediction, predict, predict_with_timeline};
 pub use reach::Reach;
 pub use sm::{Outcome, Setting, simulate};
 pub use stall::{Reason, Stalls};
-pub use timeline::{Issue, Timeline};
+pub use timeline::Timeline;
 pub use trace::{Access, Block, Sectors, Step, Trace};

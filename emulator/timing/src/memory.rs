@@ -1,9 +1,10 @@
-//! Global memory behind the wavefronts of one SM: L1, the paths to L2 and to device memory, and the accesses that wait.
+//! Global memory as one SM reaches it, after its wavefronts: L1, the paths to L2 and to device memory, and the accesses that wait.
 
 use crate::bound::{Busy, Resource};
 use crate::cache::Cache;
 use crate::chip::Chip;
 use crate::reach::Reach;
+use crate::trace::AccessOrigin;
 
 /// Clocks of stores that may be on their way to L2.
 const STORES_AHEAD: f64 = 256.0;
@@ -12,17 +13,6 @@ const LINE: u64 = 4;
 /// Sectors that device memory delivers together.
 const PAIR: u64 = 2;
 const SECTOR_BYTES: f64 = 32.0;
-
-/// Instruction, warp position and block that an access belongs to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AccessOrigin {
-    /// Index of the instruction.
-    pub(crate) instruction: u32,
-    /// Number of instructions that the warp has executed before.
-    pub(crate) step: usize,
-    /// Index of the block among those that the SM runs.
-    pub(crate) block: usize,
-}
 
 /// State that all accesses of one SM share.
 pub(crate) struct Memory<'a> {
@@ -51,7 +41,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Brings sectors to L1, and returns when the last of them is present.
+    /// Loads sectors to L1, and returns when the last of them is present.
     pub(crate) fn fetch(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) -> u64 {
         let mut arrival = now;
         let mut missing = Vec::new();
@@ -108,26 +98,27 @@ impl<'a> Memory<'a> {
         }
     }
 
+    /// Occupies the path to device memory.
     fn load_dram(&mut self, bytes: f64, now: u64, busy: &mut Busy) {
         let clocks = bytes * self.active * f64::from(self.chip.sms) / self.chip.dram_bytes;
         self.dram = self.dram.max(now as f64) + clocks;
         busy[Resource::Dram as usize] += clocks;
     }
 
-    /// Time at which one more store fits.
+    /// Returns the time at which one more store fits.
     pub(crate) fn takes_store(&self) -> u64 {
         (self.stores - STORES_AHEAD).max(0.0) as u64
     }
 }
 
-/// Clocks for `n` sectors of a line, interpolated between the costs of one and of four.
+/// Returns the clocks for `n` sectors of a line, interpolated between the costs of one and of four.
 fn line(n: usize, lines_of_one: f64, bytes: f64) -> f64 {
     let one = 1.0 / lines_of_one;
     let four = SECTOR_BYTES * LINE as f64 / bytes;
     one + (four - one).max(0.0) * (n as f64 - 1.0) / (LINE as f64 - 1.0)
 }
 
-/// Number of sectors in each line, or each pair.
+/// Counts the sectors in each line, or each pair.
 fn groups(sectors: &[u64], size: u64) -> impl Iterator<Item = usize> {
     sectors.chunk_by(move |a, b| a / size == b / size).map(<[u64]>::len)
 }

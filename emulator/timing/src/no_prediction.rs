@@ -20,7 +20,7 @@ pub enum NoPrediction {
     TooLong { most: u64 },
 }
 
-/// Reason for which the model does not cover an operation, if it does not.
+/// Returns why the model does not cover an operation, if it does not.
 pub(crate) fn reason(operation: Operation) -> Option<&'static str> {
     match operation {
         Operation::Atom | Operation::Atomg | Operation::Atoms | Operation::Redg => {

@@ -172,6 +172,7 @@ impl<'a> Launch<'a> {
         u32::try_from(self.n_blocks).map_or(self.chip.sms, |n| n.clamp(1, self.chip.sms))
     }
 
+    /// Simulates the blocks on one SM.
     fn simulated(&self, window: Option<Range<u64>>) -> Outcome {
         let blocks: Vec<&Block> = self.blocks.iter().collect();
         let setting = Setting {
@@ -184,6 +185,7 @@ impl<'a> Launch<'a> {
         simulate(self.chip, &self.program, &blocks, setting)
     }
 
+    /// Extends the simulated blocks to the whole launch.
     fn prediction(&self, outcome: &Outcome) -> Prediction {
         let chip = self.chip;
         let clocks = self.sample.clocks(outcome);
@@ -234,7 +236,7 @@ impl Sample {
         Self { resident, rounds, simulated_rounds, more }
     }
 
-    /// Clocks of all rounds: rounds that were not simulated take as long as those after the first one.
+    /// Returns the clocks of all rounds: rounds that were not simulated take as long as those after the first one.
     fn clocks(&self, outcome: &Outcome) -> f64 {
         let mut ends = outcome.ends.clone();
         ends.sort_unstable();
@@ -263,7 +265,7 @@ fn steps(blocks: &[Block]) -> u64 {
     blocks.iter().map(of_block).sum()
 }
 
-/// Positions and numbers of the blocks beside the first one, in each direction of the grid.
+/// Lists the positions and numbers of the blocks beside the first one, in each direction of the grid.
 fn neighbours(grid: [u32; 3]) -> Vec<([u32; 3], u64)> {
     let [x, y, _] = grid.map(u64::from);
     let steps = [([1, 0, 0], 1), ([0, 1, 0], x), ([0, 0, 1], x * y)];

@@ -1,4 +1,4 @@
-//! The contents of L2: which accesses of a launch go to device memory, and how many SMs share the data that they bring.
+//! The contents of L2: which accesses of a launch go to device memory, and how many SMs share the data that they load.
 //!
 //! The blocks that run at a time, a wave, walk through their accesses together. The accesses of one block and of its
 //! neighbours in each direction of the grid give those of the others: addresses in most kernels move by a fixed
@@ -10,8 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::cache::BuildLineHash;
 use crate::chip::Chip;
-use crate::memory::AccessOrigin;
-use crate::trace::{Access, Block};
+use crate::trace::{Access, AccessOrigin, Block};
 
 /// Sectors that device memory delivers together.
 const PAIR: u64 = 2;
@@ -35,17 +34,17 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Fraction of the data that all SMs request together which is distinct.
+    /// Returns the fraction of the data that all SMs request together which is distinct.
     pub(crate) fn share(&self, instruction: u32) -> f64 {
         self.share.get(instruction as usize).copied().unwrap_or(0.0)
     }
 
-    /// Scatter of the pieces that a block requests at a time: 0 for long pieces, 1 for 128 bytes and less.
+    /// Returns the scatter of the pieces that a block requests at a time: 0 for long pieces, 1 for 128 bytes and less.
     pub(crate) fn apart(&self, instruction: u32) -> f64 {
         self.apart.get(instruction as usize).copied().unwrap_or(0.0)
     }
 
-    /// Returns true where the access goes to device memory. Where only a fraction of an instruction's accesses do, the
+    /// Returns whether the access goes to device memory. Where only a fraction of an instruction's accesses do, the
     /// choice depends on the step and the block, so that all warps of a block make the same.
     pub(crate) fn is_fresh(&self, origin: AccessOrigin) -> bool {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -118,7 +117,7 @@ impl Waves {
         Reach { apart: apart(n, origin.block), ..counts.reach() }
     }
 
-    /// Distinct distances of the blocks of a wave from the first block, by class.
+    /// Returns the distinct distances of the blocks of a wave from the first block, by class.
     fn translations(&self, wave: u64, classes: &[[i64; 3]]) -> Vec<Vec<i64>> {
         let blocks = wave * self.in_flight..((wave + 1) * self.in_flight).min(self.n_blocks());
         let distances = |class: &[i64; 3]| {
@@ -135,13 +134,13 @@ impl Waves {
     }
 }
 
-/// Sampling interval: one piece of this number is looked at.
+/// Chooses the sampling interval: one piece out of so many is looked up.
 fn sample(capacity: u64, per_wave: u64) -> u64 {
     let most = (capacity / FEWEST).max(1);
     (per_wave / (LOOKUPS / 64)).clamp(1, most).next_power_of_two().min(most)
 }
 
-/// Waves to simulate, with their weights: all of them twice, first to warm L2 up, if that is not too much. Else the
+/// Chooses the waves to simulate, with their weights: all of them twice, first to warm L2 up, if that is not too much. Else the
 /// last ones to warm up, the first ones, and some for all that follow.
 fn plan(n_waves: u64, most: u64) -> Vec<(u64, f64)> {
     let most = most.max(6);
@@ -157,7 +156,7 @@ fn plan(n_waves: u64, most: u64) -> Vec<(u64, f64)> {
     warm.chain(first).chain(then).collect()
 }
 
-/// Pieces that a block touches, in the order of time, and the distance in sectors by which each class of accesses moves
+/// Lists the pieces that a block touches, in the order of time, and the distance in sectors by which each class of accesses moves
 /// from block to block in each direction.
 fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i64; 3]>) {
     let mut classes: Vec<[i64; 3]> = Vec::new();
@@ -205,7 +204,7 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
     (touches, classes)
 }
 
-/// Per instruction, the distance of the pieces that the warps of a block request at a time.
+/// Measures for each instruction the scatter of the pieces that the warps of a block request at a time.
 fn apart(n: usize, block: &Block) -> Vec<f64> {
     // Requests of all warps by the same execution of an instruction: a sample of the executions suffices.
     const EXECUTIONS: u32 = 64;
@@ -237,7 +236,7 @@ fn apart(n: usize, block: &Block) -> Vec<f64> {
     sums.into_iter().map(apart).collect()
 }
 
-/// Accesses of a warp to global memory: the step, the instruction, the sectors.
+/// Lists the accesses of a warp to global memory: the step, the instruction, the sectors.
 fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u64])> {
     warp.steps.iter().enumerate().filter_map(|(i, step)| match step.access {
         Access::Global { sectors, .. } => Some((i, step.instruction, warp.sectors(sectors))),
@@ -247,15 +246,15 @@ fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u
 
 /// The most recently used pieces.
 struct Recent {
-    most: usize,
+    max_pieces: usize,
     used: HashMap<u64, u64, BuildLineHash>,
     order: VecDeque<(u64, u64)>,
     now: u64,
 }
 
 impl Recent {
-    fn new(most: usize) -> Self {
-        Self { most: most.max(1), used: HashMap::default(), order: VecDeque::new(), now: 0 }
+    fn new(max_pieces: usize) -> Self {
+        Self { max_pieces: max_pieces.max(1), used: HashMap::default(), order: VecDeque::new(), now: 0 }
     }
 
     /// Marks a piece as used, and returns whether it was present.
@@ -265,7 +264,7 @@ impl Recent {
         self.order.push_back((piece, self.now));
         while let Some(&(oldest, when)) = self.order.front() {
             let is_current = self.used.get(&oldest) == Some(&when);
-            if is_current && self.used.len() <= self.most {
+            if is_current && self.used.len() <= self.max_pieces {
                 break;
             }
             if is_current {
@@ -277,7 +276,7 @@ impl Recent {
     }
 }
 
-/// Sums per instruction: looked up, missing, share, and number of shares.
+/// Sums per instruction: pieces looked up, pieces missing from the cache, shares, and the number of shares.
 struct Counts(Vec<[f64; 4]>);
 
 impl Counts {
@@ -303,6 +302,7 @@ impl Counts {
     }
 }
 
+/// Spreads the numbers of pieces evenly, to sample them.
 fn mix(n: u64) -> u64 {
     (n ^ n >> 17).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32
 }

@@ -89,7 +89,7 @@ impl Observer for Recording {
     }
 }
 
-/// Addresses of local memory as the caches see it: the words of all lanes side by side.
+/// Converts addresses of local memory to those that the caches see: the words of all lanes side by side.
 fn interleaved(addresses: &Addresses, warp: u64) -> Addresses {
     let place = |lane: usize| {
         let own = addresses[lane]?;

@@ -7,14 +7,13 @@ use std::ops::Range;
 use crate::bound::{Busy, Resource};
 use crate::chip::{Chip, width};
 use crate::instruction::{Instruction, SCOREBOARDS, Unit};
-use crate::memory::{AccessOrigin, Memory};
+use crate::issue::{Issue, SCHEDULERS};
+use crate::memory::Memory;
 use crate::ports::Ports;
 use crate::reach::Reach;
 use crate::stall::{Reason, Stalls};
-use crate::timeline::Issue;
-use crate::trace::{Access, Block, Trace};
+use crate::trace::{Access, AccessOrigin, Block, Trace};
 
-pub(crate) const SCHEDULERS: usize = 4;
 /// Clock of an event that has no time yet.
 const NEVER: u64 = u64::MAX;
 
@@ -116,7 +115,7 @@ struct Scheduler {
     warps: Vec<usize>,
     /// The warp that issued last.
     last: Option<usize>,
-    /// True where that instruction yielded to other warps.
+    /// Whether that instruction yielded to other warps.
     yielded: bool,
     /// Earliest clock of the next issue, as far as the register ports decide.
     free: u64,
@@ -166,7 +165,7 @@ struct Sm<'a> {
     schedulers: [Scheduler; SCHEDULERS],
     /// Time at which the unit for shared memory and L1 takes the next wavefront.
     lsu: u64,
-    /// True where the last access was to shared memory: a change costs clocks.
+    /// Whether the last access was to shared memory: a change costs clocks.
     was_shared: bool,
     /// Clock at which the unit for constants takes the next load.
     constants: u64,
@@ -303,7 +302,8 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Earliest clock at which a warp may issue, as far as is known now.
+    /// Computes the earliest clock at which a warp may issue, as far as is known now. Records in the warp if its unit is
+    /// busy.
     fn earliest(&self, scheduler: &Scheduler, warp: usize, now: u64) -> u64 {
         let state = &self.warps[warp];
         if state.ready > now {
@@ -413,7 +413,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Simulates the units: the times at which the operands have been read and the result is available, and the reason
+    /// Simulates the units, and returns the times at which the operands have been read and the result is available, and the reason
     /// to wait for it.
     fn execute(
         &mut self,

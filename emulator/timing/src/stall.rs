@@ -11,7 +11,9 @@ pub enum Reason {
     Short,
     /// The other warps of the block.
     Barrier,
+    /// The unit of the instruction is busy.
     Unit,
+    /// The scheduler issued another warp.
     NotSelected,
 }
 
@@ -24,6 +26,7 @@ impl Reason {
 /// Stalls of an instruction, over all simulated warps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stalls {
+    /// Number of times that warps issued it.
     pub issued: u64,
     /// Clocks that warps waited before it, by [`Reason`].
     pub clocks: [u64; Reason::ALL.len()],

@@ -4,8 +4,11 @@ use std::ops::Range;
 
 use sass::operation::Operation;
 
-use crate::sm::SCHEDULERS;
-use crate::stall::{Reason, Stalls};
+use crate::issue::{Issue, SCHEDULERS};
+use crate::stall::Stalls;
+
+/// Size of a machine instruction.
+const INSTRUCTION_BYTES: i64 = 16;
 
 /// An interval of one SM, in the middle of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,29 +17,17 @@ pub struct Timeline {
     pub clocks: Range<u64>,
     /// Instructions of the busiest loop, the branch at its end included. Empty without a loop.
     pub busiest_loop: Range<u32>,
+    /// Instructions in the order of issue, by scheduler.
     pub schedulers: [Vec<Issue>; SCHEDULERS],
 }
 
-/// An instruction that a scheduler issued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Issue {
-    /// Time from the start of the launch.
-    pub clock: u64,
-    /// Index of the block among those that the SM runs.
-    pub block: u32,
-    pub warp: u32,
-    pub instruction: u32,
-    /// Last reason for which this warp waited: if the scheduler issued nothing before, the cause.
-    pub waited: Reason,
-}
-
-/// The innermost loop that issues the most: from the target of a backward branch through the branch.
+/// Finds the innermost loop that issues the most: from the target of a backward branch through the branch.
 pub(crate) fn busiest_loop(code: &sass::Kernel, stalls: &[Stalls]) -> Range<u32> {
     let first = code.instructions.first().map_or(0, |first| first.address);
     let mut loops: Vec<Range<u32>> = Vec::new();
     for (i, instruction) in code.instructions.iter().enumerate() {
         let Some(label) = instruction.label() else { continue };
-        let to = (label - i64::from(first)) / BYTES;
+        let to = (label - i64::from(first)) / INSTRUCTION_BYTES;
         if instruction.operation == Operation::Bra && (0..=i as i64).contains(&to) {
             loops.push(to as u32..i as u32 + 1);
         }
@@ -53,5 +44,3 @@ pub(crate) fn busiest_loop(code: &sass::Kernel, stalls: &[Stalls]) -> Range<u32>
     let busiest = loops.iter().filter(is_innermost).max_by_key(|r| issued(r));
     busiest.filter(|r| issued(r) > 0).cloned().unwrap_or(0..0)
 }
-
-const BYTES: i64 = 16;

@@ -4,12 +4,15 @@ use std::ops::Range;
 
 use simt::memory::rules::{self, Addresses};
 
+/// An instruction that a warp executed, and its access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
+    /// Index of the instruction in the kernel.
     pub instruction: u32,
     pub access: Access,
 }
 
+/// A warp's access to memory, as far as its time depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// No access, or one without lanes.
@@ -31,8 +34,9 @@ pub enum Access {
 /// A range of the sectors of a [`Trace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sectors {
+    /// Index of the first one in [`Trace::sectors`].
     pub first: u32,
-    /// At most 32 lanes of 16 bytes.
+    /// Number of sectors: of at most 32 lanes of 16 bytes.
     pub n: u16,
 }
 
@@ -79,6 +83,7 @@ impl Trace {
         }
     }
 
+    /// Returns the sectors of an access.
     pub(crate) fn sectors(&self, sectors: Sectors) -> &[u64] {
         let range =
             Range { start: sectors.first as usize, end: sectors.first as usize + usize::from(sectors.n) };
@@ -86,7 +91,19 @@ impl Trace {
     }
 }
 
+/// Instructions that the warps of one block executed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
     pub warps: Vec<Trace>,
+}
+
+/// Instruction, warp position and block that an access belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AccessOrigin {
+    /// Index of the instruction.
+    pub(crate) instruction: u32,
+    /// Number of instructions that the warp executed before it.
+    pub(crate) step: usize,
+    /// Index of the block among those that the SM runs.
+    pub(crate) block: usize,
 }
