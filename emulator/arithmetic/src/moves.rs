@@ -15,7 +15,7 @@ pub enum Builtin {
     NotPred,
     /// 1 where the predicate holds, else 0.
     PredTo32,
-    /// True if any of the 32 bits is set.
+    /// Whether any of the 32 bits is set.
     PredOf32,
     /// The low half of 64 bits.
     Lo32Of64,

@@ -167,7 +167,7 @@ struct Format {
     largest: i32,
     bias: i32,
     sign: u32,
-    /// The largest exponent stands for infinities and NaNs; otherwise all ones are the only NaN.
+    /// Whether the largest exponent stands for infinities and NaNs; otherwise all ones are the only NaN.
     infinities: bool,
 }
 
@@ -220,7 +220,7 @@ impl Product {
         Self { kind, sum, unit }
     }
 
-    /// True for `mma.sync` of FP8: two sums of `f16` factors and an addition.
+    /// Returns whether it is `mma.sync` of FP8: two sums of `f16` factors and an addition.
     const fn expanded(self) -> bool {
         matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && matches!(self.unit, Unit::Warp)
     }

@@ -12,9 +12,9 @@ pub enum SassStep {
     Sum3,
     /// `a + b + c`, and 1 more where the predicate holds.
     SumCarry,
-    /// True if that sum is 2³² or more.
+    /// Whether that sum is 2³² or more.
     CarryOut,
-    /// True if that sum is twice 2³² or more.
+    /// Whether that sum is twice 2³² or more.
     SecondCarryOut,
     /// `SHF`: shifts 64 bits (low, amount, high) as [`Shift`] describes.
     Shift(Shift),
@@ -31,15 +31,15 @@ pub enum SassStep {
 /// Modifiers of `SHF`, a funnel shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Shift {
-    /// Shifts right, not left.
+    /// Whether to shift right, not left.
     pub right: bool,
-    /// Returns the high word, not the low one.
+    /// Whether to return the high word, not the low one.
     pub high: bool,
-    /// Shifts in copies of the sign.
+    /// Whether to shift in copies of the sign.
     pub signed: bool,
-    /// Takes the amount modulo the width instead of clamping it.
+    /// Whether to take the amount modulo the width instead of clamping it.
     pub wrap: bool,
-    /// Shifts 64 bits, not 32.
+    /// Whether to shift 64 bits, not 32.
     pub wide: bool,
 }
 

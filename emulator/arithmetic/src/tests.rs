@@ -4,7 +4,7 @@ use super::*;
 use crate::lanes::{AluArgs, Lanes, Line, NONE};
 use proptest::prelude::*;
 
-/// Sections of the instruction table whose rows are arithmetic.
+/// Returns whether the rows of a section of the instruction table are arithmetic.
 fn is_arithmetic(section: &str) -> bool {
     [
         "Integer arithmetic",

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use ptoxide::{Argument, Context, LaunchParams};
 use serde_json::json;
 use simt::gpu::{self, Gpu, Shape};
-use simt::launch::{LaunchOptions, CheckLevel};
+use simt::launch::{CheckLevel, LaunchOptions};
 
 const N: usize = 256;
 const SAMPLES: usize = 5;

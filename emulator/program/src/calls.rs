@@ -19,7 +19,7 @@ pub struct Calls {
     pub sites: Vec<CallSite>,
     /// Bytes of the kernel's own frame, with the registers that it saves.
     pub frame: u32,
-    /// A function can call itself.
+    /// Whether a function can call itself.
     pub recursive: bool,
 }
 

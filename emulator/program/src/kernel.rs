@@ -62,12 +62,12 @@ pub struct Kernel {
     /// `.minnctapersm`: blocks that should fit on one multiprocessor.
     pub min_blocks_per_sm: Option<u32>,
     pub order: BlockOrder,
-    /// A shared access is narrower than four bytes: races are tracked per byte, not per word.
+    /// Whether a shared access is narrower than four bytes: races are then tracked per byte, not per word.
     pub shared_subword: bool,
     pub calls: Option<Box<Calls>>,
     /// Operand classes and undefined-bit rule of each [`OpKind::Alu`](crate::OpKind::Alu), by operation.
     pub shapes: Vec<AluShape>,
-    /// Decoded from machine code: `instrs` are those of the hardware.
+    /// Whether the kernel was decoded from machine code: `instrs` are those of the hardware.
     pub machine_code: bool,
     /// Accesses to registers of `wgmma`, if the kernel has any.
     pub in_flight: Option<Box<InFlight>>,
@@ -76,7 +76,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// True if a warp has the register of class `class` that begins at `register`.
+    /// Returns whether a warp has the register of class `class` that begins at `register`.
     pub fn has_register(&self, register: u32, class: Class) -> bool {
         match class {
             Class::Pred => register < self.n_preds,
@@ -85,7 +85,7 @@ impl Kernel {
         }
     }
 
-    /// True if a constant of class `class` can start at `line`.
+    /// Returns whether a constant of class `class` can start at `line`.
     pub fn has_constant(&self, line: usize, class: Class) -> bool {
         match class {
             Class::Pred => false,
@@ -100,7 +100,7 @@ impl Kernel {
 pub struct SharedConst {
     /// First line of the constant.
     pub line: u32,
-    /// 64 bits, in two lines.
+    /// Whether it has 64 bits, in two lines.
     pub is_wide: bool,
 }
 
@@ -121,7 +121,7 @@ pub struct ClusterDirectives {
     pub required: Option<[u32; 3]>,
     /// `.maxclusterrank`: upper bound of a cluster's blocks.
     pub most: Option<u32>,
-    /// `.explicitcluster`: a launch without clusters is refused.
+    /// Whether a launch without clusters is refused (`.explicitcluster`).
     pub explicit: bool,
 }
 
@@ -138,7 +138,7 @@ pub enum BlockOrder {
 }
 
 impl BlockOrder {
-    /// True if blocks must run in index order when the kernel gets these parameters.
+    /// Returns whether blocks must run in index order when the kernel gets these parameters.
     pub fn is_by_index(&self, params: &[u8]) -> bool {
         let window_of = |pointer: &Pointer| match *pointer {
             Pointer::Window(number) => Some(number),
@@ -173,7 +173,7 @@ pub struct Param {
     pub name: String,
     pub offset: u32,
     pub bytes: u32,
-    /// Eight bytes wide and not a float, so possibly a pointer.
+    /// Whether it may be a pointer: eight bytes wide, and not a float.
     pub maybe_pointer: bool,
 }
 

@@ -62,7 +62,7 @@ pub struct Wgmma {
     pub b: Src,
     /// Predicate: true adds to the accumulators, false replaces them.
     pub adds: u32,
-    /// `adds` is negated.
+    /// Whether `adds` is negated.
     pub negated: bool,
     /// Negates A, B.
     pub minus: [bool; 2],
@@ -126,6 +126,6 @@ pub struct RegisterAccess {
     pub line: u32,
     /// PTX register in the line. Several can share a line, one after another.
     pub register: u32,
-    /// A write, not a read.
+    /// Whether it is a write, not a read.
     pub writes: bool,
 }

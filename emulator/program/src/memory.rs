@@ -17,7 +17,7 @@ pub enum MemSpace {
 pub struct Addr {
     /// Register or constant. Symbols and absolute addresses are constants.
     pub src: Src,
-    /// The register has 64 bits.
+    /// Whether the register has 64 bits.
     pub wide: bool,
     pub offset: i64,
 }
@@ -46,9 +46,9 @@ pub struct Access {
     pub n: u8,
     /// Registers of the elements: destinations of a load ([`arithmetic::lanes::NONE`] for `_`), sources of a store.
     pub regs: [i32; 8],
-    /// The registers have 64 bits.
+    /// Whether the registers have 64 bits.
     pub wide: bool,
-    /// Sign-extends elements narrower than the register.
+    /// Whether elements narrower than the register are sign-extended.
     pub signed: bool,
     pub order: Order,
 }
@@ -87,7 +87,7 @@ pub struct Atomic {
     pub src: [Src; 2],
     /// Old value; [`arithmetic::lanes::NONE`] for `red`.
     pub dst: i32,
-    /// `atom`, not `red`.
+    /// Whether it is `atom`, not `red`.
     pub returns: bool,
 }
 
@@ -124,7 +124,7 @@ pub enum TensorWay {
 pub struct BulkBytes {
     pub shared: Addr,
     pub global: Addr,
-    /// A copy from the block's own shared memory, at `global`, to another block's, at `shared`.
+    /// Whether it copies from the block's own shared memory, at `global`, to another block's, at `shared`.
     pub within_cluster: bool,
     /// Number of bytes: a 32-bit operand.
     pub bytes: Src,
@@ -156,16 +156,16 @@ pub enum MbarrierKind {
     Expect,
     Complete,
     Arrive {
-        /// `number` is a count of bytes to expect, and one thread arrives.
+        /// Whether `number` is a count of bytes to expect, and one thread arrives.
         expect: bool,
-        /// Later phases expect fewer arrivals.
+        /// Whether later phases expect fewer arrivals.
         drop: bool,
-        /// The phase may complete.
+        /// Whether the phase may complete.
         completes: bool,
     },
     /// `cp.async.mbarrier.arrive`: arrives when the thread's copies are done.
-    ArriveBehindCopies {
-        /// Raises the phase's pending count by one.
+    ArriveAfterCopies {
+        /// Whether it raises the phase's pending count by one.
         counts: bool,
     },
     /// `mbarrier.test_wait`, `mbarrier.try_wait`

@@ -11,7 +11,7 @@ pub struct Op {
     pub guard: Guard,
     /// Instruction of the operation: index into [`Kernel::instrs`](crate::Kernel::instrs).
     pub instr: u32,
-    /// First operation of its instruction: the counted one.
+    /// Whether it is the first operation of its instruction, which is the counted one.
     pub first: bool,
     pub kind: OpKind,
 }
@@ -21,7 +21,7 @@ pub struct Op {
 pub struct Guard {
     /// Predicate number; 0 is constant true.
     pub pred: u16,
-    /// Lanes run where the predicate is false.
+    /// Whether lanes are active where the predicate is false.
     pub negated: bool,
 }
 
@@ -50,13 +50,13 @@ pub enum OpKind {
         /// Position where lanes reconverge: the immediate post-dominator, [`ENCLOSING`], or `u32::MAX` (at their exit).
         reconverge: u32,
     },
-    /// `BSSY` of machine code: lanes that diverge from here on reconverge at `meet`.
+    /// `BSSY` of machine code: lanes that diverge from here on reconverge at this position.
     Converge {
-        meet: u32,
+        reconverge: u32,
     },
-    /// `BREAK` of machine code: the lanes no longer reconverge at `meet`.
+    /// `BREAK` of machine code: the lanes no longer reconverge at this position.
     Leave {
-        meet: u32,
+        reconverge: u32,
     },
     /// A call of a function that is not inlined; [`OpKind::Resume`] follows.
     Call {
@@ -85,7 +85,7 @@ pub enum OpKind {
     },
     /// `barrier.cluster`: arrives, or waits for all threads of the cluster.
     ClusterBarrier {
-        /// `barrier.cluster.wait`
+        /// Whether it is `barrier.cluster.wait`, not `.arrive`.
         waits: bool,
     },
     /// `bar.warp.sync`: waits until the named lanes have arrived.
@@ -116,14 +116,14 @@ pub enum OpKind {
         /// A predicate, or a 32-bit line for `ballot`.
         dst: Dst,
         pred: u32,
-        /// `pred` is negated.
+        /// Whether `pred` is negated.
         negated: bool,
         /// Mask of the lanes: a 32-bit operand.
         members: Src,
     },
     /// `match.any.sync`, `match.all.sync`: finds lanes with equal values.
     Match {
-        /// `match.all.sync`, not `match.any.sync`.
+        /// Whether it is `match.all.sync`, not `match.any.sync`.
         all: bool,
         wide: bool,
         /// Mask of the lanes with an equal value.
@@ -170,7 +170,7 @@ pub enum OpKind {
     /// `isspacep.space p, a`: tests if a generic address lies in a state space.
     IsSpace {
         space: MemSpace,
-        /// Only the block's own shared memory counts.
+        /// Whether only the block's own shared memory counts.
         own: bool,
         dst: Dst,
         /// Generic address: a 64-bit operand.
@@ -282,7 +282,7 @@ pub struct Texture {
     pub handle: Src,
     /// 1 or 2.
     pub dims: u8,
-    /// Coordinates are `f32`, else `s32`.
+    /// Whether coordinates are `f32`, not `s32`.
     pub float_coordinates: bool,
     /// A coordinate per dimension; unused ones are [`arithmetic::lanes::NONE`].
     pub coordinates: [Src; 2],

@@ -55,7 +55,7 @@ pub enum Special {
 }
 
 impl Special {
-    /// True if lanes of one warp can have different values.
+    /// Returns whether lanes of one warp can have different values.
     pub fn varies_in_a_warp(self) -> bool {
         use Special::*;
         matches!(

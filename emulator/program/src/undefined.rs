@@ -20,7 +20,7 @@ pub enum Flow {
     Moved {
         /// Mask of the sources that are moved.
         data: u8,
-        /// The other sources are bit counts: multiples of 8 move whole bytes.
+        /// Whether the other sources are bit counts: multiples of 8 move whole bytes.
         shifts: bool,
     },
     /// Each bit of the result depends on that bit of the sources, and on whole predicates.

@@ -133,7 +133,7 @@ fn run(
     // The blocks of a cluster are ordered by its barrier; races between clusters are not looked for.
     let watches_blocks = check_level == CheckLevel::Global && job.cluster_blocks == 1;
     let races = watches_blocks.then(|| {
-        let races = GlobalRaces::within(kernel, room, most);
+        let races = GlobalRaces::with_memory(kernel, room, most);
         if is_in_order(kernel, config) { races.in_order(kernel) } else { races }
     });
     let mut outcome = grid::run(&job, n_workers, races.as_ref());
@@ -184,7 +184,7 @@ fn most_workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize
     usize::try_from(n_blocks).map_or(most, |n| n.min(most))
 }
 
-/// Blocks run one after another, in the order of their indices.
+/// Returns whether blocks run one after another, in the order of their indices.
 fn is_in_order(kernel: &Kernel, config: &LaunchConfig) -> bool {
     kernel.order.is_by_index(&config.params) && !config.options.unordered
 }

@@ -31,7 +31,7 @@ const STAGGERED: u64 = 1024;
 /// Added for what is no module's variable, so that half an address differs from a large round number.
 const ODD: u64 = 3 << 9;
 
-/// A number is, by all appearances, the low half of an allocation's address.
+/// Returns whether a number is, by all appearances, the low half of an allocation's address.
 pub fn is_low_half_of_an_address(number: u32) -> bool {
     let number = u64::from(number);
     (LOW..LOW + STAGGER * STAGGERED).contains(&number) && number % STAGGER == ODD
@@ -47,9 +47,9 @@ const MAX_BYTES: u64 = (1 << window::BITS) - 2 * START - LOW - STAGGER * STAGGER
 pub struct Origin {
     /// `cuMemAlloc`, or the name of a module's variable.
     pub label: String,
-    /// Kernels may not store to it (`__constant__`).
+    /// Whether kernels may not store to it (`__constant__`).
     pub read_only: bool,
-    /// A module's variable: `label` is its symbol.
+    /// Whether it is a module's variable: `label` is its symbol.
     pub symbol: bool,
 }
 
@@ -108,9 +108,9 @@ pub struct AllocationInfo {
     pub bytes: u64,
     /// Serial number: the first allocation of this memory is 1. Never used again.
     pub id: u64,
-    /// Freed, and its number not yet used again.
+    /// Whether it is freed, and its number not yet used again.
     pub freed: bool,
-    /// Host memory that is mapped.
+    /// Whether it is mapped host memory.
     pub host: bool,
     pub origin: Origin,
 }
@@ -396,19 +396,19 @@ impl Memory {
         self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
     }
 
-    /// True where nothing ever wrote a byte of a range; false for what is no range of one live allocation.
+    /// Returns whether nothing ever wrote a byte of a range; false for what is no range of one live allocation.
     pub fn is_untouched(&self, address: u64, bytes: u64) -> bool {
         let untouched = |own: &Bytes, offset| own.is_untouched(offset, bytes as usize);
         self.with(address, bytes, untouched).unwrap_or(false)
     }
 
-    /// True where a range holds a copy of unwritten bytes. False for what is no live allocation.
+    /// Returns whether a range holds a copy of unwritten bytes. False for what is no live allocation.
     pub fn holds_undefined(&self, address: u64, bytes: u64) -> bool {
         let holds = |own: &Bytes, offset| own.holds_unmarked(offset, bytes as usize);
         self.with(address, bytes, holds).unwrap_or(false)
     }
 
-    /// True where the host copied into or filled an allocation. False for what is no live allocation.
+    /// Returns whether the host copied into or filled an allocation. False for what is no live allocation.
     pub fn host_wrote(&self, address: u64) -> bool {
         self.with(address, 0, |bytes, _| bytes.host_wrote()).unwrap_or(false)
     }

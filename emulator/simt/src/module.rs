@@ -79,7 +79,7 @@ pub struct ModuleVariable {
     pub name: String,
     pub address: u64,
     pub bytes: u64,
-    /// Declared as `.const`: kernels may not write it.
+    /// Whether it is declared as `.const`: kernels may not write it.
     pub constant: bool,
 }
 

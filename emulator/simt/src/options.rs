@@ -54,7 +54,7 @@ pub struct LaunchOptions {
     pub budget: u64,
     /// Worker threads; 0 for one per core.
     pub threads: usize,
-    /// Run blocks in parallel even where their order could change results.
+    /// Whether blocks run in parallel even where their order could change results.
     pub unordered: bool,
     /// Address of the workspace of a cooperative launch, which `this_grid().sync()` finds through `%envreg1` and
     /// `%envreg2`: 8 bytes that start as zeros. 0: the launch is not cooperative.

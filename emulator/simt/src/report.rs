@@ -32,7 +32,7 @@ pub struct LaunchReport {
     pub dynamic_shared: u32,
     /// The language of the code that ran.
     pub code: Language,
-    /// Counters were on (else all are 0).
+    /// Whether counters were on; else all are 0.
     pub counted: bool,
     pub checked: bool,
     /// Sums over the launch.

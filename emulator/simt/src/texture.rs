@@ -65,9 +65,9 @@ pub struct TextureObject {
     /// Addressing outside of the array in x and in y.
     pub address: [AddressMode; 2],
     pub filter: FilterMode,
-    /// Coordinates run from 0 to 1.
+    /// Whether coordinates run from 0 to 1.
     pub normalised_coordinates: bool,
-    /// 8- and 16-bit integers are read as they are, instead of as 0 … 1 or -1 … 1.
+    /// Whether 8- and 16-bit integers are read as they are, instead of as 0 … 1 or -1 … 1.
     pub read_as_integer: bool,
 }
 

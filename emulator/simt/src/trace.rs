@@ -11,13 +11,13 @@ use crate::program::MemSpace;
 
 /// Sees what warps do while a launch runs: [`crate::launch::observe`].
 pub trait Observer: Sync {
-    /// True for blocks that run; blocks are numbered with x running fastest. The results of the others are missing.
+    /// Returns whether a block runs; blocks are numbered with x running fastest. The results of the others are missing.
     fn runs(&self, block: u64) -> bool {
         let _ = block;
         true
     }
 
-    /// True for warps whose steps are observed.
+    /// Returns whether the steps of a warp are observed.
     fn follows(&self, block: u64, warp: u32) -> bool;
 
     /// A warp is about to do this. Warps of one block come one after the other, blocks at the same time.
@@ -40,7 +40,7 @@ pub struct Follow {
 pub struct Step {
     /// The instruction: an index into [`crate::report::LaunchReport::instructions`].
     pub instr: u32,
-    /// The operation begins its instruction: machine code may need several operations for one.
+    /// Whether the operation begins its instruction: machine code may need several operations for one.
     pub first: bool,
     /// The lanes that do it: those that are here and that its guard lets through.
     pub lanes: u32,
@@ -53,7 +53,7 @@ pub struct Step {
 pub struct Access {
     /// Space; for a generic address, the one that it led to.
     pub space: MemSpace,
-    /// True for a load, false for a store or an atomic.
+    /// Whether it is a load, not a store or an atomic.
     pub load: bool,
     /// Bytes that each lane accesses.
     pub bytes: u32,

@@ -51,7 +51,7 @@ pub(crate) fn each_target(kind: &mut OpKind, f: &mut dyn FnMut(&mut u32)) {
     match kind {
         OpKind::Branch { target, .. } => f(target),
         OpKind::BranchIndexed { targets, .. } => targets.iter_mut().for_each(f),
-        OpKind::Converge { meet } | OpKind::Leave { meet } => f(meet),
+        OpKind::Converge { reconverge } | OpKind::Leave { reconverge } => f(reconverge),
         _ => {}
     }
 }

@@ -93,7 +93,7 @@ fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {
         OpKind::BranchIndexed { targets, reconverge, .. } => {
             !targets.is_empty() && targets.iter().all(|&t| t < n_ops) && meets(*reconverge)
         }
-        OpKind::Converge { meet } | OpKind::Leave { meet } => *meet < n_ops,
+        OpKind::Converge { reconverge } | OpKind::Leave { reconverge } => *reconverge < n_ops,
         _ => true,
     }
 }

@@ -95,7 +95,7 @@ impl<'a> Lower<'a> {
         };
         let (addr, space) = self.address(place, space_of(instruction).unwrap_or(MemSpace::Generic))?;
         self.emit(OpKind::Mbarrier(Box::new(Mbarrier {
-            kind: MbarrierKind::ArriveBehindCopies { counts: !instruction.has("noinc") },
+            kind: MbarrierKind::ArriveAfterCopies { counts: !instruction.has("noinc") },
             space,
             addr,
             number: NONE,

@@ -84,19 +84,19 @@ impl Lower<'_> {
 
     /// `BSSY`. A `BSYNC` of the same barrier precedes the reconvergence point.
     pub(super) fn converge(&mut self) -> Result<()> {
-        let meet = self.target()?;
+        let reconverge = self.target()?;
         let barrier = |instruction: &sass::Instruction| {
             instruction.operands.iter().find_map(|operand| match operand.value {
                 Value::Barrier(barrier) => Some(barrier),
                 _ => None,
             })
         };
-        let before = (meet as usize).checked_sub(1).map(|at| &self.code[at]);
+        let before = (reconverge as usize).checked_sub(1).map(|at| &self.code[at]);
         let waits = before.is_some_and(|before| {
             before.operation == Operation::Bsync && barrier(before) == barrier(self.instruction)
         });
         refuse_if!(!self.is_always() || !waits, self.unsupported());
-        self.emit(OpKind::Converge { meet })
+        self.emit(OpKind::Converge { reconverge })
     }
 
     /// `BSYNC`. Lanes reconverge after it, so it needs no operation; it is refused without a `BSSY`.
@@ -108,8 +108,8 @@ impl Lower<'_> {
     /// `BREAK`: lanes leave a convergence barrier without waiting at it.
     pub(super) fn leave(&mut self) -> Result<()> {
         self.narrow_guard()?;
-        let meet = self.reconvergence_point().ok_or_else(|| self.unsupported())?;
-        self.emit(OpKind::Leave { meet })
+        let reconverge = self.reconvergence_point().ok_or_else(|| self.unsupported())?;
+        self.emit(OpKind::Leave { reconverge })
     }
 
     /// `RET.REL.NODEC`: returns to an instruction after a call.

@@ -206,15 +206,15 @@ pub(crate) fn barrier(
              (barrier.cluster.arrive and .wait, cluster.sync()) before one uses a barrier of another: __syncthreads() waits \
              for the own block only.",
         ),
-        BadBarrier::NotSettled { maker } => (
+        BadBarrier::NotSynchronised { init_warp } => (
             "use of a barrier that another thread has just initialised",
             format!(
-                "A thread of warp {maker} initialised {}, and the block has not met at a barrier since.",
+                "A thread of warp {init_warp} initialised {}, and the block has not met at a barrier since.",
                 barrier_name(launch, kind.first.instr, offset)
             ),
             "place __syncthreads() between mbarrier.init and the first use by other threads.",
         ),
-        BadBarrier::NotPublished => (
+        BadBarrier::NotFenced => (
             "a bulk copy uses a barrier that no fence has published",
             format!(
                 "{} was initialised, and no thread of the block has executed a fence that the copy unit heeds since.",

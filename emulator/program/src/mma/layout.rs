@@ -50,7 +50,7 @@ impl MmaForm {
         known.then_some(Self { m, k, types })
     }
 
-    /// True if the registers have 64 bits.
+    /// Returns whether the registers have 64 bits.
     pub fn is_wide(self) -> bool {
         self.types == Types::F64
     }

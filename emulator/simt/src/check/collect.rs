@@ -70,7 +70,7 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
-    /// True without findings, not even a warning.
+    /// Returns whether there are no findings, not even a warning.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -98,7 +98,7 @@ impl Collector {
         Self { sites: self.sites.clone(), groups: std::mem::take(&mut self.groups), ..*self }
     }
 
-    /// True without events, not even a warning.
+    /// Returns whether there are no events, not even a warning.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -109,12 +109,12 @@ impl Collector {
         size_of::<Self>() + self.groups.len() * (size_of::<MistakeGroup>() + 4096)
     }
 
-    /// True without events that fail the launch.
+    /// Returns whether no event fails the launch.
     pub fn is_clean(&self) -> bool {
         !self.groups.keys().any(|(code, ..)| code.severity() == Severity::Error)
     }
 
-    /// True where an event of this code and instruction in `block` would be the first of its group, so that its details
+    /// Returns whether an event of this code and instruction in `block` would be the first of its group, so that its details
     /// are worth computing. `instr` is the instruction of the event, or of `E-UNINIT` the load.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let site = self.sites.site(instr);

@@ -66,7 +66,7 @@ pub enum Details {
     /// `E-BARRIER`, `W-BARRIER`: the groups of threads, those of [`Event::instr`] first.
     Barrier {
         groups: Vec<BarrierGroup>,
-        /// No thread can go on. Otherwise they met at different barriers and went on.
+        /// Whether no thread can continue. Otherwise they met at different barriers and continued.
         deadlock: bool,
         /// Threads that waited later at a barrier of another group, after threads of that group had exited.
         late: Option<BarrierGroup>,
@@ -92,7 +92,7 @@ pub enum Details {
     Runaway {
         /// Thread-instructions allowed to the launch; 0: there was no limit.
         budget: u64,
-        /// The warp's registers repeat and nothing was stored: it can never leave.
+        /// Whether the loop provably never ends: the warp's registers repeat and nothing was stored.
         proven: bool,
         /// First and last instruction of the loop that the warp is in, when known.
         span: Option<(u32, u32)>,
@@ -169,7 +169,7 @@ pub enum Details {
     },
     /// `E-CLUSTER`: `barrier.cluster` out of turn.
     ClusterBarrier {
-        /// A wait without an arrival before; otherwise an arrival by threads that have not waited since their last.
+        /// Whether it is a wait without an arrival before; otherwise it is an arrival by threads that have not waited since their last.
         waits: bool,
     },
     /// `E-BARRIER`: no thread of a cluster can go on.
@@ -191,9 +191,9 @@ pub enum BadWgmma {
     /// [`Event::instr`] uses a register of a product that is under way.
     InFlight {
         product: u32,
-        /// The instruction writes the register, and does not read it.
+        /// Whether the instruction writes the register, and does not read it.
         writes: bool,
-        /// The register is one of the product's A, and not one of its sums.
+        /// Whether the register is one of the product's A, and not an accumulator.
         factor: bool,
         /// Groups that the warp has committed behind the product's; `None`: that is not committed.
         behind: Option<u32>,
@@ -206,7 +206,7 @@ pub enum BadWgmma {
     WrittenBehindFence {
         /// The instruction that wrote the first of them.
         by: u32,
-        /// The register holds A, not an accumulator.
+        /// Whether the register holds A, not an accumulator.
         factor: bool,
     },
     /// The factor was overwritten before the product was waited for.
@@ -303,7 +303,7 @@ pub struct Elsewhere {
     /// The block, as linear index.
     pub block: u64,
     pub rank: u32,
-    /// The threads wait at a barrier of the cluster.
+    /// Whether the threads wait at a barrier of the cluster.
     pub at_cluster_barrier: bool,
     pub group: BarrierGroup,
 }
@@ -368,7 +368,7 @@ pub struct PhaseWaits {
     pub seen: u64,
     /// Threads of the block that have arrived at it so far; 0 when that was not followed.
     pub arrivers: u32,
-    /// None of the threads has passed a wait for it before.
+    /// Whether none of the threads has passed a wait for it before.
     pub never: bool,
 }
 
@@ -382,13 +382,13 @@ pub enum BadBarrier {
     },
     /// The barrier is initialised with a count of arrivals out of range.
     Arrivals(u32),
-    /// Another warp made it, and nothing orders that before its use.
-    NotSettled {
-        /// The warp that did.
-        maker: u32,
+    /// Another warp initialised it, and nothing orders that before its use.
+    NotSynchronised {
+        /// The warp that initialised it.
+        init_warp: u32,
     },
-    /// No fence made it visible to the unit that copies.
-    NotPublished,
+    /// No fence has made it visible to the async proxy.
+    NotFenced,
     /// More arrivals come than the phase waits for.
     TooManyArrivals {
         arrivals: u32,
@@ -605,11 +605,11 @@ pub struct RaceFacts {
     pub end: u64,
     /// The two; the one that came first in the emulated order first.
     pub parties: [RaceParty; 2],
-    /// Both write, and the same value.
+    /// Whether both write, and the same value.
     pub equal: bool,
-    /// Both in one warp: `__syncwarp()` would do.
+    /// Whether both are in one warp, where `__syncwarp()` suffices.
     pub same_warp: bool,
-    /// Both in one instruction: lanes that store to the same place.
+    /// Whether both are in one instruction: lanes that store to the same address.
     pub same_instruction: bool,
     /// Missing order, where the accesses of one warp show it.
     pub missing: MissingOrder,

@@ -1,8 +1,7 @@
 //! Races: two threads touch the same memory, at least one writes, and nothing orders them.
 //!
-//! [`SharedRaces`] watches the shared memory of one block at a time, [`BlockRaces`] the global memory that one
-//! block touches, and [`GlobalRaces`] joins the blocks of a launch. All of them receive the same
-//! [`Touch`]es.
+//! [`SharedRaces`] follows the shared memory of one block at a time, [`BlockRaces`] the global memory that one block
+//! accesses, and [`GlobalRaces`] joins the blocks of a launch. Each access is a [`Touch`].
 //!
 //! # What counts as order
 //!
@@ -17,25 +16,25 @@
 //! - A fence, together with atomics or strong accesses, is how threads hand data to each other without a
 //!   barrier. An interval between barriers (for races between blocks: a launch) in which both were seen is
 //!   left alone, since telling right from wrong there needs the value that each load saw. Where blocks run one
-//!   after another, `vector_clocks` follows which flags each of them has read.
-//! - Arrivals at a barrier in shared memory come before the waits for the phase that they end, and so do the bytes of
-//!   bulk copies: `phases` follows that in kernels with such barriers, and barriers of some threads for these alone.
+//!   after another, `block_clocks` follows which flags each of them has read.
+//! - Arrivals at an mbarrier come before the waits for the phase that they end, and so do the bytes of bulk copies:
+//!   `warp_clocks` follows that in kernels with mbarriers, and there also which threads a barrier of some threads orders.
 //! - The end of the launch orders everything.
 //!
 //! Two writes are an equal race (a warning) when they store the same value. Values are compared for accesses
 //! that come with [`Touch::values`]; without them writes count as different.
 
 mod bits;
+mod block_clocks;
 mod global;
 mod interval;
 mod log;
 mod parties;
-mod phases;
 mod shared;
 #[cfg(test)]
 mod tests;
 mod touch;
-mod vector_clocks;
+mod warp_clocks;
 mod within;
 
 pub use global::{BlockRaces, GlobalRaces};

@@ -10,15 +10,15 @@ use super::spec::{AccessSpec, Located, addresses, place};
 use super::worker::Worker;
 
 impl<'j> Worker<'j> {
-    /// Finds the memory of the lanes `on` (not none).
+    /// Finds the memory of the `active` lanes (not none).
     #[inline(always)]
-    pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
+    pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, active: u32) -> Located {
         let m = &mut self.access.memos[spec.memo];
         // SAFETY: operands are in range, as `decode::passes::validate` has established.
         let source = unsafe { self.warp.lanes.source(spec.addr.src) };
         // SAFETY: `source` is the line of an operand, of the width that `wide` says.
-        if !unsafe { m.repeats(source, spec.addr.wide, on) } && !self.learn(spec, on) {
-            return Located::Far(per_lane::locate(self, spec, on));
+        if !unsafe { m.repeats(source, spec.addr.wide, active) } && !self.learn(spec, active) {
+            return Located::Far(per_lane::locate(self, spec, active));
         }
         let m = &mut self.access.memos[spec.memo];
         let first = m.first as usize & 31;
@@ -31,7 +31,7 @@ impl<'j> Worker<'j> {
         };
         let base = place(spec.addr, spec.bias(), value);
         if !m.reaches(base, spec.bytes) && !self.find(spec, base) {
-            return Located::Far(per_lane::locate(self, spec, on));
+            return Located::Far(per_lane::locate(self, spec, active));
         }
         let m = &mut self.access.memos[spec.memo];
         let host = match m.home {
@@ -53,7 +53,7 @@ impl<'j> Worker<'j> {
                 Home::Global => m.count_global(base),
                 Home::Local => {
                     m.tally.local_requests += 1;
-                    m.tally.local_lanes += u64::from(on.count_ones());
+                    m.tally.local_lanes += u64::from(active.count_ones());
                 }
                 Home::Param | Home::Nowhere => m.tally.constant_requests += 1,
             }
@@ -63,13 +63,18 @@ impl<'j> Worker<'j> {
 
     #[cold]
     #[inline(never)]
-    fn learn(&mut self, spec: &AccessSpec<'_>, on: u32) -> bool {
+    fn learn(&mut self, spec: &AccessSpec<'_>, active: u32) -> bool {
         let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
         self.access.serial += 1;
-        self.access.memos[spec.memo].learn(&addresses, on, self.access.serial, self.job.check_level.checks())
+        self.access.memos[spec.memo].learn(
+            &addresses,
+            active,
+            self.access.serial,
+            self.job.check_level.checks(),
+        )
     }
 
-    /// Looks up where an access lies; false when it is not all in one place, or not allowed.
+    /// Looks up where an access lies. Returns whether it is all in one allocation, and allowed.
     #[cold]
     #[inline(never)]
     fn find(&mut self, spec: &AccessSpec<'_>, base: u64) -> bool {
@@ -150,7 +155,7 @@ impl<'j> Worker<'j> {
 }
 
 impl super::memo::Memo<'_> {
-    /// True where an access at `base` is aligned and lies in the memory of the last one.
+    /// Returns whether an access at `base` is aligned and lies in the memory of the last one.
     #[inline(always)]
     fn reaches(&self, base: u64, bytes: u32) -> bool {
         let offset = base.wrapping_add(self.low as u64).wrapping_sub(self.from);

@@ -71,7 +71,7 @@ impl Worker<'_> {
         if spec.is_strong()
             && let Some(races) = &mut self.checks.shared_races
         {
-            races.flag(spec.mark(), self.warp.index);
+            races.strong_access(spec.mark(), self.warp.index);
         }
         let m = &self.access.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };

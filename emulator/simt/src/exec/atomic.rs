@@ -155,12 +155,12 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 
 impl Worker<'_> {
     /// [`Worker::locate`] for operations outside the loop.
-    pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, on: u32) -> Located {
-        self.locate::<General>(spec, on)
+    pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, active: u32) -> Located {
+        self.locate::<General>(spec, active)
     }
 
-    /// Does an atomic for the lanes `on`; whether memory changed.
-    pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, on: u32) -> bool {
+    /// Performs an atomic for the `active` lanes. Returns whether memory changed.
+    pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, active: u32) -> bool {
         let bytes = a.ty.bytes();
         let spec = AccessSpec {
             space: a.space,
@@ -172,9 +172,9 @@ impl Worker<'_> {
             pc,
             memo: self.job.plan.memo_of[pc as usize] as usize,
         };
-        let spot = self.locate_any(&spec, on);
+        let spot = self.locate_any(&spec, active);
         let alone = matches!(spot, Located::Near(_)) && self.access.memos[spec.memo].home == Home::Shared;
-        let (good, place, _) = self.place(spot, spec.memo, on);
+        let (good, place, _) = self.place(spot, spec.memo, active);
         let value = |worker: &Self, src: i32, lane: usize| match bytes {
             _ if src == NONE => 0,
             8 => worker.u64_at(src, lane),
@@ -204,12 +204,12 @@ impl Worker<'_> {
             unsafe { self.cache_poll(place, good, bytes as u8, bytes) };
         }
         if self.job.check_level.checks() {
-            self.follow_atomic(a, on);
+            self.follow_atomic(a, active);
             if self.checks.fresh.lanes != 0 {
                 self.follow_fresh_atomic(a, pc);
             }
         }
-        bits(on & !good).for_each(|lane| self.set_lane(a.dst, bytes == 8, lane, 0));
+        bits(active & !good).for_each(|lane| self.set_lane(a.dst, bytes == 8, lane, 0));
         changed
     }
 }

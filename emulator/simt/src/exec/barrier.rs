@@ -12,25 +12,25 @@ use super::fiber::{Fiber, FiberState, join_ready};
 use super::worker::Worker;
 
 impl Worker<'_> {
-    /// Lanes arrive at barrier `id`, below [`BARRIERS`]; true when it is complete and they need not wait.
-    pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, on: u32, instr: u32) -> bool {
+    /// Lanes arrive at barrier `id`, below [`BARRIERS`]; returns whether it is complete and they need not wait.
+    pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, active: u32, instr: u32) -> bool {
         let warp = self.warp.index as usize;
-        let all_of_warp = on == self.warp.live;
+        let all_of_warp = active == self.warp.live;
         if !all_of_warp && count == 0 && self.job.check_level.checks() {
-            self.note_part(id, on, instr);
+            self.note_part(id, active, instr);
         }
         if let Some(races) = &mut self.checks.shared_races {
-            races.meet(id, self.warp.index);
+            races.arrive_at_barrier(id, self.warp.index);
         }
         let Barrier { count: other, arrived, .. } = self.block.barriers[id as usize];
         if arrived > 0 && count != 0 && other != 0 && count != other && self.job.check_level.checks() {
             let problem = BadOperand::BarrierCounts { other };
             let details = Details::Operand { problem, value: count };
-            self.record_mistake_at(instr, Code::Operand, on, details);
+            self.record_mistake_at(instr, Code::Operand, active, details);
         }
         let barrier = &mut self.block.barriers[id as usize];
         // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.
-        let threads = if count != 0 && all_of_warp { 32 } else { on.count_ones() };
+        let threads = if count != 0 && all_of_warp { 32 } else { active.count_ones() };
         barrier.arrived += threads;
         barrier.count = barrier.count.max(count);
         if let BarrierKind::RedPopc(_, p, negated)
@@ -40,15 +40,15 @@ impl Worker<'_> {
             // SAFETY: predicates are in range, as `decode::passes::validate` has established.
             let p = unsafe { *self.warp.lanes.preds.add(p as usize) };
             let p = if negated { !p } else { p };
-            barrier.trues += (p & on).count_ones();
-            barrier.voters += on.count_ones();
+            barrier.trues += (p & active).count_ones();
+            barrier.voters += active.count_ones();
         }
         if kind == BarrierKind::Arrive {
             self.try_complete(id);
             return true;
         }
         self.warp.fiber.state = FiberState::Barrier(id as u8);
-        self.warp.fiber.at = instr;
+        self.warp.fiber.wait_instr = instr;
         self.warp.fiber.reduction = Some(kind);
         // The running fiber must be among those that wait.
         let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
@@ -56,7 +56,7 @@ impl Worker<'_> {
         self.block.warps[warp].live = self.warp.live;
         self.try_complete(id);
         let fibers = &mut self.block.warps[warp].fibers;
-        if let Some(i) = fibers.iter().position(|f| f.lanes() & on != 0) {
+        if let Some(i) = fibers.iter().position(|f| f.lanes() & active != 0) {
             self.warp.fiber = fibers.remove(i);
         }
         self.warp.fiber.state == FiberState::Ready
@@ -78,7 +78,7 @@ impl Worker<'_> {
             let waits = |f: &Fiber| f.state == FiberState::Barrier(id as u8);
             let warps = self.block.warps.iter().enumerate();
             let warps = warps.filter(|(_, warp)| warp.fibers.iter().any(waits));
-            races.met(id, warps.map(|(w, _)| w as u32));
+            races.complete_barrier(id, warps.map(|(w, _)| w as u32));
         }
         for w in 0..self.block.warps.len() {
             let regs = self.block.regs_of(job, w);
@@ -111,7 +111,7 @@ impl Worker<'_> {
             }
         }
         self.activity.progress = true;
-        self.block.mbarriers.settle();
+        self.block.mbarriers.note_barrier();
         if let Some(races) = &mut self.checks.shared_races {
             races.barrier(&mut self.checks.collector);
         }
@@ -211,7 +211,7 @@ impl Worker<'_> {
         self.warp.index = running;
     }
 
-    /// True for barriers at which all lanes of a warp must be together: `bar.sync`, `barrier.sync.aligned`.
+    /// Returns whether all lanes of a warp must be together at a barrier: `bar.sync`, `barrier.sync.aligned`.
     fn is_aligned(&self, instr: u32) -> bool {
         let info = self.job.kernel.instrs.get(instr as usize);
         let name = info.map_or("", InstrInfo::mnemonic);
@@ -280,17 +280,17 @@ impl Worker<'_> {
         self.record_mistake_at(instr, Code::Barrier, mask, details);
     }
 
-    /// Fibers in some state, by the instruction they are at.
+    /// Returns the threads of fibers in some state, by the instruction at which they are.
     pub(super) fn groups(&self, wanted: impl Fn(FiberState) -> bool) -> Vec<BarrierGroup> {
         let n_warps = self.block.warps.len();
         let mut groups: Vec<BarrierGroup> = Vec::new();
         for (w, warp) in self.block.warps.iter().enumerate() {
             for f in warp.fibers.iter().filter(|f| wanted(f.state)) {
                 let at_barrier = matches!(f.state, FiberState::Barrier(_));
-                let known = groups.iter().position(|g| g.instr == f.at && g.at_barrier == at_barrier);
+                let known = groups.iter().position(|g| g.instr == f.wait_instr && g.at_barrier == at_barrier);
                 let i = known.unwrap_or_else(|| {
                     let threads = vec![0; n_warps].into_boxed_slice();
-                    groups.push(BarrierGroup { instr: f.at, at_barrier, threads });
+                    groups.push(BarrierGroup { instr: f.wait_instr, at_barrier, threads });
                     groups.len() - 1
                 });
                 groups[i].threads[w] |= f.lanes();

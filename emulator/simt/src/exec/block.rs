@@ -37,7 +37,7 @@ pub(crate) struct Warp {
     pub(crate) issued: u64,
     /// Instruction at which the lowest of the exited lanes exited.
     pub(crate) exit: Option<u32>,
-    /// True where an undefined value was used as a mask of lanes: later mistakes about masks follow from that.
+    /// Whether an undefined value was used as a mask of lanes: later mistakes about masks follow from that.
     pub(crate) undefined_mask: bool,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Block {
     pub(crate) printed: String,
     /// Thread-instructions so far.
     pub(crate) spent: u64,
-    /// True where a mistake ended the block that a checked launch does not survive either.
+    /// Whether a mistake ended the block that a checked launch does not survive either.
     pub(crate) fatal: bool,
     /// Turns in a row that polled memory and changed nothing.
     pub(super) quiet: u32,

@@ -25,11 +25,11 @@ impl Worker<'_> {
         if self.job.check_level.checks() {
             self.check_overlap(&copy);
             // Races behind a reported mistake may follow from it.
-            let told = self.has_gone_wrong() || self.check_wgmma_reads(&copy);
+            let told = self.was_misused() || self.check_wgmma_reads(&copy);
             if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
                 let who = (copy.instr, copy.thread);
                 copy.map.runs(copy.at, copy.shared, |run| {
-                    races.copy_starts(run.shared, run.bytes, who);
+                    races.start_copy(run.shared, run.bytes, who);
                 });
             }
             let written = &mut self.block.shared_written;
@@ -88,7 +88,7 @@ impl Worker<'_> {
         };
         self.block.bulk.overlapped = true;
         // An earlier mistake, such as a copy that was started too early, may be the cause.
-        if self.out_of_order() {
+        if self.note_misuse() {
             return;
         }
         self.record_mistake_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
@@ -204,21 +204,21 @@ impl Worker<'_> {
         }
     }
 
-    pub(crate) fn commit_bulk(&mut self, on: u32) {
-        for lane in bits(on) {
+    pub(crate) fn commit_bulk(&mut self, active: u32) {
+        for lane in bits(active) {
             *self.block.bulk.committed(self.warp.index * 32 + lane as u32) += 1;
         }
     }
 
-    /// Performs the stores of the lanes `on`, but for their last `pending` groups.
-    pub(crate) fn wait_for_bulk(&mut self, on: u32, pending: u32) {
+    /// Performs the stores of the `active` lanes, but for their last `pending` groups.
+    pub(crate) fn wait_for_bulk(&mut self, active: u32, pending: u32) {
         let first = self.warp.index * 32;
         let mut stores = std::mem::take(&mut self.block.bulk.stores);
         stores.retain(|store| {
             let lane = store.copy.thread.wrapping_sub(first);
             let committed = self.block.bulk.committed(store.copy.thread);
             let is_due = u64::from(store.group) + u64::from(pending) < u64::from(*committed);
-            if lane >= 32 || on >> lane & 1 == 0 || !is_due {
+            if lane >= 32 || active >> lane & 1 == 0 || !is_due {
                 return true;
             }
             self.perform_store(store);
@@ -284,10 +284,10 @@ impl Worker<'_> {
                 self.block.bulk.note_swizzle(copy, shared);
             }
             if let Some(races) = &mut self.checks.shared_races {
-                races.copy_ends(barrier);
+                races.finish_copy(barrier);
                 let who = (copy.instr, copy.thread);
                 copy.map.runs(copy.at, copy.shared, |run| {
-                    races.copied(run.shared, run.bytes, who);
+                    races.wrote_by_copy(run.shared, run.bytes, who);
                 });
             }
             let written = &mut self.block.shared_written;

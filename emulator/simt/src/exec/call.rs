@@ -14,14 +14,14 @@ use super::fiber::Frame;
 use super::worker::Worker;
 
 impl Worker<'_> {
-    /// The lanes `on`, which are all of the running frame, call.
-    pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, on: u32) -> AfterOp {
+    /// The `active` lanes, which are all of the running frame, call.
+    pub(super) fn call(&mut self, site: u32, target: Src, pc: u32, active: u32) -> AfterOp {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else { return AfterOp::Stop };
         let Some(site) = calls.sites.get(site as usize) else { return AfterOp::Stop };
         let ways = match site.callee {
-            Some(callee) => vec![(on, callee as usize)],
-            None => match self.targets(calls, site, target, pc, on) {
+            Some(callee) => vec![(active, callee as usize)],
+            None => match self.targets(calls, site, target, pc, active) {
                 Some(ways) => ways,
                 None => return AfterOp::Stop,
             },
@@ -31,7 +31,7 @@ impl Worker<'_> {
                 return AfterOp::Stop;
             }
         }
-        self.keep(calls, site, on);
+        self.keep(calls, site, active);
         for &(lanes, callee) in &ways {
             let callee = &calls.callees[callee];
             self.zero_kept(&callee.zeroed, lanes);
@@ -55,10 +55,10 @@ impl Worker<'_> {
         site: &CallSite,
         target: Src,
         pc: u32,
-        on: u32,
+        active: u32,
     ) -> Option<Vec<(u32, usize)>> {
         let mut addresses: Vec<(u32, u64)> = Vec::new();
-        for lane in bits(on) {
+        for lane in bits(active) {
             let address = self.u64_at(target, lane);
             match addresses.iter_mut().find(|(_, known)| *known == address) {
                 Some((lanes, _)) => *lanes |= 1 << lane,
@@ -85,7 +85,7 @@ impl Worker<'_> {
         Some(ways)
     }
 
-    /// True where one more activation fits on the stack.
+    /// Returns whether one more activation fits on the stack.
     fn fits(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: u32) -> bool {
         let more = u64::from(site.frame) + u64::from(callee.frame);
         let stack = u64::from(self.job.local_bytes);
@@ -107,25 +107,25 @@ impl Worker<'_> {
         self.warp.fiber.stack[..below].iter()
     }
 
-    /// True at positions where lanes wait for those that they called.
+    /// Returns whether lanes wait for those that they called at this position.
     fn is_resume(&self, pc: u32) -> bool {
         let op = self.job.kernel.ops.get(pc as usize);
         op.is_some_and(|op| matches!(op.kind, OpKind::Resume { .. }))
     }
 
-    /// Returns the lanes `on` to the frame of their caller.
-    pub(super) fn return_lanes(&mut self, on: u32) -> AfterOp {
+    /// Returns the `active` lanes to the frame of their caller.
+    pub(super) fn return_lanes(&mut self, active: u32) -> AfterOp {
         let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
-        self.warp.fiber.return_lanes(on, caller.map_or(0, |at| at + 1));
+        self.warp.fiber.return_lanes(active, caller.map_or(0, |at| at + 1));
         AfterOp::Frames
     }
 
     /// Saves the registers that the caller needs afterwards, and moves the lanes to the local memory of the callee.
-    fn keep(&mut self, calls: &Calls, site: &CallSite, on: u32) {
+    fn keep(&mut self, calls: &Calls, site: &CallSite, active: u32) {
         if self.job.check_level.checks() && !self.checks.shadow.is_clean() {
-            self.keep_undefined(calls.base, &site.kept, on);
+            self.keep_undefined(calls.base, &site.kept, active);
         }
-        for lane in bits(on) {
+        for lane in bits(active) {
             let base = self.u32_at(calls.base as Src, lane);
             let mut at = self.local_offset(lane) + (base + site.keep_at) as usize;
             for &register in &site.kept.wide {
@@ -149,11 +149,11 @@ impl Worker<'_> {
     }
 
     /// Restores the caller's registers for lanes that have returned from a call.
-    pub(super) fn resume(&mut self, site: u32, on: u32) {
+    pub(super) fn resume(&mut self, site: u32, active: u32) {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else { return };
         let Some(site) = calls.sites.get(site as usize) else { return };
-        for lane in bits(on) {
+        for lane in bits(active) {
             let base = self.u32_at(calls.base as Src, lane).wrapping_sub(site.frame);
             self.out32(calls.base)[lane] = base;
             let mut at = self.local_offset(lane) + (base + site.keep_at) as usize;
@@ -176,7 +176,7 @@ impl Worker<'_> {
             }
         }
         if self.job.check_level.checks() {
-            self.restore_undefined(calls.base, &site.kept, on);
+            self.restore_undefined(calls.base, &site.kept, active);
         }
     }
 

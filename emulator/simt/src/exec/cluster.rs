@@ -117,7 +117,7 @@ impl Worker<'_> {
                         continue;
                     }
                     self.switch_to(rank);
-                    self.phase_deadlock();
+                    self.report_phase_deadlock();
                     self.stopped = true;
                     return Visit::Ended;
                 }
@@ -197,12 +197,12 @@ impl Worker<'_> {
     }
 
     /// `barrier.cluster.arrive`
-    pub(super) fn arrive_in_cluster(&mut self, instr: u32, on: u32) {
+    pub(super) fn arrive_in_cluster(&mut self, instr: u32, active: u32) {
         let warp = &mut self.block.warps[self.warp.index as usize];
         warp.live = self.warp.live;
-        let again = on & (warp.arrived | warp.released);
-        warp.released &= !on;
-        warp.arrived |= on;
+        let again = active & (warp.arrived | warp.released);
+        warp.released &= !active;
+        warp.arrived |= active;
         if again != 0 && self.job.check_level.checks() {
             self.record_mistake_at(instr, Code::Cluster, again, Details::ClusterBarrier { waits: false });
         }
@@ -210,12 +210,12 @@ impl Worker<'_> {
         self.complete_cluster_barrier();
     }
 
-    /// `barrier.cluster.wait`: whether lanes of the fiber wait. Those that need not go on.
-    pub(super) fn wait_for_cluster(&mut self, pc: u32, instr: u32, on: u32) -> bool {
+    /// Performs `barrier.cluster.wait`. Returns whether lanes of the fiber wait; the others continue.
+    pub(super) fn wait_for_cluster(&mut self, pc: u32, instr: u32, active: u32) -> bool {
         let warp = &mut self.block.warps[self.warp.index as usize];
-        let waits = on & warp.arrived;
-        let never = on & !(warp.arrived | warp.released);
-        warp.released &= !on;
+        let waits = active & warp.arrived;
+        let never = active & !(warp.arrived | warp.released);
+        warp.released &= !active;
         self.warp.fiber.set_pc(pc + 1);
         if never != 0 && self.job.check_level.checks() {
             self.record_mistake_at(instr, Code::Cluster, never, Details::ClusterBarrier { waits: true });
@@ -228,7 +228,7 @@ impl Worker<'_> {
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
         self.warp.fiber.state = FiberState::Cluster;
-        self.warp.fiber.at = instr;
+        self.warp.fiber.wait_instr = instr;
         true
     }
 
@@ -261,7 +261,7 @@ impl Worker<'_> {
         self.activity.progress = true;
         let collector = &mut self.checks.collector;
         if let Some(races) = &mut self.checks.shared_races {
-            races.meet_all(collector);
+            races.synchronise_all(collector);
         }
         if let Some(races) = &mut self.checks.global_races {
             races.barrier(collector);
@@ -270,13 +270,13 @@ impl Worker<'_> {
             cluster.members.iter_mut().flatten().for_each(|block| release(block));
             for (races, collector) in cluster.races.iter_mut().zip(&mut cluster.collectors) {
                 if let Some(races) = races {
-                    races.meet_all(collector);
+                    races.synchronise_all(collector);
                 }
             }
         }
     }
 
-    /// True where a thread of the block waits for the threads of the cluster.
+    /// Returns whether a thread of the block waits for the threads of the cluster.
     pub(super) fn waits_for_cluster(&self) -> bool {
         let mut fibers = self.block.warps.iter().flat_map(|warp| &warp.fibers);
         self.job.cluster_blocks > 1 && fibers.any(|fiber| fiber.state == FiberState::Cluster)
@@ -308,10 +308,10 @@ impl Worker<'_> {
         self.stopped = true;
     }
 
-    /// Threads wait for the cluster at this instruction.
+    /// Returns whether threads wait for the cluster at this instruction.
     fn waits_at(&self, instr: u32) -> bool {
         let mut fibers = self.block.warps.iter().flat_map(|warp| &warp.fibers);
-        fibers.any(|fiber| fiber.state == FiberState::Cluster && fiber.at == instr)
+        fibers.any(|fiber| fiber.state == FiberState::Cluster && fiber.wait_instr == instr)
     }
 }
 
@@ -327,5 +327,5 @@ fn release(block: &mut Block) {
             join_ready(&mut warp.fibers);
         }
     }
-    block.mbarriers.settle();
+    block.mbarriers.note_barrier();
 }

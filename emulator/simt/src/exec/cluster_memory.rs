@@ -58,8 +58,8 @@ impl Worker<'_> {
         let (rank, n_warps) = (self.block.rank as usize, self.job.n_warps);
         let cluster = self.block.cluster.as_mut();
         if let Some(races) = cluster.and_then(|cluster| cluster.races.get_mut(rank)?.as_mut()) {
-            races.phase(at, phase, None);
-            (0..n_warps).for_each(|warp| races.arrive(at, warp));
+            races.set_mbarrier_phase(at, phase, None);
+            (0..n_warps).for_each(|warp| races.arrive_at_mbarrier(at, warp));
         }
     }
 
@@ -102,7 +102,7 @@ impl Worker<'_> {
         }
     }
 
-    /// True where an address of the program lies in the shared memory of another block.
+    /// Returns whether an address of the program lies in the shared memory of another block.
     pub(super) fn is_remote(&self, space: MemSpace, address: u64) -> bool {
         let offset = self.offset_from_here(address & ((1 << window::BITS) - 1));
         space == MemSpace::Shared && !matches!(self.holder(offset), Holder::Own(_))

@@ -16,7 +16,7 @@ use super::worker::Worker;
 const MAX_ARRIVALS: usize = 1 << 16;
 
 impl Worker<'_> {
-    pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, on: u32) {
+    pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, active: u32) {
         self.block.copies.reserve(self.job.n_warps as usize);
         let first = self.warp.index as usize * 32;
         match kind {
@@ -38,9 +38,9 @@ impl Worker<'_> {
                     let asked = self.u32s(*src_bytes);
                     n = std::array::from_fn(|lane| asked[lane].min(u32::from(*bytes)) as u8);
                 }
-                let readers = bits(on).filter(|l| n[*l] > 0).fold(0, |m, l| m | 1u32 << l);
+                let readers = bits(active).filter(|l| n[*l] > 0).fold(0, |m, l| m | 1u32 << l);
                 let mut from = [std::ptr::null::<u8>(); 32];
-                let mut good = on & !readers;
+                let mut good = active & !readers;
                 if readers != 0 {
                     let source = spec(MemSpace::Global, src, AccessKind::Read, memo + 1);
                     let spot = self.locate_any(&source, readers);
@@ -88,8 +88,8 @@ impl Worker<'_> {
                 }
                 self.activity.progress = true;
             }
-            OpKind::CpAsyncCommit => bits(on).for_each(|l| self.block.copies.committed[first + l] += 1),
-            OpKind::CpAsyncWait { pending } => self.finish_copies(on, *pending),
+            OpKind::CpAsyncCommit => bits(active).for_each(|l| self.block.copies.committed[first + l] += 1),
+            OpKind::CpAsyncWait { pending } => self.finish_copies(active, *pending),
             _ => {}
         }
     }
@@ -129,10 +129,10 @@ impl Worker<'_> {
         });
     }
 
-    /// Does the copies of the lanes `on`, but for their last `pending` groups.
-    fn finish_copies(&mut self, on: u32, pending: u32) {
+    /// Does the copies of the `active` lanes, but for their last `pending` groups.
+    fn finish_copies(&mut self, active: u32, pending: u32) {
         let first = self.warp.index as usize * 32;
-        for thread in bits(on).map(|lane| first + lane) {
+        for thread in bits(active).map(|lane| first + lane) {
             let copies = &mut self.block.copies;
             copies.left[thread] = pending.min(u32::MAX - 1) + 1;
             copies.committed_then[thread] = copies.committed[thread];
@@ -146,7 +146,7 @@ impl Worker<'_> {
             let lane = usize::from(c.lane);
             let due =
                 pending == u32::MAX || u64::from(c.group) + u64::from(pending) < u64::from(committed[lane]);
-            if on >> lane & 1 == 0 || !due {
+            if active >> lane & 1 == 0 || !due {
                 return true;
             }
             // SAFETY: a copy of this block.

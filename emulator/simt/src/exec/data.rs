@@ -62,7 +62,12 @@ impl LaneLayout {
 impl Worker<'_> {
     /// The lanes of a located access that have memory, its addresses, and the layout of these.
     #[inline(always)]
-    pub(crate) fn place(&self, located: Located, memo: usize, on: u32) -> (u32, LaneAddresses, LaneLayout) {
+    pub(crate) fn place(
+        &self,
+        located: Located,
+        memo: usize,
+        active: u32,
+    ) -> (u32, LaneAddresses, LaneLayout) {
         match located {
             Located::Near(host) => {
                 let m = &self.access.memos[memo];
@@ -73,7 +78,7 @@ impl Worker<'_> {
                         (m.delta.as_ptr(), LaneLayout { spread, halves })
                     }
                 };
-                (on, LaneAddresses::Near(Near { host, delta }), layout)
+                (active, LaneAddresses::Near(Near { host, delta }), layout)
             }
             Located::Far(good) => {
                 let pointers = self.access.pointers.as_ptr();
@@ -86,9 +91,9 @@ impl Worker<'_> {
 /// Memory to registers.
 ///
 /// # Safety
-/// `place` is readable for the access's bytes and aligned to them, for every lane in `on`; the registers are in range.
+/// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in range.
 #[inline(always)]
-pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, shape: LaneLayout) {
+pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: the caller vouches for memory and registers. Register lines are never part of emulated memory.
     unsafe {
         if let LaneAddresses::Near(near) = place
@@ -97,13 +102,13 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, on: u32, place: LaneAddress
             && may_be_plain(a)
         {
             match a.n {
-                1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], on, near, shape),
-                2 if on == u32::MAX && all_wanted(a) => return load_pairs(lanes, a, near),
-                4 if on == u32::MAX && all_wanted(a) => return load_quads(lanes, a, near, shape),
+                1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], active, near, shape),
+                2 if active == u32::MAX && all_wanted(a) => return load_pairs(lanes, a, near),
+                4 if active == u32::MAX && all_wanted(a) => return load_quads(lanes, a, near, shape),
                 _ => {}
             }
         }
-        load_any(lanes, a, on, place, shape.spread);
+        load_any(lanes, a, active, place, shape.spread);
     }
 }
 
@@ -121,11 +126,11 @@ fn all_wanted(a: &Access) -> bool {
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: LaneLayout) {
+unsafe fn load_word(lanes: &Lanes, dst: i32, active: u32, place: Near, shape: LaneLayout) {
     // SAFETY: as the caller of `load` vouches.
     unsafe {
         let out = lanes.regs.add(dst as usize).cast::<u32>();
-        if on == u32::MAX {
+        if active == u32::MAX {
             if shape.spread == Spread::Linear {
                 return std::ptr::copy_nonoverlapping(place.host, out.cast(), 128);
             }
@@ -151,11 +156,11 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, on: u32, place: Near, shape: LaneLa
         } else if shape.spread == Spread::Uniform {
             let value = relaxed::load(place.host, 4) as u32;
             for lane in 0..32 {
-                let select = 0u32.wrapping_sub(on >> lane & 1);
+                let select = 0u32.wrapping_sub(active >> lane & 1);
                 *out.add(lane) = (*out.add(lane) & !select) | (value & select);
             }
         } else {
-            for lane in bits(on) {
+            for lane in bits(active) {
                 *out.add(lane) = relaxed::load(place.of(lane), 4) as u32;
             }
         }
@@ -242,7 +247,7 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
 /// # Safety
 /// As [`load`].
 #[inline(never)]
-unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, spread: Spread) {
+unsafe fn load_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, spread: Spread) {
     let wide = a.wide || a.element == 8;
     for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
         if dst == NONE {
@@ -254,10 +259,10 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, spr
             let out = lanes.regs.add(dst as usize);
             let mut same = None;
             if spread == Spread::Uniform {
-                let from = place.of(on.trailing_zeros() as usize & 31).add(skip);
+                let from = place.of(active.trailing_zeros() as usize & 31).add(skip);
                 same = Some(read_element(from, a.element, a.signed));
             }
-            for lane in bits(on) {
+            for lane in bits(active) {
                 let value = match same {
                     Some(value) => value,
                     None => read_element(place.of(lane).add(skip), a.element, a.signed),
@@ -277,13 +282,13 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, spr
 /// # Safety
 /// As [`load`], and writable.
 #[inline(always)]
-pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses, shape: LaneLayout) {
+pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: the caller vouches for memory and registers.
     unsafe {
         if let LaneAddresses::Near(near) = place
             && a.element == 4
             && !a.wide
-            && on == u32::MAX
+            && active == u32::MAX
             && may_be_plain(a)
         {
             match a.n {
@@ -292,7 +297,7 @@ pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, on: u32, place: LaneAddres
                 _ => {}
             }
         }
-        store_any(lanes, a, on, place);
+        store_any(lanes, a, active, place);
     }
 }
 
@@ -353,12 +358,12 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
 /// # Safety
 /// As [`store`].
 #[inline(never)]
-unsafe fn store_any(lanes: &Lanes, a: &Access, on: u32, place: LaneAddresses) {
+unsafe fn store_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses) {
     let wide = a.wide || a.element == 8;
     let n = usize::from(a.n).min(8);
     // SAFETY: as the caller of `store` vouches.
     unsafe {
-        for lane in bits(on) {
+        for lane in bits(active) {
             for (e, &src) in a.regs.iter().take(n).enumerate() {
                 let from = lanes.source(src);
                 let value = if wide {

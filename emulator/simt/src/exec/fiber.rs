@@ -1,8 +1,8 @@
-//! Control flow of a warp: fibers, each a stack of lane groups that meet again.
+//! Control flow of a warp: fibers, each a stack of groups of lanes that reconverge.
 //!
-//! A frame is a group of lanes at a position, on its way to a place where it meets others. When lanes part at a
-//! branch, the frame becomes the meeting place and each side gets a frame of its own on top; the top frame runs.
-//! Only the top frame of a fiber runs, so lanes that must make progress at the same time live in two fibers.
+//! A frame is a group of lanes at a position, on its way to the position where it reconverges with others. When lanes
+//! diverge at a branch, the frame moves to the reconvergence point, and each side gets a frame of its own on top. Only
+//! the top frame of a fiber runs, so lanes that must make progress at the same time are in two fibers.
 
 use crate::program::ENCLOSING;
 
@@ -11,8 +11,8 @@ use crate::program::ENCLOSING;
 pub(crate) struct Frame {
     /// Position of the next operation.
     pub(crate) pc: u32,
-    /// Position where the group meets the frame below; `u32::MAX`: never.
-    pub(crate) meet: u32,
+    /// Position where the group reconverges with the frame below; `u32::MAX`: never.
+    pub(crate) reconvergence_pc: u32,
     pub(crate) mask: u32,
 }
 
@@ -28,26 +28,26 @@ pub(crate) enum FiberState {
     Warpgroup,
     /// Waits for the threads of the cluster.
     Cluster,
-    /// Waits for the lanes `need` of its warp to reach `place`: a position, [`ANY_WARP_SYNC`] or [`DONE_WARP_SYNC`].
+    /// Waits for the lanes `need` of its warp to reach `wait_pc`: a position, [`ANY_WARP_SYNC`] or [`AFTER_WARP_SYNC`].
     Lanes {
         need: u32,
-        place: u32,
+        wait_pc: u32,
     },
 }
 
-/// Place of lanes that wait at any `bar.warp.sync`.
+/// Position of lanes that wait at any `bar.warp.sync`.
 pub(crate) const ANY_WARP_SYNC: u32 = u32::MAX;
 
-/// Place of lanes that wait behind a `WARPSYNC` of machine code.
-pub(crate) const DONE_WARP_SYNC: u32 = u32::MAX - 1;
+/// Position of lanes that have executed a `WARPSYNC` of machine code and wait for its other lanes.
+pub(crate) const AFTER_WARP_SYNC: u32 = u32::MAX - 1;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fiber {
     pub(crate) stack: Vec<Frame>,
     pub(crate) state: FiberState,
     /// Instruction at which the fiber waits.
-    pub(crate) at: u32,
-    /// True where the fiber continues although named lanes are missing.
+    pub(crate) wait_instr: u32,
+    /// Whether the fiber continues although named lanes are missing.
     pub(crate) forced: bool,
     /// Barrier reduction whose result the fiber waits for.
     pub(crate) reduction: Option<crate::program::BarrierKind>,
@@ -61,11 +61,11 @@ pub(crate) struct Fiber {
 
 impl Fiber {
     pub(crate) fn new(mask: u32) -> Self {
-        let stack = vec![Frame { pc: 0, meet: u32::MAX, mask }];
+        let stack = vec![Frame { pc: 0, reconvergence_pc: u32::MAX, mask }];
         Self {
             stack,
             state: FiberState::Ready,
-            at: 0,
+            wait_instr: 0,
             forced: false,
             reduction: None,
             polls: 0,
@@ -74,9 +74,9 @@ impl Fiber {
         }
     }
 
-    /// True where the fiber executes the instruction at which it waits once more when it continues.
-    pub(crate) fn waits_at_its_place(&self) -> bool {
-        !matches!(self.state, FiberState::Lanes { place: DONE_WARP_SYNC, .. })
+    /// Returns whether the fiber executes the instruction at which it waits once more when it continues.
+    pub(crate) fn repeats_wait(&self) -> bool {
+        !matches!(self.state, FiberState::Lanes { wait_pc: AFTER_WARP_SYNC, .. })
     }
 
     pub(crate) fn lanes(&self) -> u32 {
@@ -93,64 +93,67 @@ impl Fiber {
         }
     }
 
-    /// Pops the top frame, which has reached the position where it meets the frame below.
-    pub(crate) fn meet(&mut self) {
+    /// Pops the top frame, which has reached its reconvergence point.
+    pub(crate) fn reconverge(&mut self) {
         self.stack.pop();
         self.polls = 0;
     }
 
-    /// Splits the top frame: each `(lanes, position)` runs on its own until `meet`, the last one first.
-    pub(crate) fn part(&mut self, ways: &[(u32, u32)], meet: u32) {
+    /// Splits the top frame: each of `ways`, lanes and a position, runs on its own until `reconvergence_pc`, the last
+    /// one first.
+    pub(crate) fn diverge(&mut self, ways: &[(u32, u32)], reconvergence_pc: u32) {
         let Some(top) = self.stack.pop() else { return };
-        let meet = if meet == ENCLOSING { top.meet } else { meet };
-        // A frame that is on its way to the same place already waits there for these lanes.
-        if top.meet != meet {
-            self.stack.push(Frame { pc: meet, ..top });
+        let reconvergence_pc =
+            if reconvergence_pc == ENCLOSING { top.reconvergence_pc } else { reconvergence_pc };
+        // A frame that reconverges at the same position already waits there for these lanes.
+        if top.reconvergence_pc != reconvergence_pc {
+            self.stack.push(Frame { pc: reconvergence_pc, ..top });
         }
         for &(mask, pc) in ways {
-            if mask != 0 && pc != meet {
-                self.stack.push(Frame { pc, meet, mask });
+            if mask != 0 && pc != reconvergence_pc {
+                self.stack.push(Frame { pc, reconvergence_pc, mask });
             }
         }
         self.polls = 0;
     }
 
-    /// Makes the lanes of the top frame, which are at `pc`, meet at `meet`, however they part before.
-    pub(crate) fn converge(&mut self, pc: u32, meet: u32) {
+    /// Makes the lanes of the top frame, which are at `pc`, reconverge at `reconvergence_pc`, however they diverge before.
+    pub(crate) fn converge(&mut self, pc: u32, reconvergence_pc: u32) {
         if self.stack.len() >= MAX_FRAMES {
-            // Results never depend on where lanes meet, so they continue without a frame.
+            // Results never depend on where lanes reconverge, so they continue without a frame.
             self.set_pc(pc);
             return;
         }
         let lanes = self.top().map_or(0, |top| top.mask);
-        self.part(&[(lanes, pc)], meet);
+        self.diverge(&[(lanes, pc)], reconvergence_pc);
     }
 
-    /// Makes lanes no longer meet at `meet`, but where the lanes that meet there are going next.
-    pub(crate) fn leave(&mut self, lanes: u32, meet: u32) {
-        let is_joint = |frame: &Frame| frame.pc == meet && frame.meet != meet;
+    /// Makes `lanes` skip `reconvergence_pc`: they reconverge at the next point after it.
+    pub(crate) fn leave_reconvergence(&mut self, lanes: u32, reconvergence_pc: u32) {
+        let is_joint =
+            |frame: &Frame| frame.pc == reconvergence_pc && frame.reconvergence_pc != reconvergence_pc;
         let Some(joint) = self.stack.iter().rposition(is_joint) else { return };
         let above = self.stack.split_off(joint + 1);
         self.stack[joint].mask &= !lanes;
-        let next = self.stack[joint].meet;
+        let next = self.stack[joint].reconvergence_pc;
         for frame in above {
-            if frame.meet != meet {
+            if frame.reconvergence_pc != reconvergence_pc {
                 self.stack.push(frame);
                 continue;
             }
             let [stay, leave] = [frame.mask & !lanes, frame.mask & lanes];
             self.stack.push(Frame { mask: stay, ..frame });
-            self.stack.push(Frame { mask: leave, meet: next, ..frame });
+            self.stack.push(Frame { mask: leave, reconvergence_pc: next, ..frame });
         }
         self.exit(0);
     }
 
-    /// The lanes of the top frame call: each `(lanes, position)` runs there until it returns, the first one first. The
-    /// frame goes on at `resume` when all are back.
+    /// Makes the lanes of the top frame call: each of `ways`, lanes and a position, runs until it returns, the first one
+    /// first. The frame continues at `resume` when all have returned.
     pub(crate) fn call(&mut self, resume: u32, ways: &[(u32, u32)]) {
         self.set_pc(resume);
-        let meet = u32::MAX;
-        let frames = ways.iter().rev().map(|&(mask, pc)| Frame { pc, meet, mask });
+        let reconvergence_pc = u32::MAX;
+        let frames = ways.iter().rev().map(|&(mask, pc)| Frame { pc, reconvergence_pc, mask });
         self.stack.extend(frames);
         self.polls = 0;
     }
@@ -179,7 +182,7 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// Takes lanes out into a fiber of their own.
+    /// Moves lanes into a fiber of their own.
     pub(crate) fn split(&mut self, lanes: u32) -> Fiber {
         let mut other = self.clone();
         other.exit(!lanes);
@@ -190,7 +193,11 @@ impl Fiber {
     /// Joins a fiber whose frames are at the same positions; returns any other one.
     pub(crate) fn join(&mut self, other: Fiber) -> Option<Fiber> {
         let same = self.stack.len() == other.stack.len()
-            && self.stack.iter().zip(&other.stack).all(|(a, b)| (a.pc, a.meet) == (b.pc, b.meet));
+            && self
+                .stack
+                .iter()
+                .zip(&other.stack)
+                .all(|(a, b)| (a.pc, a.reconvergence_pc) == (b.pc, b.reconvergence_pc));
         if !same {
             return Some(other);
         }
@@ -203,8 +210,8 @@ impl Fiber {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PhaseWait {
-    /// Offset of the barrier in shared memory.
-    pub(crate) at: u32,
+    /// Offset of the mbarrier in shared memory.
+    pub(crate) barrier: u32,
     pub(crate) instr: u32,
     pub(crate) parity: Option<u8>,
     /// Number of the awaited phase, where `parity` is `None`.
@@ -212,11 +219,18 @@ pub(crate) struct PhaseWait {
 }
 
 impl PhaseWait {
+    /// Returns whether the wait is over, where `phase` phases have ended.
     pub(crate) fn has_ended(&self, phase: u64) -> bool {
-        match self.parity {
-            Some(parity) => phase & 1 != u64::from(parity),
-            None => phase > self.asked,
-        }
+        phase_has_ended(phase, self.parity, self.asked)
+    }
+}
+
+/// Returns whether a phase has ended, where `phase` phases have: the one of a parity, or without that the one with the
+/// number `asked`.
+pub(crate) fn phase_has_ended(phase: u64, parity: Option<u8>, asked: u64) -> bool {
+    match parity {
+        Some(parity) => phase & 1 != u64::from(parity),
+        None => phase > asked,
     }
 }
 
@@ -245,13 +259,13 @@ pub(crate) enum AfterOp {
     Frames,
     /// Wait, and execute the operation again.
     Wait,
-    /// Wait; the operation is complete.
-    WaitBehind,
+    /// The operation is complete: wait, then continue after it.
+    WaitAfter,
     Poll,
     Stop,
 }
 
-/// Joins fibers that can run and are at the same place.
+/// Joins fibers that can run and have the same frames.
 pub(crate) fn join_ready(fibers: &mut Vec<Fiber>) {
     let mut i = 0;
     while i < fibers.len() {
@@ -284,12 +298,12 @@ mod tests {
     }
 
     #[test]
-    fn sides_of_a_branch_run_one_after_the_other_and_meet() {
+    fn sides_of_a_branch_run_one_after_the_other_and_reconverge() {
         let mut f = Fiber::new(0xF);
-        f.part(&[(0x3, 10), (0xC, 20)], 30);
+        f.diverge(&[(0x3, 10), (0xC, 20)], 30);
         assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (20, 0xC)]);
-        f.meet();
-        f.meet();
+        f.reconverge();
+        f.reconverge();
         assert_eq!(frames(&f), [(30, 0xF)]);
     }
 
@@ -297,7 +311,7 @@ mod tests {
     fn lanes_that_leave_a_loop_one_by_one_take_no_room() {
         let mut f = Fiber::new(u32::MAX);
         for i in 0..31 {
-            f.part(&[(1 << i, 9), (u32::MAX << (i + 1), 1)], 9);
+            f.diverge(&[(1 << i, 9), (u32::MAX << (i + 1), 1)], 9);
             assert_eq!(f.stack.len(), 2);
         }
     }
@@ -305,7 +319,7 @@ mod tests {
     #[test]
     fn exits_empty_the_stack() {
         let mut f = Fiber::new(0xF);
-        f.part(&[(0x3, 10), (0xC, 20)], u32::MAX);
+        f.diverge(&[(0x3, 10), (0xC, 20)], u32::MAX);
         f.exit(0xC);
         assert_eq!(frames(&f), [(10, 0x3)]);
         f.exit(0x3);
@@ -313,28 +327,28 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_part_meet_where_it_was_said() {
+    fn lanes_that_diverge_reconverge_at_the_given_position() {
         let mut f = Fiber::new(0xF);
         f.converge(2, 30);
-        f.part(&[(0x3, 10), (0xC, 20)], ENCLOSING);
-        f.part(&[(0x4, 21), (0x8, 40)], ENCLOSING);
+        f.diverge(&[(0x3, 10), (0xC, 20)], ENCLOSING);
+        f.diverge(&[(0x4, 21), (0x8, 40)], ENCLOSING);
         assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (21, 0x4), (40, 0x8)]);
-        f.leave(0x8, 30);
-        f.leave(0x1, 30);
+        f.leave_reconvergence(0x8, 30);
+        f.leave_reconvergence(0x1, 30);
         assert_eq!(frames(&f), [(30, 0x6), (10, 0x2), (10, 0x1), (21, 0x4), (40, 0x8)]);
-        let meets: Vec<u32> = f.stack.iter().map(|frame| frame.meet).collect();
-        assert_eq!(meets, [u32::MAX, 30, u32::MAX, 30, u32::MAX]);
+        let pcs: Vec<u32> = f.stack.iter().map(|frame| frame.reconvergence_pc).collect();
+        assert_eq!(pcs, [u32::MAX, 30, u32::MAX, 30, u32::MAX]);
     }
 
     #[test]
-    fn lanes_leave_an_outer_meeting_from_within_an_inner_one() {
+    fn lanes_leave_an_outer_reconvergence_from_within_an_inner_one() {
         let mut f = Fiber::new(0xF);
         f.converge(2, 30);
         f.converge(3, 20);
-        f.leave(0x1, 30);
+        f.leave_reconvergence(0x1, 30);
         assert_eq!(frames(&f), [(30, 0xE), (20, 0xE), (20, 0x1), (3, 0xF)]);
-        f.meet();
-        assert_eq!(f.top().map(|top| top.meet), Some(u32::MAX));
+        f.reconverge();
+        assert_eq!(f.top().map(|top| top.reconvergence_pc), Some(u32::MAX));
     }
 
     #[test]
@@ -342,7 +356,7 @@ mod tests {
         let mut f = Fiber::new(0xF);
         f.call(11, &[(0x5, 50), (0xA, 60)]);
         assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (50, 0x5)]);
-        f.part(&[(0x1, 51), (0x4, 52)], u32::MAX);
+        f.diverge(&[(0x1, 51), (0x4, 52)], u32::MAX);
         f.return_lanes(0x4, 1);
         assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (51, 0x1)]);
         f.return_lanes(0x1, 1);
@@ -353,14 +367,14 @@ mod tests {
     #[test]
     fn halves_join_again() {
         let mut f = Fiber::new(0xF);
-        f.part(&[(0x3, 10), (0xC, 20)], 30);
+        f.diverge(&[(0x3, 10), (0xC, 20)], 30);
         let other = f.split(0xC);
         assert_eq!(frames(&f), [(30, 0x3), (10, 0x3)]);
         assert_eq!(frames(&other), [(30, 0xC), (20, 0xC)]);
         assert!(f.clone().join(other.clone()).is_some());
         let mut other = other;
-        other.meet();
-        f.meet();
+        other.reconverge();
+        f.reconverge();
         assert!(f.join(other).is_none());
         assert_eq!(frames(&f), [(30, 0xF)]);
     }

@@ -37,7 +37,7 @@ pub(crate) struct Outcome {
     pub(crate) tallies: Vec<Tally>,
     pub(crate) collector: Collector,
     pub(crate) printed: String,
-    /// The launch did not run to its end: counts say nothing.
+    /// Whether the launch did not run to its end: counts mean nothing.
     pub(crate) stopped: bool,
 }
 
@@ -79,7 +79,7 @@ struct BlockQueue {
 }
 
 impl BlockQueue {
-    /// True where another block may start. Where the results of early blocks fill their buffer, none may, until an
+    /// Returns whether another block may start. Where the results of early blocks fill their buffer, none may, until an
     /// earlier one has ended; a worker that has none of these itself waits for that.
     fn may_start(&self, waits: bool) -> bool {
         let full = || {
@@ -305,7 +305,7 @@ impl Waiting {
         }
     }
 
-    /// Another block may begin while these wait: two at least can wait for each other.
+    /// Returns whether another block may begin while these wait. Two at least can wait for each other.
     fn has_room(&self) -> bool {
         let n = self.blocks.len();
         n < 2 || (n < WAITING_BLOCKS && self.bytes + 2 * self.each <= self.most)

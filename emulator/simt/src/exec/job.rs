@@ -22,7 +22,7 @@ pub(crate) struct Job<'j> {
     pub(crate) cluster: [u32; 3],
     /// Number of blocks of a cluster.
     pub(crate) cluster_blocks: u32,
-    /// True where the launch or the kernel specifies a cluster, even of one block.
+    /// Whether the launch or the kernel specifies a cluster, even of one block.
     pub(crate) explicit_cluster: bool,
     /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster_constants`].
     pub(crate) constants: Vec<Vec<Line>>,

@@ -17,28 +17,28 @@ pub(super) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
 }
 
 impl Worker<'_> {
-    /// True where an instruction that all lanes of a warp must execute together waits for some.
-    pub(super) fn wants_all_lanes(&mut self, pc: u32, on: u32) -> bool {
-        if on == u32::MAX {
+    /// Returns whether an instruction that all lanes of a warp must execute together waits for some.
+    pub(super) fn wants_all_lanes(&mut self, pc: u32, active: u32) -> bool {
+        if active == u32::MAX {
             return false;
         }
         let first = !self.warp.fiber.forced;
-        let waits = self.waits_for(u32::MAX, pc, pc, on);
+        let waits = self.wait_for_lanes(u32::MAX, pc, pc, active);
         if first && self.job.check_level.checks() {
-            self.wrong_mask(pc, on, u32::MAX, on, WrongMask::Missing);
+            self.wrong_mask(pc, active, u32::MAX, active, WrongMask::Missing);
         }
         waits
     }
 
-    pub(super) fn mma(&mut self, mma: &Mma, pc: u32, on: u32) {
+    pub(super) fn mma(&mut self, mma: &Mma, pc: u32, active: u32) {
         let [n_a, n_b, n_d] = mma.form.registers();
         if mma.foreign != [None; 3] && self.job.check_level.checks() {
             for foreign in mma.foreign.into_iter().flatten() {
-                self.record_mistake(pc, Code::Fragment, on, Details::Fragment { foreign });
+                self.record_mistake(pc, Code::Fragment, active, Details::Fragment { foreign });
             }
         }
         if !self.checks.shadow.is_clean() {
-            self.follow_mma(mma, pc, on);
+            self.follow_mma(mma, pc, active);
         }
         if mma.form.is_wide() {
             let read = |src: i32| std::array::from_fn(|lane| self.u64_at(src, lane));
@@ -49,7 +49,7 @@ impl Worker<'_> {
             mma.form.multiply_f64(&a[..n_a], &b[..n_b], &mut d[..n_d]);
             for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
                 let out = self.out64(*dst as u32);
-                bits(on).for_each(|lane| out[lane] = values[lane]);
+                bits(active).for_each(|lane| out[lane] = values[lane]);
             }
             return;
         }
@@ -61,10 +61,10 @@ impl Worker<'_> {
         mma.form.multiply(&a[..n_a], &b[..n_b], &mut d[..n_d]);
         for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
             let out = self.out32(*dst as u32);
-            if on == u32::MAX {
+            if active == u32::MAX {
                 *out = *values;
             } else {
-                bits(on).for_each(|lane| out[lane] = values[lane]);
+                bits(active).for_each(|lane| out[lane] = values[lane]);
             }
         }
     }
@@ -82,8 +82,8 @@ impl Worker<'_> {
         }
     }
 
-    pub(super) fn load_matrices(&mut self, access: &MatrixAccess, pc: u32, on: u32) {
-        let lanes = on & access.lanes();
+    pub(super) fn load_matrices(&mut self, access: &MatrixAccess, pc: u32, active: u32) {
+        let lanes = active & access.lanes();
         let spec = self.spec(access, AccessKind::Read, pc);
         let mut rows = [[0_u16; 8]; 32];
         if lanes != 0 {
@@ -95,24 +95,24 @@ impl Worker<'_> {
             }
         }
         for (matrix, &dst) in access.regs.iter().take(usize::from(access.n)).enumerate() {
-            for lane in bits(on) {
+            for lane in bits(active) {
                 let [low, high] = elements(lane, access.transposed)
                     .map(|(row, column)| u32::from(rows[(8 * matrix + row) & 31][column & 7]));
                 self.set32(dst, lane, low | high << 16);
             }
         }
-        self.follow_matrices(access, pc, on);
+        self.follow_matrices(access, pc, active);
     }
 
-    pub(super) fn store_matrices(&mut self, access: &MatrixAccess, pc: u32, on: u32) {
-        let lanes = on & access.lanes();
+    pub(super) fn store_matrices(&mut self, access: &MatrixAccess, pc: u32, active: u32) {
+        let lanes = active & access.lanes();
         if lanes == 0 {
             return;
         }
         let mut rows = [[0_u16; 8]; 32];
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let values = self.u32s(src);
-            for lane in bits(on) {
+            for lane in bits(active) {
                 let [first, second] = elements(lane, access.transposed);
                 rows[(8 * matrix + first.0) & 31][first.1 & 7] = values[lane] as u16;
                 rows[(8 * matrix + second.0) & 31][second.1 & 7] = (values[lane] >> 16) as u16;
@@ -120,7 +120,7 @@ impl Worker<'_> {
         }
         let holes = match self.checks.shadow.is_clean() {
             true => Vec::new(),
-            false => self.follow_stored_matrices(access, pc, on),
+            false => self.follow_stored_matrices(access, pc, active),
         };
         let spec = self.spec(access, AccessKind::Write, pc);
         let spot = self.locate_any(&spec, lanes);
@@ -136,18 +136,18 @@ impl Worker<'_> {
         self.warp.fiber.polls = 0;
     }
 
-    pub(super) fn move_matrix(&mut self, dst: u32, src: i32, on: u32) {
+    pub(super) fn move_matrix(&mut self, dst: u32, src: i32, active: u32) {
         let values = self.u32s(src);
         let element = |row: usize, column: usize| {
             let value = values[(4 * row + column / 2) & 31];
             if column.is_multiple_of(2) { value & 0xffff } else { value >> 16 }
         };
-        for lane in bits(on) {
+        for lane in bits(active) {
             let [low, high] = elements(lane, true).map(|(row, column)| element(row, column));
             self.out32(dst)[lane] = low | high << 16;
         }
         if !self.checks.shadow.is_clean() {
-            self.follow_moved_matrix(dst, src, on);
+            self.follow_moved_matrix(dst, src, active);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Barriers in shared memory: phases that end when all arrivals have come and all bytes that were expected.
+//! `mbarrier` operations. A phase completes when all its arrivals and all expected bytes are in.
 //!
-//! The state of a barrier is kept beside shared memory, by address; the eight bytes themselves read as 0.
+//! The state of an mbarrier is kept beside shared memory, by address; its eight bytes themselves read as 0.
 
 use std::collections::BTreeSet;
 
@@ -14,185 +14,191 @@ use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, wind
 use super::bits;
 use super::block::mbarriers::MbarrierState;
 use super::cluster_memory::Holder;
-use super::fiber::{FiberState, PhaseWait};
+use super::fiber::{FiberState, PhaseWait, phase_has_ended};
 use super::spec::{bias, place};
 use super::worker::Worker;
 
 /// Arrivals that a barrier can wait for.
 const MAX_ARRIVALS: u32 = (1 << 20) - 1;
-/// Bytes that a phase can wait for.
-const MAX_BYTES: i64 = (1 << 20) - 1;
+/// Bytes of an mbarrier.
 const BYTES: u32 = 8;
 
 impl Worker<'_> {
-    /// Performs the operation for the lanes `on`. True if some of them wait for a phase that has not ended.
-    pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, on: u32) -> bool {
+    /// Performs the operation for `active` lanes. Returns whether some of them wait for a phase that has not ended.
+    pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, active: u32) -> bool {
         let mut done = 0;
-        for lane in bits(on) {
+        for lane in bits(active) {
             if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
                 continue;
             }
-            let Some(at) = self.mbarrier_at(&b.addr, b.space, pc, lane) else { continue };
+            let Some(barrier) = self.mbarrier_at(&b.addr, b.space, pc, lane) else { continue };
             let number = match b.number {
                 NONE => 1,
                 src => self.u32_at(src, lane),
             };
             if b.kind == MbarrierKind::Init {
-                if !(1..=MAX_ARRIVALS).contains(&number) {
-                    self.bad_barrier(pc, lane, at, BadBarrier::Arrivals(number));
-                    continue;
-                }
-                let state = MbarrierState {
-                    arrivals: number,
-                    pending: number,
-                    bytes: 0,
-                    phase: 0,
-                    came: 0,
-                    brought: 0,
-                    maker: self.warp.index,
-                    settled: false,
-                    published: false,
-                };
-                self.block.mbarriers.states.insert(at, state);
-                self.activity.progress = true;
-                continue;
-            }
-            let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
-                self.not_initialised(pc, lane, at);
-                continue;
-            };
-            if !state.settled && state.maker != self.warp.index && self.job.check_level.checks() {
-                state.settled = true;
-                let maker = state.maker;
-                // Somebody may have handed it over through another barrier.
-                let thread = self.warp.index * 32 + lane as u32;
-                if !self.block.mbarriers.last.contains_key(&thread) {
-                    self.bad_barrier(pc, lane, at, BadBarrier::NotSettled { maker });
-                }
-            }
-            let Some(state) = self.block.mbarriers.states.get_mut(&at) else { continue };
-            let gives = matches!(
-                b.kind,
-                MbarrierKind::Complete
-                    | MbarrierKind::Arrive { .. }
-                    | MbarrierKind::ArriveBehindCopies { .. }
-            );
-            if let Some(races) = self.checks.shared_races.as_mut().filter(|_| gives) {
-                races.phase(at, state.phase, None);
-                races.arrive(at, self.warp.index);
-            }
-            let phase = state.phase;
-            let token = phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
-            let mut problem = None;
-            match b.kind {
-                MbarrierKind::Init | MbarrierKind::Invalidate => {
-                    self.block.mbarriers.states.remove(&at);
-                }
-                MbarrierKind::Expect => problem = expect(state, number),
-                MbarrierKind::Complete => {
-                    state.bring(number.into());
-                    state.end_phase();
-                }
-                MbarrierKind::Arrive { expect: bytes, drop, completes } => {
-                    let missing = state.bytes;
-                    if bytes {
-                        problem = expect(state, number);
-                    }
-                    let n = if bytes { 1 } else { number };
-                    if n == 0 || n > state.pending {
-                        problem = Some(BadBarrier::TooManyArrivals {
-                            arrivals: n,
-                            pending: state.pending,
-                            bytes: missing,
-                            again: None,
-                        });
-                    } else if n == state.pending && !completes {
-                        problem = Some(BadBarrier::Completes(n));
-                    } else {
-                        state.pending -= n;
-                        if self.job.check_level.checks() {
-                            let thread = self.warp.index * 32 + lane as u32;
-                            self.block.mbarriers.arrived.entry(at).or_default().insert(thread);
-                        }
-                        let Some(state) = self.block.mbarriers.states.get_mut(&at) else { continue };
-                        // Arrivals behind copies are not among those of each phase.
-                        state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
-                        state.end_phase();
-                    }
-                    if b.dst != NONE {
-                        self.out64(b.dst as u32)[lane] = token;
-                    }
-                }
-                MbarrierKind::ArriveBehindCopies { counts } => {
-                    if counts {
-                        state.pending = (state.pending + 1).min(MAX_ARRIVALS);
-                    }
-                    if let Some(due) = self.start_arrival(at, lane) {
-                        self.finish_arrival(due);
-                        if let Some(state) = self.block.mbarriers.states.get_mut(&due) {
-                            state.pending = state.pending.saturating_sub(1);
-                            state.end_phase();
-                        }
-                    }
-                }
-                MbarrierKind::Wait => {
-                    let parity = (b.number != NONE).then_some(u64::from(number & 1));
-                    let asked = match parity {
-                        Some(_) => 0,
-                        None => self.u64_at(b.phase, lane) >> TOKEN_PENDING.count_ones(),
-                    };
-                    let has_ended = |phase: u64| match parity {
-                        Some(parity) => phase & 1 != parity,
-                        None => phase > asked,
-                    };
-                    let mut ended = has_ended(phase);
-                    if !ended {
-                        ended = self.receive(at) && self.mbarrier_phase(at).is_some_and(has_ended);
-                    }
-                    if ended && self.job.check_level.checks() {
-                        self.note_wait(at, lane, parity.map(|parity| parity as u8));
-                    }
-                    done |= u32::from(ended) << lane;
-                }
-            }
-            let number = self.mbarrier_phase(at).unwrap_or(0);
-            if let Some(races) = &mut self.checks.shared_races {
-                let waited = b.kind == MbarrierKind::Wait && done >> lane & 1 == 1;
-                races.phase(at, number, waited.then_some(self.warp.index));
-            }
-            if let Some(problem) = problem {
-                self.bad_barrier(pc, lane, at, problem);
-            }
-            if b.kind != MbarrierKind::Wait {
-                self.activity.progress = true;
+                self.init_mbarrier(barrier, number, pc, lane);
+            } else {
+                done |= u32::from(self.mbarrier_of_lane(b, barrier, number, pc, lane)) << lane;
             }
         }
-        // Writes before an arrival are ordered before reads behind the wait.
+        // Writes before an arrival are ordered before reads after the wait.
         if let Some(races) = &mut self.checks.shared_races {
-            races.synchronised();
+            races.note_mbarrier();
         }
         if b.kind != MbarrierKind::Wait {
             return false;
         }
         if b.done != NONE {
-            self.set_pred(b.done as u32, done, on);
+            self.set_pred(b.done as u32, done, active);
         }
         if done != 0 {
             self.activity.progress = true;
             self.warp.fiber.polls = 0;
         }
-        self.warp.fiber.phase = self.phase_wait(b, pc, on & !done);
+        self.warp.fiber.phase = self.phase_wait(b, pc, active & !done);
         self.warp.fiber.naps = 0;
-        done != on
+        done != active
     }
 
-    /// A lane found a phase to have ended.
-    fn note_wait(&mut self, at: u32, lane: usize, parity: Option<u8>) {
-        let ended = self.mbarrier_phase(at).unwrap_or(0);
+    fn init_mbarrier(&mut self, barrier: u32, arrivals: u32, pc: u32, lane: usize) {
+        if !(1..=MAX_ARRIVALS).contains(&arrivals) {
+            self.bad_barrier(pc, lane, barrier, BadBarrier::Arrivals(arrivals));
+            return;
+        }
+        let state = MbarrierState {
+            arrivals,
+            pending: arrivals,
+            bytes: 0,
+            phase: 0,
+            phase_bytes: 0,
+            last_phase_bytes: 0,
+            init_warp: self.warp.index,
+            synced_since_init: false,
+            fenced_to_async_proxy: false,
+        };
+        self.block.mbarriers.states.insert(barrier, state);
+        self.activity.progress = true;
+    }
+
+    /// Performs an operation other than `init` for one lane; `number` is its count, its bytes or its parity. Returns
+    /// whether the phase that a wait names has ended.
+    fn mbarrier_of_lane(&mut self, b: &Mbarrier, barrier: u32, number: u32, pc: u32, lane: usize) -> bool {
+        self.check_synchronised(barrier, pc, lane);
+        let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else {
+            self.not_initialised(pc, lane, barrier);
+            return false;
+        };
+        let arrives = matches!(
+            b.kind,
+            MbarrierKind::Complete | MbarrierKind::Arrive { .. } | MbarrierKind::ArriveAfterCopies { .. }
+        );
+        if let Some(races) = self.checks.shared_races.as_mut().filter(|_| arrives) {
+            races.set_mbarrier_phase(barrier, state.phase, None);
+            races.arrive_at_mbarrier(barrier, self.warp.index);
+        }
+        let mut ended = false;
+        let mut problem = None;
+        match b.kind {
+            MbarrierKind::Init | MbarrierKind::Invalidate => {
+                self.block.mbarriers.states.remove(&barrier);
+            }
+            MbarrierKind::Expect => problem = state.expect_bytes(number),
+            MbarrierKind::Complete => {
+                state.complete_bytes(number.into());
+                state.end_phase();
+            }
+            MbarrierKind::Arrive { expect, drop, completes } => {
+                let token = state.phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
+                let (n, missing) = (if expect { 1 } else { number }, state.bytes);
+                if expect {
+                    problem = state.expect_bytes(number);
+                }
+                if let Some(refusal) = state.refuse_arrivals(n, missing) {
+                    problem = Some(refusal);
+                } else if n == state.pending && !completes {
+                    problem = Some(BadBarrier::Completes(n));
+                } else {
+                    state.arrive(n, drop);
+                    state.end_phase();
+                    if self.job.check_level.checks() {
+                        let thread = self.warp.index * 32 + lane as u32;
+                        self.block.mbarriers.arrived.entry(barrier).or_default().insert(thread);
+                    }
+                }
+                if b.dst != NONE {
+                    self.out64(b.dst as u32)[lane] = token;
+                }
+            }
+            MbarrierKind::ArriveAfterCopies { counts } => self.arrive_after_copies(barrier, lane, counts),
+            MbarrierKind::Wait => ended = self.poll_mbarrier(b, barrier, number, lane),
+        }
+        let phase = self.mbarrier_phase(barrier).unwrap_or(0);
+        if let Some(races) = &mut self.checks.shared_races {
+            races.set_mbarrier_phase(barrier, phase, ended.then_some(self.warp.index));
+        }
+        if let Some(problem) = problem {
+            self.bad_barrier(pc, lane, barrier, problem);
+        }
+        if b.kind != MbarrierKind::Wait {
+            self.activity.progress = true;
+        }
+        ended
+    }
+
+    /// Reports a use by another warp than the one that initialised the mbarrier, without a barrier of the block between.
+    fn check_synchronised(&mut self, barrier: u32, pc: u32, lane: usize) {
+        let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else { return };
+        if state.synced_since_init || state.init_warp == self.warp.index || !self.job.check_level.checks() {
+            return;
+        }
+        state.synced_since_init = true;
+        let init_warp = state.init_warp;
+        // A wait for another mbarrier may have ordered the two.
+        let thread = self.warp.index * 32 + lane as u32;
+        if !self.block.mbarriers.last.contains_key(&thread) {
+            self.bad_barrier(pc, lane, barrier, BadBarrier::NotSynchronised { init_warp });
+        }
+    }
+
+    /// `cp.async.mbarrier.arrive`: the lane arrives when its copies are done; `counts`: the current phase expects one
+    /// more arrival for it.
+    fn arrive_after_copies(&mut self, barrier: u32, lane: usize, counts: bool) {
+        if let Some(state) = self.block.mbarriers.states.get_mut(&barrier).filter(|_| counts) {
+            state.pending = (state.pending + 1).min(MAX_ARRIVALS);
+        }
+        if let Some(due) = self.start_arrival(barrier, lane) {
+            self.finish_arrival(due);
+            if let Some(state) = self.block.mbarriers.states.get_mut(&due) {
+                state.pending = state.pending.saturating_sub(1);
+                state.end_phase();
+            }
+        }
+    }
+
+    /// Returns whether the phase that a lane waits for has ended, after completing the copies that can end it.
+    fn poll_mbarrier(&mut self, b: &Mbarrier, barrier: u32, number: u32, lane: usize) -> bool {
+        let parity = (b.number != NONE).then_some(number as u8 & 1);
+        let asked = match parity {
+            Some(_) => 0,
+            None => self.u64_at(b.phase, lane) >> TOKEN_PENDING.count_ones(),
+        };
+        let has_ended = |phase: u64| phase_has_ended(phase, parity, asked);
+        let ended = self.mbarrier_phase(barrier).is_some_and(has_ended)
+            || self.receive(barrier) && self.mbarrier_phase(barrier).is_some_and(has_ended);
+        if ended && self.job.check_level.checks() {
+            self.note_wait(barrier, lane, parity);
+        }
+        ended
+    }
+
+    /// Records that a lane found a phase to have ended.
+    fn note_wait(&mut self, barrier: u32, lane: usize, parity: Option<u8>) {
+        let ended = self.mbarrier_phase(barrier).unwrap_or(0);
         let new = Waited { ended, times: 0, parity };
         let thread = self.warp.index * 32 + lane as u32;
-        self.block.mbarriers.last.insert(thread, at);
-        let waited = self.block.mbarriers.waited.entry((at, thread)).or_insert(new);
+        self.block.mbarriers.last.insert(thread, barrier);
+        let waited = self.block.mbarriers.waited.entry((barrier, thread)).or_insert(new);
         if waited.ended != ended {
             *waited = new;
         }
@@ -215,50 +221,50 @@ impl Worker<'_> {
                 offset: barrier,
                 number: copy.phase,
                 ended: state.phase,
-                brought: state.brought,
+                brought: state.last_phase_bytes,
                 started: self.block.bulk.bytes_in(barrier, copy.phase),
                 waited: self.block.mbarriers.waited.get(&(barrier, reader)).copied(),
             }),
         })
     }
 
-    /// Notes a reported mistake, from which later ones may follow. Returns true if there was one before.
-    pub(crate) fn out_of_order(&mut self) -> bool {
+    /// Records that a mistake was reported, from which later ones may follow. Returns whether there was one before.
+    pub(crate) fn note_misuse(&mut self) -> bool {
         std::mem::replace(&mut self.block.mbarriers.misused, true)
     }
 
-    /// True after a reported mistake with the barriers or copies of the block.
-    pub(crate) fn has_gone_wrong(&self) -> bool {
+    /// Returns whether a mistake with the mbarriers or copies of the block was reported.
+    pub(crate) fn was_misused(&self) -> bool {
         self.block.mbarriers.misused
     }
 
-    /// A bulk copy was left out for a mistake of its own, from which follows what is missing in all its blocks.
-    pub(crate) fn copy_left_out(&mut self) {
-        self.out_of_order();
+    /// Records that a bulk copy was left out for a mistake of its own: what is missing in all its blocks follows from that.
+    pub(crate) fn note_skipped_copy(&mut self) {
+        self.note_misuse();
         if let Some(cluster) = &mut self.block.cluster {
             cluster.others().for_each(|block| block.mbarriers.misused = true);
         }
     }
 
-    /// True after a misuse in the block or in others of its cluster.
-    fn is_out_of_order(&self) -> bool {
+    /// Returns whether a mistake was reported in the block or in others of its cluster.
+    fn is_cluster_misused(&self) -> bool {
         let misused = |block: &super::block::Block| block.mbarriers.misused;
         let ranks = 0..self.job.cluster_blocks;
         misused(&self.block) || ranks.filter_map(|rank| self.member(rank)).any(misused)
     }
 
-    /// A barrier that a thread passed before any of its phases had ended.
+    /// Returns an mbarrier that a thread passed before any of its phases had ended.
     pub(crate) fn passed_fresh(&self, thread: u32) -> Option<u32> {
         let fresh = |waited: &Waited| waited.ended == 0 && waited.parity.is_some();
         let mut waited = self.block.mbarriers.waited.iter();
         waited.find(|((_, by), waited)| *by == thread && fresh(waited)).map(|((at, _), _)| *at)
     }
 
-    /// Phase for which the lowest of the lanes `on` waits.
-    fn phase_wait(&mut self, b: &Mbarrier, pc: u32, on: u32) -> Option<PhaseWait> {
-        let lane = bits(on).next()?;
+    /// Returns the phase for which the lowest of the `active` lanes waits.
+    fn phase_wait(&mut self, b: &Mbarrier, pc: u32, active: u32) -> Option<PhaseWait> {
+        let lane = bits(active).next()?;
         Some(PhaseWait {
-            at: self.mbarrier_at(&b.addr, b.space, pc, lane)?,
+            barrier: self.mbarrier_at(&b.addr, b.space, pc, lane)?,
             instr: self.job.kernel.ops[pc as usize].instr,
             parity: (b.number != NONE).then(|| self.u32_at(b.number, lane) as u8 & 1),
             asked: match b.phase {
@@ -268,7 +274,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Every thread that can run waits for a phase, and none of these can end.
+    /// Returns whether every thread that can run waits for a phase, and none of these phases can end.
     pub(super) fn all_wait_for_phases(&mut self) -> bool {
         let mut waits = Vec::new();
         for f in self.block.warps.iter().flat_map(|w| &w.fibers) {
@@ -279,12 +285,12 @@ impl Worker<'_> {
             }
         }
         waits.iter().all(|wait| {
-            self.receive(wait.at);
-            self.mbarrier_phase(wait.at).is_none_or(|phase| !wait.has_ended(phase))
+            self.receive(wait.barrier);
+            self.mbarrier_phase(wait.barrier).is_none_or(|phase| !wait.has_ended(phase))
         })
     }
 
-    /// Phases for which the threads of the block wait, a cause before its consequences.
+    /// Returns the phases for which the threads of the block wait, a cause before its consequences.
     fn phase_waits(&self) -> Vec<PhaseWaits> {
         let n_warps = self.block.warps.len();
         let mut waits: Vec<PhaseWaits> = Vec::new();
@@ -292,10 +298,10 @@ impl Worker<'_> {
             for f in &warp.fibers {
                 let (FiberState::Ready, Some(wait)) = (f.state, f.phase) else { continue };
                 let same = |other: &&mut PhaseWaits| {
-                    (other.group.instr, other.offset, other.parity) == (wait.instr, wait.at, wait.parity)
+                    (other.group.instr, other.offset, other.parity) == (wait.instr, wait.barrier, wait.parity)
                 };
                 let thread = |lane: usize| (w * 32 + lane) as u32;
-                let last = |lane| self.block.mbarriers.waited.get(&(wait.at, thread(lane)));
+                let last = |lane| self.block.mbarriers.waited.get(&(wait.barrier, thread(lane)));
                 let seen = bits(f.lanes()).map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
                 // Without checks, nothing is known of that.
                 let seen = if self.job.check_level.checks() { seen.unwrap_or(0) } else { u64::MAX };
@@ -306,20 +312,20 @@ impl Worker<'_> {
                     known.seen = known.seen.min(seen);
                     continue;
                 }
-                let Some(state) = self.block.mbarriers.states.get(&wait.at) else { continue };
+                let Some(state) = self.block.mbarriers.states.get(&wait.barrier) else { continue };
                 let mut threads = vec![0; n_warps].into_boxed_slice();
                 threads[w] = f.lanes();
                 waits.push(PhaseWaits {
                     group: BarrierGroup { instr: wait.instr, at_barrier: false, threads },
-                    offset: wait.at,
+                    offset: wait.barrier,
                     parity: wait.parity,
                     ended: state.phase,
                     arrivals: state.arrivals,
                     pending: state.pending,
                     bytes: state.bytes,
-                    under_way: self.block.bulk.bytes_to(wait.at),
+                    under_way: self.block.bulk.bytes_to(wait.barrier),
                     seen,
-                    arrivers: self.block.mbarriers.arrived.get(&wait.at).map_or(0, BTreeSet::len) as u32,
+                    arrivers: self.block.mbarriers.arrived.get(&wait.barrier).map_or(0, BTreeSet::len) as u32,
                     never,
                 });
             }
@@ -328,11 +334,12 @@ impl Worker<'_> {
         waits
     }
 
-    /// No thread can go on, as the phases that they wait for never end. In a cluster, the block with the cause is named.
+    /// Reports that no thread can continue, since the phases that they wait for never end. In a cluster, the event names the
+    /// block with the cause.
     #[cold]
-    pub(super) fn phase_deadlock(&mut self) {
+    pub(super) fn report_phase_deadlock(&mut self) {
         self.stopped = true;
-        if self.is_out_of_order() {
+        if self.is_cluster_misused() {
             // That has been reported, and this may follow from it.
             return;
         }
@@ -356,7 +363,7 @@ impl Worker<'_> {
         self.stopped = true;
     }
 
-    /// Performs the operation of a lane if it names a barrier in another block of the cluster.
+    /// Performs the operation of a lane if it names an mbarrier in another block of the cluster; returns whether it does.
     fn remote_mbarrier(&mut self, b: &Mbarrier, pc: u32, lane: usize) -> bool {
         let offset = self.address_of(&b.addr, b.space, lane).wrapping_sub(window::SHARED);
         let rank = match self.holder(offset) {
@@ -376,79 +383,73 @@ impl Worker<'_> {
         };
         let thread = ((self.block.rank + 1) << 16) | (self.warp.index * 32 + lane as u32);
         self.in_block(rank, |worker| {
-            let Some(at) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else { return };
-            let Some(state) = worker.block.mbarriers.states.get_mut(&at) else {
-                worker.not_initialised(pc, lane, at);
+            let Some(barrier) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else { return };
+            let Some(state) = worker.block.mbarriers.states.get_mut(&barrier) else {
+                worker.not_initialised(pc, lane, barrier);
                 return;
             };
             let mut problem = None;
             match b.kind {
-                MbarrierKind::Expect => problem = expect(state, number),
-                MbarrierKind::Complete => state.bring(number.into()),
-                MbarrierKind::Arrive { expect: bytes, drop, .. } if b.dst == NONE => {
-                    let missing = state.bytes;
-                    if bytes {
-                        problem = expect(state, number);
+                MbarrierKind::Expect => problem = state.expect_bytes(number),
+                MbarrierKind::Complete => state.complete_bytes(number.into()),
+                MbarrierKind::Arrive { expect, drop, .. } if b.dst == NONE => {
+                    let (n, missing) = (if expect { 1 } else { number }, state.bytes);
+                    if expect {
+                        problem = state.expect_bytes(number);
                     }
-                    let n = if bytes { 1 } else { number };
-                    if n == 0 || n > state.pending {
-                        problem = Some(BadBarrier::TooManyArrivals {
-                            arrivals: n,
-                            pending: state.pending,
-                            bytes: missing,
-                            again: None,
-                        });
+                    if let Some(refusal) = state.refuse_arrivals(n, missing) {
+                        problem = Some(refusal);
                     } else {
-                        state.pending -= n;
-                        state.arrivals = state.arrivals.saturating_sub(if drop { n } else { 0 });
-                        worker.block.mbarriers.arrived.entry(at).or_default().insert(thread);
+                        state.arrive(n, drop);
+                        worker.block.mbarriers.arrived.entry(barrier).or_default().insert(thread);
                     }
                 }
                 _ => problem = Some(BadBarrier::OtherBlock),
             }
-            let before = worker.mbarrier_phase(at).unwrap_or(0);
-            worker.arrived_from_outside(at, before);
-            if let Some(state) = worker.block.mbarriers.states.get_mut(&at) {
+            let before = worker.mbarrier_phase(barrier).unwrap_or(0);
+            worker.arrived_from_outside(barrier, before);
+            if let Some(state) = worker.block.mbarriers.states.get_mut(&barrier) {
                 state.end_phase();
             }
-            let after = worker.mbarrier_phase(at).unwrap_or(0);
+            let after = worker.mbarrier_phase(barrier).unwrap_or(0);
             if after != before {
-                worker.arrived_from_outside(at, after);
+                worker.arrived_from_outside(barrier, after);
             }
             if let Some(problem) = problem {
-                worker.bad_barrier(pc, lane, at, problem);
+                worker.bad_barrier(pc, lane, barrier, problem);
             }
         });
         true
     }
 
-    /// Address that an operand of a lane names in the one address space, seen from the block that runs.
+    /// Returns the generic address that an operand of a lane names, seen from the block that runs.
     pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
         self.seen_from_here(place(addr, bias(space), self.address_value(addr, lane)))
     }
 
-    /// Register or constant of an address operand.
+    /// Reads the register or constant of an address operand.
     pub(super) fn address_value(&self, addr: &Addr, lane: usize) -> u64 {
         if addr.wide { self.u64_at(addr.src, lane) } else { self.u32_at(addr.src, lane).into() }
     }
 
-    pub(crate) fn mbarrier_phase(&self, at: u32) -> Option<u64> {
-        self.block.mbarriers.states.get(&at).map(|state| state.phase)
+    /// Returns how many phases of an mbarrier have ended.
+    pub(crate) fn mbarrier_phase(&self, barrier: u32) -> Option<u64> {
+        self.block.mbarriers.states.get(&barrier).map(|state| state.phase)
     }
 
-    /// Phases of a barrier that have ended, and the bytes that came in the last of them.
-    pub(crate) fn mbarrier_counts(&self, at: u32) -> Option<(u64, u64)> {
-        let state = self.block.mbarriers.states.get(&at);
-        state.map(|state| (state.phase, state.brought))
+    /// Returns how many phases of an mbarrier have ended, and the bytes that arrived in the last of them.
+    pub(crate) fn mbarrier_counts(&self, barrier: u32) -> Option<(u64, u64)> {
+        let state = self.block.mbarriers.states.get(&barrier);
+        state.map(|state| (state.phase, state.last_phase_bytes))
     }
 
-    /// Position of the barrier that a lane names, if there can be one.
+    /// Returns the offset of the mbarrier that a lane names; reports an address at which there can be none.
     pub(crate) fn mbarrier_at(&mut self, addr: &Addr, space: MemSpace, pc: u32, lane: usize) -> Option<u32> {
         let address = self.address_of(addr, space, lane);
         self.mbarrier_in(address, pc, lane)
     }
 
-    /// Like [`Self::mbarrier_at`], for an address in the one address space.
+    /// Like [`Self::mbarrier_at`], for a generic address.
     pub(crate) fn mbarrier_in(&mut self, address: u64, pc: u32, lane: usize) -> Option<u32> {
         let offset = match self.holder(address.wrapping_sub(window::SHARED)) {
             Holder::Own(offset) => offset,
@@ -477,23 +478,23 @@ impl Worker<'_> {
         None
     }
 
-    /// True where there is a barrier for a copy; otherwise reports that.
-    pub(crate) fn has_mbarrier(&mut self, at: u32, pc: u32, lane: usize) -> bool {
+    /// Returns whether there is an mbarrier for a copy; reports if not, and one that no fence has made visible to it.
+    pub(crate) fn check_mbarrier(&mut self, barrier: u32, pc: u32, lane: usize) -> bool {
         let checks = self.job.check_level.checks();
-        let Some(state) = self.block.mbarriers.states.get_mut(&at) else {
-            self.not_initialised(pc, lane, at);
+        let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else {
+            self.not_initialised(pc, lane, barrier);
             return false;
         };
-        if checks && !std::mem::replace(&mut state.published, true) {
-            let details = Details::MemoryBarrier { offset: at, problem: BadBarrier::NotPublished };
+        if checks && !std::mem::replace(&mut state.fenced_to_async_proxy, true) {
+            let details = Details::MemoryBarrier { offset: barrier, problem: BadBarrier::NotFenced };
             self.record_mistake(pc, Code::Proxy, 1 << lane, details);
         }
         true
     }
 
-    fn not_initialised(&mut self, pc: u32, lane: usize, at: u32) {
+    fn not_initialised(&mut self, pc: u32, lane: usize, barrier: u32) {
         let other = self.acting.map(|_| (self.block.index, self.block.rank));
-        self.bad_barrier(pc, lane, at, BadBarrier::NotInitialised { other });
+        self.bad_barrier(pc, lane, barrier, BadBarrier::NotInitialised { other });
     }
 
     fn bad_barrier(&mut self, pc: u32, lane: usize, offset: u32, mut problem: BadBarrier) {
@@ -504,19 +505,19 @@ impl Worker<'_> {
             }
             let barriers = &self.block.mbarriers;
             let thread = self.warp.index * 32 + lane as u32;
-            *again = barriers.last.get(&thread).and_then(|&at| {
-                let waited = barriers.waited.get(&(at, thread))?;
+            *again = barriers.last.get(&thread).and_then(|&last| {
+                let waited = barriers.waited.get(&(last, thread))?;
                 let parity = waited.parity.filter(|_| waited.times > 1)?;
-                (at != offset).then_some((at, parity))
+                (last != offset).then_some((last, parity))
             });
         }
         self.record_mistake(pc, Code::MemoryBarrier, 1 << lane, Details::MemoryBarrier { offset, problem });
     }
 
-    /// Completes copies that this barrier waits for, oldest first, until its phase ends. Returns true when it has ended.
-    fn receive(&mut self, at: u32) -> bool {
+    /// Completes copies that this mbarrier waits for, oldest first, until its phase ends. Returns whether it has ended.
+    fn receive(&mut self, barrier: u32) -> bool {
         loop {
-            match self.block.mbarriers.states.get_mut(&at) {
+            match self.block.mbarriers.states.get_mut(&barrier) {
                 // Bytes are of no use yet: as long as arrivals are missing, copies may come later.
                 Some(state) if state.pending == 0 => {
                     if state.end_phase() {
@@ -524,42 +525,32 @@ impl Worker<'_> {
                     }
                 }
                 // The arrival of an asynchronous copy is made as late as possible: when only such arrivals are missing.
-                Some(state) if self.block.copies.arrivals_at(at) >= state.pending as usize => {
+                Some(state) if self.block.copies.arrivals_at(barrier) >= state.pending as usize => {
                     state.pending -= 1;
-                    self.finish_arrival(at);
+                    self.finish_arrival(barrier);
                     self.activity.progress = true;
                     continue;
                 }
                 _ => return false,
             }
-            let Some(bytes) = self.perform_next(at) else { return false };
+            let Some(bytes) = self.perform_next(barrier) else { return false };
             self.activity.progress = true;
-            if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
-                state.bring(bytes);
+            if let Some(state) = self.block.mbarriers.states.get_mut(&barrier) {
+                state.complete_bytes(bytes);
             }
         }
     }
 
-    /// Bytes arrive at a barrier that nobody waits for.
-    pub(crate) fn complete_bytes(&mut self, at: u32, bytes: u64) {
-        if let Some(state) = self.block.mbarriers.states.get_mut(&at) {
-            state.bring(bytes);
+    /// Lets bytes of a copy arrive at an mbarrier for which no thread waits.
+    pub(crate) fn complete_bytes(&mut self, barrier: u32, bytes: u64) {
+        if let Some(state) = self.block.mbarriers.states.get_mut(&barrier) {
+            state.complete_bytes(bytes);
             state.end_phase();
         }
     }
 }
 
-/// Rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy brings, unexpected bytes.
+/// Rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy completes, unexpected bytes.
 fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
     (wait.ended.saturating_sub(wait.seen) < 2, wait.pending != 0)
-}
-
-/// Lets the current phase wait for more bytes.
-fn expect(state: &mut MbarrierState, bytes: u32) -> Option<BadBarrier> {
-    let sum = state.bytes + i64::from(bytes);
-    if sum > MAX_BYTES {
-        return Some(BadBarrier::TooManyBytes(sum as u64));
-    }
-    state.bytes = sum;
-    None
 }

@@ -149,7 +149,7 @@ pub(crate) struct Memo<'j> {
     pub(crate) spread: Spread,
     /// Layout of lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
     pub(crate) halves: [Spread; 2],
-    /// True where two lanes access the same byte.
+    /// Whether two lanes access the same byte.
     pub(crate) overlapping: bool,
     /// Number of the pattern: [`Memo::learn`] sets another one each time.
     pub(crate) serial: u64,
@@ -165,7 +165,7 @@ pub(crate) struct Memo<'j> {
     pub(crate) allocation: Option<&'j Allocation>,
     /// Bytes per lane.
     pub(crate) bytes: u32,
-    /// True for a load.
+    /// Whether it is a load.
     pub(crate) load: bool,
     /// Role of the instruction's shared accesses in merging.
     pub(crate) merge: Merge,
@@ -259,13 +259,13 @@ impl Memo<'_> {
         self.home = Home::Nowhere;
     }
 
-    /// True where the lanes' values in an address register repeat the pattern.
+    /// Returns whether the lanes' values in an address register repeat the pattern.
     ///
     /// # Safety
     /// `register` is one line, or two when `wide`.
     #[inline(always)]
-    pub(crate) unsafe fn repeats(&self, register: *const Line, wide: bool, on: u32) -> bool {
-        if self.mask != on {
+    pub(crate) unsafe fn repeats(&self, register: *const Line, wide: bool, active: u32) -> bool {
+        if self.mask != active {
             return false;
         }
         // SAFETY: the caller vouches for the register; `first` is below 32.
@@ -274,14 +274,14 @@ impl Memo<'_> {
                 let r = &*register.cast::<[u64; 32]>();
                 let first = r[self.first as usize & 31];
                 let mut different = 0;
-                if on == u32::MAX {
+                if active == u32::MAX {
                     for (value, delta) in r.iter().zip(&self.delta) {
                         different |= value ^ first.wrapping_add(i64::from(*delta) as u64);
                     }
                 } else {
                     for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
-                        let active = 0u64.wrapping_sub(u64::from(on >> lane & 1));
-                        different |= (value ^ first.wrapping_add(i64::from(*delta) as u64)) & active;
+                        let lane_bits = 0u64.wrapping_sub(u64::from(active >> lane & 1));
+                        different |= (value ^ first.wrapping_add(i64::from(*delta) as u64)) & lane_bits;
                     }
                 }
                 different == 0
@@ -289,14 +289,14 @@ impl Memo<'_> {
                 let r = &(*register).0;
                 let first = r[self.first as usize & 31];
                 let mut different = 0;
-                if on == u32::MAX {
+                if active == u32::MAX {
                     for (value, delta) in r.iter().zip(&self.delta) {
                         different |= value ^ first.wrapping_add(*delta as u32);
                     }
                 } else {
                     for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
-                        let active = 0u32.wrapping_sub(on >> lane & 1);
-                        different |= (value ^ first.wrapping_add(*delta as u32)) & active;
+                        let lane_bits = 0u32.wrapping_sub(active >> lane & 1);
+                        different |= (value ^ first.wrapping_add(*delta as u32)) & lane_bits;
                     }
                 }
                 different == 0
@@ -304,14 +304,14 @@ impl Memo<'_> {
         }
     }
 
-    /// Learns the pattern of the lanes `on` (not none); false when they lie too far apart to be one.
+    /// Learns the pattern of the `active` lanes (not none). Returns whether they lie close enough together to be one.
     #[inline(never)]
-    pub(crate) fn learn(&mut self, addresses: &[u64; 32], on: u32, serial: u64, with_runs: bool) -> bool {
-        let first = on.trailing_zeros() as usize & 31;
+    pub(crate) fn learn(&mut self, addresses: &[u64; 32], active: u32, serial: u64, with_runs: bool) -> bool {
+        let first = active.trailing_zeros() as usize & 31;
         let base = addresses[first];
         self.mask = 0;
         let (mut low, mut high, mut align) = (0i64, 0i64, 0);
-        for lane in bits(on) {
+        for lane in bits(active) {
             let distance = addresses[lane].wrapping_sub(base) as i64;
             let Ok(delta) = i32::try_from(distance) else { return false };
             self.delta[lane] = delta;
@@ -331,13 +331,13 @@ impl Memo<'_> {
                 false => Spread::Gather,
             }
         };
-        if on == u32::MAX {
+        if active == u32::MAX {
             self.spread = spread(&self.delta);
             self.halves = [spread(&self.delta[..16]), spread(&self.delta[16..])];
         } else {
             self.spread = if align == 0 { Spread::Uniform } else { Spread::Gather };
         }
-        self.mask = on;
+        self.mask = active;
         self.first = first as u32;
         self.low = low;
         self.span = (high - low) as u64 + u64::from(self.bytes);

@@ -31,16 +31,16 @@ pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WAR
     spec::addresses(&worker.warp.lanes, spec.addr, spec.bias()).map(|address| worker.seen_from_here(address))
 }
 
-/// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `on` in a sound launch.
+/// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `active` in a sound launch.
 #[cold]
 #[inline(never)]
-pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, on: u32) -> u32 {
+pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: u32) -> u32 {
     let mut addresses = addresses(worker, spec);
     let mut good = 0;
     let mut remote = 0;
     let mut bad: Vec<(LaneFault, u32, u64)> = Vec::new();
     let mut spaces = [MemSpace::Generic; 32];
-    for lane in bits(on) {
+    for lane in bits(active) {
         match find(worker, spec, addresses[lane], lane) {
             Ok(found) => {
                 worker.access.pointers[lane] = found.host;
@@ -316,7 +316,7 @@ fn tell_races(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, at: u
             if spec.is_strong()
                 && let Some(races) = &mut worker.checks.shared_races
             {
-                races.flag(spec.mark(), worker.warp.index);
+                races.strong_access(spec.mark(), worker.warp.index);
             }
             if let Some(races) = &mut worker.checks.global_races {
                 races.access(&touch, &mut worker.checks.collector);

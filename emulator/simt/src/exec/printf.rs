@@ -12,8 +12,8 @@ const LONGEST: usize = 1 << 14;
 const WIDEST: usize = 1 << 10;
 
 impl Worker<'_> {
-    pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, on: u32) {
-        for lane in bits(on) {
+    pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, active: u32) {
+        for lane in bits(active) {
             let text = self.bytes_at(self.u64_at(format, lane), lane);
             let arguments = self.u64_at(arguments, lane);
             let mut source = Arguments { worker: self, at: arguments, lane, read: Vec::new() };

@@ -93,7 +93,7 @@ impl Worker<'_> {
                 // No other block can end the phases: only a loop that stops waiting by the clock can continue.
                 if self.block.quiet > STUCK_PHASES * job.n_warps {
                     if !self.let_time_pass() {
-                        self.phase_deadlock();
+                        self.report_phase_deadlock();
                         return Visit::Ended;
                     }
                     self.block.quiet -= ROUNDS_OF_TIME * job.n_warps;
@@ -110,8 +110,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Advances the block's clocks, each time by twice as much, when only a loop that stops waiting by the clock can
-    /// continue. Returns false where the kernel reads no clock, or where they are so far ahead that no loop waits longer.
+    /// Advances the block's clocks, each time by twice as much. Called when only a loop that stops waiting by the clock can
+    /// continue. Returns false if the kernel reads no clock, or if they are so far ahead that no loop waits longer.
     pub(super) fn let_time_pass(&mut self) -> bool {
         let reads = |op: &Op| matches!(op.kind, OpKind::ReadClock { .. });
         let step = (self.block.step * 2).max(FIRST_STEP);
@@ -186,9 +186,9 @@ impl Worker<'_> {
         }
         let mut ready = Vec::new();
         for f in &warp.fibers {
-            if let FiberState::Lanes { need, place } = f.state {
+            if let FiberState::Lanes { need, wait_pc } = f.state {
                 let at_place =
-                    |g: &&Fiber| matches!(g.state, FiberState::Lanes { place: p, .. } if p == place);
+                    |g: &&Fiber| matches!(g.state, FiberState::Lanes { wait_pc: p, .. } if p == wait_pc);
                 let there = warp.fibers.iter().filter(at_place).fold(0, |m, g| m | g.lanes());
                 ready.push(need & warp.live & !there == 0);
             } else {
@@ -198,14 +198,14 @@ impl Worker<'_> {
         for (f, ready) in warp.fibers.iter_mut().zip(ready) {
             if ready {
                 // A fiber that is not joined below continues alone.
-                f.forced = f.waits_at_its_place();
+                f.forced = f.repeats_wait();
                 f.state = FiberState::Ready;
             }
         }
         join_ready(&mut warp.fibers);
     }
 
-    /// No thread can go on: lanes that wait for others of their warp go on without them.
+    /// Lets lanes that wait for others of their warp continue without them. Returns whether there are any.
     pub(super) fn force_lanes(&mut self) -> bool {
         let mut any = false;
         let mut found = Vec::new();
@@ -219,12 +219,12 @@ impl Worker<'_> {
                 {
                     let present = f.top().map_or(0, |t| t.mask);
                     let details = self.sync_mask(need, present, WrongMask::Missing);
-                    found.push((w as u32, f.at, present, details));
+                    found.push((w as u32, f.wait_instr, present, details));
                 }
             }
             for f in &mut self.block.warps[w].fibers {
                 if matches!(f.state, FiberState::Lanes { .. }) {
-                    f.forced = f.waits_at_its_place();
+                    f.forced = f.repeats_wait();
                     f.state = FiberState::Ready;
                     any = true;
                 }

@@ -44,7 +44,7 @@ impl<'a> AccessSpec<'a> {
         Mark::new(self.kind, excused)
     }
 
-    /// An atomic or a volatile, relaxed, acquire or release access.
+    /// Returns whether it is an atomic or a volatile, relaxed, acquire or release access.
     pub(crate) fn is_strong(&self) -> bool {
         matches!(self.order, Order::Strong | Order::InStep)
     }

@@ -21,8 +21,8 @@ const ROW_ALIGN: i64 = 16;
 const BULK_ALIGN: u32 = 16;
 
 impl Worker<'_> {
-    pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, on: u32) {
-        for lane in bits(on) {
+    pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, active: u32) {
+        for lane in bits(active) {
             if t.way == TensorWay::Prefetch {
                 continue;
             }
@@ -33,7 +33,7 @@ impl Worker<'_> {
                 };
                 self.record_mistake(pc, code, 1 << lane, Details::TensorCopy { problem });
                 if matches!(t.way, TensorWay::Load(_)) {
-                    self.copy_left_out();
+                    self.note_skipped_copy();
                 }
             }
             if self.stopped {
@@ -68,8 +68,8 @@ impl Worker<'_> {
     }
 
     /// `cp.async.bulk` of neighbouring bytes.
-    pub(crate) fn bulk_bytes(&mut self, copy: &BulkBytes, pc: u32, on: u32) {
-        for lane in bits(on) {
+    pub(crate) fn bulk_bytes(&mut self, copy: &BulkBytes, pc: u32, active: u32) {
+        for lane in bits(active) {
             let bytes = self.u32_at(copy.bytes, lane);
             if !bytes.is_multiple_of(BULK_ALIGN) {
                 let problem = BadOperand::CopyBytes;
@@ -97,7 +97,7 @@ impl Worker<'_> {
                 }
             }
             if loads && !aligned {
-                self.copy_left_out();
+                self.note_skipped_copy();
             }
             if aligned && !self.stopped {
                 let map = TensorMap::line(global, bytes);
@@ -175,7 +175,7 @@ impl Worker<'_> {
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
             self.record_mistake(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
-            self.copy_left_out();
+            self.note_skipped_copy();
             return;
         }
         self.in_block(rank, |worker| worker.begin_in_block(map, at, offset, Some(barrier), pc, lane));
@@ -214,7 +214,7 @@ impl Worker<'_> {
             };
             self.record_mistake(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
             if barrier.is_some() {
-                self.copy_left_out();
+                self.note_skipped_copy();
             }
             return;
         }
@@ -238,7 +238,7 @@ impl Worker<'_> {
         match barrier {
             Some(barrier) => {
                 if let Some(barrier) = self.mbarrier_in(window::SHARED + barrier, pc, lane)
-                    && self.has_mbarrier(barrier, pc, lane)
+                    && self.check_mbarrier(barrier, pc, lane)
                 {
                     let phase = self.mbarrier_phase(barrier).unwrap_or(0);
                     self.start_load(BulkCopy { phase, ..copy }, barrier);

@@ -170,7 +170,7 @@ impl Worker<'_> {
     }
 }
 
-/// An operation does the same in every round with the same registers. `alone`: no other warp runs.
+/// Returns whether an operation does the same in every round with the same registers. `alone`: no other warp runs.
 fn stays(op: &crate::program::Op, alone: bool) -> bool {
     use crate::program::{MemSpace, OpKind};
     match &op.kind {
@@ -189,7 +189,7 @@ fn stays(op: &crate::program::Op, alone: bool) -> bool {
     }
 }
 
-/// True where one of these operations reads memory that others write while they run.
+/// Returns whether one of these operations reads memory that others write while they run.
 fn polls(ops: &[crate::program::Op]) -> bool {
     use crate::program::{OpKind, Order};
     ops.iter().any(|op| match &op.kind {

@@ -13,10 +13,10 @@ use super::bits;
 use super::worker::Worker;
 
 impl Worker<'_> {
-    pub(crate) fn texture(&mut self, t: &Texture, pc: u32, on: u32) {
+    pub(crate) fn texture(&mut self, t: &Texture, pc: u32, active: u32) {
         let textures = self.job.environment.textures;
         let mut bad = 0u32;
-        for lane in bits(on) {
+        for lane in bits(active) {
             let texel = match textures.objects.get(&self.u64_at(t.handle, lane)) {
                 Some(object) => {
                     let coordinate = |worker: &Self, i: usize| match t.coordinates[i] {

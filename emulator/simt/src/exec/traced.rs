@@ -7,32 +7,32 @@ use super::spec;
 use super::worker::Worker;
 
 impl Worker<'_> {
-    /// The lanes `on` are about to do an operation.
+    /// The `active` lanes are about to do an operation.
     #[cold]
-    pub(crate) fn trace(&self, op: &Op, on: u32) {
+    pub(crate) fn trace(&self, op: &Op, active: u32) {
         let Some(observer) = self.job.observer else { return };
         if !observer.follows(self.block.index, self.warp.index) {
             return;
         }
         let access = match &op.kind {
-            _ if on == 0 => None,
+            _ if active == 0 => None,
             OpKind::Load(a) => {
-                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), true, on))
+                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), true, active))
             }
             OpKind::Store(a) => {
-                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), false, on))
+                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), false, active))
             }
-            OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, on)),
+            OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, active)),
             _ => None,
         };
-        let step = Step { instr: op.instr, first: op.first, lanes: on, access };
+        let step = Step { instr: op.instr, first: op.first, lanes: active, access };
         observer.step(self.block.index, self.warp.index, step);
     }
 
-    fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, on: u32) -> Access {
+    fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, active: u32) -> Access {
         let addresses = spec::addresses(&self.warp.lanes, addr, spec::bias(space));
         let addresses = addresses.map(|address| self.seen_from_here(address));
-        let first = addresses[on.trailing_zeros() as usize & 31];
+        let first = addresses[active.trailing_zeros() as usize & 31];
         let windows = [
             (window::SHARED, MemSpace::Shared),
             (window::LOCAL, MemSpace::Local),
@@ -44,7 +44,7 @@ impl Worker<'_> {
             (None, MemSpace::Generic) => (0, MemSpace::Global),
             (None, declared) => (0, declared),
         };
-        let place = |lane: usize| (on >> lane & 1 == 1).then(|| addresses[lane].wrapping_sub(start));
+        let place = |lane: usize| (active >> lane & 1 == 1).then(|| addresses[lane].wrapping_sub(start));
         Access { space, load, bytes, addresses: std::array::from_fn(place) }
     }
 }

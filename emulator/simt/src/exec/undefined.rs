@@ -137,8 +137,8 @@ impl Worker<'_> {
     /// A load has read what nothing wrote: its registers are undefined so far.
     #[cold]
     #[inline(never)]
-    pub(super) fn follow_fresh_load(&mut self, a: &Access, pc: u32, on: u32) {
-        self.follow_load(a, on);
+    pub(super) fn follow_fresh_load(&mut self, a: &Access, pc: u32, active: u32) {
+        self.follow_load(a, active);
         let lanes = std::mem::take(&mut self.checks.fresh.lanes);
         let instr = self.job.kernel.ops[pc as usize].instr;
         let lanes = lanes & !self.report_in_flight(lanes, u32::from(a.element) * u32::from(a.n), instr);
@@ -201,7 +201,7 @@ impl Worker<'_> {
                 fresh: None,
             };
             if matches!(&details, Details::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some()) {
-                self.out_of_order();
+                self.note_misuse();
             }
             // Two copies to one place: that has been said.
             if !self.block.bulk.has_overlapped() {
@@ -212,20 +212,20 @@ impl Worker<'_> {
     }
 
     /// A load's registers are defined from now on.
-    pub(super) fn follow_load(&mut self, a: &Access, on: u32) {
+    pub(super) fn follow_load(&mut self, a: &Access, active: u32) {
         for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
-            self.checks.shadow.define(self.checks.shadow.line(dst as u32), on);
+            self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
         }
     }
 
     /// A store is about to be done: whether any of it is undefined and only moved. What was computed is reported.
-    pub(super) fn follow_store(&mut self, a: &Access, pc: u32, on: u32) -> bool {
+    pub(super) fn follow_store(&mut self, a: &Access, pc: u32, active: u32) -> bool {
         let element = u32::from(a.element);
         let mut moved = 0;
         for &src in &a.regs[..usize::from(a.n)] {
             let Some(spot) = self.checks.shadow.source(src) else { continue };
             let instr = self.job.kernel.ops[pc as usize].instr;
-            let lanes = self.checks.shadow.lanes(spot) & on;
+            let lanes = self.checks.shadow.lanes(spot) & active;
             let stored = if element >= 8 { u64::MAX } else { (1 << (8 * element)) - 1 };
             let computed = bits(lanes)
                 .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
@@ -356,7 +356,7 @@ impl Worker<'_> {
             _ => None,
         };
         if fresh.is_some() {
-            self.out_of_order();
+            self.note_misuse();
         }
         let details =
             Details::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
@@ -398,27 +398,27 @@ impl Worker<'_> {
 
     /// Computes the undefined registers after an operation, before it is executed. Loads, stores, atomics and
     /// operations on other lanes' registers do their part themselves.
-    pub(super) fn follow(&mut self, op: &Op, pc: u32, on: u32, active: u32) {
+    pub(super) fn follow(&mut self, op: &Op, pc: u32, active: u32, frame: u32) {
         let guard = self.checks.shadow.pred(op.guard.pred.into());
-        if self.checks.shadow.lanes(guard) & active != 0 {
-            self.undefined_use(guard, active, Use::Condition, op.instr);
+        if self.checks.shadow.lanes(guard) & frame != 0 {
+            self.undefined_use(guard, frame, Use::Condition, op.instr);
         }
-        if on == 0 {
+        if active == 0 {
             return;
         }
         let instr = op.instr;
         match &op.kind {
-            OpKind::Alu { run, args } => self.follow_alu(*run, args, pc, on, instr),
-            OpKind::Load(a) => self.follow_address(&a.addr, on, instr),
-            OpKind::Store(a) => self.follow_address(&a.addr, on, instr),
+            OpKind::Alu { run, args } => self.follow_alu(*run, args, pc, active, instr),
+            OpKind::Load(a) => self.follow_address(&a.addr, active, instr),
+            OpKind::Store(a) => self.follow_address(&a.addr, active, instr),
             OpKind::Atomic(a) => {
-                self.follow_address(&a.addr, on, instr);
-                a.src.iter().for_each(|&src| self.follow_use(src, on, Use::Atomic, instr));
+                self.follow_address(&a.addr, active, instr);
+                a.src.iter().for_each(|&src| self.follow_use(src, active, Use::Atomic, instr));
             }
-            OpKind::BranchIndexed { index, .. } => self.follow_use(*index, on, Use::Condition, instr),
+            OpKind::BranchIndexed { index, .. } => self.follow_use(*index, active, Use::Condition, instr),
             OpKind::Barrier { kind, id, count } => {
-                self.follow_use(*id, on, Use::Control, instr);
-                self.follow_use(*count, on, Use::Control, instr);
+                self.follow_use(*id, active, Use::Control, instr);
+                self.follow_use(*count, active, Use::Control, instr);
                 let (pred, dst) = match *kind {
                     BarrierKind::Sync | BarrierKind::Arrive => return,
                     BarrierKind::RedPopc(dst, pred, _) => (pred, self.checks.shadow.line(dst)),
@@ -427,86 +427,86 @@ impl Worker<'_> {
                     }
                 };
                 let pred = self.checks.shadow.pred(pred);
-                self.undefined_use(pred, on, Use::Condition, instr);
-                self.checks.shadow.define(dst, on);
+                self.undefined_use(pred, active, Use::Condition, instr);
+                self.checks.shadow.define(dst, active);
             }
             OpKind::WarpSync { members } | OpKind::Vote { members, .. } => {
-                self.follow_use(*members, on, Use::Control, instr);
+                self.follow_use(*members, active, Use::Control, instr);
             }
             OpKind::Shuffle { src, .. } => {
-                src[1..].iter().for_each(|&src| self.follow_use(src, on, Use::Control, instr));
+                src[1..].iter().for_each(|&src| self.follow_use(src, active, Use::Control, instr));
             }
             OpKind::Match { src, .. } | OpKind::Redux { src, .. } => {
-                self.follow_use(src[1], on, Use::Control, instr);
+                self.follow_use(src[1], active, Use::Control, instr);
             }
             OpKind::CpAsync { dst, src, src_bytes, .. } => {
-                self.follow_address(dst, on, instr);
-                self.follow_address(src, on, instr);
-                self.follow_use(*src_bytes, on, Use::Control, instr);
+                self.follow_address(dst, active, instr);
+                self.follow_address(src, active, instr);
+                self.follow_use(*src_bytes, active, Use::Control, instr);
             }
             OpKind::IsSpace { dst, src, .. } => {
-                self.follow_use(*src, on, Use::Address, instr);
-                self.checks.shadow.define(self.checks.shadow.pred(*dst), on);
+                self.follow_use(*src, active, Use::Address, instr);
+                self.checks.shadow.define(self.checks.shadow.pred(*dst), active);
             }
             OpKind::MatrixLoad(m) | OpKind::MatrixStore(m) => {
-                self.follow_address(&m.addr, on & m.lanes(), instr);
+                self.follow_address(&m.addr, active & m.lanes(), instr);
             }
             // Followed where they run: what is undefined moves between lanes.
             OpKind::Mma(_) | OpKind::MatrixMove { .. } => {}
             OpKind::TensorCopy(t) => {
-                self.follow_address(&t.map, on, instr);
+                self.follow_address(&t.map, active, instr);
                 let at = &t.at[..usize::from(t.dims.min(5))];
-                at.iter().for_each(|&c| self.follow_use(c, on, Use::Address, instr));
+                at.iter().for_each(|&c| self.follow_use(c, active, Use::Address, instr));
                 if t.way != TensorWay::Prefetch {
-                    self.follow_address(&t.shared, on, instr);
+                    self.follow_address(&t.shared, active, instr);
                 }
                 if let TensorWay::Load(barrier) = &t.way {
-                    self.follow_address(barrier, on, instr);
+                    self.follow_address(barrier, active, instr);
                 }
             }
             OpKind::BulkBytes(copy) => {
-                self.follow_address(&copy.shared, on, instr);
-                self.follow_address(&copy.global, on, instr);
-                self.follow_use(copy.bytes, on, Use::Control, instr);
+                self.follow_address(&copy.shared, active, instr);
+                self.follow_address(&copy.global, active, instr);
+                self.follow_use(copy.bytes, active, Use::Control, instr);
                 if let TensorWay::Load(barrier) = &copy.way {
-                    self.follow_address(barrier, on, instr);
+                    self.follow_address(barrier, active, instr);
                 }
             }
             OpKind::Wgmma(w) => {
-                self.follow_use(w.b, on, Use::Address, instr);
+                self.follow_use(w.b, active, Use::Address, instr);
                 match &w.a {
-                    WgmmaA::Shared(a) => self.follow_use(*a, on, Use::Address, instr),
+                    WgmmaA::Shared(a) => self.follow_use(*a, active, Use::Address, instr),
                     WgmmaA::Registers(_) => {}
                 }
             }
             OpKind::Mbarrier(b) => {
-                self.follow_address(&b.addr, on, instr);
-                self.follow_use(b.number, on, Use::Control, instr);
-                self.follow_use(b.phase, on, Use::Control, instr);
-                self.define_line(b.dst, on);
+                self.follow_address(&b.addr, active, instr);
+                self.follow_use(b.number, active, Use::Control, instr);
+                self.follow_use(b.phase, active, Use::Control, instr);
+                self.define_line(b.dst, active);
                 if b.done != NONE {
-                    self.checks.shadow.define(self.checks.shadow.pred(b.done as u32), on);
+                    self.checks.shadow.define(self.checks.shadow.pred(b.done as u32), active);
                 }
             }
             OpKind::Texture(t) => {
-                self.follow_use(t.handle, on, Use::Address, instr);
+                self.follow_use(t.handle, active, Use::Address, instr);
                 let coordinates = &t.coordinates[..usize::from(t.dims.min(2))];
-                coordinates.iter().for_each(|&c| self.follow_use(c, on, Use::Address, instr));
-                t.dst.iter().for_each(|&dst| self.define_line(dst, on));
+                coordinates.iter().for_each(|&c| self.follow_use(c, active, Use::Address, instr));
+                t.dst.iter().for_each(|&dst| self.define_line(dst, active));
             }
             OpKind::Printf { format, arguments, dst } => {
-                self.follow_use(*format, on, Use::Address, instr);
-                self.follow_use(*arguments, on, Use::Address, instr);
-                self.define_line(*dst, on);
+                self.follow_use(*format, active, Use::Address, instr);
+                self.follow_use(*arguments, active, Use::Address, instr);
+                self.define_line(*dst, active);
             }
             OpKind::AssertFail { text, line } => {
-                text.iter().for_each(|&t| self.follow_use(t, on, Use::Address, instr));
-                self.follow_use(*line, on, Use::Printed, instr);
+                text.iter().for_each(|&t| self.follow_use(t, active, Use::Address, instr));
+                self.follow_use(*line, active, Use::Printed, instr);
             }
             OpKind::ActiveMask { dst } | OpKind::ReadClock { dst, .. } => {
-                self.checks.shadow.define(self.checks.shadow.line(*dst), on);
+                self.checks.shadow.define(self.checks.shadow.line(*dst), active);
             }
-            OpKind::Call { target, .. } => self.follow_use(*target, on, Use::Address, instr),
+            OpKind::Call { target, .. } => self.follow_use(*target, active, Use::Address, instr),
             OpKind::Branch { .. }
             | OpKind::Converge { .. }
             | OpKind::Leave { .. }
@@ -531,25 +531,25 @@ impl Worker<'_> {
         }
     }
 
-    fn define_line(&mut self, dst: i32, on: u32) {
+    fn define_line(&mut self, dst: i32, active: u32) {
         if dst != NONE {
-            self.checks.shadow.define(self.checks.shadow.line(dst as u32), on);
+            self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
         }
     }
 
-    fn follow_use(&mut self, src: i32, on: u32, used: Use, instr: u32) {
+    fn follow_use(&mut self, src: i32, active: u32, used: Use, instr: u32) {
         if let Some(spot) = self.checks.shadow.source(src)
-            && self.checks.shadow.lanes(spot) & on != 0
+            && self.checks.shadow.lanes(spot) & active != 0
         {
-            self.undefined_use(spot, on, used, instr);
+            self.undefined_use(spot, active, used, instr);
         }
     }
 
-    fn follow_address(&mut self, addr: &Addr, on: u32, instr: u32) {
-        self.follow_use(addr.src, on, Use::Address, instr);
+    fn follow_address(&mut self, addr: &Addr, active: u32, instr: u32) {
+        self.follow_use(addr.src, active, Use::Address, instr);
     }
 
-    fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, on: u32, instr: u32) {
+    fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, active: u32, instr: u32) {
         let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else { return };
         let dst = match shape.dst {
             Class::Pred => self.checks.shadow.pred(args.dst),
@@ -564,13 +564,13 @@ impl Worker<'_> {
             };
             lanes |= spot.map_or(0, |spot| self.checks.shadow.lanes(spot));
         }
-        if lanes & on == 0 {
-            return self.checks.shadow.define(dst, on);
+        if lanes & active == 0 {
+            return self.checks.shadow.define(dst, active);
         }
         let mut sources = transfer::Sources { values: [[0; 32]; 4], undefined: [[0; 32]; 4], same: [0; 4] };
         for (i, &class) in shape.srcs.iter().enumerate().take(4) {
             let src = args.src[i];
-            for lane in bits(on) {
+            for lane in bits(active) {
                 sources.values[i][lane] = match class {
                     Class::Pred => u64::from(self.pred(src as u32) >> lane & 1),
                     Class::Bits32 => self.u32_at(src, lane).into(),
@@ -580,9 +580,9 @@ impl Worker<'_> {
             }
             sources.same[i] = (0..i).find(|&j| spots[j].is_some() && spots[j] == spots[i]).unwrap_or(i);
         }
-        let result = transfer::alu(run, args, shape, &sources, on);
+        let result = transfer::alu(run, args, shape, &sources, active);
         let mut origins = NO_ORIGINS;
-        for lane in bits(on & lanes) {
+        for lane in bits(active & lanes) {
             for (spot, from) in spots.iter().zip(result.from) {
                 if let Some(spot) = spot.filter(|_| from >> lane & 1 == 1) {
                     origins[lane].join(&self.checks.shadow.origins(spot, lane));
@@ -592,7 +592,7 @@ impl Worker<'_> {
                 origins[lane].compute(instr);
             }
         }
-        self.checks.shadow.put(dst, on, &result.undefined, &origins);
+        self.checks.shadow.put(dst, active, &result.undefined, &origins);
     }
 
     /// An atomic has been located, and it read what nothing wrote.
@@ -620,8 +620,8 @@ impl Worker<'_> {
     }
 
     /// An atomic's result is defined from now on.
-    pub(super) fn follow_atomic(&mut self, a: &Atomic, on: u32) {
-        self.define_line(a.dst, on);
+    pub(super) fn follow_atomic(&mut self, a: &Atomic, active: u32) {
+        self.define_line(a.dst, active);
     }
 
     /// Unwritten bytes that a copy by `cp.async` has just read for a lane, as a mask.
@@ -688,15 +688,22 @@ impl Worker<'_> {
         self.block.carried.put(window::SHARED + u64::from(to), origin);
     }
 
-    /// A shuffle: each lane of `on` takes what the lane `from` of it has.
-    pub(super) fn follow_shuffle(&mut self, src: i32, dst: u32, dst_pred: i32, from: &[u32; 32], on: u32) {
+    /// A shuffle: each lane of `active` takes what the lane `from` of it has.
+    pub(super) fn follow_shuffle(
+        &mut self,
+        src: i32,
+        dst: u32,
+        dst_pred: i32,
+        from: &[u32; 32],
+        active: u32,
+    ) {
         let dst = self.checks.shadow.line(dst);
         if dst_pred != NONE {
-            self.checks.shadow.define(self.checks.shadow.pred(dst_pred as u32), on);
+            self.checks.shadow.define(self.checks.shadow.pred(dst_pred as u32), active);
         }
-        self.checks.shadow.define(dst, on);
+        self.checks.shadow.define(dst, active);
         let Some(src) = self.checks.shadow.source(src) else { return };
-        for lane in bits(on) {
+        for lane in bits(active) {
             let from = from[lane] as usize & 31;
             let undefined = self.checks.shadow.bits(src, from);
             if undefined != 0 {

@@ -5,7 +5,7 @@ use crate::check::Code;
 use crate::check::{AccessKind, BadOperand, Details};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
-use super::fiber::{ANY_WARP_SYNC, AfterOp, DONE_WARP_SYNC, FiberState, Pause};
+use super::fiber::{AFTER_WARP_SYNC, ANY_WARP_SYNC, AfterOp, FiberState, Pause};
 use super::run_mode::{Checked, Counted, General, Plain, RunMode};
 use super::spec::AccessSpec;
 use super::worker::Worker;
@@ -70,8 +70,9 @@ fn run_avx2<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
 /// Position of the running frame.
 struct Position {
     pc: u32,
-    meet: u32,
-    active: u32,
+    reconvergence_pc: u32,
+    /// The lanes of the frame. Those for which the guard of an operation holds are active.
+    lanes: u32,
     /// Start of the straight run that has not been counted yet.
     start: u32,
 }
@@ -80,7 +81,7 @@ impl Position {
     #[inline(always)]
     fn of(worker: &Worker<'_>) -> Option<Self> {
         let top = worker.warp.fiber.top()?;
-        Some(Self { pc: top.pc, meet: top.meet, active: top.mask, start: top.pc })
+        Some(Self { pc: top.pc, reconvergence_pc: top.reconvergence_pc, lanes: top.mask, start: top.pc })
     }
 
     /// Counts the operations `start .. end`, and starts again at `next`.
@@ -88,7 +89,7 @@ impl Position {
     fn count<M: RunMode>(&mut self, worker: &mut Worker<'_>, end: u32, next: u32) {
         let n = end.wrapping_sub(self.start);
         if n != 0 {
-            let lanes = u64::from(self.active.count_ones());
+            let lanes = u64::from(self.lanes.count_ones());
             worker.warp.left -= i64::from(n);
             // The budget is charged for all lanes: an instruction takes as long for one of them as for 32.
             worker.spent += u64::from(n) * 32;
@@ -126,9 +127,9 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
         }};
     }
     loop {
-        if at.pc == at.meet {
+        if at.pc == at.reconvergence_pc {
             at.count::<M>(worker, at.pc, at.pc);
-            worker.warp.fiber.meet();
+            worker.warp.fiber.reconverge();
             reload!();
             continue;
         }
@@ -143,35 +144,36 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
         };
         // SAFETY: guards are in range, as `decode::passes::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *worker.warp.lanes.preds.add(usize::from(op.guard.pred)) };
-        let on = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.active;
-        if M::GENERAL && (on != 0 || op.first) {
-            worker.trace(op, on);
+        let active = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.lanes;
+        if M::GENERAL && (active != 0 || op.first) {
+            worker.trace(op, active);
         }
         if M::GENERAL && M::checks(worker) {
-            worker.follow(op, at.pc, on, at.active);
+            worker.follow(op, at.pc, active, at.lanes);
         }
         if M::GENERAL && worker.warp.in_flight {
-            worker.touch_in_flight(at.pc, on);
+            worker.touch_in_flight(at.pc, active);
         }
-        if M::GENERAL && worker.checks.follows_fences && on != 0 {
+        if M::GENERAL && worker.checks.follows_fences && active != 0 {
             worker.note_written(at.pc);
         }
         match &op.kind {
             OpKind::Alu { run, args } => {
                 // SAFETY: decode has validated the operands, and chose functions that this CPU can run.
-                unsafe { run(&mut worker.warp.lanes, args, on) };
-                if M::counts(worker) && on != at.active {
-                    worker.counts.predicated_off[at.pc as usize] += u64::from((at.active & !on).count_ones());
+                unsafe { run(&mut worker.warp.lanes, args, active) };
+                if M::counts(worker) && active != at.lanes {
+                    worker.counts.predicated_off[at.pc as usize] +=
+                        u64::from((at.lanes & !active).count_ones());
                 }
             }
             OpKind::Load(a) => {
-                if on != 0 {
-                    worker.load::<M>(a, at.pc, on);
+                if active != 0 {
+                    worker.load::<M>(a, at.pc, active);
                     if a.order == Order::Strong && a.space != MemSpace::Local {
                         if worker.stopped {
                             pause!(at.pc, Pause::Stopped);
                         }
-                        if worker.poll(at.active, false) {
+                        if worker.poll(at.lanes, false) {
                             pause!(at.pc + 1, Pause::Poll);
                         }
                     }
@@ -184,15 +186,15 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                 }
             }
             OpKind::Store(a) => {
-                if on != 0 {
-                    worker.store::<M>(a, at.pc, on);
+                if active != 0 {
+                    worker.store::<M>(a, at.pc, active);
                     if worker.stopped {
                         pause!(at.pc, Pause::Stopped);
                     }
                 }
             }
             OpKind::Branch { target, reconverge } => {
-                if on == at.active {
+                if active == at.lanes {
                     at.count::<M>(worker, at.pc + 1, *target);
                     at.pc = *target;
                     if worker.warp.left < 0 {
@@ -202,13 +204,13 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                     }
                     continue;
                 }
-                if on != 0 {
+                if active != 0 {
                     at.count::<M>(worker, at.pc + 1, at.pc + 1);
                     if M::counts(worker) {
                         worker.counts.diverged[at.pc as usize] += 1;
                     }
-                    let ways = [(at.active & !on, at.pc + 1), (on, *target)];
-                    worker.warp.fiber.part(&ways, *reconverge);
+                    let ways = [(at.lanes & !active, at.pc + 1), (active, *target)];
+                    worker.warp.fiber.diverge(&ways, *reconverge);
                     if worker.warp.left < 0 {
                         worker.end_turn();
                         return Pause::EndOfTurn;
@@ -218,18 +220,18 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                 }
             }
             OpKind::BranchIndexed { index, targets, reconverge } => {
-                if on != 0 {
+                if active != 0 {
                     at.count::<M>(worker, at.pc + 1, at.pc + 1);
-                    if worker.is_past_the_table(*index, targets, on, at.pc) {
+                    if worker.check_index(*index, targets, active, at.pc) {
                         pause!(at.pc, Pause::Stopped);
                     }
-                    let ways = worker.ways(*index, targets, on, at.active, at.pc);
+                    let ways = worker.ways(*index, targets, active, at.lanes, at.pc);
                     if M::counts(worker) && ways.len() > 1 {
                         worker.counts.diverged[at.pc as usize] += 1;
                     }
                     match ways[..] {
                         [(_, pc)] => worker.warp.fiber.set_pc(pc),
-                        _ => worker.warp.fiber.part(&ways, *reconverge),
+                        _ => worker.warp.fiber.diverge(&ways, *reconverge),
                     }
                     if worker.warp.left < 0 {
                         worker.end_turn();
@@ -240,18 +242,18 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                 }
             }
             OpKind::Exit => {
-                if on != 0 {
+                if active != 0 {
                     at.count::<M>(worker, at.pc + 1, at.pc + 1);
                     worker.warp.fiber.set_pc(at.pc + 1);
-                    worker.warp.fiber.exit(on);
-                    worker.exited(on, op.instr);
+                    worker.warp.fiber.exit(active);
+                    worker.exited(active, op.instr);
                     reload!();
                     continue;
                 }
             }
             OpKind::Barrier { kind, id, count } => {
-                if on != 0 {
-                    if let Some(why) = worker.barrier(*kind, *id, *count, &at, on, op.instr) {
+                if active != 0 {
+                    if let Some(why) = worker.barrier(*kind, *id, *count, &at, active, op.instr) {
                         at.count::<M>(worker, at.pc + 1, at.pc + 1);
                         return why;
                     }
@@ -262,8 +264,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             }
             OpKind::Nop => {}
             kind => {
-                if on != 0 {
-                    match worker.execute_uncommon(kind, at.pc, on, &at) {
+                if active != 0 {
+                    match worker.execute_uncommon(kind, at.pc, active, &at) {
                         AfterOp::Go
                             if !M::GENERAL
                                 && (worker.warp.in_flight
@@ -277,7 +279,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                             at.count::<M>(worker, at.pc, at.pc);
                             return Pause::Waits;
                         }
-                        AfterOp::WaitBehind => {
+                        AfterOp::WaitAfter => {
                             at.count::<M>(worker, at.pc + 1, at.pc + 1);
                             return Pause::Waits;
                         }
@@ -302,34 +304,34 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
 
 impl Worker<'_> {
     #[inline(always)]
-    fn load<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
+    fn load<M: RunMode>(&mut self, a: &Access, pc: u32, active: u32) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
         let spec = AccessSpec::of(a, AccessKind::Read, pc, memo);
-        let spot = self.locate::<M>(&spec, on);
-        let (good, place, class) = self.place(spot, spec.memo, on);
+        let spot = self.locate::<M>(&spec, active);
+        let (good, place, class) = self.place(spot, spec.memo, active);
         // SAFETY: `locate` has found readable memory for the lanes in `good`.
         unsafe { data::load(&self.warp.lanes, a, good, place, class) };
         if a.order == Order::Strong && self.activity.caches_polls {
             // SAFETY: `locate` has found readable memory for the lanes in `good`.
             unsafe { self.cache_poll(place, good, a.element, spec.bytes) };
         }
-        if good != on {
-            self.zero(a, on & !good);
+        if good != active {
+            self.zero(a, active & !good);
         }
         if M::checks(self) && self.checks.fresh.lanes != 0 {
-            self.follow_fresh_load(a, pc, on);
+            self.follow_fresh_load(a, pc, active);
         } else if M::GENERAL && M::checks(self) {
-            self.follow_load(a, on);
+            self.follow_load(a, active);
         }
     }
 
     #[inline(always)]
-    fn store<M: RunMode>(&mut self, a: &Access, pc: u32, on: u32) {
+    fn store<M: RunMode>(&mut self, a: &Access, pc: u32, active: u32) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
         let spec = AccessSpec::of(a, AccessKind::Write, pc, memo);
-        let moved = M::GENERAL && M::checks(self) && self.follow_store(a, pc, on);
-        let spot = self.locate::<M>(&spec, on);
-        let (good, place, class) = self.place(spot, spec.memo, on);
+        let moved = M::GENERAL && M::checks(self) && self.follow_store(a, pc, active);
+        let spot = self.locate::<M>(&spec, active);
+        let (good, place, class) = self.place(spot, spec.memo, active);
         if a.order == Order::Strong {
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
         }
@@ -350,8 +352,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Records that the fiber polled memory. Returns true when it has yielded to the other lanes and must pause.
-    pub(crate) fn poll(&mut self, active: u32, changed: bool) -> bool {
+    /// Records that the fiber polled memory. Returns whether it has yielded to the other lanes and must pause.
+    pub(crate) fn poll(&mut self, lanes: u32, changed: bool) -> bool {
         // Later accesses see what other threads stored before the value that was just read.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         if changed {
@@ -366,17 +368,23 @@ impl Worker<'_> {
             return false;
         }
         self.warp.fiber.polls = 0;
-        self.yield_to_other_lanes(active);
+        self.yield_to_other_lanes(lanes);
         true
     }
 
-    /// Adds the values that the lanes `on` polled to the block's poll cache.
+    /// Adds the values that the `active` lanes polled to the block's poll cache.
     ///
     /// # Safety
-    /// `place` is readable for `bytes` bytes in elements of `element`, and aligned to these, for every lane in `on`.
+    /// `place` is readable for `bytes` bytes in elements of `element`, and aligned to these, for every lane in `active`.
     #[cold]
-    pub(crate) unsafe fn cache_poll(&mut self, place: data::LaneAddresses, on: u32, element: u8, bytes: u32) {
-        for lane in bits(on) {
+    pub(crate) unsafe fn cache_poll(
+        &mut self,
+        place: data::LaneAddresses,
+        active: u32,
+        element: u8,
+        bytes: u32,
+    ) {
+        for lane in bits(active) {
             for at in (0..bytes).step_by(element.into()) {
                 // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
                 unsafe {
@@ -387,10 +395,10 @@ impl Worker<'_> {
         }
     }
 
-    /// Moves all lanes but `active` to a fiber of their own, so that they can run while `active` polls.
-    fn yield_to_other_lanes(&mut self, active: u32) {
-        if self.warp.fiber.lanes() != active {
-            let others = self.warp.fiber.split(!active);
+    /// Moves all lanes but `lanes` to a fiber of their own, so that they can run while `lanes` poll.
+    fn yield_to_other_lanes(&mut self, lanes: u32) {
+        if self.warp.fiber.lanes() != lanes {
+            let others = self.warp.fiber.split(!lanes);
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
     }
@@ -400,23 +408,23 @@ impl Worker<'_> {
         // A fiber that waits for a phase polls it again in its next turn.
         self.warp.fiber.phase = None;
         if self.activity.polled {
-            let active = self.warp.fiber.top().map_or(0, |t| t.mask);
-            self.yield_to_other_lanes(active);
+            let lanes = self.warp.fiber.top().map_or(0, |t| t.mask);
+            self.yield_to_other_lanes(lanes);
         }
     }
 
     /// Groups the lanes of a `brx.idx` by target. Lanes with an index beyond the table fall through.
     #[cold]
-    fn ways(&self, index: i32, targets: &[u32], on: u32, active: u32, pc: u32) -> Vec<(u32, u32)> {
+    fn ways(&self, index: i32, targets: &[u32], active: u32, lanes: u32, pc: u32) -> Vec<(u32, u32)> {
         let mut ways: Vec<(u32, u32)> = Vec::new();
         let mut add = |mask: u32, to: u32| match ways.iter_mut().find(|(_, pc)| *pc == to) {
             Some((m, _)) => *m |= mask,
             None => ways.push((mask, to)),
         };
-        if active != on {
-            add(active & !on, pc + 1);
+        if lanes != active {
+            add(lanes & !active, pc + 1);
         }
-        for lane in bits(on) {
+        for lane in bits(active) {
             if let Some(target) = targets.get(self.u32_at(index, lane) as usize) {
                 add(1 << lane, *target);
             }
@@ -424,11 +432,11 @@ impl Worker<'_> {
         ways
     }
 
-    /// Ends the block where a lane's index is past the table; returns true then.
-    fn is_past_the_table(&mut self, index: i32, targets: &[u32], on: u32, pc: u32) -> bool {
+    /// Ends the block if a lane's index is past the table. Returns whether it did.
+    fn check_index(&mut self, index: i32, targets: &[u32], active: u32, pc: u32) -> bool {
         let past = |lane: &usize| self.u32_at(index, *lane) as usize >= targets.len();
-        let Some(lane) = bits(on).find(past) else { return false };
-        let lanes = bits(on).filter(past).fold(0, |mask, lane| mask | 1 << lane);
+        let Some(lane) = bits(active).find(past) else { return false };
+        let lanes = bits(active).filter(past).fold(0, |mask, lane| mask | 1 << lane);
         let details = Details::Operand {
             problem: BadOperand::BranchIndex { targets: targets.len() as u32 },
             value: self.u32_at(index, lane),
@@ -444,31 +452,31 @@ impl Worker<'_> {
         id: i32,
         count: i32,
         at: &Position,
-        on: u32,
+        active: u32,
         instr: u32,
     ) -> Option<Pause> {
-        let lane = on.trailing_zeros() as usize;
+        let lane = active.trailing_zeros() as usize;
         let id = self.u32_at(id, lane);
         let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
         if id >= BARRIERS && self.job.check_level.checks() {
             let problem = BadOperand::BarrierNumber;
-            self.record_mistake(at.pc, Code::Operand, on, Details::Operand { problem, value: id });
+            self.record_mistake(at.pc, Code::Operand, active, Details::Operand { problem, value: id });
         }
         // PTX has no barrier above these; the hardware uses the low four bits of the number.
         let id = id % BARRIERS;
         let none = kind == BarrierKind::Arrive && count == 0;
         if !count.is_multiple_of(32) || count >= BARRIER_THREADS_LIMIT || none {
             let problem = BadOperand::BarrierThreads;
-            self.fatal(at.pc, Code::Operand, on, Details::Operand { problem, value: count });
+            self.fatal(at.pc, Code::Operand, active, Details::Operand { problem, value: count });
             return Some(Pause::Stopped);
         }
         self.warp.fiber.set_pc(at.pc + 1);
-        if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != on {
+        if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != active {
             // The other lanes do not wait here: they continue in a fiber of their own. Those at this position skip the barrier.
-            let others = self.warp.fiber.split(!on);
+            let others = self.warp.fiber.split(!active);
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
-        if !self.arrive(kind, id, count, on, instr) {
+        if !self.arrive(kind, id, count, active, instr) {
             Some(Pause::Waits)
         } else if kind == BarrierKind::Arrive || self.job.n_warps == 1 {
             None
@@ -478,23 +486,23 @@ impl Worker<'_> {
         }
     }
 
-    /// Makes the fiber wait where named lanes are missing; returns true then.
-    pub(crate) fn waits_for(&mut self, need: u32, place: u32, at_pc: u32, on: u32) -> bool {
-        if std::mem::take(&mut self.warp.fiber.forced) || need & self.warp.live & !on == 0 {
+    /// Makes the fiber wait if named lanes are missing. Returns whether it waits.
+    pub(crate) fn wait_for_lanes(&mut self, need: u32, wait_pc: u32, pc: u32, active: u32) -> bool {
+        if std::mem::take(&mut self.warp.fiber.forced) || need & self.warp.live & !active == 0 {
             return false;
         }
-        let others = self.warp.fiber.lanes() & !on;
-        self.warp.fiber.set_pc(at_pc);
+        let others = self.warp.fiber.lanes() & !active;
+        self.warp.fiber.set_pc(pc);
         if others != 0 {
             let mut others = self.warp.fiber.split(others);
             // Lanes for which the guard is false are at this position, too, and have completed the operation.
-            if others.top().is_some_and(|t| t.pc == at_pc) && self.guard_holds_back(at_pc, others.lanes()) {
-                others.set_pc(at_pc + 1);
+            if others.top().is_some_and(|t| t.pc == pc) && self.guard_holds_back(pc, others.lanes()) {
+                others.set_pc(pc + 1);
             }
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
-        self.warp.fiber.at = self.job.kernel.ops.get(at_pc as usize).map_or(0, |op| op.instr);
-        self.warp.fiber.state = FiberState::Lanes { need: need | on, place };
+        self.warp.fiber.wait_instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
+        self.warp.fiber.state = FiberState::Lanes { need: need | active, wait_pc };
         true
     }
 
@@ -506,14 +514,14 @@ impl Worker<'_> {
 
     /// Executes the operations that the loop does not handle itself.
     #[inline(never)]
-    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, on: u32, at: &Position) -> AfterOp {
+    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: u32, at: &Position) -> AfterOp {
         match kind {
             OpKind::Atomic(a) => {
-                let changed = self.atomic(a, pc, on);
+                let changed = self.atomic(a, pc, active);
                 if self.stopped {
                     return AfterOp::Stop;
                 }
-                if a.dst != NONE && self.poll(at.active, changed) {
+                if a.dst != NONE && self.poll(at.lanes, changed) {
                     return AfterOp::Poll;
                 }
                 if a.dst == NONE {
@@ -521,45 +529,45 @@ impl Worker<'_> {
                 }
             }
             OpKind::WarpSync { members } => {
-                let need = bits(on).fold(0, |m, lane| m | self.u32_at(*members, lane));
+                let need = bits(active).fold(0, |m, lane| m | self.u32_at(*members, lane));
                 if self.job.kernel.machine_code {
-                    if self.waits_for(need, DONE_WARP_SYNC, pc, on) {
+                    if self.wait_for_lanes(need, AFTER_WARP_SYNC, pc, active) {
                         // Machine code issues a `WARPSYNC` once for each group of lanes, when the group arrives.
                         self.warp.fiber.set_pc(pc + 1);
-                        return AfterOp::WaitBehind;
+                        return AfterOp::WaitAfter;
                     }
-                } else if self.waits_for(need, ANY_WARP_SYNC, pc, on) {
+                } else if self.wait_for_lanes(need, ANY_WARP_SYNC, pc, active) {
                     return AfterOp::Wait;
                 }
                 if self.job.check_level.checks() {
-                    let groups = self.groups_of(*members, on);
-                    self.check_masks(&groups, pc, on);
+                    let groups = self.groups_of(*members, active);
+                    self.check_masks(&groups, pc, active);
                     self.warp_synced(pc, &groups);
                 }
             }
             OpKind::Shuffle { .. } | OpKind::Vote { .. } | OpKind::Match { .. } | OpKind::Redux { .. } => {
-                return self.warp_wide(kind, pc, on);
+                return self.warp_wide(kind, pc, active);
             }
             OpKind::ActiveMask { dst } => {
-                for lane in bits(on) {
-                    self.out32(*dst)[lane] = on;
+                for lane in bits(active) {
+                    self.out32(*dst)[lane] = active;
                 }
             }
             OpKind::ClusterBarrier { waits } => {
                 let instr = self.job.kernel.ops[pc as usize].instr;
                 if !waits {
-                    self.arrive_in_cluster(instr, on);
-                } else if self.wait_for_cluster(pc, instr, on) {
-                    return AfterOp::WaitBehind;
+                    self.arrive_in_cluster(instr, active);
+                } else if self.wait_for_cluster(pc, instr, active) {
+                    return AfterOp::WaitAfter;
                 } else {
                     return AfterOp::Frames;
                 }
             }
-            OpKind::InitFence => self.block.mbarriers.publish(),
+            OpKind::InitFence => self.block.mbarriers.note_proxy_fence(),
             OpKind::Fence | OpKind::ProxyFence => {
                 if matches!(kind, OpKind::ProxyFence) {
                     self.block.bulk.fence();
-                    self.block.mbarriers.publish();
+                    self.block.mbarriers.note_proxy_fence();
                 }
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
                 if let Some(races) = &mut self.checks.shared_races {
@@ -576,36 +584,36 @@ impl Worker<'_> {
                 if self.warp.fiber.naps > NAPS {
                     self.warp.fiber.phase = None;
                 }
-                self.yield_to_other_lanes(at.active);
+                self.yield_to_other_lanes(at.lanes);
                 return AfterOp::Poll;
             }
-            OpKind::ReadClock { clock, dst } => self.read_clock(*clock, *dst, on, pc, at),
+            OpKind::ReadClock { clock, dst } => self.read_clock(*clock, *dst, active, pc, at),
             OpKind::CpAsync { .. } | OpKind::CpAsyncCommit | OpKind::CpAsyncWait { .. } => {
-                self.copy_op(kind, pc, on)
+                self.copy_op(kind, pc, active)
             }
             OpKind::Mma(_) | OpKind::MatrixLoad(_) | OpKind::MatrixStore(_) | OpKind::MatrixMove { .. } => {
-                if self.wants_all_lanes(pc, on) {
+                if self.wants_all_lanes(pc, active) {
                     return AfterOp::Wait;
                 }
                 match kind {
-                    OpKind::Mma(mma) => self.mma(mma, pc, on),
-                    OpKind::MatrixLoad(access) => self.load_matrices(access, pc, on),
-                    OpKind::MatrixStore(access) => self.store_matrices(access, pc, on),
-                    OpKind::MatrixMove { dst, src } => self.move_matrix(*dst, *src, on),
+                    OpKind::Mma(mma) => self.mma(mma, pc, active),
+                    OpKind::MatrixLoad(access) => self.load_matrices(access, pc, active),
+                    OpKind::MatrixStore(access) => self.store_matrices(access, pc, active),
+                    OpKind::MatrixMove { dst, src } => self.move_matrix(*dst, *src, active),
                     _ => {}
                 }
             }
             OpKind::WholeWarp => {
-                if self.wants_all_lanes(pc, on) {
+                if self.wants_all_lanes(pc, active) {
                     return AfterOp::Wait;
                 }
             }
-            OpKind::TensorCopy(copy) => self.tensor_copy(copy, pc, on),
-            OpKind::BulkBytes(copy) => self.bulk_bytes(copy, pc, on),
-            OpKind::BulkCommit => self.commit_bulk(on),
-            OpKind::BulkWait { pending } => self.wait_for_bulk(on, *pending),
+            OpKind::TensorCopy(copy) => self.tensor_copy(copy, pc, active),
+            OpKind::BulkBytes(copy) => self.bulk_bytes(copy, pc, active),
+            OpKind::BulkCommit => self.commit_bulk(active),
+            OpKind::BulkWait { pending } => self.wait_for_bulk(active, *pending),
             OpKind::Wgmma(wgmma) => {
-                if !self.wgmma(wgmma, pc, on) {
+                if !self.wgmma(wgmma, pc, active) {
                     return AfterOp::Wait;
                 }
             }
@@ -617,48 +625,48 @@ impl Worker<'_> {
                 }
             }
             OpKind::Mbarrier(barrier) => {
-                let waits = self.mbarrier(barrier, pc, on);
+                let waits = self.mbarrier(barrier, pc, active);
                 if self.stopped {
                     return AfterOp::Stop;
                 }
                 if waits {
                     self.activity.polled = true;
-                    self.yield_to_other_lanes(at.active);
+                    self.yield_to_other_lanes(at.lanes);
                     return AfterOp::Poll;
                 }
             }
             OpKind::IsSpace { space, own, dst, src } => {
                 let mut holds = 0;
-                for lane in bits(on) {
+                for lane in bits(active) {
                     let address = self.u64_at(*src, lane);
                     let is_in = self.is_in(*space, address) && !(*own && self.is_remote(*space, address));
                     holds |= u32::from(is_in) << lane;
                 }
-                self.set_pred(*dst, holds, on);
+                self.set_pred(*dst, holds, active);
             }
-            OpKind::Texture(t) => self.texture(t, pc, on),
-            OpKind::Printf { format, arguments, dst } => self.printf(*format, *arguments, *dst, pc, on),
+            OpKind::Texture(t) => self.texture(t, pc, active),
+            OpKind::Printf { format, arguments, dst } => self.printf(*format, *arguments, *dst, pc, active),
             OpKind::AssertFail { text, line } => {
-                let lane = on.trailing_zeros() as usize;
+                let lane = active.trailing_zeros() as usize;
                 let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
                 let line = self.u32_at(*line, lane);
-                self.fatal(pc, Code::Assert, on, Details::Assert { message, file, line, function });
+                self.fatal(pc, Code::Assert, active, Details::Assert { message, file, line, function });
                 return AfterOp::Stop;
             }
-            OpKind::Call { site, target } => return self.call(*site, *target, pc, on),
-            OpKind::Resume { site } => self.resume(*site, on),
-            OpKind::Return => return self.return_lanes(on),
-            OpKind::Converge { meet } => {
-                self.warp.fiber.converge(pc + 1, *meet);
+            OpKind::Call { site, target } => return self.call(*site, *target, pc, active),
+            OpKind::Resume { site } => self.resume(*site, active),
+            OpKind::Return => return self.return_lanes(active),
+            OpKind::Converge { reconverge } => {
+                self.warp.fiber.converge(pc + 1, *reconverge);
                 return AfterOp::Frames;
             }
-            OpKind::Leave { meet } => {
+            OpKind::Leave { reconverge } => {
                 self.warp.fiber.set_pc(pc + 1);
-                self.warp.fiber.leave(on, *meet);
+                self.warp.fiber.leave_reconvergence(active, *reconverge);
                 return AfterOp::Frames;
             }
             OpKind::Trap => {
-                self.fatal(pc, Code::Trap, on, Details::None);
+                self.fatal(pc, Code::Trap, active, Details::None);
                 return AfterOp::Stop;
             }
             OpKind::Alu { .. }
@@ -703,7 +711,7 @@ impl Worker<'_> {
         }
     }
 
-    fn read_clock(&mut self, clock: Clock, dst: u32, on: u32, pc: u32, at: &Position) {
+    fn read_clock(&mut self, clock: Clock, dst: u32, active: u32, pc: u32, at: &Position) {
         let warp = &self.block.warps[self.warp.index as usize];
         // Sums the operations of earlier turns, of this turn, and of the straight run that is not counted yet.
         let turn = (self.warp.turn_start - self.warp.left) as u64;
@@ -718,7 +726,7 @@ impl Worker<'_> {
         };
         self.activity.polled = true;
         self.block.poll_cache.note_other();
-        for lane in bits(on) {
+        for lane in bits(active) {
             let wide = matches!(clock, Clock::Clock64 | Clock::GlobalTimer);
             self.set_lane(dst as i32, wide, lane, value);
         }

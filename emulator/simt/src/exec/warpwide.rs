@@ -32,10 +32,10 @@ fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
 }
 
 impl Worker<'_> {
-    /// Lanes `on` by the members that they name.
-    pub(super) fn groups_of(&self, members: i32, on: u32) -> Vec<(u32, u32)> {
+    /// Lanes `active` by the members that they name.
+    pub(super) fn groups_of(&self, members: i32, active: u32) -> Vec<(u32, u32)> {
         let mut groups: Vec<(u32, u32)> = Vec::with_capacity(1);
-        for lane in bits(on) {
+        for lane in bits(active) {
             let named = self.u32_at(members, lane);
             match groups.iter_mut().find(|(n, _)| *n == named) {
                 Some((_, lanes)) => *lanes |= 1 << lane,
@@ -47,33 +47,33 @@ impl Worker<'_> {
 
     /// Lanes whose mask leaves out the lane itself, or is not the one of a lane that it names.
     #[inline]
-    pub(super) fn check_masks(&mut self, groups: &[(u32, u32)], pc: u32, on: u32) {
+    pub(super) fn check_masks(&mut self, groups: &[(u32, u32)], pc: u32, active: u32) {
         for &(named, lanes) in groups {
             if lanes & !named != 0 {
-                self.wrong_mask(pc, lanes & !named, named, on, WrongMask::CallerNotNamed);
+                self.wrong_mask(pc, lanes & !named, named, active, WrongMask::CallerNotNamed);
                 continue;
             }
             let differs = groups.iter().find(|(other, theirs)| *other != named && theirs & named != 0);
             if let Some(&(other, _)) = differs {
-                self.wrong_mask(pc, lanes, named, on, WrongMask::Differs(other));
+                self.wrong_mask(pc, lanes, named, active, WrongMask::Differs(other));
             }
         }
     }
 
     /// Lanes that shuffle a value from a lane that is not there, or that their mask leaves out.
     #[inline]
-    fn check_sources(&mut self, groups: &[(u32, u32)], sources: &[u32; 32], pc: u32, on: u32) {
+    fn check_sources(&mut self, groups: &[(u32, u32)], sources: &[u32; 32], pc: u32, active: u32) {
         for &(named, lanes) in groups {
             let astray = |there: u32| bits(lanes).filter(move |&lane| there >> sources[lane] & 1 == 0);
             let first = |mask: u32| sources[mask.trailing_zeros() as usize & 31];
             let all = |there: u32| astray(there).fold(0, |all, lane| all | 1 << lane);
-            let missing = all(on | !named);
+            let missing = all(active | !named);
             let unnamed = all(named);
             if missing != 0 {
-                self.wrong_mask(pc, missing, named, on, WrongMask::SourceMissing(first(missing)));
+                self.wrong_mask(pc, missing, named, active, WrongMask::SourceMissing(first(missing)));
             }
             if unnamed != 0 {
-                self.wrong_mask(pc, unnamed, named, on, WrongMask::SourceNotNamed(first(unnamed)));
+                self.wrong_mask(pc, unnamed, named, active, WrongMask::SourceNotNamed(first(unnamed)));
             }
         }
     }
@@ -98,27 +98,27 @@ impl Worker<'_> {
         let elsewhere = warp
             .fibers
             .iter()
-            .map(|f| (f.at, f.lanes() & !present, f.state))
+            .map(|f| (f.wait_instr, f.lanes() & !present, f.state))
             .filter(|(_, lanes, state)| *lanes != 0 && *state != super::fiber::FiberState::Ready)
             .map(|(at, lanes, _)| (at, lanes))
             .collect();
         Details::SyncMask(SyncMask { named, present, exited: warp.all & !self.warp.live, wrong, elsewhere })
     }
 
-    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, on: u32) -> AfterOp {
+    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, active: u32) -> AfterOp {
         let members = match kind {
             OpKind::Shuffle { src, .. } => src[3],
             OpKind::Vote { members, .. } => *members,
             OpKind::Match { src, .. } | OpKind::Redux { src, .. } => src[1],
             _ => return AfterOp::Go,
         };
-        let groups = self.groups_of(members, on);
+        let groups = self.groups_of(members, active);
         let need = groups.iter().fold(0, |m, (named, _)| m | named);
-        if self.waits_for(need, pc, pc, on) {
+        if self.wait_for_lanes(need, pc, pc, active) {
             return AfterOp::Wait;
         }
         if self.job.check_level.checks() {
-            self.check_masks(&groups, pc, on);
+            self.check_masks(&groups, pc, active);
         }
         match kind {
             OpKind::Shuffle { mode, dst, dst_pred, src, .. } => {
@@ -126,20 +126,20 @@ impl Worker<'_> {
                 let mut in_range = 0;
                 let mut sources = [0; 32];
                 let out = self.out32(*dst);
-                for lane in bits(on) {
+                for lane in bits(active) {
                     let (from, ok) = source_lane(*mode, lane as u32, b[lane], c[lane]);
                     out[lane] = a[from as usize];
                     sources[lane] = from;
                     in_range |= u32::from(ok) << lane;
                 }
                 if !self.checks.shadow.is_clean() {
-                    self.follow_shuffle(src[0], *dst, *dst_pred, &sources, on);
+                    self.follow_shuffle(src[0], *dst, *dst_pred, &sources, active);
                 }
                 if self.job.check_level.checks() {
-                    self.check_sources(&groups, &sources, pc, on);
+                    self.check_sources(&groups, &sources, pc, active);
                 }
                 if *dst_pred != NONE {
-                    self.set_pred(*dst_pred as u32, in_range, on);
+                    self.set_pred(*dst_pred as u32, in_range, active);
                 }
             }
             OpKind::Vote { mode, dst, pred, negated, .. } => {

@@ -36,15 +36,15 @@ impl Worker<'_> {
         progress.committed = progress.committed.saturating_add(1);
     }
 
-    /// Issues a product; false: the warp has to wait for the others of its group first.
-    pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, on: u32) -> bool {
+    /// Issues a product. Returns false if the warp has to wait for the others of its warpgroup first.
+    pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, active: u32) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         if group.warps[own].issued - group.first >= MAX_PRODUCTS as u64 && !self.make_room(pc) {
             return false;
         }
-        let lane = on.trailing_zeros() as usize;
+        let lane = active.trailing_zeros() as usize;
         let (a_descriptor, a) = match &wgmma.a {
             WgmmaA::Shared(a) => (self.u64_at(*a, lane), None),
             WgmmaA::Registers(a) => (0, Some(Box::new(a.map(|a| self.u32s(a))))),
@@ -53,8 +53,8 @@ impl Worker<'_> {
         let adds = self.pred(wgmma.adds) >> lane & 1 == u32::from(!wgmma.negated);
         let mut seen = [FactorBytes::new(), FactorBytes::new()];
         if self.job.check_level.checks() {
-            seen = self.check_wgmma(wgmma, pc, on, descriptors, adds);
-            if self.check_order(wgmma, pc, on, descriptors) {
+            seen = self.check_wgmma(wgmma, pc, active, descriptors, adds);
+            if self.check_order(wgmma, pc, active, descriptors) {
                 // Another warp has noted the same B.
                 seen[1].clear();
             }
@@ -69,7 +69,7 @@ impl Worker<'_> {
         }
         group.products[place].parts[own] = Some(WarpPart {
             pc,
-            on,
+            active,
             group: committed,
             descriptors,
             a,
@@ -99,7 +99,7 @@ impl Worker<'_> {
         }
     }
 
-    /// `wgmma.wait_group`; false: other warps of the group have to issue what it waits for first.
+    /// Performs `wgmma.wait_group`. Returns false if other warps of the warpgroup have to issue what it waits for first.
     pub(crate) fn wgmma_wait(&mut self, pending: u32, pc: u32) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
@@ -127,7 +127,7 @@ impl Worker<'_> {
         true
     }
 
-    /// Performs the products of the warp's group up to this number; false if others have not issued them yet.
+    /// Performs the products of the warpgroup up to this number. Returns false if other warps have not issued them yet.
     fn wait_until(&mut self, end: u64, pc: u32) -> bool {
         let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
@@ -148,7 +148,7 @@ impl Worker<'_> {
         }
         if waits {
             self.warp.fiber.set_pc(pc);
-            self.warp.fiber.at = self.job.kernel.ops[pc as usize].instr;
+            self.warp.fiber.wait_instr = self.job.kernel.ops[pc as usize].instr;
             self.warp.fiber.state = FiberState::Warpgroup;
             return false;
         }
@@ -178,7 +178,7 @@ impl Worker<'_> {
         true
     }
 
-    /// Waits for the oldest product in place of the program.
+    /// Waits for the oldest product in place of the program. Returns false if it has not been issued by all warps.
     fn make_room(&mut self, pc: u32) -> bool {
         let warp = self.warp.index;
         let end = self.block.warpgroups.of(warp).first + 1;
@@ -209,13 +209,13 @@ impl Worker<'_> {
     }
 
     /// The running warp touches registers of products under way: gets the sums of its rows up to the last of them.
-    pub(crate) fn touch_in_flight(&mut self, pc: u32, on: u32) {
+    pub(crate) fn touch_in_flight(&mut self, pc: u32, active: u32) {
         let kernel = self.job.kernel;
         let Some(touched) = { kernel.in_flight.as_ref() }.and_then(|all| all.touches.get(pc as usize)) else {
             return;
         };
         if touched.is_empty()
-            || on == 0
+            || active == 0
             || matches!(kernel.ops[pc as usize].kind, OpKind::Wgmma(_) | OpKind::Nop)
         {
             return;
@@ -254,7 +254,7 @@ impl Worker<'_> {
         if self.job.check_level.checks()
             && let Some((number, writes, factor)) = wrong
         {
-            self.report_in_flight_use(number, pc, on, writes, factor);
+            self.report_in_flight_use(number, pc, active, writes, factor);
         }
         let group = self.block.warpgroups.of(warp);
         if let Some(last) = needed {
@@ -273,7 +273,7 @@ impl Worker<'_> {
         let Some(mut part) = group.products.get_mut(place).and_then(|p| p.parts[own].take()) else { return };
         if let (false, OpKind::Wgmma(wgmma)) = (part.done, &job.kernel.ops[part.pc as usize].kind) {
             for which in [0, 1] {
-                self.check_unchanged(&part.seen[which], which, part.pc, part.on);
+                self.check_unchanged(&part.seen[which], which, part.pc, part.active);
             }
             self.multiply(wgmma, &part, first_warp, own, b);
             part.done = true;

@@ -22,7 +22,7 @@ pub(crate) struct Worker<'j> {
     pub(crate) activity: Activity,
     /// Thread-instructions of the block so far.
     pub(crate) spent: u64,
-    /// True where the block cannot continue.
+    /// Whether the block cannot continue.
     pub(crate) stopped: bool,
     /// The acting thread's own block, while a thread acts on another block of its cluster, which is in `block` then.
     pub(crate) acting: Option<Acting>,
@@ -41,7 +41,7 @@ pub(crate) struct WarpContext {
     pub(crate) left: i64,
     /// Operations that were left when the running fiber began.
     pub(crate) turn_start: i64,
-    /// The warp has asynchronous products (`wgmma`) under way.
+    /// Whether the warp has asynchronous products (`wgmma`) in flight.
     pub(crate) in_flight: bool,
 }
 
@@ -57,13 +57,13 @@ pub(crate) struct AccessState<'j> {
 /// Events of a turn from which the scheduler decides who runs next.
 #[derive(Default)]
 pub(crate) struct Activity {
-    /// Memory changed or lanes exited, so that polling warps may continue.
+    /// Whether memory changed or lanes exited, so that polling warps may continue.
     pub(crate) progress: bool,
-    /// The visit to the block did something other than polling.
+    /// Whether the visit to the block did something other than polling.
     pub(crate) moved: bool,
-    /// The turn polled memory, a phase or a clock.
+    /// Whether the turn polled memory, a phase or a clock.
     pub(crate) polled: bool,
-    /// Nothing has changed for some turns, so that values of strong loads go to the block's poll cache.
+    /// Whether nothing has changed for some turns, so that values of strong loads go to the block's poll cache.
     pub(crate) caches_polls: bool,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct CheckState {
     pub(crate) fresh: Box<Fresh>,
     pub(crate) shared_races: Option<SharedRaces>,
     pub(crate) global_races: Option<BlockRaces>,
-    /// A product (`wgmma`) may follow a write of its registers without `wgmma.fence` between.
+    /// Whether a product (`wgmma`) may follow a write of its registers without a `wgmma.fence` between them.
     pub(crate) follows_fences: bool,
 }
 
@@ -128,7 +128,7 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// True where the running warp needs [`super::run_mode::General`]: an observer sees its steps, its products are under
+    /// Returns whether the running warp needs [`super::run_mode::General`]: an observer sees its steps, its products are under
     /// way, values of its registers are undefined, fences are followed, or the CPU has none of the vector instructions
     /// that the other variants are compiled for.
     #[inline(always)]

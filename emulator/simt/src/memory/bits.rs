@@ -67,7 +67,7 @@ impl CellBits {
         });
     }
 
-    /// True where all cells of a pattern that begins at byte `start` are in the set.
+    /// Returns whether all cells of a pattern that begins at byte `start` are in the set.
     #[inline(always)]
     pub(crate) fn all_cells(&self, start: usize, pattern: &[u64]) -> bool {
         let mut missing = 0;
@@ -147,7 +147,7 @@ impl Bits {
         });
     }
 
-    /// True where all of a range is in the set.
+    /// Returns whether all of a range is in the set.
     #[inline(always)]
     pub(crate) fn all(&self, start: usize, n: usize) -> bool {
         let mut missing = 0;

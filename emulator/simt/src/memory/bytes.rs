@@ -123,7 +123,7 @@ impl Bytes {
         offset.checked_add(n).is_some_and(|end| end <= self.len)
     }
 
-    /// Copies out; false, and nothing done, when out of range.
+    /// Copies out. Returns false, and copies nothing, if the range is out of bounds.
     pub(crate) fn read(&self, offset: usize, to: &mut [u8]) -> bool {
         if !self.contains(offset, to.len()) {
             return false;
@@ -133,7 +133,7 @@ impl Bytes {
         true
     }
 
-    /// Copies in; false, and nothing done, when out of range.
+    /// Copies in. Returns false, and copies nothing, if the range is out of bounds.
     pub(crate) fn write(&self, offset: usize, from: &[u8]) -> bool {
         if !self.contains(offset, from.len()) {
             return false;
@@ -145,7 +145,7 @@ impl Bytes {
         true
     }
 
-    /// Copies between two allocations, or inside one; marks what the source had marked.
+    /// Copies between two allocations, or inside one, marks included. Returns false if a range is out of bounds.
     pub(crate) fn copy_from(&self, offset: usize, source: &Self, source_offset: usize, n: usize) -> bool {
         if !self.contains(offset, n) || !source.contains(source_offset, n) {
             return false;
@@ -165,7 +165,7 @@ impl Bytes {
         true
     }
 
-    /// Repeats a pattern of 1, 2 or 4 bytes.
+    /// Repeats a pattern of 1, 2 or 4 bytes. Returns false if the range is out of bounds.
     pub(crate) fn fill(&self, offset: usize, pattern: &[u8], count: usize) -> bool {
         let Some(n) = pattern.len().checked_mul(count) else { return false };
         if !self.contains(offset, n) {
@@ -186,18 +186,18 @@ impl Bytes {
         self.host_wrote.store(true, Ordering::Relaxed);
     }
 
-    /// True where the host copied into it or filled it.
+    /// Returns whether the host copied into it or filled it.
     pub(crate) fn host_wrote(&self) -> bool {
         self.host_wrote.load(Ordering::Relaxed)
     }
 
-    /// True where no byte of a range was ever written, by the host or by a kernel.
+    /// Returns whether no byte of a range was ever written, by the host or by a kernel.
     pub(crate) fn is_untouched(&self, offset: usize, n: usize) -> bool {
         // A byte that holds a copy of an unwritten one has been written to, too.
         n > 0 && self.ranges_written(offset, offset + n, 1).is_empty() && !self.holds_unmarked(offset, n)
     }
 
-    /// True where a byte of a range holds a copy of an unwritten one.
+    /// Returns whether a byte of a range holds a copy of an unwritten one.
     pub(crate) fn holds_unmarked(&self, offset: usize, n: usize) -> bool {
         let mut any = false;
         if !self.trusted() && self.unmarked.get().is_some() {
@@ -218,7 +218,7 @@ impl Bytes {
         }
     }
 
-    /// True where everything counts as written.
+    /// Returns whether everything counts as written.
     #[inline]
     pub(crate) fn trusted(&self) -> bool {
         self.all_written.load(Ordering::Acquire)
@@ -261,7 +261,7 @@ impl Bytes {
         super::bits::mask(offset, n, |i| self.written_word(i))
     }
 
-    /// A byte that is not written holds a copy of something that nothing wrote.
+    /// Returns whether an unwritten byte holds a copy of another unwritten one.
     pub(crate) fn was_unmarked(&self, offset: usize) -> bool {
         !self.trusted() && self.unmarked_word(offset / 64) >> (offset % 64) & 1 == 1
     }

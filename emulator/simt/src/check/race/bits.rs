@@ -21,7 +21,7 @@ pub(super) struct Marks {
     words: u16,
 }
 
-/// Words from which on whole bitmaps are processed: quicker than word by word.
+/// Number of words above which whole bitmaps are processed, which is then faster than word by word.
 const FEW: u32 = 4;
 
 /// Calls `f` with the words of a set, or with all words when they are many.
@@ -38,17 +38,20 @@ fn each_word(words: u16, mut f: impl FnMut(usize)) {
     }
 }
 
-/// A chunk: what the running warp did, what the others did, and what was already reported.
+/// Accesses of a block to a chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Chunk {
+    /// Those of the running warp.
     pub(super) own: Marks,
+    /// Those of the warps before it.
     pub(super) past: Marks,
-    pub(super) told: Bits,
-    /// `told` has bits set.
-    pub(super) any_told: bool,
+    /// Units on which a race was reported.
+    pub(super) reported: Bits,
+    /// Whether `reported` has bits set.
+    pub(super) any_reported: bool,
 }
 
-/// The kinds that race with `kind`, as a set of bits.
+/// Returns the kinds that race with `kind`, as a set of bits.
 pub(super) const fn rivals(kind: Mark) -> u8 {
     use Mark::{Atomic, Read, StrongRead, StrongWrite, Write};
     match kind {
@@ -59,7 +62,7 @@ pub(super) const fn rivals(kind: Mark) -> u8 {
     }
 }
 
-/// A set of one kind.
+/// Returns the set of one kind.
 pub(super) const fn bit(kind: Mark) -> u8 {
     1 << kind as u8
 }
@@ -67,7 +70,7 @@ pub(super) const fn bit(kind: Mark) -> u8 {
 pub(super) const KINDS: [Mark; 5] =
     [Mark::Read, Mark::Write, Mark::Atomic, Mark::StrongRead, Mark::StrongWrite];
 
-/// The words that hold units `from .. to`, each with the mask of those units.
+/// Returns the words that hold units `from .. to`, each with the mask of those units.
 #[inline]
 pub(super) fn words(from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
     (from / 64..to.div_ceil(64)).map(move |word| {
@@ -78,7 +81,7 @@ pub(super) fn words(from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// The words that hold units `from + i` for the bits `i` of `pattern`, each with the mask of those units.
+/// Calls `each` with the words that hold units `from + i` for the bits `i` of `pattern`, and the masks of those units.
 #[inline(always)]
 pub(super) fn shifted(from: u64, pattern: &[u64], mut each: impl FnMut(u64, u64)) {
     let (mut word, by) = (from / 64, from % 64);
@@ -108,7 +111,7 @@ impl Marks {
         hit != 0
     }
 
-    /// True where a unit is marked by a kind in `kinds`.
+    /// Returns whether one of the units is marked by a kind in `kinds`.
     #[inline]
     pub(super) fn any(&self, kinds: u8, word: usize, units: u64) -> bool {
         let kinds = kinds & self.kinds;
@@ -125,7 +128,7 @@ impl Marks {
         all
     }
 
-    /// Units on which these marks and `other` race.
+    /// Returns the units on which these marks and `other` race.
     pub(super) fn conflicts(&self, other: &Self) -> Option<Bits> {
         let words = self.words & other.words;
         if words == 0 {
@@ -155,7 +158,7 @@ impl Marks {
         self.kinds |= other.kinds;
     }
 
-    /// Forgets everything; costs nothing for kinds that were not used.
+    /// Clears all marks; costs nothing for kinds that were not used.
     pub(super) fn clear(&mut self) {
         for kind in KINDS {
             if self.kinds & bit(kind) != 0 {
@@ -168,7 +171,7 @@ impl Marks {
     }
 }
 
-/// The set bits of some words, lowest first.
+/// Returns the set bits of some words, lowest first.
 pub(super) fn ones(bits: &Bits, words: u16) -> impl Iterator<Item = u64> + '_ {
     each_bit(words.into()).flat_map(|index| each_bit(bits[index as usize]).map(move |at| index * 64 + at))
 }

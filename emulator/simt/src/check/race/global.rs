@@ -1,8 +1,8 @@
 //! Races on global memory: in a block between barriers, and between blocks over the whole launch.
 //!
-//! Between blocks nothing orders plain accesses, whichever block ran first here. So it is enough to know, for
-//! each word, the lowest and the highest block that read it and that wrote it: minimum and maximum do not
-//! depend on the order in which blocks end, and two different blocks with a write among them are a race.
+//! Between blocks nothing orders plain accesses, whichever block ran first here. So it is enough to know, for each word,
+//! the lowest and the highest block that read it and that wrote it: minimum and maximum do not depend on the order in
+//! which blocks end, and two different blocks with a write among them are a race.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bits::{self, Bits, CHUNK, KINDS};
+use super::block_clocks::{BlockClocks, Unordered};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
-use super::vector_clocks::{BlockClocks, Unordered};
 use super::{Mark, Touch};
 use crate::check::Code;
 use crate::check::Collector;
@@ -21,14 +21,15 @@ use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::program::limits::RACE_CHUNKS;
 use crate::program::{Kernel, MemSpace, Op, OpKind};
 
-/// Memory that the tables of one chunk take, of a block and of a launch.
+/// Memory that the tables of one chunk of a block take.
 const BLOCK_CHUNK_BYTES: u64 = 20 << 10;
+/// Memory that the tables of one chunk of a launch take.
 const LAUNCH_CHUNK_BYTES: u64 = 60 << 10;
-/// Warps remembered for one pair of places.
+/// Most warps that are kept for one pair of sites.
 const MAX_WARPS: usize = 1 << 16;
 const SHARDS: usize = 64;
 
-/// Global memory as one block after another touches it. One per worker thread.
+/// The accesses to global memory of one block at a time. One per worker thread.
 #[derive(Debug)]
 pub struct BlockRaces {
     interval: Interval<Pages>,
@@ -39,32 +40,33 @@ pub struct BlockRaces {
     clocks: Option<Arc<Mutex<BlockClocks>>>,
 }
 
-/// Accesses of all blocks of a launch to global memory. Shared by the workers.
+/// The accesses of all blocks of a launch to global memory. Shared by the workers.
 #[derive(Debug)]
 pub struct GlobalRaces {
     shards: Vec<Mutex<Chunks<Page>>>,
     sites: Sites,
     shift: u32,
-    /// Chunks that are watched in a shard and in a block.
-    most: usize,
-    most_of_block: usize,
+    /// Most chunks that are followed in a shard.
+    max_chunks: usize,
+    /// Most chunks that are followed in a block.
+    max_block_chunks: usize,
     fenced: AtomicBool,
     strong: AtomicBool,
     /// Clocks of the blocks, where they hand data to each other and run in index order.
     clocks: Option<Arc<Mutex<BlockClocks>>>,
 }
 
-/// Global memory is large: chunks get numbers as they are touched.
+/// Chunks in the order of their first accesses, since global memory is large.
 #[derive(Debug, Default)]
 struct Pages {
     table: Chunks<u32>,
     numbers: Vec<u64>,
     /// The chunks looked up last, by the low bits of their number: number, index, and the block that it holds for.
     recent: Vec<(u64, u32, u32)>,
-    /// Tells entries of this block from older ones.
+    /// Number of the block: entries of `recent` for an earlier one are stale.
     block: u32,
-    /// Chunks that are watched: the first ones that the block touches.
-    most: usize,
+    /// Most chunks that are followed: the first ones that the block accesses.
+    max_chunks: usize,
 }
 
 /// A table by the number of a chunk.
@@ -104,7 +106,7 @@ impl Space for Pages {
         let next = self.numbers.len();
         let index = match self.table.get(&number) {
             Some(&index) => index,
-            None if next >= self.most => return None,
+            None if next >= self.max_chunks => return None,
             None => {
                 self.numbers.push(number);
                 self.table.insert(number, next as u32);
@@ -129,17 +131,17 @@ impl Space for Pages {
     }
 }
 
-/// Accesses of one block to one chunk: the units, by kind, and the first access.
+/// Accesses of one block to one chunk, by kind.
 #[derive(Debug, Default)]
 struct Total {
     bits: [Bits; KINDS.len()],
     /// By kind: words that are not 0.
     words: [u16; KINDS.len()],
-    /// Instruction and thread, packed.
+    /// By kind and unit: instruction and thread of the first access, packed.
     who: [Option<Box<[u32]>>; KINDS.len()],
     /// Values written last.
     values: Option<Box<[u32]>>,
-    /// A write came without its value.
+    /// Whether the value of a write is not known.
     unknown: bool,
 }
 
@@ -152,29 +154,30 @@ struct Page {
     values: Option<Box<[(u32, u32)]>>,
 }
 
-/// The lowest and the highest toucher of each unit.
+/// The lowest and the highest block that accesses each unit.
 type Span = Box<[(u64, u64)]>;
 
 const NOBODY: (u64, u64) = (u64::MAX, 0);
 
-fn most_chunks(bytes: u64, each: u64) -> usize {
+/// Returns how many chunks may be followed with half of this memory.
+fn max_chunks(bytes: u64, each: u64) -> usize {
     (bytes / 2 / each).min(RACE_CHUNKS as u64) as usize
 }
 
-/// Shard of a chunk: neighbours, and rows of a matrix, are in different shards.
+/// Returns the shard of a chunk: neighbours, and rows of a matrix, are in different shards.
 fn shard(number: u64) -> usize {
     (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SHARDS.ilog2())) as usize
 }
 
-/// Thread in 10 bits, instruction in 22.
+/// Packs the thread in 10 bits, the instruction in 22.
 fn pack(instr: u32, thread: u32) -> u32 {
     instr.min((1 << 22) - 1) << 10 | thread & 1023
 }
 
 impl BlockRaces {
-    /// For blocks of `kernel`, in a launch that `all` watches.
+    /// Creates the state for blocks of `kernel`, in the launch of `all`.
     pub fn new(kernel: &Kernel, all: &GlobalRaces) -> Self {
-        let pages = Pages { most: all.most_of_block, ..Pages::default() };
+        let pages = Pages { max_chunks: all.max_block_chunks, ..Pages::default() };
         Self {
             interval: Interval::new(kernel, unit_shift(kernel, MemSpace::Global), pages),
             totals: Vec::new(),
@@ -192,15 +195,17 @@ impl BlockRaces {
         self.block = block;
     }
 
+    /// Makes `warp` the running warp.
     pub fn enter(&mut self, warp: u32) {
         self.interval.enter(warp);
     }
 
-    /// The warp that runs stops; see [`super::SharedRaces::leave`].
+    /// Ends the turn of the running warp; see [`super::SharedRaces::leave`].
     pub fn leave(&mut self, done: bool, out: &mut Collector) {
         self.interval.leave(done, out);
     }
 
+    /// Records an access of the running warp.
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let kind = touch.kind as usize;
         let mut fresh = touch.kind == Mark::Write;
@@ -219,12 +224,12 @@ impl BlockRaces {
             fresh |= seen[word] & units != units;
         });
         if fresh {
-            self.attribute(touch);
+            self.record_first(touch);
         }
     }
 
-    /// Notes who touched the units that nobody of the block had touched so, and what is written.
-    fn attribute(&mut self, touch: &Touch<'_>) {
+    /// Records the first access of each kind to a unit by this block, and the values that are written.
+    fn record_first(&mut self, touch: &Touch<'_>) {
         let kind = touch.kind as usize;
         let shift = self.interval.shift;
         let unit_bytes = 1u64 << shift;
@@ -267,11 +272,12 @@ impl BlockRaces {
         }
     }
 
-    /// Lanes of the running warp passed `bar.warp.sync`; `all`: it leaves out no lane that has not exited.
+    /// Records that lanes of the running warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
     pub fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
         self.interval.warp_sync(instr, mask, all);
     }
 
+    /// Records a fence of the running warp.
     pub fn fence(&mut self) {
         self.interval.fence();
         self.fenced = true;
@@ -281,11 +287,12 @@ impl BlockRaces {
         }
     }
 
+    /// Records that a barrier of the block has completed.
     pub fn barrier(&mut self, out: &mut Collector) {
         self.interval.barrier(out);
     }
 
-    /// The block ended: it is joined with the others.
+    /// Adds the accesses of the block to those of the launch. Called when it has ended.
     pub fn end_block(&mut self, all: &GlobalRaces, out: &mut Collector) {
         self.interval.barrier(out);
         if self.fenced {
@@ -318,16 +325,16 @@ impl BlockRaces {
 }
 
 impl GlobalRaces {
-    /// The state of one launch of `kernel`.
+    /// Creates the state of one launch of `kernel`.
     pub fn new(kernel: &Kernel) -> Self {
-        Self::within(kernel, u64::MAX, 1)
+        Self::with_memory(kernel, u64::MAX, 1)
     }
 
-    /// Like `new`, with a good part of `bytes` bytes of memory, where at most `n_blocks` blocks run at the same time.
-    pub fn within(kernel: &Kernel, bytes: u64, n_blocks: usize) -> Self {
+    /// Creates the state, with half of `bytes` bytes of memory at most, where `n_blocks` blocks run at the same time.
+    pub fn with_memory(kernel: &Kernel, bytes: u64, n_blocks: usize) -> Self {
         Self {
-            most: most_chunks(bytes, LAUNCH_CHUNK_BYTES).div_ceil(SHARDS),
-            most_of_block: most_chunks(bytes / n_blocks.max(1) as u64, BLOCK_CHUNK_BYTES),
+            max_chunks: max_chunks(bytes, LAUNCH_CHUNK_BYTES).div_ceil(SHARDS),
+            max_block_chunks: max_chunks(bytes / n_blocks.max(1) as u64, BLOCK_CHUNK_BYTES),
             shards: std::iter::repeat_with(Mutex::default).take(SHARDS).collect(),
             sites: Sites::new(kernel),
             shift: unit_shift(kernel, MemSpace::Global),
@@ -337,7 +344,7 @@ impl GlobalRaces {
         }
     }
 
-    /// Like `within`, for blocks that run one after another: the order that fences and flags make is followed.
+    /// Follows the order that fences and flags make, for blocks that run one after another.
     #[must_use]
     pub fn in_order(self, kernel: &Kernel) -> Self {
         let fence = |op: &Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
@@ -350,7 +357,7 @@ impl GlobalRaces {
             return;
         }
         let mut shard = self.shards[shard(number)].lock().unwrap_or_else(PoisonError::into_inner);
-        if shard.len() >= self.most && !shard.contains_key(&number) {
+        if shard.len() >= self.max_chunks && !shard.contains_key(&number) {
             // The lowest ones stay, in whatever order blocks end.
             match shard.keys().max() {
                 Some(&highest) if number < highest => shard.remove(&highest),
@@ -388,7 +395,7 @@ impl GlobalRaces {
         }
     }
 
-    /// The races between blocks, once every block has ended.
+    /// Reports the races between blocks. Called when every block has ended.
     pub fn finish(self, out: &mut Collector) {
         let shift = self.shift;
         if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
@@ -438,7 +445,7 @@ impl GlobalRaces {
     }
 }
 
-/// Reports a race of each pair of places.
+/// Reports a race of each pair of sites.
 fn record(groups: BTreeMap<(u32, u32, u64, bool), Group>, missing: MissingOrder, out: &mut Collector) {
     for ((.., equal), group) in groups {
         for ((block, warp), mask) in group.warps {
@@ -465,7 +472,7 @@ fn record(groups: BTreeMap<(u32, u32, u64, bool), Group>, missing: MissingOrder,
     }
 }
 
-/// A pair of places that race, and the threads found at the second.
+/// A pair of sites that race, and the threads found at the second.
 #[derive(Debug)]
 struct Group {
     address: u64,
@@ -503,15 +510,15 @@ fn party((kind, packed): (Mark, u64), bytes: u32) -> RaceParty {
 }
 
 impl Page {
-    /// True where two kinds of access race.
+    /// Returns whether two kinds of access race.
     fn has_rivals(&self) -> bool {
         let seen = |kind: &Mark| self.spans[*kind as usize].is_some();
         let all = KINDS.iter().filter(|kind| seen(kind)).fold(0, |all, kind| all | bits::bit(*kind));
         KINDS.iter().any(|kind| seen(kind) && bits::rivals(*kind) & all != 0)
     }
 
-    /// Tells the pairs of different blocks that race on a unit, the lower block first.
-    fn races(&self, unit: usize, mut tell: impl FnMut((Mark, u64), (Mark, u64), bool)) {
+    /// Calls `found` with the pairs of different blocks that race on a unit, the lower block first.
+    fn races(&self, unit: usize, mut found: impl FnMut((Mark, u64), (Mark, u64), bool)) {
         use Mark::{Atomic, Read, StrongRead, StrongWrite, Write};
         let span = |kind: Mark| self.spans[kind as usize].as_ref().map_or(NOBODY, |span| span[unit]);
         let [read, write, atomic, strong_read, strong_write] = KINDS.map(span);
@@ -521,7 +528,7 @@ impl Page {
             }
             let choices = [(a.1.0, b.1.1), (a.1.0, b.1.0), (a.1.1, b.1.0), (a.1.1, b.1.1)];
             if let Some((x, y)) = choices.into_iter().find(|(x, y)| x >> 32 != y >> 32) {
-                if x <= y { tell((a.0, x), (b.0, y), equal) } else { tell((b.0, y), (a.0, x), equal) }
+                if x <= y { found((a.0, x), (b.0, y), equal) } else { found((b.0, y), (a.0, x), equal) }
             }
         };
         pair((Write, write), (Read, read), false);

@@ -1,11 +1,11 @@
 //! Races inside one block: the accesses between two barriers, warp by warp.
 //!
-//! The running warp marks what it touches. When it leaves, its marks are set against those of the warps that
-//! ran before it in this interval, then added to them. A warp that may come back before the barrier keeps its
-//! marks apart, so that it never races with itself.
+//! The running warp marks what it accesses. When its turn ends, its marks are compared with those of the warps that ran
+//! before it in this interval, then added to them. A warp that may run again before the barrier keeps its marks apart, so
+//! that it never races with itself.
 //!
-//! Lanes of one warp can race too. A mark that meets a rival mark of the same warp is the rare case that is
-//! looked at closely: each unit then gets owners, the lanes that touched it since the warp was last in step.
+//! Lanes of one warp can race, too. Only where a mark conflicts with one of the same warp are the lanes looked at: each
+//! unit then gets owners, the lanes that accessed it since the warp last reconverged.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::program::{Kernel, MemSpace};
 
 /// Mapping from addresses to chunks.
 pub(super) trait Space {
-    /// The state space whose accesses are watched.
+    /// The state space whose accesses are followed.
     const SPACE: MemSpace;
-    /// The index of the chunk that starts at `number` chunks; `None`: not watched.
+    /// Returns the index of the chunk that starts at `number` chunks; `None`: it is not followed.
     fn chunk(&mut self, number: u64) -> Option<u32>;
-    /// The inverse: the number of a chunk.
+    /// Returns the number of the chunk with this index.
     fn number(&self, chunk: u32) -> u64;
-    /// Forgets all chunks, when a block begins.
+    /// Forgets all chunks. Called when a block begins.
     fn clear(&mut self);
 }
 
@@ -37,15 +37,15 @@ pub(super) struct Interval<S> {
     /// Bytes of a unit, as a power of two.
     pub(super) shift: u32,
     pub(super) chunks: Vec<Chunk>,
-    /// Chunks that the running warp touched.
+    /// Chunks that the running warp accessed.
     pub(super) dirty: Vec<u32>,
-    /// Chunks touched since the barrier.
+    /// Chunks accessed since the barrier.
     pub(super) used: Vec<u32>,
-    /// Warps that may come back before the barrier, with their marks.
+    /// Warps that may run again before the barrier, with their marks.
     pub(super) parked: Vec<(u32, Vec<(u32, Marks)>)>,
     pub(super) log: Log,
     pub(super) owners: Vec<Option<Box<[[Owner; KINDS.len()]]>>>,
-    /// Tells owners of this step from older ones.
+    /// Number of reconvergences of the running warp: owners of an earlier one are stale.
     pub(super) step: u32,
     /// Order that `__syncwarp` of some lanes made in this step.
     pub(super) partial: Option<Box<Partial>>,
@@ -55,17 +55,18 @@ pub(super) struct Interval<S> {
     pub(super) block: u64,
     pub(super) resolved: u32,
     /// Races inside a warp that were found in this block.
-    pub(super) within: u32,
-    /// Lanes that were reported in this block, by warp, place and array.
-    pub(super) told: HashMap<(u32, u32, u64), u32>,
-    /// A fence was passed, and atomics or strong accesses made, since the barrier.
+    pub(super) n_within: u32,
+    /// Lanes that were reported in this block, by warp, site and array.
+    pub(super) reported: HashMap<(u32, u32, u64), u32>,
+    /// Whether a fence was executed since the barrier.
     pub(super) fenced: bool,
+    /// Whether atomics or strong accesses were made since the barrier.
     pub(super) strong: bool,
-    /// Machine code: the compiler has made sure that lanes are in step where they must be.
-    in_step: bool,
+    /// Whether the compiler has ordered the lanes of a warp already: races between them are not looked for.
+    is_machine_code: bool,
 }
 
-/// Lanes that touched a unit since the warp was last in step, up to two, and the log entry of the first.
+/// Lanes that accessed a unit since the warp last reconverged, up to two, and their log entries.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Owner {
     pub(super) step: u32,
@@ -74,12 +75,12 @@ pub(super) struct Owner {
     pub(super) lane: [u8; 2],
 }
 
-/// Warp syncs of some lanes only, since the warp was last in step.
+/// Warp syncs of some lanes only, since the warp last reconverged.
 #[derive(Debug, Clone)]
 pub(super) struct Partial {
-    /// For each lane and each other one: log entries of the other below this number came before what it does now.
+    /// For each lane and each other one: log entries of the other below this number are ordered before its next access.
     pub(super) seen: [[u32; 32]; 32],
-    /// By lane: instruction and mask of the last one that it took part in.
+    /// By lane: instruction and mask of its last sync.
     pub(super) last: [Option<(u32, u32)>; 32],
 }
 
@@ -101,11 +102,11 @@ impl<S: Space> Interval<S> {
             running: false,
             block: 0,
             resolved: 0,
-            within: 0,
-            told: HashMap::new(),
+            n_within: 0,
+            reported: HashMap::new(),
             fenced: false,
             strong: false,
-            in_step: kernel.machine_code,
+            is_machine_code: kernel.machine_code,
         }
     }
 
@@ -114,15 +115,15 @@ impl<S: Space> Interval<S> {
         self.space.clear();
         self.block = block;
         self.resolved = 0;
-        self.told.clear();
-        self.within = 0;
+        self.reported.clear();
+        self.n_within = 0;
         self.running = false;
     }
 
     pub(super) fn enter(&mut self, warp: u32) {
         self.warp = warp;
         self.running = true;
-        self.in_step();
+        self.begin_step();
         if let Some(at) = self.parked.iter().position(|(parked, _)| *parked == warp) {
             for (index, marks) in self.parked.swap_remove(at).1 {
                 self.chunks[index as usize].own = marks;
@@ -131,14 +132,13 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// Lanes of the running warp passed `bar.warp.sync` together; `all`: no lane was left out.
+    /// Records that lanes of the running warp passed `bar.warp.sync` together; `all`: no lane was left out.
     pub(super) fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
         if all {
-            self.in_step();
+            self.begin_step();
             return;
         }
-        // Entries made from now on are new ones.
-        let next = self.log.part();
+        let next = self.log.begin_segment();
         let partial =
             self.partial.get_or_insert_with(|| Box::new(Partial { seen: [[0; 32]; 32], last: [None; 32] }));
         let mut joined = [0u32; 32];
@@ -156,7 +156,8 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    pub(super) fn in_step(&mut self) {
+    /// Forgets the owners of units. Called when all lanes of the running warp have reconverged.
+    pub(super) fn begin_step(&mut self) {
         self.partial = None;
         self.log.sync();
         self.step = self.step.wrapping_add(1);
@@ -170,13 +171,13 @@ impl<S: Space> Interval<S> {
         self.fenced = true;
     }
 
-    /// The running warp arrived or waited at a barrier in shared memory: an order of threads that is not followed.
-    pub(super) fn synchronised(&mut self) {
+    /// Records a use of an mbarrier, whose order is not followed here: until the next barrier nothing is reported.
+    pub(super) fn note_mbarrier(&mut self) {
         self.fenced = true;
         self.strong = true;
     }
 
-    /// Marks an access. `seen` is called for each word of units: chunk, word in it, units of the word.
+    /// Marks an access. Calls `seen` for each word of units with the chunk, the word in it, and the units of the word.
     #[inline]
     pub(super) fn access(
         &mut self,
@@ -231,17 +232,17 @@ impl<S: Space> Interval<S> {
                 }
             }
         }
-        if within && !self.in_step {
-            self.within_warp(touch, out);
+        if within && !self.is_machine_code {
+            self.check_within_warp(touch, out);
         }
         if touch.overlapping && touch.kind == Mark::Write {
-            self.within_instruction(touch, out);
+            self.check_within_instruction(touch, out);
         }
         let changed = overwrites && changes(touch, touch.mask);
         self.log.push(touch, changed);
     }
 
-    /// The running warp stops; `done`: until the next barrier.
+    /// Ends the turn of the running warp; `done`: it does not run again before the next barrier.
     pub(super) fn leave(&mut self, done: bool, out: &mut Collector) {
         if !self.running {
             return;
@@ -262,13 +263,13 @@ impl<S: Space> Interval<S> {
             }
             if let Some(mut found) = found {
                 let mut any = 0;
-                for (found, told) in found.iter_mut().zip(&mut chunk.told) {
-                    *found &= !*told;
-                    *told |= *found;
+                for (found, reported) in found.iter_mut().zip(&mut chunk.reported) {
+                    *found &= !*reported;
+                    *reported |= *found;
                     any |= *found;
                 }
                 if any != 0 {
-                    chunk.any_told = true;
+                    chunk.any_reported = true;
                     conflicts.push((index, found));
                 }
             }
@@ -294,7 +295,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// A barrier completed, or the block ended.
+    /// Starts a new interval. Called when a barrier completes, and when the block has ended.
     pub(super) fn barrier(&mut self, out: &mut Collector) {
         let (warp, running) = (self.warp, self.running);
         self.leave(true, out);
@@ -309,8 +310,8 @@ impl<S: Space> Interval<S> {
             if let Some(chunk) = self.chunks.get_mut(index as usize) {
                 chunk.own.clear();
                 chunk.past.clear();
-                if std::mem::take(&mut chunk.any_told) {
-                    chunk.told = Bits::default();
+                if std::mem::take(&mut chunk.any_reported) {
+                    chunk.reported = Bits::default();
                 }
             }
         }
@@ -322,7 +323,7 @@ impl<S: Space> Interval<S> {
             }
         }
         self.log.clear();
-        self.in_step();
+        self.begin_step();
         self.fenced = false;
         self.strong = false;
     }
@@ -332,7 +333,7 @@ impl<S: Space> Interval<S> {
     }
 }
 
-/// True where a lane of `mask` is about to store another value than memory holds.
+/// Returns whether a lane of `mask` is about to store another value than memory holds.
 pub(super) fn changes(touch: &Touch<'_>, mask: u32) -> bool {
     let Some(values) = touch.values else { return true };
     lanes(mask).any(|lane| {

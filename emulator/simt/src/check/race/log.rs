@@ -1,7 +1,7 @@
 //! Log of the accesses of a block's warps since the last barrier, to identify the parties of a race.
 //!
-//! A loop makes the same access again and again, the address moving by a constant: such repeats share one
-//! entry. The log is bounded; past its end races are still found, but a party can go untold.
+//! A loop repeats an access at a constant stride: such repeats share one entry. The log is bounded; past its end races
+//! are still found, but some cannot be reported, since a party of theirs is missing.
 
 use super::{Mark, Touch, bits};
 use crate::check::collect::lanes;
@@ -10,7 +10,7 @@ use crate::check::collect::lanes;
 const MAX_ENTRIES: usize = 1 << 15;
 const MAX_PATTERNS: usize = 1 << 13;
 
-/// An access, or several with the same lanes at a constant distance.
+/// An access, or several with the same lanes at a constant stride.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogEntry {
     pub(super) kind: Mark,
@@ -20,14 +20,15 @@ pub(super) struct LogEntry {
     stride: i64,
     pub(super) count: u32,
     pattern: u32,
-    /// When it was made first and last, in accesses since the barrier.
+    /// Time of the first repeat, in accesses since the barrier.
     pub(super) first: u32,
+    /// Time of the last repeat.
     pub(super) last: u32,
     warp: u8,
     bytes: u8,
-    /// A write that changed what another warp had written since the last barrier.
+    /// Whether it is a write that changed what another warp had written since the last barrier.
     pub(super) changed: bool,
-    /// Repeats that the owners of units know of; see [`super::interval`].
+    /// Number of repeats that are in the owners of units; see [`super::interval`].
     pub(super) indexed: u32,
 }
 
@@ -55,18 +56,19 @@ pub(super) struct Log {
     patterns: Vec<Pattern>,
     /// The last entry of each instruction.
     latest: Vec<Latest>,
-    /// Changes when entries must not be continued any more.
-    stamp: u32,
+    /// Number of the segment: only entries of this one are continued.
+    segment: u32,
     /// Changes when patterns are forgotten.
     generation: u32,
+    /// Number of accesses since the barrier.
     clock: u32,
-    /// First entry since the running warp was last in step.
-    pub(super) since_sync: usize,
+    /// First entry since the running warp last reconverged.
+    pub(super) first_since_sync: usize,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Latest {
-    stamp: u32,
+    segment: u32,
     generation: u32,
     pattern_id: u64,
     pattern: u32,
@@ -75,10 +77,10 @@ struct Latest {
 
 impl Log {
     pub(super) fn new(n_instrs: usize) -> Self {
-        Self { latest: vec![Latest::default(); n_instrs], stamp: 1, generation: 1, ..Self::default() }
+        Self { latest: vec![Latest::default(); n_instrs], segment: 1, generation: 1, ..Self::default() }
     }
 
-    /// A barrier: everything before it is forgotten.
+    /// Forgets all accesses. Called at a barrier of the block.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.clock = 0;
@@ -90,25 +92,25 @@ impl Log {
         self.sync();
     }
 
-    /// Another warp runs, or the lanes of the running one are in step again.
+    /// Starts new entries. Called when another warp runs, and when the running one has reconverged.
     pub(super) fn sync(&mut self) {
-        self.stamp = self.stamp.wrapping_add(1);
-        self.since_sync = self.entries.len();
+        self.begin_segment();
+        self.first_since_sync = self.entries.len();
     }
 
-    /// Lanes of the running warp are in step again: entries are not continued. Returns the number of the next.
-    pub(super) fn part(&mut self) -> u32 {
-        self.stamp = self.stamp.wrapping_add(1);
+    /// Starts new entries, after a sync of some lanes of the running warp. Returns the number of the next one.
+    pub(super) fn begin_segment(&mut self) -> u32 {
+        self.segment = self.segment.wrapping_add(1);
         self.entries.len() as u32
     }
 
-    /// Adds an access. `changed`: it changes what another warp wrote.
+    /// Adds an access; `changed`: it changes what another warp wrote.
     pub(super) fn push(&mut self, touch: &Touch<'_>, changed: bool) {
         self.clock = self.clock.saturating_add(1);
         let Some(latest) = self.latest.get_mut(touch.instr as usize) else { return };
         let same_pattern = latest.generation == self.generation && latest.pattern_id == touch.pattern;
         if same_pattern
-            && latest.stamp == self.stamp
+            && latest.segment == self.segment
             && let Some(entry) = self.entries.get_mut(latest.entry as usize)
             && entry.mask == touch.mask
             && entry.kind == touch.kind
@@ -140,7 +142,7 @@ impl Log {
             return;
         };
         *latest = Latest {
-            stamp: self.stamp,
+            segment: self.segment,
             generation: self.generation,
             pattern_id: touch.pattern,
             pattern,
@@ -163,33 +165,35 @@ impl Log {
         });
     }
 
-    /// The lowest lane of `entry` that touches any of `address .. address + bytes`.
-    pub(super) fn toucher(&self, entry: &LogEntry, address: u64, bytes: u64) -> Option<u32> {
-        let at = address.wrapping_sub(entry.base) as i64;
+    /// Returns the lowest lane of `entry` that accesses any of `address .. address + bytes`.
+    pub(super) fn accessing_lane(&self, entry: &LogEntry, address: u64, bytes: u64) -> Option<u32> {
+        let offset = address.wrapping_sub(entry.base) as i64;
         let moved = entry.stride.saturating_mul(i64::from(entry.count) - 1);
         let pattern = self.patterns.get(entry.pattern as usize)?;
         let low = i64::from(pattern.extent.0).saturating_add(moved.min(0));
         let high = i64::from(pattern.extent.1).saturating_add(moved.max(0));
-        if at.saturating_add(bytes as i64) <= low || at >= high {
+        if offset.saturating_add(bytes as i64) <= low || offset >= high {
             return None;
         }
-        let offsets = &pattern.lanes;
+        let lane_offsets = &pattern.lanes;
         lanes(entry.mask).find(|&lane| {
-            let at = at.wrapping_sub(i64::from(offsets[lane as usize]));
+            let offset = offset.wrapping_sub(i64::from(lane_offsets[lane as usize]));
             let covers = |repeat: i64| {
                 let start = repeat.wrapping_mul(entry.stride);
                 (0..i64::from(entry.count)).contains(&repeat)
-                    && start < at.saturating_add(bytes as i64)
-                    && at < start.saturating_add(i64::from(entry.bytes))
+                    && start < offset.saturating_add(bytes as i64)
+                    && offset < start.saturating_add(i64::from(entry.bytes))
             };
-            match at.checked_div(entry.stride) {
+            match offset.checked_div(entry.stride) {
                 None => covers(0),
-                Some(repeat) => (repeat - 1..=repeat + 1).any(covers) || far(entry, at, covers),
+                Some(repeat) => {
+                    (repeat - 1..=repeat + 1).any(covers) || covers_any_repeat(entry, offset, covers)
+                }
             }
         })
     }
 
-    /// Address of `lane` in the given repeat of an entry.
+    /// Returns the address of `lane` in the given repeat of an entry.
     pub(super) fn address(&self, entry: &LogEntry, repeat: u32, lane: u32) -> u64 {
         let pattern = self.patterns.get(entry.pattern as usize);
         let offset = pattern.map_or(0, |pattern| pattern.lanes[lane as usize & 31]);
@@ -199,25 +203,26 @@ impl Log {
             .wrapping_add_signed(i64::from(offset))
     }
 
-    /// Another warp's access that races with `own`: one of another kind if there is such, since a write and a read say
-    /// more than two writes; else the first.
-    pub(super) fn rival(&self, own: &LogEntry, address: u64, bytes: u64) -> Option<LogEntry> {
+    /// Finds an access of another warp that races with `own`: one of another kind if there is one, since a write and a
+    /// read explain more than two writes; else the first.
+    pub(super) fn find_conflict(&self, own: &LogEntry, address: u64, bytes: u64) -> Option<LogEntry> {
         let rivals = bits::rivals(own.kind);
         let touches = |entry: &&LogEntry| {
             entry.warp != own.warp
                 && rivals & bits::bit(entry.kind) != 0
-                && self.toucher(entry, address, bytes).is_some()
+                && self.accessing_lane(entry, address, bytes).is_some()
         };
         let found = self.entries.iter().filter(touches);
         found.min_by_key(|entry| entry.kind == own.kind).copied()
     }
 }
 
-/// Repeats that move by less than their own size overlap: more than the nearest ones can cover a byte.
-fn far(entry: &LogEntry, at: i64, covers: impl Fn(i64) -> bool) -> bool {
+/// Returns whether `covers` holds for any repeat of an entry near `offset`. A stride below the size of the access makes
+/// repeats overlap, so that more than the nearest ones can cover a byte.
+fn covers_any_repeat(entry: &LogEntry, offset: i64, covers: impl Fn(i64) -> bool) -> bool {
     let reach = i64::from(entry.bytes) / entry.stride.abs().max(1) + 2;
     reach > 3 && {
-        let near = at / entry.stride;
+        let near = offset / entry.stride;
         (near - reach..=near + reach).any(covers)
     }
 }

@@ -1,4 +1,4 @@
-//! Parties of a race: from conflicting marks of warps to the accesses, threads and order behind them.
+//! Finds the parties of a race: from conflicting marks of warps to accesses, threads and the order that is missing.
 
 use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
@@ -8,14 +8,14 @@ use crate::check::Collector;
 use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
 
-/// Accesses for which the other party is looked up in one block.
+/// Most accesses of a block for which the other party is looked up.
 const MAX_RESOLVED: u32 = 1024;
-/// Repeats of one access that are looked at for a conflict.
+/// Most repeats of an access that are searched for a conflict.
 const MAX_REPEATS: u32 = 1 << 12;
 
 impl<S: Space> Interval<S> {
-    /// Finds the parties of conflicts between the warp that just ran and others. Each lane is reported once per place
-    /// and array in a block, which bounds the cost of a block that races all the time.
+    /// Reports the conflicts between the warp that just ran and others. Each lane is reported once per site and array in a
+    /// block, which bounds the cost of a block with many races.
     pub(super) fn resolve(&mut self, conflicts: &mut [(u32, Bits)], out: &mut Collector) {
         conflicts.sort_unstable_by_key(|(chunk, _)| *chunk);
         for at in 0..self.log.entries.len() {
@@ -25,16 +25,16 @@ impl<S: Space> Interval<S> {
             }
             let array = self.sites.array(S::SPACE, self.log.address(&own, 0, own.mask.trailing_zeros() & 31));
             let key = (self.warp, self.site_of(own.instr), array);
-            let new = own.mask & !self.told.get(&key).copied().unwrap_or(0);
+            let new = own.mask & !self.reported.get(&key).copied().unwrap_or(0);
             if new == 0 {
                 continue;
             }
             let Some((hits, address)) = self.hits(&own, new, conflicts) else { continue };
             self.resolved += 1;
             let bytes = 1 << self.shift;
-            let Some(other) = self.log.rival(&own, address, bytes) else { continue };
-            let Some(rival) = self.log.toucher(&other, address, bytes) else { continue };
-            *self.told.entry(key).or_insert(0) |= hits;
+            let Some(other) = self.log.find_conflict(&own, address, bytes) else { continue };
+            let Some(rival) = self.log.accessing_lane(&other, address, bytes) else { continue };
+            *self.reported.entry(key).or_insert(0) |= hits;
             let lane = hits.trailing_zeros();
             let equal = !self.unequal(&own, &other);
             let race = RaceFacts {
@@ -59,7 +59,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// Lanes, out of `lanes`, that touch conflicting units in `entry`, and the first unit of the lowest of them.
+    /// Returns the lanes of `of` that access conflicting units in `entry`, and the first unit of the lowest of them.
     pub(super) fn hits(
         &mut self,
         entry: &LogEntry,
@@ -86,7 +86,7 @@ impl<S: Space> Interval<S> {
         first.map(|first| (hits, first))
     }
 
-    /// The end of the last conflicting unit of an array.
+    /// Returns the end of the last conflicting unit of an array.
     pub(super) fn end_of(&self, array: u64, conflicts: &[(u32, Bits)]) -> u64 {
         let ends = conflicts.iter().filter_map(|(chunk, bits)| {
             let of_array = |unit: &u64| self.sites.array(S::SPACE, self.unit_address(*chunk, *unit)) == array;
@@ -98,7 +98,7 @@ impl<S: Space> Interval<S> {
         ends.max().unwrap_or(0)
     }
 
-    /// Two writes of different values, or a write and something else.
+    /// Returns whether the two are writes of different values, or a write and another access.
     pub(super) fn unequal(&self, own: &LogEntry, other: &LogEntry) -> bool {
         own.kind.kind() != AccessKind::Write || other.kind.kind() != AccessKind::Write || own.changed
     }
@@ -117,7 +117,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// In which order warps do the two things: what one warp did in this interval shows it.
+    /// Returns which order a barrier would have to make. Shown by a warp that makes both accesses in this interval.
     pub(super) fn missing(&self, own: &LogEntry, other: &LogEntry) -> MissingOrder {
         let (write, read) = match (own.kind.kind(), other.kind.kind()) {
             (AccessKind::Read, _) => (other, own),

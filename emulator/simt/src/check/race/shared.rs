@@ -2,16 +2,20 @@
 
 use super::bits::CHUNK;
 use super::interval::{Interval, Space};
-use super::phases::Phases;
+use super::warp_clocks::WarpClocks;
 use super::{Mark, Touch};
 use crate::check::Collector;
 use crate::program::{Kernel, MemSpace, OpKind};
 
-/// Watches the shared memory of one block at a time. One per worker thread.
+/// The accesses to the shared memory of one block at a time. One per worker thread.
 #[derive(Debug)]
-pub struct SharedRaces(Interval<Flat>, Option<Box<Phases>>);
+pub struct SharedRaces {
+    interval: Interval<Flat>,
+    /// In kernels with mbarriers.
+    clocks: Option<Box<WarpClocks>>,
+}
 
-/// Shared memory is small: chunks by number.
+/// Chunks by number, since shared memory is small.
 #[derive(Debug)]
 struct Flat;
 
@@ -30,141 +34,146 @@ impl Space for Flat {
 }
 
 impl SharedRaces {
-    /// The state of a block of `kernel`.
+    /// Creates the state for blocks of `kernel`.
     pub fn new(kernel: &Kernel) -> Self {
         let shift = unit_shift(kernel, MemSpace::Shared);
-        Self(Interval::new(kernel, shift, Flat), Phases::new(kernel, shift))
+        Self { interval: Interval::new(kernel, shift, Flat), clocks: WarpClocks::new(kernel, shift) }
     }
 
-    /// A block begins; nothing is remembered of the one before.
+    /// Forgets the last block, and begins the one with this index.
     pub fn begin_block(&mut self, block: u64) {
-        self.0.begin_block(block);
-        if let Some(phases) = &mut self.1 {
-            phases.begin_block(block);
+        self.interval.begin_block(block);
+        if let Some(clocks) = &mut self.clocks {
+            clocks.begin_block(block);
         }
     }
 
-    /// `warp` runs from now on. After a barrier, the warp that runs is still the same one.
+    /// Makes `warp` the running warp; a barrier does not change that.
     pub fn enter(&mut self, warp: u32) {
-        self.0.enter(warp);
+        self.interval.enter(warp);
     }
 
-    /// The warp that runs stops. `done`: none of its lanes runs again before the next barrier of the block
-    /// completes (they wait there or have ended).
+    /// Ends the turn of the running warp. `done`: none of its lanes runs again before the next barrier of the block
+    /// completes (they wait there or have exited).
     pub fn leave(&mut self, done: bool, out: &mut Collector) {
-        self.0.leave(done, out);
+        self.interval.leave(done, out);
     }
 
+    /// Records an access of the running warp.
     #[inline]
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
-        self.0.access(touch, out, |_, _, _| {});
-        if let Some(phases) = &mut self.1 {
-            phases.access(touch);
+        self.interval.access(touch, out, |_, _, _| {});
+        if let Some(clocks) = &mut self.clocks {
+            clocks.access(touch);
         }
     }
 
-    /// Lanes of the running warp passed `bar.warp.sync`; `all`: it leaves out no lane that has not exited.
+    /// Records that lanes of the running warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
     pub fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
-        self.0.warp_sync(instr, mask, all);
+        self.interval.warp_sync(instr, mask, all);
     }
 
+    /// Records a fence of the running warp.
     pub fn fence(&mut self) {
-        self.0.fence();
+        self.interval.fence();
     }
 
-    /// The running warp arrived or waited at a barrier in shared memory: threads hand data to each other there.
-    pub fn synchronised(&mut self) {
-        self.0.synchronised();
+    /// Records that the running warp used an mbarrier, through which threads hand data to each other.
+    pub fn note_mbarrier(&mut self) {
+        self.interval.note_mbarrier();
     }
 
+    /// Records that a barrier of the block has completed.
     pub fn barrier(&mut self, out: &mut Collector) {
-        self.0.barrier(out);
+        self.interval.barrier(out);
     }
 
-    /// Records that all threads of the block have met, wherever they were.
-    pub(crate) fn meet_all(&mut self, out: &mut Collector) {
-        self.0.barrier(out);
-        if let Some(phases) = &mut self.1 {
-            phases.meet_all();
+    /// Records that a barrier of the cluster has completed, which orders all threads of the block, too.
+    pub(crate) fn synchronise_all(&mut self, out: &mut Collector) {
+        self.interval.barrier(out);
+        if let Some(clocks) = &mut self.clocks {
+            clocks.synchronise_all();
         }
     }
 
-    /// Checks the accesses since the last barrier, when the block has ended.
+    /// Checks the accesses since the last barrier. Called when the block has ended.
     pub fn end_block(&mut self, out: &mut Collector) {
-        self.0.barrier(out);
-        if let Some(phases) = &mut self.1 {
-            phases.end_block(out);
+        self.interval.barrier(out);
+        if let Some(clocks) = &mut self.clocks {
+            clocks.end_block(out);
         }
     }
 
-    /// `warp` arrives at the barrier in shared memory at this offset.
-    pub(crate) fn arrive(&mut self, at: u32, warp: u32) {
-        if let Some(phases) = &mut self.1 {
-            phases.arrive(at, warp);
+    /// Records an arrival of `warp` at the mbarrier at this offset.
+    pub(crate) fn arrive_at_mbarrier(&mut self, barrier: u32, warp: u32) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.arrive_at_mbarrier(barrier, warp);
         }
     }
 
-    /// Records how many phases of that barrier have ended; `waited`: the warp that has found one to have ended.
-    pub(crate) fn phase(&mut self, at: u32, ended: u64, waited: Option<u32>) {
-        if let Some(phases) = &mut self.1 {
-            phases.ended(at, ended);
+    /// Records how many phases of that mbarrier have ended; `waited`: the warp whose wait found one to have ended.
+    pub(crate) fn set_mbarrier_phase(&mut self, barrier: u32, ended: u64, waited: Option<u32>) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.set_mbarrier_phase(barrier, ended);
             if let Some(warp) = waited {
-                phases.waited(at, warp);
+                clocks.pass_mbarrier(barrier, warp);
             }
         }
     }
 
-    pub(crate) fn meet(&mut self, id: u32, warp: u32) {
-        if let Some(phases) = &mut self.1 {
-            phases.meet(id, warp);
+    /// Records an arrival of `warp` at a barrier of the block.
+    pub(crate) fn arrive_at_barrier(&mut self, id: u32, warp: u32) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.arrive_at_barrier(id, warp);
         }
     }
 
-    /// Records that a barrier is complete at which these warps waited.
-    pub(crate) fn met(&mut self, id: u32, warps: impl Iterator<Item = u32>) {
-        if let Some(phases) = &mut self.1 {
-            warps.for_each(|warp| phases.met(id, warp));
-            phases.parted(id);
+    /// Records that a barrier of the block has completed, at which these warps waited.
+    pub(crate) fn complete_barrier(&mut self, id: u32, warps: impl Iterator<Item = u32>) {
+        if let Some(clocks) = &mut self.clocks {
+            warps.for_each(|warp| clocks.pass_barrier(id, warp));
+            clocks.reset_barrier(id);
         }
     }
 
-    /// A strong access of a warp to global memory.
-    pub(crate) fn flag(&mut self, kind: Mark, warp: u32) {
-        if let Some(phases) = &mut self.1 {
-            phases.flag(kind, warp);
+    /// Records a strong access of a warp to global memory, which may release or acquire.
+    pub(crate) fn strong_access(&mut self, kind: Mark, warp: u32) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.strong_access(kind, warp);
         }
     }
 
-    /// A warp knows that another one has read this part of shared memory.
-    pub(crate) fn knows_of_read(&self, start: u32, bytes: u32, warp: u32, reader: u32) -> bool {
-        let phases = self.1.as_ref();
-        phases.is_none_or(|phases| phases.knows_of_read(start.into(), bytes.into(), warp, reader))
+    /// Returns whether the reads of `reader` from this part of shared memory are ordered before what `warp` does now.
+    pub(crate) fn is_ordered_after_reads(&self, start: u32, bytes: u32, warp: u32, reader: u32) -> bool {
+        let clocks = self.clocks.as_ref();
+        clocks.is_none_or(|clocks| clocks.is_ordered_after_reads(start.into(), bytes.into(), warp, reader))
     }
 
-    /// A bulk copy to this part of shared memory starts.
-    pub(crate) fn copy_starts(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
-        if let Some(phases) = &mut self.1 {
-            phases.copy_starts(start.into(), bytes.into(), instr, thread);
+    /// Records that a thread starts a bulk copy to this part of shared memory.
+    pub(crate) fn start_copy(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.start_copy(start.into(), bytes.into(), instr, thread);
         }
     }
 
-    /// A bulk copy is done, and the barrier at this offset gets its bytes.
-    pub(crate) fn copy_ends(&mut self, barrier: u32) {
-        if let Some(phases) = &mut self.1 {
-            phases.copy_ends(barrier);
+    /// Records that a bulk copy is done and its bytes arrive at the mbarrier at this offset. [`Self::wrote_by_copy`] then
+    /// says which bytes it wrote.
+    pub(crate) fn finish_copy(&mut self, barrier: u32) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.finish_copy(barrier);
         }
     }
 
     /// Records that a bulk copy wrote this part of shared memory.
-    pub(crate) fn copied(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
-        if let Some(phases) = &mut self.1 {
-            phases.copied(start.into(), bytes.into(), instr, thread);
+    pub(crate) fn wrote_by_copy(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.wrote_by_copy(start.into(), bytes.into(), instr, thread);
         }
     }
 }
 
-/// The narrowest access that a kernel makes to a space, as a power of two, at most four bytes: what lies
-/// inside one unit cannot be distinguished, and need not be.
+/// Returns the size of a unit as a power of two: the narrowest access of a kernel to a space, at most four bytes. What lies
+/// in one unit is not told apart.
 pub(crate) fn unit_shift(kernel: &Kernel, space: MemSpace) -> u32 {
     let narrow = kernel.ops.iter().filter_map(|op| match &op.kind {
         OpKind::Load(access) | OpKind::Store(access) => Some((access.space, u32::from(access.element))),

@@ -23,7 +23,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Mark of an access of this kind, `strong` or ordinary.
+    /// Returns the mark of an access of this kind, `strong` or ordinary.
     pub fn new(kind: AccessKind, strong: bool) -> Self {
         match (kind, strong) {
             (AccessKind::Read, false) => Self::Read,
@@ -34,7 +34,7 @@ impl Mark {
         }
     }
 
-    /// Kind of the access in the program.
+    /// Returns the kind of the access in the program.
     pub fn kind(self) -> AccessKind {
         match self {
             Self::Read | Self::StrongRead => AccessKind::Read,
@@ -50,7 +50,7 @@ impl Mark {
 #[derive(Clone, Copy)]
 pub struct Touch<'a> {
     pub kind: Mark,
-    /// An atomic, or an access that other threads see while the kernel runs.
+    /// Whether it is an atomic, or an access that other threads see while the kernel runs.
     pub strong: bool,
     /// Index of the instruction in the kernel.
     pub instr: u32,
@@ -70,7 +70,7 @@ pub struct Touch<'a> {
     /// Equal for touches of the same worker and instruction whose `mask`, `bytes`, `runs` and `lanes` are equal.
     /// Any number will do, as long as it changes with them.
     pub pattern: u64,
-    /// Two lanes touch the same byte.
+    /// Whether two lanes access the same byte.
     pub overlapping: bool,
     /// The values of a write; `None` for reads and atomics, and for writes when not at hand.
     pub values: Option<&'a dyn Values>,
@@ -88,14 +88,14 @@ pub struct Cells<'a> {
 
 /// Values that a store is about to write, fetched only where a race needs them.
 pub trait Values {
-    /// The 1 to 8 bytes that `lane` is about to store at `offset` bytes into its access, zero-extended.
+    /// Returns the 1 to 8 bytes that `lane` is about to store at `offset` bytes into its access, zero-extended.
     fn stored(&self, lane: u32, offset: u32, bytes: u32) -> u64;
-    /// The bytes that memory holds there now.
+    /// Returns the bytes that memory holds there now.
     fn present(&self, lane: u32, offset: u32, bytes: u32) -> u64;
 }
 
 impl Touch<'_> {
-    /// Address of a lane's access.
+    /// Returns the address of a lane's access.
     pub(super) fn address(&self, lane: u32) -> u64 {
         self.base.wrapping_add_signed(i64::from(self.lanes[lane as usize & 31]))
     }

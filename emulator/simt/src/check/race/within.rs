@@ -1,4 +1,4 @@
-//! Races between lanes of one warp: units get owners, the lanes that touched them since the warp was in step.
+//! Races between lanes of one warp: units get owners, the lanes that accessed them since the warp last reconverged.
 
 use super::bits::{self, CHUNK, KINDS, bit, rivals};
 use super::interval::{Interval, Owner, Partial, Space, changes};
@@ -8,12 +8,12 @@ use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, R
 use crate::check::{Code, Collector};
 use crate::memory::rules;
 
-/// Races inside warps after which a block is not searched for more of them.
+/// Most races inside warps that are reported of a block.
 const MAX_WITHIN: u32 = 256;
-/// Chunks for which owners of units are kept.
+/// Most chunks for which owners of units are kept.
 const MAX_OWNED: usize = 1024;
 
-/// Meeting of an access with another instruction of its warp.
+/// Conflict of an access with another instruction of its warp.
 struct Conflict {
     /// Log entry of the other access.
     entry: u32,
@@ -28,9 +28,9 @@ struct Conflict {
 }
 
 impl<S: Space> Interval<S> {
-    /// An access met a rival mark of its own warp: another lane's?
-    pub(super) fn within_warp(&mut self, touch: &Touch<'_>, out: &mut Collector) {
-        if self.chunks.len() > MAX_OWNED || self.within >= MAX_WITHIN {
+    /// Reports where an access conflicts with that of another lane of its warp.
+    pub(super) fn check_within_warp(&mut self, touch: &Touch<'_>, out: &mut Collector) {
+        if self.chunks.len() > MAX_OWNED || self.n_within >= MAX_WITHIN {
             return;
         }
         self.index_owners();
@@ -64,7 +64,7 @@ impl<S: Space> Interval<S> {
             return;
         }
         for Conflict { entry, mask, address, end, rival } in found {
-            self.within += 1;
+            self.n_within += 1;
             let other = self.log.entries[entry as usize];
             let write = AccessKind::Write;
             let both_write = touch.kind.kind() == write && other.kind.kind() == write;
@@ -96,11 +96,11 @@ impl<S: Space> Interval<S> {
                 missing,
                 left_out: self.left_out(mask.trailing_zeros(), rival),
             };
-            self.tell(touch, mask, race, out);
+            self.record(touch, mask, race, out);
         }
     }
 
-    /// A warp sync that `lane` took part in and `rival` was left out of, after what `rival` did.
+    /// Returns the instruction and mask of a warp sync that one of the two lanes took part in and the other did not.
     fn left_out(&self, lane: u32, rival: u32) -> Option<(u32, u32)> {
         let last = |lane: u32| self.partial.as_ref()?.last[lane as usize & 31];
         let (instr, mask) = last(lane).or_else(|| last(rival))?;
@@ -108,8 +108,8 @@ impl<S: Space> Interval<S> {
         (mask & both != both).then_some((instr, mask))
     }
 
-    /// Several lanes store to one place in one instruction.
-    pub(super) fn within_instruction(&mut self, touch: &Touch<'_>, out: &mut Collector) {
+    /// Reports where lanes store different values to one address in one instruction.
+    pub(super) fn check_within_instruction(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let Some(values) = touch.values else { return };
         let unit_bytes = 1u32 << self.shift;
         let mut stores: Vec<(u64, u32, u64)> = Vec::new();
@@ -148,10 +148,10 @@ impl<S: Space> Interval<S> {
             missing: MissingOrder::Unknown,
             left_out: None,
         };
-        self.tell(touch, mask, race, out);
+        self.record(touch, mask, race, out);
     }
 
-    fn tell(&self, touch: &Touch<'_>, mask: u32, race: RaceFacts, out: &mut Collector) {
+    fn record(&self, touch: &Touch<'_>, mask: u32, race: RaceFacts, out: &mut Collector) {
         out.record(Event {
             code: if race.equal { Code::RaceEqual } else { Code::Race },
             instr: touch.instr,
@@ -162,16 +162,16 @@ impl<S: Space> Interval<S> {
         });
     }
 
-    /// Brings the owners up to date with the log since the warp was last in step.
+    /// Adds the log entries since the warp last reconverged to the owners.
     fn index_owners(&mut self) {
-        for at in self.log.since_sync..self.log.entries.len() {
+        for at in self.log.first_since_sync..self.log.entries.len() {
             let entry = self.log.entries[at];
             for repeat in entry.indexed..entry.count {
                 for lane in lanes(entry.mask) {
                     let address = self.log.address(&entry, repeat, lane);
                     let end = address.saturating_add(u64::from(entry.bytes())).div_ceil(1 << self.shift);
                     for unit in address >> self.shift..end {
-                        self.own(unit, entry.kind, at as u32, lane);
+                        self.set_owner(unit, entry.kind, at as u32, lane);
                     }
                 }
             }
@@ -179,7 +179,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    fn own(&mut self, unit: u64, kind: Mark, entry: u32, lane: u32) {
+    fn set_owner(&mut self, unit: u64, kind: Mark, entry: u32, lane: u32) {
         let Some(chunk) = self.space.chunk(unit / CHUNK) else { return };
         let chunk = chunk as usize;
         let partial = self.partial.is_some();
@@ -195,19 +195,19 @@ impl<S: Space> Interval<S> {
         } else if let Some(at) = (0..2).find(|&at| owner.lane[at] == name) {
             owner.entry[at] = if partial { entry } else { owner.entry[at] };
         } else if owner.lane[1] == 0 || partial {
-            // After a sync of some lanes the latest one says most: earlier ones may be in order.
+            // After a sync of some lanes the latest owner is kept: earlier ones may be ordered.
             owner.entry[1] = entry;
             owner.lane[1] = name;
         }
     }
 
-    /// Log entries of `other` below this number are in order with what `lane` does now.
+    /// Returns the number below which log entries of `other` are ordered before what `lane` does now.
     fn seen(&self, lane: u32, other: u32) -> u32 {
         let of = |partial: &Partial| partial.seen[lane as usize & 31][other as usize & 31];
         self.partial.as_deref().map_or(0, of)
     }
 
-    /// A lane other than `lane` that did something rival to a unit since the warp was in step.
+    /// Returns the log entry and the lane of a conflicting access to a unit, since the warp last reconverged.
     fn rival_owner(&mut self, kind: Mark, unit: u64, lane: u32) -> Option<(u32, u32)> {
         let chunk = self.space.chunk(unit / CHUNK)?;
         let owners = self.owners.get(chunk as usize)?.as_ref()?;

@@ -19,11 +19,11 @@ pub(crate) struct Apart {
     pub(crate) first: Vec<BarrierGroup>,
     /// Threads that passed a barrier in such a meeting.
     pub(crate) passed: Vec<BarrierGroup>,
-    /// Threads of the block were said to be out of step.
+    /// Whether threads of the block that are out of step were reported.
     pub(crate) told: bool,
     /// Part of a warp waits at an aligned barrier, the rest of it was elsewhere.
     pub(crate) part: Option<PartOfWarp>,
-    /// Such a part of a warp has been reported: later ones are not noted.
+    /// Whether such a part of a warp was reported: later ones are not recorded.
     pub(crate) part_told: bool,
 }
 

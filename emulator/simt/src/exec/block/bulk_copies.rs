@@ -39,13 +39,13 @@ pub(crate) struct BulkCopies {
     pub(crate) stores: VecDeque<Store>,
     /// Groups committed, by thread.
     pub(crate) committed: Vec<u32>,
-    /// A thread has executed `fence.proxy.async`.
+    /// Whether a thread has executed `fence.proxy.async`.
     pub(crate) fenced: bool,
     /// Words of shared memory that copies wrote, as bits; where mistakes are looked for.
     pub(crate) loaded: Vec<u64>,
     /// By piece of 16 bytes that a copy of a box wrote: the swizzle, the instruction, and the bytes.
     pub(crate) swizzles: HashMap<u32, (Swizzle, u32, [u8; PIECE])>,
-    /// Two loads to one place were under way at a time.
+    /// Whether two loads to one address were in flight at the same time.
     pub(crate) overlapped: bool,
     /// By barrier: the last phase in which loads were started, and their bytes.
     pub(crate) started: BTreeMap<u32, (u64, u64)>,
@@ -87,7 +87,7 @@ impl BulkCopies {
         newest_first.find(|(_, copy)| near(copy) && overlaps(copy)).map(|(barrier, copy)| (*barrier, copy))
     }
 
-    /// True where overlapping loads left shared memory undefined.
+    /// Returns whether overlapping loads left shared memory undefined.
     pub(crate) fn has_overlapped(&self) -> bool {
         self.overlapped
     }

@@ -21,7 +21,7 @@ impl Cluster {
         self.members.iter_mut().flatten().map(|block| &mut **block)
     }
 
-    /// True where a value that a block polled has changed.
+    /// Returns whether a value that a block polled has changed.
     pub(crate) fn changed(&mut self) -> bool {
         let others = self.members.iter().flatten();
         { others }.any(|block| block.live > 0 && block.poll_cache.changed())

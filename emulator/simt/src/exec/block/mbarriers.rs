@@ -1,56 +1,87 @@
-//! Mbarriers in shared memory of a block: phases, pending arrivals and bytes.
+//! The mbarriers of a block: phases, pending arrivals and bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::Waited;
+use crate::check::{BadBarrier, Waited};
+
+/// Most bytes that a phase can wait for.
+const MAX_BYTES: i64 = (1 << 20) - 1;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MbarrierState {
-    /// Arrivals of each phase, and those that the current one waits for.
+    /// Arrivals that each phase expects.
     pub(crate) arrivals: u32,
+    /// Arrivals that the current phase still waits for.
     pub(crate) pending: u32,
-    /// Bytes that the current phase waits for; negative when they came before they were expected.
+    /// Bytes that the current phase still waits for; negative when they arrived before they were expected.
     pub(crate) bytes: i64,
-    /// Phases that have ended.
+    /// Number of completed phases.
     pub(crate) phase: u64,
-    /// Bytes that came in the current phase, and in the one before.
-    pub(crate) came: u64,
-    pub(crate) brought: u64,
-    /// The warp that made it. `settled`: the block has met since; `published`: a fence has shown it to the copy unit.
-    pub(crate) maker: u32,
-    pub(crate) settled: bool,
-    pub(crate) published: bool,
+    /// Bytes that arrived in the current phase.
+    pub(crate) phase_bytes: u64,
+    /// Bytes that arrived in the phase before.
+    pub(crate) last_phase_bytes: u64,
+    /// The warp that initialised it.
+    pub(crate) init_warp: u32,
+    /// Whether a barrier of the block has completed since.
+    pub(crate) synced_since_init: bool,
+    /// Whether a fence has made it visible to the async proxy since.
+    pub(crate) fenced_to_async_proxy: bool,
 }
 
 impl MbarrierState {
-    /// Ends the phase if nothing is missing.
+    /// Completes the phase if all arrivals and bytes are in; returns whether it did.
     pub(crate) fn end_phase(&mut self) -> bool {
         let ends = self.pending == 0 && self.bytes == 0;
         if ends {
             self.phase += 1;
             self.pending = self.arrivals;
-            self.brought = std::mem::take(&mut self.came);
+            self.last_phase_bytes = std::mem::take(&mut self.phase_bytes);
         }
         ends
     }
 
-    pub(crate) fn bring(&mut self, bytes: u64) {
+    /// Returns what is wrong with `n` arrivals in the current phase; `bytes` are those that it waited for before.
+    pub(crate) fn refuse_arrivals(&self, n: u32, bytes: i64) -> Option<BadBarrier> {
+        let pending = self.pending;
+        let fits = (1..=pending).contains(&n);
+        (!fits).then_some(BadBarrier::TooManyArrivals { arrivals: n, pending, bytes, again: None })
+    }
+
+    /// Counts `n` arrivals of the current phase; `drop`: later phases expect them no more. The phase does not end yet.
+    pub(crate) fn arrive(&mut self, n: u32, drop: bool) {
+        self.pending -= n;
+        self.arrivals = self.arrivals.saturating_sub(if drop { n } else { 0 });
+    }
+
+    /// Makes the current phase expect more bytes (`expect_tx`); returns what is wrong with that.
+    pub(crate) fn expect_bytes(&mut self, bytes: u32) -> Option<BadBarrier> {
+        let sum = self.bytes + i64::from(bytes);
+        if sum > MAX_BYTES {
+            return Some(BadBarrier::TooManyBytes(sum as u64));
+        }
+        self.bytes = sum;
+        None
+    }
+
+    /// Records that bytes of a copy have arrived (`complete_tx`).
+    pub(crate) fn complete_bytes(&mut self, bytes: u64) {
         self.bytes -= bytes as i64;
-        self.came += bytes;
+        self.phase_bytes += bytes;
     }
 }
 
-/// The barriers of a block, by their offsets in shared memory.
+/// The mbarriers of a block, by their offsets in shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Mbarriers {
     pub(crate) states: BTreeMap<u32, MbarrierState>,
-    /// The last successful waits, by barrier and thread; where mistakes are looked for.
+    /// The last successful waits, by mbarrier and thread; in checked launches.
     pub(crate) waited: BTreeMap<(u32, u32), Waited>,
-    /// Threads that have arrived, by barrier.
+    /// Threads that have arrived, by mbarrier.
     pub(crate) arrived: BTreeMap<u32, BTreeSet<u32>>,
-    /// The barrier for which a thread waited last.
+    /// The mbarrier for which a thread waited last.
     pub(crate) last: BTreeMap<u32, u32>,
-    /// A barrier was misused: its behaviour is not defined any more.
+    /// Whether an mbarrier was misused: its behaviour is not defined any more.
     pub(crate) misused: bool,
 }
 
@@ -63,17 +94,17 @@ impl Mbarriers {
         self.misused = false;
     }
 
-    /// A fence makes the barriers visible that were made.
-    pub(crate) fn publish(&mut self) {
+    /// Records a fence that makes all mbarriers visible to the async proxy.
+    pub(crate) fn note_proxy_fence(&mut self) {
         for state in self.states.values_mut() {
-            state.published = true;
+            state.fenced_to_async_proxy = true;
         }
     }
 
-    /// Threads of the block have met.
-    pub(crate) fn settle(&mut self) {
+    /// Records that a barrier of the block has completed.
+    pub(crate) fn note_barrier(&mut self) {
         for state in self.states.values_mut() {
-            state.settled = true;
+            state.synced_since_init = true;
         }
     }
 }

@@ -12,7 +12,7 @@ const MAX_PLACES: usize = 128;
 pub(crate) struct PollCache {
     /// Host address, bytes and value of each polled place.
     places: Vec<(*const u8, u8, u64)>,
-    /// True where the block polled something that is not in `places`: a clock, or too many places.
+    /// Whether the block polled something that is not in `places`: a clock, or too many places.
     more: bool,
 }
 
@@ -44,7 +44,7 @@ impl PollCache {
         }
     }
 
-    /// True where the block may find another value than the last time.
+    /// Returns whether the block may find another value than the last time.
     pub(crate) fn changed(&self) -> bool {
         // SAFETY: `note` was given these places by a block of this launch, which lasts.
         let differs =

@@ -79,7 +79,7 @@ impl Origin {
         Self { load: reader.min(NOWHERE - 1), cause: (reader, u64::MAX), ..Self::NONE }
     }
 
-    /// True for a register that nothing has set, rather than unwritten memory.
+    /// Returns whether it is a register that nothing has set, rather than unwritten memory.
     pub(crate) fn is_register(&self) -> bool {
         self.bytes == 0
     }
@@ -120,7 +120,7 @@ impl Shadow {
         }
     }
 
-    /// True where all registers are defined.
+    /// Returns whether all registers are defined.
     #[inline(always)]
     pub(crate) fn is_clean(&self) -> bool {
         self.live == 0
@@ -200,9 +200,15 @@ impl Shadow {
         trace.origins[lane] = origins;
     }
 
-    /// Sets the undefined bits of the lanes `on`, the result of an operation.
-    pub(crate) fn put(&mut self, spot: ShadowIndex, on: u32, undefined: &[u64; 32], origins: &[Origins; 32]) {
-        for lane in bits(on) {
+    /// Sets the undefined bits of the `active` lanes, the result of an operation.
+    pub(crate) fn put(
+        &mut self,
+        spot: ShadowIndex,
+        active: u32,
+        undefined: &[u64; 32],
+        origins: &[Origins; 32],
+    ) {
+        for lane in bits(active) {
             self.undefine(spot, lane, undefined[lane], origins[lane]);
         }
     }

@@ -28,7 +28,7 @@ pub(crate) const MAX_CARRIED: usize = 1 << 16;
 pub(crate) struct Carried {
     /// Origins by the number of a four-byte word.
     pub(crate) origins: HashMap<u64, Origin>,
-    /// A word was left out, because [`MAX_CARRIED`] were known.
+    /// Whether a word was left out, because [`MAX_CARRIED`] were known.
     pub(crate) full: bool,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct WarpProgress {
     pub(crate) committed: u32,
     /// Groups that its last wait left under way, plus one; 0: it has not waited.
     pub(crate) left: u32,
-    /// The warp has executed `wgmma.fence`.
+    /// Whether the warp has executed `wgmma.fence`.
     pub(crate) fenced: bool,
     /// Uses of registers of products below this number have been reported.
     pub(crate) told: u64,
@@ -47,7 +47,7 @@ pub(crate) struct WarpProgress {
 #[derive(Debug, Default)]
 pub(crate) struct PendingProduct {
     pub(crate) parts: [Option<WarpPart>; WARPS as usize],
-    /// A warp has waited for it.
+    /// Whether a warp has waited for it.
     pub(crate) complete: bool,
 }
 
@@ -55,12 +55,12 @@ pub(crate) struct PendingProduct {
 #[derive(Debug)]
 pub(crate) struct WarpPart {
     pub(crate) pc: u32,
-    pub(crate) on: u32,
+    pub(crate) active: u32,
     pub(crate) group: u32,
     /// Descriptors of A and B; that of A is 0 where A is in registers.
     pub(crate) descriptors: [u64; 2],
     pub(crate) a: Option<Box<[[u32; 32]; 4]>>,
-    /// The sums are added to what the registers hold.
+    /// Whether the product is added to what the accumulators hold.
     pub(crate) adds: bool,
     /// Lines that have got another use meanwhile.
     pub(crate) lost: Vec<u32>,
@@ -75,7 +75,7 @@ impl Warpgroups {
         self.last.clear();
     }
 
-    /// Products of a warp are under way.
+    /// Returns whether products of a warp are in flight.
     pub(crate) fn is_in_flight(&self, warp: u32) -> bool {
         let group = self.groups.get((warp / WARPS) as usize);
         group.is_some_and(|group| {

@@ -16,9 +16,9 @@ impl Worker<'_> {
 
     /// Puts away what is undefined in registers that a caller goes on with. They are free for what it calls.
     #[cold]
-    pub(in crate::exec) fn keep_undefined(&mut self, base: u32, registers: &Kept, on: u32) {
+    pub(in crate::exec) fn keep_undefined(&mut self, base: u32, registers: &Kept, active: u32) {
         for spot in self.spots(registers) {
-            let lanes = self.checks.shadow.lanes(spot) & on;
+            let lanes = self.checks.shadow.lanes(spot) & active;
             for lane in bits(lanes) {
                 let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
                 let kept = &mut self.block.kept_undefined.0;
@@ -33,14 +33,14 @@ impl Worker<'_> {
     }
 
     /// A caller goes on: its registers are as undefined as they were.
-    pub(in crate::exec) fn restore_undefined(&mut self, base: u32, registers: &Kept, on: u32) {
+    pub(in crate::exec) fn restore_undefined(&mut self, base: u32, registers: &Kept, active: u32) {
         if !self.checks.shadow.is_clean() {
-            self.define_all(registers, on);
+            self.define_all(registers, active);
         }
         if self.block.kept_undefined.0.is_empty() {
             return;
         }
-        for lane in bits(on) {
+        for lane in bits(active) {
             let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
             for (spot, undefined, origins) in self.block.kept_undefined.0.remove(&key).unwrap_or_default() {
                 self.checks.shadow.undefine(spot, lane, undefined, origins);
@@ -50,9 +50,9 @@ impl Worker<'_> {
 
     /// The registers are defined from now on.
     #[cold]
-    pub(in crate::exec) fn define_all(&mut self, registers: &Kept, on: u32) {
+    pub(in crate::exec) fn define_all(&mut self, registers: &Kept, active: u32) {
         for spot in self.spots(registers) {
-            self.checks.shadow.define(spot, on);
+            self.checks.shadow.define(spot, active);
         }
     }
 

@@ -18,11 +18,12 @@ pub(in crate::exec) type Holes = Vec<(usize, u32, Origin)>;
 impl Worker<'_> {
     /// A product: an undefined element of A reaches a row of D, one of B a column.
     #[cold]
-    pub(in crate::exec) fn follow_mma(&mut self, mma: &Mma, pc: u32, on: u32) {
+    pub(in crate::exec) fn follow_mma(&mut self, mma: &Mma, pc: u32, active: u32) {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let [n_a, n_b, n_d] = mma.form.registers();
-        let lanes =
-            |src: &i32| self.checks.shadow.source(*src).map_or(0, |spot| self.checks.shadow.lanes(spot) & on);
+        let lanes = |src: &i32| {
+            self.checks.shadow.source(*src).map_or(0, |spot| self.checks.shadow.lanes(spot) & active)
+        };
         let (a, b): (Vec<u32>, Vec<u32>) =
             (mma.a[..n_a].iter().map(lanes).collect(), mma.b[..n_b].iter().map(lanes).collect());
         let mut results = Vec::with_capacity(n_d);
@@ -50,7 +51,7 @@ impl Worker<'_> {
         }
         for (&dst, result) in mma.d.iter().zip(results) {
             let spot = self.checks.shadow.line(dst as u32);
-            for lane in bits(on) {
+            for lane in bits(active) {
                 let (undefined, origins) = result[lane];
                 self.checks.shadow.undefine(spot, lane, undefined, origins);
             }
@@ -59,21 +60,21 @@ impl Worker<'_> {
 
     /// `ldmatrix` has read rows, perhaps bytes that nothing wrote.
     #[inline]
-    pub(in crate::exec) fn follow_matrices(&mut self, access: &MatrixAccess, pc: u32, on: u32) {
+    pub(in crate::exec) fn follow_matrices(&mut self, access: &MatrixAccess, pc: u32, active: u32) {
         if self.checks.fresh.lanes != 0 || !self.checks.shadow.is_clean() {
-            self.follow_fresh_matrices(access, pc, on);
+            self.follow_fresh_matrices(access, pc, active);
         }
     }
 
     #[cold]
-    fn follow_fresh_matrices(&mut self, access: &MatrixAccess, pc: u32, on: u32) {
+    fn follow_fresh_matrices(&mut self, access: &MatrixAccess, pc: u32, active: u32) {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let fresh = std::mem::take(&mut self.checks.fresh.lanes);
         let fresh = fresh & !self.report_in_flight(fresh, 16, instr);
         for (matrix, &dst) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let spot = self.checks.shadow.line(dst as u32);
-            self.checks.shadow.define(spot, on);
-            for lane in bits(on) {
+            self.checks.shadow.define(spot, active);
+            for lane in bits(active) {
                 let (mut undefined, mut origins) = (0, Origins::NONE);
                 for (half, (row, column)) in elements(lane, access.transposed).into_iter().enumerate() {
                     let row = (8 * matrix + row) & 31;
@@ -100,13 +101,13 @@ impl Worker<'_> {
         &mut self,
         access: &MatrixAccess,
         pc: u32,
-        on: u32,
+        active: u32,
     ) -> Holes {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let mut holes: Holes = Vec::new();
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let Some(spot) = self.checks.shadow.source(src) else { continue };
-            let lanes = self.checks.shadow.lanes(spot) & on;
+            let lanes = self.checks.shadow.lanes(spot) & active;
             let computed = bits(lanes)
                 .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
                 .fold(0, |mask, lane| mask | 1 << lane);
@@ -152,7 +153,7 @@ impl Worker<'_> {
 
     /// `movmatrix`: elements change their lanes.
     #[cold]
-    pub(in crate::exec) fn follow_moved_matrix(&mut self, dst: u32, src: i32, on: u32) {
+    pub(in crate::exec) fn follow_moved_matrix(&mut self, dst: u32, src: i32, active: u32) {
         let source = self.checks.shadow.source(src);
         let moved: [(u64, Origins); 32] = std::array::from_fn(|lane| {
             let (mut undefined, mut origins) = (0, Origins::NONE);
@@ -168,7 +169,7 @@ impl Worker<'_> {
             (undefined, origins)
         });
         let spot = self.checks.shadow.line(dst);
-        for lane in bits(on) {
+        for lane in bits(active) {
             let (undefined, origins) = moved[lane];
             self.checks.shadow.undefine(spot, lane, undefined, origins);
         }

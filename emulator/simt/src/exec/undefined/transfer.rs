@@ -50,7 +50,7 @@ impl Bench {
     }
 
     /// The operation's result for other sources.
-    fn eval(&mut self, sources: &Values, on: u32) -> [u64; 32] {
+    fn eval(&mut self, sources: &Values, active: u32) -> [u64; 32] {
         for (i, &class) in self.shape.srcs.iter().enumerate().take(4) {
             match class {
                 Class::Pred => {
@@ -76,7 +76,7 @@ impl Bench {
         // SAFETY: the operands are those of the bench, all in range and disjoint: sources from 2, the result at 0.
         // Decode chose a function that this CPU can run. What a function finds in `src[3]` beyond its sources is no
         // operand.
-        unsafe { (self.run)(&mut lanes, &self.args, on) };
+        unsafe { (self.run)(&mut lanes, &self.args, active) };
         std::array::from_fn(|lane| match self.shape.dst {
             Class::Pred => u64::from(self.preds[0] >> lane & 1),
             Class::Bits32 => u64::from(self.regs[0].0[lane]),
@@ -97,19 +97,19 @@ pub(super) fn all_bits(class: Class) -> u64 {
     }
 }
 
-/// The undefined bits of an operation's result for the lanes `on`.
-pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, on: u32) -> AluResult {
+/// The undefined bits of an operation's result for the `active` lanes.
+pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, active: u32) -> AluResult {
     let n = shape.srcs.len().min(4);
     let mut bench = Bench::new(run, args, shape);
-    let mut result = AluResult { undefined: [0; 32], computed: on, from: [0; 4] };
+    let mut result = AluResult { undefined: [0; 32], computed: active, from: [0; 4] };
     for (from, undefined) in result.from.iter_mut().zip(&sources.undefined) {
-        *from = bits(on).filter(|&lane| undefined[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
+        *from = bits(active).filter(|&lane| undefined[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
     }
     let any = |lane: usize| sources.undefined[..n].iter().fold(0, |all, s| all | s[lane]);
     let all = all_bits(shape.dst);
     match shape.flow {
         Flow::Mixed => {
-            for lane in bits(on).filter(|&lane| any(lane) != 0) {
+            for lane in bits(active).filter(|&lane| any(lane) != 0) {
                 result.undefined[lane] = all;
             }
         }
@@ -123,15 +123,15 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources
             let sure = result.from;
             for i in (0..n).filter(|&i| is_data(i) && sure[i] != 0) {
                 inputs[i] = sources.undefined[i];
-                let moved = bench.eval(&inputs, on);
+                let moved = bench.eval(&inputs, active);
                 inputs[i] = [0; 32];
-                for lane in bits(on) {
+                for lane in bits(active) {
                     result.undefined[lane] |= moved[lane];
                     result.from[i] &= !(u32::from(moved[lane] == 0) << lane);
                 }
             }
             result.computed = 0;
-            for lane in bits(on) {
+            for lane in bits(active) {
                 let steers = || (0..n).filter(|&i| !is_data(i));
                 if steers().any(|i| sources.undefined[i][lane] != 0) {
                     result.undefined[lane] = all;
@@ -144,9 +144,9 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources
                 }
             }
         }
-        Flow::Bitwise => bitwise(&mut bench, sources, on, &mut result),
+        Flow::Bitwise => bitwise(&mut bench, sources, active, &mut result),
         Flow::Upward => {
-            for lane in bits(on) {
+            for lane in bits(active) {
                 let of = |i: usize| match shape.srcs[i] {
                     // A carry into the lowest bit.
                     Class::Pred if sources.undefined[i][lane] != 0 => 0,
@@ -157,26 +157,26 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources
             }
         }
         Flow::Halves => {
-            for lane in bits(on) {
+            for lane in bits(active) {
                 for half in [0xFFFF, 0xFFFF_0000] {
                     result.undefined[lane] |= if any(lane) & half != 0 { half } else { 0 };
                 }
             }
         }
-        Flow::Compared(ordering) => compared(&mut bench, sources, on, ordering, &mut result),
+        Flow::Compared(ordering) => compared(&mut bench, sources, active, ordering, &mut result),
     }
     for lane in 0..32 {
-        result.undefined[lane] &= if on >> lane & 1 == 1 { all } else { 0 };
+        result.undefined[lane] &= if active >> lane & 1 == 1 { all } else { 0 };
     }
     result
 }
 
 /// Tries all ways in which each source's undefined bits are all 0 or all 1: enough where bits do not mix.
-fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut AluResult) {
+fn bitwise(bench: &mut Bench, sources: &Sources, active: u32, result: &mut AluResult) {
     let n = bench.shape.srcs.len().min(4);
     // Registers that have undefined bits, each once.
     let mut unsure: Vec<usize> = (0..n)
-        .filter(|&i| bits(on).any(|lane| sources.undefined[i][lane] != 0))
+        .filter(|&i| bits(active).any(|lane| sources.undefined[i][lane] != 0))
         .map(|i| sources.same[i])
         .collect();
     unsure.sort_unstable();
@@ -192,18 +192,18 @@ fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut AluResult
                 *value = if ones { *value | undefined } else { *value & !undefined };
             }
         }
-        bench.eval(&inputs, on)
+        bench.eval(&inputs, active)
     };
     let zeros = outcome(bench, 0);
     let mut ones = zeros;
     for ways in 1..1usize << unsure.len() {
         ones = outcome(bench, ways);
-        for lane in bits(on) {
+        for lane in bits(active) {
             result.undefined[lane] |= ones[lane] ^ zeros[lane];
         }
     }
     result.computed = 0;
-    for lane in bits(on) {
+    for lane in bits(active) {
         // Bits that one register alone leaves open, and that are what that register has there.
         let (mut once, mut twice) = (0, 0);
         for &i in &unsure {
@@ -220,7 +220,7 @@ fn bitwise(bench: &mut Bench, sources: &Sources, on: u32, result: &mut AluResult
 }
 
 /// Tries values that the first two sources could have and that compare differently.
-fn compared(bench: &mut Bench, sources: &Sources, on: u32, ordering: Ordering, result: &mut AluResult) {
+fn compared(bench: &mut Bench, sources: &Sources, active: u32, ordering: Ordering, result: &mut AluResult) {
     let n = bench.shape.srcs.len().min(4);
     let undefined = |i: usize, lane: usize| sources.undefined[i][lane];
     // Lowest and highest value of an integer.
@@ -263,7 +263,7 @@ fn compared(bench: &mut Bench, sources: &Sources, on: u32, ordering: Ordering, r
         // Without further sources, both are the same.
         for &combined in if n > 2 { &[false, true][..] } else { &[false] } {
             let mut inputs = sources.values;
-            for lane in bits(on) {
+            for lane in bits(active) {
                 let [a, b] = pair(sample, lane);
                 (inputs[0][lane], inputs[1][lane]) = (a, b);
                 for (i, input) in inputs.iter_mut().enumerate().take(n).skip(2) {
@@ -272,9 +272,9 @@ fn compared(bench: &mut Bench, sources: &Sources, on: u32, ordering: Ordering, r
                     }
                 }
             }
-            let outcome = bench.eval(&inputs, on);
+            let outcome = bench.eval(&inputs, active);
             let first = first.get_or_insert(outcome);
-            for lane in bits(on) {
+            for lane in bits(active) {
                 result.undefined[lane] |= outcome[lane] ^ first[lane];
             }
         }

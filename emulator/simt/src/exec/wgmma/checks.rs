@@ -42,13 +42,13 @@ impl Worker<'_> {
         &mut self,
         wgmma: &Wgmma,
         pc: u32,
-        on: u32,
+        active: u32,
         descriptors: [u64; 2],
         adds: bool,
     ) -> [FactorBytes; 2] {
-        let away = self.warp.live & !on;
+        let away = self.warp.live & !active;
         if away != 0 {
-            self.report_wgmma(pc, on, BadWgmma::Apart { missing: away });
+            self.report_wgmma(pc, active, BadWgmma::Apart { missing: away });
         }
         let registers = [
             Some(wgmma.b),
@@ -58,14 +58,14 @@ impl Worker<'_> {
             },
         ];
         for (which, register) in registers.into_iter().flatten().zip([1, 0]).map(|(r, w)| (w, r)) {
-            let values = bits(on).map(|lane| self.u64_at(register, lane));
+            let values = bits(active).map(|lane| self.u64_at(register, lane));
             if let Some(other) = values.into_iter().find(|value| *value != descriptors[which]) {
                 let problem = BadWgmma::Differs {
                     which: NAMES[which],
                     warp: self.warp.index,
                     values: [descriptors[which], other],
                 };
-                self.report_wgmma(pc, on, problem);
+                self.report_wgmma(pc, active, problem);
             }
         }
         let mut seen = [FactorBytes::new(), FactorBytes::new()];
@@ -74,19 +74,20 @@ impl Worker<'_> {
             if which == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
                 continue;
             }
-            if self.has_rank_in_leading(wgmma, which, descriptors[which], pc, on) {
+            if self.has_rank_in_leading(wgmma, which, descriptors[which], pc, active) {
                 continue;
             }
             let pieces = self.pieces(wgmma, which, descriptors[which]);
             let swizzle = Descriptor::decode(descriptors[which]).swizzle;
             let start = Descriptor::decode(descriptors[which]).start;
-            if self.leaves_its_array(&pieces, start, which, pc, on) {
+            if self.leaves_its_array(&pieces, start, which, pc, active) {
                 continue;
             }
-            if !self.has_swizzle(&pieces, swizzle, which, pc, on) {
+            if !self.has_swizzle(&pieces, swizzle, which, pc, active) {
                 continue;
             }
-            if self.reads_too_early(&pieces, warpgroup::element_bytes(wgmma.kinds[which]) as u32, pc, on) {
+            if self.reads_too_early(&pieces, warpgroup::element_bytes(wgmma.kinds[which]) as u32, pc, active)
+            {
                 continue;
             }
             unwritten[which] = self.unwritten_lines(&pieces, wgmma.transposed[which]);
@@ -100,21 +101,21 @@ impl Worker<'_> {
             }
             if let Some(address) = self.block.bulk.unfenced(&pieces) {
                 let address = address.into();
-                self.record_mistake(pc, Code::Proxy, on, Details::Proxy { address });
+                self.record_mistake(pc, Code::Proxy, active, Details::Proxy { address });
             }
             self.touch_pieces(&pieces, pc);
             let shared = self.shared_bytes_now();
             seen[which] = pieces.iter().map(|&at| (at, shared.piece(at))).collect();
         }
-        self.follow_wgmma(wgmma, pc, on, adds, &unwritten);
+        self.follow_wgmma(wgmma, pc, active, adds, &unwritten);
         let warp = self.warp.index;
         if let Some(races) = &mut self.checks.shared_races {
-            races.arrive(HANDOVER + warp / WARPS, warp);
+            races.arrive_at_mbarrier(HANDOVER + warp / WARPS, warp);
         }
         seen
     }
 
-    /// True where the rank of the block that runs has got into the leading dimension's offset, by an address whose
+    /// Returns whether the rank of the block that runs has got into the leading dimension's offset, by an address whose
     /// upper bits were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0
     /// shows it, which has no such bits; it may be the last to come to the product.
     fn has_rank_in_leading(
@@ -123,7 +124,7 @@ impl Worker<'_> {
         which: usize,
         descriptor: u64,
         pc: u32,
-        on: u32,
+        active: u32,
     ) -> bool {
         if self.job.cluster_blocks == 1 {
             return false;
@@ -150,32 +151,32 @@ impl Worker<'_> {
             return false;
         }
         let which = NAMES[which];
-        self.report_wgmma(pc, on, BadWgmma::Rank { which, rank, leading });
+        self.report_wgmma(pc, active, BadWgmma::Rank { which, rank, leading });
         rank == self.block.rank
     }
 
-    pub(super) fn report_wgmma(&mut self, pc: u32, on: u32, problem: BadWgmma) {
-        self.record_mistake(pc, Code::Wgmma, on, Details::Wgmma { problem });
+    pub(super) fn report_wgmma(&mut self, pc: u32, active: u32, problem: BadWgmma) {
+        self.record_mistake(pc, Code::Wgmma, active, Details::Wgmma { problem });
         if matches!(problem, BadWgmma::Outside { .. }) {
             // The product reads memory of others, whose copies overwrite it: later mistakes may follow from that.
-            self.out_of_order();
+            self.note_misuse();
         }
     }
 
-    /// True where pieces lie outside of the array in which the factor starts.
-    fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, on: u32) -> bool {
+    /// Returns whether pieces lie outside of the array in which the factor starts.
+    fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, active: u32) -> bool {
         let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
         let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
         if let Some(&address) = outside {
             let problem = BadWgmma::Outside { which: NAMES[which], start, address, array: (from, to) };
-            self.report_wgmma(pc, on, problem);
+            self.report_wgmma(pc, active, problem);
         }
         outside.is_some()
     }
 
-    /// True where a copy to one of the pieces is under way. `element`: bytes of one element.
-    fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, on: u32) -> bool {
-        let lane = on.trailing_zeros() as usize;
+    /// Returns whether a copy to one of the pieces is under way. `element`: bytes of one element.
+    fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, active: u32) -> bool {
+        let lane = active.trailing_zeros() as usize;
         let found = pieces.iter().find_map(|&at| {
             if self.block.shared_written.all(at as usize, PIECE as usize) {
                 return None;
@@ -186,7 +187,7 @@ impl Worker<'_> {
         });
         let Some((address, copy)) = found else { return false };
         if copy.phase.is_some() {
-            self.out_of_order();
+            self.note_misuse();
         }
         let instr = self.job.kernel.ops[pc as usize].instr;
         let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address.into(), element);
@@ -200,7 +201,7 @@ impl Worker<'_> {
             fresh: None,
         };
         if !self.block.bulk.has_overlapped() {
-            self.record_mistake(pc, Code::Uninitialised, on, details);
+            self.record_mistake(pc, Code::Uninitialised, active, details);
         }
         true
     }
@@ -222,8 +223,8 @@ impl Worker<'_> {
         }
     }
 
-    /// True where copies of boxes wrote the pieces with the descriptor's swizzle.
-    fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, on: u32) -> bool {
+    /// Returns whether copies of boxes wrote the pieces with the descriptor's swizzle.
+    fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, active: u32) -> bool {
         let shared = self.shared_bytes_now();
         let other = pieces.iter().find_map(|&at| {
             let (copy, by) = self.block.bulk.swizzle_of(at, &shared.piece(at))?;
@@ -231,7 +232,7 @@ impl Worker<'_> {
         });
         if let Some((address, copy, by)) = other {
             let problem = BadWgmma::Swizzle { which: NAMES[which], address, copy, by, descriptor: swizzle };
-            self.report_wgmma(pc, on, problem);
+            self.report_wgmma(pc, active, problem);
         }
         other.is_none()
     }
@@ -280,34 +281,34 @@ impl Worker<'_> {
     pub(super) fn hand_over(&mut self, waits: u64) {
         let warp = self.warp.index;
         if let Some(races) = &mut self.checks.shared_races {
-            races.phase(HANDOVER + warp / WARPS, waits, Some(warp));
+            races.set_mbarrier_phase(HANDOVER + warp / WARPS, waits, Some(warp));
         }
     }
 
     /// Reports a factor in shared memory that has changed since the product was issued.
-    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, on: u32) {
+    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, active: u32) {
         // A copy that came too late or too early was reported, and that changes its place.
-        if self.has_gone_wrong() {
+        if self.was_misused() {
             return;
         }
         let shared = self.shared_bytes_now();
         let changed = seen.iter().find(|(at, bytes)| shared.piece(*at) != *bytes);
         if let Some(&(address, _)) = changed {
             let problem = BadWgmma::Changed { which: NAMES[which], address, by: None };
-            self.report_wgmma(pc, on, problem);
+            self.report_wgmma(pc, active, problem);
         }
     }
 
     /// Checks a product against the warp's past and the other warps' parts. True if one of these has the same B.
-    pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, on: u32, descriptors: [u64; 2]) -> bool {
+    pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, active: u32, descriptors: [u64; 2]) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         if !std::mem::replace(&mut group.warps[own].fenced, true) {
             group.written[own].clear();
-            self.report_wgmma(pc, on, BadWgmma::NoFence);
+            self.report_wgmma(pc, active, BadWgmma::NoFence);
         }
-        self.check_fence_behind_writes(wgmma, pc, on);
+        self.check_fence_behind_writes(wgmma, pc, active);
         let group = self.block.warpgroups.of(warp);
         let place = group.place(group.warps[own].issued);
         let others = { group.products.get(place).into_iter() }
@@ -321,19 +322,19 @@ impl Worker<'_> {
         if let Some((which, descriptor)) = differs {
             let problem =
                 BadWgmma::Differs { which: NAMES[which], warp, values: [descriptor, descriptors[which]] };
-            self.report_wgmma(pc, on, problem);
+            self.report_wgmma(pc, active, problem);
         }
         // Sums of a product under way that this one takes as a factor.
         if let WgmmaA::Registers(a) = &wgmma.a
             && let Some((number, _)) = self.in_flight_of(|touched, _| a.contains(&(touched as i32)), false)
         {
-            self.report_in_flight_use(number, pc, on, false, false);
+            self.report_in_flight_use(number, pc, active, false, false);
         }
         same_b
     }
 
     /// Registers of the product were written since the warp's last `wgmma.fence`.
-    fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, on: u32) {
+    fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, active: u32) {
         let warp = self.warp.index;
         let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
         if written.is_empty() {
@@ -349,7 +350,7 @@ impl Worker<'_> {
         // Further writes before the next fence are the same mistake.
         written.clear();
         if let Some((by, factor)) = found {
-            self.report_wgmma(pc, on, BadWgmma::WrittenBehindFence { by, factor });
+            self.report_wgmma(pc, active, BadWgmma::WrittenBehindFence { by, factor });
         }
     }
 
@@ -396,7 +397,14 @@ impl Worker<'_> {
     }
 
     /// Reports the use of a register of a product under way, but for moves, which compilers add.
-    pub(super) fn report_in_flight_use(&mut self, number: u64, pc: u32, on: u32, writes: bool, factor: bool) {
+    pub(super) fn report_in_flight_use(
+        &mut self,
+        number: u64,
+        pc: u32,
+        active: u32,
+        writes: bool,
+        factor: bool,
+    ) {
         let kernel = self.job.kernel;
         let instr = kernel.ops[pc as usize].instr;
         if !writes && kernel.instrs[instr as usize].mnemonic().starts_with("mov") {
@@ -418,10 +426,10 @@ impl Worker<'_> {
             behind: committed.checked_sub(part.group + 1),
             left: left.checked_sub(1),
         };
-        self.report_wgmma(pc, on, problem);
+        self.report_wgmma(pc, active, problem);
     }
 
-    /// A bulk copy starts to write what a product under way reads. Returns true if that was reported: where its thread
+    /// A bulk copy starts to write what a product under way reads. Returns whether that was reported: where its thread
     /// has waited for an arrival behind the product, which was not waited for. Elsewhere it is a race like others.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
@@ -448,7 +456,8 @@ impl Worker<'_> {
                     if overlaps {
                         found = found.or(Some((part.pc, which, at)));
                         let races = self.checks.shared_races.as_ref();
-                        in_order |= races.is_some_and(|races| races.knows_of_read(at, PIECE, copier, warp));
+                        in_order |=
+                            races.is_some_and(|races| races.is_ordered_after_reads(at, PIECE, copier, warp));
                     }
                 }
             }
@@ -463,7 +472,7 @@ impl Worker<'_> {
     pub(in crate::exec) fn stuck_warpgroup(&mut self) -> bool {
         let waits = |warp: &super::super::block::Warp| {
             let mut fibers = warp.fibers.iter();
-            fibers.find(|f| f.state == FiberState::Warpgroup).map(|f| (f.at, f.lanes()))
+            fibers.find(|f| f.state == FiberState::Warpgroup).map(|f| (f.wait_instr, f.lanes()))
         };
         let found = self.block.warps.iter().enumerate().find_map(|(at, warp)| Some((at, waits(warp)?)));
         let Some((warp, (_, lanes))) = found else { return false };
@@ -500,7 +509,7 @@ impl Worker<'_> {
 /// The bits of a descriptor that are the leading dimension's offset.
 const LEADING: u64 = 0x3fff << 16;
 
-/// True where two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of its
+/// Returns whether two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of its
 /// block included, was divided by 16 and added to one of them.
 fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
     let rank = u64::from(rank) << RANK_SHIFT >> PIECE.ilog2();

@@ -113,7 +113,7 @@ impl Worker<'_> {
             }
         };
         for pair in 0..pairs {
-            for lane in bits(part.on) {
+            for lane in bits(part.active) {
                 let (row, column) = warpgroup::accumulator(lane, pair);
                 let at = row * n + column;
                 match wgmma.sum {

@@ -1,11 +1,11 @@
-//! The order that barriers in shared memory make, and that barriers of part of a block make.
+//! Vector clocks of the warps of a block: the order that mbarriers make, and barriers of some threads of a block.
 //!
-//! Each warp counts the times at which it handed something over, and knows such times of the others: it learns them from
-//! a barrier that it passes, where they had arrived before. An access comes behind one of another warp if the time of that
-//! is known. Bulk copies count as one more party, which arrives at a barrier with its bytes.
+//! A warp's own time advances with each release: an arrival, or a strong store. It learns the times of other warps where
+//! it acquires: from a barrier at which they had arrived, or by a strong load. An access comes after one of another warp
+//! if the warp knows the time of that. Bulk copies count as one more party, which arrives at an mbarrier with its bytes.
 //!
-//! Used for kernels with barriers in shared memory. Orders are taken for granted rather than missed: a warp knows what one
-//! of its lanes knows, and whoever reads a flag knows all that was left at any flag.
+//! Used for kernels with mbarriers. Order is assumed rather than missed: a warp knows what one of its lanes knows, and a
+//! strong load acquires from all strong stores, whatever their address.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, R
 use crate::program::{BARRIERS, Kernel, MemSpace, OpKind};
 
 const WARPS: usize = 32;
-/// The party that bulk copies are.
+/// Index of the party that stands for bulk copies.
 const COPIES: usize = WARPS;
-/// Units of shared memory that are watched.
+/// Units of shared memory that are followed.
 const MAX_UNITS: u64 = 1 << 18;
-/// Pairs of places that are reported of a block.
-const MAX_FOUND: usize = 64;
-/// Times after which all is forgotten.
+/// Most pairs of places that are reported of a block.
+const MAX_RACES: usize = 64;
+/// Time after which the next block starts with new clocks.
 const LAST: u32 = u32::MAX / 2;
 
 /// Known times of all parties.
@@ -46,12 +46,14 @@ struct Cell {
     read_thread: u32,
 }
 
-/// A barrier in shared memory.
+/// An mbarrier.
 #[derive(Debug, Clone)]
 struct Phase {
-    /// Knowledge of the threads that have arrived in the current phase, and in those that have ended.
+    /// What the threads that have arrived in the current phase know.
     pending: Clock,
+    /// What those of the completed phases knew.
     ended: Clock,
+    /// Number of completed phases.
     number: u64,
 }
 
@@ -65,24 +67,28 @@ struct PhaseRace {
 
 /// The state of one worker.
 #[derive(Debug)]
-pub(super) struct Phases {
+pub(super) struct WarpClocks {
+    /// Bytes of a unit, as a power of two.
     shift: u32,
     block: u64,
     clocks: Box<[Clock; WARPS]>,
-    /// Copies that were done.
+    /// Number of completed bulk copies: the time of their party.
     copies: u32,
-    barriers: BTreeMap<u32, Phase>,
-    met: Box<[Clock; BARRIERS as usize]>,
+    /// By offset.
+    mbarriers: BTreeMap<u32, Phase>,
+    /// By barrier: what the threads that have arrived know.
+    barriers: Box<[Clock; BARRIERS as usize]>,
+    /// What was known at any strong store or atomic.
     flags: Clock,
     cells: Vec<Cell>,
-    /// When each warp read a unit last.
+    /// By unit: the time at which each warp read it last.
     reads: Vec<[u32; WARPS]>,
     /// By the two instructions and the warp of the second.
-    found: BTreeMap<(u32, u32, u32), PhaseRace>,
+    races: BTreeMap<(u32, u32, u32), PhaseRace>,
 }
 
-impl Phases {
-    /// `None` for kernels without such barriers.
+impl WarpClocks {
+    /// Creates the state; `None` for kernels without mbarriers.
     pub(super) fn new(kernel: &Kernel, shift: u32) -> Option<Box<Self>> {
         let used = |op: &crate::program::Op| matches!(op.kind, OpKind::Mbarrier(_));
         let new = || {
@@ -91,23 +97,23 @@ impl Phases {
                 block: 0,
                 clocks: Box::new([[0; WARPS + 1]; WARPS]),
                 copies: 0,
-                barriers: BTreeMap::new(),
-                met: Box::new([[0; WARPS + 1]; BARRIERS as usize]),
+                mbarriers: BTreeMap::new(),
+                barriers: Box::new([[0; WARPS + 1]; BARRIERS as usize]),
                 flags: [0; WARPS + 1],
                 cells: Vec::new(),
                 reads: Vec::new(),
-                found: BTreeMap::new(),
+                races: BTreeMap::new(),
             })
         };
         kernel.ops.iter().any(used).then(new)
     }
 
-    /// Another block, or one that goes on: all that was before is known to all.
+    /// Begins or resumes a block: all that was before is known to all warps.
     pub(super) fn begin_block(&mut self, block: u64) {
         self.block = block;
-        self.meet_all();
-        self.barriers.clear();
-        *self.met = [[0; WARPS + 1]; BARRIERS as usize];
+        self.synchronise_all();
+        self.mbarriers.clear();
+        *self.barriers = [[0; WARPS + 1]; BARRIERS as usize];
         if self.copies > LAST || self.clocks.iter().flatten().any(|time| *time > LAST) {
             self.cells.clear();
             self.reads.clear();
@@ -117,7 +123,8 @@ impl Phases {
         }
     }
 
-    pub(super) fn meet_all(&mut self) {
+    /// Makes each warp know what any of them knows, and advances all times.
+    pub(super) fn synchronise_all(&mut self) {
         let mut all = [0; WARPS + 1];
         for (w, clock) in self.clocks.iter_mut().enumerate() {
             clock[w] += 1;
@@ -130,27 +137,31 @@ impl Phases {
         }
     }
 
-    /// A warp hands over what it did.
-    fn give(&mut self, warp: u32) -> Clock {
+    /// Returns what a warp knows, and advances its time.
+    fn release(&mut self, warp: u32) -> Clock {
         let w = warp as usize % WARPS;
-        let given = self.clocks[w];
+        let released = self.clocks[w];
         self.clocks[w][w] += 1;
-        given
+        released
     }
 
-    /// A warp arrives at a barrier in shared memory.
-    pub(super) fn arrive(&mut self, at: u32, warp: u32) {
-        let given = self.give(warp);
-        join(&mut self.phase(at).pending, &given);
+    fn acquire(&mut self, warp: u32, known: &Clock) {
+        join(&mut self.clocks[warp as usize % WARPS], known);
     }
 
-    fn phase(&mut self, at: u32) -> &mut Phase {
-        self.barriers.entry(at).or_insert(Phase { pending: [0; WARPS + 1], ended: [0; WARPS + 1], number: 0 })
+    pub(super) fn arrive_at_mbarrier(&mut self, barrier: u32, warp: u32) {
+        let released = self.release(warp);
+        join(&mut self.phase(barrier).pending, &released);
     }
 
-    /// Records how many phases of a barrier have ended.
-    pub(super) fn ended(&mut self, at: u32, number: u64) {
-        let phase = self.phase(at);
+    fn phase(&mut self, barrier: u32) -> &mut Phase {
+        let new = Phase { pending: [0; WARPS + 1], ended: [0; WARPS + 1], number: 0 };
+        self.mbarriers.entry(barrier).or_insert(new)
+    }
+
+    /// Records how many phases of an mbarrier have ended.
+    pub(super) fn set_mbarrier_phase(&mut self, barrier: u32, number: u64) {
+        let phase = self.phase(barrier);
         if number != phase.number {
             phase.number = number;
             let pending = std::mem::replace(&mut phase.pending, [0; WARPS + 1]);
@@ -158,36 +169,37 @@ impl Phases {
         }
     }
 
-    /// A warp finds that a phase has ended.
-    pub(super) fn waited(&mut self, at: u32, warp: u32) {
-        let ended = self.phase(at).ended;
-        join(&mut self.clocks[warp as usize % WARPS], &ended);
+    /// Records that a warp's wait found a phase to have ended.
+    pub(super) fn pass_mbarrier(&mut self, barrier: u32, warp: u32) {
+        let ended = self.phase(barrier).ended;
+        self.acquire(warp, &ended);
     }
 
-    /// A warp arrives at a barrier of the block, and one that waited goes on.
-    pub(super) fn meet(&mut self, id: u32, warp: u32) {
-        let given = self.give(warp);
-        join(&mut self.met[(id % BARRIERS) as usize], &given);
+    pub(super) fn arrive_at_barrier(&mut self, id: u32, warp: u32) {
+        let released = self.release(warp);
+        join(&mut self.barriers[(id % BARRIERS) as usize], &released);
     }
 
-    pub(super) fn met(&mut self, id: u32, warp: u32) {
-        let met = self.met[(id % BARRIERS) as usize];
-        join(&mut self.clocks[warp as usize % WARPS], &met);
+    /// Records that a warp continues after a barrier of the block.
+    pub(super) fn pass_barrier(&mut self, id: u32, warp: u32) {
+        let arrived = self.barriers[(id % BARRIERS) as usize];
+        self.acquire(warp, &arrived);
     }
 
-    pub(super) fn parted(&mut self, id: u32) {
-        self.met[(id % BARRIERS) as usize] = [0; WARPS + 1];
+    /// Forgets the arrivals at a barrier of the block. Called when it has completed.
+    pub(super) fn reset_barrier(&mut self, id: u32) {
+        self.barriers[(id % BARRIERS) as usize] = [0; WARPS + 1];
     }
 
-    /// A strong access of a warp: it may hand something over, or take it.
-    pub(super) fn flag(&mut self, kind: Mark, warp: u32) {
+    /// Records a strong access as an acquire, a release, or both.
+    pub(super) fn strong_access(&mut self, kind: Mark, warp: u32) {
         if matches!(kind, Mark::Atomic | Mark::StrongRead) {
             let flags = self.flags;
-            join(&mut self.clocks[warp as usize % WARPS], &flags);
+            self.acquire(warp, &flags);
         }
         if matches!(kind, Mark::Atomic | Mark::StrongWrite) {
-            let given = self.give(warp);
-            join(&mut self.flags, &given);
+            let released = self.release(warp);
+            join(&mut self.flags, &released);
         }
     }
 
@@ -201,7 +213,7 @@ impl Phases {
 
     pub(super) fn access(&mut self, touch: &Touch<'_>) {
         if touch.strong {
-            self.flag(touch.kind, touch.warp);
+            self.strong_access(touch.kind, touch.warp);
         }
         if !matches!(touch.kind, Mark::Read | Mark::Write) {
             return;
@@ -245,21 +257,21 @@ impl Phases {
                 *cell = Cell { by: w as u32 + 1, time: clock[w], instr, thread, ..*cell };
             }
             if let Some(other) = other {
-                self.find(unit, other, (kind.kind(), instr, thread));
+                self.add_race(unit, other, (kind.kind(), instr, thread));
             }
         }
     }
 
-    /// A warp knows that another one has read all these bytes.
-    pub(super) fn knows_of_read(&self, start: u64, bytes: u64, warp: u32, reader: u32) -> bool {
+    /// Returns whether the reads of `reader` from these bytes are ordered before what `warp` does now.
+    pub(super) fn is_ordered_after_reads(&self, start: u64, bytes: u64, warp: u32, reader: u32) -> bool {
         let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
         let (w, v) = (warp as usize % WARPS, reader as usize % WARPS);
         w == v || { first..end.min(self.reads.len() as u64) }
             .all(|unit| self.clocks[w][v] >= self.reads[unit as usize][v])
     }
 
-    /// A bulk copy starts that writes these bytes.
-    pub(super) fn copy_starts(&mut self, start: u64, bytes: u64, instr: u32, thread: u32) {
+    /// Checks that what a bulk copy will write is not used by another warp at the same time.
+    pub(super) fn start_copy(&mut self, start: u64, bytes: u64, instr: u32, thread: u32) {
         let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
         let w = thread as usize / 32 % WARPS;
         for unit in first..end.min(self.cells.len() as u64) {
@@ -273,18 +285,19 @@ impl Phases {
             } else {
                 continue;
             };
-            self.find(unit, other, (AccessKind::Write, instr, thread));
+            self.add_race(unit, other, (AccessKind::Write, instr, thread));
         }
     }
 
-    /// A bulk copy is done, whose bytes a barrier receives: which bytes it wrote, `copied` says for each piece.
-    pub(super) fn copy_ends(&mut self, at: u32) {
+    /// Advances the time of bulk copies: one is done, and its bytes arrive at this mbarrier.
+    pub(super) fn finish_copy(&mut self, barrier: u32) {
         self.copies += 1;
         let time = self.copies;
-        self.phase(at).pending[COPIES] = time;
+        self.phase(barrier).pending[COPIES] = time;
     }
 
-    pub(super) fn copied(&mut self, start: u64, bytes: u64, instr: u32, thread: u32) {
+    /// Records that the bulk copy that has just finished wrote these bytes.
+    pub(super) fn wrote_by_copy(&mut self, start: u64, bytes: u64, instr: u32, thread: u32) {
         let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
         self.reserve(end);
         for unit in first..end.min(self.cells.len() as u64) {
@@ -293,39 +306,39 @@ impl Phases {
         }
     }
 
-    fn find(&mut self, unit: u64, other: (AccessKind, u32, u32), own: (AccessKind, u32, u32)) {
+    fn add_race(&mut self, unit: u64, other: (AccessKind, u32, u32), own: (AccessKind, u32, u32)) {
         let address = unit << self.shift;
         let key = (other.1, own.1, own.2 / 32);
-        if self.found.len() >= MAX_FOUND && !self.found.contains_key(&key) {
+        if self.races.len() >= MAX_RACES && !self.races.contains_key(&key) {
             return;
         }
         let block = self.block;
         let party = |(kind, instr, thread)| RaceParty { kind, instr, block, thread, bytes: 4 };
-        let found = self.found.entry(key).or_insert_with(|| PhaseRace {
+        let race = self.races.entry(key).or_insert_with(|| PhaseRace {
             address,
             end: address,
             mask: 0,
             parties: [party(other), party(own)],
         });
-        found.address = found.address.min(address);
-        found.end = found.end.max(address + (1 << self.shift));
-        found.mask |= 1 << (own.2 % 32);
+        race.address = race.address.min(address);
+        race.end = race.end.max(address + (1 << self.shift));
+        race.mask |= 1 << (own.2 % 32);
     }
 
     /// Reports the races of the block.
     pub(super) fn end_block(&mut self, out: &mut Collector) {
-        for ((.., warp), found) in std::mem::take(&mut self.found) {
+        for ((.., warp), race) in std::mem::take(&mut self.races) {
             out.record(Event {
                 code: Code::Race,
-                instr: found.parties[1].instr,
+                instr: race.parties[1].instr,
                 block: self.block,
                 warp,
-                mask: found.mask,
+                mask: race.mask,
                 details: Details::Race(Box::new(RaceFacts {
                     space: MemSpace::Shared,
-                    address: found.address,
-                    end: found.end,
-                    parties: found.parties,
+                    address: race.address,
+                    end: race.end,
+                    parties: race.parties,
                     equal: false,
                     same_warp: false,
                     same_instruction: false,
@@ -337,15 +350,16 @@ impl Phases {
     }
 }
 
-/// The warp's lane that read a unit.
+/// Returns the last read of a unit by a warp.
 fn reader(cell: &Cell, warp: usize) -> (AccessKind, u32, u32) {
     match cell.read_thread as usize / 32 == warp {
         true => (AccessKind::Read, cell.read_instr, cell.read_thread),
-        // By which lane is not known any more.
+        // Another warp has read it since: the lane is no longer known, and the first one stands for it.
         false => (AccessKind::Read, cell.read_instr, warp as u32 * 32),
     }
 }
 
+/// Adds what another clock knows.
 fn join(clock: &mut Clock, more: &Clock) {
     for (at, more) in clock.iter_mut().zip(more) {
         *at = (*at).max(*more);

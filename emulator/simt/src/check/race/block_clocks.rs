@@ -1,11 +1,12 @@
-//! Blocks that hand data to each other: what a block wrote before a fence and a flag, others may read that read the flag.
+//! Vector clocks of blocks that hand data to each other: a block that reads a flag may read what was written before the
+//! fence that preceded it.
 //!
-//! Each block counts its fences: its time. A strong store or an atomic leaves at its word what the block knew at its last
-//! fence, of its own time and of that of others; who reads the word strongly knows that, too. A plain access of a block
-//! comes behind one of another block if it knows the time at which that was made.
+//! A block's own time is the number of its fences. A strong store or an atomic releases: it leaves at its word the times
+//! that the block knew at its last fence, its own and those of other blocks. A strong load of the word acquires them. A
+//! plain access comes after one of another block if its block knows the time of that.
 //!
-//! Used where blocks run one after another on one thread, and kernels have fences. Orders are taken for granted rather than
-//! missed: what one thread of a block knows, all of them know, and a read acquires without a fence.
+//! Used where blocks run one after another on one thread, and kernels have fences. Order is assumed rather than missed:
+//! what one thread of a block knows, all of them know, and a load acquires without a fence.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,20 +17,20 @@ use super::interval::changes;
 use super::touch::{Mark, Touch};
 use crate::check::collect::lanes;
 
-/// Chunks of memory that are watched.
+/// Most chunks of memory that are followed.
 const MAX_CHUNKS: usize = 1 << 13;
-/// Words that hold what blocks knew.
+/// Most words at which times are left.
 const MAX_WORDS: usize = 1 << 16;
-/// Steps of joining what blocks know, after which nothing is looked at any more.
+/// Steps of joining times, after which no access is followed any more.
 const MAX_STEPS: usize = 1 << 24;
 
-/// The times of blocks that are known.
+/// Known times, by block.
 type Known = Arc<BTreeMap<u64, u32>>;
 
 /// A plain access of a block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Made {
-    /// The block plus one; 0: there was none.
+    /// The block plus one; 0: there was no access.
     by: u32,
     time: u32,
     /// Instruction and thread, packed.
@@ -46,7 +47,7 @@ struct Cell {
 struct Block {
     time: u32,
     known: Known,
-    /// Knowledge at its last fence, and its time then.
+    /// What it knew at its last fence, and its time then.
     released: Option<(Known, u32)>,
 }
 
@@ -62,33 +63,34 @@ pub(super) struct BlockClocks {
     blocks: Chunks<Block>,
     words: Chunks<Known>,
     cells: Chunks<Box<[Cell]>>,
-    /// Units that the block at hand stored strongly just now.
-    just_now: Vec<u64>,
+    /// Units of the last strong store.
+    last_stored: Vec<u64>,
     steps: usize,
     pub(super) found: Vec<Unordered>,
 }
 
-/// Pairs that are kept.
+/// Most pairs that are kept.
 const MAX_FOUND: usize = 1 << 14;
 
 impl BlockClocks {
+    /// Records a fence of a block, and releases its last strong store: of a store that releases, the fence is counted after
+    /// it.
     pub(super) fn fence(&mut self, block: u64) {
         let state = self.blocks.entry(block).or_default();
         state.released = Some((Arc::clone(&state.known), state.time));
         state.time += 1;
-        // A store that releases has its fence behind it.
-        for unit in std::mem::take(&mut self.just_now) {
-            self.leave(block, unit);
+        for unit in std::mem::take(&mut self.last_stored) {
+            self.release(block, unit);
         }
     }
 
-    /// An access of a block, by units of `1 << shift` bytes. `who`: instruction and thread of a lane, packed.
+    /// Records an access of a block, by units of `1 << shift` bytes. `who`: instruction and thread of a lane, packed.
     pub(super) fn access(&mut self, block: u64, touch: &Touch<'_>, shift: u32, who: impl Fn(u32) -> u32) {
         let Ok(by) = u32::try_from(block + 1) else { return };
         if self.steps > MAX_STEPS {
             return;
         }
-        self.just_now.clear();
+        self.last_stored.clear();
         let strong = matches!(touch.kind, Mark::Atomic | Mark::StrongRead | Mark::StrongWrite);
         let differs = touch.kind == Mark::Write && changes(touch, touch.mask);
         let mut before = None;
@@ -103,23 +105,24 @@ impl BlockClocks {
             for unit in start >> shift..end.div_ceil(1 << shift) {
                 if touch.kind != Mark::Write && touch.kind != Mark::StrongWrite {
                     if strong {
-                        self.take_plain(block, unit);
+                        self.acquire_plain(block, unit);
                     }
                     self.acquire(block, unit);
                 }
                 if strong {
                     if touch.kind != Mark::StrongRead {
-                        self.leave(block, unit);
-                        self.just_now.push(unit);
+                        self.release(block, unit);
+                        self.last_stored.push(unit);
                     }
                     continue;
                 }
-                self.plain(block, unit, (touch.kind, by, who(lane)), differs);
+                self.plain_access(block, unit, (touch.kind, by, who(lane)), differs);
             }
         }
     }
 
-    fn plain(&mut self, block: u64, unit: u64, (kind, by, who): (Mark, u32, u32), differs: bool) {
+    /// Checks and records a plain access to a unit; `differs`: a write that changes what memory holds.
+    fn plain_access(&mut self, block: u64, unit: u64, (kind, by, who): (Mark, u32, u32), differs: bool) {
         let room = self.cells.len() < MAX_CHUNKS;
         let number = unit / CHUNK;
         if !room && !self.cells.contains_key(&number) {
@@ -156,8 +159,8 @@ impl BlockClocks {
         }
     }
 
-    /// A block reads a flag that another one set by a plain store: that counts as a flag, too.
-    fn take_plain(&mut self, block: u64, unit: u64) {
+    /// Acquires from the block that stored a unit plainly: a flag may be set by a plain store, too.
+    fn acquire_plain(&mut self, block: u64, unit: u64) {
         let chunk = self.cells.get(&(unit / CHUNK));
         let by = chunk.map_or(0, |chunk| chunk[(unit % CHUNK) as usize].write.by);
         let Some(other) = by.checked_sub(1).map(u64::from).filter(|other| *other != block) else { return };
@@ -171,15 +174,15 @@ impl BlockClocks {
         *at = (*at).max(time);
     }
 
-    /// A block reads a word: it knows what was left there.
+    /// Makes a block know the times that were left at a word.
     fn acquire(&mut self, block: u64, unit: u64) {
         let Some(left) = self.words.get(&unit).map(Arc::clone) else { return };
         let state = self.blocks.entry(block).or_default();
         join(&mut state.known, &left, &mut self.steps);
     }
 
-    /// A block leaves at a word what it knew at its last fence.
-    fn leave(&mut self, block: u64, unit: u64) {
+    /// Leaves at a word what a block knew at its last fence.
+    fn release(&mut self, block: u64, unit: u64) {
         let state = self.blocks.entry(block).or_default();
         let Some((known, time)) = state.released.clone() else { return };
         if self.words.len() >= MAX_WORDS && !self.words.contains_key(&unit) {
@@ -193,7 +196,7 @@ impl BlockClocks {
     }
 }
 
-/// Adds what is known elsewhere.
+/// Adds the times of `more`, where they are later.
 fn join(known: &mut Known, more: &Known, steps: &mut usize) {
     if Arc::ptr_eq(known, more) {
         return;
