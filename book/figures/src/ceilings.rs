@@ -47,7 +47,7 @@ const BY_WARPGROUPS: &[KernelPoint] = &[
 ];
 
 impl KernelPoint {
-    /// Arithmetic intensity: operations per byte of the tiles and of C, at `shape`.
+    /// Returns the arithmetic intensity: operations per byte of the tiles and of C, at `shape`.
     fn intensity(&self, shape: Shape) -> f64 {
         const SUM: f64 = 4.0;
         let [rows, cols] = self.tile.map(|edge| edge as f64);

@@ -25,6 +25,7 @@ pub struct Case {
     pub answer: String,
 }
 
+/// Returns the folder of the explorers' scripts.
 pub fn folder() -> PathBuf {
     machine::root().join("book/theme/explorers")
 }
@@ -187,6 +188,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Reads the explorers' rules.
 pub fn rules_js() -> anyhow::Result<String> {
     machine::read("book/theme/explorers/rules.js")
 }
@@ -232,6 +234,7 @@ fn program(rules: &str, cases: &[Case]) -> String {
     program
 }
 
+/// A program that runs JavaScript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     Node,

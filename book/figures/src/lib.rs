@@ -46,6 +46,7 @@ pub use busiest::{busiest, climb, stalls, tensor};
 pub use predictions::errors;
 pub use steps::steps_js;
 
+/// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
     /// File name without `.svg`.
@@ -115,10 +116,12 @@ pub fn record(path: &Path) -> anyhow::Result<Option<Record>> {
     if path.exists() { Ok(Some(Record::load(path)?)) } else { Ok(None) }
 }
 
+/// Returns the path of the record of the book's main device.
 pub fn record_path() -> PathBuf {
     machine::root().join("book/data/h200.json")
 }
 
+/// Returns the folder that `write` writes to.
 pub fn generated() -> PathBuf {
     machine::root().join("book/src/generated")
 }

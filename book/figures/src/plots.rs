@@ -130,8 +130,8 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
     drawing.finish(bottom + 52.0)
 }
 
-/// Floating-point operations per byte of the sectors that a kernel requests, at `shape`. `counters` belong to
-/// [`counts::SHAPE`]. Both shapes are multiples of every tile, so that loads grow with M, N and K, and stores with M
+/// Returns the floating-point operations per byte of the sectors that a kernel requests, at `shape`. `counters` belong
+/// to [`counts::SHAPE`]. Both shapes are multiples of every tile, so that loads grow with M, N and K, and stores with M
 /// and N.
 fn intensity(counters: &Counters, shape: Shape) -> f64 {
     const SECTOR: f64 = 32.0;

@@ -59,7 +59,7 @@ impl Race {
         let mut order = Vec::new();
         while done != [all; 2] {
             let (leader, other) = (self.leader, 1 - self.leader);
-            // The next access is behind the barriers that the warp has reached; the other warp must have reached them
+            // The next access is after the barriers that the warp has reached; the other warp must have reached them
             // too.
             let may =
                 |warp: usize| done[warp] < all && self.reached(done[1 - warp]) >= self.reached(done[warp]);
@@ -85,7 +85,7 @@ pub(crate) struct TileAccess {
 }
 
 impl TileAccess {
-    /// Returns true unless a load found another row than intended.
+    /// Returns whether no load found another row than intended.
     pub(crate) fn found_own_row(&self) -> bool {
         self.row.is_none_or(|row| self.found == Some(self.round * EDGE + row))
     }

@@ -176,7 +176,7 @@ struct OperandCost {
 fn reads(pass: &[&Instruction]) -> OperandCost {
     let mut found = OperandCost { marked: 0, alone: [0; 3], clocks: 0 };
     // Clocks by which operand reads may lag behind instruction issue.
-    let behind = Chip::h200().port_slack;
+    let slack = Chip::h200().port_slack;
     let (mut reuse, mut busy, mut now) = (Reuse::default(), [0_u64; 2], 0);
     // The first pass begins with an empty cache and no lag.
     for n in 0..2 {
@@ -197,7 +197,7 @@ fn reads(pass: &[&Instruction]) -> OperandCost {
                     *busy = (*busy).max(now - 1) + n as u64;
                 }
             }
-            now = now.max(busy[0].max(busy[1]).saturating_sub(behind));
+            now = now.max(busy[0].max(busy[1]).saturating_sub(slack));
         }
         if n > 0 {
             found.clocks = now - start;
@@ -404,7 +404,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
     Ok(table(&titles, &rows))
 }
 
-/// What a launch counts, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
+/// Counts a launch, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
 fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
     /// Blocks of a register tile are this wide; deep enough for the ends of a kernel not to count for much.
     const SHAPE: Shape = Shape { m: 128, n: 128, k: 1024 };

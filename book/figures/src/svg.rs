@@ -105,7 +105,7 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 impl Drawing {
-    /// The title names the subject, the description is the picture's text alternative.
+    /// Starts a picture. The title names its subject, the description is its text alternative.
     pub(crate) fn new(title: impl Into<String>, description: impl Into<String>) -> Self {
         Self { title: title.into(), description: description.into(), body: String::new() }
     }

@@ -2,7 +2,7 @@
 
 use ptx::{ParseError, Span, Unsupported};
 
-/// Reason to refuse a module; each variant is another person's to repair.
+/// Reason to refuse a module. The variants differ in who can repair it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// Valid PTX outside our subset: all such places, in text order.
@@ -28,7 +28,7 @@ impl From<program::limits::TooLarge> for DecodeError {
 }
 
 impl DecodeError {
-    /// Position in the PTX, if known.
+    /// Returns the position in the PTX, if known.
     pub fn span(&self) -> Option<Span> {
         match self {
             DecodeError::Unsupported(list) => list.first().map(|e| e.span),
@@ -49,7 +49,7 @@ macro_rules! refuse_if {
 
 pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
-/// Error "`what` is not supported".
+/// Returns the error "`what` is not supported".
 pub(super) fn unsupported(span: Span, what: impl Into<String>) -> DecodeError {
     DecodeError::Unsupported(vec![Unsupported { span, what: what.into() }])
 }

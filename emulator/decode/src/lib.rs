@@ -1,10 +1,10 @@
 //! Decodes PTX modules and machine code to [`Program`]s.
 //!
-//! Decoding resolves names, inlines device functions (except those that `decode::ptx::call_graph` names), and turns labels into
-//! positions and virtual registers into lines of a small register file. [`::ptx::table`] alone defines which
-//! instructions exist and which of them run; modules must have passed [`::ptx::table::check`]. Everything else that is
-//! not supported (a special register, a kernel that is too big) is refused with its line, so nothing is missing when a
-//! kernel runs.
+//! Decoding resolves names, inlines device functions (except those that `decode::ptx::call_graph` names), and turns
+//! labels into positions and virtual registers into lines of a small register file. [`::ptx::table`] alone defines
+//! which instructions exist and which of them run; modules must have passed [`::ptx::table::check`]. Everything else
+//! that is not supported (a special register, a kernel that is too big) is refused with its line, so nothing is missing
+//! when a kernel runs.
 //!
 //! A register that is read before it is written reads as 0; [`program::Kernel::unset`] lists those that can be.
 
@@ -42,7 +42,7 @@ pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Pro
     decode_within(module, symbols, level, &Account::default())
 }
 
-/// [`decode`], charged to an account.
+/// Decodes as [`decode`], and charges the work to an account.
 pub fn decode_within(
     module: &Module,
     symbols: &Symbols,

@@ -296,12 +296,13 @@ impl<'a> Lower<'a> {
         self.scopes.iter().rev().find_map(|scope| scope.targets.get(name).copied())
     }
 
-    /// A label that the text does not have.
+    /// Creates a label that the text does not have.
     fn fresh_label(&mut self) -> u32 {
         self.labels.push(u32::MAX);
         self.labels.len() as u32 - 1
     }
 
+    /// Places a label before the next operation.
     fn place(&mut self, label: u32) {
         self.labels[label as usize] = self.ops.len() as u32;
     }
@@ -377,7 +378,7 @@ impl<'a> Lower<'a> {
         unsupported(self.span, what)
     }
 
-    /// [`unsupported`], for an instruction of this form.
+    /// Returns the error for an instruction of this form.
     fn not_supported(&self, instruction: &Instruction) -> DecodeError {
         self.unsupported(format!("`{}`", instruction.mnemonic()))
     }
@@ -391,7 +392,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Operands without the cache policy, which changes no results.
+    /// Returns the operands without the cache policy, which changes no results.
     fn operands_without_policy(&self, instruction: &'a Instruction) -> &'a [Operand] {
         match &instruction.operands[..] {
             [rest @ .., _] if instruction.modifiers.iter().any(|m| m.ends_with("::cache_hint")) => rest,
@@ -399,7 +400,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Binding of an operand that is a name.
+    /// Returns the binding of an operand that is a name.
     fn binding_of(&mut self, operand: &'a Operand) -> Result<Option<Binding>> {
         match operand {
             Operand::Name(name) => self.find(name),

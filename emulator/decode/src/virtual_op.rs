@@ -28,6 +28,7 @@ impl AluClasses {
     pub(crate) const NONE: AluClasses = AluClasses { dst: Class::Bits32, srcs: &[] };
 }
 
+/// Creates an arithmetic operation, with the classes of its operands.
 pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
     let mut src = [NONE; 4];
     for (place, &source) in src.iter_mut().zip(sources) {
@@ -70,7 +71,9 @@ pub(crate) struct VirtualOp {
     /// Guarding predicate; [`TRUE`] for none.
     pub(crate) guard: u32,
     pub(crate) negated: bool,
+    /// Index of the instruction that it belongs to.
     pub(crate) instr: u32,
+    /// Whether it is the operation by which its instruction is counted.
     pub(crate) first: bool,
     pub(crate) kind: OpKind,
     pub(crate) classes: AluClasses,
@@ -101,7 +104,7 @@ impl Registers {
         Registers { classes: vec![Class::Pred, Class::Pred], narrow: Vec::new() }
     }
 
-    /// Declared width of a register.
+    /// Returns the declared width of a register.
     pub(crate) fn bits(&self, register: u32) -> u32 {
         match self.narrow.binary_search_by_key(&register, |(narrow, _)| *narrow) {
             Ok(at) => u32::from(self.narrow[at].1),
@@ -113,6 +116,7 @@ impl Registers {
         }
     }
 
+    /// Adds a register of a type.
     pub(crate) fn declare(&mut self, ty: Type, span: Span) -> Result<Reg> {
         let (class, bits) = class_and_bits(ty, span)?;
         let id = self.fresh(class);
@@ -122,6 +126,7 @@ impl Registers {
         Ok(Reg { id, class, bits })
     }
 
+    /// Adds a register.
     pub(crate) fn fresh(&mut self, class: Class) -> u32 {
         self.classes.push(class);
         self.classes.len() as u32 - 1

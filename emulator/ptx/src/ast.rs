@@ -38,6 +38,7 @@ macro_rules! named {
     };
 }
 
+/// A PTX file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     /// `.version 8.4` is `(8, 4)`.
@@ -80,6 +81,7 @@ pub enum Item {
     Section(Span, String),
 }
 
+/// Visibility of a name to other modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Linkage {
     /// No directive: private to the module.
@@ -149,6 +151,7 @@ pub struct PtrAttribute {
     pub align: Option<u32>,
 }
 
+/// The value of a variable at its declaration, or an element of it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Initializer {
     /// `{ a, b, { c } }`
@@ -179,6 +182,7 @@ pub struct RegDecl {
     pub names: Vec<(String, Option<u32>)>,
 }
 
+/// Directive that declares a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FunctionKind {
     /// `.entry`: can be launched.
@@ -328,6 +332,7 @@ pub enum Operand {
     Component(String, char),
 }
 
+/// A number in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Immediate {
     /// Integer, signed or unsigned, in two's complement when it is cut to its type; character constants too.
@@ -339,7 +344,7 @@ pub enum Immediate {
 }
 
 impl Instruction {
-    /// The opcode with all modifiers, as written: `fma.rn.ftz.f32`.
+    /// Returns the opcode with all modifiers, as written: `fma.rn.ftz.f32`.
     pub fn mnemonic(&self) -> String {
         let mut text = self.opcode.clone();
         for modifier in &self.modifiers {
@@ -349,18 +354,19 @@ impl Instruction {
         text
     }
 
+    /// Returns whether the instruction has a modifier, at any position.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers.iter().any(|m| m == modifier)
     }
 
-    /// The types among the modifiers, in order: `cvt.f32.u32` gives `[F32, U32]`.
+    /// Returns the types among the modifiers, in order: `cvt.f32.u32` gives `[F32, U32]`.
     pub fn types(&self) -> impl Iterator<Item = Type> + '_ {
         self.modifiers.iter().filter_map(|m| Type::from_name(m))
     }
 }
 
 impl Type {
-    /// Size in memory; a predicate has none.
+    /// Returns the size in memory; a predicate has none.
     pub fn bytes(self) -> u32 {
         match self {
             Type::Pred => 0,

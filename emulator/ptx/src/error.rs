@@ -2,7 +2,7 @@
 
 use crate::span::Span;
 
-/// The text is no PTX that we can read: an error in the `.ptx` file.
+/// The text is not valid PTX: an error in the `.ptx` file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {message}", span.line, span.column)]
 pub struct ParseError {

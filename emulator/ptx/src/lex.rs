@@ -31,7 +31,7 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// Name of the token in error messages.
+    /// Returns the name of the token in error messages.
     pub(crate) fn describe(&self) -> String {
         match self.kind {
             TokenKind::End => "the end of the file".to_owned(),
@@ -69,7 +69,7 @@ impl<'a> Lexer<'a> {
         Lexer { text, at: 0, line: 1, column: 1, counted: 0 }
     }
 
-    /// The whole input, for parts that are kept as text.
+    /// Returns the whole input, for parts that are kept as text.
     pub(crate) fn source(&self) -> &'a str {
         self.text
     }

@@ -41,7 +41,7 @@ pub enum LinkError {
     },
 }
 
-/// Tests for a function of the system: no module defines it.
+/// Returns whether the function is one of the system, which no module defines.
 pub fn is_system_call(name: &str) -> bool {
     matches!(name, "vprintf" | "__assertfail" | "malloc" | "free")
 }
@@ -235,12 +235,12 @@ fn names_in_initializer<'a>(init: &'a Initializer, used: &mut HashSet<&'a str>) 
     }
 }
 
-/// Tests for a name that other modules can use.
+/// Returns whether other modules can use the name.
 fn is_shared(function: &Function) -> bool {
     function.linkage != Linkage::Internal || function.kind == FunctionKind::Entry
 }
 
-/// Index of the module whose definition of each shared name counts.
+/// Finds the index of the module whose definition of each shared name counts.
 fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, usize>, LinkError> {
     let mut found: BTreeMap<String, (Strength, u64, usize)> = BTreeMap::new();
     for (at, input) in inputs.iter().enumerate() {
@@ -281,7 +281,7 @@ fn bytes(variable: &Variable) -> u64 {
     elements.saturating_mul(u64::from(variable.vector)).saturating_mul(u64::from(variable.ty.bytes()))
 }
 
-/// Tests whether the first target is of a newer architecture.
+/// Returns whether the first target is of a newer architecture.
 fn newer(target: &[String], than: &[String]) -> bool {
     let number = |target: &[String]| -> u32 {
         let digits = target.first().and_then(|t| t.strip_prefix("sm_"));
@@ -323,7 +323,7 @@ impl Names {
         Self { taken }
     }
 
-    /// New names for private items whose names another module uses.
+    /// Chooses new names for private items whose names another module uses.
     fn renamed(&mut self, module: &Module) -> HashMap<String, String> {
         let mut renamed = HashMap::new();
         for item in &module.items {

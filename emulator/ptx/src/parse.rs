@@ -28,12 +28,12 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse_within(text, u64::MAX)
 }
 
-/// [`parse`] for a tree of at most `bytes` bytes of memory, by an estimate that is on the high side.
+/// Parses as [`parse`] to a tree of at most `bytes` bytes of memory, by an estimate that is on the high side.
 pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
     parse_from(text, &mut { bytes })
 }
 
-/// [`parse_within`] for one of several texts, whose trees have `left` bytes together. The size of this tree is
+/// Parses as [`parse_within`] one of several texts, whose trees have `left` bytes together. The size of this tree is
 /// subtracted; nothing is left where it is too large.
 pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
     let bytes = *left;
@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// One item or more, with commas between them.
+    /// Parses one item or more, with commas between them.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut found = vec![item(self)?];
         while self.eat(b',')? {
@@ -175,13 +175,13 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    /// Error "expected X, found Y" at an earlier token.
+    /// Returns the error "expected X, found Y" at an earlier token.
     fn expected_at(&mut self, start: Token<'a>, what: &str) -> ParseError {
         self.token = start;
         self.expected(what)
     }
 
-    /// Error "expected X, found Y" at the present token.
+    /// Returns the error "expected X, found Y" at the present token.
     fn expected(&self, what: &str) -> ParseError {
         let found = self.token.describe();
         match self.open.last() {
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         ParseError { span: self.token.span, message }
     }
 
-    /// Span from an earlier token to the last one.
+    /// Returns the span from an earlier token to the last one.
     fn since(&self, start: Span) -> Span {
         Span { end: self.last.end, ..start }
     }

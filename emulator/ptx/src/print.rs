@@ -41,7 +41,7 @@ impl Display for Pragma<'_> {
 }
 
 impl Linkage {
-    /// `.visible `, with a trailing space.
+    /// Returns the directive with a trailing space: `.visible `.
     fn prefix(self) -> &'static str {
         match self {
             Linkage::Internal => "",

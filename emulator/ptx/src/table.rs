@@ -96,7 +96,7 @@ impl Table {
     }
 }
 
-/// All rows, in the order of the manual; refused ones come last.
+/// Returns all rows, in the order of the manual; refused ones come last.
 pub fn rows() -> &'static [Row] {
     &TABLE.rows
 }
@@ -117,9 +117,10 @@ fn words(instruction: &Instruction) -> Vec<&str> {
     instruction.modifiers.iter().map(String::as_str).collect()
 }
 
-/// The modifiers in the manual's order, when they are written in another one. ptxas takes any (`div.ftz.rn.f32`,
-/// `setp.f32.lt`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts and state spaces each keep
-/// their order, and words that name the operation stand behind the opcode; compilers and NVIDIA's headers use it.
+/// Returns the modifiers in the manual's order, when they are written in another one. ptxas takes any
+/// (`div.ftz.rn.f32`, `setp.f32.lt`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts and state
+/// spaces each keep their order, and words that name the operation follow the opcode; compilers and NVIDIA's headers
+/// use it.
 fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
     let words = words(instruction);
     let (ordered, others): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| class(word).is_some());
@@ -152,7 +153,7 @@ fn class(word: &str) -> Option<Class> {
     }
 }
 
-/// Tests for a modifier that is part of the instruction's name, which has one place only.
+/// Returns whether a modifier is part of the instruction's name, which has one place only.
 fn is_name(word: &str) -> bool {
     matches!(
         word,
@@ -192,7 +193,7 @@ fn canonicalise_statements(statements: &mut [Statement]) {
     }
 }
 
-/// The first matching row that takes as many operands, or the first one at all.
+/// Returns the first matching row that takes as many operands, or the first one at all.
 fn best(opcode: &str, modifiers: &[&str], n_operands: usize) -> Option<&'static Row> {
     let mut found = None;
     for at in places(opcode, modifiers) {
@@ -213,22 +214,23 @@ fn places<'a>(opcode: &str, modifiers: &'a [&str]) -> impl Iterator<Item = usize
     rows.iter().copied().filter(move |&at| TABLE.reading(at).pattern.matches(modifiers))
 }
 
-/// Every mnemonic that a pattern stands for, in order. `.*` stands for nothing here.
+/// Lists every mnemonic that a pattern stands for, in order. `.*` stands for nothing here.
 pub fn expand(pattern: &str) -> Vec<String> {
     pattern::expand(pattern)
 }
 
 impl Row {
-    /// Number of operands.
+    /// Returns the least and greatest number of operands.
     pub fn arity(&self) -> RangeInclusive<usize> {
         pattern::arity(self.operands)
     }
 
-    /// Number of mnemonics that the pattern stands for.
+    /// Returns the number of mnemonics that the pattern stands for.
     pub fn n_forms(&self) -> u64 {
         Pattern::new(self.pattern).n_forms()
     }
 
+    /// Returns whether the form runs.
     pub fn is_supported(&self) -> bool {
         self.support == Support::Supported
     }
@@ -354,7 +356,7 @@ fn nearest(instruction: &Instruction) -> Option<String> {
         .map(|(.., near)| near)
 }
 
-/// Edit distance of two short texts, after Wagner and Fischer.
+/// Returns the edit distance of two short texts, after Wagner and Fischer.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

@@ -25,7 +25,7 @@ impl Architecture {
         })
     }
 
-    /// Number of the first GPU that has the instruction set: 80.
+    /// Returns the number of the first GPU that has the instruction set: 80.
     pub fn sm(self) -> u32 {
         match self {
             Architecture::Sm75 => 75,

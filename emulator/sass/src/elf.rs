@@ -122,12 +122,12 @@ impl<'a> File<'a> {
         data.map_err(|error| damaged(error, self.names[at]))
     }
 
-    /// The contents of a section, empty if there is none.
+    /// Returns the contents of a section, empty if there is none.
     fn named(&self, name: &str) -> Result<&'a [u8], ReadError> {
         self.by_name.get(name).map_or(Ok(&[]), |&at| self.bytes(at))
     }
 
-    /// Size of a section without contents.
+    /// Returns the size of a section without contents.
     fn size(&self, name: &str) -> Result<u64, ReadError> {
         let Some(&at) = self.by_name.get(name) else { return Ok(0) };
         Ok(self.section(at)?.sh_size.get(ENDIAN))
@@ -297,7 +297,7 @@ impl<'a> File<'a> {
         Ok(found)
     }
 
-    /// The eight bytes in a section that serve as the addend.
+    /// Reads the eight bytes in a section that serve as the addend.
     fn addend_in(&self, section: usize, offset: u64) -> i64 {
         let bytes = usize::try_from(offset)
             .ok()
@@ -306,7 +306,7 @@ impl<'a> File<'a> {
         bytes.map_or(0, |bytes| i64::from_le_bytes(*bytes))
     }
 
-    /// The relocations of a section: compilers for GPUs before sm_90 leave the addends in place.
+    /// Reads the relocations of a section: compilers for GPUs before sm_90 leave the addends in place.
     fn entries(&self, at: usize) -> Result<Vec<Entry>, ReadError> {
         let bytes = self.bytes(at)?;
         let cut = |()| damaged("it is cut off", self.names[at]);
@@ -354,7 +354,7 @@ impl<'a> File<'a> {
         Ok(Target::Inside { segment, offset: symbol.st_value.get(ENDIAN) })
     }
 
-    /// Tests for a section with contents, as those of debuggers must have.
+    /// Returns whether a section has contents, as those of debuggers must.
     fn is_data(&self, at: usize) -> bool {
         self.section(at).is_ok_and(|section| section.sh_type.get(ENDIAN) == SHT_PROGBITS)
     }

@@ -65,7 +65,7 @@ impl ReadErrorKind {
     }
 }
 
-/// Error of damage in a section, or in the `file`.
+/// Returns the error of damage in a section, or in the `file`.
 pub(crate) fn damaged(what: impl ToString, place: &str) -> ReadError {
     ReadErrorKind::Damaged(what.to_string()).at(place)
 }

@@ -5,6 +5,7 @@ use crate::operation::{Modifier, Operation};
 use crate::special::SpecialRegister;
 use crate::table::Row;
 
+/// A decoded instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
     pub architecture: Architecture,
@@ -28,7 +29,7 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// Tests for a modifier at any position.
+    /// Returns whether the instruction has a modifier, at any position.
     pub fn has(&self, modifier: Modifier) -> bool {
         self.modifiers.contains(&modifier)
     }
@@ -41,7 +42,7 @@ impl Instruction {
         &self.operands[self.n_destinations..]
     }
 
-    /// Target of a branch, if it is encoded in the instruction.
+    /// Returns the target of a branch, if it is encoded in the instruction.
     pub fn label(&self) -> Option<i64> {
         self.operands.iter().find_map(|operand| match operand.value {
             Value::Label(target) => Some(target),
@@ -62,12 +63,13 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Tests for a guard under which every lane takes part.
+    /// Returns whether every lane takes part.
     pub fn is_always(&self) -> bool {
         self.predicate == Predicate::TRUE && !self.negated
     }
 }
 
+/// A source or destination, with what the instruction applies to its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Operand {
     pub value: Value,
@@ -108,6 +110,7 @@ pub enum Halves {
     High,
 }
 
+/// A register, number or place that an operand names.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// `R0`. Wider values begin in it and continue in the following ones.
@@ -145,6 +148,7 @@ impl Register {
     pub const ZERO: Register = Register(255);
 }
 
+/// A register of the warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uniform(pub u8);
 

@@ -2,6 +2,7 @@
 
 use crate::instruction::Instruction;
 
+/// A cubin: code, constants and variables, with the addresses that the loader fills in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     /// 90 for sm_90, 86 for sm_86.
@@ -39,6 +40,7 @@ pub enum Segment {
     Shared(usize),
 }
 
+/// A variable in global or constant memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     /// Symbol by which the driver finds it.
@@ -56,9 +58,11 @@ pub struct Relocation {
     /// Byte offset in the segment.
     pub offset: u64,
     pub target: Target,
+    /// Distance that is added to the address.
     pub addend: i64,
 }
 
+/// The place whose address a relocation writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A place in the module.
@@ -80,6 +84,7 @@ pub struct Kernel {
     pub instructions: Vec<Instruction>,
     /// Functions in `instructions`.
     pub functions: Vec<Function>,
+    /// Registers of each thread.
     pub registers: u32,
     /// Bytes of static shared memory; on sm_90 the first 1024 belong to the system.
     pub shared_bytes: u64,
@@ -87,27 +92,33 @@ pub struct Kernel {
     pub frame_bytes: u32,
     /// Most threads of a block in each direction, from `__launch_bounds__`.
     pub max_threads: Option<[u32; 3]>,
+    /// Barriers of the block that the code uses.
     pub barriers: u32,
     /// Byte offset of the parameters in bank 0.
     pub parameter_base: u32,
+    /// Size of all parameters.
     pub parameter_bytes: u32,
     /// Parameters in the order of their declaration.
     pub parameters: Vec<Parameter>,
+    /// Constant bank 2: jump tables.
     pub tables: Vec<u8>,
     /// Source lines by address: each holds up to the next one. Empty without `-lineinfo`.
     pub lines: Vec<SourceLine>,
+    /// Paths of the sources to which `lines` refers.
     pub files: Vec<String>,
+    /// Calls that were inlined.
     pub calls: Vec<Call>,
 }
 
 impl Kernel {
-    /// Source position of the instruction at an address: file and line.
+    /// Returns the source position of the instruction at an address: file and line.
     pub fn line(&self, address: u32) -> Option<(&str, u32)> {
         let line = self.line_at(address)?;
         Some((self.files.get(line.file)?, line.line))
     }
 
-    /// Source position of an instruction, then of the call where its function was inlined, and so on outwards.
+    /// Returns the source position of an instruction, then of the call where its function was inlined, and so on
+    /// outwards.
     pub fn inlined_lines(&self, address: u32) -> impl Iterator<Item = (&str, u32)> {
         let mut next =
             self.line_at(address).map(|line| Call { file: line.file, line: line.line, caller: line.caller });
@@ -125,6 +136,7 @@ impl Kernel {
     }
 }
 
+/// A function within the code of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
     pub name: String,
@@ -133,6 +145,7 @@ pub struct Function {
     pub size: u32,
 }
 
+/// A parameter of a kernel, whose name and type a cubin does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
     /// Byte offset in the parameters.
@@ -153,6 +166,7 @@ pub struct SourceLine {
     pub caller: Option<usize>,
 }
 
+/// A call that the compiler inlined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
     /// Index of its file in [`Kernel::files`].

@@ -12,12 +12,14 @@ macro_rules! names {
             /// All values, in alphabetical order.
             pub const ALL: &[$type] = &[$($type::$variant,)*];
 
+            /// Returns the name as `nvdisasm` prints it.
             pub fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)*
                 }
             }
 
+            /// Looks a value up by its name.
             pub fn from_name(name: &str) -> Option<$type> {
                 match name {
                     $($name => Some($type::$variant),)*
@@ -84,7 +86,7 @@ names! {
 }
 
 impl Operation {
-    /// Tests for an operation that executes once for the warp, under a predicate of the warp.
+    /// Returns whether the operation executes once for the warp, under a predicate of the warp.
     pub fn is_uniform(self) -> bool {
         self.name().starts_with('U') || self == Operation::S2ur
     }

@@ -53,7 +53,7 @@ fn is_default(operand: &Operand, (number, negated): (u8, bool)) -> bool {
     found == number && operand.negated == negated
 }
 
-/// Names for common uses of `IMAD`, and the modifiers that are printed after them.
+/// Returns the names for common uses of `IMAD`, and the modifiers that are printed after them.
 fn short_form(instruction: &Instruction) -> Option<(&'static str, &[Modifier])> {
     if instruction.operation != Operation::Imad {
         return None;

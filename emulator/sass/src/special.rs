@@ -2,6 +2,7 @@
 
 use crate::architecture::Architecture;
 
+/// A register that the GPU fills, by its number in the encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpecialRegister(pub u8);
 
@@ -55,7 +56,7 @@ impl SpecialRegister {
     /// Reads as zero.
     pub const ZERO: SpecialRegister = SpecialRegister(0xff);
 
-    /// `SR_TID.X`; registers without a name have a number, `SR4`.
+    /// Returns the name: `SR_TID.X`; registers without a name have a number, `SR4`.
     pub fn name(self, architecture: Architecture) -> String {
         match (architecture, self.0) {
             (Architecture::Sm75, 24) => return "SR_MACHINE_ID_0".into(),

@@ -11,10 +11,10 @@
 //! **Operands.** Destinations stand before `=`. `R@16` is a register in the eight bits from 16, `P@81` a predicate,
 //! `UR@` and `UP@` those of the warp; `I@72+8` an immediate of eight bits, with `.s` a signed one, with `.n` in
 //! decimal. `A`, `B`, `C` are the three operands of arithmetic; the form gives their kinds and places (`form` below).
-//! `.f`, `.d`, `.h`, `.u` behind them give the way in which an immediate in their place is printed: as a float, a
+//! `.f`, `.d`, `.h`, `.u` after them give the way in which an immediate in their place is printed: as a float, a
 //! double, two halves, or an integer without sign. `uA`, `uB`, `uC` are the operands of arithmetic of the warp. In
 //! front, `-` may negate, `|` make absolute, `~` invert, and `!` negate a predicate. In `{…}` an operand is printed
-//! only when it has another value than the default, `PT` or the one behind `=`. `pattern` explains the others.
+//! only when it has another value than the default, `PT` or the one after `=`. `pattern` explains the others.
 //!
 //! **Other bits.** `77..81=15` are bits that have this value. All bits that no part of a row mentions are zero: an
 //! instruction in which they are not is refused. `sm_80 sm_90`: only these architectures have the row.
@@ -63,12 +63,13 @@ impl std::fmt::Debug for Row {
 }
 
 impl Row {
-    /// Tests for a row of an architecture.
+    /// Returns whether the architecture has this row.
     pub fn is_on(&self, architecture: Architecture) -> bool {
         let on = &self.layout.architectures;
         on.is_empty() || on.contains(&architecture)
     }
 
+    /// Returns bits 0 to 11 of the instructions of this row.
     pub fn opcode(&self) -> u16 {
         self.opcode
     }
@@ -124,11 +125,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
+/// Returns all rows.
 pub fn rows() -> &'static [Row] {
     &TABLE.rows
 }
 
-/// The rows of an opcode, in the order in which they are tried.
+/// Returns the rows of an opcode, in the order in which they are tried.
 pub(crate) fn of(opcode: u16) -> impl Iterator<Item = &'static Row> {
     let places = TABLE.opcodes.get(usize::from(opcode)).map_or(&[][..], Vec::as_slice);
     places.iter().map(|&at| &TABLE.rows[usize::from(at)])

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 /// Declares [`Chip`], and reads it key by key: derived code for a file of fifty constants is a third of this crate.
 macro_rules! chip {
     ($($(#[$doc:meta])* $name:ident: $ty:ty,)*) => {
-        /// Throughputs and latencies. The data file gives the unit of each constant, what a microbenchmark must measure, and
-        /// what the value rests on. A list of three is for accesses of 32, 64 and 128 bits per lane.
+        /// Throughputs and latencies. The data file gives the unit of each constant, what a microbenchmark must
+        /// measure, and what the value rests on. A list of three is for accesses of 32, 64 and 128 bits per lane.
         #[derive(Debug, Clone, PartialEq)]
         pub struct Chip {
             pub name: String,
@@ -210,13 +210,13 @@ static H200: LazyLock<Chip> =
     LazyLock::new(|| Chip::read(include_str!("../data/h200.json")).expect("a test reads the committed file"));
 
 impl Chip {
-    /// The constants of an NVIDIA H200, from `data/h200.json`.
+    /// Returns the constants of an NVIDIA H200, from `data/h200.json`.
     pub fn h200() -> &'static Chip {
         &H200
     }
 }
 
-/// Index into a table by width: 32, 64, 128 bits.
+/// Returns the index into a table by width: 32, 64, 128 bits.
 pub(crate) fn width(bytes: u8) -> usize {
     match bytes {
         0..=4 => 0,

@@ -1,4 +1,5 @@
-//! Global memory as one SM reaches it, after its wavefronts: L1, the paths to L2 and to device memory, and the accesses that wait.
+//! Global memory as one SM reaches it, after its wavefronts: L1, the paths to L2 and to device memory, and the accesses
+//! that wait.
 
 use crate::bound::{Busy, Resource};
 use crate::cache::Cache;
@@ -28,7 +29,7 @@ pub(crate) struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// `shared` bytes of the SM are shared memory.
+    /// Creates empty caches. `shared` bytes of the SM are shared memory.
     pub(crate) fn new(chip: &'a Chip, reach: &'a Reach, active_sms: u32, shared: u64) -> Self {
         Self {
             chip,

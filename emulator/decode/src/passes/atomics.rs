@@ -133,7 +133,7 @@ impl Registers {
     }
 }
 
-/// True if equal sources give equal results.
+/// Returns whether equal sources give equal results.
 fn is_computed(kind: &OpKind) -> bool {
     match kind {
         OpKind::Alu { .. } => true,

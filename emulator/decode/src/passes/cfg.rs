@@ -3,7 +3,7 @@
 use crate::virtual_op::{TRUE, VirtualOp};
 use program::OpKind;
 
-/// Pseudo-block behind every exit.
+/// Pseudo-block after every exit.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Lists {
 }
 
 impl Cfg {
-    /// Branch targets must be positions of ops.
+    /// Finds the blocks. Branch targets must be positions of ops.
     pub(crate) fn new(ops: &[VirtualOp]) -> Cfg {
         let n_ops = ops.len();
         let mut leads = vec![false; n_ops + 1];
@@ -118,7 +118,7 @@ impl Cfg {
         self.starts[block as usize]..self.starts[block as usize + 1]
     }
 
-    /// Immediate post-dominator of each block, or [`OUTSIDE`].
+    /// Returns the immediate post-dominator of each block, or [`OUTSIDE`].
     pub(crate) fn post_dominators(&self) -> Vec<u32> {
         let successors: Vec<&[u32]> = (0..self.n_blocks() as u32).map(|b| self.successors.of(b)).collect();
         post_dominators(&successors)
@@ -160,20 +160,21 @@ impl Dominators {
         Self { spans }
     }
 
-    /// Preorder number: a block comes right before those that it dominates.
+    /// Returns the preorder number: a block comes right before those that it dominates.
     pub(crate) fn number(&self, block: u32) -> u32 {
         self.spans[block as usize].0
     }
 
-    /// True if all paths to `b` lead through `a`.
+    /// Returns whether all paths to `b` lead through `a`.
     pub(crate) fn dominates(&self, a: u32, b: u32) -> bool {
         let (first, last) = self.spans[a as usize];
         (first..=last).contains(&self.number(b))
     }
 }
 
-/// Immediate post-dominators of a graph, by the Semi-NCA algorithm of Georgiadis and Tarjan on the reversed graph. A
-/// block without successors leaves; blocks that never leave get edges to the outside, the last in text order first.
+/// Computes the immediate post-dominators of a graph, by the Semi-NCA algorithm of Georgiadis and Tarjan on the
+/// reversed graph. A block without successors leaves; blocks that never leave get edges to the outside, the last in
+/// text order first.
 pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     let n = successors.len();
     let mut pairs = Vec::new();
@@ -254,7 +255,8 @@ pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     result
 }
 
-/// Vertex with the least semidominator on the linked path above `u`; vertices below or at `limit` are not linked yet.
+/// Returns the vertex with the least semidominator on the linked path above `u`; vertices below or at `limit` are not
+/// linked yet.
 fn evaluate(
     u: u32,
     limit: u32,

@@ -38,7 +38,7 @@ impl Constants {
         self.add(value, ConstantKind { wide, shared: false }, span)
     }
 
-    /// An address in shared memory, as a constant of a class other than predicates.
+    /// Returns an address in shared memory, as a constant of a class other than predicates.
     pub(crate) fn shared_address(&mut self, value: u64, class: Class, span: Span) -> Result<Src> {
         let wide = class == Class::Bits64;
         let value = if wide { value } else { u64::from(value as u32) };
@@ -76,7 +76,7 @@ impl Constants {
         self.lines.get(usize::try_from(!src).ok()?).map(|line| line.0[0])
     }
 
-    /// Value of a 32-bit source, if it is a constant.
+    /// Returns the value of a 32-bit source, if it is a constant.
     pub(crate) fn value_of(&self, src: Src) -> Option<u32> {
         if src < 0 { self.value32(src) } else { None }
     }

@@ -92,7 +92,7 @@ impl<'a> Distances<'a> {
         known
     }
 
-    /// `dst = src + constant`, for all lanes.
+    /// Matches `dst = src + constant`, for all lanes.
     fn step(&self, op: &VirtualOp) -> Option<(u32, u32, i64)> {
         let OpKind::Alu { args, .. } = &op.kind else { return None };
         if op.guard != TRUE || op.classes.dst == Class::Pred {
@@ -111,7 +111,7 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Value of a constant that is small enough for an offset.
+    /// Returns the value of a constant that is small enough for an offset.
     fn constant(&self, src: Src, wide: bool) -> Option<i64> {
         let value = if wide {
             self.constants.value64(src)? as i64
@@ -121,7 +121,8 @@ impl<'a> Distances<'a> {
         (value.unsigned_abs() < 1 << 20).then_some(value)
     }
 
-    /// Register that an address is a constant away from, and the distance. Constant addresses share the base −1.
+    /// Returns the register that an address is a constant away from, and the distance. Constant addresses share the
+    /// base −1.
     pub(crate) fn base(&self, src: Src, offset: i64) -> (Src, i64) {
         if src < 0 {
             // Constant addresses are offsets from 0.
@@ -138,7 +139,7 @@ impl<'a> Distances<'a> {
         (src as Src, offset)
     }
 
-    /// True if at most one place of the program writes the register.
+    /// Returns whether at most one place of the program writes the register.
     pub(crate) fn written_once(&self, register: u32) -> bool {
         self.written[register as usize] != MANY
     }

@@ -3,6 +3,7 @@
 use crate::virtual_op::VirtualOp;
 use program::{AluShape, Calls, Guard, Op, OpKind};
 
+/// Returns whether an op moves a register to its own place.
 pub(crate) fn moves_nothing(op: &VirtualOp) -> bool {
     matches!(&op.kind, OpKind::Alu { args, .. } if op.moves && args.dst as i32 == args.src[0])
 }
@@ -35,12 +36,12 @@ pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) 
     }
 }
 
-/// Operand classes and undefined-bit rule of an op.
+/// Returns the operand classes and undefined-bit rule of an op.
 pub(crate) fn shape(op: &VirtualOp) -> AluShape {
     AluShape { flow: op.flow, dst: op.classes.dst, srcs: op.classes.srcs }
 }
 
-/// Final form of an op with allocated registers.
+/// Returns the final form of an op with allocated registers.
 pub(crate) fn finish(op: &VirtualOp) -> Op {
     let kind = if moves_nothing(op) { OpKind::Nop } else { op.kind.clone() };
     Op { guard: Guard { pred: op.guard as u16, negated: op.negated }, instr: op.instr, first: op.first, kind }

@@ -8,13 +8,13 @@ use program::{Flow, Ordering};
 /// An unconditional move.
 const PLAIN: Flow = Flow::Moved { data: 0b1111, shifts: false };
 
-/// Rule of an instruction's first result.
+/// Returns the rule of an instruction's first result.
 pub(crate) fn flow_of(instruction: &Instruction) -> Flow {
     let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
     flow_of_form(&instruction.opcode, &modifiers)
 }
 
-/// Rule of the first result of a named instruction.
+/// Returns the rule of the first result of a named instruction.
 pub(crate) fn flow_of_form(opcode: &str, modifiers: &[&str]) -> Flow {
     let has = |modifier| modifiers.contains(&modifier);
     let types = || modifiers.iter().filter_map(|name| Type::from_name(name));
@@ -39,7 +39,7 @@ pub(crate) fn flow_of_form(opcode: &str, modifiers: &[&str]) -> Flow {
     }
 }
 
-/// Rule of the second result, given that of the first.
+/// Returns the rule of the second result, given that of the first.
 pub(crate) fn flow_of_second_result(first: Flow) -> Flow {
     match first {
         Flow::Compared(_) => first,

@@ -54,8 +54,8 @@ pub(crate) fn touches(
     Some(touches.collect())
 }
 
-/// Writes to registers of products, where a path leads from a write to its product without `wgmma.fence`: by operation,
-/// including writes to registers that are moved there.
+/// Finds writes to registers of `wgmma` from which a path leads to it without `wgmma.fence`: by operation, including
+/// writes to registers that are moved there.
 ///
 /// Moves by themselves are no writes, since compilers add them; they may move a written value.
 pub(crate) fn unfenced(
@@ -76,7 +76,7 @@ pub(crate) fn unfenced(
         })
         .collect();
     let tracked = tracked(&steps);
-    if !some_way(&steps, cfg, &tracked) {
+    if !has_unfenced_path(&steps, cfg, &tracked) {
         return None;
     }
     let n_lines = place.iter().max().map_or(0, |line| *line as usize + 2);
@@ -142,7 +142,7 @@ impl Effects {
     }
 }
 
-/// Registers of products, and registers whose values are moved there.
+/// Returns for each register whether `wgmma` uses it, or its value is moved to one that `wgmma` uses.
 fn tracked(steps: &[Effects]) -> Vec<bool> {
     let all = steps.iter().flat_map(|step| step.reads.iter().copied().chain(step.writes.iter().map(|w| w.0)));
     let mut tracked = vec![false; all.max().map_or(0, |last| last as usize + 1)];
@@ -169,8 +169,9 @@ fn tracked(steps: &[Effects]) -> Vec<bool> {
     tracked
 }
 
-/// True if a path leads from a write of a register to its product without a fence; false if the search takes too long.
-fn some_way(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
+/// Returns whether a path leads from a write of a register to its `wgmma` without a fence; false if the search takes
+/// too long.
+fn has_unfenced_path(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
     let n_blocks = cfg.n_blocks();
     // Registers written since the last fence, at the start of each block.
     let mut written: Vec<Option<BTreeSet<u32>>> = vec![None; n_blocks];

@@ -44,14 +44,14 @@ impl Liveness {
         (self.offsets, self.stretches) = (offsets, stretches);
     }
 
-    /// True if a register has a value at `from` that is used at `to` or later.
+    /// Returns whether a register has a value at `from` that is used at `to` or later.
     pub(crate) fn spans(&self, register: u32, from: u32, to: u32) -> bool {
         let stretches = self.of(register);
-        let behind = stretches.partition_point(|&(start, _)| start <= from);
-        behind > 0 && stretches[behind - 1].1 > to
+        let n_started = stretches.partition_point(|&(start, _)| start <= from);
+        n_started > 0 && stretches[n_started - 1].1 > to
     }
 
-    /// `None` if too many registers are live across blocks.
+    /// Computes the live ranges; `None` if too many registers are live across blocks.
     pub(crate) fn new(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
         let n_blocks = cfg.n_blocks();
 
@@ -197,8 +197,8 @@ impl Liveness {
     }
 }
 
-/// Calls `f` for each operand and the guard. A guarded write keeps other lanes' values, so it is [`Role::Use`]: any other
-/// role is a write for all lanes.
+/// Calls `f` for each operand and the guard. A guarded write keeps other lanes' values, so it is [`Role::Use`]: any
+/// other role is a write for all lanes.
 fn for_each_operand(op: &mut VirtualOp, mut f: impl FnMut(u32, Role)) {
     let guarded = op.guard != TRUE;
     if guarded {

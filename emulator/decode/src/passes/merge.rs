@@ -81,7 +81,7 @@ struct Member {
 }
 
 impl Member {
-    /// Elements of the window at `start` that the member accesses. `None` if it straddles elements.
+    /// Returns the elements of the window at `start` that the member accesses. `None` if it straddles elements.
     fn slots(&self, start: i64, bytes: u8) -> Option<std::ops::Range<usize>> {
         let distance = self.offset - start;
         let first = (distance / i64::from(bytes)) as usize;
@@ -90,7 +90,7 @@ impl Member {
     }
 }
 
-/// Relevant ops by block, with their positions.
+/// Lists the relevant ops by block, with their positions.
 fn places(
     ops: &mut [VirtualOp],
     cfg: &Cfg,
@@ -155,7 +155,8 @@ fn places(
     all
 }
 
-/// An access that may be merged, with size and number of elements; small vectors count as the word that they fill.
+/// Returns an access that may be merged, with size and number of elements; small vectors count as the word that they
+/// fill.
 fn candidate(op: &VirtualOp) -> Option<(&Access, u8, usize)> {
     let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else { return None };
     if access.space != MemSpace::Shared || access.order != Order::Weak {
@@ -170,7 +171,7 @@ fn candidate(op: &VirtualOp) -> Option<(&Access, u8, usize)> {
     Some((access, bytes, n))
 }
 
-/// Effect of an op that cannot be merged.
+/// Returns the effect of an op that cannot be merged.
 fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Effect> {
     let reaches_shared = |space: MemSpace| matches!(space, MemSpace::Shared | MemSpace::Generic);
     match &op.kind {
@@ -204,7 +205,7 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Effect> {
     }
 }
 
-/// True if ptxas calls a function for the instruction, as for unusual operands.
+/// Returns whether ptxas calls a function for the instruction, as for unusual operands.
 fn is_a_call(text: &str) -> bool {
     let mut words = text.split_ascii_whitespace();
     let mnemonic = words.find(|word| !word.starts_with('@')).unwrap_or_default();
@@ -218,12 +219,13 @@ fn is_a_call(text: &str) -> bool {
     }
 }
 
-/// Four elements, 16 bytes at most.
+/// Returns the size of the largest window: four elements, 16 bytes at most.
 fn largest_window(key: &GroupKey) -> i64 {
     (4 * i64::from(key.bytes)).min(16)
 }
 
-/// Size of the windows that can be merged. `None` where two elements are not provably aligned, and for bytes.
+/// Returns the size of the windows that can be merged. `None` where two elements are not provably aligned, and for
+/// bytes.
 fn window(key: &GroupKey, known: &Distances<'_>) -> Option<i64> {
     if key.bytes == 1 {
         return None;
@@ -250,7 +252,7 @@ impl Groups {
         }
     }
 
-    /// All inlined copies of an instruction must agree.
+    /// Records the group of an instruction. All inlined copies of an instruction must agree.
     fn put(&mut self, instr: u32, group: Option<MergeGroup>) {
         let known = self.of.entry(instr).or_insert(group);
         if *known != group {

@@ -62,7 +62,7 @@ pub(crate) fn decide_block_order(
     order_of_atomics(ops, n_registers, constants, special)
 }
 
-/// True if several such atomics with the same operand commute.
+/// Returns whether several such atomics with the same operand commute.
 fn commutes(atomic: &Atomic) -> bool {
     use Type::{Bf16, Bf16x2, F16, F16x2, F32, F64};
     let float = matches!(atomic.ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64);
@@ -91,7 +91,7 @@ impl AtomicProperties {
         }
     }
 
-    /// True if two atomics on the same bytes commute.
+    /// Returns whether two atomics on the same bytes commute.
     fn commutes_with(&self, other: &AtomicProperties) -> bool {
         use AtomicKind::{Add, And, Dec, Inc, Max, Min, Or, Xor};
         self.kind == other.kind
@@ -105,7 +105,7 @@ impl AtomicProperties {
     }
 }
 
-/// True if `bytes` at `at` end at `next` or before it.
+/// Returns whether `bytes` at `at` end at `next` or before it.
 fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
     at.checked_add(i64::from(bytes)).is_some_and(|end| end <= next)
 }
@@ -113,7 +113,7 @@ fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
 /// Target of an atomic: its pointer, and the distance from it, if known.
 type Target = Option<(Pointer, Option<i64>)>;
 
-/// Order for a kernel whose atomics all commute with themselves.
+/// Decides the order for a kernel whose atomics all commute with themselves.
 fn order_of_atomics(
     ops: &mut [VirtualOp],
     n_registers: usize,

@@ -78,7 +78,7 @@ impl PointerValue {
         }
     }
 
-    /// A pointer times a number was a size that looked like a pointer.
+    /// Returns the product with a number. What looked like a pointer was then a size.
     fn scaled(self) -> PointerValue {
         match self {
             Unset | Unknown => self,
@@ -162,7 +162,7 @@ impl<'a> Pointers<'a> {
         changed
     }
 
-    /// Offset and element size of a gapless load of parameters.
+    /// Returns the offset and element size of a gapless load of parameters.
     fn param(&self, op: &VirtualOp) -> Option<(u32, u8)> {
         let OpKind::Load(access) = &op.kind else { return None };
         let whole = !access.regs[..usize::from(access.n)].contains(&NONE);

@@ -142,7 +142,7 @@ fn index(class: Class) -> usize {
     }
 }
 
-/// True if two ascending lists of stretches intersect.
+/// Returns whether two ascending lists of stretches intersect.
 fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
@@ -154,7 +154,8 @@ fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
     false
 }
 
-/// Preferred registers to share a place with, up to two: a source of the op that writes it, the target of a move.
+/// Chooses registers to share a place with, up to two for each: a source of the op that writes it, the target of a
+/// move.
 fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
     let mut hints = vec![[u32::MAX; 2]; n];
     for op in ops {

@@ -68,12 +68,12 @@ impl<'a> Activations<'a> {
         }
     }
 
-    /// Registers that keep their place in the whole kernel.
+    /// Returns the registers that keep their place in the whole kernel.
     pub(crate) fn pinned(&self) -> impl Iterator<Item = u32> {
         self.base.into_iter().chain(self.shared.values().copied())
     }
 
-    /// Register of the frame, if frames do not start at 0.
+    /// Returns the register of the frame, if frames do not start at 0.
     pub(super) fn frame_base(&self) -> Option<u32> {
         self.base.filter(|_| self.region > 0)
     }
@@ -140,7 +140,7 @@ impl<'a> Lower<'a> {
         self.activate(Some(callee), NONE, &signature, number, returns, arguments)
     }
 
-    /// Number of a called function; its body is lowered later.
+    /// Returns the number of a called function. Queues its body, which is lowered later.
     fn body_of(&mut self, function: &'a Function) -> Result<u32> {
         if let Some(&known) = self.activations.body_of.get(function.name.as_str()) {
             return Ok(known);
@@ -251,7 +251,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Local-memory address of an offset in the frame.
+    /// Emits the local-memory address of an offset in the frame.
     pub(super) fn frame_address(&mut self, at: u32) -> Result<Src> {
         let at = self.constants.bits32(at, self.span)?;
         match self.activations.frame_base() {
@@ -276,7 +276,7 @@ impl<'a> Lower<'a> {
         *self.activations.base.get_or_insert_with(|| registers.fresh(Class::Bits32))
     }
 
-    /// Register that passes a parameter or a result.
+    /// Returns the register that passes a parameter or a result.
     fn handing(&mut self, result: bool, at: usize, class: Class) -> u32 {
         let registers = &mut self.registers;
         *self.activations.shared.entry((result, at, class as u8)).or_insert_with(|| registers.fresh(class))
@@ -364,7 +364,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Return)
     }
 
-    /// Binding of a parameter or result in the caller's memory.
+    /// Binds a parameter or result in the caller's memory.
     fn handed_place(&mut self, result: bool, at: usize) -> Result<Binding> {
         let from = self.handing(result, at, Class::Bits32);
         let id = self.registers.fresh(Class::Bits32);

@@ -23,7 +23,8 @@ pub(super) fn space_of(instruction: &Instruction) -> Option<MemSpace> {
     })
 }
 
-/// Start of a space among generic addresses; 0 for global and constant memory, which have such addresses already.
+/// Returns the start of a space among generic addresses; 0 for global and constant memory, which have such addresses
+/// already.
 fn window_of(space: MemSpace) -> u64 {
     match space {
         MemSpace::Shared => window::SHARED,
@@ -34,7 +35,8 @@ fn window_of(space: MemSpace) -> u64 {
 }
 
 impl<'a> Lower<'a> {
-    /// An address operand, and its space: `space` itself, except that parameters of calls are in local memory.
+    /// Lowers an address operand, and returns it with its space: `space` itself, except that parameters of calls are in
+    /// local memory.
     pub(super) fn address(&mut self, operand: &'a Operand, space: MemSpace) -> Result<(Addr, MemSpace)> {
         match operand {
             Operand::Address { base, offset } => self.address_of(base.as_deref(), *offset, space),
@@ -42,7 +44,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// [`Lower::address`] of the operand between the brackets.
+    /// Lowers as [`Lower::address`] the operand between the brackets.
     pub(super) fn address_of(
         &mut self,
         base: Option<&'a str>,

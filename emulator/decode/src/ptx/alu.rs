@@ -121,7 +121,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Type of a number as source `at`.
+/// Returns the type of a number as source `at`.
 fn type_of_source(instruction: &Instruction, at: usize, class: Class) -> Option<Type> {
     let mut types = instruction.types();
     let ty = match instruction.opcode.as_str() {
@@ -141,7 +141,7 @@ fn type_of_source(instruction: &Instruction, at: usize, class: Class) -> Option<
     }
 }
 
-/// Rule for the low bits of an integer result.
+/// Returns the rule for the low bits of an integer result.
 fn rule(instruction: &Instruction) -> BitRule {
     if !instruction.types().all(is_integer) || instruction.has("hi") || instruction.has("sat") {
         return BitRule::Unknown;

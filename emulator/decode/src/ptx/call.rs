@@ -12,7 +12,7 @@ use crate::virtual_op::{Reg, TRUE};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, MemSpace, OpKind};
 
-/// True for functions of CUDA's `libcudadevrt`, false for those of other linker inputs.
+/// Returns whether the function is one of CUDA's `libcudadevrt`, false for those of other linker inputs.
 fn is_of_the_device_runtime(name: &str) -> bool {
     ["cuda", "__cuda", "__nv", "cnp"].iter().any(|start| name.starts_with(start))
 }
@@ -123,7 +123,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Binding of a formal parameter: the caller's own variable where possible, as neither side writes it in the call.
+    /// Binds a formal parameter: the caller's own variable where possible, as neither side writes it in the call.
     fn pass(&mut self, formal: &'a Variable, actual: &'a Operand) -> Result<Binding> {
         let given = self.binding_of(actual)?;
         if let Some(given @ (Binding::ParamLocal(_) | Binding::ParamAt(_))) = &given

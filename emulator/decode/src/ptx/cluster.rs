@@ -48,7 +48,7 @@ impl<'a> Lower<'a> {
         self.builtin(Builtin::Mov32, dst, &[rank])
     }
 
-    /// Low half of a shared or generic address.
+    /// Emits the low half of a shared or generic address.
     fn shared_offset(&mut self, instruction: &'a Instruction, at: usize) -> Result<Src> {
         let operand = &instruction.operands[at];
         if !instruction.has("u64") {
@@ -58,7 +58,7 @@ impl<'a> Lower<'a> {
         self.value(Builtin::Lo32Of64, &[wide])
     }
 
-    /// Result of an arithmetic instruction with two sources.
+    /// Emits an arithmetic instruction with two sources, and returns its result.
     fn of_two(&mut self, name: &str, modifiers: &str, a: Src, b: Src) -> Result<Src> {
         let modifiers: Vec<&str> = modifiers.split('.').collect();
         let form =

@@ -163,7 +163,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Result of a [`Builtin`] in a new register.
+    /// Emits a [`Builtin`], and returns the new register of its result.
     pub(super) fn value(&mut self, op: Builtin, sources: &[Src]) -> Result<Src> {
         let form = builtin(op, self.level);
         let dst = self.registers.fresh(form.dst);
@@ -172,7 +172,7 @@ impl<'a> Lower<'a> {
         Ok(dst as Src)
     }
 
-    /// The carry flag: a predicate of the whole kernel.
+    /// Returns the carry flag: a predicate of the whole kernel.
     pub(super) fn carry(&mut self) -> u32 {
         *self.carry.get_or_insert_with(|| self.registers.fresh(Class::Pred))
     }

@@ -22,7 +22,7 @@ pub(crate) struct Lowered<'k> {
 }
 
 impl Lowered<'_> {
-    /// Registers with a value at `from` that is used behind `to`, except pinned ones.
+    /// Lists the registers with a value at `from` that is used after `to`, except pinned ones.
     fn kept(&self, pinned: &[bool], from: u32, to: u32) -> Kept {
         let (mut wide, mut narrow, mut preds) = (Vec::new(), Vec::new(), Vec::new());
         for (register, class) in self.classes.iter().enumerate() {
@@ -44,7 +44,8 @@ impl Lowered<'_> {
     }
 }
 
-pub(crate) fn calls(
+/// Lays out the frames of all calls; `None` for a kernel whose calls are all inlined.
+pub(crate) fn lay_out_calls(
     activations: &Activations<'_>,
     kernel: &Lowered<'_>,
     pinned: &[u32],

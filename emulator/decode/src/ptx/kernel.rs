@@ -105,13 +105,13 @@ fn directive<'f>(function: &'f Function, name: &str) -> Option<&'f [u32]> {
     found.map(|(_, numbers)| &numbers[..])
 }
 
-/// Registers with a value that no operation writes: special ones, and the start of a frame, which is unknown at decode
-/// and differs between lanes.
+/// Lists the registers with a value that no operation writes: special ones, and the start of a frame, which is unknown
+/// at decode and differs between lanes.
 fn preset_registers(lower: &Lower) -> Vec<u32> {
     lower.specials.values().copied().chain(lower.activations.base).collect()
 }
 
-/// [`preset_registers`], and those that calls pass values in: they keep their places in the whole kernel.
+/// Lists the [`preset_registers`] and those that calls pass values in: they keep their places in the whole kernel.
 fn pinned_registers(lower: &Lower) -> Vec<u32> {
     preset_registers(lower).into_iter().chain(lower.activations.pinned()).collect()
 }
@@ -173,7 +173,7 @@ fn place_registers(lower: &mut Lower, cfg: &Cfg, live: &Liveness, allocation: &A
         classes: &lower.registers.classes,
         variables: lower.local_bytes,
     };
-    let mut calls = frames::calls(&lower.activations, &lowered, &pinned, lower.index)?;
+    let mut calls = frames::lay_out_calls(&lower.activations, &lowered, &pinned, lower.index)?;
     let Lower { ops, registers, instrs, .. } = lower;
     let unset = find_unset(ops, &live.at_entry, &pinned, registers, &allocation.place);
     let mut touches = in_flight::touches(ops, &allocation.place, registers.classes.len());

@@ -111,12 +111,12 @@ impl SharedLayout {
     }
 }
 
-/// Position in the text. Variables of one declaration start at the same position and end at different ones.
+/// Returns the position in the text. Variables of one declaration start at the same position and end at different ones.
 fn place(v: &Variable) -> (u32, u32) {
     (v.span.start, v.span.end)
 }
 
-/// Start of the next array: behind a guard gap, on the same bank as without it.
+/// Returns the start of the next array: after a guard gap, on the same bank as without it.
 fn gap_after(end: u64) -> u64 {
     end + u64::from(SHARED_GUARD)
 }

@@ -11,7 +11,7 @@ use arithmetic::products::{AccumulatorType, FactorType};
 use program::mma::layout::MmaForm;
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
-/// Form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
+/// Parses the form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
 fn form(modifiers: &[&str]) -> Option<MmaForm> {
     let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else { return None };
     let (m, rest) = shape.strip_prefix('m')?.split_once("n8k")?;

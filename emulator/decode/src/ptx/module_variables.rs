@@ -61,7 +61,7 @@ pub fn module_variables(module: &Module) -> Result<Vec<ModuleVariable>> {
     module_variables_within(module, &Account::default())
 }
 
-/// [`module_variables`], charged to an account.
+/// Lists the variables as [`module_variables`], and charges the work to an account.
 pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec<ModuleVariable>> {
     let index = Index::new(module, account);
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec
     Ok(found)
 }
 
-/// Symbol of a `.global` variable declared inside a function.
+/// Returns the symbol of a `.global` variable declared inside a function.
 pub(crate) fn local_name(function: &str, variable: &str) -> String {
     format!("{function}::{variable}")
 }
@@ -134,7 +134,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Bytes that an entry of a list at this depth covers.
+    /// Returns the bytes that an entry of a list at this depth covers.
     fn stride(&self, depth: usize) -> u64 {
         let inner = self
             .variable

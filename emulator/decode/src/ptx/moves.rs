@@ -88,7 +88,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Element of a vector register as an operand.
+    /// Returns an element of a vector register as an operand.
     fn register_of(&self, reg: Reg, class: Class) -> Result<Src> {
         match reg.class == class {
             true => Ok(reg.id as Src),
@@ -162,7 +162,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// True if a name is a register of that class.
+    /// Returns whether a name is a register of that class.
     pub(super) fn is_register(&mut self, operand: &'a Operand, class: Class) -> Result<bool> {
         Ok(match operand {
             Operand::Name(name) => {

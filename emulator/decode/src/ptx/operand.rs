@@ -12,7 +12,7 @@ use arithmetic::lanes::{Class, Src};
 use program::window;
 
 impl<'a> Lower<'a> {
-    /// A source of `class`. `ty` is the type of a number there.
+    /// Lowers a source of `class`. `ty` is the type of a number there.
     pub(super) fn source(&mut self, operand: &'a Operand, class: Class, ty: Option<Type>) -> Result<Src> {
         match operand {
             Operand::Name(name) => self.named(name, 0, class),
@@ -38,7 +38,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A constant of a class other than predicates.
+    /// Returns a constant of a class other than predicates.
     pub(super) fn constant(&mut self, bits: u64, class: Class) -> Result<Src> {
         match class {
             Class::Bits64 => self.constants.bits64(bits, self.span),
@@ -97,7 +97,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Register and distance that make a variable's address in local memory.
+    /// Returns the register and distance that make a variable's address in local memory.
     pub(super) fn in_frame(&self, binding: &Binding) -> Option<(u32, u32)> {
         match *binding {
             Binding::ParamAt(reg) => Some((reg.id, 0)),
@@ -129,7 +129,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A predicate operand: the register, and true if written with `!`.
+    /// Returns the register of a predicate operand, and whether it is written with `!`.
     pub(super) fn predicate_operand(&mut self, operand: &'a Operand) -> Result<(u32, bool)> {
         match operand {
             Operand::Name(name) => Ok((self.predicate(name)?, false)),
@@ -166,7 +166,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A destination register; `None` for `_`.
+    /// Returns a destination register; `None` for `_`.
     pub(super) fn wanted(&mut self, operand: &'a Operand) -> Result<Option<Reg>> {
         match operand {
             Operand::Name(name) if name == "_" => Ok(None),
@@ -174,7 +174,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A destination of `class`; a register without uses for `_`.
+    /// Returns a destination of `class`; for `_` a new register without uses.
     pub(super) fn destination(&mut self, operand: &'a Operand, class: Class) -> Result<u32> {
         match self.wanted(operand)? {
             None => Ok(self.registers.fresh(class)),
@@ -187,7 +187,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Elements of a vector operand, or the operand itself.
+    /// Returns the elements of a vector operand, or the operand itself.
     pub(super) fn elements(&mut self, operand: &'a Operand) -> Result<Elements<'a>> {
         match operand {
             Operand::Vector(list) => Ok(Elements::Operands(list)),
@@ -215,7 +215,7 @@ impl Elements<'_> {
     }
 }
 
-/// Value that `mov` gives for a variable: an offset in its space, or a generic address.
+/// Returns the value that `mov` gives for a variable: an offset in its space, or a generic address.
 fn symbol_value(binding: &Binding) -> Option<u64> {
     Some(match binding {
         Binding::Param(at) | Binding::ParamLocal(at) | Binding::Shared(at) | Binding::Local(at) => {

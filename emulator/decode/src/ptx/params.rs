@@ -23,8 +23,8 @@ pub(super) struct ParamUses {
 }
 
 impl ParamUses {
-    /// True if a scalar of `bytes` bytes must be in memory. Every call declares its `param0` anew, so an access that is
-    /// too big for it belongs to another one.
+    /// Returns whether a scalar of `bytes` bytes must be in memory. Every call declares its `param0` anew, so an access
+    /// that is too big for it belongs to another one.
     fn reach_into(self, bytes: u32) -> bool {
         self.address || self.offset < u64::from(bytes) || self.vector <= u64::from(bytes)
     }
@@ -82,7 +82,7 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
 }
 
 impl<'a> Lower<'a> {
-    /// A `.param` variable inside a function, or a formal parameter without an actual one to stand for it.
+    /// Declares a `.param` variable inside a function, or a formal parameter without an actual one to stand for it.
     pub(super) fn param_variable(&mut self, v: &'a Variable) -> Result<Binding> {
         if v.space == Space::Reg {
             return Binding::declare(&mut self.registers, v.ty, v.vector, v.span);
@@ -101,7 +101,7 @@ impl<'a> Lower<'a> {
         !scalar || self.addressed.get(v.name.as_str()).is_some_and(|parts| parts.reach_into(v.ty.bytes()))
     }
 
-    /// `ld.param` from a register.
+    /// Lowers `ld.param` from a register.
     pub(super) fn load_param(&mut self, to: &'a Operand, from: Reg, bytes: u32, ty: Type) -> Result<()> {
         if ty.bytes() > bytes {
             return Err(self.invalid(format!("{} bytes of a parameter of {bytes}", ty.bytes())));
@@ -125,7 +125,7 @@ impl<'a> Lower<'a> {
         self.builtin(op, reg.id, &[src])
     }
 
-    /// `st.param` to a register.
+    /// Lowers `st.param` to a register.
     pub(super) fn store_param(&mut self, to: Reg, bytes: u32, from: &'a Operand, ty: Type) -> Result<()> {
         if ty.bytes() > bytes {
             return Err(self.invalid(format!("{} bytes to a parameter of {bytes}", ty.bytes())));

@@ -71,7 +71,7 @@ impl<'a> Scope<'a> {
         self.names.insert(name, binding);
     }
 
-    /// `.reg`. Registers get numbers when first mentioned.
+    /// Declares registers of `.reg`, which get numbers when first mentioned.
     pub(crate) fn declare(&mut self, decl: &'a RegDecl, registers: &mut Registers) -> Result<()> {
         class_and_bits(decl.ty, decl.span)?;
         for (name, count) in &decl.names {
@@ -99,7 +99,7 @@ impl<'a> Scope<'a> {
         Some(binding)
     }
 
-    /// Family of `name`: `%r<13>` for `%r12`.
+    /// Returns the family of `name`: `%r<13>` for `%r12`.
     fn family(&self, name: &str) -> Option<Family> {
         let digits = name.bytes().rev().take(10).take_while(u8::is_ascii_digit).count();
         for at in name.len() - digits..name.len() {

@@ -85,7 +85,7 @@ pub(super) fn find(name: &str) -> Option<SpecialSource> {
 }
 
 impl Lower<'_> {
-    /// Value of a special register as a source of `class`.
+    /// Lowers a special register to a source of `class`.
     pub(super) fn special(&mut self, found: SpecialSource, name: &str, class: Class) -> Result<Src> {
         let value = match found {
             SpecialSource::Line(special) => {

@@ -8,13 +8,13 @@ use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, TensorCopy, TensorWay};
 
 impl<'a> Lower<'a> {
-    /// Placeholder for an absent address.
+    /// Returns a placeholder for an absent address.
     pub(super) fn zero_address(&mut self) -> Result<Addr> {
         let src = self.constants.bits32(0, self.span)?;
         Ok(Addr { src, wide: false, offset: 0 })
     }
 
-    /// Mask of a copy to several blocks, and the operands before it.
+    /// Lowers the mask of a copy to several blocks, and the operands before it.
     pub(super) fn destination_blocks(
         &mut self,
         instruction: &'a Instruction,

@@ -113,7 +113,7 @@ impl<'a> Lower<'a> {
         self.source(operand, Class::Bits32, Some(Type::B32))
     }
 
-    /// Mask of the converged lanes, for instructions without `.sync`.
+    /// Emits the mask of the converged lanes, for instructions without `.sync`.
     fn all_here(&mut self) -> Result<Src> {
         let dst = self.registers.fresh(Class::Bits32);
         self.emit(OpKind::ActiveMask { dst })?;
@@ -203,7 +203,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Result of an added arithmetic instruction.
+    /// Emits an arithmetic instruction, and returns its result.
     pub(super) fn computed(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
         let Some(form) = lookup(opcode, modifiers, 0, self.level) else {
             return Err(self.unsupported(format!("`{opcode}`")));

@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
         self.special(special, "%laneid", Class::Bits32)
     }
 
-    /// `(lane >> shift & mask) * times + plus`
+    /// Emits `(lane >> shift & mask) * times + plus`.
     fn lane_bits(&mut self, shift: u32, mask: u32, times: u32, plus: u32) -> Result<Src> {
         let mut value = self.lane()?;
         for (opcode, number, neutral) in

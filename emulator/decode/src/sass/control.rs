@@ -76,7 +76,7 @@ impl Lower<'_> {
         self.emit(OpKind::Branch { target, reconverge: ENCLOSING })
     }
 
-    /// `EXIT`
+    /// Lowers `EXIT`.
     pub(super) fn exit(&mut self) -> Result<()> {
         self.narrow_guard()?;
         self.emit(OpKind::Exit)
@@ -121,7 +121,7 @@ impl Lower<'_> {
         self.jump(register, targets)
     }
 
-    /// The first register that is a source.
+    /// Takes the first source that is a register.
     fn source_register(&mut self) -> Result<u8> {
         let found = self.take_first_source(|value| match value {
             Value::Register(register) if register != Register::ZERO => Some(register.0),
@@ -182,7 +182,7 @@ impl Lower<'_> {
         self.emit(OpKind::Barrier { kind, id, count })
     }
 
-    /// Registers for the results of reductions at barriers.
+    /// Returns the registers for the results of reductions at barriers.
     fn reduced(&mut self) -> (u32, u32) {
         let registers = &mut self.registers;
         *self.reduced.get_or_insert_with(|| (registers.fresh(Class::Bits32), registers.fresh(Class::Pred)))
@@ -210,14 +210,14 @@ impl Lower<'_> {
         self.emit(OpKind::WarpSync { members })
     }
 
-    /// Mask of the converged lanes.
+    /// Emits the mask of the converged lanes.
     fn members(&mut self) -> Result<Src> {
         let dst = self.registers.fresh(Class::Bits32);
         self.emit(OpKind::ActiveMask { dst })?;
         Ok(dst as Src)
     }
 
-    /// `SHFL`
+    /// Lowers `SHFL`.
     pub(super) fn shuffle(&mut self) -> Result<()> {
         let modes = [
             (Modifier::Idx, ShuffleMode::Idx),
@@ -239,7 +239,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `VOTE`
+    /// Lowers `VOTE`.
     pub(super) fn vote(&mut self) -> Result<()> {
         let modes =
             [(Modifier::All, VoteMode::All), (Modifier::Any, VoteMode::Any), (Modifier::Eq, VoteMode::Uni)];

@@ -81,7 +81,7 @@ impl Lower<'_> {
         self.result(function, dst, sources)
     }
 
-    /// [`Self::only_result`] of a PTX instruction.
+    /// Computes [`Self::only_result`] by a PTX instruction.
     pub(super) fn compute_result(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<()> {
         let function = self.ptx(opcode, modifiers)?;
         self.only_result(function, sources)
@@ -93,7 +93,7 @@ impl Lower<'_> {
         self.push(op)
     }
 
-    /// Adds an intermediate operation that is no arithmetic.
+    /// Adds an intermediate operation other than arithmetic.
     pub(super) fn emit_later(&mut self, kind: OpKind) -> Result<()> {
         let op = self.op(kind, AluClasses::NONE, false);
         self.push(op)
@@ -154,7 +154,7 @@ impl Lower<'_> {
         self.constants.bits64(value, ptx::Span::default())
     }
 
-    /// Source that holds a special register.
+    /// Returns the source that holds a special register.
     pub(super) fn special(&mut self, special: Special) -> Src {
         let registers = &mut self.registers;
         *self.specials.entry(special).or_insert_with(|| registers.fresh(Class::Bits32)) as Src
@@ -167,7 +167,7 @@ impl Lower<'_> {
 }
 
 impl Constants {
-    /// True if a source is this 32-bit constant.
+    /// Returns whether a source is this 32-bit constant.
     pub(super) fn is(&self, src: Src, value: u32) -> bool {
         src < 0 && self.value32(src) == Some(value)
     }

@@ -160,7 +160,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A source of `XORSIGN`, before its sign is removed.
+    /// Takes a source of `XORSIGN`, before its sign is removed.
     fn magnitude(&mut self, at: usize) -> Result<Src> {
         let operand = self.take_source(at).ok_or_else(|| self.unsupported())?;
         match operand.absolute && !operand.negated {

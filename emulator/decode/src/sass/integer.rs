@@ -70,7 +70,7 @@ impl Lower<'_> {
         self.sum_of_many(&wants, &sources[..3], &carries)
     }
 
-    /// [`Lower::add3`]'s sum of any number of words and carries, computed with 64 bits.
+    /// Computes [`Lower::add3`]'s sum of any number of words and carries with 64 bits.
     fn sum_of_many(&mut self, wants: &[Option<u32>], words: &[Src], carries: &[Src]) -> Result<()> {
         let widen = self.builtin(Builtin::Zext64(32));
         let mut sum = self.wide_number(0)?;

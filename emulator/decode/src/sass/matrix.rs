@@ -1,4 +1,4 @@
-//! Tensor cores: warp-wide products, and moves of 8x8 matrices. Register layouts are those of the PTX instructions.
+//! Tensor cores: `mma`, and moves of 8x8 matrices. Register layouts are those of the PTX instructions.
 
 use sass::instruction::{Register, Value};
 use sass::operation::{Modifier, Operation};
@@ -12,7 +12,7 @@ use program::mma::layout::MmaForm;
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
 impl Lower<'_> {
-    /// `HMMA`, `DMMA`
+    /// Lowers `HMMA`, `DMMA`.
     pub(super) fn multiply_matrices(&mut self) -> Result<()> {
         let form = match self.operation() {
             Operation::Dmma => self.form_of_doubles(),
@@ -86,7 +86,7 @@ impl Lower<'_> {
         (n, self.take_modifier(Modifier::Mt88))
     }
 
-    /// `LDSM`
+    /// Lowers `LDSM`.
     pub(super) fn load_matrices(&mut self) -> Result<()> {
         let addr = self.shared_address()?;
         let (n, transposed) = self.matrices();
@@ -99,7 +99,7 @@ impl Lower<'_> {
         self.emit(OpKind::MatrixLoad(Box::new(access)))
     }
 
-    /// `STSM`
+    /// Lowers `STSM`.
     pub(super) fn store_matrices(&mut self) -> Result<()> {
         let addr = self.shared_address()?;
         let (n, transposed) = self.matrices();
@@ -109,7 +109,7 @@ impl Lower<'_> {
         self.emit(OpKind::MatrixStore(Box::new(access)))
     }
 
-    /// `MOVM`
+    /// Lowers `MOVM`.
     pub(super) fn move_matrix(&mut self) -> Result<()> {
         let mut src = [NONE];
         self.fragment(0, false, &mut src)?;

@@ -13,7 +13,7 @@ use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};
 
 impl Lower<'_> {
-    /// The `nth` address among the operands.
+    /// Returns the `nth` address among the operands.
     fn memory(&self, nth: usize) -> Result<Address> {
         let mut all = self.instruction.operands.iter().filter_map(|operand| match operand.value {
             Value::Memory(address) => Some(address),
@@ -90,7 +90,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `LDG`, `LD`, `LDS`, `LDL`
+    /// Lowers `LDG`, `LD`, `LDS`, `LDL`.
     pub(super) fn load(&mut self, space: MemSpace) -> Result<()> {
         let address = self.memory(0)?;
         let addr = self.address(address, space)?;
@@ -117,7 +117,7 @@ impl Lower<'_> {
         self.emit(OpKind::Load(Box::new(Access { signed, order, ..access })))
     }
 
-    /// `STG`, `ST`, `STS`, `STL`
+    /// Lowers `STG`, `ST`, `STS`, `STL`.
     pub(super) fn store(&mut self, space: MemSpace) -> Result<()> {
         let address = self.memory(0)?;
         let addr = self.address(address, space)?;
@@ -203,7 +203,7 @@ impl Lower<'_> {
         Ok(Addr { src, wide: true, offset })
     }
 
-    /// Four bytes of the program's constants, which the host may change after loading.
+    /// Loads four bytes of the program's constants, which the host may change after loading.
     pub(super) fn word_of_constants(&mut self, offset: u32) -> Result<Src> {
         let start = self.segments.constants.ok_or_else(|| self.unsupported())?;
         let src = self.wide_number(start)?;
@@ -239,8 +239,9 @@ impl Lower<'_> {
         self.emit(OpKind::CpAsync { dst, src, bytes, src_bytes })
     }
 
-    /// Source and size of a copy whose source may be shorter than its destination: the lowest bits of the address give
-    /// the number of missing bytes, and a false condition means that all are missing. Zeros take their place.
+    /// Computes the source and size of a copy whose source may be shorter than its destination: the lowest bits of the
+    /// address give the number of missing bytes, and a false condition means that all are missing. Zeros take their
+    /// place.
     fn filled(&mut self, src: Addr, bytes: u8, condition: Option<usize>) -> Result<(Addr, Src)> {
         let offset = self.wide_number(src.offset as u64)?;
         let address = self.value(self.builtin(Builtin::Add64), &[src.src, offset])?;
@@ -259,7 +260,7 @@ impl Lower<'_> {
         Ok((src, n))
     }
 
-    /// `ATOMG`, `ATOM`, `ATOMS`, `RED`
+    /// Lowers `ATOMG`, `ATOM`, `ATOMS`, `REDG`.
     pub(super) fn atomic(&mut self, space: MemSpace) -> Result<()> {
         let kinds = [
             (Modifier::Add, AtomicKind::Add),

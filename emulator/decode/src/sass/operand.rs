@@ -17,7 +17,7 @@ pub(super) enum LineId {
 }
 
 impl LineId {
-    /// The register, unless it is the zero register.
+    /// Returns the register, unless it is the zero register.
     fn of(value: Value) -> Option<LineId> {
         match value {
             Value::Register(register) if register != Register::ZERO => Some(LineId::Lane(register.0)),
@@ -26,7 +26,7 @@ impl LineId {
         }
     }
 
-    /// The `n`-th register behind this one.
+    /// Returns the `n`-th register after this one.
     pub(super) fn next(self, n: u8) -> LineId {
         match self {
             LineId::Lane(number) => LineId::Lane(number.wrapping_add(n)),
@@ -49,7 +49,7 @@ impl Lower<'_> {
         *self.lines.entry(line).or_insert_with(|| registers.fresh(Class::Bits32))
     }
 
-    /// Raw 32 bits of an operand; `half` chooses between two words.
+    /// Reads the raw 32 bits of an operand; `half` chooses between two words.
     pub(super) fn word(&mut self, value: Value, half: u8) -> Result<Src> {
         match value {
             Value::Register(_) | Value::Uniform(_) => match LineId::of(value) {
@@ -70,7 +70,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Four bytes of constant memory at a known offset.
+    /// Reads four bytes of constant memory at a known offset.
     pub(super) fn word_of_bank(&mut self, bank: u8, offset: u32) -> Result<Src> {
         refuse_if!(!offset.is_multiple_of(4), self.unsupported());
         if bank == 3 {
@@ -110,6 +110,7 @@ impl Lower<'_> {
         Ok(self.special(special))
     }
 
+    /// Takes a source of 32 bits, with its sign or complement applied.
     pub(super) fn int(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.word(operand.value, 0)?;
@@ -127,7 +128,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A source, complemented if it is negated or inverted, and true if so.
+    /// Takes a source, complemented if it is negated or inverted, and returns whether it is.
     pub(super) fn complement(&mut self, at: usize) -> Result<(Src, bool)> {
         let operand = self.source(at)?;
         let word = self.word(operand.value, 0)?;
@@ -141,6 +142,7 @@ impl Lower<'_> {
         Ok((complement, true))
     }
 
+    /// Takes a source that is a number.
     pub(super) fn immediate(&mut self, at: usize) -> Option<u32> {
         match self.take_source(at)?.value {
             Value::Immediate(bits) => Some(bits),
@@ -149,7 +151,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A float, or a pair of halves, with the sign of the operand. `rest`: the bits that are not `signs`.
+    /// Applies to a float, or a pair of halves, the sign of the operand. `rest`: the bits that are not `signs`.
     fn with_sign(&mut self, mut bits: Src, operand: Operand, rest: u32, signs: u32) -> Result<Src> {
         if operand.absolute {
             let rest = self.number(rest)?;
@@ -162,6 +164,7 @@ impl Lower<'_> {
         Ok(bits)
     }
 
+    /// Takes a source as an `f32`, with its sign applied.
     pub(super) fn f32(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.word(operand.value, 0)?;
@@ -172,7 +175,7 @@ impl Lower<'_> {
         (0..n).map(|at| self.f32(at)).collect()
     }
 
-    /// A source as an `f64`. An immediate is its upper half.
+    /// Takes a source as an `f64`. An immediate is its upper half.
     pub(super) fn f64(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let mut value = match operand.value {
@@ -189,7 +192,7 @@ impl Lower<'_> {
         Ok(value)
     }
 
-    /// A source of 64 bits. An immediate is extended with zeros.
+    /// Takes a source of 64 bits. An immediate is extended with zeros.
     pub(super) fn wide(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let value = match operand.value {
@@ -204,7 +207,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A pair of registers, or two words of constant memory.
+    /// Combines a pair of registers, or two words of constant memory.
     pub(super) fn wide_value(&mut self, value: Value) -> Result<Src> {
         if matches!(value, Value::Register(Register::ZERO) | Value::Uniform(Uniform::ZERO)) {
             return self.wide_number(0);
@@ -221,7 +224,7 @@ impl Lower<'_> {
         Ok(pair)
     }
 
-    /// Low bits of a source, in the form of a PTX type of 8 or 16 bits.
+    /// Takes the low bits of a source, in the form of a PTX type of 8 or 16 bits.
     pub(super) fn narrow(&mut self, at: usize, ty: Type) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.int(at)?;
@@ -237,7 +240,7 @@ impl Lower<'_> {
         self.value(self.builtin(function), &[low])
     }
 
-    /// A source that is a half of a register.
+    /// Takes a source that is a half of a register.
     pub(super) fn half(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let word = self.word(operand.value, 0)?;
@@ -249,7 +252,7 @@ impl Lower<'_> {
         self.with_sign(half, operand, 0x7fff, 0x8000)
     }
 
-    /// A source that is two halves.
+    /// Takes a source that is two halves.
     pub(super) fn pair_of_halves(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let mut word = self.word(operand.value, 0)?;
@@ -277,6 +280,7 @@ impl Lower<'_> {
         *self.predicates.entry((number, uniform)).or_insert_with(|| registers.fresh(Class::Pred))
     }
 
+    /// Takes a source that is a predicate, and returns its value if it is `PT` or `!PT`.
     pub(super) fn known_predicate(&mut self, at: usize) -> Result<Option<bool>> {
         let operand = self.source(at)?;
         Ok(match operand.value {
@@ -287,6 +291,7 @@ impl Lower<'_> {
         })
     }
 
+    /// Takes a source that is a predicate, with its negation applied.
     pub(super) fn predicate(&mut self, at: usize) -> Result<Src> {
         if let Some(known) = self.known_predicate(at)? {
             return Ok((if known { TRUE } else { FALSE }) as Src);
@@ -303,12 +308,12 @@ impl Lower<'_> {
         }
     }
 
-    /// The `n`-th predicate that is written; `None` if it is discarded.
+    /// Takes the `n`-th predicate that is written; `None` if it is discarded.
     pub(super) fn wanted_predicate(&mut self, n: usize) -> Option<Dst> {
         *self.wanted_predicates().get(n)?
     }
 
-    /// Predicates that are written; `None` for discarded ones.
+    /// Takes the predicates that are written; `None` for discarded ones.
     pub(super) fn wanted_predicates(&mut self) -> Vec<Option<Dst>> {
         self.take_written_predicates();
         let list: Vec<(u8, bool)> = self
@@ -328,7 +333,7 @@ impl Lower<'_> {
             .collect()
     }
 
-    /// Register that is written, unless it is the zero register.
+    /// Returns the register that is written, unless it is the zero register.
     pub(super) fn destination(&self) -> Option<LineId> {
         self.instruction
             .destinations()
@@ -337,6 +342,7 @@ impl Lower<'_> {
             .and_then(|operand| LineId::of(operand.value))
     }
 
+    /// Returns the register to write, and invalidates the pairs that contain it; a new one for the zero register.
     pub(super) fn dst(&mut self) -> Result<Dst> {
         self.dst_word(0)
     }

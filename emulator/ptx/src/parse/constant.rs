@@ -34,7 +34,7 @@ impl Int {
     }
 }
 
-/// Precedence of a binary operator, as in C; 0 for other tokens.
+/// Returns the precedence of a binary operator, as in C; 0 for other tokens.
 fn precedence(operator: &str) -> u8 {
     match operator {
         "*" | "/" | "%" => 10,
@@ -273,7 +273,7 @@ impl Parser<'_> {
     }
 }
 
-/// The value of a literal.
+/// Returns the value of a literal.
 fn read(text: &str) -> Option<Value> {
     if let Some(digits) = text.strip_prefix("0f").or_else(|| text.strip_prefix("0F")) {
         let bits = (digits.len() == 8).then(|| u32::from_str_radix(digits, 16).ok())??;

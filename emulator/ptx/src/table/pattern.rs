@@ -7,7 +7,7 @@ pub(super) struct Pattern {
     parts: Vec<Part>,
 }
 
-/// Part of a pattern behind the opcode.
+/// Part of a pattern after the opcode.
 enum Part {
     /// Alternative runs of modifiers; a run may be empty.
     One(Vec<Vec<&'static str>>),
@@ -35,7 +35,7 @@ fn pieces(pattern: &str) -> (&str, Vec<&str>) {
     (opcode, found)
 }
 
-/// Opcode of a pattern: `add` of `add{,.sat}.s32`.
+/// Returns the opcode of a pattern: `add` of `add{,.sat}.s32`.
 pub(super) fn opcode(pattern: &'static str) -> &'static str {
     pieces(pattern).0
 }
@@ -63,8 +63,8 @@ impl Pattern {
         Pattern { parts }
     }
 
-    /// Tests whether the pattern stands for these modifiers. Keeps the set of places reached, one bit each, instead of
-    /// trying each combination, so the time is the product of the two lengths.
+    /// Returns whether the pattern stands for these modifiers. Keeps the set of places reached, one bit each, instead
+    /// of trying each combination, so the time is the product of the two lengths.
     pub(super) fn matches(&self, modifiers: &[&str]) -> bool {
         let n = modifiers.len();
         // No form has as many modifiers; in a form that takes any, those beyond the first ones do not matter.
@@ -96,8 +96,8 @@ impl Pattern {
         reached >> n & 1 == 1
     }
 
-    /// The modifiers in the order of this pattern, where it stands for them in some order. Those of each class in
-    /// `ordered` keep their own order, `others` may stand anywhere.
+    /// Returns the modifiers in the order of this pattern, where it stands for them in some order. Those of each class
+    /// in `ordered` keep their own order, `others` may stand anywhere.
     pub(super) fn arrange(&self, ordered: &[Vec<&str>; 3], others: &[&str]) -> Option<Vec<&'static str>> {
         if ordered.iter().map(Vec::len).sum::<usize>() + others.len() > MAX_ARRANGED {
             return None;
@@ -173,7 +173,7 @@ pub(super) fn expand(pattern: &str) -> Vec<String> {
     found
 }
 
-/// Least and most operands of a list such as `d, [a, c]{, e}`.
+/// Returns the least and greatest number of operands of a list such as `d, [a, c]{, e}`.
 pub(super) fn arity(operands: &str) -> RangeInclusive<usize> {
     let (mut least, mut most, mut nested, mut optional, mut inside) = (0, 0, 0, false, false);
     for letter in operands.chars() {

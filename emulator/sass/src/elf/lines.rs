@@ -154,7 +154,7 @@ fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Ker
     Ok(())
 }
 
-/// The name of a file with its folder, if it has one.
+/// Returns the name of a file with its folder, if it has one.
 fn name<R: Reader<Offset = usize>>(
     header: &LineProgramHeader<R>,
     index: u64,

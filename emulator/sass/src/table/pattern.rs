@@ -70,7 +70,7 @@ fn words(text: &str) -> Vec<Modifier> {
     text.split('.').skip(1).map(modifier).collect()
 }
 
-/// Two numbers with `joint` between them, such as `80+2`; `None` for a single one, `80`.
+/// Reads two numbers with `joint` between them, such as `80+2`; `None` for a single one, `80`.
 fn numbers(text: &str, joint: char) -> (u32, Option<u32>) {
     let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"));
     match text.split_once(joint) {
@@ -134,7 +134,7 @@ impl Layout {
         Layout { operation, parts, fixed, value, known: known | fixed, architectures }
     }
 
-    /// An instruction of the row in which each field has its first meaningful value.
+    /// Returns an instruction of the row in which each field has its first meaningful value.
     #[cfg(test)]
     pub(crate) fn example(&self, architecture: Architecture) -> u128 {
         let fields = self.parts.iter().map(|part| match part {
@@ -151,7 +151,7 @@ impl Layout {
         fields.fold(self.value, |word, field| word | field)
     }
 
-    /// The modifiers of an instruction, if it belongs to this row.
+    /// Returns the modifiers of an instruction, if it belongs to this row.
     pub(crate) fn modifiers(&self, architecture: Architecture, word: u128) -> Option<Vec<Modifier>> {
         if word & !self.known != 0 || word & self.fixed != self.value {
             return None;
@@ -441,7 +441,7 @@ impl Operands {
         self.tokens.push(token);
     }
 
-    /// The operand whose kind the form gives.
+    /// Returns the operand whose kind the form gives.
     fn odd(&mut self, token: &mut Token, form: Form, uniform: bool) -> Slot {
         match form {
             Form::Rr if uniform => Slot::Uniform(SLOT_B),

@@ -31,7 +31,7 @@ const NAMES: &[(u16, &str)] = &[
     (0xf55, "BMOV"), (0xf56, "BMOV"), (0xf60, "TEX"), (0xf66, "TLD"),
 ];
 
-/// The name of an opcode that no row has.
+/// Returns the name of an opcode that no row has.
 pub(crate) fn name(opcode: u16) -> Option<&'static str> {
     let at = NAMES.binary_search_by_key(&opcode, |&(opcode, _)| opcode).ok()?;
     Some(NAMES[at].1)

@@ -14,7 +14,7 @@ use crate::passes::cfg::{Cfg, Dominators};
 use crate::passes::distances::Distances;
 use crate::virtual_op::TRUE;
 
-/// Version of shared memory: 0 on entry, an op's position + 1 behind it, or a block with the top bit where some meet.
+/// Version of shared memory: 0 on entry, an op's position + 1 after it, or a block with the top bit where some meet.
 type MemoryVersion = u32;
 const MEETING: MemoryVersion = 1 << 31;
 
@@ -46,7 +46,7 @@ pub(super) fn merge(places: &[Vec<(u32, Effect)>], cfg: &Cfg, known: &Distances<
     }
 }
 
-/// Version of shared memory on entry to each block.
+/// Computes the version of shared memory on entry to each block.
 fn states(places: &[Vec<(u32, Effect)>], cfg: &Cfg) -> Vec<MemoryVersion> {
     let changed = |places: &Vec<(u32, Effect)>| {
         let last = places.iter().rev();
@@ -114,7 +114,7 @@ impl Member {
         self.offset + self.n as i64 * i64::from(key.bytes)
     }
 
-    /// Start of the window of this size.
+    /// Returns the start of the window of this size.
     fn part(&self, size: i64) -> i64 {
         self.offset.div_euclid(size) * size
     }
