@@ -15,6 +15,7 @@ use crate::svg::{Anchor, Drawing, WIDTH};
 
 const SIZE: usize = 4096;
 
+/// A kernel in the picture.
 struct KernelPoint {
     kernel: &'static str,
     label: &'static str,

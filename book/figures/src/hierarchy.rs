@@ -10,6 +10,7 @@ const KERNEL: &str = "sgemm_v03_from_shared";
 const SIZE: usize = 1024;
 const LANES: u32 = 32;
 
+/// Sizes of the levels, as the real kernel has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Parts {
     grid: [u32; 2],

@@ -26,6 +26,7 @@ pub(crate) fn read(path: &str) -> anyhow::Result<String> {
     std::fs::read_to_string(&path).with_context(|| path.display().to_string())
 }
 
+/// The warp whose trace is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WarpPosition {
     /// Coordinates of the block in x and y.
@@ -142,6 +143,7 @@ pub(crate) fn tile(kernel: &str) -> anyhow::Result<[u32; 2]> {
     Ok([constant(kernel, "BM")?, constant(kernel, "BN")?])
 }
 
+/// A launch of a committed kernel on the emulated GPU.
 struct Launch {
     kernel: &'static str,
     grid: [u32; 2],

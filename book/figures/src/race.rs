@@ -74,6 +74,7 @@ impl Race {
     }
 }
 
+/// An access to the shared tile, in the order that was forced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TileAccess {
     pub(crate) warp: usize,

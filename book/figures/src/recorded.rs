@@ -9,6 +9,7 @@ pub(crate) const CUBLAS: &str = "cublas_sgemm";
 /// The kernel beside which cuBLAS was timed, at sizes where it was not measured as a step of its own.
 const BESIDE: &str = "sgemm_v07_double_buffer";
 
+/// A record of measurements, queried by kernel and shape.
 pub(crate) struct Recorded<'r> {
     record: &'r Record,
 }

@@ -18,6 +18,7 @@ const ROW: f64 = 22.0;
 const BANKS: [f64; 2] = [226.0, 306.0];
 const SQUARE: f64 = 14.0;
 
+/// A multiply-add, with the reads that each register bank serves.
 struct Multiply {
     reads: [Option<OperandRead>; 3],
     banks: [usize; 2],

@@ -41,6 +41,7 @@ const KERNELS: [&str; 9] = [
 /// Kernels of v11 with a single loop in CUDA C++, which have tables of their own.
 const SUMMIT: [&str; 3] = ["sgemm_v11_large_tile", "sgemm_v11_free_banks", "sgemm_v11_small_tile"];
 
+/// The committed machine code of a kernel.
 pub(crate) struct Code {
     kernel: ::sass::Kernel,
 }

@@ -15,6 +15,7 @@ use simt::program::MemSpace;
 use crate::machine::{self, FIRST, Trace};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
+/// A kernel that a page replays step by step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
     /// Name that a page selects it by.
@@ -52,6 +53,7 @@ pub(crate) const SUBJECTS: [Subject; 7] = [
 
 const FLOAT: u64 = 4;
 
+/// The elements of one array that a warp accesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reach {
     /// Index of the array: 0, 1, 2 for A, B, C; then the tiles.
@@ -98,6 +100,7 @@ struct PageStep {
     reach: Option<Reach>,
 }
 
+/// The steps of one warp of a subject.
 pub(crate) struct Followed {
     subject: Subject,
     steps: Vec<PageStep>,

@@ -8,8 +8,10 @@ use std::fmt::{Display, Write as _};
 
 use catalog::text::escaped;
 
+/// Width of all pictures, in the units of the coordinates.
 pub(crate) const WIDTH: f64 = 440.0;
 
+/// A picture in the making: SVG elements, and the text alternative.
 pub(crate) struct Drawing {
     title: String,
     description: String,

@@ -13,6 +13,7 @@ const KERNELS: [(&str, &str); 2] =
 /// Tiles along K, so that some rounds are neither first nor last.
 const TILES: usize = 6;
 
+/// Part of the main loop that an instruction belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     GlobalLoad,

@@ -54,6 +54,7 @@ pub(super) fn unsupported(span: Span, what: impl Into<String>) -> DecodeError {
     DecodeError::Unsupported(vec![Unsupported { span, what: what.into() }])
 }
 
+/// Returns the error for PTX without a meaning.
 pub(super) fn invalid(span: Span, message: impl Into<String>) -> DecodeError {
     DecodeError::Invalid(ParseError { span, message: message.into() })
 }

@@ -7,6 +7,7 @@ use crate::virtual_op::{AluClasses, VirtualOp};
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
 
+/// How an operation uses an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Use,
@@ -178,6 +179,7 @@ pub(super) fn map_registers(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Ro
     });
 }
 
+/// Calls the visitor of [`visit_operands`] for the operands of one row.
 struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Permitted));
 
 impl Row<'_> {

@@ -55,6 +55,7 @@ use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
 use program::{DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, SourceLoc, Special};
 use scope::{Binding, Prototype, Scope};
 
+/// Lowers one kernel: the operations so far, the scopes around the statement, and the instruction being lowered.
 pub(super) struct Lower<'a> {
     pub(super) index: &'a Index<'a>,
     pub(super) symbols: &'a Symbols,

@@ -50,6 +50,7 @@ pub struct Segments {
     pub fixed: HashMap<Segment, u64>,
 }
 
+/// Lowers one kernel: the operations so far, and the instruction being lowered.
 struct Lower<'a> {
     name: &'a str,
     level: CpuLevel,

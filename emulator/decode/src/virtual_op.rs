@@ -83,6 +83,7 @@ pub(crate) struct VirtualOp {
     pub(crate) flow: Flow,
 }
 
+/// A virtual register that the PTX declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reg {
     pub(crate) id: u32,
@@ -91,6 +92,7 @@ pub(crate) struct Reg {
     pub(crate) bits: u8,
 }
 
+/// All virtual registers of a kernel.
 #[derive(Debug)]
 pub(crate) struct Registers {
     pub(crate) classes: Vec<Class>,
@@ -133,6 +135,7 @@ impl Registers {
     }
 }
 
+/// Returns the class of a register of a type, and its declared width.
 pub(crate) fn class_and_bits(ty: Type, span: Span) -> Result<(Class, u8)> {
     Ok(match ty.bytes() {
         0 => (Class::Pred, 1),

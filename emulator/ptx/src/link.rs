@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::ast::*;
 
+/// A module to link, with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     /// Name in messages: of the file, or the caller's.
@@ -46,6 +47,7 @@ pub fn is_system_call(name: &str) -> bool {
     matches!(name, "vprintf" | "__assertfail" | "malloc" | "free")
 }
 
+/// Precedence among several definitions of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
     /// `.common`: the largest wins, and anything else wins over it.

@@ -62,6 +62,7 @@ pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
     module
 }
 
+/// A bracket that is not closed yet, for the message at the end of the text.
 struct OpenBracket {
     what: String,
     line: u32,

@@ -37,6 +37,7 @@ pub struct Row {
     pub support: Support,
 }
 
+/// Whether a form runs here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
     Supported,
@@ -67,6 +68,7 @@ struct Table {
     opcodes: HashMap<&'static str, Vec<usize>>,
 }
 
+/// A parsed pattern, with the number of operands that it takes.
 struct Reading {
     pattern: Pattern,
     arity: RangeInclusive<usize>,

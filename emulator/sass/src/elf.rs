@@ -66,6 +66,7 @@ fn file(what: impl ToString) -> ReadError {
     damaged(what, "file")
 }
 
+/// A cubin with its sections and symbols parsed.
 struct File<'a> {
     cubin: &'a [u8],
     sections: SectionTable<'a, Header>,

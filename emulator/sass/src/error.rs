@@ -35,6 +35,7 @@ pub struct ReadError {
     pub kind: ReadErrorKind,
 }
 
+/// Reason for which a cubin cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadErrorKind {
     /// Data that is cut off, or outside of its bounds.

@@ -166,6 +166,7 @@ impl Predicate {
     pub const TRUE: Predicate = Predicate(7);
 }
 
+/// A place in constant memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constant {
     /// Bank 0 holds the launch's sizes and the parameters, 3 what the module declares, 4 constants of the compiler.

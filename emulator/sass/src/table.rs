@@ -92,6 +92,7 @@ const SECTIONS: [&[RowText]; 8] = [
 /// Operations from this number on have a variable latency, and their operands are not kept.
 const VARIABLE: u16 = 0x100;
 
+/// The rows, and an index to them.
 struct Table {
     rows: Vec<Row>,
     /// Places of an opcode's rows.

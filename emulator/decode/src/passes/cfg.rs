@@ -6,6 +6,7 @@ use program::OpKind;
 /// Pseudo-block after every exit.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
+/// The basic blocks of a kernel, and the edges between them.
 #[derive(Debug)]
 pub(crate) struct Cfg {
     /// First op of each block, in order, then the number of ops.
@@ -114,6 +115,7 @@ impl Cfg {
         self.starts.len() - 1
     }
 
+    /// Returns the positions of a block's operations.
     pub(crate) fn range(&self, block: u32) -> std::ops::Range<u32> {
         self.starts[block as usize]..self.starts[block as usize + 1]
     }

@@ -9,6 +9,7 @@ use arithmetic::lanes::{Class, Line, Src, WARP};
 use program::SharedConst;
 use program::limits::CONSTANT_LINES;
 
+/// The constants of a kernel: a line for each, which operations read as a negative register number.
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
     pub(crate) lines: Vec<Line>,
@@ -26,10 +27,12 @@ struct ConstantKind {
 }
 
 impl Constants {
+    /// Returns the source of a 32-bit constant, which is added if it is new.
     pub(crate) fn bits32(&mut self, value: u32, span: Span) -> Result<Src> {
         self.number(u64::from(value), false, span)
     }
 
+    /// Returns the source of a 64-bit constant, which is added if it is new.
     pub(crate) fn bits64(&mut self, value: u64, span: Span) -> Result<Src> {
         self.number(value, true, span)
     }
@@ -72,6 +75,7 @@ impl Constants {
         Ok(src)
     }
 
+    /// Returns the value of a constant as 32 bits.
     pub(crate) fn value32(&self, src: Src) -> Option<u32> {
         self.lines.get(usize::try_from(!src).ok()?).map(|line| line.0[0])
     }
@@ -81,6 +85,7 @@ impl Constants {
         if src < 0 { self.value32(src) } else { None }
     }
 
+    /// Returns the value of a constant as 64 bits.
     pub(crate) fn value64(&self, src: Src) -> Option<u64> {
         let line = self.lines.get(usize::try_from(!src).ok()?)?;
         let [a, b, ..] = line.0.map(u32::to_ne_bytes);

@@ -144,6 +144,7 @@ impl<'a> Distances<'a> {
         self.written[register as usize] != MANY
     }
 
+    /// Returns the number of trailing zero bits that a base is known to have.
     pub(crate) fn zeros_of(&self, base: Src) -> u8 {
         if base < 0 { 64 } else { self.zeros[base as usize] }
     }

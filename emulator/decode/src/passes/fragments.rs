@@ -15,6 +15,7 @@ use program::{InstrInfo, OpKind};
 /// Bound on the registers that a search follows; beyond it finds nothing.
 const MAX_FOLLOWED: usize = 64;
 
+/// A write to a register.
 struct Definition {
     at: usize,
     instr: u32,

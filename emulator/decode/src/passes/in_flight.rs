@@ -101,6 +101,7 @@ pub(crate) fn unfenced(
 /// Bound on the operations and registers that the search visits: many times the needs of the largest kernels.
 const MAX_WORK: usize = 1 << 22;
 
+/// Effects of an operation on the registers of `wgmma`.
 struct Effects {
     kind: StepKind,
     moves: bool,
@@ -109,10 +110,11 @@ struct Effects {
     writes: Vec<(u32, u32)>,
 }
 
+/// How an operation orders accesses to the registers of `wgmma`.
 #[derive(PartialEq, Eq)]
 enum StepKind {
     Fence,
-    Product,
+    Wgmma,
     Other,
 }
 
@@ -120,7 +122,7 @@ impl Effects {
     fn of(op: &mut VirtualOp, moves: bool) -> Self {
         let kind = match op.kind {
             OpKind::WgmmaFence => StepKind::Fence,
-            OpKind::Wgmma(_) => StepKind::Product,
+            OpKind::Wgmma(_) => StepKind::Wgmma,
             _ => StepKind::Other,
         };
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
@@ -132,7 +134,7 @@ impl Effects {
             };
             match role {
                 // Descriptors do not count as registers of a product.
-                Role::Use if kind == StepKind::Product && n == 2 => {}
+                Role::Use if kind == StepKind::Wgmma && n == 2 => {}
                 Role::Use => reads.push(register as u32),
                 Role::Def | Role::EarlyDef => writes.push((register as u32, n)),
             }
@@ -146,7 +148,7 @@ impl Effects {
 fn tracked(steps: &[Effects]) -> Vec<bool> {
     let all = steps.iter().flat_map(|step| step.reads.iter().copied().chain(step.writes.iter().map(|w| w.0)));
     let mut tracked = vec![false; all.max().map_or(0, |last| last as usize + 1)];
-    for step in steps.iter().filter(|step| step.kind == StepKind::Product) {
+    for step in steps.iter().filter(|step| step.kind == StepKind::Wgmma) {
         for &register in step.reads.iter().chain(step.writes.iter().map(|(register, _)| register)) {
             tracked[register as usize] = true;
         }
@@ -187,8 +189,8 @@ fn has_unfenced_path(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
         for step in cfg.range(block).map(|at| &steps[at as usize]) {
             match step.kind {
                 StepKind::Fence => now.clear(),
-                StepKind::Product if step.reads.iter().any(|register| now.contains(register)) => return true,
-                StepKind::Product => {}
+                StepKind::Wgmma if step.reads.iter().any(|register| now.contains(register)) => return true,
+                StepKind::Wgmma => {}
                 StepKind::Other => {
                     let new = !step.moves || step.reads.iter().any(|register| now.contains(register));
                     for &(register, _) in step.writes.iter().filter(|(r, _)| tracked[*r as usize]) {

@@ -72,6 +72,7 @@ struct GroupKey {
     block: Option<u32>,
 }
 
+/// An access of a group that may be merged.
 #[derive(Debug, Clone, Copy)]
 struct Member {
     instr: u32,

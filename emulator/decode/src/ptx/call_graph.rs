@@ -70,6 +70,7 @@ enum Node<'a> {
     Signature(Signature),
 }
 
+/// Calls between the functions that a kernel reaches. Node 0 is the kernel.
 struct Graph<'a, 'i> {
     index: &'i Index<'a>,
     nodes: Vec<(Node<'a>, Option<&'a Function>)>,

@@ -140,11 +140,13 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// Emits an arithmetic operation that writes `dst`.
     pub(super) fn alu(&mut self, form: Form, dst: u32, sources: &[Src]) -> Result<()> {
         let (kind, classes) = alu_op(form, dst, sources);
         self.emit_with(kind, classes)
     }
 
+    /// Emits a [`Builtin`] that writes `dst`.
     pub(super) fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {
         self.alu(builtin(op, self.level), dst, sources)?;
         if let Some(last) = self.ops.last_mut() {

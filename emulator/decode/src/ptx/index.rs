@@ -14,6 +14,7 @@ use program::{FUNCTION_BYTES, window};
 /// Bound on the nesting of blocks, and of calls.
 pub(crate) const MAX_DEPTH: usize = 100;
 
+/// The functions, variables and aliases of a module, by name.
 #[derive(Debug)]
 pub(crate) struct Index<'a> {
     functions: QuickMap<&'a str, &'a Function>,

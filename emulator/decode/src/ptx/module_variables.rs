@@ -47,10 +47,12 @@ impl Symbols {
         Self::default()
     }
 
+    /// Places a variable.
     pub fn insert(&mut self, name: impl Into<String>, address: u64) {
         self.0.insert(name.into(), address);
     }
 
+    /// Returns the address of a variable.
     pub fn get(&self, name: &str) -> Option<u64> {
         self.0.get(name).copied()
     }
@@ -125,6 +127,7 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
     Ok(())
 }
 
+/// Writes the initial value of a variable.
 struct Writer<'a> {
     variable: &'a Variable,
     index: &'a Index<'a>,

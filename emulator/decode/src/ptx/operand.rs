@@ -117,6 +117,7 @@ impl<'a> Lower<'a> {
         )))
     }
 
+    /// Returns the error for a name without a declaration.
     pub(super) fn undeclared(&self, name: &str) -> super::DecodeError {
         self.invalid(format!("`{name}` is not declared"))
     }
@@ -139,6 +140,7 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Looks up an operand that must be a register.
     pub(super) fn register(&mut self, operand: &'a Operand) -> Result<Reg> {
         match operand {
             Operand::Name(name) => match self.find(name)? {
@@ -200,6 +202,7 @@ impl<'a> Lower<'a> {
     }
 }
 
+/// Elements of a vector operand.
 pub(super) enum Elements<'a> {
     /// Operands in braces: `{a, b}`.
     Operands(&'a [Operand]),
@@ -228,6 +231,7 @@ fn symbol_value(binding: &Binding) -> Option<u64> {
     })
 }
 
+/// Returns the generic address of a variable.
 pub(super) fn generic_value(binding: &Binding) -> Option<u64> {
     let value = symbol_value(binding)?;
     Some(match binding {

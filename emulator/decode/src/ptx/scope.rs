@@ -89,6 +89,7 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
+    /// Returns the binding of a name, and creates that of a register of a family.
     pub(crate) fn find(&mut self, name: &'a str, registers: &mut Registers) -> Option<Binding> {
         if let Some(binding) = self.names.get(name) {
             return Some(binding.clone());

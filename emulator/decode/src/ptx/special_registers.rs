@@ -22,6 +22,7 @@ pub(super) enum SpecialSource {
     Refused,
 }
 
+/// Looks a special register up by its name in PTX.
 pub(super) fn find(name: &str) -> Option<SpecialSource> {
     use Special::*;
     use SpecialSource::{Line, Number};

@@ -6,6 +6,7 @@ pub(super) fn instruction(instruction: &Instruction) -> String {
     instruction.to_string()
 }
 
+/// Returns the number of multiply-adds that an instruction counts as.
 pub(super) fn fmas(instruction: &Instruction) -> u8 {
     if !matches!(instruction.opcode.as_str(), "fma" | "mad") {
         return 0;

@@ -28,6 +28,7 @@ struct Fragment {
     size: [u32; 2],
 }
 
+/// How the elements of a fragment lie in registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Elements {
     /// Two 16-bit elements per register.
@@ -94,6 +95,7 @@ impl Fragment {
     }
 }
 
+/// A matrix in memory.
 struct Location {
     space: MemSpace,
     addr: Addr,

@@ -28,6 +28,7 @@ pub(super) struct Reconvergence {
 }
 
 impl Reconvergence {
+    /// Follows all paths through the code. Only code with `BREAK` needs it; other code gets an empty table.
     pub(super) fn new(code: &[Instruction], account: &Account) -> Result<Reconvergence> {
         if !code.iter().any(|instruction| instruction.operation == Operation::Break) {
             return Ok(Reconvergence::default());

@@ -25,10 +25,12 @@ pub(super) struct Function {
 }
 
 impl Lower<'_> {
+    /// Looks up the function of a PTX instruction.
     pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<Function> {
         self.part(opcode, modifiers, 0)
     }
 
+    /// Looks up the function of one result of a PTX instruction that has two.
     pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
         let form =
             arithmetic::lookup(opcode, modifiers, part, self.level).ok_or_else(|| self.unsupported())?;
@@ -160,6 +162,7 @@ impl Lower<'_> {
         *self.specials.entry(special).or_insert_with(|| registers.fresh(Class::Bits32)) as Src
     }
 
+    /// Returns the error for the instruction being lowered.
     pub(super) fn unsupported(&self) -> DecodeError {
         let what = self.instrs.last().map_or("", |info| info.text.as_str());
         refused(format!("`{what}` at {:#06x} of `{}`", self.address, self.name))

@@ -10,6 +10,7 @@ use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Special, window};
 
+/// A register of the GPU, which has a line of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum LineId {
     Lane(u8),
@@ -40,10 +41,12 @@ impl Lower<'_> {
         self.take_source(at).ok_or_else(|| self.unsupported())
     }
 
+    /// Takes a source, and returns whether it is negated or inverted.
     pub(super) fn is_negative(&mut self, at: usize) -> bool {
         self.source(at).is_ok_and(|operand| operand.negated || operand.inverted)
     }
 
+    /// Returns the virtual register of a register, which is added if it is new.
     pub(super) fn line(&mut self, line: LineId) -> u32 {
         let registers = &mut self.registers;
         *self.lines.entry(line).or_insert_with(|| registers.fresh(Class::Bits32))
@@ -272,6 +275,7 @@ impl Lower<'_> {
         self.predicate_of(number, false)
     }
 
+    /// Returns the virtual register of a predicate, which is added if it is new.
     pub(super) fn predicate_of(&mut self, number: u8, uniform: bool) -> u32 {
         if number == Predicate::TRUE.0 {
             return TRUE;
@@ -368,6 +372,7 @@ impl Lower<'_> {
         self.wide_write(value)
     }
 
+    /// Writes a 64-bit value to the two destination registers.
     pub(super) fn wide_write(&mut self, value: Src) -> Result<()> {
         let low = self.dst_word(0)?;
         let high = self.dst_word(1)?;

@@ -114,6 +114,7 @@ impl Lower<'_> {
         self.take_source(at);
     }
 
+    /// Takes all destinations that are predicates.
     pub(super) fn take_written_predicates(&mut self) {
         self.taken.written_predicates = true;
     }

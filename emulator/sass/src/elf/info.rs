@@ -19,6 +19,7 @@ const BARRIERS: u8 = 0x4c;
 /// Bound on a kernel's bytes of parameters.
 const MAX_PARAMETER_BYTES: u32 = 1 << 15;
 
+/// An attribute of a kernel in a section `.nv.info`.
 struct Attribute<'a> {
     number: u8,
     short: u16,

@@ -51,6 +51,7 @@ pub(crate) struct Layout {
     pub(crate) architectures: Vec<Architecture>,
 }
 
+/// A part of a mnemonic: a fixed word, or a field that selects words.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Word(Modifier),
@@ -58,6 +59,7 @@ pub(crate) enum Part {
     Choice(Bits, Vec<Option<Alternative>>),
 }
 
+/// The words that one value of a field stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Alternative {
     modifiers: Vec<Modifier>,
@@ -173,6 +175,7 @@ impl Layout {
     }
 }
 
+/// The operands of a row, parsed for one form.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Operands {
     pub(crate) tokens: Vec<Token>,
@@ -182,6 +185,7 @@ pub(crate) struct Operands {
     value: u128,
 }
 
+/// One operand of a row: its place in the encoding, and how it is printed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Token {
     pub(crate) slot: Slot,
@@ -200,6 +204,7 @@ pub(crate) struct Token {
     pub(crate) hidden: Option<(u8, bool)>,
 }
 
+/// How an immediate is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ImmediateFormat {
     Signed,
