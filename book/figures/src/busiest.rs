@@ -8,7 +8,7 @@ use records::machine_code::{BINDS, level, unit};
 use timing::accuracy::{Needs, profiled};
 
 use crate::machine;
-use crate::table::table;
+use crate::table::render_table;
 
 fn record() -> anyhow::Result<BusiestRecord> {
     load("book/data/h200-busiest.json")
@@ -60,7 +60,7 @@ fn words(units: &[&str]) -> String {
 }
 
 /// Returns a row for each kernel: the model's verdict, Nsight's, and the utilisation of each unit.
-pub fn busiest() -> anyhow::Result<String> {
+pub fn units_table() -> anyhow::Result<String> {
     const SHOWN: [(&str, &str); 5] = [
         ("issue", unit::ISSUE),
         ("FMA", unit::FP32),
@@ -85,7 +85,7 @@ pub fn busiest() -> anyhow::Result<String> {
         row.extend(SHOWN.map(|(_, unit)| number(launch.busy(unit), 0)));
         rows.push(row);
     }
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 /// Formats a number; empty if it was not measured.
@@ -117,7 +117,7 @@ fn percent(stalls: &[(&str, f64)], name: &str) -> String {
 }
 
 /// Returns a row for each GEMM: the stalls of its warps, in percent of their time.
-pub fn stalls() -> anyhow::Result<String> {
+pub fn stalls_table() -> anyhow::Result<String> {
     let mut titles = vec!["kernel"];
     titles.extend(REASONS.map(|(_, title)| title));
     titles.push("dispatch, per instruction");
@@ -129,12 +129,12 @@ pub fn stalls() -> anyhow::Result<String> {
         row.push(number(launch.metrics.get(DISPATCH).copied(), 2));
         rows.push(row);
     }
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 /// Returns a row for each profiled tensor core kernel of a step: duration of one launch, clock, utilisation of units,
 /// and stalls of warps, the last two in percent.
-pub fn tensor(step: &str) -> anyhow::Result<String> {
+pub fn tensor_table(step: &str) -> anyhow::Result<String> {
     let step = catalog::find(step)?;
     const SHOWN: [(&str, &str); 5] = [
         ("tensor", unit::TENSOR),
@@ -169,7 +169,7 @@ pub fn tensor(step: &str) -> anyhow::Result<String> {
         rows.push(row);
     }
     ensure!(!rows.is_empty(), "no kernel of {} was profiled", step.id);
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 /// Large kernels from v07 on, each with its successor.
@@ -184,7 +184,7 @@ const CLIMB: [&str; 6] = [
 
 /// Returns a row for each of the large kernels from v07 on: Nsight's counts, and stalls in warps per issued
 /// instruction.
-pub fn climb() -> anyhow::Result<String> {
+pub fn climb_table() -> anyhow::Result<String> {
     const SIZE: usize = 4096;
     const WAITS: [(&str, &str); 5] = [
         ("dispatch_stall", "dispatch"),
@@ -215,7 +215,7 @@ pub fn climb() -> anyhow::Result<String> {
         }
         rows.push(row);
     }
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 #[cfg(test)]

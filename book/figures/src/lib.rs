@@ -34,16 +34,16 @@ mod v06_fragments;
 mod v10_fragments;
 mod waiting;
 mod walk;
-mod whole;
+mod whole_gemms;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use records::Record;
 
-pub use self::sass::sass;
-pub use busiest::{busiest, climb, stalls, tensor};
-pub use predictions::errors;
+pub use self::sass::sass_table;
+pub use busiest::{climb_table, stalls_table, tensor_table, units_table};
+pub use predictions::errors_table;
 pub use steps::steps_js;
 
 /// A picture.
@@ -106,8 +106,8 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("predictions", Ok(predictions::draw()))?;
     add("v13-process", process::draw())?;
     add("v13-two", process::draw_two())?;
-    add("whole", Ok(whole::parts(record)))?;
-    add("of-cublas", Ok(whole::of_cublas(record)))?;
+    add("whole", Ok(whole_gemms::parts(record)))?;
+    add("of-cublas", Ok(whole_gemms::of_cublas(record)))?;
     Ok(figures)
 }
 

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Some(Task::Write { record, to }) => write(&record, &to),
         Some(Task::Explorers) => explorers(),
         Some(Task::Print(table)) => table().and_then(|text| print(&text)),
-        Some(Task::Tensor(step)) => figures::tensor(&step).and_then(|text| print(&text)),
+        Some(Task::Tensor(step)) => figures::tensor_table(&step).and_then(|text| print(&text)),
         Some(Task::Sass(words)) => sass(&words),
         None => {
             eprintln!("{USAGE}");
@@ -51,10 +51,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Task> {
     let mut to = figures::generated();
     match words.next()?.as_str() {
         "write" => {}
-        "predictions" if words.next().is_none() => return Some(Task::Print(|| Ok(figures::errors()))),
-        "busiest" if words.next().is_none() => return Some(Task::Print(figures::busiest)),
-        "stalls" if words.next().is_none() => return Some(Task::Print(figures::stalls)),
-        "climb" if words.next().is_none() => return Some(Task::Print(figures::climb)),
+        "predictions" if words.next().is_none() => return Some(Task::Print(|| Ok(figures::errors_table()))),
+        "busiest" if words.next().is_none() => return Some(Task::Print(figures::units_table)),
+        "stalls" if words.next().is_none() => return Some(Task::Print(figures::stalls_table)),
+        "climb" if words.next().is_none() => return Some(Task::Print(figures::climb_table)),
         "tensor" => {
             let step = words.next()?;
             return words.next().is_none().then_some(Task::Tensor(step));
@@ -90,7 +90,7 @@ fn write(path: &Path, to: &Path) -> anyhow::Result<()> {
 
 fn sass(words: &[String]) -> anyhow::Result<()> {
     let record = figures::record(&figures::record_path())?;
-    print(&figures::sass(words, record.as_ref())?)
+    print(&figures::sass_table(words, record.as_ref())?)
 }
 
 fn print(text: &str) -> anyhow::Result<()> {

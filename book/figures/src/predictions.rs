@@ -3,7 +3,7 @@
 use timing::accuracy::{Point, Set, band, points};
 
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
-use crate::table::table;
+use crate::table::render_table;
 
 /// Source of the measurements.
 const DEVICE: &str = "NVIDIA H200; emulator/timing/data/predictions.tsv";
@@ -162,7 +162,7 @@ fn is_of(point: &Point, names: &[&str]) -> bool {
 }
 
 /// Returns a table of errors for each class of kernels, and the band that follows from them.
-pub fn errors() -> String {
+pub fn errors_table() -> String {
     if points().is_empty() {
         return "no predictions yet: see the examples of `timing`\n".to_owned();
     }
@@ -188,5 +188,5 @@ pub fn errors() -> String {
         ]);
     }
     let band = 100.0 * band();
-    format!("{}\nnine of ten are within {band:.0} %\n", table(&titles, &rows))
+    format!("{}\nnine of ten are within {band:.0} %\n", render_table(&titles, &rows))
 }

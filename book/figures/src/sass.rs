@@ -21,7 +21,7 @@ use timing::Chip;
 use crate::busiest::{self, number};
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
-use crate::table::table;
+use crate::table::render_table;
 
 /// Cubins for sm_90, compiled from the committed sources.
 const CUBINS: &str = "kernels/cubin";
@@ -208,7 +208,7 @@ fn reads(pass: &[&Instruction]) -> OperandCost {
 }
 
 /// Returns the listing or table that the arguments of `figures sass` select.
-pub fn sass(words: &[String], record: Option<&Record>) -> anyhow::Result<String> {
+pub fn sass_table(words: &[String], record: Option<&Record>) -> anyhow::Result<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["loops"] => loops(),
@@ -287,7 +287,7 @@ fn loops() -> anyhow::Result<String> {
         ];
         rows.push(row(name, numbers));
     }
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 fn row(name: &str, numbers: impl IntoIterator<Item: ToString>) -> Vec<String> {
@@ -305,7 +305,7 @@ fn registers() -> anyhow::Result<String> {
         let [one, two, three] = alone;
         rows.push(row(name, [multiply_adds(&pass), marked, one, two, three, pass.len(), clocks as usize]));
     }
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 /// Returns the number of multiply-adds that read two or more operands from one bank, and that read all three.
@@ -361,7 +361,7 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
             number(launch.busy(unit::ISSUE), 1),
         ]);
     }
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 /// Schedulers of an SM: warp instructions, or multiply-adds, per clock.
@@ -402,7 +402,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
         });
         rows.push(row(name, numbers));
     }
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 /// Counts a launch, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
@@ -463,7 +463,7 @@ fn strides() -> anyhow::Result<String> {
             line[2].to_owned(),
         ]);
     }
-    Ok(table(&titles, &rows))
+    Ok(render_table(&titles, &rows))
 }
 
 #[cfg(test)]

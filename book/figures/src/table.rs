@@ -3,7 +3,7 @@
 use catalog::text::{Paint, Table};
 
 /// Formats a table. The first column is aligned to the left, the others to the right.
-pub(crate) fn table(titles: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn render_table(titles: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = Table::new(titles.iter().copied());
     for row in rows {
         table.row(row.iter().cloned());

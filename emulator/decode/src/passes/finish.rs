@@ -37,12 +37,12 @@ pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) 
 }
 
 /// Returns the operand classes and undefined-bit rule of an op.
-pub(crate) fn shape(op: &VirtualOp) -> AluShape {
+pub(crate) fn alu_shape(op: &VirtualOp) -> AluShape {
     AluShape { flow: op.flow, dst: op.classes.dst, srcs: op.classes.srcs }
 }
 
 /// Returns the final form of an op with allocated registers.
-pub(crate) fn finish(op: &VirtualOp) -> Op {
+pub(crate) fn finish_op(op: &VirtualOp) -> Op {
     let kind = if moves_nothing(op) { OpKind::Nop } else { op.kind.clone() };
     Op { guard: Guard { pred: op.guard as u16, negated: op.negated }, instr: op.instr, first: op.first, kind }
 }

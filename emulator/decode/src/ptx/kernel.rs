@@ -11,7 +11,7 @@ use super::{Lower, frames};
 use crate::error::{DecodeError, Result, unsupported};
 use crate::operands;
 use crate::passes::cfg::{Cfg, OUTSIDE};
-use crate::passes::finish::{each_target, finish, moves_nothing, remove_moves, shape};
+use crate::passes::finish::{alu_shape, each_target, finish_op, moves_nothing, remove_moves};
 use crate::passes::liveness::Liveness;
 use crate::passes::registers::Allocation;
 use crate::passes::{atomics, fragments, in_flight, merge, order, registers, sync_patterns, validate};
@@ -63,7 +63,7 @@ pub(crate) fn decode_kernel(
     let place = |register: &u32| allocation.place[*register as usize];
     let kernel = Kernel {
         name: function.name.clone(),
-        ops: lower.ops.iter().map(finish).collect(),
+        ops: lower.ops.iter().map(finish_op).collect(),
         instrs: lower.instrs,
         n_lines: allocation.n_lines,
         n_preds: allocation.n_preds,
@@ -90,7 +90,7 @@ pub(crate) fn decode_kernel(
         order,
         shared_subword: lower.shared_subword,
         calls: placed.calls,
-        shapes: lower.ops.iter().map(shape).collect(),
+        shapes: lower.ops.iter().map(alu_shape).collect(),
         machine_code: false,
         in_flight: placed.in_flight,
         unset: placed.unset,

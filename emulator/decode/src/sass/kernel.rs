@@ -2,7 +2,7 @@
 
 use super::{Lower, Segments, prune};
 use crate::error::{self, DecodeError, Result};
-use crate::passes::finish::{each_target, finish, remove_moves, shape};
+use crate::passes::finish::{alu_shape, each_target, finish_op, remove_moves};
 use crate::passes::{order, registers, sync_patterns, validate};
 use crate::virtual_op::TRUE;
 use arithmetic::lanes::CpuLevel;
@@ -91,7 +91,7 @@ fn decode_kernel(
     let shared_bytes = shared.as_ref().map_or(0, |shared| shared.bytes);
     let kernel = Kernel {
         name: code.name.clone(),
-        ops: ops.iter().map(finish).collect(),
+        ops: ops.iter().map(finish_op).collect(),
         instrs: lower.instrs,
         n_lines: allocation.n_lines,
         n_preds: allocation.n_preds,
@@ -108,7 +108,7 @@ fn decode_kernel(
         max_threads: code.max_threads,
         order,
         shared_subword: lower.shared_subword,
-        shapes: ops.iter().map(shape).collect(),
+        shapes: ops.iter().map(alu_shape).collect(),
         machine_code: true,
         // Machine code has none of the rest.
         ..Kernel::default()
