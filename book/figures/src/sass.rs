@@ -225,7 +225,7 @@ pub fn sass_table(words: &[String], record: Option<&Record>) -> anyhow::Result<S
 
 fn address(text: &str) -> anyhow::Result<u32> {
     let digits = text.trim_start_matches("0x");
-    u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is no address"))
+    u32::from_str_radix(digits, 16).with_context(|| format!("`{text}` is not an address"))
 }
 
 /// Returns the instructions of an address range, with their control bits.

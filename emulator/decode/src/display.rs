@@ -98,7 +98,7 @@ impl Listing<'_> {
         let name = match kind {
             OpKind::Alu { args, .. } => {
                 let list = |s: &[Src]| s.iter().map(|&s| self.source(s)).collect::<Vec<_>>().join(", ");
-                // The function's variant may follow the sources; it is no register.
+                // The function's variant may follow the sources; it is not a register.
                 let operand = |&s: &Src| s != NONE && s < self.n_lines.max(self.n_preds) as i32;
                 let n = args.src.iter().rposition(operand).map_or(0, |n| n + 1);
                 return format!("{} = alu({})", args.dst, list(&args.src[..n]));

@@ -1,5 +1,5 @@
 //! Passes over virtual operations, shared by PTX and machine code: analyses, then allocation of registers and the final
-//! form. No pass knows which language a kernel was written in.
+//! form. No pass depends on the language of the kernel.
 
 pub(crate) mod atomics;
 pub(crate) mod cfg;

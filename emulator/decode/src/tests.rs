@@ -89,7 +89,7 @@ fn unsupported_features_are_named() {
     refused("call (%r1), %rd1, (%r2), nowhere;", "line 17, column 1: there is no prototype `nowhere`");
     refused(
         "call (%r1), %r3, (%r2), nowhere;",
-        "line 17, column 1: `%r3` is no 64-bit register: nothing can be called through it",
+        "line 17, column 1: `%r3` is not a 64-bit register: nothing can be called through it",
     );
     refused("mov.u32 %r1, twice;", "line 17, column 1: the address of `twice` takes a 64-bit register");
     refused(
@@ -160,7 +160,7 @@ fn nonsense_is_explained() {
         "line 17, column 1: the result goes to a register of up to 32 bits, and a 64-bit register is needed",
     );
     refused("bra nowhere;", "line 17, column 1: there is no label `nowhere`");
-    refused("@%r1 bra nowhere;", "line 17, column 1: `%r1` is no predicate");
+    refused("@%r1 bra nowhere;", "line 17, column 1: `%r1` is not a predicate");
     refused(
         "add.f32 %f1, %f2, 1;",
         "line 17, column 1: an integer where a floating-point number belongs (write 0.0)",

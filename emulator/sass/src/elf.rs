@@ -101,7 +101,7 @@ impl<'a> File<'a> {
         for section in sections.iter() {
             let name = sections.section_name(ENDIAN, section).map_err(file)?;
             spend(name.len())?;
-            let name = std::str::from_utf8(name).map_err(|_| file("a section's name is no text"))?;
+            let name = std::str::from_utf8(name).map_err(|_| file("a section's name is not text"))?;
             let data = section.data(ENDIAN, cubin);
             let data = data.map_err(|error| damaged(error, name))?;
             spend(data.len())?;
@@ -136,7 +136,7 @@ impl<'a> File<'a> {
 
     fn symbol_name(&self, symbol: &Sym64<LittleEndian>) -> Result<&'a str, ReadError> {
         let name = self.symbols.symbol_name(ENDIAN, symbol).map_err(file)?;
-        std::str::from_utf8(name).map_err(|_| file("a symbol's name is no text"))
+        std::str::from_utf8(name).map_err(|_| file("a symbol's name is not text"))
     }
 
     fn module(mut self, architecture: Architecture) -> Result<Module, ReadError> {
@@ -227,7 +227,7 @@ impl<'a> File<'a> {
         let section = self.names[at];
         let (words, rest) = self.bytes(at)?.as_chunks::<16>();
         if !rest.is_empty() {
-            return Err(damaged("its size is no multiple of 16", section));
+            return Err(damaged("its size is not a multiple of 16", section));
         }
         let mut instructions = Vec::with_capacity(words.len());
         for (i, word) in words.iter().enumerate() {

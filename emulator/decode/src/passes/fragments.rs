@@ -1,4 +1,4 @@
-//! Finds products of `wmma` that take a fragment made for another use, at decode; executing such a product reports it.
+//! Finds `wmma.mma` operations that take a fragment made for another use, at decode; executing one reports it.
 //!
 //! A register counts as a fragment's only where all its definitions, through any number of `mov`, make fragments; of
 //! definitions in the same basic block, only the last one before the use counts. One definition by other code, such as
@@ -25,8 +25,8 @@ struct Definition {
     copies: Option<Vec<i32>>,
 }
 
-/// Stores in each product of `wmma` the fragments that do not fit. `starts` are those of basic blocks.
-pub(crate) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo]) {
+/// Stores in each `wmma.mma` operation the fragments that do not fit. `starts` are those of basic blocks.
+pub(crate) fn find_mismatches(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo]) {
     if !instrs.iter().any(|instr| instr.mnemonic().starts_with("wmma.mma")) {
         return;
     }
@@ -45,7 +45,7 @@ pub(crate) fn compare(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo
         };
         let [n_a, n_b, n_c] = mma.form.registers();
         let (mut a, mut b) = (&mma.a[..n_a], &mma.b[..n_b]);
-        // A product with 32 columns and 8 rows is computed transposed.
+        // An MMA with 32 columns and 8 rows is computed transposed.
         if wanted[0].shape[1] == 32 {
             (a, b) = (b, a);
         }

@@ -1,4 +1,4 @@
-//! Finds the operations that access registers of pending `wgmma` products.
+//! Finds the operations that access registers of pending `wgmma` operations.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::Class;
 use program::{InstrInfo, OpKind, RegisterAccess, RegisterWrite, WgmmaA};
 
-/// Accesses of each operation to lines that products use; `None` in kernels without products.
+/// Lists the accesses of each operation to lines that `wgmma` uses; `None` in kernels without `wgmma`.
 ///
 /// `ops` still have virtual registers; `place` has their lines.
 pub(crate) fn touches(
@@ -70,7 +70,7 @@ pub(crate) fn unfenced(
     let steps: Vec<Effects> = { ops.iter_mut() }
         .map(|op| {
             let mnemonic = instrs[op.instr as usize].mnemonic();
-            // Some moves bring registers to a product and back.
+            // Some moves copy registers for `wgmma` and back.
             let moves = mnemonic.starts_with("mov") || op.moves;
             Effects::of(op, moves)
         })
@@ -133,7 +133,7 @@ impl Effects {
                 Class::Bits64 => 2,
             };
             match role {
-                // Descriptors do not count as registers of a product.
+                // Descriptors do not count as registers of `wgmma`.
                 Role::Use if kind == StepKind::Wgmma && n == 2 => {}
                 Role::Use => reads.push(register as u32),
                 Role::Def | Role::EarlyDef => writes.push((register as u32, n)),

@@ -52,7 +52,7 @@ pub(crate) fn decide_block_order(
             _ => {}
         }
     }
-    // Blocks hand data to each other by a fence and an atomic.
+    // Blocks pass data to each other by a fence and an atomic.
     if depends || (fence && atomics) {
         return BlockOrder::ByIndex;
     }

@@ -71,7 +71,7 @@ fn guesses(ops: &mut [VirtualOp], n_registers: usize) {
     }
 }
 
-/// Marks volatile accesses to shared memory, unless the kernel seems to hand data over by them: a loaded value decides
+/// Marks volatile accesses to shared memory, unless the kernel seems to pass data by them: a loaded value decides
 /// a branch, or an atomic on shared memory returns a value, as a lock does.
 fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
     let volatile = |instr: u32| {

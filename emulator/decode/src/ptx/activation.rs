@@ -99,9 +99,9 @@ impl<'a> Lower<'a> {
         let target = match self.find(name)? {
             Some(Binding::Register(reg)) if reg.class == Class::Bits64 => reg.id as Src,
             _ => {
-                return Err(
-                    self.invalid(format!("`{name}` is no 64-bit register: nothing can be called through it"))
-                );
+                return Err(self.invalid(format!(
+                    "`{name}` is not a 64-bit register: nothing can be called through it"
+                )));
             }
         };
         let found =
@@ -358,7 +358,7 @@ impl<'a> Lower<'a> {
                 Binding::ParamRegister(reg, _) | Binding::Register(reg) => {
                     self.builtin(mov_of(class), to, &[reg.id as Src])?;
                 }
-                _ => return Err(self.invalid("a result that is no scalar")),
+                _ => return Err(self.invalid("a result that is not a scalar")),
             }
         }
         self.emit(OpKind::Return)

@@ -27,7 +27,7 @@ impl<'a> Lower<'a> {
                     return Err(self.invalid("`brx.idx` needs a list of targets"));
                 };
                 let Some(names) = self.targets(list) else {
-                    return Err(self.invalid(format!("`{list}` is no list of branch targets")));
+                    return Err(self.invalid(format!("`{list}` is not a list of branch targets")));
                 };
                 self.index.account.ops(names.len() as u64)?;
                 let targets = names.iter().map(|name| self.target(name)).collect::<Result<Box<[u32]>>>()?;

@@ -140,7 +140,7 @@ pub(crate) fn align_of(variable: &Variable) -> Result<u32> {
     if !align.is_power_of_two() || align > 1 << 16 {
         return Err(invalid(
             variable.span,
-            format!("alignment {align} of `{}` is no power of two up to 65536", variable.name),
+            format!("alignment {align} of `{}` is not a power of two up to 65536", variable.name),
         ));
     }
     Ok(align.max(variable.ty.bytes().max(1)))

@@ -125,7 +125,7 @@ fn run_passes(lower: &mut Lower) -> (Cfg, BlockOrder) {
     let order = order::decide_block_order(ops, n_registers, constants, &preset);
     let cfg = Cfg::new(ops);
     reconverge(ops, &cfg);
-    fragments::compare(ops, &cfg.starts, instrs);
+    fragments::find_mismatches(ops, &cfg.starts, instrs);
     merge::merge(ops, &cfg, constants, n_registers, &preset, instrs);
     sync_patterns::classify(ops, n_registers, instrs);
     let varying = lower.specials.iter().filter(|(special, _)| special.varies_in_a_warp());

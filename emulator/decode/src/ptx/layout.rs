@@ -127,7 +127,7 @@ pub(crate) fn params(kernel: &Function) -> Result<(Vec<Param>, u32)> {
     let mut next = 0u64;
     let mut params = Vec::with_capacity(kernel.params.len());
     for v in &kernel.params {
-        refuse_if!(v.space != Space::Param, invalid(v.span, format!("`{}` is no `.param`", v.name)));
+        refuse_if!(v.space != Space::Param, invalid(v.span, format!("`{}` is not a `.param`", v.name)));
         let bytes = size_of(v)?.ok_or_else(|| invalid(v.span, format!("`{}` has no size", v.name)))?;
         let offset = next.next_multiple_of(u64::from(align_of(v)?));
         next = offset + bytes;

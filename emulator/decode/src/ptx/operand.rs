@@ -79,7 +79,7 @@ impl<'a> Lower<'a> {
             let offset = self.constant(offset as u64, class)?;
             return self.value(sum, &[value, offset]);
         }
-        refuse_if!(class == Class::Pred, self.invalid(format!("`{name}` is no predicate")));
+        refuse_if!(class == Class::Pred, self.invalid(format!("`{name}` is not a predicate")));
         if let Some((base, at)) = self.in_frame(&binding) {
             let offset = self.constants.bits32(at.wrapping_add(offset as u32), self.span)?;
             let address = self.value(Builtin::Add32, &[base as Src, offset])?;
@@ -125,7 +125,7 @@ impl<'a> Lower<'a> {
     pub(super) fn predicate(&mut self, name: &'a str) -> Result<u32> {
         match self.find(name)? {
             Some(Binding::Register(Reg { id, class: Class::Pred, .. })) => Ok(id),
-            Some(_) => Err(self.invalid(format!("`{name}` is no predicate"))),
+            Some(_) => Err(self.invalid(format!("`{name}` is not a predicate"))),
             None => Err(self.undeclared(name)),
         }
     }
@@ -145,7 +145,7 @@ impl<'a> Lower<'a> {
         match operand {
             Operand::Name(name) => match self.find(name)? {
                 Some(Binding::Register(reg)) => Ok(reg),
-                Some(_) => Err(self.invalid(format!("`{name}` is no register"))),
+                Some(_) => Err(self.invalid(format!("`{name}` is not a register"))),
                 None => Err(self.undeclared(name)),
             },
             Operand::Component(name, letter) => match self.find(name)? {
@@ -161,7 +161,7 @@ impl<'a> Lower<'a> {
                         None => Err(self.invalid(format!("`{name}` has no component `{letter}`"))),
                     }
                 }
-                Some(_) => Err(self.invalid(format!("`{name}` is no vector"))),
+                Some(_) => Err(self.invalid(format!("`{name}` is not a vector"))),
                 None => Err(self.undeclared(name)),
             },
             _ => Err(self.invalid("a register is needed here")),

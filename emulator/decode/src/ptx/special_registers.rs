@@ -107,7 +107,7 @@ impl Lower<'_> {
             }
             SpecialSource::Reserved(offset) => {
                 self.reserved_shared = true;
-                refuse_if!(class == Class::Pred, self.invalid(format!("`{name}` is no predicate")));
+                refuse_if!(class == Class::Pred, self.invalid(format!("`{name}` is not a predicate")));
                 return self.constants.shared_address(offset.into(), class, self.span);
             }
             SpecialSource::Number(value) => return self.constant(u64::from(value), class),
@@ -118,7 +118,7 @@ impl Lower<'_> {
             // `%gridid` may be read as 64 bits; others once had 16 bits and never 64.
             Class::Bits64 => self.value(Builtin::Zext64(32), &[value]),
             Class::Pred if name == "%is_explicit_cluster" => self.value(Builtin::PredOf32, &[value]),
-            Class::Pred => Err(self.invalid(format!("`{name}` is no predicate"))),
+            Class::Pred => Err(self.invalid(format!("`{name}` is not a predicate"))),
         }
     }
 }

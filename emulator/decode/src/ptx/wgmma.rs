@@ -1,4 +1,4 @@
-//! `wgmma`: products of four warps.
+//! `wgmma`: warpgroup MMA.
 
 use ptx::ast::{Immediate, Instruction, Operand};
 
@@ -85,7 +85,7 @@ impl<'a> Lower<'a> {
         };
         if rest.len() != 2 + n_transposes || numbers.len() != rest.len() {
             return Err(self.invalid(format!(
-                "`{}` takes {} numbers behind the predicate here",
+                "`{}` takes {} numbers after the predicate here",
                 instruction.mnemonic(),
                 2 + n_transposes
             )));

@@ -192,7 +192,7 @@ pub(crate) struct Token {
     pub(crate) kind: ImmediateFormat,
     /// The bit that negates or inverts.
     pub(crate) negate: Option<u32>,
-    /// That bit inverts.
+    /// Whether that bit inverts; else it negates.
     pub(crate) inverts: bool,
     pub(crate) absolute: Option<u32>,
     pub(crate) reuse: Option<u32>,
@@ -253,8 +253,9 @@ pub(crate) enum Slot {
     Global(u32),
     /// `Global` in an atomic: these bits select a wide address.
     Atomic(u32),
-    /// Both ends of a copy.
+    /// Destination of a copy from global to shared memory.
     CopyTo,
+    /// Source of such a copy.
     CopyFrom,
 }
 

@@ -1,4 +1,4 @@
-//! Tensor cores, one warp at a time: products, and moves of 8x8 matrices into the lanes' registers.
+//! Tensor cores, one warp at a time: MMA, and moves of 8x8 matrices into the lanes' registers.
 
 use super::RowText;
 
