@@ -29,7 +29,7 @@ pub fn root() -> Result<PathBuf> {
 pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
     let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogue = Catalogue::load(root, &name.step)?;
-    let task = catalogue.find(&name).map_err(Stop::Usage)?;
+    let task = catalogue.find(&name).map_err(|error| Stop::Usage(error.to_string()))?;
     Ok(task.clone())
 }
 

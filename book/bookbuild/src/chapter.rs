@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use anyhow::{Context as _, Error, Result};
 use regex::Regex;
 
 /// Kind of text that a line of a chapter holds.
@@ -86,13 +87,13 @@ pub(crate) struct Directive<'a> {
 }
 
 /// Returns the directives of a line; one that follows a backslash is plain text.
-pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>, String> {
+pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>> {
     static OPEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{#\s*").expect("a fixed pattern"));
     let mut out = Vec::new();
     let mut from = 0;
     while let Some(open) = OPEN.find_at(line, from) {
         let Some(length) = line[open.end()..].find("}}") else {
-            return Err("`{{#` has no `}}` on its line".into());
+            return Err(Error::msg("`{{#` has no `}}` on its line"));
         };
         let at = open.start()..open.end() + length + 2;
         from = at.end;
@@ -101,7 +102,7 @@ pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>, String> {
         }
         let words = words(&line[open.end()..open.end() + length])?;
         let Some((name, args)) = words.split_first() else {
-            return Err("`{{#}}` names no directive".into());
+            return Err(Error::msg("`{{#}}` names no directive"));
         };
         out.push(Directive {
             alone: line[..at.start].trim_matches([' ', '>']).is_empty() && line[at.end..].trim().is_empty(),
@@ -113,14 +114,14 @@ pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>, String> {
     Ok(out)
 }
 
-fn words(text: &str) -> Result<Vec<&str>, String> {
+fn words(text: &str) -> Result<Vec<&str>> {
     let mut out = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
         let (word, after) = match rest.strip_prefix('"') {
             Some(quoted) => quoted
                 .split_once('"')
-                .ok_or_else(|| format!("`{{{{#{text}}}}}` has a quote that does not end"))?,
+                .with_context(|| format!("`{{{{#{text}}}}}` has a quote that does not end"))?,
             None => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
         };
         out.push(word);

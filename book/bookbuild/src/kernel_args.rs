@@ -1,15 +1,16 @@
 //! Arguments of directives that name a step, a kernel of the ladder, or a size.
 
-use catalog::{Kernel, STEPS, Shape, Step, WrongSize};
+use anyhow::{Context as _, Result};
+use catalog::{Kernel, STEPS, Shape, Step};
 
-pub(crate) fn find_step(step: &str) -> Result<&'static Step, String> {
-    catalog::find(step).map_err(|error| error.to_string())
+pub(crate) fn find_step(step: &str) -> Result<&'static Step> {
+    Ok(catalog::find(step)?)
 }
 
 /// Finds a kernel of the ladder and its step by the kernel's name.
-pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static Kernel), String> {
+pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static Kernel)> {
     let all = || STEPS.iter().flat_map(|step| step.kernels.iter().map(move |k| (step, k)));
-    all().find(|(_, k)| k.name == kernel).ok_or_else(|| {
+    all().find(|(_, k)| k.name == kernel).with_context(|| {
         let step = STEPS.iter().find(|step| kernel.contains(step.id));
         let names: Vec<&str> = step.map_or(Vec::new(), |s| s.kernels.iter().map(|k| k.name).collect());
         match names.is_empty() {
@@ -24,9 +25,9 @@ fn kernel_step(step: Option<&Step>) -> &'static str {
 }
 
 /// Parses the size of a kernel: `4096`, `1025x1023x1021`, or for transposes `1000x3000`.
-pub(crate) fn parse_shape(kernel: &str, size: &str) -> Result<Shape, String> {
+pub(crate) fn parse_shape(kernel: &str, size: &str) -> Result<Shape> {
     let (_, kernel) = find_kernel(kernel)?;
-    let size: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
-    size.check_suits(kernel.name, [kernel.work]).map_err(|error| error.to_string())?;
+    let size: Shape = size.parse()?;
+    size.check_suits(kernel.name, [kernel.work])?;
     Ok(kernel.work.shape(size).unwrap_or(size))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::{Result, anyhow};
 use catalog::text;
 use counters::Summary;
 use serde::Deserialize;
@@ -33,13 +34,13 @@ pub(crate) struct LineCounts {
 
 impl LineCounts {
     /// Reads the file; a book without it has no counts.
-    pub(crate) fn load(repo: &RepoPaths) -> Result<Self, String> {
+    pub(crate) fn load(repo: &RepoPaths) -> Result<Self> {
         let path = repo.generated().join("line-counts.json");
         let Ok(text) = repo.read(&path) else {
             return Ok(Self::default());
         };
         let kernels: Vec<CountedKernel> = serde_json::from_str(&text).map_err(|error| {
-            format!(
+            anyhow!(
                 "{} cannot be read ({error}); make it again with: cargo xtask book --refresh",
                 repo.shown(&path)
             )

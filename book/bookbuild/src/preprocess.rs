@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use anyhow::{Result, anyhow, bail};
 use catalog::Step;
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
 use mdbook_preprocessor::errors::Error;
@@ -91,7 +92,7 @@ impl Preprocessor for BookPreprocessor {
         let terms = |chapter: &&Chapter| chapter.path.as_deref() == Some(Path::new(glossary::PAGE));
         let page = book.chapters().find(terms).map(|chapter| chapter.content.as_str());
         let glossary = Glossary::new(page.unwrap_or_default());
-        let counts = LineCounts::load(&self.repo).map_err(Error::msg)?;
+        let counts = LineCounts::load(&self.repo)?;
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
                 let mut page =
@@ -113,14 +114,14 @@ impl Preprocessor for BookPreprocessor {
 /// State while a chapter is filled in.
 struct Page<'a> {
     repo: &'a RepoPaths,
-    records: &'a Result<Records, String>,
+    records: &'a Result<Records>,
     pages: &'a [PathBuf],
     /// Comments at the head of the steps' chapters.
     heads: &'a [StepHead],
     /// Path of the page below `book/src`.
     path: PathBuf,
     shown: String,
-    head: Option<(usize, Result<StepHead, String>)>,
+    head: Option<(usize, Result<StepHead>)>,
     sources: Sources,
     linker: Linker<'a>,
     /// Heading of the current section.
@@ -136,7 +137,7 @@ struct Page<'a> {
 impl<'a> Page<'a> {
     fn new(
         repo: &'a RepoPaths,
-        records: &'a Result<Records, String>,
+        records: &'a Result<Records>,
         glossary: &'a Glossary,
         pages: &'a [PathBuf],
         heads: &'a [StepHead],
@@ -170,8 +171,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn records(&self) -> Result<&'a Records, String> {
-        self.records.as_ref().map_err(Clone::clone)
+    fn records(&self) -> Result<&'a Records> {
+        self.records.as_ref().map_err(|error| anyhow!("{error:#}"))
     }
 
     fn problem(&mut self, line: usize, what: String) {
@@ -180,7 +181,7 @@ impl<'a> Page<'a> {
 
     fn filled(&mut self, text: &str) -> String {
         if let Some((line, Err(why))) = &self.head {
-            let (line, why) = (*line, why.clone());
+            let (line, why) = (*line, format!("{why:#}"));
             self.problem(line, why);
         }
         let mut out = String::with_capacity(text.len());
@@ -201,6 +202,7 @@ impl<'a> Page<'a> {
             match self.line(&ChapterLine { text: &text, ..line }) {
                 Ok(text) => out.push_str(&text),
                 Err(why) => {
+                    let why = format!("{why:#}");
                     let missing = catalog::text::escaped(&why);
                     self.problem(line.number, why);
                     match line.kind {
@@ -216,7 +218,7 @@ impl<'a> Page<'a> {
         out
     }
 
-    fn line(&mut self, line: &ChapterLine<'_>) -> Result<String, String> {
+    fn line(&mut self, line: &ChapterLine<'_>) -> Result<String> {
         if line.kind == LineKind::Comment {
             return Ok(line.text.to_owned());
         }
@@ -237,11 +239,11 @@ impl<'a> Page<'a> {
         Ok(out)
     }
 
-    fn directive(&mut self, line: &ChapterLine<'_>, directive: &Directive<'_>) -> Result<String, String> {
+    fn directive(&mut self, line: &ChapterLine<'_>, directive: &Directive<'_>) -> Result<String> {
         let Directive { name, args, alone, .. } = directive;
         let in_code = line.kind == LineKind::Code;
         if !DIRECTIVES.contains(name) {
-            return Err(format!("there is no directive `{name}`; there are {}", DIRECTIVES.join(", ")));
+            bail!("there is no directive `{name}`; there are {}", DIRECTIVES.join(", "));
         }
         match (*name, in_code) {
             ("n", false) => {
@@ -259,24 +261,24 @@ impl<'a> Page<'a> {
                 };
             }
             (_, _) if !alone => {
-                return Err(format!("`{{{{#{name}}}}}` wants a line of its own"));
+                bail!("`{{{{#{name}}}}}` wants a line of its own");
             }
             ("include", _) => return self.include(line, args, in_code),
             (_, true) => {
-                return Err(format!(
+                bail!(
                     "`{{{{#{name}}}}}` stands outside of code; in code there is only `{{{{#include}}}}` (write \\{{{{# for the text itself)"
-                ));
+                );
             }
             _ => {}
         }
         match (*name, args.as_slice()) {
             ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
             ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
-            ("diff", _) => Err("`{{#diff}}` wants two steps or two files, and maybe an anchor".into()),
+            ("diff", _) => Err(Error::msg("`{{#diff}}` wants two steps or two files, and maybe an anchor")),
             ("output", [name, titles @ ..]) => output_directive::block(self.repo, name, titles),
-            ("output", []) => Err(
-                "`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs".into(),
-            ),
+            ("output", []) => Err(Error::msg(
+                "`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs",
+            )),
             ("figure", [name, alternative]) if !alternative.trim().is_empty() => {
                 let html = figures::figure(self.repo, name, alternative)?;
                 let heading = self.heading.clone();
@@ -284,7 +286,7 @@ impl<'a> Page<'a> {
                 self.deck.slides.push(slide);
                 Ok(html)
             }
-            ("figure", _) => Err("`{{#figure}}` wants a name and a text alternative in quotes".into()),
+            ("figure", _) => Err(Error::msg("`{{#figure}}` wants a name and a text alternative in quotes")),
             ("recorded", args) => self.records()?.table(args, &mut self.sources),
             ("duels", args) => self.records()?.duels(args, &mut self.sources),
             ("others", args) => self.records()?.others()?.table(args, &mut self.sources),
@@ -292,22 +294,24 @@ impl<'a> Page<'a> {
                 self.records()?.pair()?.table(what, size, &mut self.sources)
             }
             ("process", args) => self.records()?.process()?.table(args, &mut self.sources),
-            ("ceilings", units) => ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources),
+            ("ceilings", units) => {
+                ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources)
+            }
             ("counters", args) => self.records()?.counters.table(args, &mut self.sources),
             ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
             ("step", []) => match &self.head {
                 Some((_, Ok(head))) => Ok(step::strip(head, |step| self.page_of(step))),
                 Some((_, Err(_))) => Ok(String::new()),
-                None => Err(
-                    "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter".into(),
-                ),
+                None => Err(Error::msg(
+                    "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter",
+                )),
             },
-            ("step", _) => Err("`{{#step}}` stands alone: the comment says the rest".into()),
+            ("step", _) => Err(Error::msg("`{{#step}}` stands alone: the comment says the rest")),
             ("steps", []) if self.heads.is_empty() => {
-                Err("`{{#steps}}` finds no chapter with a comment `<!-- step: … -->`".into())
+                Err(Error::msg("`{{#steps}}` finds no chapter with a comment `<!-- step: … -->`"))
             }
             ("steps", []) => Ok(step::table(self.heads, |step| self.page_of(step))),
-            ("steps", _) => Err("`{{#steps}}` stands alone: it shows every step".into()),
+            ("steps", _) => Err(Error::msg("`{{#steps}}` stands alone: it shows every step")),
             ("task", [name]) => {
                 let slide = tasks::slide(self.repo, name)?;
                 self.deck.slides.push(slide);
@@ -325,40 +329,38 @@ impl<'a> Page<'a> {
             ("answers", []) => questions::answers(self.repo),
             ("lesson", [step]) => lessons::lesson(self.repo, step),
             ("plan", [name]) => lessons::plan(self.repo, name),
-            ("task" | "judged", _) => Err(format!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
+            ("task" | "judged", _) => Err(anyhow!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
             ("transfers" | "mistakes" | "predict" | "lesson" | "sums", _) => {
-                Err(format!("`{{{{#{name}}}}}` wants a step: {{{{#{name} v05}}}}"))
+                Err(anyhow!("`{{{{#{name}}}}}` wants a step: {{{{#{name} v05}}}}"))
             }
-            _ => Err(format!("`{{{{#{name}}}}}` cannot stand here")),
+            _ => Err(anyhow!("`{{{{#{name}}}}}` cannot stand here")),
         }
     }
 
     /// `PATH` or `PATH:ANCHOR`, relative to the chapter.
-    fn include(&mut self, line: &ChapterLine<'_>, args: &[&str], in_code: bool) -> Result<String, String> {
+    fn include(&mut self, line: &ChapterLine<'_>, args: &[&str], in_code: bool) -> Result<String> {
         let [what] = args else {
-            return Err("`{{#include}}` wants one path, and maybe an anchor behind a colon".into());
+            return Err(Error::msg("`{{#include}}` wants one path, and maybe an anchor behind a colon"));
         };
         let (path, anchor) = match what.split_once(':') {
             Some((_, anchor))
                 if anchor.is_empty() || anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') =>
             {
-                return Err(format!("`{what}` counts lines, which move; name an anchor of the file instead"));
+                bail!("`{what}` counts lines, which move; name an anchor of the file instead");
             }
             Some((path, anchor)) => (path, Some(anchor)),
             None => (*what, None),
         };
         let extension = Path::new(path).extension().unwrap_or_default().to_string_lossy();
         if !in_code && !TEXT_FILES.contains(&extension.as_ref()) {
-            return Err(format!(
-                "the listing of {path} stands outside of a fence; put ```cpp and ``` around it"
-            ));
+            bail!("the listing of {path} stands outside of a fence; put ```cpp and ``` around it");
         }
         let folder = self.repo.chapters().join(self.path.parent().unwrap_or(Path::new("")));
         let path = crate::repo_paths::flat(&folder.join(path));
         let lines = listings::listing(self.repo, &path, anchor)?;
         let text = listings::text(&lines);
         if in_code && text.lines().any(|line| line.trim_start().starts_with("```")) {
-            return Err(format!("{what} has a line that begins with ```; it would end the listing"));
+            bail!("{what} has a line that begins with ```; it would end the listing");
         }
         self.shows(&path, line);
         if in_code {
@@ -371,7 +373,7 @@ impl<'a> Page<'a> {
         Ok(text)
     }
 
-    fn diff(&mut self, line: &ChapterLine<'_>, old: &str, new: &str, anchor: &str) -> Result<String, String> {
+    fn diff(&mut self, line: &ChapterLine<'_>, old: &str, new: &str, anchor: &str) -> Result<String> {
         let (old, new) = (differences::side(self.repo, old)?, differences::side(self.repo, new)?);
         let (text, numbers) = differences::diff(self.repo, &old, &new, anchor)?;
         // The first line follows the one that opens the block.

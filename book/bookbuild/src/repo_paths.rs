@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use serde::de::DeserializeOwned;
 
 /// The repository and the book in it. Remembers the files that were read, so that `--watch` can watch them.
@@ -49,18 +49,18 @@ impl RepoPaths {
     }
 
     /// Reads a text file, and records it as part of the book.
-    pub fn read(&self, path: &Path) -> Result<String, String> {
+    pub fn read(&self, path: &Path) -> Result<String> {
         let path = flat(path);
         self.note(&path);
         std::fs::read_to_string(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => format!("there is no file {}", self.shown(&path)),
-            _ => format!("{} cannot be read: {error}", self.shown(&path)),
+            std::io::ErrorKind::NotFound => anyhow!("there is no file {}", self.shown(&path)),
+            _ => anyhow!("{} cannot be read: {error}", self.shown(&path)),
         })
     }
 
-    pub(crate) fn read_json<T: DeserializeOwned>(&self, path: &Path) -> Result<T, String> {
+    pub(crate) fn read_json<T: DeserializeOwned>(&self, path: &Path) -> Result<T> {
         let text = self.read(path)?;
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", self.shown(path)))
+        serde_json::from_str(&text).with_context(|| self.shown(path))
     }
 
     /// Records a file as part of the book.

@@ -74,7 +74,7 @@ pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>
 /// Loads the record of peak rates; `None` if they were not measured.
 pub(crate) fn load() -> anyhow::Result<Option<Ceilings>> {
     let path = machine::root().join("book/data/h200-ceilings.json");
-    Ceilings::load(&path).map_err(anyhow::Error::msg)
+    Ok(Ceilings::load(&path)?)
 }
 
 fn draw(

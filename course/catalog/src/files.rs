@@ -4,6 +4,21 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+/// A file or folder that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", .path.display())]
+pub struct FileError {
+    pub path: PathBuf,
+    pub why: std::io::Error,
+}
+
+impl FileError {
+    /// Returns a function that adds a path to an error, for `map_err`.
+    pub fn at(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        move |why| Self { path: path.to_owned(), why }
+    }
+}
+
 /// The folder that holds a file: `.` for a bare name.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {

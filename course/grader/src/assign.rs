@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use catalog::files::FileError;
 use catalog::provenance::target_of;
-use tasks::task::{Question, file_of};
-use tasks::variant::{self, Point};
-use tasks::{Catalogue, Task, TaskName, quiz};
+use tasks::task::{Question, UnknownTask, file_of};
+use tasks::variant::{self, Point, VariantError};
+use tasks::{Catalogue, CatalogueError, Task, TaskName, quiz};
 use toml::{Table, Value};
 
 /// An assignment for a class: its tasks, its questions and the hidden seed.
@@ -59,21 +60,56 @@ pub struct Drawn {
     pub reference: String,
 }
 
+/// Reason for which tasks cannot be assigned.
+#[derive(Debug, thiserror::Error)]
+pub enum AssignError {
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    #[error(transparent)]
+    UnknownTask(#[from] UnknownTask),
+    #[error("{0} is named twice")]
+    NamedTwice(TaskName),
+    #[error("{launch} launches the finished kernel of {other}: a repository with both would hold a solution")]
+    HoldsSolution { launch: TaskName, other: TaskName },
+    /// The step has no task whose numbers are drawn; `steps` lists those that have one.
+    #[error(
+        "{step} has nothing to vary: {}; numbers are drawn for {steps}",
+        if *.has_tasks { "its tasks have one right answer each" } else { "it has no tasks" }
+    )]
+    NothingToVary { step: String, has_tasks: bool, steps: String },
+    #[error("{0}: nothing can be drawn: there are no points")]
+    NoPoints(String),
+    #[error("{step}: {point}: {why}")]
+    Variant { step: String, point: Point, why: Box<VariantError> },
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{}: {why}", .path.display())]
+    Toml { path: PathBuf, why: Box<toml::de::Error> },
+    #[error(transparent)]
+    Serialize(#[from] toml::ser::Error),
+    /// What the caller says of a starter that cannot be made.
+    #[error("{0}")]
+    Starter(StarterError),
+}
+
+/// Error of a caller that makes starters.
+pub type StarterError = Box<dyn std::error::Error + Send + Sync>;
+
 /// Tasks, and the questions of their steps by id.
 pub type Chosen = (Vec<AssignedTask>, Vec<(String, Question)>);
 
 /// Reads tasks and questions from the checkout at `root`; `starter` returns the learner's starting point. The numbers
-/// of `vNN.variant` are drawn from the seed. The error is one sentence, such as for an unknown task.
+/// of `vNN.variant` are drawn from the seed.
 pub fn choose(
     root: &Path,
     names: &[TaskName],
     seed: u64,
-    starter: impl Fn(&Task) -> Result<String, String>,
-) -> Result<Chosen, String> {
+    starter: impl Fn(&Task) -> Result<String, StarterError>,
+) -> Result<Chosen, AssignError> {
     let (mut given, mut questions): (Vec<AssignedTask>, Vec<_>) = (Vec::new(), Vec::new());
     let mut steps = BTreeSet::new();
     for name in names {
-        let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
+        let catalogue = Catalogue::load(root, &name.step)?;
         let (task, drawn) = match name.id.as_deref() {
             Some(variant::ID) => {
                 let (task, drawn) = draw(root, &catalogue, seed)?;
@@ -82,9 +118,9 @@ pub fn choose(
             _ => (catalogue.find(name)?.clone(), None),
         };
         if given.iter().any(|known| known.task.name == *name) {
-            return Err(format!("{name} is named twice"));
+            return Err(AssignError::NamedTwice(name.clone()));
         }
-        given.push(AssignedTask { starter: starter(&task)?, task, drawn });
+        given.push(AssignedTask { starter: starter(&task).map_err(AssignError::Starter)?, task, drawn });
         if steps.insert(name.step.clone()) {
             let of_step = catalogue.questions.into_iter();
             questions.extend(of_step.map(|question| (format!("{}.{}", name.step, question.id), question)));
@@ -95,31 +131,28 @@ pub fn choose(
         let kernel = launch.task.host.as_ref().and_then(|host| host.call.kernel());
         let is_asked = |other: &&AssignedTask| Some(&other.task.solution) == kernel.as_ref();
         if let Some(other) = given.iter().find(is_asked) {
-            return Err(format!(
-                "{} launches the finished kernel of {}: a repository with both would hold a solution",
-                launch.task.name, other.task.name
-            ));
+            let (launch, other) = (launch.task.name.clone(), other.task.name.clone());
+            return Err(AssignError::HoldsSolution { launch, other });
         }
     }
     Ok((given, questions))
 }
 
-fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), String> {
+fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), AssignError> {
     let step = &catalogue.step;
     let Some(variant) = &catalogue.variant else {
-        let why = match (catalogue.tasks.is_empty(), with_variants(root)) {
-            (true, steps) => format!("it has no tasks; numbers are drawn for {steps}"),
-            (_, steps) => format!("its tasks have one right answer each; numbers are drawn for {steps}"),
-        };
-        return Err(format!("{step} has nothing to vary: {why}"));
+        return Err(AssignError::NothingToVary {
+            step: step.clone(),
+            has_tasks: !catalogue.tasks.is_empty(),
+            steps: with_variants(root),
+        });
     };
     let Some(point) = variant.draw(step, seed) else {
-        return Err(format!("{step}: nothing can be drawn: there are no points"));
+        return Err(AssignError::NoPoints(step.clone()));
     };
-    let place = |why: String| format!("{step}: {point}: {why}");
+    let place = |why| AssignError::Variant { step: step.clone(), point: point.clone(), why: Box::new(why) };
     let file = variant::reference_of(step);
-    let text =
-        std::fs::read_to_string(root.join(&file)).map_err(|error| format!("{}: {error}", file.display()))?;
+    let text = std::fs::read_to_string(root.join(&file)).map_err(FileError::at(&file))?;
     let drawn = Drawn {
         point: point.clone(),
         table: variant.table(point).map_err(place)?,
@@ -135,7 +168,7 @@ fn with_variants(root: &Path) -> String {
 }
 
 /// Writes the repository into `out`, which is created; the checkout at `root` is only read.
-pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), String> {
+pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), AssignError> {
     let copier = Copier { root, out };
     let workspace = copier.toml("Cargo.toml")?;
     let members = members(&copier, &workspace)?;
@@ -162,10 +195,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
                 }
             }
         }
-        copier.put(&manifest, toml_text(&table)?)?;
+        copier.put(&manifest, toml::to_string(&table)?)?;
     }
     let own = own(&copier, &workspace)?;
-    copier.put(Path::new("Cargo.toml"), toml_text(&trimmed(workspace, &members, &own))?)?;
+    copier.put(Path::new("Cargo.toml"), toml::to_string(&trimmed(workspace, &members, &own))?)?;
     for name in UNCHANGED {
         if root.join(name).is_file() {
             copier.copy(Path::new(name))?;
@@ -174,10 +207,11 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
     for name in KERNELS {
         copier.copy(&Path::new("kernels").join(name))?;
     }
-    for entry in std::fs::read_dir(root.join("kernels")).map_err(|error| format!("kernels: {error}"))? {
-        let path = entry.map_err(|error| error.to_string())?.path();
+    let kernels = Path::new("kernels");
+    for entry in std::fs::read_dir(root.join(kernels)).map_err(FileError::at(kernels))? {
+        let path = entry.map_err(FileError::at(kernels))?.path();
         if path.extension().is_some_and(|extension| extension == "cuh") {
-            copier.copy(&Path::new("kernels").join(path.file_name().unwrap_or_default()))?;
+            copier.copy(&kernels.join(path.file_name().unwrap_or_default()))?;
         }
     }
     let steps = assignment.tasks.iter().map(|given| given.task.name.step.as_str());
@@ -185,7 +219,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
     for step in steps {
         let file = file_of(step);
         let table = catalogue(copier.toml(&file)?, step, assignment);
-        copier.put(&file, toml_text(&table)?)?;
+        copier.put(&file, toml::to_string(&table)?)?;
     }
     for AssignedTask { task, starter, .. } in &assignment.tasks {
         if task.has_starter {
@@ -201,7 +235,8 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Str
     }
     copier.put(Path::new("README.md"), readme(assignment))?;
     copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
-    copier.put(Path::new(".github/workflows/check.yml"), workflow(assignment))
+    copier.put(Path::new(".github/workflows/check.yml"), workflow(assignment))?;
+    Ok(())
 }
 
 struct Copier<'a> {
@@ -210,35 +245,32 @@ struct Copier<'a> {
 }
 
 impl Copier<'_> {
-    fn put(&self, path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
+    fn put(&self, path: &Path, content: impl AsRef<[u8]>) -> Result<(), FileError> {
         let target = self.out.join(path);
         let put = || {
             std::fs::create_dir_all(catalog::files::folder_of(&target))?;
             std::fs::write(&target, &content)
         };
-        put().map_err(|error| format!("{}: {error}", target.display()))
+        put().map_err(FileError::at(&target))
     }
 
-    fn text(&self, path: &Path) -> Result<String, String> {
-        std::fs::read_to_string(self.root.join(path)).map_err(|error| format!("{}: {error}", path.display()))
-    }
-
-    fn toml(&self, path: impl AsRef<Path>) -> Result<Table, String> {
+    fn toml(&self, path: impl AsRef<Path>) -> Result<Table, AssignError> {
         let path = path.as_ref();
-        toml::from_str(&self.text(path)?).map_err(|error| format!("{}: {error}", path.display()))
+        let text = std::fs::read_to_string(self.root.join(path)).map_err(FileError::at(path))?;
+        toml::from_str(&text).map_err(|why| AssignError::Toml { path: path.to_owned(), why: Box::new(why) })
     }
 
-    fn copy(&self, path: &Path) -> Result<(), String> {
+    fn copy(&self, path: &Path) -> Result<(), FileError> {
         let bytes = std::fs::read(self.root.join(path));
-        self.put(path, bytes.map_err(|error| format!("{}: {error}", path.display()))?)
+        self.put(path, bytes.map_err(FileError::at(path))?)
     }
 
-    fn folder(&self, path: &Path) -> Result<(), String> {
-        let shown = |error: std::io::Error| format!("{}: {error}", path.display());
-        for entry in std::fs::read_dir(self.root.join(path)).map_err(shown)? {
-            let entry = entry.map_err(shown)?;
+    fn folder(&self, path: &Path) -> Result<(), FileError> {
+        let shown = FileError::at(path);
+        for entry in std::fs::read_dir(self.root.join(path)).map_err(&shown)? {
+            let entry = entry.map_err(&shown)?;
             let inner = path.join(entry.file_name());
-            match entry.file_type().map_err(shown)? {
+            match entry.file_type().map_err(&shown)? {
                 kind if kind.is_dir() => self.folder(&inner)?,
                 kind if kind.is_file() && !is_scratch(&inner) => self.copy(&inner)?,
                 _ => {}
@@ -254,12 +286,8 @@ fn is_scratch(path: &Path) -> bool {
     name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".snap") || name.ends_with(".snap.new")
 }
 
-fn toml_text(table: &Table) -> Result<String, String> {
-    toml::to_string(table).map_err(|error| error.to_string())
-}
-
 /// Crates of the workspace that [`ROOTS`] depend on: name and folder.
-fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, PathBuf>, String> {
+fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, PathBuf>, AssignError> {
     let shared = workspace.get("workspace").and_then(|it| it.get("dependencies")).and_then(Value::as_table);
     let folder = |name: &str| -> Option<PathBuf> {
         let path = shared?.get(name)?.get("path")?.as_str()?;
@@ -287,7 +315,7 @@ fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, Pa
 }
 
 /// Names of all crates of the workspace. A path with `*` stands for several.
-fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, String> {
+fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, AssignError> {
     let members = workspace.get("workspace").and_then(|it| it.get("members"));
     let patterns = members.and_then(Value::as_array).into_iter().flatten();
     let mut folders = Vec::new();
@@ -298,7 +326,7 @@ fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, Strin
         };
         let (folder, start) = start.rsplit_once('/').unwrap_or(("", start));
         let entries = std::fs::read_dir(copier.root.join(folder));
-        for entry in entries.map_err(|error| format!("{folder}: {error}"))?.flatten() {
+        for entry in entries.map_err(FileError::at(Path::new(folder)))?.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with(start) && name.ends_with(end) && entry.path().join("Cargo.toml").is_file() {
                 folders.push(Path::new(folder).join(name));

@@ -8,40 +8,41 @@ mod junit;
 
 use std::path::{Path, PathBuf};
 
-use catalog::files::write_whole;
+use catalog::files::{FileError, write_whole};
 use tasks::verdict::{Status, Verdict};
 
 use crate::file_name;
 use crate::grade::{Class, Student};
 
 /// Writes all formats below `out`, and returns the files for people.
-pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, String> {
+pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, FileError> {
     let put = |path: PathBuf, text: &str| {
         let folder = catalog::files::folder_of(&path);
         std::fs::create_dir_all(folder)
             .and_then(|()| write_whole(&path, text))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok::<PathBuf, String>(path)
+            .map_err(FileError::at(&path))?;
+        Ok::<PathBuf, FileError>(path)
     };
     for student in &class.students {
         let name = file_name(&student.name);
-        let record = json(&gradescope::results(class, student))?;
+        let record = json(&gradescope::results(class, student));
         put(out.join("gradescope").join(&name).join("results.json"), &record)?;
-        let record = json(&exercism::results(student))?;
+        let record = json(&exercism::results(student));
         put(out.join("exercism").join(&name).join("results.json"), &record)?;
     }
     Ok(vec![
         put(out.join("report.html"), &html::report(class))?,
         put(out.join("grades.csv"), &csv::table(class))?,
-        put(out.join("grades.json"), &json(class)?)?,
+        put(out.join("grades.json"), &json(class))?,
         put(out.join("junit.xml"), &junit::report(class))?,
     ])
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, String> {
-    let mut text = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?;
+fn json(value: &impl serde::Serialize) -> String {
+    // Strings, numbers and lists always serialise.
+    let mut text = serde_json::to_string_pretty(value).expect("plain data");
     text.push('\n');
-    Ok(text)
+    text
 }
 
 /// Feedback on a task as plain text: failed parts, the first wrong element, the findings.

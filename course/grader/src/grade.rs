@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use catalog::files::write_whole;
+use catalog::files::{FileError, write_whole};
 use catalog::provenance::sha256;
 use serde::{Deserialize, Serialize};
 use tasks::part_id;
@@ -77,17 +77,20 @@ impl Student {
 }
 
 /// Reason why a grading ended without grades.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum GradingError {
     /// The callback [`OnProgress`] returned false.
+    #[error("interrupted after {done} of {of} results")]
     Interrupted {
         /// Number of results so far.
         done: usize,
         /// Number of results in all.
         of: usize,
     },
-    /// A file could not be read or written.
-    Failed(String),
+    #[error("{} has no submissions: folders named after students, or .cu files", .0.display())]
+    NoSubmissions(PathBuf),
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// Callback after each result, with the number of results so far and in all; false stops the grading.
@@ -124,13 +127,10 @@ fn work(out: &Path) -> PathBuf {
 }
 
 fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, GradingError> {
-    let submissions = submissions::all(grading.submissions, grading.out)
-        .map_err(|error| GradingError::Failed(format!("{}: {error}", grading.submissions.display())))?;
+    let submissions =
+        submissions::all(grading.submissions, grading.out).map_err(FileError::at(grading.submissions))?;
     if submissions.is_empty() {
-        return Err(GradingError::Failed(format!(
-            "{} has no submissions: folders named after students, or .cu files",
-            grading.submissions.display()
-        )));
+        return Err(GradingError::NoSubmissions(grading.submissions.to_owned()));
     }
     let tasks = &grading.rubric.tasks;
     let entry = |submission: &Submission, graded: &'a GradedTask| {
@@ -173,8 +173,7 @@ fn judge_all(
     on_progress: OnProgress<'_>,
 ) -> Result<(), GradingError> {
     let work = work(grading.out);
-    let failed = |error: std::io::Error| GradingError::Failed(format!("{}: {error}", work.display()));
-    std::fs::create_dir_all(&work).map_err(failed)?;
+    std::fs::create_dir_all(&work).map_err(FileError::at(&work))?;
     let mut keys = BTreeSet::new();
     let all: Vec<&Entry<'_>> = found
         .iter()
@@ -191,7 +190,7 @@ fn judge_all(
         .collect();
     let done = AtomicUsize::new(of - open.len());
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let trouble: Mutex<Option<String>> = Mutex::new(None);
+    let trouble: Mutex<Option<FileError>> = Mutex::new(None);
     if !on_progress(done.load(Ordering::SeqCst), of) {
         stopped.store(true, Ordering::SeqCst);
     }
@@ -220,7 +219,7 @@ fn judge_all(
         }
     });
     if let Ok(Some(why)) = trouble.into_inner() {
-        return Err(GradingError::Failed(why));
+        return Err(why.into());
     }
     let done = done.into_inner();
     match stopped.into_inner() && done < of {
@@ -247,20 +246,20 @@ enum Judged {
 
 /// Judges a source and stores the outcome. An error concerns the folder for results: failures of one source do not stop
 /// the others.
-fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, String> {
+fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, FileError> {
     let (Handed::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
         return Ok(Judged::Stored);
     };
     let job = work(grading.out).join(format!("{key}.job"));
-    let io = |error: std::io::Error| format!("{}: {error}", job.display());
+    let io = FileError::at(&job);
     let remove = || match std::fs::remove_dir_all(&job) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(error)),
         _ => Ok(()),
     };
     // A killed grading leaves the folder behind.
     remove()?;
-    std::fs::create_dir_all(&job).map_err(io)?;
-    let job_path = job.canonicalize().map_err(io)?;
+    std::fs::create_dir_all(&job).map_err(&io)?;
+    let job_path = job.canonicalize().map_err(&io)?;
     let seed = grading.rubric.seed;
     let judged = catch_unwind(AssertUnwindSafe(|| {
         unit::judge(grading.tools, grading.sandbox, &grading.limits, entry.graded, seed, source, &job_path)
@@ -271,11 +270,12 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, String>
             remove()?;
             return Ok(Judged::Interrupted);
         }
-        Ok(Err(why)) => StoredOutcome::Ungraded(why),
+        Ok(Err(why)) => StoredOutcome::Ungraded(why.to_string()),
         Err(_) => StoredOutcome::Ungraded("the grader made a mistake: look at this one by hand".into()),
     };
-    let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
-    write_whole(&file(grading.out, key), &text).map_err(io)?;
+    // Strings, numbers and lists always serialise.
+    let text = serde_json::to_string(&kept).expect("plain data");
+    write_whole(&file(grading.out, key), &text).map_err(&io)?;
     remove()?;
     Ok(Judged::Stored)
 }

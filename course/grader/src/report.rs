@@ -5,7 +5,7 @@ use std::path::Path;
 
 use catalog::statistics::median;
 use serde::{Deserialize, Serialize};
-use tasks::Task;
+use tasks::{Task, TomlError};
 
 use crate::submissions;
 
@@ -71,7 +71,7 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
         match submission.progress() {
             Ok(Some(progress)) => class.push((submission.student, progress)),
             Ok(None) => without.push(submission.student),
-            Err(why) => unreadable.push((submission.student, why)),
+            Err(why) => unreadable.push((submission.student, why.to_string())),
         }
     }
     let mut found = Vec::new();
@@ -142,6 +142,15 @@ pub struct Minutes {
     pub minutes: BTreeMap<String, u32>,
 }
 
+/// Mistake in a file of minutes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MinutesError {
+    #[error("{file}:{}: {}", .error.line, .error.why)]
+    Syntax { file: String, error: TomlError },
+    #[error("{file}: format: {found}, and this version reads 1")]
+    Format { file: String, found: u32 },
+}
+
 impl Report {
     /// The medians, rounded up, of tasks with times of enough students.
     pub fn measured(&self) -> Minutes {
@@ -155,15 +164,13 @@ impl Report {
 }
 
 impl Minutes {
-    /// Reads a file written by [`Minutes::text`]; `name` is its path in errors. The error is one sentence.
-    pub fn parse(text: &str, name: &str) -> Result<Self, String> {
-        let minutes: Self = toml::from_str(text).map_err(|error| {
-            let (line, why) = tasks::toml_error(text, &error);
-            format!("{name}:{line}: {why}")
-        })?;
-        match minutes.format {
-            1 => Ok(minutes),
-            other => Err(format!("{name}: format: {other}, and this version reads 1")),
+    /// Reads a file written by [`Minutes::text`]; `name` is its path in errors.
+    pub fn parse(text: &str, name: &str) -> Result<Self, MinutesError> {
+        let file = name.to_owned();
+        match toml::from_str::<Self>(text) {
+            Ok(minutes) if minutes.format == 1 => Ok(minutes),
+            Ok(minutes) => Err(MinutesError::Format { file, found: minutes.format }),
+            Err(error) => Err(MinutesError::Syntax { file, error: TomlError::new(text, &error) }),
         }
     }
 

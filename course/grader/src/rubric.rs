@@ -24,11 +24,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use catalog::UnknownStep;
+use catalog::files::FileError;
 use catalog::provenance::target_of;
 use serde::{Deserialize, Serialize};
-use tasks::task::Question;
-use tasks::variant::{self, Point};
-use tasks::{Catalogue, Task, TaskName};
+use tasks::task::{Question, UnknownTask};
+use tasks::variant::{self, Point, VariantError};
+use tasks::{Catalogue, CatalogueError, Task, TaskName, TomlError};
 
 pub const FORMAT: u32 = 1;
 
@@ -79,6 +81,52 @@ impl Default for CriterionPoints {
     }
 }
 
+/// Mistake in a rubric, with file and place.
+#[derive(Debug, thiserror::Error)]
+pub enum RubricError {
+    #[error("{file}:{}: {}", .error.line, .error.why)]
+    Syntax { file: String, error: TomlError },
+    #[error("{file}: format: {found}, and this version reads {FORMAT}")]
+    Format { file: String, found: u32 },
+    #[error("{file}: task {name}: {why}")]
+    Task { file: String, name: String, why: Box<EntryError> },
+    #[error("{file}: question {id}: {why}")]
+    Question { file: String, id: String, why: Box<EntryError> },
+    #[error("{0}: nothing in it gives a point")]
+    NoPoints(String),
+}
+
+/// Mistake in a task or a question of a rubric.
+#[derive(Debug, thiserror::Error)]
+pub enum EntryError {
+    #[error("it is listed twice")]
+    ListedTwice,
+    #[error("{what}: {points} is not a number of points")]
+    Points { what: String, points: f64 },
+    #[error(transparent)]
+    UnknownTask(#[from] UnknownTask),
+    #[error(transparent)]
+    UnknownStep(#[from] UnknownStep),
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("drawn: {0}")]
+    Drawn(VariantError),
+    #[error("drawn: only vNN.{} has numbers that are drawn", variant::ID)]
+    NotDrawn,
+    #[error("does: the task has no criteria")]
+    NoCriteria,
+    #[error("does: no criterion is called `{id}`; there are {}", .known.join(", "))]
+    UnknownCriterion { id: String, known: Vec<String> },
+    #[error("an id is a step and the question's own id, as in v02.sectors")]
+    QuestionId,
+    #[error("{0} has no questions")]
+    NoQuestions(&'static str),
+    #[error("{step} has no such question; it has {}", .known.join(", "))]
+    UnknownQuestion { step: &'static str, known: Vec<String> },
+}
+
 /// A rubric with its tasks and questions resolved.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rubric {
@@ -123,38 +171,35 @@ impl GradedTask {
 }
 
 impl Rubric {
-    /// Reads a rubric; `root` is the checkout with the tasks, `name` the path in errors. The error is one sentence with
-    /// file and place.
-    pub fn parse(text: &str, name: &str, root: &Path) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| {
-            let (line, why) = tasks::toml_error(text, &error);
-            format!("{name}:{line}: {why}")
-        })?;
+    /// Reads a rubric; `root` is the checkout with the tasks, `name` the path in errors.
+    pub fn parse(text: &str, name: &str, root: &Path) -> Result<Self, RubricError> {
+        let here = || name.to_owned();
+        let file: File = toml::from_str(text)
+            .map_err(|error| RubricError::Syntax { file: here(), error: TomlError::new(text, &error) })?;
         if file.format != FORMAT {
-            return Err(format!("{name}: format: {}, and this version reads {FORMAT}", file.format));
+            return Err(RubricError::Format { file: here(), found: file.format });
         }
         let mut rubric =
             Self { title: file.title, seed: file.seed, tasks: Vec::new(), questions: Vec::new() };
         for table in file.task {
-            let place = format!("{name}: task {}", table.name);
-            let graded = graded_task(&table, root).map_err(|why| format!("{place}: {why}"))?;
+            let wrong =
+                |why| RubricError::Task { file: here(), name: table.name.clone(), why: Box::new(why) };
+            let graded = graded_task(&table, root).map_err(wrong)?;
             if rubric.tasks.iter().any(|known| known.task.name == graded.task.name) {
-                return Err(format!("{place}: it is listed twice"));
+                return Err(wrong(EntryError::ListedTwice));
             }
             rubric.tasks.push(graded);
         }
         for table in file.question {
-            let place = format!("{name}: question {}", table.id);
-            let graded = graded_question(&table, root).map_err(|why| format!("{place}: {why}"))?;
+            let wrong =
+                |why| RubricError::Question { file: here(), id: table.id.clone(), why: Box::new(why) };
+            let graded = graded_question(&table, root).map_err(wrong)?;
             if rubric.questions.iter().any(|known| known.id == graded.id) {
-                return Err(format!("{place}: it is listed twice"));
+                return Err(wrong(EntryError::ListedTwice));
             }
             rubric.questions.push(graded);
         }
-        match rubric.max() > 0.0 {
-            true => Ok(rubric),
-            false => Err(format!("{name}: nothing in it gives a point")),
-        }
+        if rubric.max() > 0.0 { Ok(rubric) } else { Err(RubricError::NoPoints(here())) }
     }
 
     /// Points that can be reached in all.
@@ -164,29 +209,28 @@ impl Rubric {
     }
 }
 
-fn points(what: &str, points: f64) -> Result<f64, String> {
-    match points.is_finite() && points >= 0.0 {
-        true => Ok(points),
-        false => Err(format!("{what}: {points} is not a number of points")),
+fn points(what: &str, points: f64) -> Result<f64, EntryError> {
+    if points.is_finite() && points >= 0.0 {
+        Ok(points)
+    } else {
+        Err(EntryError::Points { what: what.to_owned(), points })
     }
 }
 
-fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
-    let name = TaskName::parse(&table.name).map_err(|error| error.to_string())?;
-    let catalogue = Catalogue::load(root, &name.step).map_err(|error| error.to_string())?;
+fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, EntryError> {
+    let name = TaskName::parse(&table.name)?;
+    let catalogue = Catalogue::load(root, &name.step)?;
     let task = match (&table.drawn, &catalogue.variant) {
         (None, _) => catalogue.find(&name)?.clone(),
         (Some(point), Some(variant)) if name.id.as_deref() == Some(variant::ID) => {
-            variant.task(&name.step, point).map_err(|why| format!("drawn: {why}"))?
+            variant.task(&name.step, point).map_err(EntryError::Drawn)?
         }
-        (Some(_), _) => {
-            return Err(format!("drawn: only vNN.{} has numbers that are drawn", variant::ID));
-        }
+        (Some(_), _) => return Err(EntryError::NotDrawn),
     };
     let kernel = task.host.as_ref().and_then(|host| host.call.kernel());
     let finished = kernel.map(|kernel| {
         let path = target_of(root, &root.join(kernel));
-        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+        std::fs::read_to_string(&path).map_err(FileError::at(&path))
     });
     let criteria = task.criteria();
     let ids = || criteria.iter().map(|(id, _)| (*id).to_owned());
@@ -194,7 +238,7 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
         CriterionPoints::Shared(all) => {
             let all = points("does", *all)?;
             if all > 0.0 && criteria.is_empty() {
-                return Err("does: the task has no criteria".into());
+                return Err(EntryError::NoCriteria);
             }
             ids().map(|id| (id, all / criteria.len() as f64)).collect()
         }
@@ -202,11 +246,7 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
             let mut by_criterion: BTreeMap<String, f64> = ids().map(|id| (id, 0.0)).collect();
             for (id, value) in each {
                 let Some(entry) = by_criterion.get_mut(id) else {
-                    let known_ids: Vec<String> = ids().collect();
-                    return Err(format!(
-                        "does: no criterion is called `{id}`; there are {}",
-                        known_ids.join(", ")
-                    ));
+                    return Err(EntryError::UnknownCriterion { id: id.clone(), known: ids().collect() });
                 };
                 *entry = points(id, *value)?;
             }
@@ -222,17 +262,15 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, String> {
     })
 }
 
-fn graded_question(table: &QuestionTable, root: &Path) -> Result<GradedQuestion, String> {
-    let Some((step, id)) = table.id.split_once('.') else {
-        return Err("an id is a step and the question's own id, as in v02.sectors".into());
-    };
-    let step = catalog::find(step).map_err(|error| error.to_string())?.id;
-    let catalogue = Catalogue::load(root, step).map_err(|error| error.to_string())?;
+fn graded_question(table: &QuestionTable, root: &Path) -> Result<GradedQuestion, EntryError> {
+    let (step, id) = table.id.split_once('.').ok_or(EntryError::QuestionId)?;
+    let step = catalog::find(step)?.id;
+    let catalogue = Catalogue::load(root, step)?;
     let Some(question) = catalogue.questions.iter().find(|question| question.id == id) else {
-        let known_ids: Vec<&str> = catalogue.questions.iter().map(|q| q.id.as_str()).collect();
-        return Err(match known_ids.is_empty() {
-            true => format!("{step} has no questions"),
-            false => format!("{step} has no such question; it has {}", known_ids.join(", ")),
+        let known: Vec<String> = catalogue.questions.iter().map(|question| question.id.clone()).collect();
+        return Err(match known.is_empty() {
+            true => EntryError::NoQuestions(step),
+            false => EntryError::UnknownQuestion { step, known },
         });
     };
     Ok(GradedQuestion {
@@ -248,7 +286,7 @@ mod tests {
 
     const GOOD: &str = "format = 1\nseed = 3\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
 
-    fn read(text: &str) -> Result<Rubric, String> {
+    fn read(text: &str) -> Result<Rubric, RubricError> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         Rubric::parse(text, "rubric.toml", &root)
     }
@@ -266,7 +304,7 @@ mod tests {
         assert!(GOOD.contains(from));
         match read(&GOOD.replacen(from, to, 1)) {
             Ok(_) => "none".into(),
-            Err(error) => error,
+            Err(error) => error.to_string(),
         }
     }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use catalog::files::FileError;
 use catalog::process;
 
 /// Path of the job's folder in the sandbox.
@@ -90,16 +91,25 @@ pub struct Confined<'a> {
     pub limits: Limits,
 }
 
+/// Reason for which there is no sandbox, or for which it cannot be furnished. The instructor acts.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("no bubblewrap found (the program `bwrap`; Debian and Ubuntu: apt install bubblewrap)")]
+    NotFound,
+    #[error(transparent)]
+    Start(#[from] FileError),
+    #[error("ldd, which lists what a program loads: {0}")]
+    Ldd(std::io::Error),
+    /// A library of a program is missing, in the words of `ldd`.
+    #[error("{}: {line}", .program.display())]
+    MissingLibrary { program: PathBuf, line: String },
+}
+
 impl Sandbox {
-    /// Finds bubblewrap. The error is a sentence for the instructor. On systems where users may not make a sandbox,
-    /// only running one fails.
-    pub fn find() -> Result<Self, String> {
-        let missing = "no bubblewrap found (the program `bwrap`; Debian and Ubuntu: apt install bubblewrap)";
-        let program = catalog::programs::on_path("bwrap").ok_or(missing)?;
-        let version = Command::new(&program)
-            .arg("--version")
-            .output()
-            .map_err(|error| format!("{}: {error}", program.display()))?;
+    /// Finds bubblewrap. On systems where users may not make a sandbox, only running one fails.
+    pub fn find() -> Result<Self, SandboxError> {
+        let program = catalog::programs::on_path("bwrap").ok_or(SandboxError::NotFound)?;
+        let version = Command::new(&program).arg("--version").output().map_err(FileError::at(&program))?;
         Ok(Self::Bubblewrap(Bubblewrap {
             program,
             has_disable_userns: is_new(&String::from_utf8_lossy(&version.stdout)),
@@ -195,15 +205,14 @@ fn is_new(version: &str) -> bool {
 
 /// Libraries that the loader resolves for programs and libraries of ours, by `ldd`. It fails without `ldd`, or when a
 /// library is missing.
-pub fn libraries(of: &[PathBuf]) -> Result<BTreeSet<PathBuf>, String> {
+pub fn libraries(of: &[PathBuf]) -> Result<BTreeSet<PathBuf>, SandboxError> {
     let mut found = BTreeSet::new();
     for path in of {
-        let output = Command::new("ldd").arg(path).output();
-        let output = output.map_err(|error| format!("ldd, which lists what a program loads: {error}"))?;
+        let output = Command::new("ldd").arg(path).output().map_err(SandboxError::Ldd)?;
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let line = line.trim();
             if line.contains("not found") {
-                return Err(format!("{}: {line}", path.display()));
+                return Err(SandboxError::MissingLibrary { program: path.clone(), line: line.to_owned() });
             }
             let path = line.split_once("=> ").map_or(line, |(_, path)| path);
             let path = path.split(" (0x").next().unwrap_or_default().trim();

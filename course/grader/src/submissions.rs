@@ -68,6 +68,18 @@ pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
     Ok(found)
 }
 
+/// Progress file that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadableProgress {
+    /// The file is too large, a link, or no text.
+    #[error("{0}")]
+    Refused(String),
+    #[error("the progress file cannot be read: line {line}: {why}")]
+    Syntax { line: usize, why: String },
+    #[error(transparent)]
+    Progress(#[from] ProgressError),
+}
+
 impl Submission {
     /// The file of a task by name; `is_only` when the assignment has no other task.
     pub fn source(&self, name: &str, is_only: bool) -> Handed {
@@ -99,7 +111,7 @@ impl Submission {
                 let given = progress.unwrap_or_default().questions.into_iter();
                 answers.extend(given.filter_map(|(id, question)| Some((id, question.answer?))));
             }
-            Err(why) => notes.push(why),
+            Err(why) => notes.push(why.to_string()),
         }
         match self.first(&ANSWERS, MAX_PROGRESS_BYTES, "a file of answers") {
             Handed::Missing => {}
@@ -125,20 +137,20 @@ impl Submission {
         (answers, notes)
     }
 
-    /// The progress file, if there is one. The error is one sentence about a file that cannot be read.
-    pub fn progress(&self) -> Result<Option<Progress>, String> {
+    /// Reads the progress file, if there is one.
+    pub fn progress(&self) -> Result<Option<Progress>, UnreadableProgress> {
         if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
             return Ok(None);
         }
         match self.first(&PROGRESS, MAX_PROGRESS_BYTES, "a progress file") {
             Handed::Missing => Ok(None),
-            Handed::Refused(why) => Err(why),
+            Handed::Refused(why) => Err(UnreadableProgress::Refused(why)),
             Handed::Text(text) => match Progress::parse(&text, "the progress file") {
                 Ok(progress) => Ok(Some(progress)),
                 Err(ProgressError::Syntax { line, why, .. }) => {
-                    Err(format!("the progress file cannot be read: line {line}: {}", crate::plain(&why)))
+                    Err(UnreadableProgress::Syntax { line, why: crate::plain(&why) })
                 }
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(error.into()),
             },
         }
     }
@@ -354,10 +366,10 @@ mod tests {
         let without_format = progress("[tasks.v05]\nchecks = 3\n").expect("readable");
         assert_eq!(without_format.expect("there").tasks["v05"].checks, 3);
         assert_eq!(
-            progress("format = 9\ntasks = 4\n").expect_err("refused"),
+            progress("format = 9\ntasks = 4\n").expect_err("refused").to_string(),
             "the progress file has format 9, and this version reads up to 1: update the checkout"
         );
-        let error = progress("format = 1\n[tasks\n").expect_err("refused");
+        let error = progress("format = 1\n[tasks\n").expect_err("refused").to_string();
         assert!(error.starts_with("the progress file cannot be read: line 2: "), "{error}");
         let _ = std::fs::remove_dir_all(&folder);
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
 use tasks::Task;
@@ -10,6 +11,7 @@ use tasks::verdict::Verdict;
 
 use crate::rubric::GradedTask;
 use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
+use catalog::files::FileError;
 use catalog::process::{Ended, Stopped};
 
 /// The programs that compile and judge, and the files that they need.
@@ -67,8 +69,27 @@ pub mod code {
     pub const STOPPED: &str = "stopped";
 }
 
+/// Reason, other than the source, for which a source has no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum UnitError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("starting {program}: {why}")]
+    NotStarted { program: &'static str, why: std::io::Error },
+    #[error("{program} was interrupted")]
+    Interrupted { program: &'static str },
+    /// A signal that neither the program nor the grader sent.
+    #[error("{program} was ended from outside (signal {signal})")]
+    EndedFromOutside { program: &'static str, signal: i32 },
+    /// The program ended without an answer; `words` are from its standard error.
+    #[error("{program} gave no answer ({status}){}{words}", if .words.is_empty() { "" } else { ": " })]
+    NoAnswer { program: &'static str, status: ExitStatus, words: String },
+    #[error("judge gave the verdict of another task")]
+    OtherTask,
+}
+
 /// Compiles and judges a source, or judges an answer to a task for the host. `job` is an empty folder for this call
-/// alone. An error means that this failed for a reason other than the source; the source has no verdict then.
+/// alone.
 pub fn judge(
     tools: &Tools,
     sandbox: &Sandbox,
@@ -77,12 +98,12 @@ pub fn judge(
     seed: u64,
     source: &str,
     job: &Path,
-) -> Result<Verdict, String> {
+) -> Result<Verdict, UnitError> {
     let task = &graded.task;
-    let io = |error: std::io::Error| format!("{}: {error}", job.display());
+    let io = FileError::at(job);
     let file = format!("my/{}", task.file());
-    std::fs::create_dir_all(job.join("my")).map_err(io)?;
-    std::fs::write(job.join(&file), source).map_err(io)?;
+    std::fs::create_dir_all(job.join("my")).map_err(&io)?;
+    std::fs::write(job.join(&file), source).map_err(&io)?;
     let mut arguments: Vec<OsString> = ["--task", "task.json"].map(OsString::from).into();
     let ptx = match &task.host {
         Some(_) => {
@@ -90,10 +111,10 @@ pub fn judge(
             graded.finished.clone()
         }
         None => {
-            std::fs::create_dir_all(job.join("kernels")).map_err(io)?;
+            std::fs::create_dir_all(job.join("kernels")).map_err(&io)?;
             arguments.extend(["--source", &file].map(OsString::from));
             for (name, text) in &tools.headers {
-                std::fs::write(job.join("kernels").join(name), text).map_err(io)?;
+                std::fs::write(job.join("kernels").join(name), text).map_err(&io)?;
                 arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
             }
             match compile(tools, sandbox, limits, task, &file, job)? {
@@ -103,11 +124,12 @@ pub fn judge(
         }
     };
     if let Some(ptx) = ptx {
-        std::fs::write(job.join("kernel.ptx"), ptx).map_err(io)?;
+        std::fs::write(job.join("kernel.ptx"), ptx).map_err(&io)?;
         arguments.extend(["--ptx", "kernel.ptx"].map(OsString::from));
     }
-    let described = serde_json::to_string(task).map_err(|error| error.to_string())?;
-    std::fs::write(job.join("task.json"), described).map_err(io)?;
+    // Strings, numbers and lists always serialise.
+    let described = serde_json::to_string(task).expect("plain data");
+    std::fs::write(job.join("task.json"), described).map_err(&io)?;
     let seed = seed.to_string();
     arguments.extend(["--hidden", "--threads", "1", "--seed", &seed].map(OsString::from));
     let judged = sandbox
@@ -115,15 +137,12 @@ pub fn judge(
             &tools.launcher,
             &Confined { program: &tools.judge, reads: &[], job, arguments: &arguments, limits: limits.judge },
         )
-        .map_err(|error| format!("starting judge: {error}"))?;
+        .map_err(|why| UnitError::NotStarted { program: "judge", why })?;
     match outcome("the kernel", &judged, limits.judge)? {
         Outcome::Ended if matches!(judged.status.code(), Some(0 | 1)) => {
             let verdict: Verdict =
                 serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
-            match verdict.task == task.name {
-                true => Ok(verdict),
-                false => Err("judge gave the verdict of another task".into()),
-            }
+            if verdict.task == task.name { Ok(verdict) } else { Err(UnitError::OtherTask) }
         }
         Outcome::Ended | Outcome::Crashed(_) => Err(complaint("judge", &judged)),
         Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.does, code, &why)),
@@ -143,7 +162,7 @@ fn compile(
     task: &Task,
     file: &str,
     job: &Path,
-) -> Result<CompileOutcome, String> {
+) -> Result<CompileOutcome, UnitError> {
     let mut arguments = tools.compiler_arguments.clone();
     arguments.push(OsString::from(file));
     let compiled = sandbox
@@ -157,7 +176,7 @@ fn compile(
                 limits: limits.compile,
             },
         )
-        .map_err(|error| format!("starting the compiler: {error}"))?;
+        .map_err(|why| UnitError::NotStarted { program: "the compiler", why })?;
     let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
     match outcome("the compiler", &compiled, limits.compile)? {
         Outcome::Ended => match serde_json::from_slice(&compiled.output) {
@@ -187,7 +206,7 @@ enum Outcome {
 
 /// Tells how a program ended. It is an error when it was ended from outside: by an interrupt, by a scheduler, or by the
 /// system where memory ran out.
-fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> {
+fn outcome(who: &'static str, ended: &Ended, limits: Limits) -> Result<Outcome, UnitError> {
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
     const N_SIGNALS: i32 = 64;
@@ -200,14 +219,14 @@ fn outcome(who: &str, ended: &Ended, limits: Limits) -> Result<Outcome, String> 
         )
     };
     Ok(match (ended.stopped, signal) {
-        (Some(Stopped::Interrupt), _) => return Err(format!("{who} was interrupted")),
+        (Some(Stopped::Interrupt), _) => return Err(UnitError::Interrupted { program: who }),
         (Some(Stopped::Time), _) | (_, Some(SIGXCPU)) => too_long(),
         (Some(Stopped::Output), _) => Outcome::Stopped(
             code::STOPPED,
             format!("{who} was stopped: it wrote more than {} MiB", limits.output >> 20),
         ),
         (None, Some(signal)) if is_from_outside(signal) => {
-            return Err(format!("{who} was ended from outside (signal {signal})"));
+            return Err(UnitError::EndedFromOutside { program: who, signal });
         }
         // The libraries end so when an allocation fails.
         (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
@@ -245,7 +264,7 @@ fn is_out_of_memory(errors: &str) -> bool {
 }
 
 /// Reason for a missing answer, from the end of standard error, or from the message of a panic.
-fn complaint(who: &str, ended: &Ended) -> String {
+fn complaint(program: &'static str, ended: &Ended) -> UnitError {
     let mut lines = ended.errors.trim().lines();
     let words = match lines.find(|line| line.contains(" panicked at ")) {
         Some(place) => {
@@ -254,8 +273,5 @@ fn complaint(who: &str, ended: &Ended) -> String {
         }
         None => ended.errors.trim().lines().last().unwrap_or_default().to_owned(),
     };
-    match words.as_str() {
-        "" => format!("{who} gave no answer ({})", ended.status),
-        words => format!("{who} gave no answer ({}): {}", ended.status, crate::plain(words)),
-    }
+    UnitError::NoAnswer { program, status: ended.status, words: crate::plain(&words) }
 }

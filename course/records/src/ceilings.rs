@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use catalog::files::FileError;
 use serde::{Deserialize, Serialize};
 
-use crate::record_file::json_lines;
+use crate::record_file::{RecordError, json_lines};
 use crate::run::Run;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,13 +69,14 @@ pub struct Sample {
 
 impl Ceilings {
     /// Reads a record; `None` where there is no file.
-    pub fn load(path: &Path) -> Result<Option<Self>, String> {
+    pub fn load(path: &Path) -> Result<Option<Self>, RecordError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),
+            Err(error) => return Err(FileError::at(path)(error).into()),
         };
-        Self::parse(&text).map(Some).map_err(|error| format!("{}: {error}", path.display()))
+        let format = |source| RecordError::Format { path: path.to_owned(), source };
+        Self::parse(&text).map(Some).map_err(format)
     }
 
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
@@ -172,6 +174,7 @@ mod tests {
 
     #[test]
     fn no_file_is_no_record() {
-        assert_eq!(Ceilings::load(Path::new("/nowhere/ceilings.json")), Ok(None));
+        let missing = Ceilings::load(Path::new("/nowhere/ceilings.json"));
+        assert!(missing.is_ok_and(|found| found.is_none()));
     }
 }

@@ -17,7 +17,7 @@ use crate::run::Run;
 use catalog::shape::Shape;
 use catalog::text::grouped;
 
-pub use sheet::{PAGE, SHEET, Sheet};
+pub use sheet::{PAGE, SHEET, Sheet, SheetError};
 
 /// Layout of the file.
 pub const SCHEMA: u32 = 1;

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use catalog::files::{FolderLock, folder_of, lock_folder, write_whole};
+use catalog::files::{FileError, FolderLock, folder_of, lock_folder, write_whole};
 use serde::{Deserialize, Serialize};
 
 /// A record that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    #[error("{}: {source}", .path.display())]
-    Io { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The file is not a record of measurements.
     #[error("{} is not a record of measurements: {source}", .path.display())]
     Format { path: PathBuf, source: serde_json::Error },
@@ -56,8 +56,7 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
     schema: u32,
     schema_of: impl Fn(&T) -> u32,
 ) -> Result<T, RecordError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| RecordError::Io { path: path.to_owned(), source })?;
+    let text = std::fs::read_to_string(path).map_err(FileError::at(path))?;
     let record: T = serde_json::from_str(&text)
         .map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
     match schema_of(&record) {
@@ -68,19 +67,19 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
 
 /// [`write_whole`], with the path in the error.
 pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
-    write_whole(path, text).map_err(|source| RecordError::Io { path: path.to_owned(), source })
+    Ok(write_whole(path, text).map_err(FileError::at(path))?)
 }
 
 impl RecordError {
-    /// True when the file does not exist.
+    /// Returns whether the file does not exist.
     pub fn is_missing(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+        matches!(self, Self::File(error) if error.why.kind() == std::io::ErrorKind::NotFound)
     }
 }
 
 pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
     let folder = folder_of(path);
-    lock_folder(folder).map_err(|source| RecordError::Io { path: folder.to_owned(), source })
+    Ok(lock_folder(folder).map_err(FileError::at(folder))?)
 }
 
 /// JSON with one run and one item per line, so that diffs are readable.

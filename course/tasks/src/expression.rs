@@ -55,13 +55,41 @@ impl Arithmetic for f64 {
     }
 }
 
-/// Evaluates an expression over the given names. The error is a sentence.
-pub fn evaluate<N: Arithmetic>(text: &str, names: &[(&str, N)]) -> Result<N, String> {
+/// Mistake in an expression, as a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExpressionError {
+    #[error("there is `{0}` after its end")]
+    Trailing(String),
+    #[error("it is too deep")]
+    TooDeep,
+    #[error("`{0}` is not understood")]
+    Character(char),
+    #[error("it ends too early")]
+    EndsTooEarly,
+    #[error("{0} takes two numbers in parentheses")]
+    TwoArguments(String),
+    /// A literal that the number type does not have.
+    #[error("`{word}` is {what}")]
+    Literal { word: String, what: &'static str },
+    #[error("numbers are whole here, and / cuts: write ceil_div(a, b)")]
+    Ceil,
+    #[error("`{name}` is not known; there are {}, ceil_div, min and max", .known.join(", "))]
+    Unknown { name: String, known: Vec<String> },
+    #[error("a parenthesis is not closed")]
+    Unclosed,
+    #[error("this divides by zero")]
+    DivisionByZero,
+    #[error("the number is too large")]
+    TooLarge,
+}
+
+/// Evaluates an expression over the given names.
+pub fn evaluate<N: Arithmetic>(text: &str, names: &[(&str, N)]) -> Result<N, ExpressionError> {
     let mut parser = Parser { rest: text, names, depth: 0 };
     let value = parser.sum()?;
     match parser.rest.trim() {
         "" => Ok(value),
-        rest => Err(format!("there is `{rest}` after its end")),
+        rest => Err(ExpressionError::Trailing(rest.to_owned())),
     }
 }
 
@@ -90,10 +118,10 @@ impl<N: Arithmetic> Parser<'_, N> {
         operators.iter().find(|(sign, _)| self.takes(*sign)).map(|(_, operation)| *operation)
     }
 
-    fn sum(&mut self) -> Result<N, String> {
+    fn sum(&mut self) -> Result<N, ExpressionError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("it is too deep".into());
+            return Err(ExpressionError::TooDeep);
         }
         let mut value = self.product()?;
         while let Some(operation) = self.operator(&[('+', Operation::Add), ('-', Operation::Subtract)]) {
@@ -103,7 +131,7 @@ impl<N: Arithmetic> Parser<'_, N> {
         Ok(value)
     }
 
-    fn product(&mut self) -> Result<N, String> {
+    fn product(&mut self) -> Result<N, ExpressionError> {
         const OPERATORS: [(char, Operation); 3] =
             [('*', Operation::Multiply), ('/', Operation::Divide), ('%', Operation::Remainder)];
         let mut value = self.factor()?;
@@ -113,7 +141,7 @@ impl<N: Arithmetic> Parser<'_, N> {
         Ok(value)
     }
 
-    fn factor(&mut self) -> Result<N, String> {
+    fn factor(&mut self) -> Result<N, ExpressionError> {
         if self.takes('(') {
             let value = self.sum()?;
             return self.closed(value);
@@ -128,16 +156,16 @@ impl<N: Arithmetic> Parser<'_, N> {
         }
         match word {
             "" => Err(match rest.chars().next() {
-                Some(c) => format!("`{c}` is not understood"),
-                None => "it ends too early".into(),
+                Some(c) => ExpressionError::Character(c),
+                None => ExpressionError::EndsTooEarly,
             }),
             "ceil_div" | "min" | "max" => {
                 if !self.takes('(') {
-                    return Err(format!("{word} takes two numbers in parentheses"));
+                    return Err(ExpressionError::TwoArguments(word.to_owned()));
                 }
                 let first = self.sum()?;
                 if !self.takes(',') {
-                    return Err(format!("{word} takes two numbers in parentheses"));
+                    return Err(ExpressionError::TwoArguments(word.to_owned()));
                 }
                 let second = self.sum()?;
                 let value = match word {
@@ -149,34 +177,31 @@ impl<N: Arithmetic> Parser<'_, N> {
                 self.closed(value)
             }
             number if number.starts_with(|c: char| c.is_ascii_digit()) => {
-                N::read(number).map_err(|what| format!("`{number}` is {what}"))
+                N::read(number).map_err(|what| ExpressionError::Literal { word: number.to_owned(), what })
             }
-            "ceil" => Err("numbers are whole here, and / cuts: write ceil_div(a, b)".into()),
-            other => Err(format!(
-                "`{other}` is not known; there are {}, ceil_div, min and max",
-                self.names
-                    .iter()
-                    .map(|(name, _)| *name)
-                    .filter(|name| name.chars().all(|c| !c.is_ascii_lowercase()))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            )),
+            "ceil" => Err(ExpressionError::Ceil),
+            other => {
+                let names = self.names.iter().map(|(name, _)| *name);
+                let shown = names.filter(|name| name.chars().all(|c| !c.is_ascii_lowercase()));
+                let known = shown.map(str::to_owned).collect();
+                Err(ExpressionError::Unknown { name: other.to_owned(), known })
+            }
         }
     }
 
-    fn closed(&mut self, value: N) -> Result<N, String> {
+    fn closed(&mut self, value: N) -> Result<N, ExpressionError> {
         match self.takes(')') {
             true => Ok(value),
-            false => Err("a parenthesis is not closed".into()),
+            false => Err(ExpressionError::Unclosed),
         }
     }
 }
 
-fn computed<N: Arithmetic>(operation: Operation, a: N, b: N) -> Result<N, String> {
+fn computed<N: Arithmetic>(operation: Operation, a: N, b: N) -> Result<N, ExpressionError> {
     let divides = !matches!(operation, Operation::Add | Operation::Subtract | Operation::Multiply);
     match divides && b == N::default() {
-        true => Err("this divides by zero".into()),
-        false => N::compute(operation, a, b).ok_or_else(|| "the number is too large".to_owned()),
+        true => Err(ExpressionError::DivisionByZero),
+        false => N::compute(operation, a, b).ok_or(ExpressionError::TooLarge),
     }
 }
 
@@ -204,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_said() {
-        let why = |text: &str| evaluate(text, &WHOLE).expect_err("refused");
+        let why = |text: &str| evaluate(text, &WHOLE).expect_err("refused").to_string();
         assert_eq!(why("M / 0"), "this divides by zero");
         assert_eq!(why("ceil(M / 32)"), "numbers are whole here, and / cuts: write ceil_div(a, b)");
         assert_eq!(why("(M"), "a parenthesis is not closed");

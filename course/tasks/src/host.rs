@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
-use crate::expression;
-use crate::toml_error::toml_error;
+use crate::expression::{self, ExpressionError};
+use crate::toml_error::TomlError;
 
 /// The call that the host makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,13 +53,24 @@ pub enum Number {
 }
 
 impl Number {
-    /// The value for a shape. The error is a sentence.
-    pub fn value(&self, shape: Shape) -> Result<i64, String> {
+    /// Returns the value for a shape.
+    pub fn value(&self, shape: Shape) -> Result<i64, NumberError> {
         match self {
             Self::Value(value) => Ok(*value),
-            Self::Expression(text) => evaluate(text, shape).map_err(|why| format!("`{text}`: {why}")),
+            Self::Expression(text) => {
+                evaluate(text, shape).map_err(|why| NumberError { text: text.clone(), why })
+            }
         }
     }
+}
+
+/// A [`Number`] that has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}`: {why}")]
+pub struct NumberError {
+    /// The expression.
+    pub text: String,
+    pub why: ExpressionError,
 }
 
 /// Launch geometry and arguments.
@@ -99,15 +110,12 @@ pub struct BlasAnswer {
 }
 
 /// Reads an answer. The error names line and field.
-pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
-    toml::from_str(text).map_err(|error| {
-        let (line, why) = toml_error(text, &error);
-        format!("line {line}: {why}")
-    })
+pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TomlError> {
+    toml::from_str(text).map_err(|error| TomlError::new(text, &error))
 }
 
 /// Evaluates an expression in M, N and K, or rows and cols.
-fn evaluate(text: &str, shape: Shape) -> Result<i64, String> {
+fn evaluate(text: &str, shape: Shape) -> Result<i64, ExpressionError> {
     let size = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let (m, n, k) = (size(shape.m), size(shape.n), size(shape.k));
     let names = [("M", m), ("N", n), ("K", k), ("rows", m), ("cols", n)];
@@ -125,7 +133,7 @@ mod tests {
         let text = "grid = [1, \"M\", 1]\nblock = [32, 1, 1]\narguments = [\"M\"]\n";
         let answer: LaunchAnswer = read(text).expect("an answer");
         assert_eq!(answer.grid[1].value(SHAPE), Ok(100));
-        let why = read::<LaunchAnswer>(&text.replace("block", "blocks")).expect_err("refused");
+        let why = read::<LaunchAnswer>(&text.replace("block", "blocks")).expect_err("refused").to_string();
         assert!(why.starts_with("line 2: unknown field `blocks`"), "{why}");
     }
 }

@@ -46,6 +46,6 @@ pub mod verdict;
 pub mod work;
 
 pub use task::{Catalogue, CatalogueError, Task, TaskName};
-pub use toml_error::toml_error;
+pub use toml_error::TomlError;
 pub use verdict::Verdict;
 pub use work::TaskWork;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::paths::learner_folder;
 use crate::task::TaskName;
-use crate::toml_error::toml_error;
+use crate::toml_error::TomlError;
 use crate::verdict::{Status, Verdict};
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
@@ -150,7 +150,7 @@ impl Progress {
     /// Reads the text of a file; `name` is its path in errors.
     pub fn parse(text: &str, name: &str) -> Result<Self, ProgressError> {
         let syntax = |error: toml::de::Error| {
-            let (line, why) = toml_error(text, &error);
+            let TomlError { line, why } = TomlError::new(text, &error);
             let path = name.to_owned();
             ProgressError::Syntax { path, line, why }
         };

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::paths::SOLUTIONS as FOLDER;
 use crate::task::{Catalogue, CatalogueError, Task, TaskName};
 use crate::toml_error::one_line;
-use crate::variant;
+use crate::variant::{self, VariantError};
 
 /// The header that every source may include.
 const HEADER: &str = "kernels/common.cuh";
@@ -116,17 +116,17 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
         let base = variant::reference_of(step);
         let text = read(root, &base)?;
         for point in &variant.points {
-            let complain = |why: String| SolutionError::Content {
+            let complain_of = |why: VariantError| SolutionError::Content {
                 file: base.display().to_string(),
                 name: point.to_string(),
-                why,
+                why: why.to_string(),
             };
             found.push(Solution {
                 name: format!("{step}/{}-{}", variant::ID, point.slug()),
-                task: variant.task(step, point).map_err(complain)?,
+                task: variant.task(step, point).map_err(complain_of)?,
                 expect: Vec::new(),
                 base: base.clone(),
-                source: variant::reference(&text, point).map_err(complain)?,
+                source: variant::reference(&text, point).map_err(complain_of)?,
             });
         }
     }

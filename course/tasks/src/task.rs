@@ -39,17 +39,24 @@ impl Catalogue {
         self.tasks.iter().find(|task| task.name == *name)
     }
 
-    /// Like [`Self::task`]; the error is a sentence that lists the names of the existing tasks.
-    pub fn find(&self, name: &TaskName) -> Result<&Task, String> {
-        self.task(name).ok_or_else(|| {
-            let names: Vec<String> = self.tasks.iter().map(|task| task.name.to_string()).collect();
-            let names = match names.is_empty() {
-                true => "no tasks".to_owned(),
-                false => names.join(", "),
-            };
-            format!("there is no task `{name}`; {} has {names}", self.step)
+    /// Like [`Self::task`]; the error names the existing tasks.
+    pub fn find(&self, name: &TaskName) -> Result<&Task, UnknownTask> {
+        self.task(name).ok_or_else(|| UnknownTask {
+            name: name.clone(),
+            step: self.step.clone(),
+            known: self.tasks.iter().map(|task| task.name.to_string()).collect(),
         })
     }
+}
+
+/// A name that no task of the step has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no task `{name}`; {step} has {}", if .known.is_empty() { "no tasks".into() } else { .known.join(", ") })]
+pub struct UnknownTask {
+    pub name: TaskName,
+    pub step: String,
+    /// Names of the tasks that there are.
+    pub known: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

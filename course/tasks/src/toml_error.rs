@@ -1,10 +1,22 @@
 //! Messages of the TOML parser.
 
-/// Line of an error in a TOML file, from 1, and the message in one line, with the name of the field.
-pub fn toml_error(text: &str, error: &toml::de::Error) -> (usize, String) {
-    let start = error.span().map_or(0, |span| span.start.min(text.len()));
-    let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
-    (line, one_line(error))
+/// Mistake in the text of a TOML file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct TomlError {
+    /// Line from 1.
+    pub line: usize,
+    /// The parser's message in one line, with the name of the field.
+    pub why: String,
+}
+
+impl TomlError {
+    /// Converts the parser's error on a text.
+    pub fn new(text: &str, error: &toml::de::Error) -> Self {
+        let start = error.span().map_or(0, |span| span.start.min(text.len()));
+        let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Self { line, why: one_line(error) }
+    }
 }
 
 /// The message in one line, with the name of the field.

@@ -49,8 +49,9 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
         }
     }
     let seed = args.seed.unwrap_or_else(drawn);
-    let starter = |task: &tasks::Task| learner::starter(&root, task).map_err(|error| format!("{error:#}"));
-    let (tasks, questions) = assign::choose(&root, &names, seed, starter).map_err(Stop::Usage)?;
+    let starter = |task: &tasks::Task| learner::starter(&root, task).map_err(Into::into);
+    let (tasks, questions) =
+        assign::choose(&root, &names, seed, starter).map_err(|error| Stop::Usage(error.to_string()))?;
     if let Some(given) = tasks.iter().find(|given| given.task.host.is_some())
         && args.gpu_required
     {
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
         gpu_required: args.gpu_required,
         minutes: minutes(args.minutes.as_deref())?,
     };
-    assign::write(&root, out, &assignment).map_err(anyhow::Error::msg)?;
+    assign::write(&root, out, &assignment)?;
     write_whole(&rubric, &assign::rubric(&assignment)).with_context(|| rubric.display().to_string())?;
     let mut references = String::new();
     for given in &assignment.tasks {
@@ -131,7 +132,7 @@ fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
     };
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
-    let minutes = Minutes::parse(&text, &name).map_err(anyhow::Error::msg)?;
+    let minutes = Minutes::parse(&text, &name)?;
     Ok(minutes.minutes)
 }
 

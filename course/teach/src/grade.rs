@@ -38,11 +38,11 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
             );
             Sandbox::None
         }
-        false => Sandbox::find().map_err(|why| anyhow!(refusal(&why)))?,
+        false => Sandbox::find().map_err(|why| anyhow!(refusal(&why.to_string())))?,
     };
     let name = args.rubric.display().to_string();
     let text = std::fs::read_to_string(&args.rubric).with_context(|| name.clone())?;
-    let rubric = Rubric::parse(&text, &name, &root).map_err(anyhow::Error::msg)?;
+    let rubric = Rubric::parse(&text, &name, &root)?;
     if !args.submissions.is_dir() {
         bail!("{} is not a folder", args.submissions.display());
     }
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         None => grader::grade::run(&grading, &on_progress).map_err(stopped)?,
     };
     drop(bar);
-    let files = grader::formats::write(&class, &args.out).map_err(anyhow::Error::msg)?;
+    let files = grader::formats::write(&class, &args.out)?;
     match args.json {
         true => records(&class)?,
         false => output::print(&summary(&class, &files))?,
@@ -157,7 +157,7 @@ fn stopped(error: GradingError) -> anyhow::Error {
         GradingError::Interrupted { done, of } => {
             Stop::Interrupted(format!("{done} of {of} results are kept; the same command goes on")).into()
         }
-        GradingError::Failed(why) => anyhow!(why),
+        other => other.into(),
     }
 }
 
@@ -207,7 +207,7 @@ fn tools(root: &Path) -> Result<Tools> {
     }
     headers.sort();
     let libraries = match cfg!(target_os = "linux") {
-        true => sandbox::libraries(&loaded).map_err(anyhow::Error::msg)?,
+        true => sandbox::libraries(&loaded)?,
         false => BTreeSet::new(),
     };
     let version = format!("{} {:x} {:x}", compiler.title()?, fingerprint(&judge)?, fingerprint(&me)?);

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, anyhow};
 use serde_json::Value;
 
 use crate::checks::devtools::Tab;
@@ -19,7 +19,7 @@ pub(crate) struct Axe(String);
 
 impl Axe {
     /// Loads the script from `target/axe`, or from npm; the error is the reason why neither worked.
-    pub(crate) fn load() -> Result<Self, String> {
+    pub(crate) fn load() -> Result<Self> {
         let target = std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
         let folder = target.join("axe");
@@ -27,16 +27,16 @@ impl Axe {
         if let Some(text) = verified(&path) {
             return Ok(Self(text));
         }
-        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let package = format!("axe-core@{VERSION}");
         run(Command::new("npm").args(["pack", "--silent", &package]).current_dir(&folder))?;
         let packed = format!("axe-core-{VERSION}.tgz");
         run(Command::new("tar").args(["-xzf", &packed, "package/axe.min.js"]).current_dir(&folder))?;
         let moved = std::fs::rename(folder.join("package/axe.min.js"), &path);
-        moved.map_err(|error| format!("{}: {error}", path.display()))?;
+        moved.with_context(|| path.display().to_string())?;
         match verified(&path) {
             Some(text) => Ok(Self(text)),
-            None => Err(format!("{} is not the file whose hash is known", path.display())),
+            None => Err(anyhow!("{} is not the file whose hash is known", path.display())),
         }
     }
 
@@ -71,13 +71,13 @@ fn verified(path: &Path) -> Option<String> {
     (catalog::provenance::sha256(text.as_bytes()) == SHA256).then_some(text)
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+fn run(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let out = command.stdin(Stdio::null()).output();
     match out {
-        Err(error) => Err(format!("`{name}` cannot be started: {error}")),
+        Err(error) => Err(anyhow!("`{name}` cannot be started: {error}")),
         Ok(out) if !out.status.success() => {
-            Err(format!("`{name}` failed: {}", String::from_utf8_lossy(&out.stderr).trim()))
+            Err(anyhow!("`{name}` failed: {}", String::from_utf8_lossy(&out.stderr).trim()))
         }
         Ok(_) => Ok(()),
     }

@@ -88,7 +88,7 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
     pages.retain(|path| path.extension().is_some_and(|e| e == "html"));
     let (axe, no_axe) = match Axe::load() {
         Ok(axe) => (Some(axe), None),
-        Err(why) => (None, Some(why)),
+        Err(why) => (None, Some(format!("{why:#}"))),
     };
     let mut tab = Tab::open(&program)?;
     // The page of all chapters opens a print dialog.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{
@@ -101,14 +101,14 @@ fn is_inline(target: &str) -> bool {
     target.starts_with("data:") || target.starts_with("javascript:")
 }
 
-fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page>) -> Result<(), String> {
+fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page>) -> Result<()> {
     let (target, fragment) = target.split_once('#').unwrap_or((target, ""));
     let target = decoded(target.split('?').next().unwrap_or(target));
     let mut path = match target.as_str() {
         "" => from.to_owned(),
         target => match target.strip_prefix('/') {
             // The root of a server is not the root of a copied folder.
-            Some(_) => return Err("it begins at the root of a server; write it from this page".into()),
+            Some(_) => return Err(anyhow!("it begins at the root of a server; write it from this page")),
             None => crate::repo_paths::flat(&from.parent().unwrap_or(folder).join(target)),
         },
     };
@@ -116,14 +116,14 @@ fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page
         path.push("index.html");
     }
     if !path.is_file() {
-        return Err("there is no such file in the book".into());
+        return Err(anyhow!("there is no such file in the book"));
     }
     if fragment.is_empty() {
         return Ok(());
     }
     match pages.get(&path) {
         Some(page) if !page.ids.contains(&decoded(fragment)) => {
-            Err(format!("the page has no heading or element `{fragment}`"))
+            Err(anyhow!("the page has no heading or element `{fragment}`"))
         }
         _ => Ok(()),
     }

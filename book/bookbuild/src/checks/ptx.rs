@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use anyhow::{Context as _, Result, anyhow, bail};
 use catalog::provenance::{self, Stale};
 
 use crate::kernel_args::find_kernel;
@@ -15,20 +16,20 @@ pub(crate) fn number(
     repo: &RepoPaths,
     [kernel, device, what]: [&str; 3],
     sources: &mut Sources,
-) -> Result<String, String> {
+) -> Result<String> {
     let (_, known) = find_kernel(kernel)?;
-    let source = known.source.ok_or_else(|| format!("{kernel} is not made from a source of ours"))?;
+    let source = known.source.with_context(|| format!("{kernel} is not made from a source of ours"))?;
     let unit = match what {
         "registers" => "registers",
         "shared" => "bytes smem",
         "spilled" => "bytes spilled",
         _ => {
-            return Err(format!("ptxas tells registers, shared and spilled, not `{what}`"));
+            bail!("ptxas tells registers, shared and spilled, not `{what}`");
         }
     };
     let source_file = repo.root().join("kernels").join(source).with_extension("cu");
     let ptx = repo.read(&provenance::target_of(repo.root(), &source_file))?;
-    let value = provenance::ptxas(&ptx, kernel, device, unit).ok_or_else(|| {
+    let value = provenance::ptxas(&ptx, kernel, device, unit).with_context(|| {
         format!("the header of kernels/ptx/{source}.ptx has no {what} of {kernel} on {device}")
     })?;
     let compiler = provenance::header(&ptx)
@@ -76,43 +77,39 @@ pub(crate) fn check(
             });
             (ListingCheck::Compiled, problems)
         }
-        Err(why) => (ListingCheck::Hashes(why), Vec::new()),
+        Err(why) => (ListingCheck::Hashes(format!("{why:#}")), Vec::new()),
     }
 }
 
 /// Compares the hashes in the header of the PTX with the source and the files that it includes.
-fn by_hash(repo: &RepoPaths, source: &Path) -> Result<(), String> {
+fn by_hash(repo: &RepoPaths, source: &Path) -> Result<()> {
     let ptx = provenance::target_of(repo.root(), source);
     let shown = repo.shown(&ptx);
-    let text = std::fs::read_to_string(&ptx).map_err(|_| format!("there is no {shown}"))?;
+    let text = std::fs::read_to_string(&ptx).map_err(|_| anyhow!("there is no {shown}"))?;
     provenance::compare(repo.root(), &text).map_err(|stale| match stale {
-        Stale::Edited(file) => format!("{shown} was made from another {file}"),
-        Stale::Gone(file) => format!("{file} is gone"),
-        Stale::NoHash | Stale::Untold => format!("{shown} does not say what it was made from"),
+        Stale::Edited(file) => anyhow!("{shown} was made from another {file}"),
+        Stale::Gone(file) => anyhow!("{file} is gone"),
+        Stale::NoHash | Stale::Untold => anyhow!("{shown} does not say what it was made from"),
     })
 }
 
 /// Compiles the sources with the tool that made the PTX; returns its message if the PTX is stale.
-fn compiled(
-    repo: &RepoPaths,
-    listings: &BTreeMap<PathBuf, (String, usize)>,
-) -> Result<Option<String>, String> {
+fn compiled(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> Result<Option<String>> {
     const STALE: i32 = 1;
-    let cargo = std::env::var_os("CARGO").ok_or("not started by Cargo")?;
+    let cargo = std::env::var_os("CARGO").context("not started by Cargo")?;
     if !repo.root().join("xtask/Cargo.toml").is_file() {
-        return Err("there is no xtask here".into());
+        return Err(anyhow!("there is no xtask here"));
     }
     let out = Command::new(cargo)
         .args(["run", "--quiet", "--package", "xtask", "--", "ptx", "--check"])
         .args(listings.keys())
         .current_dir(repo.root())
         .stdin(Stdio::null())
-        .output()
-        .map_err(|error| error.to_string())?;
+        .output()?;
     let said = String::from_utf8_lossy(&out.stderr).trim().to_owned();
     match out.status.code() {
         Some(0) => Ok(None),
         Some(STALE) => Ok(Some(said)),
-        _ => Err(said.lines().last().unwrap_or("no compiler").trim_start_matches("error: ").to_owned()),
+        _ => bail!("{}", said.lines().last().unwrap_or("no compiler").trim_start_matches("error: ")),
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Error, Result, bail};
 use catalog::Work;
 use catalog::files::files_ending_with;
 use catalog::text::{day, escaped};
@@ -16,12 +17,11 @@ const NOT_YET: &str = "(not measured yet)";
 const FMA: [&str; 2] = ["fma", "fp32"];
 
 /// Loads the records of all devices, each with the first part of its file name.
-pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>, String> {
+pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>> {
     const END: &str = "-ceilings.json";
     let mut all = Vec::new();
     for path in files_ending_with(&repo.data(), END).unwrap_or_default() {
-        let record =
-            Ceilings::parse(&repo.read(&path)?).map_err(|error| format!("{}: {error}", repo.shown(&path)))?;
+        let record = Ceilings::parse(&repo.read(&path)?).with_context(|| repo.shown(&path))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         all.push((name.trim_end_matches(END).to_owned(), record));
     }
@@ -29,13 +29,9 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>, String> 
 }
 
 /// `{{#ceilings fma mma.sync}}`: a table of the instructions whose names begin with one of `units`.
-pub(crate) fn table(
-    record: Option<&Ceilings>,
-    units: &[&str],
-    sources: &mut Sources,
-) -> Result<String, String> {
+pub(crate) fn table(record: Option<&Ceilings>, units: &[&str], sources: &mut Sources) -> Result<String> {
     if units.is_empty() {
-        return Err("`{{#ceilings}}` wants beginnings of instructions, such as `fma mma.sync`".into());
+        return Err(Error::msg("`{{#ceilings}}` wants beginnings of instructions, such as `fma mma.sync`"));
     }
     let Some(record) = record else {
         return Ok(
@@ -77,7 +73,7 @@ pub(crate) fn table(
             );
         }
         if out.len() == before {
-            return Err(format!("no instruction that was measured begins with `{unit}`"));
+            bail!("no instruction that was measured begins with `{unit}`");
         }
     }
     sources.extend([source, l2]);
@@ -102,17 +98,17 @@ pub(crate) fn number(
     record: Option<&Ceilings>,
     [unit, elements, what]: [&str; 3],
     sources: &mut Sources,
-) -> Result<String, String> {
+) -> Result<String> {
     const WHAT: [&str; 8] =
         ["burst", "sustained", "ghz", "sustained_ghz", "clocks", "of_fp32", "per_byte", "per_l2_byte"];
     if !WHAT.contains(&what) {
-        return Err(format!("of a ceiling there are {}, not `{what}`", WHAT.join(", ")));
+        bail!("of a ceiling there are {}, not `{what}`", WHAT.join(", "));
     }
     let Some(record) = record else {
         return Ok(NOT_YET.into());
     };
     let find = |unit: &str, elements: &str| {
-        record.best(unit, elements).ok_or_else(|| format!("no `{unit}` of {elements} was measured"))
+        record.best(unit, elements).with_context(|| format!("no `{unit}` of {elements} was measured"))
     };
     let found = find(unit, elements)?;
     let of_fp32 = found.burst.tflops / find(FMA[0], FMA[1])?.burst.tflops;
@@ -124,7 +120,7 @@ pub(crate) fn number(
         "sustained_ghz" => format!("{:.2} GHz", found.sustained.ghz),
         "clocks" => digits(found.burst.clocks, 3),
         "of_fp32" => format!("{}×", digits(of_fp32, 3)),
-        "per_byte" => flop(record.per_byte(found.burst.tflops).ok_or("no bandwidth was measured")?),
+        "per_byte" => flop(record.per_byte(found.burst.tflops).context("no bandwidth was measured")?),
         _ => flop(record.per_l2_byte(found.burst.tflops)),
     };
     if what == "per_l2_byte" {
@@ -192,20 +188,20 @@ mod tests {
                 text.trim_end_matches("</span>").replace("&nbsp;", " ")
             })
         };
-        assert_eq!(of("wgmma", "burst").as_deref(), Ok("800 TFLOP/s"));
-        assert_eq!(of("mma.sync", "of_fp32").as_deref(), Ok("12.0×"));
-        assert_eq!(of("mma.sync", "per_byte").as_deref(), Ok("150 FLOP/B"));
-        assert_eq!(of("mma.sync", "per_l2_byte").as_deref(), Ok("75.0 FLOP/B"));
-        assert_eq!(of("mma.sync", "clocks").as_deref(), Ok("6.01"));
-        assert!(of("mma.sync", "speed").is_err_and(|why| why.contains("there are burst")));
-        assert!(of("dmma", "burst").is_err_and(|why| why.contains("no `dmma`")));
+        assert_eq!(of("wgmma", "burst").expect("a number"), "800 TFLOP/s");
+        assert_eq!(of("mma.sync", "of_fp32").expect("a number"), "12.0×");
+        assert_eq!(of("mma.sync", "per_byte").expect("a number"), "150 FLOP/B");
+        assert_eq!(of("mma.sync", "per_l2_byte").expect("a number"), "75.0 FLOP/B");
+        assert_eq!(of("mma.sync", "clocks").expect("a number"), "6.01");
+        assert!(of("mma.sync", "speed").is_err_and(|why| why.to_string().contains("there are burst")));
+        assert!(of("dmma", "burst").is_err_and(|why| why.to_string().contains("no `dmma`")));
     }
 
     #[test]
     fn what_was_not_measured_says_so() {
         let mut sources = Sources::new();
         let burst = number(None, ["wgmma", "bf16", "burst"], &mut sources);
-        assert_eq!(burst.as_deref(), Ok(NOT_YET));
+        assert_eq!(burst.expect("a text"), NOT_YET);
         let table = table(None, &["wgmma"], &mut sources).expect("a sentence");
         assert!(table.contains("not measured yet") && table.contains("--example ceilings"), "{table}");
         assert!(sources.is_empty());

@@ -1,5 +1,6 @@
 //! `{{#n chip FIELD}}`: a measured constant of the H200, from the data of the timing model.
 
+use anyhow::{Context as _, Error, Result, anyhow, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -22,29 +23,29 @@ struct Constant {
 }
 
 /// Returns a constant, or one value of a list by its index from 0: `{{#n chip shared_latency 2}}`.
-pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> Result<String> {
     let (name, place) = match args {
         [name] => (*name, None),
         [name, place] => {
-            (*name, Some(place.parse::<usize>().map_err(|_| format!("`{place}` is no place in a list"))?))
+            (*name, Some(place.parse::<usize>().map_err(|_| anyhow!("`{place}` is no place in a list"))?))
         }
-        _ => return Err("`{{#n chip}}` wants a constant, and of a list the place in it".into()),
+        _ => return Err(Error::msg("`{{#n chip}}` wants a constant, and of a list the place in it")),
     };
     let path = repo.root().join(FILE);
     let text = repo.read(&path)?;
-    let file: File = serde_json::from_str(&text).map_err(|error| format!("{FILE}: {error}"))?;
-    let constant = file.constants.iter().find(|constant| constant.constant == name).ok_or_else(|| {
+    let file: File = serde_json::from_str(&text).map_err(|error| anyhow!("{FILE}: {error}"))?;
+    let constant = file.constants.iter().find(|constant| constant.constant == name).with_context(|| {
         let names: Vec<&str> = file.constants.iter().map(|constant| constant.constant.as_str()).collect();
         format!("{FILE} has no constant `{name}`; it has {}", names.join(", "))
     })?;
     let value = match (&constant.value, place) {
         (Value::Array(values), Some(place)) => {
-            values.get(place).ok_or_else(|| format!("{FILE} has {} values for {name}", values.len()))?
+            values.get(place).with_context(|| format!("{FILE} has {} values for {name}", values.len()))?
         }
         (Value::Array(_), None) => {
-            return Err(format!("{FILE} has {name} as a list; name the place in it"));
+            bail!("{FILE} has {name} as a list; name the place in it");
         }
-        (_, Some(_)) => return Err(format!("{FILE} has a single value for {name}")),
+        (_, Some(_)) => return Err(anyhow!("{FILE} has a single value for {name}")),
         (value, None) => value,
     };
     sources.insert(format!("<code>{FILE}</code>"));

@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Error, Result};
 use catalog::Step;
 use catalog::text::{escaped, grouped};
 use records::profile::{Compared, Counted, SHEET, Sheet};
@@ -17,17 +18,17 @@ pub(crate) struct Counters(Sheet);
 
 impl Counters {
     /// Reads the file; a missing file gives no counters.
-    pub(crate) fn load(repo: &RepoPaths) -> Result<Self, String> {
+    pub(crate) fn load(repo: &RepoPaths) -> Result<Self> {
         let text = repo.read(&repo.root().join(SHEET));
-        text.map_or_else(|_| Ok(Self::default()), |text| Sheet::parse(&text).map(Self))
+        text.map_or_else(|_| Ok(Self::default()), |text| Ok(Self(Sheet::parse(&text)?)))
     }
 
     /// Returns the counters of a kernel at a size; without a size, at the first one on record.
-    pub(crate) fn of(&self, kernel: &str, size: Option<&str>) -> Result<&Counted, String> {
+    pub(crate) fn of(&self, kernel: &str, size: Option<&str>) -> Result<&Counted> {
         let (step, kernel) = find_kernel(kernel)?;
         let at = size.map(|size| parse_shape(kernel.name, size)).transpose()?;
         let missing = || missing(kernel.name, size, step);
-        self.0.find(kernel.name, at).ok_or_else(missing)
+        self.0.find(kernel.name, at).with_context(missing)
     }
 
     /// Returns the source of a measured launch, such as `NVIDIA H200 (driver 580.159.04) with Nsight Compute
@@ -44,12 +45,14 @@ impl Counters {
     }
 
     /// Returns tables of a step's kernels at a size: `v05 1024`, optionally followed by the names of kernels.
-    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (step, size, chosen) = match args {
             ["beside", size, one, other] => return self.beside(size, [one, other], sources),
             [step, size, chosen @ ..] if *step != "beside" => (step, size, chosen),
             _ => {
-                return Err("`{{#counters}}` wants a step and a size: {{#counters v05 1024}}, or two kernels: {{#counters beside 1024 ONE OTHER}}".into());
+                return Err(Error::msg(
+                    "`{{#counters}}` wants a step and a size: {{#counters v05 1024}}, or two kernels: {{#counters beside 1024 ONE OTHER}}",
+                ));
             }
         };
         let step = find_step(step)?;
@@ -83,14 +86,14 @@ impl Counters {
             out.push('\n');
         }
         match out.is_empty() {
-            true => Err(missing(step.id, Some(size), step)),
+            true => Err(Error::msg(missing(step.id, Some(size), step))),
             false => Ok(out),
         }
     }
 
     /// Compares two kernels in one table. The measured ratio (second over first) comes before the counts, because a
     /// phone shows two columns.
-    fn beside(&self, size: &str, kernels: [&str; 2], sources: &mut Sources) -> Result<String, String> {
+    fn beside(&self, size: &str, kernels: [&str; 2], sources: &mut Sources) -> Result<String> {
         let mut labels = Vec::new();
         let mut rows: [Vec<Compared>; 2] = [Vec::new(), Vec::new()];
         for (name, rows) in kernels.into_iter().zip(&mut rows) {

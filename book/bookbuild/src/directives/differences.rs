@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, anyhow};
 use catalog::Work;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
@@ -20,7 +21,7 @@ pub(crate) struct Side {
 }
 
 /// Resolves a step id, or a path relative to the repository.
-pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side, String> {
+pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side> {
     if text.contains('/') {
         return Ok(Side {
             name: text.rsplit('/').next().unwrap_or(text).to_owned(),
@@ -28,7 +29,8 @@ pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side, String> {
         });
     }
     let step = find_step(text)?;
-    let source = main_kernel(step).ok_or_else(|| format!("{} has no kernel to show changes of", step.id))?;
+    let source =
+        main_kernel(step).with_context(|| format!("{} has no kernel to show changes of", step.id))?;
     Ok(Side { name: step.id.to_owned(), path: repo.root().join("kernels").join(source).with_extension("cu") })
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn diff(
     old: &Side,
     new: &Side,
     anchor: &str,
-) -> Result<(String, Vec<Option<usize>>), String> {
+) -> Result<(String, Vec<Option<usize>>)> {
     let lines = |path: &Path| listings::listing(repo, path, Some(anchor));
     let (old_lines, new_lines) = (lines(&old.path)?, lines(&new.path)?);
     let (old_texts, new_texts) = (texts(&old_lines), texts(&new_lines));
@@ -86,7 +88,7 @@ pub(crate) fn diff(
         }
     }
     match out.is_empty() {
-        true => Err(format!(
+        true => Err(anyhow!(
             "`{anchor}` is the same in {} and {}: there is nothing to show",
             repo.shown(&old.path),
             repo.shown(&new.path)

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result};
 use catalog::text::short_device;
 use catalog::{Kernel, Shape};
 use records::duel::{Duel, Speed};
@@ -26,8 +27,8 @@ struct DuelRow<'r> {
 
 impl Records {
     /// Returns the table of a step, optionally only of the sizes that follow.
-    pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
-        let (step, sizes) = args.split_first().ok_or("`{{#duels}}` wants a step: {{#duels v12}}")?;
+    pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
+        let (step, sizes) = args.split_first().context("`{{#duels}}` wants a step: {{#duels v12}}")?;
         let step = find_step(step)?;
         let mut rows = Vec::new();
         for (index, kernel) in step.kernels.iter().enumerate() {

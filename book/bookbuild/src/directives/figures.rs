@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use anyhow::{Context as _, Result, anyhow};
 use catalog::text::escaped;
 use regex::Regex;
 
@@ -9,16 +10,16 @@ use crate::RepoPaths;
 
 /// Returns the picture inline, so that it takes the page's colours. The text alternative is also its caption: every
 /// reader should have what a picture shows.
-pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<String, String> {
+pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<String> {
     static PROLOGUE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->").expect("a fixed pattern"));
     let path = repo.generated().join(name).with_extension("svg");
     let text = repo
         .read(&path)
-        .map_err(|why| format!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
+        .map_err(|why| anyhow!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
     let shown = repo.shown(&path);
     let svg = PROLOGUE.replace_all(&text, "");
-    let width = width(&svg).ok_or_else(|| format!("{shown} is not an <svg> with a viewBox"))?;
+    let width = width(&svg).with_context(|| format!("{shown} is not an <svg> with a viewBox"))?;
     // A blank line would end the block of HTML.
     let svg: Vec<&str> = svg.lines().filter(|line| !line.trim().is_empty()).collect();
     // Screen readers skip the inside of an image, so a picture with links must not be one.

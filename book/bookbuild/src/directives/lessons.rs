@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
 use crate::RepoPaths;
@@ -88,27 +89,27 @@ struct Session {
     home: Vec<String>,
 }
 
-fn load(repo: &RepoPaths) -> Result<LessonsFile, String> {
+fn load(repo: &RepoPaths) -> Result<LessonsFile> {
     let path = repo.book().join("lessons.toml");
     let text = repo.read(&path)?;
-    toml::from_str(&text).map_err(|error| format!("{}: {error}", repo.shown(&path)))
+    toml::from_str(&text).with_context(|| repo.shown(&path))
 }
 
 /// `{{#lesson v05}}`; an error if the parts do not fill a session.
-pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
+pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String> {
     let file = load(repo)?;
     let found = file.lesson.into_iter().find(|lesson| lesson.step == step);
-    let lesson = found.ok_or_else(|| format!("book/lessons.toml has no lesson for {step}"))?;
+    let lesson = found.with_context(|| format!("book/lessons.toml has no lesson for {step}"))?;
     let fixed: u32 = lesson.part.iter().filter_map(|part| part.minutes).sum();
     let open = lesson.part.iter().filter(|part| part.minutes.is_none()).count();
     let rest = match (SESSION.checked_sub(fixed), open) {
         (Some(0), 0) => 0,
         (Some(rest), 1) if rest > 0 => rest,
         _ => {
-            return Err(format!(
+            bail!(
                 "the parts of the lesson for {step} take {fixed} minutes, and {open} of them have none; a session has \
                  {SESSION}, and one part takes what is left"
-            ));
+            );
         }
     };
     let mut out = format!("{}\n\n| minutes | | what | with |\n| --- | --- | --- | --- |\n", lesson.aim);
@@ -127,7 +128,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String, String> {
 }
 
 /// Compares the time that is left with the duration of the task.
-fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String, String> {
+fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String> {
     let catalogue = catalogue(repo, step)?;
     let Some(task) = catalogue.tasks.first() else {
         return Ok(String::new());
@@ -139,10 +140,10 @@ fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String, String> {
 }
 
 /// `{{#plan four}}`
-pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String, String> {
+pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String> {
     let file = load(repo)?;
     let found = file.plan.into_iter().find(|plan| plan.name == name);
-    let plan = found.ok_or_else(|| format!("book/lessons.toml has no plan `{name}`"))?;
+    let plan = found.with_context(|| format!("book/lessons.toml has no plan `{name}`"))?;
     let mut out = String::from(
         "| session | sheets | what | tasks in class | at home |\n| ---: | --- | --- | --- | --- |\n",
     );
@@ -151,7 +152,7 @@ pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String, String> {
         let mut sheets = Vec::new();
         for step in &session.steps {
             if !file.lesson.iter().any(|lesson| lesson.step == *step) {
-                return Err(format!("the plan `{name}` names {step}, for which there is no lesson"));
+                bail!("the plan `{name}` names {step}, for which there is no lesson");
             }
             sheets.push(format!("[{step}](session-sheets.md#{step})"));
         }
@@ -165,7 +166,7 @@ pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String, String> {
 }
 
 /// Returns tasks with their minutes, and the sum of these.
-fn tasks(repo: &RepoPaths, names: &[String]) -> Result<(String, u32), String> {
+fn tasks(repo: &RepoPaths, names: &[String]) -> Result<(String, u32)> {
     let (mut words, mut sum) = (Vec::new(), 0);
     for name in names {
         let minutes = crate::directives::tasks::task(repo, name)?.minutes;

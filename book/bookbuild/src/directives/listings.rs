@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use anyhow::{Context as _, Result, anyhow, bail};
+
 use crate::RepoPaths;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,13 +15,13 @@ pub(crate) struct Numbered {
 
 /// Returns the lines between `ANCHOR: name` and `ANCHOR_END: name`, or of the whole file, without marker lines. An
 /// empty result is an error.
-pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Result<Vec<Numbered>, String> {
+pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Result<Vec<Numbered>> {
     let text = repo.read(path)?;
     let name = repo.shown(path);
     let mut out = match anchor {
         None => without_marks(text.lines().enumerate()),
         Some(anchor) => {
-            let range = anchored(&text, anchor).map_err(|why| format!("{name} {why}"))?;
+            let range = anchored(&text, anchor).map_err(|why| anyhow!("{name} {why}"))?;
             let within = |(index, _): &(usize, &str)| range.contains(index);
             without_marks(text.lines().enumerate().filter(within))
         }
@@ -31,12 +33,12 @@ pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Re
     let first = out.iter().position(|line| !is_blank(line)).unwrap_or(out.len());
     out.drain(..first);
     if out.is_empty() {
-        return Err(match anchor {
+        match anchor {
             Some(anchor) => {
-                format!("the anchor `{anchor}` of {name} is empty; put it around the lines to show")
+                bail!("the anchor `{anchor}` of {name} is empty; put it around the lines to show")
             }
-            None => format!("{name} is empty"),
-        });
+            None => bail!("{name} is empty"),
+        }
     }
     outdent(&mut out);
     Ok(out)
@@ -48,20 +50,20 @@ pub(crate) fn text(lines: &[Numbered]) -> String {
     lines.join("\n")
 }
 
-fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>, String> {
+fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>> {
     let mut found: Option<std::ops::Range<usize>> = None;
     let mut open = None;
     for (index, line) in text.lines().enumerate() {
         match mark(line) {
             Some(("ANCHOR", name)) if name == anchor => {
                 if open.is_some() || found.is_some() {
-                    return Err(format!("has the anchor `{anchor}` twice; rename one of them"));
+                    bail!("has the anchor `{anchor}` twice; rename one of them");
                 }
                 open = Some(index);
             }
             Some(("ANCHOR_END", name)) if name == anchor => {
                 let start =
-                    open.take().ok_or_else(|| format!("ends the anchor `{anchor}` before it begins"))?;
+                    open.take().with_context(|| format!("ends the anchor `{anchor}` before it begins"))?;
                 found = Some(start..index);
             }
             _ => {}
@@ -70,11 +72,11 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>, String> 
     match (found, open) {
         (Some(range), None) => Ok(range),
         (_, Some(_)) => {
-            Err(format!("never ends the anchor `{anchor}`; add a line `// ANCHOR_END: {anchor}`"))
+            Err(anyhow!("never ends the anchor `{anchor}`; add a line `// ANCHOR_END: {anchor}`"))
         }
         (None, None) => Err(match names(text).as_slice() {
-            [] => format!("has no anchor `{anchor}`, nor any other; add `// ANCHOR: {anchor}` and its end"),
-            names => format!("has no anchor `{anchor}`; it has {}", names.join(", ")),
+            [] => anyhow!("has no anchor `{anchor}`, nor any other; add `// ANCHOR: {anchor}` and its end"),
+            names => anyhow!("has no anchor `{anchor}`; it has {}", names.join(", ")),
         }),
     }
 }

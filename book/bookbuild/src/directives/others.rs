@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Error, Result, bail};
 use catalog::files::files_ending_with;
 use catalog::text::day;
 use records::Samples;
@@ -124,10 +125,10 @@ impl Run {
 
 impl Others {
     /// Loads the measurements of the book's main device.
-    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self, String> {
+    pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self> {
         let name = format!("{main_device}-others.json");
         let mut own = repo.read_json::<Self>(&repo.data().join(&name))?;
-        let files = files_ending_with(&repo.data(), "-others.json").map_err(|error| error.to_string())?;
+        let files = files_ending_with(&repo.data(), "-others.json")?;
         for file in files.iter().filter(|file| !file.ends_with(&name)) {
             let other: Self = repo.read_json(file)?;
             if other.n_bf16() > own.of_numbers(BF16).n_bf16() {
@@ -155,12 +156,12 @@ impl Others {
     }
 
     /// `{{#others times}}`, `{{#others times bf16}}`, `{{#others kernels}}`
-    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (numbers, table) = match args {
             ["times"] => (FP32, self.times(FP32, "FP32")),
             ["times", BF16] => (BF16, self.times(BF16, BF16)),
             ["kernels"] => (FP32, self.kernels()),
-            _ => return Err("`{{#others}}` wants `times`, `times bf16` or `kernels`".into()),
+            _ => return Err(Error::msg("`{{#others}}` wants `times`, `times bf16` or `kernels`")),
         };
         sources.insert(self.run(numbers).source());
         Ok(table)
@@ -222,10 +223,10 @@ impl Others {
         self.of_numbers(numbers).times.iter().filter(move |time| time.by == by && time.numbers == numbers)
     }
 
-    fn time_at(&self, by: &str, numbers: &str, size: &str) -> Result<&Time, String> {
+    fn time_at(&self, by: &str, numbers: &str, size: &str) -> Result<&Time> {
         self.times_of(by, numbers)
             .find(|time| time.size.to_string() == size)
-            .ok_or_else(|| format!("{by} at {size} was not measured in {numbers} by book/data/others.py"))
+            .with_context(|| format!("{by} at {size} was not measured in {numbers} by book/data/others.py"))
     }
 
     fn kernels(&self) -> String {
@@ -254,11 +255,7 @@ impl Others {
         out
     }
 
-    pub(crate) fn number(
-        &self,
-        [by, size, what]: [&str; 3],
-        sources: &mut Sources,
-    ) -> Result<String, String> {
+    pub(crate) fn number(&self, [by, size, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
         let (numbers, what) = match what.strip_prefix("bf16_") {
             Some(what) => (BF16, what),
             None => (FP32, what),
@@ -272,7 +269,7 @@ impl Others {
                 format!("{} %", digits(100.0 * found.tflops() / pytorch.tflops(), 3))
             }
             _ => {
-                return Err(format!("of {by} there are ms, tflops and of_pytorch, not `{what}`"));
+                bail!("of {by} there are ms, tflops and of_pytorch, not `{what}`");
             }
         };
         let source = self.run(numbers).source();

@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use anyhow::{Context as _, Result, anyhow, bail};
 use regex::Regex;
 
 use crate::RepoPaths;
@@ -10,10 +11,10 @@ use crate::output_command::HEAD;
 use crate::quote::{Sources, quoted};
 
 /// `{{#output NAME}}`: a block with an output, or with a difference. Titles behind the name select paragraphs.
-pub(crate) fn block(repo: &RepoPaths, name: &str, titles: &[&str]) -> Result<String, String> {
+pub(crate) fn block(repo: &RepoPaths, name: &str, titles: &[&str]) -> Result<String> {
     let mut text = output(repo, name)?;
     if !titles.is_empty() {
-        text = only(&text, titles).map_err(|why| format!("the output {name} {why}"))?;
+        text = only(&text, titles).map_err(|why| anyhow!("the output {name} {why}"))?;
     }
     let language = match text.starts_with("--- ") {
         true => "diff",
@@ -26,11 +27,11 @@ pub(crate) fn block(repo: &RepoPaths, name: &str, titles: &[&str]) -> Result<Str
 const LEFT_OUT: &str = "…";
 
 /// Keeps the command, and the paragraphs that begin with one of the titles.
-fn only(text: &str, titles: &[&str]) -> Result<String, String> {
+fn only(text: &str, titles: &[&str]) -> Result<String> {
     let (command, printed) = text.split_once('\n').unwrap_or((text, ""));
     let paragraphs = || printed.split("\n\n").map(|p| p.trim_matches('\n'));
     if let Some(title) = titles.iter().find(|title| !paragraphs().any(|p| p.starts_with(**title))) {
-        return Err(format!("has no paragraph that begins with `{title}`"));
+        bail!("has no paragraph that begins with `{title}`");
     }
     let mut shown = vec![command];
     for paragraph in paragraphs() {
@@ -45,14 +46,14 @@ fn only(text: &str, titles: &[&str]) -> Result<String, String> {
 }
 
 /// Returns the lines of the block.
-pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String, String> {
+pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String> {
     let path = repo.generated().join(name).with_extension("txt");
     let text = repo.read(&path).map_err(|why| {
-        format!("{why}; list its command in book/outputs.toml, then: cargo xtask book --refresh {name}")
+        anyhow!("{why}; list its command in book/outputs.toml, then: cargo xtask book --refresh {name}")
     })?;
     let text = text.strip_prefix(HEAD).unwrap_or(&text).trim_matches('\n');
     match text.is_empty() {
-        true => Err(format!("{} is empty", repo.shown(&path))),
+        true => Err(anyhow!("{} is empty", repo.shown(&path))),
         false => Ok(text.to_owned()),
     }
 }
@@ -62,9 +63,9 @@ pub(crate) fn number(
     repo: &RepoPaths,
     [name, row, column]: [&str; 3],
     sources: &mut Sources,
-) -> Result<String, String> {
+) -> Result<String> {
     let text = output(repo, name)?;
-    let value = cell(&text, row, column).ok_or_else(|| {
+    let value = cell(&text, row, column).with_context(|| {
         format!("the output {name} has no table with a row `{row}` and a column `{column}`")
     })?;
     let command = text.lines().next().unwrap_or_default().trim_start_matches("$ ");

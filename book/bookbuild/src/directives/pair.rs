@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result, bail};
 use records::process::Queue;
 use records::two::{Size, TwoRecord, Way};
 use serde::Deserialize;
@@ -33,7 +34,7 @@ impl Pair {
     }
 
     /// `{{#process links 8192}}`, `{{#process two 8192}}`
-    pub(crate) fn table(&self, what: &str, size: &str, sources: &mut Sources) -> Result<String, String> {
+    pub(crate) fn table(&self, what: &str, size: &str, sources: &mut Sources) -> Result<String> {
         let size = self.size(size)?;
         sources.insert(self.source());
         Ok(match what {
@@ -42,9 +43,9 @@ impl Pair {
         })
     }
 
-    fn size(&self, size: &str) -> Result<&Size, String> {
+    fn size(&self, size: &str) -> Result<&Size> {
         let found = self.0.sizes.iter().find(|candidate| candidate.shape.typed() == size);
-        found.ok_or_else(|| format!("{size} was not measured on two devices by v13"))
+        found.with_context(|| format!("{size} was not measured on two devices by v13"))
     }
 
     fn links(&self, size: &Size) -> String {
@@ -106,11 +107,7 @@ impl Pair {
         out
     }
 
-    pub(crate) fn number(
-        &self,
-        [size, way, what]: [&str; 3],
-        sources: &mut Sources,
-    ) -> Result<String, String> {
+    pub(crate) fn number(&self, [size, way, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
         let of_size = self.size(size)?;
         let text = match (way, what) {
             ("alone", "copy_in") => ms(of_size.pair_bound.copy_in_ms),
@@ -120,11 +117,11 @@ impl Pair {
             (_, "ms" | "speed_up" | "copies_in" | "exchanges" | "products") => {
                 let found = of_size.ways.iter().find(|candidate| candidate.way == way);
                 let found =
-                    found.ok_or_else(|| format!("{way} at {size} was not measured on two devices"))?;
+                    found.with_context(|| format!("{way} at {size} was not measured on two devices"))?;
                 let total = found.total_ms.median();
                 let busy = |queue| {
                     let busy = found.busy_ms(queue);
-                    busy.map(ms).ok_or_else(|| format!("{what} of {way} at {size} were not recorded"))
+                    busy.map(ms).with_context(|| format!("{what} of {way} at {size} were not recorded"))
                 };
                 match what {
                     "ms" => ms(total),
@@ -135,9 +132,9 @@ impl Pair {
                 }
             }
             _ => {
-                return Err(format!(
+                bail!(
                     "of {way} there are ms, speed_up, copies_in, exchanges and products, of `alone` copy_in, exchange, product and copy_out; not `{what}`"
-                ));
+                );
             }
         };
         sources.insert(self.source());

@@ -1,6 +1,7 @@
 //! `{{#n predicted KERNEL SIZE WHAT}}`: prediction of the timing model for a measured launch, from its table.
 
-use catalog::{Shape, WrongSize};
+use anyhow::{Result, anyhow, bail};
+use catalog::Shape;
 
 use crate::RepoPaths;
 use crate::quote::{Sources, ms, quoted};
@@ -14,9 +15,9 @@ pub(crate) fn number(
     repo: &RepoPaths,
     [kernel, size, what]: [&str; 3],
     sources: &mut Sources,
-) -> Result<String, String> {
+) -> Result<String> {
     let text = repo.read(&repo.root().join(FILE))?;
-    let wanted: Shape = size.parse().map_err(|error: WrongSize| error.to_string())?;
+    let wanted: Shape = size.parse()?;
     // K is 0 in launches of transposes and other kernels with a single matrix.
     let is_it = |cells: &[&str]| match cells {
         [_, name, m, n, k, ..] if *name == kernel => {
@@ -27,17 +28,17 @@ pub(crate) fn number(
     };
     let launch = text.lines().map(|line| line.split('\t').collect::<Vec<_>>()).find(|cells| is_it(cells));
     let Some([.., measured, predicted, bound, binds]) = launch.as_deref() else {
-        return Err(format!("{FILE} has no launch of {kernel} at {size}"));
+        bail!("{FILE} has no launch of {kernel} at {size}");
     };
     let us_as_ms = |us: &str| match us.parse::<f64>() {
         Ok(us) => Ok(ms(us / 1000.0)),
-        Err(_) => Err(format!("{FILE}: `{us}` is no time")),
+        Err(_) => Err(anyhow!("{FILE}: `{us}` is no time")),
     };
     let shown = match what {
         "ms" => us_as_ms(predicted)?,
         "bound_ms" => us_as_ms(bound)?,
         "binds" => (*binds).to_owned(),
-        _ => return Err(format!("a prediction has ms, bound_ms and binds, not `{what}`")),
+        _ => return Err(anyhow!("a prediction has ms, bound_ms and binds, not `{what}`")),
     };
     sources.insert(format!("<code>{FILE}</code>"));
     Ok(quoted(

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Error, Result, anyhow, bail};
 use catalog::text::day;
 use records::process::{Comparison, Entry, ProcessRecord, Queue, Size, Variant, busy_ms};
 use records::{Run, Samples};
@@ -44,7 +45,7 @@ pub(crate) fn source(run: &Run) -> String {
 impl Process {
     /// `{{#process surroundings}}`, `{{#process ways 8192}}`, `{{#process constants 8192 1024}}`, `{{#process rows
     /// 8192}}`
-    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         match args {
             ["surroundings"] => {
                 sources.insert(source(&self.0.run));
@@ -53,11 +54,10 @@ impl Process {
             ["ways", size] => self.ways(size, sources),
             ["constants", sizes @ ..] if !sizes.is_empty() => self.constants(sizes, sources),
             ["rows", size] => self.rows(size, sources),
-            _ => Err(
+            _ => Err(Error::msg(
                 "`{{#process}}` wants `surroundings`, `ways SIZE`, `constants SIZE…`, `rows SIZE`, or of two devices \
-                 `links SIZE` or `two SIZE`"
-                    .into(),
-            ),
+                 `links SIZE` or `two SIZE`",
+            )),
         }
     }
 
@@ -95,7 +95,7 @@ impl Process {
         out
     }
 
-    fn sizes(&self, size: &str) -> Result<Vec<(&Comparison, &Size)>, String> {
+    fn sizes(&self, size: &str) -> Result<Vec<(&Comparison, &Size)>> {
         let of = |c: &&Size| c.shape.typed() == size;
         let found: Vec<_> = self
             .0
@@ -104,7 +104,7 @@ impl Process {
             .flat_map(|all| all.sizes.iter().filter(of).map(move |size| (all, size)))
             .collect();
         match found.is_empty() {
-            true => Err(format!("the process at {size} was not measured by v13")),
+            true => Err(anyhow!("the process at {size} was not measured by v13")),
             false => Ok(found),
         }
     }
@@ -113,16 +113,16 @@ impl Process {
         source(comparison.run.as_ref().unwrap_or(&self.0.run))
     }
 
-    fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Variant), String> {
+    fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Variant)> {
         for (comparison, of_size) in self.sizes(size)? {
             if let Some(found) = of_size.variants.iter().find(|candidate| candidate.variant == way) {
                 return Ok((comparison, of_size, found));
             }
         }
-        Err(format!("{way} at {size} was not measured by v13"))
+        Err(anyhow!("{way} at {size} was not measured by v13"))
     }
 
-    fn ways(&self, size: &str, sources: &mut Sources) -> Result<String, String> {
+    fn ways(&self, size: &str, sources: &mut Sources) -> Result<String> {
         let sizes = self.sizes(size)?;
         let bound = &sizes[0].1.bound;
         let mut out = format!(
@@ -162,7 +162,7 @@ impl Process {
 
     /// Returns the total times of graphs beside their limit: 110 % of the longest part, plus the time of the same
     /// graph without work.
-    fn constants(&self, sizes: &[&str], sources: &mut Sources) -> Result<String, String> {
+    fn constants(&self, sizes: &[&str], sources: &mut Sources) -> Result<String> {
         let mut out = String::from(
             "| size | parts | operations | total, ms | 110 % of the longest, ms | the empty graph, ms | both, ms |\n\
              | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
@@ -190,13 +190,13 @@ impl Process {
             }
         }
         match n_rows {
-            0 => Err(format!("no graph of {} was measured with nothing to do", sizes.join(", "))),
+            0 => Err(anyhow!("no graph of {} was measured with nothing to do", sizes.join(", "))),
             _ => Ok(out),
         }
     }
 
     /// Returns the copies to the device by `panels`: columns of A, which are short rows, beside as many rows of B.
-    fn rows(&self, size: &str, sources: &mut Sources) -> Result<String, String> {
+    fn rows(&self, size: &str, sources: &mut Sources) -> Result<String> {
         let (comparison, of_size, way) = self.way(size, "panels")?;
         sources.insert(self.source_of(comparison));
         let mut out =
@@ -225,11 +225,7 @@ impl Process {
     }
 
     /// Returns one number, formatted for a sentence, from the first comparison that has the way.
-    pub(crate) fn number(
-        &self,
-        [size, way, what]: [&str; 3],
-        sources: &mut Sources,
-    ) -> Result<String, String> {
+    pub(crate) fn number(&self, [size, way, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
         let (comparison, text) = if way == "alone" {
             let (comparison, of_size) = self.sizes(size)?[0];
             let bound = &of_size.bound;
@@ -238,7 +234,7 @@ impl Process {
                 "product" => ms(bound.kernel_ms),
                 "copy_out" => ms(bound.copy_out_ms),
                 _ => {
-                    return Err(format!("of `alone` there are copy_in, product and copy_out; not `{what}`"));
+                    bail!("of `alone` there are copy_in, product and copy_out; not `{what}`");
                 }
             };
             (comparison, text)
@@ -249,7 +245,7 @@ impl Process {
             let missing = || format!("{what} of {way} at {size} was not recorded");
             let busy = |queue| {
                 let busy = Some(busy_ms(&found.events, queue)).filter(|busy| *busy > 0.0);
-                busy.map(ms).ok_or_else(missing)
+                busy.map(ms).with_context(missing)
             };
             let text = match what {
                 "ms" => ms(total),
@@ -258,12 +254,12 @@ impl Process {
                 "copies_in" => busy(Queue::In)?,
                 "products" => busy(Queue::Kernel)?,
                 "copies_out" => busy(Queue::Out)?,
-                "calls" => ms(found.calls_ms.as_ref().ok_or_else(missing)?.median()),
-                "empty" => ms(found.empty_ms.as_ref().ok_or_else(missing)?.median()),
+                "calls" => ms(found.calls_ms.as_ref().with_context(missing)?.median()),
+                "empty" => ms(found.empty_ms.as_ref().with_context(missing)?.median()),
                 _ => {
-                    return Err(format!(
+                    bail!(
                         "of {way} there are ms, of_longest, of_sum, copies_in, products, copies_out, calls and empty; not `{what}`"
-                    ));
+                    );
                 }
             };
             (comparison, text)

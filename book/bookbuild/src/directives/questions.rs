@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result, bail};
 use catalog::STEPS;
 use tasks::quiz;
 use tasks::task::{Answer, Question};
@@ -13,7 +14,7 @@ use crate::kernel_args::find_step;
 use crate::slides::QuestionSlide;
 
 /// `{{#predict v05}}`: the questions of a step and those repeated there; ids behind the step select questions.
-pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
+pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
     let step = find_step(step)?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
     let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
@@ -25,12 +26,12 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
             .iter()
             .map(|id| {
                 let found = all.iter().find(|posed| posed.question.id == *id);
-                found.copied().ok_or_else(|| format!("{} has no question `{id}`", step.id))
+                found.copied().with_context(|| format!("{} has no question `{id}`", step.id))
             })
             .collect::<Result<_, _>>()?,
     };
     if own.is_empty() {
-        return Err(format!("{} has no questions", step.id));
+        bail!("{} has no questions", step.id);
     }
     let mut out = format!(
         "Write your answers down before you unfold ours, or give them in a terminal: `cargo xtask predict {}`.\n\n",
@@ -82,7 +83,7 @@ fn answer(question: &Question) -> String {
     }
 }
 
-pub(crate) fn slides(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<QuestionSlide>, String> {
+pub(crate) fn slides(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<QuestionSlide>> {
     let questions = catalogue(repo, step)?.questions;
     let wanted = |question: &&Question| ids.is_empty() || ids.contains(&question.id.as_str());
     let slides = questions.iter().filter(wanted).map(|question| QuestionSlide {
@@ -95,7 +96,7 @@ pub(crate) fn slides(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Q
 }
 
 /// `{{#sheets}}`: for each step, a sheet to print and write predictions on.
-pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
+pub(crate) fn sheets(repo: &RepoPaths) -> Result<String> {
     let mut out = String::new();
     for step in STEPS {
         let questions = catalogue(repo, step.id)?.questions;
@@ -132,7 +133,7 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String, String> {
 }
 
 /// `{{#answers}}`: all answers, for instructors.
-pub(crate) fn answers(repo: &RepoPaths) -> Result<String, String> {
+pub(crate) fn answers(repo: &RepoPaths) -> Result<String> {
     let mut out = String::from("| step | question | answer | again in |\n| --- | --- | --- | --- |\n");
     for step in STEPS {
         for (number, question) in (1..).zip(catalogue(repo, step.id)?.questions) {

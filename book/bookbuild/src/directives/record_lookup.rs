@@ -1,5 +1,6 @@
 //! The records of `book/data`, and `{{#n}}`: a recorded number in a sentence.
 
+use anyhow::{Context as _, Error, Result, anyhow, bail};
 use catalog::files::files_ending_with;
 use catalog::{Kernel, Shape, Work};
 use records::ceilings::Ceilings;
@@ -25,26 +26,26 @@ pub(crate) struct Records {
     all: Vec<(String, Record)>,
     /// Record of the book's main device, as a file name without `.json`.
     main_device: Option<String>,
-    others: Result<Others, String>,
+    others: Result<Others>,
     /// Times with copies from and to the host, on one device.
-    process: Result<Process, String>,
+    process: Result<Process>,
     /// Times with copies from and to the host, on two devices.
-    pair: Result<Pair, String>,
+    pair: Result<Pair>,
     /// Peak rates of tensor cores on each device, with the first part of the file's name.
-    ceilings: Result<Vec<(String, Ceilings)>, String>,
+    ceilings: Result<Vec<(String, Ceilings)>>,
     pub(crate) counters: Counters,
 }
 
 impl Records {
     /// Reads every record of the folder, and skips other files.
-    pub(crate) fn load(repo: &RepoPaths, main_device: Option<String>) -> Result<Self, String> {
+    pub(crate) fn load(repo: &RepoPaths, main_device: Option<String>) -> Result<Self> {
         let mut all = Vec::new();
         for path in files_ending_with(&repo.data(), ".json").unwrap_or_default() {
             let text = repo.read(&path)?;
             let value: serde_json::Value = serde_json::from_str(&text)
-                .map_err(|error| format!("{} is not JSON: {error}", repo.shown(&path)))?;
+                .map_err(|error| anyhow!("{} is not JSON: {error}", repo.shown(&path)))?;
             if value["runs"].is_array() && value["measurements"].is_array() {
-                let record = Record::load(&path).map_err(|error| error.to_string())?;
+                let record = Record::load(&path)?;
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 all.push((stem, record));
             }
@@ -70,37 +71,36 @@ impl Records {
         real.iter().map(|(_, record)| record).collect()
     }
 
-    fn main_record(&self) -> Result<&Record, String> {
-        self.real().first().copied().ok_or_else(|| {
-            "no record of a GPU is in book/data; make one with: cargo xtask bench all --save".into()
-        })
+    fn main_record(&self) -> Result<&Record> {
+        let real = self.real().first().copied();
+        real.context("no record of a GPU is in book/data; make one with: cargo xtask bench all --save")
     }
 
-    pub(crate) fn others(&self) -> Result<&Others, String> {
-        self.others.as_ref().map_err(Clone::clone)
+    pub(crate) fn others(&self) -> Result<&Others> {
+        self.others.as_ref().map_err(copied)
     }
 
-    pub(crate) fn process(&self) -> Result<&Process, String> {
-        self.process.as_ref().map_err(Clone::clone)
+    pub(crate) fn process(&self) -> Result<&Process> {
+        self.process.as_ref().map_err(copied)
     }
 
-    pub(crate) fn pair(&self) -> Result<&Pair, String> {
-        self.pair.as_ref().map_err(Clone::clone)
+    pub(crate) fn pair(&self) -> Result<&Pair> {
+        self.pair.as_ref().map_err(copied)
     }
 
     /// Returns the peak rates of tensor cores on the book's main device; `None` if they were not measured.
-    pub(crate) fn main_ceilings(&self) -> Result<Option<&Ceilings>, String> {
+    pub(crate) fn main_ceilings(&self) -> Result<Option<&Ceilings>> {
         let main = self.main_device.as_deref().unwrap_or(MAIN_DEVICE);
         self.ceilings(|stem, _| stem == main)
     }
 
-    fn ceilings(&self, is_wanted: impl Fn(&str, &Ceilings) -> bool) -> Result<Option<&Ceilings>, String> {
-        let all = self.ceilings.as_ref().map_err(Clone::clone)?;
+    fn ceilings(&self, is_wanted: impl Fn(&str, &Ceilings) -> bool) -> Result<Option<&Ceilings>> {
+        let all = self.ceilings.as_ref().map_err(copied)?;
         let found = all.iter().find(|(stem, record)| is_wanted(stem, record));
         Ok(found.map(|(_, record)| record))
     }
 
-    pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
+    pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         match args {
             ["device", what] => self.device_number(what, sources),
             &["other", by, size, what] => self.others()?.number([by, size, what], sources),
@@ -118,41 +118,38 @@ impl Records {
             }
             ["on", device, kernel, rest @ ..] => measured(self.record_of_gpu(device)?, kernel, rest, sources),
             [kernel, rest @ ..] if rest.len() > 1 => measured(self.main_record()?, kernel, rest, sources),
-            _ => Err(
+            _ => Err(Error::msg(
                 "`{{#n}}` wants [on GPU] KERNEL SIZE WHAT, [on GPU] KERNEL SIZE times OTHER, device WHAT, other BY SIZE WHAT, process SIZE WAY WHAT, two SIZE WAY WHAT, ceiling UNIT ELEMENTS WHAT, emulated KERNEL [SIZE] COUNTER, \
-                 output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT"
-                    .into(),
-            ),
+                 output NAME KERNEL COLUMN, ptxas KERNEL sm_90 WHAT, predicted KERNEL SIZE WHAT, or chip CONSTANT",
+            )),
         }
     }
 
     /// Finds the record of a GPU by its short name, such as `H100`.
-    fn record_of_gpu(&self, device: &str) -> Result<&Record, String> {
+    fn record_of_gpu(&self, device: &str) -> Result<&Record> {
         let real = self.real();
         let found = real.iter().find(|record| name_of(record) == device);
-        found.copied().ok_or_else(|| {
+        found.copied().with_context(|| {
             let names: Vec<&str> = real.iter().map(|record| name_of(record)).collect();
             format!("no record is of a GPU named {device}, but of {}", names.join(", "))
         })
     }
 
-    fn device_number(&self, what: &str, sources: &mut Sources) -> Result<String, String> {
+    fn device_number(&self, what: &str, sources: &mut Sources) -> Result<String> {
         let record = self.main_record()?;
         let run = record
             .runs
             .iter()
             .rfind(|run| !run.emulated && run.roofline.is_some())
-            .ok_or("no run in the record knows the ceilings of its device")?;
-        let roofline = run.roofline.ok_or("no ceilings")?;
+            .context("no run in the record knows the ceilings of its device")?;
+        let roofline = run.roofline.context("no ceilings")?;
         let text = match what {
             "fp32_tflops" => format!("{} TFLOP/s", digits(roofline.fp32_tflops, 3)),
             "copy_gbs" => format!("{:.0} GB/s", roofline.copy_gbs),
             "ridge" => format!("{} FLOP/B", digits(roofline.fp32_tflops * 1e3 / roofline.copy_gbs, 2)),
             "name" => escaped(&run.device),
             _ => {
-                return Err(format!(
-                    "of a device there are fp32_tflops, copy_gbs, ridge and name, not `{what}`"
-                ));
+                bail!("of a device there are fp32_tflops, copy_gbs, ridge and name, not `{what}`");
             }
         };
         sources.insert(run_source(run, Work::Sgemm));
@@ -166,17 +163,17 @@ impl Records {
         size: Option<&str>,
         counter: &str,
         sources: &mut Sources,
-    ) -> Result<String, String> {
+    ) -> Result<String> {
         let counted = self.counters.of(kernel, size)?;
         let get = |name: &str| {
-            counted.emulated.get(name).ok_or_else(|| {
+            counted.emulated.get(name).with_context(|| {
                 let names: Vec<&str> = PAIRS.iter().map(|pair| pair.name).collect();
                 format!("there is no counter `{name}`; there are {}", names.join(", "))
             })
         };
         let text = match counter.split_once('/') {
             Some((above, below)) => match (get(above)?, get(below)?) {
-                (_, 0) => return Err(format!("{below} of {kernel} at {} is 0", counted.shape)),
+                (_, 0) => return Err(anyhow!("{below} of {kernel} at {} is 0", counted.shape)),
                 (above, below) => digits(above as f64 / below as f64, 3),
             },
             None => grouped(get(counter)?, "&nbsp;"),
@@ -187,7 +184,7 @@ impl Records {
 }
 
 /// Returns a recorded quantity of a kernel at a size, or the ratio of two kernels' times.
-fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources) -> Result<String, String> {
+fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources) -> Result<String> {
     let (_, about) = find_kernel(kernel)?;
     match words {
         [size, "times", other] => {
@@ -205,27 +202,32 @@ fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources
             sources.insert(run_source(run, about.work));
             Ok(quoted(&text, &words))
         }
-        _ => Err("of a kernel there are SIZE WHAT and SIZE times OTHER".into()),
+        _ => Err(anyhow!("of a kernel there are SIZE WHAT and SIZE times OTHER")),
     }
 }
 
-fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, &'r Passed, String), String> {
+fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, &'r Passed, String)> {
     let (step, known) = find_kernel(kernel)?;
     let shape = parse_shape(kernel, size)?;
     let again = format!("measure it with: cargo xtask bench {} --save", step.id);
     let found = record
         .of(known.name, shape)
-        .ok_or_else(|| format!("{kernel} at {shape} was not recorded on {}; {again}", name_of(record)))?;
+        .with_context(|| format!("{kernel} at {shape} was not recorded on {}; {again}", name_of(record)))?;
     let run = record
         .run_of(found)
-        .ok_or_else(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
+        .with_context(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
     match &found.outcome {
         Outcome::Passed(passed) => {
             Ok((run, passed, format!("{kernel} at {shape}, {}", run_source(run, known.work))))
         }
-        Outcome::Failed { why, .. } => Err(format!("{kernel} at {shape} failed ({why}): it has no speed")),
-        Outcome::NotRun { why } => Err(format!("{kernel} at {shape} was not run ({why}): it has no speed")),
+        Outcome::Failed { why, .. } => Err(anyhow!("{kernel} at {shape} failed ({why}): it has no speed")),
+        Outcome::NotRun { why } => Err(anyhow!("{kernel} at {shape} was not run ({why}): it has no speed")),
     }
+}
+
+/// Copies the error of a file that several directives read.
+fn copied(error: &Error) -> Error {
+    anyhow!("{error:#}")
 }
 
 /// Returns the short name of a record's GPU, such as `H100`.
@@ -233,29 +235,23 @@ pub(crate) fn name_of(record: &Record) -> &str {
     short_device(record.runs.first().map_or("", |run| run.device.as_str()))
 }
 
-fn median(samples: &Option<Samples>, which: &str) -> Result<f64, String> {
+fn median(samples: &Option<Samples>, which: &str) -> Result<f64> {
     samples
         .as_ref()
         .map(Samples::median)
         .filter(|median| *median > 0.0)
-        .ok_or_else(|| format!("no {which} times were recorded"))
+        .with_context(|| format!("no {which} times were recorded"))
 }
 
 /// Returns a kernel's mean time in the rounds of a duel.
-fn mean_duel_ms(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64, String> {
+fn mean_duel_ms(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64> {
     let duel = passed.yardstick.as_ref().and_then(|beside| beside.duel.as_ref());
-    let rounds = rounds(duel.ok_or("no duel was measured; do it with: cargo xtask bench --duel --save")?);
+    let rounds = rounds(duel.context("no duel was measured; do it with: cargo xtask bench --duel --save")?);
     let times = rounds.iter().flat_map(|[first, .., last]| [first, last]);
     Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
 }
 
-pub(crate) fn value(
-    kernel: &Kernel,
-    shape: Shape,
-    run: &Run,
-    passed: &Passed,
-    what: &str,
-) -> Result<String, String> {
+pub(crate) fn value(kernel: &Kernel, shape: Shape, run: &Run, passed: &Passed, what: &str) -> Result<String> {
     let hot = || median(&passed.hot, "hot");
     let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;
     let gbs = |ms: f64| kernel.work.bytes(shape) / ms / 1e6;
@@ -264,10 +260,10 @@ pub(crate) fn value(
             .yardstick
             .as_ref()
             .filter(|yardstick| yardstick.name == name)
-            .ok_or_else(|| format!("{name} was not timed beside it"))?;
-        Ok::<f64, String>(yardstick.hot.median() / hot()? * 100.0)
+            .with_context(|| format!("{name} was not timed beside it"))?;
+        anyhow::Ok(yardstick.hot.median() / hot()? * 100.0)
     };
-    let roofline = || run.roofline.ok_or("the run does not know the ceilings of its device");
+    let roofline = || run.roofline.context("the run does not know the ceilings of its device");
     Ok(match what {
         "ms" => ms(hot()?),
         "cold_ms" => ms(median(&passed.cold, "cold")?),
@@ -277,7 +273,7 @@ pub(crate) fn value(
             ms(rest)
         }
         "of_whole" => format!("{} %", percent(hot()? / median(&passed.whole, "whole")? * 100.0)),
-        "cpu_ms" => ms(passed.cpu_ms.ok_or("the CPU was not timed")?),
+        "cpu_ms" => ms(passed.cpu_ms.context("the CPU was not timed")?),
         "tflops" => format!("{} TFLOP/s", digits(tflops(hot()?), 3)),
         "gflops" => format!("{} GFLOP/s", digits(tflops(hot()?) * 1e3, 3)),
         "gbs" => format!("{} GB/s", digits(gbs(hot()?), 3)),
@@ -291,19 +287,19 @@ pub(crate) fn value(
         }
         "burst_tflops" => format!("{} TFLOP/s", digits(tflops(mean_duel_ms(passed, |duel| &duel.burst)?), 3)),
         "spread" => {
-            let samples = passed.hot.as_ref().ok_or("no hot times were recorded")?;
+            let samples = passed.hot.as_ref().context("no hot times were recorded")?;
             format!("{:.1} %", samples.spread() * 100.0)
         }
         "clock" => match passed.clock_mhz {
             Some([low, high]) if low == high => format!("{low} MHz"),
             Some([low, high]) => format!("{low} to {high} MHz"),
-            None => return Err("the clock was not read".into()),
+            None => return Err(anyhow!("the clock was not read")),
         },
         _ => {
-            return Err(format!(
+            bail!(
                 "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, rest_ms, of_whole, cpu_ms, tflops, gflops, gbs, \
                  of_cublas, of_copy, of_peak, of_bandwidth, sustained_tflops, burst_tflops, error, spread, clock"
-            ));
+            );
         }
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use anyhow::{Context as _, Result, anyhow};
 use catalog::{Family, Kernel, Shape};
 use records::{Measurement, Outcome, Record};
 
@@ -14,8 +15,8 @@ use catalog::text::escaped;
 impl Records {
     /// Returns a table for each kind of work in a step, with columns for other devices. Words behind the step select
     /// sizes and kernels.
-    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String, String> {
-        let (step, choice) = args.split_first().ok_or("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
+    pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
+        let (step, choice) = args.split_first().context("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
         let step = find_step(step)?;
         let mut chosen: Vec<&Kernel> = Vec::new();
         let mut sizes: Vec<&str> = Vec::new();
@@ -23,7 +24,7 @@ impl Records {
             match step.kernel(word) {
                 Some(kernel) => chosen.push(kernel),
                 None if word.starts_with(|c: char| c.is_ascii_digit()) => sizes.push(word),
-                None => return Err(format!("{} has no kernel `{word}`", step.id)),
+                None => return Err(anyhow!("{} has no kernel `{word}`", step.id)),
             }
         }
         if chosen.is_empty() {
@@ -39,7 +40,7 @@ impl Records {
             }
         }
         match out.is_empty() {
-            true => Err(format!(
+            true => Err(anyhow!(
                 "nothing was recorded for `{{{{#recorded {}}}}}`; measure it with: cargo xtask bench {} --save",
                 args.join(" "),
                 step.id
@@ -123,7 +124,7 @@ fn one_table(
     kernels: &[&Kernel],
     sizes: &[&str],
     sources: &mut Sources,
-) -> Result<String, String> {
+) -> Result<String> {
     let mut rows: Vec<TimedRow<'_>> = Vec::new();
     for kernel in kernels {
         let wanted: Vec<Shape> =
@@ -185,7 +186,7 @@ fn one_table(
         let about = format!("`{}` at {}", kernel.name, shape.short());
         let run = measurement.map(|measurement| {
             let run = record.run_of(measurement);
-            run.ok_or_else(|| format!("a measurement of {} names no run", kernel.name))
+            run.with_context(|| format!("a measurement of {} names no run", kernel.name))
         });
         let run = run.transpose()?;
         runs.extend(run.map(|run| run_source(run, kernel.work)));

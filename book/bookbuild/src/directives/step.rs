@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use anyhow::{Context as _, Result, anyhow, bail};
 use catalog::{STEPS, Step};
 use regex::Regex;
 
@@ -20,7 +21,7 @@ pub(crate) struct StepHead {
 }
 
 /// Finds and parses the comment of a chapter; returns its line too.
-pub(crate) fn step_head(lines: &[ChapterLine<'_>]) -> Option<(usize, Result<StepHead, String>)> {
+pub(crate) fn step_head(lines: &[ChapterLine<'_>]) -> Option<(usize, Result<StepHead>)> {
     static COMMENT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^\s*<!--\s*step:\s*(.*?)\s*-->\s*$").expect("a fixed pattern"));
     lines.iter().find_map(|line| {
@@ -29,28 +30,28 @@ pub(crate) fn step_head(lines: &[ChapterLine<'_>]) -> Option<(usize, Result<Step
     })
 }
 
-fn parse(text: &str) -> Result<StepHead, String> {
+fn parse(text: &str) -> Result<StepHead> {
     let mut words = text.split_whitespace();
-    let step = words.next().ok_or("the comment names no step")?;
+    let step = words.next().context("the comment names no step")?;
     let (mut minutes, mut after, mut gpu) = (None, Vec::new(), None);
     for word in words {
         match word.split_once('=') {
             Some(("minutes", n)) => {
-                minutes = Some(n.parse().map_err(|_| format!("`{n}` is no number of minutes"))?)
+                minutes = Some(n.parse().map_err(|_| anyhow!("`{n}` is no number of minutes"))?)
             }
             Some(("after", "")) => {}
             Some(("after", steps)) => after = steps.split(',').map(find_step).collect::<Result<_, _>>()?,
             Some(("gpu", word @ ("no" | "yes" | "helps"))) => gpu = Some(word.to_owned()),
             _ => {
-                return Err(format!("`{word}` is none of minutes=N, after=vNN, gpu=no|yes|helps"));
+                bail!("`{word}` is none of minutes=N, after=vNN, gpu=no|yes|helps");
             }
         }
     }
     Ok(StepHead {
         step: find_step(step)?,
-        minutes: minutes.ok_or("minutes=N is missing")?,
+        minutes: minutes.context("minutes=N is missing")?,
         after,
-        gpu: gpu.ok_or("gpu=no|yes|helps is missing")?,
+        gpu: gpu.context("gpu=no|yes|helps is missing")?,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::Result;
 use catalog::Kernel;
 use records::sums::{Sum, SumsRecord};
 
@@ -10,9 +11,9 @@ use crate::kernel_args::find_step;
 use crate::quote::{Sources, run_source};
 
 /// Returns the table of a step; without recorded sums, the command that computes them.
-pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String, String> {
+pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String> {
     let step = find_step(step)?;
-    let record = SumsRecord::references(&repo.data()).map_err(|error| error.to_string())?;
+    let record = SumsRecord::references(&repo.data())?;
     let mut rows = String::new();
     for kernel in step.kernels {
         let sums: Vec<&Sum> = record.sums.iter().filter(|sum| sum.kernel == kernel.name).collect();

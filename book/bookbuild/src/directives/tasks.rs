@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use anyhow::{Result, anyhow, bail};
 use catalog::text::capital;
 use regex::{Captures, Regex};
 use tasks::task::{Criterion, Task, TaskKind};
@@ -17,21 +18,21 @@ use crate::kernel_args::find_step;
 use crate::slides::Slide;
 
 /// Loads the catalogue of a step, and records it as part of the book.
-pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue, String> {
+pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue> {
     let step = find_step(step)?;
     repo.note(&repo.root().join(task::file_of(step.id)));
-    Catalogue::load(repo.root(), step.id).map_err(|error| error.to_string())
+    Ok(Catalogue::load(repo.root(), step.id)?)
 }
 
 /// Finds a task by its name: `v05`, `v05.wide`.
-pub(crate) fn task(repo: &RepoPaths, name: &str) -> Result<Task, String> {
-    let name = TaskName::parse(name).map_err(|error| error.to_string())?;
+pub(crate) fn task(repo: &RepoPaths, name: &str) -> Result<Task> {
+    let name = TaskName::parse(name)?;
     let catalogue = catalogue(repo, &name.step)?;
-    catalogue.find(&name).cloned()
+    Ok(catalogue.find(&name)?.clone())
 }
 
 /// `{{#task v05}}`: the task, its duration, and the commands.
-pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String, String> {
+pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String> {
     let task = task(repo, name)?;
     let name = &task.name;
     Ok(format!(
@@ -47,7 +48,7 @@ pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String, String>
     ))
 }
 
-pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide, String> {
+pub(crate) fn slide(repo: &RepoPaths, name: &str) -> Result<Slide> {
     let task = task(repo, name)?;
     Ok(Slide::Task { name: task.name.to_string(), minutes: task.minutes })
 }
@@ -63,7 +64,7 @@ fn given(task: &Task) -> &'static str {
 }
 
 /// `{{#judged v05}}`: the criteria by which `check` judges a task, and the reasons for its limits.
-pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String, String> {
+pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String> {
     let task = task(repo, name)?;
     let mut out = criteria(&task);
     if let Some(why) = limits(repo, &task.name.step) {
@@ -117,13 +118,13 @@ fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
 }
 
 /// `{{#transfers v05}}`: the transfer tasks of a step, folded; ids behind the step select tasks.
-pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String, String> {
+pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
     let catalogue = catalogue(repo, step)?;
     let id = |task: &Task| task.name.id.clone().unwrap_or_default();
     if let Some(gone) =
         ids.iter().find(|wanted_id| !catalogue.tasks.iter().any(|task| id(task) == **wanted_id))
     {
-        return Err(format!("{} has no task `{step}.{gone}`", task::file_of(step).display()));
+        bail!("{} has no task `{step}.{gone}`", task::file_of(step).display());
     }
     let wanted = |task: &&Task| {
         task.kind == TaskKind::Transfer && (ids.is_empty() || ids.contains(&id(task).as_str()))
@@ -146,16 +147,16 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
         );
     }
     match out.is_empty() {
-        true => Err(format!("{} has no transfer task", task::file_of(step).display())),
+        true => Err(anyhow!("{} has no transfer task", task::file_of(step).display())),
         false => Ok(out),
     }
 }
 
 /// `{{#mistakes v05}}`: for each way to fail a rebuild task, its meaning, the question to ask, and the wrong kernels
 /// of that kind in the tests.
-pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String, String> {
+pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String> {
     let task = task(repo, step)?;
-    let wrong = solutions::load(repo.root(), &task.name.step).map_err(|error| error.to_string())?;
+    let wrong = solutions::load(repo.root(), &task.name.step)?;
     let mut rows: Vec<(&str, &str, &str)> = Vec::new();
     for hint in task.hints.iter().filter(|hint| !hint.symptom.is_empty()) {
         let criterion = task.does.iter().find(|criterion| criterion.id == hint.symptom);

@@ -26,6 +26,20 @@ pub struct Sheet {
     pub launches: Vec<Counted>,
 }
 
+/// Reason for which a sheet cannot be made or read.
+#[derive(Debug, thiserror::Error)]
+pub enum SheetError {
+    /// A profile whose launch is missing, or lacks a counter.
+    #[error("no emulated counters for {kernel} on {shape}")]
+    Missing { kernel: String, shape: Shape },
+    #[error(
+        "{SHEET} has schema {0}, this program reads {SCHEMA}; make it again with: cargo xtask profile --table"
+    )]
+    Schema(u32),
+    #[error("{SHEET} cannot be read: {0}; make it again with: cargo xtask profile --table")]
+    Format(serde_json::Error),
+}
+
 impl Default for Sheet {
     fn default() -> Self {
         Self { schema: SCHEMA, runs: Vec::new(), launches: Vec::new() }
@@ -37,7 +51,11 @@ impl Sheet {
     ///
     /// # Errors
     /// Names the first profile whose launch is missing, or lacks a counter.
-    pub fn of(record: &ProfileRecord, launches: &[Launched], before: Option<&Self>) -> Result<Self, String> {
+    pub fn new(
+        record: &ProfileRecord,
+        launches: &[Launched],
+        before: Option<&Self>,
+    ) -> Result<Self, SheetError> {
         let counted = |profile: &Profile| {
             let same = |one: &&Launched| one.kernel == profile.kernel && one.shape == profile.shape;
             let counters = launches.iter().find(same).and_then(|one| one.counters.as_ref());
@@ -45,7 +63,7 @@ impl Sheet {
             counters
                 .and_then(|counters| Counted::of(profile, counters))
                 .or_else(kept)
-                .ok_or_else(|| format!("no emulated counters for {} on {}", profile.kernel, profile.shape))
+                .ok_or_else(|| SheetError::Missing { kernel: profile.kernel.clone(), shape: profile.shape })
         };
         Ok(Self {
             schema: SCHEMA,
@@ -58,13 +76,12 @@ impl Sheet {
     ///
     /// # Errors
     /// With where in the file, and how to make it again.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let problem = match serde_json::from_str::<Self>(text) {
-            Ok(sheet) if sheet.schema == SCHEMA => return Ok(sheet),
-            Ok(sheet) => format!("has schema {}, this program reads {SCHEMA}", sheet.schema),
-            Err(error) => format!("cannot be read: {error}"),
-        };
-        Err(format!("{SHEET} {problem}; make it again with: cargo xtask profile --table"))
+    pub fn parse(text: &str) -> Result<Self, SheetError> {
+        match serde_json::from_str::<Self>(text) {
+            Ok(sheet) if sheet.schema == SCHEMA => Ok(sheet),
+            Ok(sheet) => Err(SheetError::Schema(sheet.schema)),
+            Err(error) => Err(SheetError::Format(error)),
+        }
     }
 
     /// A kernel on a shape; on its first where none is given.
@@ -153,14 +170,14 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read() {
         let sheet = Sheet::default();
-        assert_eq!(Sheet::parse(&sheet.text()), Ok(sheet));
+        assert_eq!(Sheet::parse(&sheet.text()).expect("a sheet"), sheet);
     }
 
     #[test]
     fn what_cannot_be_read_is_named_with_the_command_that_repairs_it() {
         let check = |text: &str, problem: &str| {
             let told = format!("{SHEET} {problem}; make it again with: cargo xtask profile --table");
-            assert_eq!(Sheet::parse(text), Err(told));
+            assert_eq!(Sheet::parse(text).expect_err("refused").to_string(), told);
         };
         let good = Sheet::default().text();
         check("{\nschema", "cannot be read: key must be a string at line 2 column 1");

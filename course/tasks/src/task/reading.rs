@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::{Catalogue, Criterion, Hint, Host, Question, Task, TaskKind, TaskName};
 use crate::host::HostCall;
-use crate::toml_error::{one_line, toml_error};
-use crate::variant::{self, Point, Variant};
+use crate::toml_error::{TomlError, one_line};
+use crate::variant::{self, Point, Variant, VariantError};
 use crate::work::TaskWork;
 
 /// Reason for which a catalogue cannot be used.
@@ -61,7 +61,7 @@ impl Catalogue {
     /// Reads the text of a catalogue; `file` is its name in errors.
     pub fn parse(text: &str, step: &str, file: &str) -> Result<Self, CatalogueError> {
         let parsed: File = toml::from_str(text).map_err(|error| {
-            let (line, why) = toml_error(text, &error);
+            let TomlError { line, why } = TomlError::new(text, &error);
             let file = file.to_owned();
             CatalogueError::Syntax { file, line, why }
         })?;
@@ -116,7 +116,7 @@ impl Catalogue {
             // All points are checked, so that any drawn one is valid.
             let variant = catalogue.variant.as_ref()?;
             let mut made = variant.points.iter().map(|point| (point, variant.task(step, point)));
-            made.find_map(|(point, task)| Some((format!("variant {point}"), task.err()?)))
+            made.find_map(|(point, task)| Some((format!("variant {point}"), task.err()?.to_string())))
         });
         match complaint {
             None => Ok(catalogue),
@@ -126,15 +126,16 @@ impl Catalogue {
 }
 
 impl Variant {
-    /// The task at a point. The error is a sentence about the table.
-    pub fn task(&self, step: &str, point: &Point) -> Result<Task, String> {
-        let table: TransferTable =
-            toml::Value::Table(self.table(point)?).try_into().map_err(|error| one_line(&error))?;
+    /// Makes the task at a point.
+    pub fn task(&self, step: &str, point: &Point) -> Result<Task, VariantError> {
+        let table: TransferTable = toml::Value::Table(self.table(point)?)
+            .try_into()
+            .map_err(|error| VariantError::Table(one_line(&error)))?;
         let task = Task { solution: variant::reference_of(step), ..table.task(step) };
         match task.complaint() {
             None => Ok(task),
-            Some((place, why)) if place.is_empty() => Err(why),
-            Some((place, why)) => Err(format!("{place}: {why}")),
+            Some((place, why)) if place.is_empty() => Err(VariantError::Table(why)),
+            Some((place, why)) => Err(VariantError::Table(format!("{place}: {why}"))),
         }
     }
 }

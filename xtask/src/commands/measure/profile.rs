@@ -449,9 +449,9 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     }
     // Launches that are not counted again stay.
     let before = std::fs::read_to_string(root.join(profile::SHEET)).ok();
-    let before = before.map(|text| Sheet::parse(&text)).transpose().map_err(|why| anyhow!(why))?;
+    let before = before.map(|text| Sheet::parse(&text)).transpose()?;
     let kept = before.as_ref().filter(|_| !all);
-    let sheet = Sheet::of(&record, &launches, kept).map_err(|why| anyhow!(why))?;
+    let sheet = Sheet::new(&record, &launches, kept)?;
     let mut stale = Vec::new();
     for (file, text) in [(profile::SHEET, sheet.text()), (profile::PAGE, sheet.page())] {
         let path = root.join(file);
