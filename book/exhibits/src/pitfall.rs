@@ -11,7 +11,7 @@ use emulator_client::CheckLevel;
 use harness::diagnose::{Terms, WrongResult};
 use harness::inputs::{Data, Real as _};
 use harness::reference::Problem;
-use harness::{Shape, int, shapes, verify};
+use harness::{Shape, shapes, to_i32, verify};
 use serde_json::Value;
 
 /// A kernel with the ladder's parameters: M, N, K, A, B, C.
@@ -67,7 +67,7 @@ impl Pitfall {
         let kernel = module.load_function(self.kernel)?;
         let (a, b) = (stream.clone_htod(a)?, stream.clone_htod(b)?);
         let mut c_on_gpu = stream.clone_htod(c)?;
-        let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
+        let (m, n, k) = (to_i32(shape.m), to_i32(shape.n), to_i32(shape.k));
         let mut launch = stream.launch_builder(&kernel);
         launch.arg(&m).arg(&n).arg(&k).arg(&a).arg(&b).arg(&mut c_on_gpu);
         // SAFETY: the arguments are what the kernel takes. What it does with them is the subject.
@@ -86,7 +86,7 @@ impl Pitfall {
         let (a, b) = (stream.clone_htod(a)?, stream.clone_htod(b)?);
         // SAFETY: any bits are a float; the kernel should write them all.
         let mut c = unsafe { stream.alloc::<f32>(shape.m * shape.n) }?;
-        let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
+        let (m, n, k) = (to_i32(shape.m), to_i32(shape.n), to_i32(shape.k));
         let mut launch = stream.launch_builder(&kernel);
         launch.arg(&m).arg(&n).arg(&k).arg(&a).arg(&b).arg(&mut c);
         // SAFETY: the arguments are what the kernel takes.
@@ -181,7 +181,7 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
         let kernel = stream.context().load_module(ptx.into())?.load_function(kernel)?;
         let input = stream.clone_htod(&start)?;
         let mut output = stream.alloc_zeros::<f32>(rows * cols)?;
-        let (rows_arg, cols_arg) = (int(rows), int(cols));
+        let (rows_arg, cols_arg) = (to_i32(rows), to_i32(cols));
         let mut launch = stream.launch_builder(&kernel);
         launch.arg(&rows_arg).arg(&cols_arg).arg(&input).arg(&mut output);
         let config = tiles(Shape { m: rows, n: cols, k: 0 }, EDGE, (EDGE * EDGE, 1, 1));

@@ -1,7 +1,7 @@
 //! Loops of one instruction on one SM, by its own clock.
 
 use cudarc::driver::{CudaSlice, PushKernelArg as _};
-use harness::{Gpu, StepError, in_a_row, session};
+use harness::{Gpu, StepError, grid_1d, session};
 
 use crate::{CODE, Measurement, slope};
 
@@ -139,7 +139,7 @@ impl<'g> Bench<'g> {
         }
         // SAFETY: the arguments are what the kernels take. A warp writes its two clocks; `sink` and `links` have 16 bytes
         // for each chain of each thread, which is more than any of them reads or writes.
-        unsafe { launch.launch(in_a_row(1, (n_warps * LANES) as u32)) }?;
+        unsafe { launch.launch(grid_1d(1, (n_warps * LANES) as u32)) }?;
         let clocks = stream.clone_dtoh(&self.clocks)?;
         let (starts, ends) = (clocks.iter().step_by(2), clocks.iter().skip(1).step_by(2));
         let start = starts.copied().filter(|clock| *clock != 0).min();

@@ -2,7 +2,7 @@
 
 use catalog::statistics::median;
 use cudarc::driver::{CudaSlice, PushKernelArg as _, sys};
-use harness::{Gpu, StepError, in_a_row, session};
+use harness::{Gpu, StepError, grid_1d, session};
 
 use crate::{CODE, Measurement, REPEATS, slope};
 
@@ -54,7 +54,7 @@ fn clock(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "cost_fma")?;
     let mut clocks: CudaSlice<i64> = gpu.stream.alloc_zeros(2 * 16)?;
     let mut sink: CudaSlice<f32> = gpu.stream.alloc_zeros(64)?;
-    let config = in_a_row(gpu.about.n_sms as u32, 512);
+    let config = grid_1d(gpu.about.n_sms as u32, 512);
     let schedulers = 4;
     let mut samples = Vec::new();
     for _ in 0..REPEATS {
@@ -79,7 +79,7 @@ fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     let time = |blocks: u32| {
         gpu.time_ms(1, || {
             // SAFETY: it has no parameters and does nothing.
-            unsafe { gpu.stream.launch_builder(&kernel).launch(in_a_row(blocks, threads)) }?;
+            unsafe { gpu.stream.launch_builder(&kernel).launch(grid_1d(blocks, threads)) }?;
             Ok(())
         })
     };
@@ -91,7 +91,7 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     const RESIDENT: u32 = 2;
     let kernel = session::load(gpu, CODE.ptx, "spin")?;
     let time = |rounds: u32| {
-        let config = in_a_row(gpu.about.n_sms as u32 * RESIDENT * rounds, 1024);
+        let config = grid_1d(gpu.about.n_sms as u32 * RESIDENT * rounds, 1024);
         gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&SPIN);
@@ -109,7 +109,7 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     // Not the default stream, which cannot be captured.
     let stream = gpu.context.new_stream()?;
-    let config = in_a_row(gpu.about.n_sms as u32, THREADS[0]);
+    let config = grid_1d(gpu.about.n_sms as u32, THREADS[0]);
     let graph = |n: u32| {
         stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         for _ in 0..n {

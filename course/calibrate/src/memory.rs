@@ -1,7 +1,7 @@
 //! Beyond L1: latency by rings of addresses, bandwidth by all SMs at once.
 
 use cudarc::driver::{CudaSlice, DevicePtr as _, PushKernelArg as _};
-use harness::{Gpu, StepError, in_a_row, session};
+use harness::{Gpu, StepError, grid_1d, session};
 
 use crate::clocks::links;
 use crate::device::NS_PER_MS;
@@ -91,7 +91,7 @@ fn chase(gpu: &Gpu, n: usize) -> Result<f64, StepError> {
         let mut launch = gpu.stream.launch_builder(&kernel);
         launch.arg(&rounds).arg(&schedulers).arg(&mut clocks).arg(&mut sink).arg(&first);
         // SAFETY: as the kernel takes them; the ring leads round in its own memory.
-        unsafe { launch.launch(in_a_row(1, 32)) }?;
+        unsafe { launch.launch(grid_1d(1, 32)) }?;
         let read = gpu.stream.clone_dtoh(&clocks)?;
         first = gpu.stream.clone_dtoh(&sink)?[0];
         Ok((read[1] - read[0]) as f64)
@@ -114,7 +114,7 @@ fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, StepError> {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&memory).arg(&mut out);
             // SAFETY: as the kernel takes them: a float for each thread of no more than `n_blocks` blocks.
-            unsafe { launch.launch(in_a_row(blocks, THREADS)) }?;
+            unsafe { launch.launch(grid_1d(blocks, THREADS)) }?;
             Ok(())
         })
     };
@@ -137,7 +137,7 @@ fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result
     let (n, share) = (n as i32, share as i32);
     let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * FLOAT4)?;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros((blocks * THREADS) as usize)?;
-    let config = in_a_row(blocks, THREADS);
+    let config = grid_1d(blocks, THREADS);
     let mut time = |rounds: i32| {
         gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
@@ -166,7 +166,7 @@ fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, Ste
     let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * SECTOR)?;
     let blocks = n_sms * BLOCKS_PER_SM;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros((blocks * THREADS) as usize)?;
-    let config = in_a_row(blocks, THREADS);
+    let config = grid_1d(blocks, THREADS);
     let mut time = |rounds: i32| {
         gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);

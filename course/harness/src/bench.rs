@@ -30,7 +30,8 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8,
         for kernel in step_run.kernels.clone() {
             let work = step_run.work(kernel);
             if let Some(shape) = work.shape(*size) {
-                shapes::fits(work, shape, step_run.gpu()?).map_err(StepError::Usage)?;
+                shapes::check_fits(work, shape, step_run.gpu()?)
+                    .map_err(|error| StepError::Usage(error.to_string()))?;
             }
         }
     }

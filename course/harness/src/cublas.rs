@@ -15,11 +15,38 @@ use cudarc::cublas::result::{self, CublasError};
 use cudarc::cublas::sys::{
     self, cublasComputeType_t as Compute, cublasMath_t, cublasOperation_t as Op, cudaDataType as Type,
 };
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
 use reference::{Bf16, E4m3};
 
 use crate::inputs::Real;
-use crate::kernel::int;
+use crate::kernel::to_i32;
+
+/// Reason for which cuBLAS cannot be used, as in "not run: …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoCublas {
+    #[error("cuBLAS needs an NVIDIA GPU")]
+    Emulated,
+    /// A variable of the environment.
+    #[error("{0} lets cuBLAS compute with less than it is given; unset it")]
+    ShortCut(&'static str),
+    /// The folders that were searched.
+    #[error(
+        "cuBLAS is not installed here: there is no libcublas.so on the library path, nor in {}; where you have it, put \
+         its folder on LD_LIBRARY_PATH",
+        .0.join(", ")
+    )]
+    NotInstalled(Vec<String>),
+    #[error("there is no memory for cuBLAS's workspace: {}", crate::words(*.0))]
+    NoMemory(DriverError),
+    #[error("cuBLAS does not start: {0:?}")]
+    NotStarted(sys::cublasStatus_t),
+}
+
+impl From<CublasError> for NoCublas {
+    fn from(CublasError(status): CublasError) -> Self {
+        Self::NotStarted(status)
+    }
+}
 
 /// A handle, made once per device: with it comes the workspace.
 #[derive(Debug)]
@@ -34,16 +61,12 @@ pub struct Cublas {
 
 impl Cublas {
     /// Finds the library and makes a handle for the device's stream.
-    ///
-    /// # Errors
-    /// With the reason, as in "not run: …".
-    pub fn open(stream: &Arc<CudaStream>) -> Result<Self, String> {
+    pub fn open(stream: &Arc<CudaStream>) -> Result<Self, NoCublas> {
         provide()?;
-        let words = |CublasError(status)| format!("cuBLAS does not start: {status:?}");
         let workspace = workspace(stream)?;
-        let handle = result::create_handle().map_err(words)?;
+        let handle = result::create_handle()?;
         let mut cublas = Self { handle, stream: stream.clone(), workspace, version: String::new() };
-        cublas.prepare().map_err(words)?;
+        cublas.prepare()?;
         Ok(cublas)
     }
 
@@ -89,13 +112,9 @@ impl Cublas {
 /// Bytes that cuBLAS takes for itself on this generation of GPUs.
 const WORKSPACE: usize = 32 << 20;
 
-/// Memory for [`set_workspace`].
-///
-/// # Errors
-/// With the reason, as in "not run: …".
-pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, String> {
-    let memory = stream.alloc_zeros(WORKSPACE);
-    memory.map_err(|error| format!("there is no memory for cuBLAS's workspace: {}", crate::words(error)))
+/// Allocates memory for [`set_workspace`].
+pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, NoCublas> {
+    stream.alloc_zeros(WORKSPACE).map_err(NoCublas::NoMemory)
 }
 
 /// Gives a handle its workspace. While a stream is captured, a handle without one of the caller's would allocate memory
@@ -122,16 +141,13 @@ impl Drop for Cublas {
 }
 
 /// Makes cuBLAS callable through cudarc, which panics where the library is missing.
-///
-/// # Errors
-/// With the reason, as in "not run: …".
-pub(crate) fn provide() -> Result<(), String> {
+pub(crate) fn provide() -> Result<(), NoCublas> {
     if emulator_client::find().is_some() {
-        return Err("cuBLAS needs an NVIDIA GPU".into());
+        return Err(NoCublas::Emulated);
     }
     match short_cut(|name| std::env::var(name).ok()) {
-        Some(name) => Err(format!("{name} lets cuBLAS compute with less than it is given; unset it")),
-        None => library::provide(),
+        Some(name) => Err(NoCublas::ShortCut(name)),
+        None => library::provide().map_err(|searched| NoCublas::NotInstalled(searched.to_vec())),
     }
 }
 
@@ -167,7 +183,7 @@ pub struct Flags {
 
 impl Flags {
     pub(crate) fn of(work: Work, shape: Shape) -> Self {
-        let (m, n, k) = (int(shape.m), int(shape.n), int(shape.k));
+        let (m, n, k) = (to_i32(shape.m), to_i32(shape.n), to_i32(shape.k));
         let [turn_a, turn_b] = work.transposed();
         let op = |turn| if turn { Op::CUBLAS_OP_T } else { Op::CUBLAS_OP_N };
         Self {

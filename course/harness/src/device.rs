@@ -9,13 +9,13 @@ use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
 
 use crate::StepError;
 use crate::counters::Report;
-use crate::cublas::Cublas;
+use crate::cublas::{Cublas, NoCublas};
 
 /// A device with a context, a stream and its properties.
 #[derive(Debug)]
 pub struct Gpu {
     /// NVIDIA's library for this device, loaded on first use.
-    cublas: OnceCell<Result<Cublas, String>>,
+    cublas: OnceCell<Result<Cublas, NoCublas>>,
     /// Modules that are loaded, by their text: compiling one takes a driver some time.
     modules: RefCell<Vec<(String, Arc<CudaModule>)>>,
     /// The primary context of device 0.
@@ -218,12 +218,8 @@ impl Gpu {
     }
 
     /// cuBLAS with a handle for the stream.
-    ///
-    /// # Errors
-    /// With the reason, as in "not run: …".
-    pub fn cublas(&self) -> Result<&Cublas, &str> {
-        let opened = self.cublas.get_or_init(|| Cublas::open(&self.stream));
-        opened.as_ref().map_err(String::as_str)
+    pub fn cublas(&self) -> Result<&Cublas, &NoCublas> {
+        self.cublas.get_or_init(|| Cublas::open(&self.stream)).as_ref()
     }
 }
 

@@ -1,7 +1,7 @@
 //! A kernel that is not one of the ladder's, launched once on the machine's own GPU.
 
 pub use cudarc::driver::LaunchConfig as Config;
-use cudarc::driver::{CudaContext, CudaFunction, PushKernelArg};
+use cudarc::driver::{CudaContext, CudaFunction, DriverError, PushKernelArg};
 
 use crate::device::{Choice, Gpu, nvidia_library};
 use crate::error::{StepError, words};
@@ -16,33 +16,44 @@ pub enum Argument {
 }
 
 impl Gpu {
-    /// The machine's GPU, and never the emulated one.
-    ///
-    /// # Errors
-    /// Why there is none, in a few words.
-    pub fn real() -> Result<Self, String> {
-        if Choice::new(false).map_err(|error| error.to_string())? == Choice::Emulated {
-            return Err("TILE_DEVICE=emulated asks for the emulated one".into());
+    /// Opens the machine's GPU, and never the emulated one.
+    pub fn real() -> Result<Self, NoGpu> {
+        if Choice::new(false)? == Choice::Emulated {
+            return Err(NoGpu::AsksForEmulated);
         }
         if !nvidia_library() {
-            return Err("this machine has no CUDA driver (libcuda.so.1)".into());
+            return Err(NoGpu::NoDriver);
         }
-        is_real(emulator_client::find())?;
+        check_is_real(emulator_client::find())?;
         match CudaContext::device_count() {
-            Ok(0) => return Err("the CUDA driver of this machine has no device".into()),
+            Ok(0) => return Err(NoGpu::NoDevice),
             Ok(_) => {}
-            Err(error) => return Err(format!("the CUDA driver does not start: {}", words(error))),
+            Err(error) => return Err(NoGpu::DriverDoesNotStart(error)),
         }
-        Self::open().map_err(|error| error.to_string())
+        Ok(Self::open()?)
     }
 }
 
+/// Reason for which there is no real GPU.
+#[derive(Debug, thiserror::Error)]
+pub enum NoGpu {
+    #[error("TILE_DEVICE=emulated asks for the emulated one")]
+    AsksForEmulated,
+    #[error("this machine has no CUDA driver (libcuda.so.1)")]
+    NoDriver,
+    #[error("the CUDA driver of this machine is the emulated GPU")]
+    Emulated,
+    #[error("the CUDA driver of this machine has no device")]
+    NoDevice,
+    #[error("the CUDA driver does not start: {}", words(*.0))]
+    DriverDoesNotStart(DriverError),
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
 /// Fails unless the driver is NVIDIA's: the emulated one has functions of its own.
-fn is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), String> {
-    match emulator {
-        Some(_) => Err("the CUDA driver of this machine is the emulated GPU".into()),
-        None => Ok(()),
-    }
+fn check_is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), NoGpu> {
+    emulator.map_or(Ok(()), |_| Err(NoGpu::Emulated))
 }
 
 /// Copies the buffers to the device, launches once, waits, and copies the last buffer back. The arguments have as many
@@ -95,7 +106,7 @@ mod tests {
         let matrices = [0, 1, 2].map(Argument::Buffer);
         let got = run(&gpu, &kernel, config, &buffers, &[sizes, matrices].concat());
         assert_eq!(got.expect("a result"), [11.0]);
-        let why = is_real(gpu.emulator).expect_err("it is emulated");
-        assert_eq!(why, "the CUDA driver of this machine is the emulated GPU");
+        let why = check_is_real(gpu.emulator).expect_err("it is emulated");
+        assert_eq!(why.to_string(), "the CUDA driver of this machine is the emulated GPU");
     }
 }

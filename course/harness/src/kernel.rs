@@ -41,7 +41,7 @@ pub struct Gemm<'a, T, R = T> {
     pub stream: &'a CudaStream,
     pub kernel: &'a CudaFunction,
     /// The kernel that is launched before it, where it declares one.
-    pub first: Option<&'a Prepared>,
+    pub preparation: Option<&'a Prepared>,
     pub config: LaunchConfig,
     pub shape: Shape,
     /// M × K, row-major; K × M where the kernel takes it transposed.
@@ -65,7 +65,8 @@ impl<T, R> Gemm<'_, T, R> {
 pub struct Preparation {
     /// Entry point, in the same PTX.
     pub entry: &'static str,
-    pub bytes: fn(Shape) -> usize,
+    /// Bytes of the memory that it writes.
+    pub bytes: fn(shape: Shape) -> usize,
 }
 
 /// A loaded kernel of a `Preparation`, and the memory that it writes, allocated before any launch.
@@ -103,25 +104,27 @@ pub struct Product<'a> {
 }
 
 /// Grid, block and dynamic shared memory for a shape.
-pub(crate) type Geometry = fn(Shape) -> LaunchConfig;
+pub(crate) type Geometry = fn(shape: Shape) -> LaunchConfig;
 pub(crate) type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
 pub(crate) type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 /// A step's handle of cuBLAS for a stream.
 pub(crate) type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
 pub(crate) type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
-/// Starts a step's own library for a stream, or says why it does not start.
-pub(crate) type OpenOwn = fn(&Arc<CudaStream>) -> Result<MultiplyOwn, String>;
+/// Error of a step's own library.
+pub(crate) type LibraryError = Box<dyn std::error::Error + Send + Sync>;
+/// Starts a step's own library for a stream.
+pub(crate) type OpenLibrary = fn(stream: &Arc<CudaStream>) -> Result<MultiplyLibrary, LibraryError>;
 /// A call of a step's own library.
-pub(crate) type MultiplyOwn = Box<dyn Fn(Product<'_>) -> Result<(), String>>;
-/// Blocks of a kernel whose blocks share out tiles: by the number of tiles, and of multiprocessors.
-pub(crate) type Blocks = fn(u32, u32) -> u32;
-/// Names what a shape lacks for a kernel.
-pub(crate) type Needs = fn(Shape) -> Option<&'static str>;
-/// A product by the CPU: shape, A, B, C.
-pub(crate) type Multiply = fn(Shape, &[f32], &[f32], &mut [f32]);
+pub(crate) type MultiplyLibrary = Box<dyn Fn(Product<'_>) -> Result<(), LibraryError>>;
+/// Returns the number of blocks of a kernel whose blocks share out tiles.
+pub(crate) type Blocks = fn(tiles: u32, n_sms: u32) -> u32;
+/// Returns what a shape lacks for a kernel.
+pub(crate) type Requirement = fn(shape: Shape) -> Option<&'static str>;
+/// A product by the CPU.
+pub(crate) type Multiply = fn(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]);
 
-/// Largest allowed distance of an element from the answer, by shape, largest |a| and largest |b|.
-pub(crate) type ElementBound = fn(Shape, f64, f64) -> f64;
+/// Returns the largest allowed distance of an element from the answer.
+pub(crate) type ElementBound = fn(shape: Shape, largest_a: f64, largest_b: f64) -> f64;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Cpu {
@@ -140,17 +143,17 @@ pub struct Kernel {
     /// Entry point of a kernel; for other programs, the name in the catalogue.
     pub name: &'static str,
     pub program: Program,
-    /// True when a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.
+    /// Whether a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.
     pub uses_cubin: bool,
     /// Number of blocks, where blocks share out tiles: the grid is a row of them, and the geometry gives the tiles.
     pub blocks: Option<Blocks>,
-    /// Requirements on a shape.
-    pub needs: Option<Needs>,
+    /// Requirement on a shape.
+    pub requirement: Option<Requirement>,
     /// The kernel that is launched before it.
     pub preparation: Option<Preparation>,
 }
 
-/// The program behind a [`Kernel`].
+/// What a [`Kernel`] runs.
 #[derive(Debug, Clone, Copy)]
 pub enum Program {
     Device {
@@ -166,9 +169,9 @@ pub enum Program {
         multiply: MultiplyCublas,
     },
     /// An FP32 product by a library of the step, which chooses among kernels.
-    Own {
+    Library {
         /// Starts the library, once.
-        open: OpenOwn,
+        open: OpenLibrary,
     },
 }
 
@@ -221,30 +224,30 @@ macro_rules! declarations {
 
 impl Kernel {
     const fn new(name: &'static str, program: Program) -> Self {
-        Self { name, program, uses_cubin: false, blocks: None, needs: None, preparation: None }
+        Self { name, program, uses_cubin: false, blocks: None, requirement: None, preparation: None }
     }
 
-    /// A kernel whose blocks share out tiles: the grid is a row of `blocks`, and the geometry gives the tiles.
+    /// Declares persistent blocks, which share out tiles: the grid is a row of `blocks`, and the geometry gives the tiles.
     #[must_use]
-    pub const fn with_blocks(self, blocks: Blocks) -> Self {
+    pub const fn persistent_blocks(self, blocks: Blocks) -> Self {
         Self { blocks: Some(blocks), ..self }
     }
 
-    /// A kernel that some shapes do not suit; `needs` names what a shape lacks.
+    /// Declares that the kernel does not take some shapes.
     #[must_use]
-    pub const fn needing(self, needs: Needs) -> Self {
-        Self { needs: Some(needs), ..self }
+    pub const fn requires(self, requirement: Requirement) -> Self {
+        Self { requirement: Some(requirement), ..self }
     }
 
-    /// A kernel whose launch starts the kernel `entry` first, which writes `bytes` of a shape.
+    /// Declares a kernel `entry` of the same PTX, which is launched before this one and writes `bytes` of memory.
     #[must_use]
-    pub const fn prepared_by(self, entry: &'static str, bytes: fn(Shape) -> usize) -> Self {
+    pub const fn prepared_by(self, entry: &'static str, bytes: fn(shape: Shape) -> usize) -> Self {
         Self { preparation: Some(Preparation { entry, bytes }), ..self }
     }
 
-    /// A kernel that runs from its cubin, because its source chooses options of ptxas, which PTX cannot carry.
+    /// Declares that the kernel runs from its cubin, because its source chooses options of ptxas, which PTX cannot carry.
     #[must_use]
-    pub const fn ahead_of_time(self) -> Self {
+    pub const fn precompiled(self) -> Self {
         Self { uses_cubin: true, ..self }
     }
 
@@ -276,15 +279,16 @@ impl Kernel {
         Self::new(name, Program::Cublas { open, multiply })
     }
 
-    pub const fn own(name: &'static str, open: OpenOwn) -> Self {
-        Self::new(name, Program::Own { open })
+    /// A product by a library of the step.
+    pub const fn library(name: &'static str, open: OpenLibrary) -> Self {
+        Self::new(name, Program::Library { open })
     }
 
     /// Source and PTX of the kernel; `None` for the CPU and for libraries.
     pub fn code(&self) -> Option<Code> {
         match self.program {
             Program::Device { code, .. } => Some(code),
-            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
+            Program::Cpu(_) | Program::Cublas { .. } | Program::Library { .. } => None,
         }
     }
 
@@ -306,7 +310,7 @@ impl Kernel {
     pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
         match self.program {
             Program::Device { grid, .. } => Some(grid.config(shape)),
-            Program::Cpu(_) | Program::Cublas { .. } | Program::Own { .. } => None,
+            Program::Cpu(_) | Program::Cublas { .. } | Program::Library { .. } => None,
         }
     }
 
@@ -325,7 +329,7 @@ impl Kernel {
             (Program::Device { launch, .. }, work) => launch.does(work),
             (Program::Cpu(_), Work::Cpu)
             | (Program::Cublas { .. }, Work::Cublas)
-            | (Program::Own { .. }, Work::Sgemm) => true,
+            | (Program::Library { .. }, Work::Sgemm) => true,
             _ => false,
         }
     }
@@ -337,7 +341,7 @@ impl Grid {
             Grid::Function(geometry) => geometry(shape),
             Grid::Tiles(tile) => LaunchConfig {
                 grid_dim: (blocks(shape.n, tile.cols), blocks(shape.m, tile.rows), 1),
-                ..in_a_row(1, tile.threads)
+                ..grid_1d(1, tile.threads)
             },
         }
     }
@@ -345,7 +349,7 @@ impl Grid {
 
 /// Launches a kernel that takes M, N, K, A, B and C, as those of most steps do.
 pub fn launch_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
-    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+    let (m, n, k) = (to_i32(gemm.shape.m), to_i32(gemm.shape.n), to_i32(gemm.shape.k));
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k);
     launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
@@ -357,7 +361,7 @@ pub fn launch_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result
 /// Launches a kernel of C = alpha · A · B with alpha = 1, which the compiler does not know.
 pub fn launch_scaled_gemm<T: DeviceRepr, R: DeviceRepr>(gemm: Gemm<'_, T, R>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
-    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
+    let (m, n, k, alpha) = (to_i32(gemm.shape.m), to_i32(gemm.shape.n), to_i32(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
     launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);
@@ -393,16 +397,16 @@ pub fn blocks(n: usize, tile: u32) -> u32 {
     u32::try_from(n.div_ceil(tile as usize)).unwrap_or(u32::MAX)
 }
 
-/// A launch of so many blocks of so many threads, both in a row.
-pub fn in_a_row(blocks: u32, threads: u32) -> LaunchConfig {
+/// Returns a launch of one-dimensional blocks in a one-dimensional grid.
+pub fn grid_1d(blocks: u32, threads: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// A size as kernels take it.
+/// Converts a size to what kernels take.
 ///
 /// # Panics
 /// When it does not fit; sizes are checked before a launch.
-pub fn int(n: usize) -> i32 {
+pub fn to_i32(n: usize) -> i32 {
     i32::try_from(n).expect("sizes that do not fit an int are refused before a launch")
 }
 

@@ -10,7 +10,7 @@ use crate::bench::plan;
 use crate::error::{PASSED, StepError};
 use crate::inputs::{Data, Real, elements};
 use crate::kernel::{Kernel, Program, match_launch};
-use crate::measure::{cannot_run, gemm, own, too_large, transpose};
+use crate::measure::{cannot_run, gemm, own_library, too_large, transpose};
 use crate::session::{Launch, Session};
 use crate::step_run::StepRun;
 use crate::{args, machine, out, shapes};
@@ -60,11 +60,11 @@ fn launch(
     let ptx = step_run.ptx.clone();
     let seed = step_run.common.seed;
     let gpu = step_run.gpu()?;
-    shapes::fits(work, shape, gpu).map_err(StepError::Usage)?;
-    if let Program::Own { open } = kernel.program {
+    shapes::check_fits(work, shape, gpu).map_err(|error| StepError::Usage(error.to_string()))?;
+    if let Program::Library { open } = kernel.program {
         match open(&gpu.stream) {
-            Ok(multiply) => once(gpu, own(&multiply, shape), shape, seed)?,
-            Err(why) => launched.not_run = Some(why),
+            Ok(multiply) => once(gpu, own_library(&multiply, shape), shape, seed)?,
+            Err(why) => launched.not_run = Some(why.to_string()),
         }
         launched.counters = counted(gpu)?;
         return Ok(launched);

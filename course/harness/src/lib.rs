@@ -16,7 +16,7 @@
 //! }
 //!
 //! fn launch(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
-//!     let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+//!     let (m, n, k) = (to_i32(gemm.shape.m), to_i32(gemm.shape.n), to_i32(gemm.shape.k));
 //!     let mut launch = gemm.stream.launch_builder(gemm.kernel);
 //!     launch.arg(&m).arg(&n).arg(&k).arg(gemm.a).arg(gemm.b).arg(gemm.c);
 //!     // SAFETY: the arguments are what the kernel takes, and the buffers have the sizes that it is given.
@@ -99,8 +99,8 @@ pub use catalog::Shape;
 pub use device::Gpu;
 pub use error::{StepError, words};
 pub use kernel::{
-    Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, in_a_row, int, launch_gemm,
-    launch_scaled_gemm,
+    Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, grid_1d, launch_gemm,
+    launch_scaled_gemm, to_i32,
 };
 pub use reference::{self, Bf16, E4m3, inputs, verify};
 pub(crate) use step_run::StepRun;

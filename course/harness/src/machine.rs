@@ -26,7 +26,7 @@ pub(crate) enum Which {
 #[derive(Debug, Clone)]
 pub(crate) struct Loaded {
     pub(crate) kernel: CudaFunction,
-    pub(crate) first: Option<Arc<Prepared>>,
+    pub(crate) preparation: Option<Arc<Prepared>>,
 }
 
 /// A kernel in all kinds of code.
@@ -56,7 +56,10 @@ impl Functions {
             Which::MachineCode => machine.and_then(|machine| machine.function.as_ref().ok()),
             Which::Before => machine.and_then(|machine| machine.before.as_ref()),
         };
-        Loaded { kernel: found.unwrap_or(&self.ptx.kernel).clone(), first: self.ptx.first.clone() }
+        Loaded {
+            kernel: found.unwrap_or(&self.ptx.kernel).clone(),
+            preparation: self.ptx.preparation.clone(),
+        }
     }
 }
 
@@ -93,7 +96,7 @@ pub(crate) fn load(
     other: Option<&str>,
     shape: Shape,
 ) -> Result<Loaded, StepError> {
-    let first = match kernel.preparation {
+    let preparation = match kernel.preparation {
         Some(preparation) => Some(Arc::new(Prepared {
             kernel: session::load(gpu, other.unwrap_or(code.ptx), preparation.entry)?,
             // SAFETY: the kernel writes it before another one reads it; the emulated device checks that.
@@ -102,7 +105,7 @@ pub(crate) fn load(
         None => None,
     };
     let kernel = function(gpu, kernel, code, other)?;
-    Ok(Loaded { kernel, first })
+    Ok(Loaded { kernel, preparation })
 }
 
 fn function(gpu: &Gpu, kernel: &Kernel, code: Code, other: Option<&str>) -> Result<CudaFunction, StepError> {

@@ -47,6 +47,14 @@ impl Element {
     }
 }
 
+/// Order of the 16-byte pieces of a box's rows in shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Swizzle {
+    None,
+    /// The pieces of a row change places with the row, so that a warp reads a column of them from different banks.
+    ByRow,
+}
+
 /// A row-major matrix in device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix {
@@ -69,12 +77,11 @@ impl Matrix {
             && (self.pitch * self.element.bytes()).is_multiple_of(ALIGNED)
     }
 
-    /// The map of boxes with these rows and columns. `swizzled`: the 16-byte pieces of a row of a box change places with
-    /// the row, so that a warp reads a column of them from different banks.
+    /// Makes the map of boxes with these rows and columns.
     ///
     /// # Errors
     /// When the driver refuses.
-    pub fn map(self, rows: u32, cols: u32, swizzled: bool) -> Result<TensorMap, DriverError> {
+    pub fn map(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TensorMap, DriverError> {
         let mut map = CUtensorMap { opaque: [0; 16] };
         // From the inside outwards: columns, then rows.
         let (size, boxes) = ([self.cols as u64, self.rows as u64], [cols, rows]);
@@ -96,10 +103,10 @@ impl Matrix {
                 boxes.as_ptr(),
                 [1, 1].as_ptr(),
                 CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
-                match (swizzled, cols as usize * self.element.bytes()) {
-                    (false, _) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
-                    (true, 64) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
-                    (true, _) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+                match (swizzle, cols as usize * self.element.bytes()) {
+                    (Swizzle::None, _) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+                    (Swizzle::ByRow, 64) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+                    (Swizzle::ByRow, _) => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
                 },
                 CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                 CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,

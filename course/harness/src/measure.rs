@@ -6,12 +6,12 @@ use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, LaunchConfig};
 
 use crate::case::Case;
-use crate::cublas;
+use crate::cublas::{self, NoCublas};
 use crate::device::Gpu;
 use crate::error::StepError;
 use crate::inputs::Real;
 use crate::kernel::{
-    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyOwn, Product, Program,
+    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyLibrary, Product, Program,
     Transpose, match_launch,
 };
 use crate::machine::{Functions, Loaded, LoadedMachineCode};
@@ -27,8 +27,8 @@ pub(crate) fn measure(
     case: &Case,
 ) -> Result<KernelOutcome, StepError> {
     let gpu = setup.gpu;
-    if let Err(why) = shapes::fits(work, case.shape, gpu) {
-        return Ok(KernelOutcome::not_run(why));
+    if let Err(why) = shapes::check_fits(work, case.shape, gpu) {
+        return Ok(KernelOutcome::not_run(why.to_string()));
     }
     if let Some(why) = cannot_run(gpu, kernel, case.shape, setup.ptx) {
         return Ok(KernelOutcome::not_run(why));
@@ -65,11 +65,11 @@ pub(crate) fn measure(
         }
         Program::Cublas { open, multiply } => {
             if let Err(why) = cublas::provide() {
-                return Ok(KernelOutcome::not_run(why));
+                return Ok(KernelOutcome::not_run(why.to_string()));
             }
             let mut workspace = match cublas::workspace(&gpu.stream) {
                 Ok(workspace) => workspace,
-                Err(why) => return Ok(KernelOutcome::not_run(why)),
+                Err(why) => return Ok(KernelOutcome::not_run(why.to_string())),
             };
             let opened = open(gpu.stream.clone()).and_then(|blas| {
                 // SAFETY: the handle was just made for this stream, and goes before the memory.
@@ -80,14 +80,14 @@ pub(crate) fn measure(
                 Ok(blas) => {
                     subject(None).product(case.problems(), &|_, shape, _| library(&blas, multiply, shape))
                 }
-                Err(CublasError(status)) => {
-                    Ok(KernelOutcome::not_run(format!("cuBLAS does not start: {status:?}")))
-                }
+                Err(error) => Ok(KernelOutcome::not_run(NoCublas::from(error).to_string())),
             }
         }
-        Program::Own { open } => match open(&gpu.stream) {
-            Ok(multiply) => subject(None).product(case.problems(), &|_, shape, _| own(&multiply, shape)),
-            Err(why) => Ok(KernelOutcome::not_run(why)),
+        Program::Library { open } => match open(&gpu.stream) {
+            Ok(multiply) => {
+                subject(None).product(case.problems(), &|_, shape, _| own_library(&multiply, shape))
+            }
+            Err(why) => Ok(KernelOutcome::not_run(why.to_string())),
         },
         Program::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, setup.purpose)),
     }
@@ -95,7 +95,7 @@ pub(crate) fn measure(
 
 /// Names what the shape or the device lacks for the kernel, or for other PTX in its place.
 pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option<&str>) -> Option<String> {
-    if let Some(lacks) = kernel.needs.and_then(|needs| needs(shape)) {
+    if let Some(lacks) = kernel.requirement.and_then(|requirement| requirement(shape)) {
         return Some(lacks.into());
     }
     let ptx = other.or(kernel.code().map(|code| code.ptx))?;
@@ -147,7 +147,7 @@ pub(crate) fn gemm<'g, T: Real, R: Real>(
         let gemm = Gemm {
             stream: &gpu.stream,
             kernel: &loaded.kernel,
-            first: loaded.first.as_deref(),
+            preparation: loaded.preparation.as_deref(),
             config,
             shape,
             a: operands.a,
@@ -184,8 +184,10 @@ fn product(shape: Shape, operands: Operands<'_, f32>) -> Product<'_> {
 }
 
 /// A call of a step's own library.
-pub(crate) fn own(multiply: &MultiplyOwn, shape: Shape) -> Launch<'_, f32> {
-    Box::new(move |operands| multiply(product(shape, operands)).map_err(StepError::CouldNot))
+pub(crate) fn own_library(multiply: &MultiplyLibrary, shape: Shape) -> Launch<'_, f32> {
+    Box::new(move |operands| {
+        multiply(product(shape, operands)).map_err(|error| StepError::CouldNot(error.to_string()))
+    })
 }
 
 /// A step's call of cuBLAS.

@@ -4,8 +4,8 @@ use catalog::Shape;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, PushKernelArg as _};
 use reference::Bf16;
 
-use crate::kernel::{blocks, in_a_row, int};
-use crate::map::{ALIGNED, Element, Matrix, TensorMap};
+use crate::kernel::{blocks, grid_1d, to_i32};
+use crate::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 
 // ANCHOR: parts
 /// Parts of an element, columns that a thread splits, and threads of a block.
@@ -59,8 +59,8 @@ impl Parts {
         whole: &CudaSlice<f32>,
         address: u64,
     ) -> Result<(), DriverError> {
-        let config = in_a_row(blocks(self.rows * self.pitch() / WIDTH, SPLITTERS), SPLITTERS);
-        let (rows, cols) = (int(self.rows), int(self.cols));
+        let config = grid_1d(blocks(self.rows * self.pitch() / WIDTH, SPLITTERS), SPLITTERS);
+        let (rows, cols) = (to_i32(self.rows), to_i32(self.cols));
         let mut launch = stream.launch_builder(kernel);
         launch.arg(&rows).arg(&cols).arg(whole).arg(&address);
         // SAFETY: the arguments are what the kernel takes; the caller says that they are large enough.
@@ -78,7 +78,7 @@ impl Parts {
                 pitch: self.pitch(),
                 element: Element::Bf16,
             };
-            matrix.map(rows, cols, true)
+            matrix.map(rows, cols, Swizzle::ByRow)
         };
         Ok(Maps([map(0)?, map(1)?, map(2)?]))
     }

@@ -9,7 +9,7 @@ use records::Roofline;
 
 use crate::device::Gpu;
 use crate::error::StepError;
-use crate::kernel::{Code, in_a_row};
+use crate::kernel::{Code, grid_1d};
 use crate::session;
 
 const PROBE: Code = Code {
@@ -47,7 +47,7 @@ fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
     let n_sms = u32::try_from(gpu.about.n_sms).unwrap_or(1);
     let mut best = 0.0_f64;
     for blocks_per_sm in BLOCKS_PER_SM {
-        let config = in_a_row(n_sms * blocks_per_sm, THREADS);
+        let config = grid_1d(n_sms * blocks_per_sm, THREADS);
         // The kernel writes where a sum is negative, which none is.
         let mut out = gpu.stream.alloc_zeros::<f32>((config.grid_dim.0 * THREADS) as usize)?;
         let mut time = |rounds| gpu.time_ms(1, || fma(gpu, &kernel, config, rounds, &mut out));
@@ -109,6 +109,6 @@ fn copy(
     let mut launch = gpu.stream.launch_builder(kernel);
     launch.arg(&n_float4).arg(from).arg(to);
     // SAFETY: the arguments are what the kernel takes; both have so many float4, and an allocation is aligned for them.
-    unsafe { launch.launch(in_a_row(u32::try_from(blocks).unwrap_or(u32::MAX), THREADS)) }?;
+    unsafe { launch.launch(grid_1d(u32::try_from(blocks).unwrap_or(u32::MAX), THREADS)) }?;
     Ok(())
 }

@@ -98,8 +98,17 @@ pub fn summed(work: Work) -> &'static [Shape] {
     }
 }
 
-/// Returns whether a problem fits: operands on the device, and what verifying it takes in memory.
-pub fn fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), String> {
+/// Memory that a problem lacks.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DoesNotFit {
+    #[error("{what} of {shape} needs {} on the device, which has {}", bytes(*.needed), bytes(*.available))]
+    Device { what: &'static str, shape: Shape, needed: f64, available: f64 },
+    #[error("verifying {what} of {shape} needs {} of memory, and {} are free", bytes(*.needed), bytes(*.available))]
+    Host { what: &'static str, shape: Shape, needed: f64, available: f64 },
+}
+
+/// Checks that a problem fits: operands on the device, and what verifying it takes in memory.
+pub fn check_fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), DoesNotFit> {
     let Shape { m, n, k } = shape;
     let what = match work {
         Work::Transpose => "a transpose",
@@ -113,24 +122,16 @@ pub fn fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), String> {
     let elements: f64 = operands.iter().sum();
     let needed = work.bytes(shape);
     let width = needed / elements;
-    let there = gpu.about.memory as f64;
-    if needed > there {
-        return Err(format!(
-            "{what} of {shape} needs {} on the device, which has {}",
-            bytes(needed),
-            bytes(there)
-        ));
+    let available = gpu.about.memory as f64;
+    if needed > available {
+        return Err(DoesNotFit::Device { what, shape, needed, available });
     }
     // The inputs and the answer in FP64, what came out, and room for a second problem of the same kind.
     let host = 2.0 * elements * (width + 8.0) + if gpu.emulator.is_some() { needed } else { 0.0 };
-    if let Some(there) = available_memory().filter(|there| host > *there) {
-        return Err(format!(
-            "verifying {what} of {shape} needs {} of memory, and {} are free",
-            bytes(host),
-            bytes(there)
-        ));
+    match available_memory().filter(|available| host > *available) {
+        Some(available) => Err(DoesNotFit::Host { what, shape, needed: host, available }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Free memory of this machine, in bytes.

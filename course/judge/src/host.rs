@@ -25,7 +25,8 @@ pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Ver
     Ok(match outcome {
         Ok(verdict) => verdict,
         Err(why) => {
-            let mut verdict = Verdict::refused(request.task.name.clone(), &[], Refused::from_log(&why));
+            let refused = Refused::from_log(&why.to_string());
+            let mut verdict = Verdict::refused(request.task.name.clone(), &[], refused);
             READ.clone_into(&mut verdict.parts[0].what);
             verdict
         }
@@ -76,7 +77,7 @@ const IDLE_AT: usize = 3;
 fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
     let mut sizes = [0; 3];
     for (size, number) in sizes.iter_mut().zip(numbers) {
-        let value = number.value(shape)?;
+        let value = number.value(shape).map_err(|why| why.to_string())?;
         *size = u32::try_from(value).map_err(|_| format!("{value} is not a size, for {shape}"))?;
     }
     Ok(sizes)

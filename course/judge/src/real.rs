@@ -4,7 +4,7 @@
 
 use catalog::Shape;
 use harness::Gpu;
-use harness::foreign::{Argument, run};
+use harness::foreign::{Argument, NoGpu, run};
 use harness::inputs::Sums;
 use harness::session::load;
 use tasks::verdict::{Part, Status, Verdict};
@@ -16,7 +16,7 @@ use crate::{Request, shapes};
 const WHAT: &str = "right on a real GPU, where everything else ran on the emulated one";
 
 /// Adds the part `gpu` to a verdict. Without a GPU the verdict is not a pass.
-pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, String>) {
+pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>) {
     let mut part = Part::passed("gpu", WHAT);
     if verdict.status != Status::Passed {
         part.status = Status::NotRun;

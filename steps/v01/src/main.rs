@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
-use harness::{Code, Gemm, Kernel, Shape, blocks, code, int};
+use harness::{Code, Gemm, Kernel, Shape, blocks, code, to_i32};
 
 const ROW_PER_LANE: Code = code!("v01_row_per_lane");
 const COL_PER_LANE: Code = code!("v01_col_per_lane");
@@ -36,7 +36,7 @@ fn geometry(shape: Shape) -> LaunchConfig {
 }
 
 fn launch<T: DeviceRepr>(gemm: Gemm<'_, T>) -> Result<(), DriverError> {
-    let (m, n, k) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k));
+    let (m, n, k) = (to_i32(gemm.shape.m), to_i32(gemm.shape.n), to_i32(gemm.shape.k));
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k);
     launch.arg(gemm.a).arg(gemm.b).arg(gemm.c);

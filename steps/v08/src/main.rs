@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-use harness::{Code, Kernel, Shape, Transpose, blocks, code, int};
+use harness::{Code, Kernel, Shape, Transpose, blocks, code, to_i32};
 
 const THREADS: Code = code!("v08_transpose_threads");
 const COALESCED: Code = code!("v08_transpose_coalesced");
@@ -63,7 +63,7 @@ fn tiles<const EDGE: u32, const THREADS: u32>(shape: Shape) -> LaunchConfig {
 }
 
 fn transpose(transpose: Transpose<'_>) -> Result<(), DriverError> {
-    let (rows, cols) = (int(transpose.shape.m), int(transpose.shape.n));
+    let (rows, cols) = (to_i32(transpose.shape.m), to_i32(transpose.shape.n));
     let mut launch = transpose.stream.launch_builder(transpose.kernel);
     launch.arg(&rows).arg(&cols);
     launch.arg(transpose.input).arg(transpose.output);

@@ -38,7 +38,7 @@ use cudarc::cublas::result::CublasError;
 use cudarc::cublas::sys::{cublasMath_t, cublasOperation_t as Op, cublasSetMathMode};
 use cudarc::cublas::{CudaBlas, Gemm as _, GemmConfig};
 use cudarc::driver::CudaStream;
-use harness::{Kernel, Product, Shape, int};
+use harness::{Kernel, Product, Shape, to_i32};
 
 fn main() -> ExitCode {
     harness::main("v09", &KERNELS)
@@ -96,12 +96,12 @@ fn row_major(stored_a: Stored, stored_b: Stored, Shape { m, n, k }: Shape) -> Ge
     GemmConfig {
         transa: stored_b.op(), // of its first operand, which is our B
         transb: stored_a.op(),
-        m: int(n), // rows of Cᵀ
-        n: int(m), // columns of Cᵀ
-        k: int(k),
-        lda: int(row_of_b),
-        ldb: int(row_of_a),
-        ldc: int(row_of_c),
+        m: to_i32(n), // rows of Cᵀ
+        n: to_i32(m), // columns of Cᵀ
+        k: to_i32(k),
+        lda: to_i32(row_of_b),
+        ldb: to_i32(row_of_a),
+        ldc: to_i32(row_of_c),
         alpha: 1.0,
         beta: 0.0, // C is not read
     }

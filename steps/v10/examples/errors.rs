@@ -12,9 +12,9 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::Ptx;
 use harness::inputs::{Data, Real, elements, transposed};
-use harness::map::{Element, Matrix};
+use harness::map::{Element, Matrix, Swizzle};
 use harness::parts::parts;
-use harness::{Bf16, Code, E4m3, Shape, code, int};
+use harness::{Bf16, Code, E4m3, Shape, code, to_i32};
 
 const EDGE: usize = 16;
 const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
@@ -202,7 +202,7 @@ impl Launch<'_> {
         };
         let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(&b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
-        let (edge, k, alpha) = (int(EDGE), int(self.k), 1.0_f32);
+        let (edge, k, alpha) = (to_i32(EDGE), to_i32(self.k), 1.0_f32);
         let mut launch = self.stream.launch_builder(&function);
         launch.arg(&edge).arg(&edge).arg(&k);
         let maps;
@@ -218,7 +218,7 @@ impl Launch<'_> {
                 ]
                 .map(|(address, cols, element, (box_rows, box_cols))| {
                     let matrix = Matrix { address, rows: EDGE, cols, pitch: cols, element };
-                    matrix.map(box_rows, box_cols, true)
+                    matrix.map(box_rows, box_cols, Swizzle::ByRow)
                 });
                 for map in &maps {
                     launch.arg(map.as_ref().map_err(|error| error.to_string())?);
@@ -251,7 +251,7 @@ impl Launch<'_> {
             of_b.split(self.stream, &split, &b, b_at)?;
         }
         let (a_maps, b_maps) = (of_a.maps(a_at, 128, 64)?, of_b.maps(b_at, 32, 64)?);
-        let (edge, k, alpha) = (int(EDGE), int(self.k), 1.0_f32);
+        let (edge, k, alpha) = (to_i32(EDGE), to_i32(self.k), 1.0_f32);
         let mut launch = self.stream.launch_builder(&function);
         launch.arg(&edge).arg(&edge).arg(&k).arg(&alpha);
         launch.arg(&a_maps).arg(&b_maps).arg(&mut c);

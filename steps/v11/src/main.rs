@@ -1,21 +1,21 @@
 //! v11: the summit in FP32.
 
-mod drawn;
+mod benchmark_shapes;
 mod search;
 mod tune;
 
 use std::process::ExitCode;
 
 use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
-use harness::map::{ALIGNED, Element, Matrix};
-use harness::{Code, Gemm, Kernel, Shape, blocks, code, int, launch_gemm, launch_scaled_gemm};
+use harness::map::{ALIGNED, Element, Matrix, Swizzle};
+use harness::{Gemm, Kernel, Shape, blocks, launch_gemm, launch_scaled_gemm, to_i32};
 use v11::gemm::{Product, Sgemm};
 use v11::plans::STREAM_K;
 
 // ANCHOR: tiles
-/// How a kernel shares out its work.
+/// The launch of a kernel, which follows from its tile.
 #[derive(Clone, Copy)]
-struct Plan {
+struct Geometry {
     /// Tile of C that a block owns.
     bm: u32,
     bn: u32,
@@ -25,65 +25,96 @@ struct Plan {
     shared: u32,
 }
 
-/// The plan of a kernel that declares its shared memory.
-const fn plan(bm: u32, bn: u32, tm: u32, tn: u32) -> Plan {
-    Plan { bm, bn, threads: bm / tm * (bn / tn), shared: 0 }
-}
+impl Geometry {
+    /// A kernel that declares its shared memory, and whose threads own `tm` × `tn` elements each.
+    const fn tile([bm, bn]: [u32; 2], [tm, tn]: [u32; 2]) -> Self {
+        Self { bm, bn, threads: bm / tm * (bn / tn), shared: 0 }
+    }
 
-/// The plan of `stages` pairs of tiles of depth `bk`, and the accumulators that `slices` groups of warps exchange.
-const fn ring(bm: u32, bn: u32, bk: u32, [tm, tn]: [u32; 2], slices: u32, stages: u32) -> Plan {
-    const FLOAT: u32 = 4;
-    Plan {
-        threads: slices * (bm / tm) * (bn / tn),
-        shared: (stages * (bm + bn) * bk + (slices - 1) * bm * bn) * FLOAT,
-        bm,
-        bn,
+    /// A ring of `stages` pairs of tiles of depth `bk`, and the accumulators that `slices` groups of warps exchange.
+    const fn ring([bm, bn, bk]: [u32; 3], [tm, tn]: [u32; 2], slices: u32, stages: u32) -> Self {
+        const FLOAT: u32 = 4;
+        Self {
+            threads: slices * (bm / tm) * (bn / tn),
+            shared: (stages * (bm + bn) * bk + (slices - 1) * bm * bn) * FLOAT,
+            bm,
+            bn,
+        }
     }
 }
 
-const LARGE_TILE: Plan = plan(256, 128, 16, 8);
-const SMALL_TILE: Plan = plan(64, 64, 8, 8);
-const SLICES_16X32: Plan = ring(16, 32, 32, [4, 4], 4, 4);
-const SLICES_32X32: Plan = ring(32, 32, 32, [8, 4], 4, 6);
-const LARGE_RING: Plan = ring(256, 128, 16, [8, 16], 1, 4);
+const LARGE_TILE: Geometry = Geometry::tile([256, 128], [16, 8]);
+const SMALL_TILE: Geometry = Geometry::tile([64, 64], [8, 8]);
+const SLICES_16X32: Geometry = Geometry::ring([16, 32, 32], [4, 4], 4, 4);
+const SLICES_32X32: Geometry = Geometry::ring([32, 32, 32], [8, 4], 4, 6);
+const LARGE_RING: Geometry = Geometry::ring([256, 128, 16], [8, 16], 1, 4);
 /// The large ring with producer warps, and with barriers.
-const PRODUCER: Plan = Plan { threads: STREAM_K.threads(), shared: STREAM_K.shared(), ..LARGE_RING };
+const PRODUCER: Geometry = Geometry { threads: STREAM_K.threads(), shared: STREAM_K.shared(), ..LARGE_RING };
 // ANCHOR_END: tiles
 
-const LARGE: Code = code!("v11_large_tile");
-const FREE: Code = code!("v11_free_banks");
-const SMALL: Code = code!("v11_small_tile");
-const SLICES: Code = code!("v11_slices");
-const ASYNC: Code = code!("v11_async_copy");
-const PRODUCED: Code = code!("v11_producer");
-const SHARED_OUT: Code = code!("v11_stream_k");
+/// The compiled kernel files.
+mod code {
+    use harness::{Code, code};
+
+    pub(super) const LARGE_TILE: Code = code!("v11_large_tile");
+    pub(super) const FREE_BANKS: Code = code!("v11_free_banks");
+    pub(super) const SMALL_TILE: Code = code!("v11_small_tile");
+    pub(super) const SLICES: Code = code!("v11_slices");
+    pub(super) const ASYNC_COPY: Code = code!("v11_async_copy");
+    pub(super) const PRODUCER: Code = code!("v11_producer");
+    pub(super) const STREAM_K: Code = code!("v11_stream_k");
+}
 
 const KERNELS: &[Kernel] = &[
-    Kernel::sgemm("sgemm_v11_large_tile", LARGE, |shape| LARGE_TILE.launch(shape), launch_gemm),
-    Kernel::sgemm("sgemm_v11_free_banks", FREE, |shape| LARGE_TILE.launch(shape), launch_scaled_gemm),
-    Kernel::sgemm("sgemm_v11_small_tile", SMALL, |shape| SMALL_TILE.launch(shape), launch_scaled_gemm)
-        .ahead_of_time(),
-    Kernel::sgemm("sgemm_v11_slices_16x32", SLICES, |shape| SLICES_16X32.launch(shape), launch_scaled_gemm),
-    Kernel::sgemm("sgemm_v11_slices_32x32", SLICES, |shape| SLICES_32X32.launch(shape), launch_scaled_gemm),
-    Kernel::sgemm("sgemm_v11_async_copy", ASYNC, |shape| LARGE_RING.launch(shape), launch_scaled_gemm)
-        .ahead_of_time(),
-    Kernel::sgemm("sgemm_v11_producer", PRODUCED, |shape| PRODUCER.launch(shape), launch_boxes)
-        .with_blocks(|tiles, n_sms| tiles.min(n_sms))
-        .needing(rows_on_16_bytes)
-        .ahead_of_time(),
-    Kernel::sgemm("sgemm_v11_split_k", SHARED_OUT, |shape| PRODUCER.launch(shape), launch_split)
-        .with_blocks(|tiles, n_sms| tiles * (n_sms / tiles).max(1))
-        .needing(rows_on_16_bytes)
-        .ahead_of_time(),
-    Kernel::sgemm("sgemm_v11_stream_k", SHARED_OUT, |shape| PRODUCER.launch(shape), launch_stream_k)
-        .with_blocks(|_, n_sms| n_sms)
-        .needing(rows_on_16_bytes)
-        .ahead_of_time(),
-    Kernel::own("v11_gemm", |stream| {
-        let sgemm = Sgemm::load(stream).map_err(|error| error.to_string())?;
+    Kernel::sgemm("sgemm_v11_large_tile", code::LARGE_TILE, |shape| LARGE_TILE.launch(shape), launch_gemm),
+    Kernel::sgemm(
+        "sgemm_v11_free_banks",
+        code::FREE_BANKS,
+        |shape| LARGE_TILE.launch(shape),
+        launch_scaled_gemm,
+    ),
+    Kernel::sgemm(
+        "sgemm_v11_small_tile",
+        code::SMALL_TILE,
+        |shape| SMALL_TILE.launch(shape),
+        launch_scaled_gemm,
+    )
+    .precompiled(),
+    Kernel::sgemm(
+        "sgemm_v11_slices_16x32",
+        code::SLICES,
+        |shape| SLICES_16X32.launch(shape),
+        launch_scaled_gemm,
+    ),
+    Kernel::sgemm(
+        "sgemm_v11_slices_32x32",
+        code::SLICES,
+        |shape| SLICES_32X32.launch(shape),
+        launch_scaled_gemm,
+    ),
+    Kernel::sgemm(
+        "sgemm_v11_async_copy",
+        code::ASYNC_COPY,
+        |shape| LARGE_RING.launch(shape),
+        launch_scaled_gemm,
+    )
+    .precompiled(),
+    Kernel::sgemm("sgemm_v11_producer", code::PRODUCER, |shape| PRODUCER.launch(shape), launch_boxes)
+        .persistent_blocks(|tiles, n_sms| tiles.min(n_sms))
+        .requires(lacks_aligned_rows)
+        .precompiled(),
+    Kernel::sgemm("sgemm_v11_split_k", code::STREAM_K, |shape| PRODUCER.launch(shape), launch_split)
+        .persistent_blocks(|tiles, n_sms| tiles * (n_sms / tiles).max(1))
+        .requires(lacks_aligned_rows)
+        .precompiled(),
+    Kernel::sgemm("sgemm_v11_stream_k", code::STREAM_K, |shape| PRODUCER.launch(shape), launch_stream_k)
+        .persistent_blocks(|_, n_sms| n_sms)
+        .requires(lacks_aligned_rows)
+        .precompiled(),
+    Kernel::library("v11_gemm", |stream| {
+        let sgemm = Sgemm::load(stream)?;
         Ok(Box::new(move |product| {
-            let done = sgemm.multiply(&Product::new(product.shape), product.a, product.b, product.c);
-            done.map_err(|error| error.to_string())
+            Ok(sgemm.multiply(&Product::new(product.shape), product.a, product.b, product.c)?)
         }))
     }),
 ];
@@ -94,7 +125,7 @@ fn main() -> ExitCode {
         Some("search") => search::main(),
         // Prints sizes for `--size`.
         Some("shapes") => {
-            let shapes: Vec<_> = drawn::shapes().iter().map(Shape::to_string).collect();
+            let shapes: Vec<_> = benchmark_shapes::shapes().iter().map(Shape::to_string).collect();
             match harness::out::write(&format!("{}\n", shapes.join(","))) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(_) => ExitCode::FAILURE,
@@ -104,7 +135,7 @@ fn main() -> ExitCode {
     }
 }
 
-impl Plan {
+impl Geometry {
     fn launch(self, shape: Shape) -> LaunchConfig {
         LaunchConfig {
             grid_dim: (blocks(shape.n, self.bn), blocks(shape.m, self.bm), 1),
@@ -114,8 +145,8 @@ impl Plan {
     }
 }
 
-/// Reports the alignment that rows of A and B need for tensor maps.
-fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
+/// Returns what a shape lacks whose rows of A or B are not aligned for tensor maps.
+fn lacks_aligned_rows(shape: Shape) -> Option<&'static str> {
     let aligned = |cols: usize| (cols * size_of::<f32>()).is_multiple_of(ALIGNED);
     (!aligned(shape.n) || !aligned(shape.k))
         .then_some("a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4")
@@ -129,9 +160,9 @@ fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Resu
     let (a, _reading_a) = gemm.a.device_ptr(gemm.stream);
     let (b, _reading_b) = gemm.b.device_ptr(gemm.stream);
     let matrix = |address, rows, cols| Matrix { address, rows, cols, pitch: cols, element: Element::F32 };
-    let a_map = matrix(a, m, k).map(bm, bk, true)?;
-    let b_map = matrix(b, k, n).map(bk, bn, false)?;
-    let (m, n, k, alpha) = (int(m), int(n), int(k), 1.0f32);
+    let a_map = matrix(a, m, k).map(bm, bk, Swizzle::ByRow)?;
+    let b_map = matrix(b, k, n).map(bk, bn, Swizzle::None)?;
+    let (m, n, k, alpha) = (to_i32(m), to_i32(n), to_i32(k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k).arg(&alpha).arg(&a_map).arg(&b_map);
     for argument in before_c {
@@ -165,7 +196,7 @@ fn launch_stream_k(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
         true => tiles,
         false => (tiles / blocks).saturating_sub(1) * blocks,
     };
-    launch_mapped(gemm, &[0.0], &[int(whole)])
+    launch_mapped(gemm, &[0.0], &[to_i32(whole)])
 }
 
 harness::test_step!("v11", KERNELS);
@@ -176,9 +207,11 @@ mod tests {
 
     #[test]
     fn constants_are_those_of_the_source() {
-        for (code, plan) in [(LARGE, LARGE_TILE), (FREE, LARGE_TILE), (SMALL, SMALL_TILE)] {
-            let there = ["BM", "BN", "THREADS"].map(|name| code.constant(name));
-            assert_eq!(there, [plan.bm, plan.bn, plan.threads]);
+        let of_code =
+            [(code::LARGE_TILE, LARGE_TILE), (code::FREE_BANKS, LARGE_TILE), (code::SMALL_TILE, SMALL_TILE)];
+        for (code, geometry) in of_code {
+            let constants = ["BM", "BN", "THREADS"].map(|name| code.constant(name));
+            assert_eq!(constants, [geometry.bm, geometry.bn, geometry.threads]);
         }
     }
 }

@@ -33,47 +33,36 @@ pub struct Plan {
 const FLOAT: u32 = 4;
 const BARRIER: u32 = 8;
 
-const fn boxes(
-    entry: &'static str,
-    tile: [u32; 3],
-    thread: [u32; 2],
-    slices: u32,
-    stages: u32,
-    producers: u32,
-    blocks: u32,
-) -> Plan {
-    let source = Source::Boxes;
-    Plan { entry, source, tile, thread, slices, stages, producers, blocks }
-}
-
-const fn words(entry: &'static str, tile: [u32; 3], thread: [u32; 2], slices: u32, stages: u32) -> Plan {
-    let source = Source::Words;
-    Plan { entry, source, tile, thread, slices, stages, producers: 128, blocks: 2 }
-}
-
 /// The plan of `v11_stream_k.cu`.
-pub const STREAM_K: Plan = boxes("sgemm_v11_stream_k", [256, 128, 16], [8, 16], 1, 4, 128, 1);
+pub const STREAM_K: Plan = Plan {
+    entry: "sgemm_v11_stream_k",
+    source: Source::Boxes,
+    tile: [256, 128, 16],
+    thread: [8, 16],
+    slices: 1,
+    stages: 4,
+    producers: 128,
+    blocks: 1,
+};
+
+/// What plans that copy word by word have in common.
+const WORDS: Plan = Plan { source: Source::Words, producers: 128, blocks: 2, ..STREAM_K };
 
 /// All plans of the library. The kernels of the others are in `v11_gemm.cu`.
+#[rustfmt::skip]
 pub const PLANS: [Plan; 10] = [
     STREAM_K,
-    boxes("sgemm_v11_boxes_64x128x32", [64, 128, 32], [8, 16], 4, 4, 128, 1),
-    boxes("sgemm_v11_boxes_64x128x16", [64, 128, 16], [8, 8], 1, 4, 32, 2),
-    boxes("sgemm_v11_boxes_32x64x32", [32, 64, 32], [8, 8], 4, 4, 32, 2),
-    boxes("sgemm_v11_boxes_32x64x16", [32, 64, 16], [4, 8], 2, 6, 32, 3),
-    words("sgemm_v11_words_128x64x16", [128, 64, 16], [8, 8], 1, 8),
-    words("sgemm_v11_words_64x128x16", [64, 128, 16], [8, 8], 1, 8),
-    words("sgemm_v11_words_64x64x32", [64, 64, 32], [8, 8], 2, 5),
-    words("sgemm_v11_words_32x64x32", [32, 64, 32], [8, 8], 4, 4),
+    Plan { entry: "sgemm_v11_boxes_64x128x32", tile: [64, 128, 32], thread: [8, 16], slices: 4, stages: 4, producers: 128, blocks: 1, ..STREAM_K },
+    Plan { entry: "sgemm_v11_boxes_64x128x16", tile: [64, 128, 16], thread: [8, 8], slices: 1, stages: 4, producers: 32, blocks: 2, ..STREAM_K },
+    Plan { entry: "sgemm_v11_boxes_32x64x32", tile: [32, 64, 32], thread: [8, 8], slices: 4, stages: 4, producers: 32, blocks: 2, ..STREAM_K },
+    Plan { entry: "sgemm_v11_boxes_32x64x16", tile: [32, 64, 16], thread: [4, 8], slices: 2, stages: 6, producers: 32, blocks: 3, ..STREAM_K },
+    Plan { entry: "sgemm_v11_words_128x64x16", tile: [128, 64, 16], thread: [8, 8], slices: 1, stages: 8, ..WORDS },
+    Plan { entry: "sgemm_v11_words_64x128x16", tile: [64, 128, 16], thread: [8, 8], slices: 1, stages: 8, ..WORDS },
+    Plan { entry: "sgemm_v11_words_64x64x32", tile: [64, 64, 32], thread: [8, 8], slices: 2, stages: 5, ..WORDS },
+    Plan { entry: "sgemm_v11_words_32x64x32", tile: [32, 64, 32], thread: [8, 8], slices: 4, stages: 4, ..WORDS },
     Plan {
-        entry: "sgemm_v11_threads_16x32x32",
-        source: Source::Threads,
-        tile: [16, 32, 32],
-        thread: [4, 4],
-        slices: 4,
-        stages: 4,
-        producers: 0,
-        blocks: 4,
+        entry: "sgemm_v11_threads_16x32x32", source: Source::Threads,
+        tile: [16, 32, 32], thread: [4, 4], slices: 4, stages: 4, producers: 0, blocks: 4,
     },
 ];
 

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use cudarc::driver::{
     CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
-use harness::map::{ALIGNED, Element, Matrix, TensorMap};
+use harness::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 use harness::parts::{Parts, parts};
-use harness::{Bf16, Code, E4m3, Gemm, Kernel, Shape, blocks, code, int, launch_scaled_gemm};
+use harness::{Bf16, E4m3, Gemm, Kernel, Shape, blocks, launch_scaled_gemm, to_i32};
 
-/// The tile, the threads and the shared memory of a kernel's blocks.
+/// The launch of a kernel, and the boxes that it copies.
 #[derive(Clone, Copy)]
-struct Plan {
+struct Geometry {
     /// Tile of C that a block owns, or a pair of blocks.
     bm: u32,
     bn: u32,
@@ -37,53 +37,54 @@ const PRODUCERS: u32 = 32;
 /// Bytes of a barrier.
 const BARRIER: u32 = 8;
 
-/// The plan of `stages` pairs of tiles with `barriers` each, followed by `exchange` bytes of shared memory.
-const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exchange: u32) -> Plan {
+/// The geometry of `stages` pairs of tiles with `barriers` each, followed by `exchange` bytes of shared memory.
+const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exchange: u32) -> Geometry {
     let tiles = (bm + bn) * ROW;
-    Plan { bm, bn, threads, shared: stages * (tiles + barriers * BARRIER) + exchange, rows: [bm, BK] }
+    Geometry { bm, bn, threads, shared: stages * (tiles + barriers * BARRIER) + exchange, rows: [bm, BK] }
 }
 
-/// The plan of a ring of `stages` pairs of tiles between a producer warp and consumer warpgroups of 64 rows each.
-const fn ring([bm, bn]: [u32; 2], stages: u32, exchange: u32) -> Plan {
+/// The geometry of a ring of `stages` pairs of tiles between a producer warp and consumer warpgroups of 64 rows each.
+const fn ring([bm, bn]: [u32; 2], stages: u32, exchange: u32) -> Geometry {
     tiles([bm, bn], bm / 64 * GROUP + PRODUCERS, stages, 2, exchange)
 }
 
-/// The plan of a cluster of two blocks, one below the other: each copies half of a tile of B.
-const fn pair_of_blocks(plan: Plan) -> Plan {
-    Plan { bm: 2 * plan.bm, rows: [plan.rows[0], plan.rows[1] / 2], ..plan }
+/// The geometry of a cluster of two blocks, one below the other: each copies half of a tile of B.
+const fn pair_of_blocks(geometry: Geometry) -> Geometry {
+    Geometry { bm: 2 * geometry.bm, rows: [geometry.rows[0], geometry.rows[1] / 2], ..geometry }
 }
 
-/// The plan of a cluster with B stored transposed, as N × K: each block copies half of a tile's `bn` rows.
-const fn with_b_transposed(plan: Plan) -> Plan {
-    Plan { rows: [plan.rows[0], plan.bn / 2], ..plan }
+/// The geometry of a cluster with B stored transposed, as N × K: each block copies half of a tile's `bn` rows.
+const fn with_b_transposed(geometry: Geometry) -> Geometry {
+    Geometry { rows: [geometry.rows[0], geometry.bn / 2], ..geometry }
 }
 
 /// Six pairs of tiles of half the depth, without barriers.
-const MMA_RING: Plan = tiles([256, 128], 8 * 32, 6 / 2, 0, 0);
-const WGMMA: Plan = tiles([128, 256], 2 * GROUP, 2, 2, 0);
-const RING: Plan = ring([128, 256], 4, 0);
-const MULTICAST: Plan = pair_of_blocks(RING);
+const MMA_RING: Geometry = tiles([256, 128], 8 * 32, 6 / 2, 0, 0);
+const WGMMA: Geometry = tiles([128, 256], 2 * GROUP, 2, 2, 0);
+const RING: Geometry = ring([128, 256], 4, 0);
+const MULTICAST: Geometry = pair_of_blocks(RING);
 /// Boxes of C of 8192 bytes follow the ring: four, and eight for the tile of 192 columns.
-const STORE: Plan = pair_of_blocks(ring([128, 256], 4, 4 * 8192));
-const STORE_192: Plan = pair_of_blocks(ring([128, 192], 4, 8 * 8192));
-const PING_PONG: Plan = pair_of_blocks(ring([128, 128], 6, 4 * 8192));
+const STORE: Geometry = pair_of_blocks(ring([128, 256], 4, 4 * 8192));
+const STORE_192: Geometry = pair_of_blocks(ring([128, 192], 4, 8 * 8192));
+const PING_PONG: Geometry = pair_of_blocks(ring([128, 128], 6, 4 * 8192));
 /// The producers are a whole warpgroup: `setmaxnreg` moves registers between warpgroups.
-const PING_PONG_192: Plan = Plan { threads: 3 * GROUP, ..pair_of_blocks(ring([128, 192], 4, 4 * 8192)) };
-const SMALL_128X128: Plan = ring([128, 128], 7, 0);
-const SMALL_64X128: Plan = ring([64, 128], 9, 0);
-const SMALL_64X64: Plan = ring([64, 64], 4, 0);
+const PING_PONG_192: Geometry =
+    Geometry { threads: 3 * GROUP, ..pair_of_blocks(ring([128, 192], 4, 4 * 8192)) };
+const SMALL_128X128: Geometry = ring([128, 128], 7, 0);
+const SMALL_64X128: Geometry = ring([64, 128], 9, 0);
+const SMALL_64X64: Geometry = ring([64, 64], 4, 0);
 /// The accumulators of half a tile follow the ring: 64 × 128 floats.
-const SPLIT_128X128: Plan = ring([128, 128], 6, 32768);
+const SPLIT_128X128: Geometry = ring([128, 128], 6, 32768);
 /// Pairs of tiles of one part each. The producers are a whole warpgroup, which gives registers to the consumers.
-const IN_PARTS: Plan = Plan { threads: 3 * GROUP, ..pair_of_blocks(ring([128, 128], 7, 0)) };
+const IN_PARTS: Geometry = Geometry { threads: 3 * GROUP, ..pair_of_blocks(ring([128, 128], 7, 0)) };
 /// The accumulators of half a tile follow the ring: 32 × 64 floats.
-const SPLIT_64X64: Plan = ring([64, 64], 4, 8192);
-const TF32: Plan = with_b_transposed(STORE);
-const FP8_FAST: Plan = with_b_transposed(STORE_192);
+const SPLIT_64X64: Geometry = ring([64, 64], 4, 8192);
+const TF32: Geometry = with_b_transposed(STORE);
+const FP8_FAST: Geometry = with_b_transposed(STORE_192);
 /// As in [`PING_PONG_192`], the producers are a whole warpgroup.
-const FP8: Plan = Plan { threads: 3 * GROUP, ..FP8_FAST };
+const FP8: Geometry = Geometry { threads: 3 * GROUP, ..FP8_FAST };
 
-impl Plan {
+impl Geometry {
     fn launch(self, shape: Shape) -> LaunchConfig {
         LaunchConfig {
             grid_dim: (blocks(shape.n, self.bn), blocks(shape.m, self.bm), 1),
@@ -93,39 +94,45 @@ impl Plan {
     }
 }
 
-const MMA: Code = code!("v12_mma_ring");
-const PLAIN: Code = code!("v12_wgmma");
-const RINGS: Code = code!("v12_ring");
-const PERSISTENT: Code = code!("v12_persistent");
-const CLUSTERS: Code = code!("v12_multicast");
-const BOXES_OUT: Code = code!("v12_store");
-const PING_PONGS: Code = code!("v12_ping_pong");
-const SMALL: Code = code!("v12_small");
-const SPLIT: Code = code!("v12_split");
-const SIX_BF16: Code = code!("v12_six_bf16");
-const OF_TF32: Code = code!("v12_tf32");
-const OF_FP8: Code = code!("v12_fp8");
+/// The compiled kernel files.
+mod code {
+    use harness::{Code, code};
+
+    pub(super) const MMA_RING: Code = code!("v12_mma_ring");
+    pub(super) const WGMMA: Code = code!("v12_wgmma");
+    pub(super) const RING: Code = code!("v12_ring");
+    pub(super) const PERSISTENT: Code = code!("v12_persistent");
+    pub(super) const MULTICAST: Code = code!("v12_multicast");
+    pub(super) const STORE: Code = code!("v12_store");
+    pub(super) const PING_PONG: Code = code!("v12_ping_pong");
+    pub(super) const SMALL: Code = code!("v12_small");
+    pub(super) const SPLIT: Code = code!("v12_split");
+    pub(super) const SIX_BF16: Code = code!("v12_six_bf16");
+    pub(super) const TF32: Code = code!("v12_tf32");
+    pub(super) const FP8: Code = code!("v12_fp8");
+}
 
 /// Two kernels whose operands the TMA copies: with C in FP32 and in bf16.
 macro_rules! both {
-    ($name:literal, $code:ident, $plan:ident, $launch:ident $(, $blocks:ident)?) => {{
-        let launch = |gemm: Gemm<'_, Bf16, f32>| $launch(gemm, $plan.rows);
-        let fp32 = Kernel::bf16(concat!($name, "_f32"), $code, |shape| $plan.launch(shape), launch);
-        let launch = |gemm: Gemm<'_, Bf16>| $launch(gemm, $plan.rows);
-        let short = Kernel::bf16_to_bf16(concat!($name, "_bf16"), $code, |shape| $plan.launch(shape), launch);
-        [fp32, short].map(|kernel| kernel.needing(rows_on_16_bytes)$(.with_blocks($blocks))?)
+    ($name:literal, $code:expr, $geometry:ident, $launch:ident $(, $blocks:ident)?) => {{
+        let launch = |gemm: Gemm<'_, Bf16, f32>| $launch(gemm, $geometry.rows);
+        let fp32 = Kernel::bf16(concat!($name, "_f32"), $code, |shape| $geometry.launch(shape), launch);
+        let launch = |gemm: Gemm<'_, Bf16>| $launch(gemm, $geometry.rows);
+        let short = Kernel::bf16_to_bf16(concat!($name, "_bf16"), $code, |shape| $geometry.launch(shape), launch);
+        [fp32, short].map(|kernel| kernel.requires(lacks_aligned_rows)$(.persistent_blocks($blocks))?)
     }};
 }
 
 /// Two kernels with operands in FP8: with C in FP32 and in bf16.
 macro_rules! both_of_fp8 {
-    ($name:literal, $plan:ident) => {{
-        let launch = |gemm: Gemm<'_, E4m3, f32>| launch_boxes_out(gemm, $plan.rows);
-        let fp32 = Kernel::e4m3(concat!($name, "_f32"), OF_FP8, |shape| $plan.launch(shape), launch);
-        let launch = |gemm: Gemm<'_, E4m3, Bf16>| launch_boxes_out(gemm, $plan.rows);
+    ($name:literal, $geometry:ident) => {{
+        let launch = |gemm: Gemm<'_, E4m3, f32>| launch_boxes_out(gemm, $geometry.rows);
+        let fp32 = Kernel::e4m3(concat!($name, "_f32"), code::FP8, |shape| $geometry.launch(shape), launch);
+        let launch = |gemm: Gemm<'_, E4m3, Bf16>| launch_boxes_out(gemm, $geometry.rows);
         let short =
-            Kernel::e4m3_to_bf16(concat!($name, "_bf16"), OF_FP8, |shape| $plan.launch(shape), launch);
-        [fp32, short].map(|kernel| kernel.needing(rows_of_fp8).with_blocks(persistent_pairs))
+            Kernel::e4m3_to_bf16(concat!($name, "_bf16"), code::FP8, |shape| $geometry.launch(shape), launch);
+        [fp32, short]
+            .map(|kernel| kernel.requires(lacks_aligned_rows_of_fp8).persistent_blocks(persistent_pairs))
     }};
 }
 
@@ -152,33 +159,33 @@ fn main() -> ExitCode {
 }
 
 fn kernels() -> Vec<Kernel> {
-    let plan = |shape| MMA_RING.launch(shape);
+    let geometry = |shape| MMA_RING.launch(shape);
     let mma = [
-        Kernel::bf16("gemm_v12_mma_ring_f32", MMA, plan, launch_scaled_gemm),
-        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", MMA, plan, launch_scaled_gemm),
+        Kernel::bf16("gemm_v12_mma_ring_f32", code::MMA_RING, geometry, launch_scaled_gemm),
+        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", code::MMA_RING, geometry, launch_scaled_gemm),
     ];
     let boxes = [
-        both!("gemm_v12_wgmma", PLAIN, WGMMA, launch_boxes),
-        both!("gemm_v12_ring", RINGS, RING, launch_boxes),
-        both!("gemm_v12_persistent", PERSISTENT, RING, launch_boxes, persistent),
-        both!("gemm_v12_multicast", CLUSTERS, MULTICAST, launch_boxes, persistent_pairs),
-        both!("gemm_v12_store", BOXES_OUT, STORE, launch_boxes_out, persistent_pairs),
-        both!("gemm_v12_store_192", BOXES_OUT, STORE_192, launch_boxes_out, persistent_pairs),
-        both!("gemm_v12_ping_pong", PING_PONGS, PING_PONG, launch_boxes_out, persistent_pairs),
-        both!("gemm_v12_ping_pong_192", PING_PONGS, PING_PONG_192, launch_boxes_out, persistent_pairs),
-        both!("gemm_v12_small_128x128", SMALL, SMALL_128X128, launch_boxes_out, one_each),
-        both!("gemm_v12_small_64x128", SMALL, SMALL_64X128, launch_boxes_out, one_each),
-        both!("gemm_v12_small_64x64", SMALL, SMALL_64X64, launch_boxes_out, one_each),
-        both!("gemm_v12_split_128x128", SPLIT, SPLIT_128X128, launch_boxes, two_each),
-        both!("gemm_v12_split_64x64", SPLIT, SPLIT_64X64, launch_boxes, two_each),
+        both!("gemm_v12_wgmma", code::WGMMA, WGMMA, launch_boxes),
+        both!("gemm_v12_ring", code::RING, RING, launch_boxes),
+        both!("gemm_v12_persistent", code::PERSISTENT, RING, launch_boxes, persistent),
+        both!("gemm_v12_multicast", code::MULTICAST, MULTICAST, launch_boxes, persistent_pairs),
+        both!("gemm_v12_store", code::STORE, STORE, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_store_192", code::STORE, STORE_192, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_ping_pong", code::PING_PONG, PING_PONG, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_ping_pong_192", code::PING_PONG, PING_PONG_192, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_small_128x128", code::SMALL, SMALL_128X128, launch_boxes_out, one_each),
+        both!("gemm_v12_small_64x128", code::SMALL, SMALL_64X128, launch_boxes_out, one_each),
+        both!("gemm_v12_small_64x64", code::SMALL, SMALL_64X64, launch_boxes_out, one_each),
+        both!("gemm_v12_split_128x128", code::SPLIT, SPLIT_128X128, launch_boxes, two_each),
+        both!("gemm_v12_split_64x64", code::SPLIT, SPLIT_64X64, launch_boxes, two_each),
     ];
-    let plan = |shape| IN_PARTS.launch(shape);
-    let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", SIX_BF16, plan, launch_in_parts)
-        .with_blocks(persistent_pairs)
+    let geometry = |shape| IN_PARTS.launch(shape);
+    let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", code::SIX_BF16, geometry, launch_in_parts)
+        .persistent_blocks(persistent_pairs)
         .prepared_by("split_v12", |shape| parts(shape).iter().map(Parts::bytes).sum());
     let launch = |gemm: Gemm<'_, f32>| launch_boxes_out(gemm, TF32.rows);
-    let tf32 = Kernel::sgemm("gemm_v12_tf32_f32", OF_TF32, |shape| TF32.launch(shape), launch);
-    let tf32 = tf32.needing(rows_of_tf32).with_blocks(persistent_pairs);
+    let tf32 = Kernel::sgemm("gemm_v12_tf32_f32", code::TF32, |shape| TF32.launch(shape), launch);
+    let tf32 = tf32.requires(lacks_aligned_rows_of_tf32).persistent_blocks(persistent_pairs);
     let fp8 = [both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST), both_of_fp8!("gemm_v12_fp8", FP8)];
     let (boxes, fp8) = (boxes.into_iter().flatten(), fp8.into_iter().flatten());
     mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).collect()
@@ -189,23 +196,23 @@ fn aligned<T>(cols: usize) -> bool {
     (cols * size_of::<T>()).is_multiple_of(ALIGNED)
 }
 
-/// Reports the alignment that rows of A and B need for tensor maps.
-fn rows_on_16_bytes(shape: Shape) -> Option<&'static str> {
+/// Returns what a shape lacks whose rows of A or B are not aligned for tensor maps.
+fn lacks_aligned_rows(shape: Shape) -> Option<&'static str> {
     (!aligned::<Bf16>(shape.n) || !aligned::<Bf16>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 8; gemm_v12_mma_ring takes any",
     )
 }
 
-/// Reports the alignment that rows of TF32 need, whose elements have the size of FP32.
-fn rows_of_tf32(shape: Shape) -> Option<&'static str> {
+/// As [`lacks_aligned_rows`], of TF32, whose elements have the size of FP32.
+fn lacks_aligned_rows_of_tf32(shape: Shape) -> Option<&'static str> {
     (!aligned::<f32>(shape.n) || !aligned::<f32>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4; tf32gemm_v10_large_warps takes \
          any, with B as K x N",
     )
 }
 
-/// Reports the alignment that rows of FP8 need: elements of A and B are one byte, those of C at least two.
-fn rows_of_fp8(shape: Shape) -> Option<&'static str> {
+/// As [`lacks_aligned_rows`], of FP8: elements of A and B are one byte, those of C at least two.
+fn lacks_aligned_rows_of_fp8(shape: Shape) -> Option<&'static str> {
     (!aligned::<Bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: K that is a multiple of 16, and N of 8; zeros behind each row \
          of A and of B make K longer, and leave the sums as they are",
@@ -229,8 +236,8 @@ fn maps<T: Mapped, R>(
         Element::F32 | Element::Tf32 | Element::E4m3 => [n, k],
     };
     Ok([
-        matrix(gemm.stream, gemm.a, [m, k]).map(a_rows, columns::<T>(), true)?,
-        matrix(gemm.stream, gemm.b, size_of_b).map(b_rows, columns::<T>(), true)?,
+        matrix(gemm.stream, gemm.a, [m, k]).map(a_rows, columns::<T>(), Swizzle::ByRow)?,
+        matrix(gemm.stream, gemm.b, size_of_b).map(b_rows, columns::<T>(), Swizzle::ByRow)?,
     ])
 }
 
@@ -239,7 +246,7 @@ fn launch_mapped<T, R: DeviceRepr, M: DeviceRepr>(
     gemm: Gemm<'_, T, R>,
     maps: &[M],
 ) -> Result<(), DriverError> {
-    let (m, n, k, alpha) = (int(gemm.shape.m), int(gemm.shape.n), int(gemm.shape.k), 1.0f32);
+    let (m, n, k, alpha) = (to_i32(gemm.shape.m), to_i32(gemm.shape.n), to_i32(gemm.shape.k), 1.0f32);
     let mut launch = gemm.stream.launch_builder(gemm.kernel);
     launch.arg(&m).arg(&n).arg(&k).arg(&alpha);
     for map in maps {
@@ -265,21 +272,21 @@ fn launch_boxes_out<T: Mapped, R: Mapped>(gemm: Gemm<'_, T, R>, rows: [u32; 2]) 
     gemm.allow_shared()?;
     let [a_map, b_map] = maps(&gemm, rows)?;
     let c = matrix(gemm.stream, gemm.c, [gemm.shape.m, gemm.shape.n]);
-    let c_map = c.map(64, columns::<R>(), true)?;
+    let c_map = c.map(64, columns::<R>(), Swizzle::ByRow)?;
     launch_mapped(gemm, &[a_map, b_map, c_map])
 }
 
 /// Splits A and B into parts of bf16, then launches the kernel that multiplies these.
 fn launch_in_parts(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
-    let first = gemm.first.expect("it is declared with the kernel");
+    let split = gemm.preparation.expect("it is declared with the kernel");
     let [a, b] = parts(gemm.shape);
-    let (a_at, _) = first.memory.device_ptr(gemm.stream);
+    let (a_at, _) = split.memory.device_ptr(gemm.stream);
     let b_at = a_at + a.bytes() as u64;
     // SAFETY: there is memory for the parts of both.
     unsafe {
-        a.split(gemm.stream, &first.kernel, gemm.a, a_at)?;
-        b.split(gemm.stream, &first.kernel, gemm.b, b_at)?;
+        a.split(gemm.stream, &split.kernel, gemm.a, a_at)?;
+        b.split(gemm.stream, &split.kernel, gemm.b, b_at)?;
     }
     let [a_rows, b_rows] = IN_PARTS.rows;
     launch_mapped(gemm, &[a.maps(a_at, a_rows, BK)?, b.maps(b_at, b_rows, BK)?])

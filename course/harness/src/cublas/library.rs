@@ -6,13 +6,14 @@ use std::sync::OnceLock;
 
 use cudarc::cublas::sys::is_culib_present;
 
-/// Makes sure that cudarc will find the library. It panics when it does not.
-pub(crate) fn provide() -> Result<(), String> {
-    static PROVIDED: OnceLock<Result<(), String>> = OnceLock::new();
-    PROVIDED.get_or_init(search).clone()
+/// Makes sure that cudarc, which panics where it does not find the library, will find it. The error has the folders that
+/// were searched.
+pub(crate) fn provide() -> Result<(), &'static [String]> {
+    static PROVIDED: OnceLock<Result<(), Vec<String>>> = OnceLock::new();
+    PROVIDED.get_or_init(search).as_ref().copied().map_err(Vec::as_slice)
 }
 
-fn search() -> Result<(), String> {
+fn search() -> Result<(), Vec<String>> {
     if is_there() {
         return Ok(());
     }
@@ -27,11 +28,7 @@ fn search() -> Result<(), String> {
             tried.push(folder.display().to_string());
         }
     }
-    Err(format!(
-        "cuBLAS is not installed here: there is no libcublas.so on the library path, nor in {}; \
-         where you have it, put its folder on LD_LIBRARY_PATH",
-        tried.join(", ")
-    ))
+    Err(tried)
 }
 
 /// Returns whether cudarc finds the library now.

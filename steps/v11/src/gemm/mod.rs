@@ -13,11 +13,11 @@ use cudarc::driver::{
     LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use harness::{Code, Shape, blocks, code, int};
+use harness::{Code, Shape, blocks, code, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
-use harness::map::{ALIGNED, Element, Matrix};
+use harness::map::{ALIGNED, Element, Matrix, Swizzle};
 
 const LARGE: Code = code!("v11_stream_k");
 const OTHERS: Code = code!("v11_gemm");
@@ -199,7 +199,7 @@ impl Sgemm {
         }
         let room = room.as_mut().expect("it was made above");
         let (to, _writing) = room.device_ptr_mut(&self.stream);
-        let (n_rows, n_cols, n_pitch) = (int(rows), int(cols), int(pitch));
+        let (n_rows, n_cols, n_pitch) = (to_i32(rows), to_i32(cols), to_i32(pitch));
         let transposed = i32::from(operand.layout == Layout::Transposed);
         let mut launch = self.stream.launch_builder(&self.pack);
         launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&transposed).arg(&address).arg(&to);
@@ -233,13 +233,13 @@ impl Sgemm {
             block_dim: (plan.threads(), 1, 1),
             shared_mem_bytes: plan.shared(),
         };
-        let (m, n, k, whole) = (int(m), int(n), int(k), int(shares.whole));
+        let (m, n, k, whole) = (to_i32(m), to_i32(n), to_i32(k), to_i32(shares.whole));
         let mut launch = self.stream.launch_builder(kernel);
         launch.arg(&m).arg(&n).arg(&k).arg(&product.alpha);
         let maps;
         match plan.source {
             Source::Boxes => {
-                maps = [a.map(bm, bk, true)?, b.map(bk, bn, false)?];
+                maps = [a.map(bm, bk, Swizzle::ByRow)?, b.map(bk, bn, Swizzle::None)?];
                 launch.arg(&maps[0]).arg(&maps[1]);
             }
             Source::Words | Source::Threads => {

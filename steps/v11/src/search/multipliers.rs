@@ -55,8 +55,8 @@ impl<'a> Multipliers<'a> {
         let blocks = blocks * SMS;
         let tiles = blocks * rounds;
         let c = gpu.stream.alloc_zeros::<f32>(bm * bn * tiles)?;
-        let (m, n, alpha) = (harness::int(bm), harness::int(bn * tiles), 1.0f32);
-        let (steps, tiles) = (harness::int(steps), harness::int(tiles));
+        let (m, n, alpha) = (harness::to_i32(bm), harness::to_i32(bn * tiles), 1.0f32);
+        let (steps, tiles) = (harness::to_i32(steps), harness::to_i32(tiles));
         let config = LaunchConfig {
             grid_dim: (harness::blocks(blocks, 1), 1, 1),
             block_dim: (plan.consumers(), 1, 1),
