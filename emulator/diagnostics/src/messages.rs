@@ -16,10 +16,10 @@ mod termination;
 mod uninit;
 mod wgmma;
 
-use simt::check::{AccessKind, Code, Details, MistakeGroup};
+use simt::check::{AccessKind, AccessProblem, Code, Details, MistakeGroup};
 
 use crate::finding::Finding;
-use crate::launch_context::{Draft, LaunchContext, first_thread};
+use crate::launch_context::{LaunchContext, first_thread};
 use crate::launch_inputs::LaunchInputs;
 use crate::report::Output;
 use choose::Chosen;
@@ -39,7 +39,7 @@ pub(crate) fn findings(inputs: &LaunchInputs<'_>, kinds: &[MistakeGroup]) -> (Ve
     for chosen in chosen.iter().take(MAX_FINDINGS) {
         let next = finding(&launch, chosen, &findings);
         match chosen.kind.addresses {
-            Some(range) if chosen.kind.first.code == Code::UndefinedOutput => {
+            Some(range) if chosen.kind.first.code() == Code::UndefinedOutput => {
                 outputs.push(Output { finding: next, range });
             }
             _ => findings.push(next),
@@ -52,17 +52,19 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
     let event = &kind.first;
     let mut who = first_thread(kind);
     let draft = match &event.details {
-        Details::Access(access) if let Some(place) = cluster::remote(access) => {
-            cluster::misplaced(launch, kind, *access, place)
+        Details::Access { problem, access } if let Some(place) = cluster::remote(access) => {
+            cluster::misplaced(launch, kind, *problem, *access, place)
         }
         Details::Remote { access, problem } => cluster::unreachable(launch, kind, *access, *problem),
         Details::ClusterBarrier { waits } => cluster::out_of_turn(launch, kind, *waits),
         Details::ClusterDeadlock { places } => cluster::deadlock(launch, kind, places),
-        Details::Access(access) => match event.code {
-            Code::UseAfterFree => memory::freed(launch, kind, *access),
-            Code::Misaligned => memory::misaligned(launch, kind, *access),
-            Code::ReadOnly => memory::read_only(launch, kind, *access),
-            _ => asynchronous::of_a_box(launch, kind, *access, bounds::out_of_bounds(launch, kind, *access)),
+        Details::Access { problem, access } => match problem {
+            AccessProblem::UseAfterFree => memory::freed(launch, kind, *access),
+            AccessProblem::Misaligned => memory::misaligned(launch, kind, *access),
+            AccessProblem::ReadOnly => memory::read_only(launch, kind, *access),
+            AccessProblem::OutOfBounds => {
+                asynchronous::of_a_box(launch, kind, *access, bounds::out_of_bounds(launch, kind, *access))
+            }
         },
         Details::Uninitialised { access, load, copy: Some(copy), .. } => {
             uninit::under_way(launch, kind, *access, *load, *copy)
@@ -77,9 +79,7 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
             who = (party.block, u64::from(party.thread));
             race::race(launch, kind, facts, also)
         }
-        Details::Barrier { groups, deadlock, late } => {
-            sync::barrier(launch, kind, groups, *deadlock, late.as_ref())
-        }
+        Details::Barrier { groups, problem } => sync::barrier(launch, kind, groups, problem),
         Details::Parted { missing, .. } => sync::parted(launch, kind, *missing),
         Details::Exited { returned, first, exit } => sync::exited(launch, kind, *returned, *first, *exit),
         Details::Runaway { budget, proven, span } => {
@@ -101,12 +101,9 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
         Details::Wgmma { problem } => wgmma::product(launch, kind, *problem),
         Details::Fragment { foreign } => fragment::product(launch, kind, foreign),
         Details::MemoryBarrier { offset, problem } => asynchronous::barrier(launch, kind, *offset, *problem),
-        Details::None => match event.code {
-            Code::Trap => termination::trap(launch, kind),
-            _ => Draft::new("something went wrong here"),
-        },
+        Details::Trap => termination::trap(launch, kind),
     };
-    draft.finish(launch, event.code, kind, who, earlier)
+    draft.finish(launch, event.code(), kind, who, earlier)
 }
 
 /// The word for an access in [`Party::does`](crate::finding::Party::does): `read`, `write` or `atomic`.

@@ -16,7 +16,7 @@ mod testing;
 pub use code::{Code, Severity};
 pub use collect::{Collector, MistakeGroup, Mistakes, block_position, lanes, thread_position};
 pub use event::{
-    AccessKind, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup, CopiedBy,
-    CopyUnderWay, Details, Elsewhere, Event, MissingOrder, PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty,
-    RemoteProblem, SyncMask, Use, Waited, WrongMask,
+    AccessKind, AccessProblem, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma,
+    BarrierGroup, BarrierProblem, CopiedBy, CopyUnderWay, Details, Elsewhere, Event, MissingOrder,
+    PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, RemoteProblem, SyncMask, Use, Waited, WrongMask,
 };

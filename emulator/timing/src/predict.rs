@@ -115,7 +115,7 @@ impl<'a> Launch<'a> {
             let recording = Recording::of(blocks.iter().copied(), n_warps, detail);
             let report = gpu.observe(kernel, config, &recording)?;
             if let Some(mistake) = report.mistakes.groups.first() {
-                let code = format!("{:?}", mistake.first.code);
+                let code = format!("{:?}", mistake.first.code());
                 return Err(NoPrediction::Fails { code });
             }
             recording.into_blocks().ok_or(NoPrediction::TooLong { most: MAX_STEPS })

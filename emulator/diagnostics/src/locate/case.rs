@@ -199,7 +199,7 @@ impl<'a> Case<'a> {
     pub(crate) fn most_used(&self, target: &Target) -> u64 {
         let each = u64::from(target.element.element_bytes.max(1));
         let ends = self.launch.kinds.iter().filter_map(|kind| match &kind.first.details {
-            Details::Access(access) if access.space == self.access.space => {
+            Details::Access { access, .. } if access.space == self.access.space => {
                 let (_, high) = kind.addresses?;
                 let instr = kind.first.instr;
                 let other = self.launch.reached(instr, access)?;

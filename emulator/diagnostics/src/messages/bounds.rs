@@ -9,7 +9,7 @@ use crate::source::expression::Overflow;
 use crate::source::text::words as words_of;
 use crate::words::{self, code, count, grouped, nth};
 use simt::check::MistakeGroup;
-use simt::check::{AccessKind, BadAccess, Code, Details};
+use simt::check::{AccessKind, AccessProblem, BadAccess, Details};
 use simt::program::MemSpace;
 
 /// Below this, an address is a null pointer with something added.
@@ -358,8 +358,8 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
 /// The reason that blocks have another shape than the shared array, if an access of the launch shows it.
 pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
     launch.kinds.iter().find_map(|kind| {
-        let Details::Access(access) = &kind.first.details else { return None };
-        if kind.first.code != Code::OutOfBounds || access.space != MemSpace::Shared {
+        let Details::Access { problem, access } = &kind.first.details else { return None };
+        if *problem != AccessProblem::OutOfBounds || access.space != MemSpace::Shared {
             return None;
         }
         let case = Case::new(launch, kind, *access);

@@ -6,7 +6,8 @@ use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
 use simt::check::{
-    AccessKind, BadWgmma, Code, CopyUnderWay, Details, MissingOrder, MistakeGroup, RaceFacts, RaceParty, Use,
+    AccessKind, BadWgmma, BarrierProblem, Code, CopyUnderWay, Details, MissingOrder, MistakeGroup, RaceFacts,
+    RaceParty, Use,
 };
 use simt::program::MemSpace;
 
@@ -19,10 +20,10 @@ pub(crate) struct Chosen<'a> {
 /// The kinds to be reported, in their order.
 pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     let kinds = launch.kinds;
-    let code = |code: Code| kinds.iter().filter(move |kind| kind.first.code == code);
+    let code = |code: Code| kinds.iter().filter(move |kind| kind.first.code() == code);
     // Threads out of step after a barrier: whatever follows, follows from that.
     let out_of_step = code(Code::Barrier)
-        .filter(|kind| matches!(&kind.first.details, Details::Barrier { deadlock: false, .. }))
+        .filter(|kind| matches!(&kind.first.details, Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock))
         .min_by_key(|kind| (kind.first.block, kind.order));
     let bad_lines: HashSet<(u32, u32)> =
         code(Code::OutOfBounds).map(|kind| launch.line(kind.first.instr)).collect();
@@ -41,7 +42,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     for kind in kinds {
         let first = &kind.first;
         let follows = match &first.details {
-            Details::Barrier { deadlock: false, .. } => match out_of_step {
+            Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => match out_of_step {
                 Some(root) => !std::ptr::eq(root, kind),
                 None => first_apart(kinds).is_some_and(|root| !std::ptr::eq(root, kind)),
             },
@@ -55,7 +56,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                     || sync::branch_of(launch, first.instr, *exit).is_none()
             }
             Details::Exited { .. } => {
-                let first = first_of(kinds, |kind| kind.first.code == Code::ExitedBeforeBarrier);
+                let first = first_of(kinds, |kind| kind.first.code() == Code::ExitedBeforeBarrier);
                 out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, kind))
             }
             // The race checks say who wrote, and when.
@@ -106,7 +107,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                     && sync::is_of_whole_warps(launch, cause.first.instr)
             }),
             // An address that was never set leads anywhere.
-            Details::Access(_) => unset_addresses.contains(&launch.line(first.instr)),
+            Details::Access { .. } => unset_addresses.contains(&launch.line(first.instr)),
             Details::Uninitialised { access, load, copy, .. } => {
                 let line = launch.line(*load);
                 let same_array = |race: &RaceFacts| {
@@ -116,7 +117,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                 };
                 let shared = matches!(access.space, MemSpace::Shared);
                 // What was reported of the same array where it was used need not be reported again.
-                let told = first.code == Code::UndefinedOutput
+                let told = first.code() == Code::UndefinedOutput
                     && code(Code::Uninitialised).any(|kind| match &kind.first.details {
                         Details::Uninitialised { access: other, .. } => {
                             let start = |access| launch.reached(*load, access).map(|target| target.start);
@@ -157,13 +158,13 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
         }
     }
     // Lanes that have come apart stay apart: the instruction that parted them stands before those that they reach so.
-    let parted = |chosen: &Chosen<'_>| chosen.kind.first.code == Code::SyncMask;
+    let parted = |chosen: &Chosen<'_>| chosen.kind.first.code() == Code::SyncMask;
     for group in chosen.chunk_by_mut(|a, b| parted(a) && parted(b)) {
         group.sort_by_key(|chosen| (chosen.kind.first.block, chosen.kind.order));
     }
     // What went wrong before threads waited for ever stands before that.
     let ever = |kind: &MistakeGroup| matches!(kind.first.details, Details::Phases { .. });
-    chosen.sort_by_key(|chosen| (chosen.kind.first.code.severity(), ever(chosen.kind)));
+    chosen.sort_by_key(|chosen| (chosen.kind.first.code().severity(), ever(chosen.kind)));
     chosen
 }
 
@@ -185,7 +186,7 @@ fn first_of(kinds: &[MistakeGroup], wanted: impl Fn(&MistakeGroup) -> bool) -> O
 /// The first meeting of whole warps at different barriers.
 fn first_apart(kinds: &[MistakeGroup]) -> Option<&MistakeGroup> {
     first_of(kinds, |kind| {
-        kind.first.code == Code::BarriersApart && matches!(kind.first.details, Details::Barrier { .. })
+        matches!(kind.first.details, Details::Barrier { problem: BarrierProblem::DifferentBarriers, .. })
     })
 }
 
@@ -210,7 +211,7 @@ fn between(race: &RaceFacts) -> bool {
 fn one_element(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
     let element = |kind: &MistakeGroup| match &kind.first.details {
         Details::Uninitialised { access, .. } => {
-            Some((kind.first.code, access.space, access.address, launch.line(kind.first.instr)))
+            Some((kind.first.code(), access.space, access.address, launch.line(kind.first.instr)))
         }
         _ => None,
     };

@@ -1,6 +1,8 @@
 //! Clusters: shared memory of other blocks, and the barrier of the cluster.
 
-use simt::check::{AccessKind, BadAccess, BarrierGroup, Code, Elsewhere, MistakeGroup, RemoteProblem};
+use simt::check::{
+    AccessKind, AccessProblem, BadAccess, BarrierGroup, Elsewhere, MistakeGroup, RemoteProblem,
+};
 use simt::program::{MemSpace, RANK_SHIFT};
 
 use crate::launch_context::{Draft, LaunchContext};
@@ -127,14 +129,15 @@ pub(crate) fn unreachable(
 pub(crate) fn misplaced(
     launch: &LaunchContext<'_>,
     kind: &MistakeGroup,
+    problem: AccessProblem,
     access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
     let verb = noun(access.kind);
     let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
     let what = what(launch, kind, &access, offset);
-    let mut draft = match kind.first.code {
-        Code::Misaligned => Draft::new(format!(
+    let mut draft = match problem {
+        AccessProblem::Misaligned => Draft::new(format!(
             "{}-byte {verb} in another block's shared memory at an address that is not a multiple of that",
             access.bytes
         )),
@@ -142,7 +145,7 @@ pub(crate) fn misplaced(
     };
     draft.notes.push(format!("It goes to {what} of {name}."));
     draft.notes.push(first(launch, kind));
-    if kind.first.code != Code::Misaligned {
+    if problem != AccessProblem::Misaligned {
         draft.on_gpu = Some(
             "behind all shared memory of that block the kernel stops with \"illegal memory access\"; before that it meets \
              other data."

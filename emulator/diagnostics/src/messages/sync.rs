@@ -3,7 +3,7 @@
 use crate::launch_context::{Around, Draft, LaunchContext};
 use crate::source::statements::Control;
 use crate::words::{self, capital, code, count, plural};
-use simt::check::{BarrierGroup, Details, Event, MistakeGroup, SyncMask, WrongMask, lanes};
+use simt::check::{BarrierGroup, BarrierProblem, Details, Event, MistakeGroup, SyncMask, WrongMask, lanes};
 use simt::program::InstrInfo;
 
 /// Indices of the threads of a group.
@@ -102,9 +102,13 @@ pub(crate) fn barrier(
     launch: &LaunchContext<'_>,
     kind: &MistakeGroup,
     groups: &[BarrierGroup],
-    deadlock: bool,
-    late: Option<&BarrierGroup>,
+    problem: &BarrierProblem,
 ) -> Draft {
+    let deadlock = *problem == BarrierProblem::Deadlock;
+    let late = match problem {
+        BarrierProblem::LeftBehind(group) => Some(group),
+        _ => None,
+    };
     let all_at_barriers = groups.iter().all(|group| group.at_barrier);
     let n_threads = |group: &BarrierGroup| threads(group).count() as u64;
     let total: u64 = groups.iter().map(n_threads).sum();

@@ -77,7 +77,7 @@ impl Mistakes {
 
     /// Codes of the mistakes, in their order.
     pub fn codes(&self) -> Vec<Code> {
-        self.groups.iter().map(|group| group.first.code).collect()
+        self.groups.iter().map(|group| group.first.code()).collect()
     }
 
     /// The allocation at or near an address, also a freed one.
@@ -142,29 +142,29 @@ impl Collector {
 
     pub fn record(&mut self, event: Event) {
         self.clock += 1;
-        let site = self.sites.site(event.instr);
+        let (code, site) = (event.code(), self.sites.site(event.instr));
         let array = |space, address| self.sites.array(space, address);
         let key = match &event.details {
             Details::Race(race) => {
                 // A race is one mistake whichever party comes first.
                 let [a, b] = race.parties.map(|party| self.sites.site(party.instr));
                 let between_blocks = race.parties[0].block != race.parties[1].block;
-                (event.code, a.min(b), a.max(b), array(race.space, race.address), between_blocks)
+                (code, a.min(b), a.max(b), array(race.space, race.address), between_blocks)
             }
-            Details::Access(access) => {
-                (event.code, site, u32::MAX, array(access.space, access.address), false)
+            Details::Access { access, .. } => {
+                (code, site, u32::MAX, array(access.space, access.address), false)
             }
             // One read that has several uses is one mistake.
             Details::Uninitialised { access, load, .. } => {
                 let site = self.sites.site(*load);
-                (event.code, site, u32::MAX, array(access.space, access.address), false)
+                (code, site, u32::MAX, array(access.space, access.address), false)
             }
-            Details::Wgmma { problem } => (event.code, site, problem.group_key(), 0, false),
+            Details::Wgmma { problem } => (code, site, problem.group_key(), 0, false),
             // Each operand of a product is a mistake of its own.
-            Details::Fragment { foreign } => (event.code, site, u32::from(foreign.wanted.part), 0, false),
+            Details::Fragment { foreign } => (code, site, u32::from(foreign.wanted.part), 0, false),
             // A group of its own, beside the other mistakes at the barrier.
-            Details::Parted { .. } => (event.code, site, 0, 0, false),
-            _ => (event.code, site, u32::MAX, 0, false),
+            Details::Parted { .. } => (code, site, 0, 0, false),
+            _ => (code, site, u32::MAX, 0, false),
         };
         let dims = self.block;
         let origin = block_origin(event.block, self.grid, dims);
@@ -200,7 +200,7 @@ impl Collector {
         let touched = match &event.details {
             Details::Uninitialised { used: Use::Output { range }, .. }
             | Details::Unset { used: Use::Output { range }, .. } => Some(*range),
-            Details::Access(access) | Details::Uninitialised { access, .. } => {
+            Details::Access { access, .. } | Details::Uninitialised { access, .. } => {
                 Some((access.address, access.high))
             }
             _ => None,
@@ -263,7 +263,7 @@ impl Collector {
         }
         groups.sort_by_key(|group| {
             let place = place_of(kernel, group.first.instr);
-            (group.first.code.severity(), group.first.code, place, group.first.instr)
+            (group.first.code().severity(), group.first.code(), place, group.first.instr)
         });
         // Memory that is freed after the launch stays while somebody holds the table.
         let table = (!groups.is_empty()).then(|| Arc::clone(table));
@@ -296,7 +296,7 @@ impl MistakeGroup {
 /// the first; of a race one between different warps, if there is one.
 fn rank(event: &Event) -> (bool, u64, u32) {
     let same_warp = matches!(&event.details, Details::Race(race) if race.same_warp);
-    let is_access = matches!(&event.details, Details::Access(_) | Details::Uninitialised { .. });
+    let is_access = matches!(&event.details, Details::Access { .. } | Details::Uninitialised { .. });
     (same_warp, event.block, if is_access { event.warp } else { 0 })
 }
 

@@ -15,7 +15,6 @@ pub enum AccessKind {
 /// A mistake that lanes of one warp made together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    pub code: Code,
     /// Instruction: index into [`crate::program::Kernel::instrs`].
     pub instr: u32,
     /// Block, as linear index.
@@ -26,13 +25,20 @@ pub struct Event {
     pub details: Details,
 }
 
+impl Event {
+    /// Returns the code of the mistake.
+    pub fn code(&self) -> Code {
+        self.details.code()
+    }
+}
+
 /// The facts of an event; each variant names the codes that it belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Details {
-    /// `E-TRAP`, or nothing more to say.
-    None,
+    /// `E-TRAP`.
+    Trap,
     /// `E-OOB`, `E-FREED`, `E-ALIGN`, `E-READ-ONLY`.
-    Access(BadAccess),
+    Access { problem: AccessProblem, access: BadAccess },
     /// `E-UNINIT`, `W-UNINIT`: [`Event::instr`] is where the value was put to use.
     Uninitialised {
         /// The read that brought the value.
@@ -64,13 +70,7 @@ pub enum Details {
     /// `E-RACE`, `W-RACE-EQUAL`: made by the race checks.
     Race(Box<RaceFacts>),
     /// `E-BARRIER`, `W-BARRIER`: the groups of threads, those of [`Event::instr`] first.
-    Barrier {
-        groups: Vec<BarrierGroup>,
-        /// Whether no thread can continue. Otherwise they met at different barriers and continued.
-        deadlock: bool,
-        /// Threads that waited later at a barrier of another group, after threads of that group had exited.
-        late: Option<BarrierGroup>,
-    },
+    Barrier { groups: Vec<BarrierGroup>, problem: BarrierProblem },
     /// `W-BARRIER`: [`Event::instr`] is the barrier, [`Event::mask`] lanes of a warp that waited there. Whether that
     /// is a mistake depends on the source: a branch around the barrier, or a `return` before it.
     Parted {
@@ -183,6 +183,64 @@ pub enum Details {
         offset: u32,
         problem: BadBarrier,
     },
+}
+
+impl Details {
+    /// Returns the code of a mistake with these facts.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Trap => Code::Trap,
+            Self::Access { problem: AccessProblem::OutOfBounds, .. } => Code::OutOfBounds,
+            Self::Access { problem: AccessProblem::UseAfterFree, .. } => Code::UseAfterFree,
+            Self::Access { problem: AccessProblem::Misaligned, .. } => Code::Misaligned,
+            Self::Access { problem: AccessProblem::ReadOnly, .. } => Code::ReadOnly,
+            Self::Uninitialised { used, .. } | Self::Unset { used, .. } => used.code(),
+            Self::Race(race) if race.equal => Code::RaceEqual,
+            Self::Race(_) | Self::TwoCopies { .. } | Self::ChangedUnderCopy { .. } => Code::Race,
+            Self::Barrier { problem: BarrierProblem::DifferentBarriers, .. } | Self::Parted { .. } => {
+                Code::BarriersApart
+            }
+            Self::Barrier { .. } | Self::Phases { .. } | Self::ClusterDeadlock { .. } => Code::Barrier,
+            Self::Exited { .. } => Code::ExitedBeforeBarrier,
+            Self::Runaway { .. } => Code::Runaway,
+            Self::Assert { .. } => Code::Assert,
+            Self::SyncMask(SyncMask { wrong: WrongMask::SourceNotNamed(_), .. }) => Code::ShuffleOutside,
+            Self::SyncMask(_) => Code::SyncMask,
+            Self::Operand { .. } => Code::Operand,
+            Self::Call { .. } => Code::Call,
+            Self::Stack { .. } => Code::Stack,
+            Self::Texture { .. } => Code::Texture,
+            Self::TensorCopy { problem: BadTensor::MapAlign(_) | BadTensor::Shared(_) } => Code::Misaligned,
+            Self::TensorCopy { .. } => Code::TensorCopy,
+            Self::Proxy { .. } | Self::MemoryBarrier { problem: BadBarrier::NotFenced, .. } => Code::Proxy,
+            Self::MemoryBarrier { .. } => Code::MemoryBarrier,
+            Self::Wgmma { .. } => Code::Wgmma,
+            Self::Fragment { .. } => Code::Fragment,
+            Self::Remote { .. } | Self::ClusterBarrier { .. } => Code::Cluster,
+        }
+    }
+}
+
+/// Why an access fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessProblem {
+    OutOfBounds,
+    UseAfterFree,
+    Misaligned,
+    ReadOnly,
+}
+
+/// What is wrong where threads of a block wait at barriers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BarrierProblem {
+    /// No thread can continue.
+    Deadlock,
+    /// Lanes of one warp met at different barriers, and continued.
+    SplitWarp,
+    /// Whole warps met at different barriers, and continued.
+    DifferentBarriers,
+    /// They did, and later these threads waited at a barrier of another group, after threads of that group had exited.
+    LeftBehind(BarrierGroup),
 }
 
 /// Misuse of a product of a warpgroup. `which` is `A` or `B`; addresses are offsets in shared memory.
@@ -437,6 +495,16 @@ pub enum Use {
         /// The lowest address, and the end of the highest.
         range: (u64, u64),
     },
+}
+
+impl Use {
+    /// Returns the code of an undefined value with this use.
+    pub(crate) fn code(self) -> Code {
+        match self {
+            Self::Output { .. } => Code::UndefinedOutput,
+            _ => Code::Uninitialised,
+        }
+    }
 }
 
 /// Why an instruction does not take a value.

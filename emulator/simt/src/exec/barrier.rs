@@ -2,8 +2,7 @@
 //!
 //! As since Volta, a barrier counts threads, and does not wait for those that have exited.
 
-use crate::check::Code;
-use crate::check::{BadOperand, BarrierGroup, Details};
+use crate::check::{BadOperand, BarrierGroup, BarrierProblem, Details};
 use crate::program::{BARRIERS, BarrierKind, InstrInfo};
 
 use super::bits;
@@ -26,7 +25,7 @@ impl Worker<'_> {
         if arrived > 0 && count != 0 && other != 0 && count != other && self.job.check_level.checks() {
             let problem = BadOperand::BarrierCounts { other };
             let details = Details::Operand { problem, value: count };
-            self.record_mistake_at(instr, Code::Operand, active, details);
+            self.record_mistake_at(instr, active, details);
         }
         let barrier = &mut self.block.barriers[id as usize];
         // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.
@@ -178,7 +177,7 @@ impl Worker<'_> {
         let (warp, mask, instr) = (*warp, *mask, *instr);
         if let Some(details) = details.take() {
             let running = std::mem::replace(&mut self.warp.index, warp);
-            self.record_mistake_at(instr, Code::ExitedBeforeBarrier, mask, details);
+            self.record_mistake_at(instr, mask, details);
             self.warp.index = running;
         }
     }
@@ -207,7 +206,7 @@ impl Worker<'_> {
         let details = Details::Parted { missing: part.missing, exit: warp.exit };
         self.block.apart.part_told = true;
         let running = std::mem::replace(&mut self.warp.index, part.warp);
-        self.record_mistake_at(part.instr, Code::BarriersApart, part.here, details);
+        self.record_mistake_at(part.instr, part.here, details);
         self.warp.index = running;
     }
 
@@ -238,8 +237,9 @@ impl Worker<'_> {
         let apart = &mut self.block.apart;
         if parted {
             if !std::mem::replace(&mut apart.told, true) {
-                let details = Details::Barrier { groups: groups.to_vec(), deadlock: false, late: None };
-                self.record_mistake_at(instr, Code::Barrier, mask, details);
+                let details =
+                    Details::Barrier { groups: groups.to_vec(), problem: BarrierProblem::SplitWarp };
+                self.record_mistake_at(instr, mask, details);
             }
             return;
         }
@@ -261,8 +261,8 @@ impl Worker<'_> {
         }
         if apart.first.is_empty() {
             apart.first = places.clone();
-            let details = Details::Barrier { groups: places, deadlock: false, late: None };
-            self.record_mistake_at(instr, Code::BarriersApart, mask, details);
+            let details = Details::Barrier { groups: places, problem: BarrierProblem::DifferentBarriers };
+            self.record_mistake_at(instr, mask, details);
         }
     }
 
@@ -275,9 +275,9 @@ impl Worker<'_> {
         };
         let Some(late) = groups.into_iter().find(gone) else { return };
         self.block.apart.told = true;
-        let details =
-            Details::Barrier { groups: self.block.apart.first.clone(), deadlock: false, late: Some(late) };
-        self.record_mistake_at(instr, Code::Barrier, mask, details);
+        let problem = BarrierProblem::LeftBehind(late);
+        let details = Details::Barrier { groups: self.block.apart.first.clone(), problem };
+        self.record_mistake_at(instr, mask, details);
     }
 
     /// Returns the threads of fibers in some state, by the instruction at which they are.

@@ -4,7 +4,7 @@
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
-use crate::check::{Code, Details, PhaseOfCopy};
+use crate::check::{Details, PhaseOfCopy};
 use crate::memory::relaxed;
 use crate::program::limits::COPIES;
 use crate::program::tensor::Run;
@@ -91,7 +91,7 @@ impl Worker<'_> {
         if self.note_misuse() {
             return;
         }
-        self.record_mistake_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
+        self.record_mistake_at(copy.instr, 1 << (copy.thread % 32), details);
     }
 
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
@@ -179,7 +179,7 @@ impl Worker<'_> {
         // Whichever warp is running: the thread that started the copy is named.
         let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         let details = Details::ChangedUnderCopy { address };
-        self.record_mistake_at(copy.instr, Code::Race, 1 << (copy.thread % 32), details);
+        self.record_mistake_at(copy.instr, 1 << (copy.thread % 32), details);
         self.warp.index = running;
     }
 
@@ -200,7 +200,7 @@ impl Worker<'_> {
         });
         if let Some(address) = stored {
             let address = address.into();
-            self.record_mistake_at(copy.instr, Code::Proxy, 1 << lane, Details::Proxy { address });
+            self.record_mistake_at(copy.instr, 1 << lane, Details::Proxy { address });
         }
     }
 

@@ -5,7 +5,7 @@
 //! its lanes are back, and what they call lies on top.
 
 use crate::arithmetic::lanes::Src;
-use crate::check::{BadTarget, Code, Details};
+use crate::check::{BadTarget, Details};
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
 use super::bits;
@@ -79,7 +79,7 @@ impl Worker<'_> {
                     None => BadTarget::NoFunction,
                 },
             };
-            self.fatal(pc, Code::Call, lanes, Details::Call { address, problem });
+            self.fatal(pc, lanes, Details::Call { address, problem });
             return None;
         }
         Some(ways)
@@ -97,7 +97,7 @@ impl Worker<'_> {
         }
         let depth = self.waiting().filter(|frame| self.is_resume(frame.pc)).count() as u32;
         let details = Details::Stack { function: callee.name.clone(), depth, limit: self.job.stack_bytes };
-        self.fatal(pc, Code::Stack, full, details);
+        self.fatal(pc, full, details);
         false
     }
 

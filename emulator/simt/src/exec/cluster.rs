@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::race::SharedRaces;
-use crate::check::{Code, Collector, Details, Elsewhere};
+use crate::check::{Collector, Details, Elsewhere};
 
 use super::block::Block;
 use super::fiber::{FiberState, join_ready};
@@ -204,7 +204,7 @@ impl Worker<'_> {
         warp.released &= !active;
         warp.arrived |= active;
         if again != 0 && self.job.check_level.checks() {
-            self.record_mistake_at(instr, Code::Cluster, again, Details::ClusterBarrier { waits: false });
+            self.record_mistake_at(instr, again, Details::ClusterBarrier { waits: false });
         }
         self.activity.progress = true;
         self.complete_cluster_barrier();
@@ -218,7 +218,7 @@ impl Worker<'_> {
         warp.released &= !active;
         self.warp.fiber.set_pc(pc + 1);
         if never != 0 && self.job.check_level.checks() {
-            self.record_mistake_at(instr, Code::Cluster, never, Details::ClusterBarrier { waits: true });
+            self.record_mistake_at(instr, never, Details::ClusterBarrier { waits: true });
         }
         if waits == 0 {
             return false;
@@ -304,7 +304,7 @@ impl Worker<'_> {
         let (rank, instr, mask) = (first.rank, first.group.instr, first.group.threads[warp]);
         self.switch_to(rank);
         self.warp.index = warp as u32;
-        self.record_mistake_at(instr, Code::Barrier, mask, Details::ClusterDeadlock { places: found });
+        self.record_mistake_at(instr, mask, Details::ClusterDeadlock { places: found });
         self.stopped = true;
     }
 

@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::check::Code;
 use crate::check::race::GlobalRaces;
 use crate::check::{Collector, Details, Event};
 use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
@@ -411,14 +410,7 @@ impl Ledger {
         if job.budget != 0 && self.spent > job.budget && !stops {
             stops = true;
             let details = Details::Runaway { budget: job.budget, proven: false, span: None };
-            let event = Event {
-                code: Code::Runaway,
-                instr: 0,
-                block: job.first_block(index),
-                warp: 0,
-                mask: 1,
-                details,
-            };
+            let event = Event { instr: 0, block: job.first_block(index), warp: 0, mask: 1, details };
             self.collector.record(event);
         }
         if stops {

@@ -1,6 +1,6 @@
 //! `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`: what a warp does with tiles, all its lanes together.
 
-use crate::check::{AccessKind, Code, Details, WrongMask};
+use crate::check::{AccessKind, Details, WrongMask};
 use crate::program::{MatrixAccess, Mma, Order};
 
 use super::bits;
@@ -34,7 +34,7 @@ impl Worker<'_> {
         let [n_a, n_b, n_d] = mma.form.registers();
         if mma.foreign != [None; 3] && self.job.check_level.checks() {
             for foreign in mma.foreign.into_iter().flatten() {
-                self.record_mistake(pc, Code::Fragment, active, Details::Fragment { foreign });
+                self.record_mistake(pc, active, Details::Fragment { foreign });
             }
         }
         if !self.checks.shadow.is_clean() {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use crate::arithmetic::lanes::NONE;
 use crate::check::{
-    AccessKind, BadAccess, BadBarrier, BarrierGroup, Code, CopyUnderWay, Details, PhaseOfCopy, PhaseWaits,
-    Waited,
+    AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, Details, PhaseOfCopy,
+    PhaseWaits, Waited,
 };
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
@@ -359,7 +359,7 @@ impl Worker<'_> {
         let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else { return };
         let mask = first.group.threads[warp];
         self.warp.index = warp as u32;
-        self.record_mistake_at(instr, Code::Barrier, mask, Details::Phases { waits, others });
+        self.record_mistake_at(instr, mask, Details::Phases { waits, others });
         self.stopped = true;
     }
 
@@ -374,7 +374,7 @@ impl Worker<'_> {
         self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
-            self.record_mistake(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
+            self.record_mistake(pc, 1 << lane, Details::Remote { access, problem });
             return true;
         }
         let number = match b.number {
@@ -460,12 +460,12 @@ impl Worker<'_> {
             Holder::Nobody(_) => address.wrapping_sub(window::SHARED),
         };
         let inside = |(_, to): (u32, u32)| offset + u64::from(BYTES) <= u64::from(to);
-        let code = if address >> window::BITS != window::SHARED >> window::BITS
+        let problem = if address >> window::BITS != window::SHARED >> window::BITS
             || !self.block.shared_range(self.job, offset).is_some_and(inside)
         {
-            Code::OutOfBounds
+            AccessProblem::OutOfBounds
         } else if !offset.is_multiple_of(BYTES.into()) {
-            Code::Misaligned
+            AccessProblem::Misaligned
         } else {
             return Some(offset as u32);
         };
@@ -474,7 +474,7 @@ impl Worker<'_> {
             false => (MemSpace::Generic, address),
         };
         let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
-        self.record_mistake(pc, code, 1 << lane, Details::Access(access));
+        self.record_mistake(pc, 1 << lane, Details::Access { problem, access });
         None
     }
 
@@ -487,7 +487,7 @@ impl Worker<'_> {
         };
         if checks && !std::mem::replace(&mut state.fenced_to_async_proxy, true) {
             let details = Details::MemoryBarrier { offset: barrier, problem: BadBarrier::NotFenced };
-            self.record_mistake(pc, Code::Proxy, 1 << lane, details);
+            self.record_mistake(pc, 1 << lane, details);
         }
         true
     }
@@ -511,7 +511,7 @@ impl Worker<'_> {
                 (last != offset).then_some((last, parity))
             });
         }
-        self.record_mistake(pc, Code::MemoryBarrier, 1 << lane, Details::MemoryBarrier { offset, problem });
+        self.record_mistake(pc, 1 << lane, Details::MemoryBarrier { offset, problem });
     }
 
     /// Completes copies that this mbarrier waits for, oldest first, until its phase ends. Returns whether it has ended.

@@ -1,9 +1,8 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
 use crate::arithmetic::lanes::WARP;
-use crate::check::Code;
 use crate::check::race::{ByteRun, Cells, Touch};
-use crate::check::{AccessKind, BadAccess, Details, RemoteProblem};
+use crate::check::{AccessKind, AccessProblem, BadAccess, Details, RemoteProblem};
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 
@@ -14,8 +13,34 @@ use super::memo::Merge;
 use super::spec::{self, AccessSpec};
 use super::worker::Worker;
 
-/// Reason why a lane's access fails: code, space and address.
-pub(crate) type LaneFault = (Code, MemSpace, u64);
+/// Why an access to a block's own memory or to global memory fails, with its space and address.
+pub(crate) type AccessFault = (AccessProblem, MemSpace, u64);
+
+/// Why a lane's access fails.
+struct LaneFault {
+    problem: LaneProblem,
+    space: MemSpace,
+    address: u64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum LaneProblem {
+    Access(AccessProblem),
+    /// The shared memory of another block cannot be reached.
+    Remote,
+}
+
+impl From<AccessFault> for LaneFault {
+    fn from((problem, space, address): AccessFault) -> Self {
+        Self { problem: LaneProblem::Access(problem), space, address }
+    }
+}
+
+impl LaneFault {
+    fn remote(offset: u64) -> Self {
+        Self { problem: LaneProblem::Remote, space: MemSpace::Shared, address: offset }
+    }
+}
 
 /// The memory that one lane accesses.
 struct LaneMemory {
@@ -51,28 +76,35 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: u32
                 }
                 good |= 1 << lane;
             }
-            Err(what) => match bad.iter_mut().find(|(known, ..)| (known.0, known.1) == (what.0, what.1)) {
-                Some((_, mask, high)) => {
-                    *mask |= 1 << lane;
-                    *high = (*high).max(what.2);
+            Err(fault) => {
+                let same = |(known, ..): &&mut (LaneFault, u32, u64)| {
+                    (known.problem, known.space) == (fault.problem, fault.space)
+                };
+                match bad.iter_mut().find(same) {
+                    Some((_, mask, high)) => {
+                        *mask |= 1 << lane;
+                        *high = (*high).max(fault.address);
+                    }
+                    None => {
+                        let high = fault.address;
+                        bad.push((fault, 1 << lane, high));
+                    }
                 }
-                None => bad.push((what, 1 << lane, what.2)),
-            },
+            }
         }
     }
-    for ((code, space, address), mask, high) in bad {
+    for (LaneFault { problem, space, address }, mask, high) in bad {
         let access = BadAccess { kind: spec.kind, space, address, high, bytes: spec.bytes };
-        let problem = match (code, space) {
-            (Code::Cluster, MemSpace::Shared) => {
-                not_own(worker, spec, address).or_else(|| worker.remote_problem(address))
-            }
-            _ => None,
-        };
         let details = match problem {
-            Some(problem) => Details::Remote { access, problem },
-            None => Details::Access(access),
+            LaneProblem::Access(problem) => Details::Access { problem, access },
+            LaneProblem::Remote => {
+                match not_own(worker, spec, address).or_else(|| worker.remote_problem(address)) {
+                    Some(problem) => Details::Remote { access, problem },
+                    None => Details::Access { problem: AccessProblem::OutOfBounds, access },
+                }
+            }
         };
-        worker.record_mistake(spec.pc, code, mask, details);
+        worker.record_mistake(spec.pc, mask, details);
         if worker.stopped {
             return 0;
         }
@@ -113,18 +145,18 @@ fn find(
             let given = address.wrapping_sub(window::SHARED);
             let offset = match worker.holder(given) {
                 Holder::Own(offset) => offset,
-                Holder::Nobody(_) => return Err((Code::Cluster, MemSpace::Shared, given)),
+                Holder::Nobody(_) => return Err(LaneFault::remote(given)),
                 Holder::Other(..) if not_own(worker, spec, given).is_some() => {
-                    return Err((Code::Cluster, MemSpace::Shared, given));
+                    return Err(LaneFault::remote(given));
                 }
                 Holder::Other(rank, offset) => return find_remote(worker, spec, (given, rank, offset)),
             };
             let range = worker.block.shared_range(job, offset);
             if !range.is_some_and(|(from, to)| inside(offset - u64::from(from), u64::from(to - from))) {
-                return Err((Code::OutOfBounds, MemSpace::Shared, offset));
+                return Err((AccessProblem::OutOfBounds, MemSpace::Shared, offset).into());
             }
             if !aligned {
-                return Err((Code::Misaligned, MemSpace::Shared, offset));
+                return Err((AccessProblem::Misaligned, MemSpace::Shared, offset).into());
             }
             Ok(LaneMemory {
                 host: worker.block.shared_start().wrapping_add(offset as usize),
@@ -136,10 +168,10 @@ fn find(
             let offset = address.wrapping_sub(window::LOCAL);
             let each = u64::from(job.local_bytes);
             if !inside(offset, each) {
-                return Err((Code::OutOfBounds, MemSpace::Local, offset));
+                return Err((AccessProblem::OutOfBounds, MemSpace::Local, offset).into());
             }
             if !aligned {
-                return Err((Code::Misaligned, MemSpace::Local, offset));
+                return Err((AccessProblem::Misaligned, MemSpace::Local, offset).into());
             }
             let at = worker.local_offset(lane) + offset as usize;
             Ok(LaneMemory {
@@ -151,13 +183,13 @@ fn find(
         MemSpace::Param => {
             let offset = address.wrapping_sub(window::PARAM);
             if writes {
-                return Err((Code::ReadOnly, MemSpace::Param, offset));
+                return Err((AccessProblem::ReadOnly, MemSpace::Param, offset).into());
             }
             if !inside(offset, job.params.len() as u64) {
-                return Err((Code::OutOfBounds, MemSpace::Param, offset));
+                return Err((AccessProblem::OutOfBounds, MemSpace::Param, offset).into());
             }
             if !aligned {
-                return Err((Code::Misaligned, MemSpace::Param, offset));
+                return Err((AccessProblem::Misaligned, MemSpace::Param, offset).into());
             }
             let host = job.params.as_ptr().cast_mut().wrapping_add(offset as usize);
             Ok(LaneMemory { host, space: MemSpace::Param, own: None })
@@ -165,7 +197,7 @@ fn find(
         _ => {
             let host = find_global(job, address, bytes, writes)?;
             if !aligned {
-                return Err((Code::Misaligned, MemSpace::Global, address));
+                return Err((AccessProblem::Misaligned, MemSpace::Global, address).into());
             }
             Ok(LaneMemory { host, space: MemSpace::Global, own: None })
         }
@@ -191,15 +223,15 @@ fn find_remote(
     let (job, bytes) = (worker.job, u64::from(spec.bytes));
     let (given, rank, offset) = at;
     if worker.remote_problem(given).is_some() {
-        return Err((Code::Cluster, MemSpace::Shared, given));
+        return Err(LaneFault::remote(given));
     }
     let inside = |(_, to): (u32, u32)| bytes <= u64::from(to) - offset;
-    let Some(block) = worker.member_mut(rank) else { return Err((Code::Cluster, MemSpace::Shared, given)) };
+    let Some(block) = worker.member_mut(rank) else { return Err(LaneFault::remote(given)) };
     if !block.shared_range(job, offset).is_some_and(inside) {
-        return Err((Code::OutOfBounds, MemSpace::Shared, given));
+        return Err((AccessProblem::OutOfBounds, MemSpace::Shared, given).into());
     }
     if !offset.is_multiple_of(bytes) {
-        return Err((Code::Misaligned, MemSpace::Shared, given));
+        return Err((AccessProblem::Misaligned, MemSpace::Shared, given).into());
     }
     Ok(LaneMemory {
         host: block.shared_start().wrapping_add(offset as usize),
@@ -214,16 +246,16 @@ pub(crate) fn find_global(
     address: u64,
     bytes: u64,
     writes: bool,
-) -> Result<*mut u8, LaneFault> {
+) -> Result<*mut u8, AccessFault> {
     let Some((allocation, offset)) = job.table.find(address, bytes) else {
         return Err(match job.table.slot(address) {
-            Some(Slot::Freed(_)) => (Code::UseAfterFree, MemSpace::Global, address),
-            _ if job.table.info(address).is_some() => (Code::OutOfBounds, MemSpace::Global, address),
-            _ => (Code::OutOfBounds, MemSpace::Generic, address),
+            Some(Slot::Freed(_)) => (AccessProblem::UseAfterFree, MemSpace::Global, address),
+            _ if job.table.info(address).is_some() => (AccessProblem::OutOfBounds, MemSpace::Global, address),
+            _ => (AccessProblem::OutOfBounds, MemSpace::Generic, address),
         });
     };
     if writes && allocation.origin.read_only {
-        return Err((Code::ReadOnly, MemSpace::Global, address));
+        return Err((AccessProblem::ReadOnly, MemSpace::Global, address));
     }
     if writes && !job.check_level.checks() {
         allocation.bytes.trust();

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::check::Code;
 use crate::check::WrongMask;
 
 use crate::program::{Op, OpKind};
@@ -233,7 +232,7 @@ impl Worker<'_> {
         if self.job.check_level.checks() {
             for (w, at, present, details) in found {
                 self.warp.index = w;
-                self.record_mistake_at(at, Code::SyncMask, present, details);
+                self.record_mistake_at(at, present, details);
             }
         }
         any

@@ -1,7 +1,7 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
 use crate::arithmetic::lanes::{NONE, Src};
-use crate::check::{AccessKind, BadAccess, BadOperand, BadTensor, Code, Details};
+use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, Details};
 use crate::memory::relaxed;
 use crate::program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
@@ -9,7 +9,7 @@ use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWa
 use super::bits;
 use super::block::bulk_copies::BulkCopy;
 use super::cluster_memory::Holder;
-use super::per_lane::{LaneFault, find_global};
+use super::per_lane::{AccessFault, find_global};
 use super::spec::{bias, place};
 use super::worker::Worker;
 
@@ -27,11 +27,7 @@ impl Worker<'_> {
                 continue;
             }
             if let Err(problem) = self.start_tensor_copy(t, pc, lane) {
-                let code = match problem {
-                    BadTensor::MapAlign(_) | BadTensor::Shared(_) => Code::Misaligned,
-                    _ => Code::TensorCopy,
-                };
-                self.record_mistake(pc, code, 1 << lane, Details::TensorCopy { problem });
+                self.record_mistake(pc, 1 << lane, Details::TensorCopy { problem });
                 if matches!(t.way, TensorWay::Load(_)) {
                     self.note_skipped_copy();
                 }
@@ -74,7 +70,7 @@ impl Worker<'_> {
             if !bytes.is_multiple_of(BULK_ALIGN) {
                 let problem = BadOperand::CopyBytes;
                 let details = Details::Operand { problem, value: bytes };
-                self.record_mistake(pc, Code::Operand, 1 << lane, details);
+                self.record_mistake(pc, 1 << lane, details);
             }
             let bytes = bytes - bytes % BULK_ALIGN;
             let shared = self.offset_from_here(self.address_at(&copy.shared, lane));
@@ -86,7 +82,11 @@ impl Worker<'_> {
                 if !address.is_multiple_of(BULK_ALIGN.into()) {
                     let kind = if reads { AccessKind::Read } else { AccessKind::Write };
                     let access = BadAccess::at(kind, space, address, BULK_ALIGN);
-                    self.record_mistake(pc, Code::Misaligned, 1 << lane, Details::Access(access));
+                    self.record_mistake(
+                        pc,
+                        1 << lane,
+                        Details::Access { problem: AccessProblem::Misaligned, access },
+                    );
                     aligned = false;
                 }
             }
@@ -128,7 +128,7 @@ impl Worker<'_> {
             return Some(window::SHARED + tag + own);
         }
         let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, offset, bytes);
-        self.record_mistake(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
+        self.record_mistake(pc, 1 << lane, Details::Access { problem: AccessProblem::OutOfBounds, access });
         None
     }
 
@@ -174,7 +174,7 @@ impl Worker<'_> {
     ) {
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
-            self.record_mistake(pc, Code::Cluster, 1 << lane, Details::Remote { access, problem });
+            self.record_mistake(pc, 1 << lane, Details::Remote { access, problem });
             self.note_skipped_copy();
             return;
         }
@@ -212,7 +212,11 @@ impl Worker<'_> {
                 high: offset.saturating_add(map.shared_bytes()).saturating_sub(bytes.into()),
                 bytes: bytes.into(),
             };
-            self.record_mistake(pc, Code::OutOfBounds, 1 << lane, Details::Access(access));
+            self.record_mistake(
+                pc,
+                1 << lane,
+                Details::Access { problem: AccessProblem::OutOfBounds, access },
+            );
             if barrier.is_some() {
                 self.note_skipped_copy();
             }
@@ -227,10 +231,11 @@ impl Worker<'_> {
             block: self.acting.map_or(self.block.index, |acting| acting.block),
             phase: 0,
         };
-        if let Some(((code, space, address), high)) = self.out_of_reach(&copy, in_global == AccessKind::Write)
+        if let Some(((problem, space, address), high)) =
+            self.out_of_reach(&copy, in_global == AccessKind::Write)
         {
             let access = BadAccess { kind: in_global, space, address, high, bytes: bytes.into() };
-            self.record_mistake(pc, code, 1 << lane, Details::Access(access));
+            self.record_mistake(pc, 1 << lane, Details::Access { problem, access });
             if self.stopped {
                 return;
             }
@@ -279,24 +284,24 @@ impl Worker<'_> {
     }
 
     /// Part of the box inside of the tensor and in no memory: reason and first such element, and the last.
-    fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(LaneFault, u64)> {
+    fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(AccessFault, u64)> {
         let each = copy.map.element.bytes();
-        let mut found: Option<(LaneFault, u64)> = None;
+        let mut found: Option<(AccessFault, u64)> = None;
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global.filter(|start| *start < window::SHARED) else { return };
-            let Err((code, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes)
+            let Err((problem, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes)
             else {
                 return;
             };
             let last = start.saturating_add(u64::from(run.bytes) - each);
             // The first element of the run that cannot be reached.
-            if code == Code::OutOfBounds {
+            if problem == AccessProblem::OutOfBounds {
                 let is_there = |at: &u64| find_global(self.job, *at, each, writes).is_ok();
                 address = (start..=last).step_by(each as usize).find(|at| !is_there(at)).unwrap_or(start);
             }
             match &mut found {
                 Some((_, high)) => *high = (*high).max(last),
-                None => found = Some(((code, space, address), last)),
+                None => found = Some(((problem, space, address), last)),
             }
         });
         found

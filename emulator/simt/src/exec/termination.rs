@@ -1,7 +1,6 @@
 //! Blocks that never end: deadlocks, and loops that use up the budget.
 
-use crate::check::Code;
-use crate::check::{BarrierGroup, Details};
+use crate::check::{BarrierGroup, BarrierProblem, Details};
 
 use crate::arithmetic::lanes::Line;
 
@@ -23,12 +22,7 @@ impl Worker<'_> {
         let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
         let (instr, mask) = (first.instr, first.threads[warp]);
         self.warp.index = warp as u32;
-        self.record_mistake_at(
-            instr,
-            Code::Barrier,
-            mask,
-            Details::Barrier { groups, deadlock: true, late: None },
-        );
+        self.record_mistake_at(instr, mask, Details::Barrier { groups, problem: BarrierProblem::Deadlock });
         self.stopped = true;
     }
     /// The budget is spent by blocks that wait for each other, of which this is one.
@@ -81,7 +75,7 @@ impl Worker<'_> {
         {
             self.waited_for(instr(at));
         }
-        self.fatal(at, Code::Runaway, mask, details);
+        self.fatal(at, mask, details);
     }
 
     /// A warp that runs the loop at `first ..= last` is bound to run it for ever: its state comes back without a store,
@@ -164,8 +158,8 @@ impl Worker<'_> {
         groups.push(BarrierGroup { instr: running, at_barrier: false, threads });
         let polling = self.warp.index;
         self.warp.index = warp as u32;
-        let details = Details::Barrier { groups, deadlock: true, late: None };
-        self.record_mistake_at(instr, Code::Barrier, mask, details);
+        let details = Details::Barrier { groups, problem: BarrierProblem::Deadlock };
+        self.record_mistake_at(instr, mask, details);
         self.warp.index = polling;
     }
 }

@@ -4,7 +4,6 @@ use ptx::ast::Type;
 
 use crate::arithmetic::half::f16_to_f32;
 use crate::arithmetic::lanes::NONE;
-use crate::check::Code;
 use crate::check::Details;
 use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
@@ -37,7 +36,7 @@ impl Worker<'_> {
         }
         if bad != 0 {
             let handle = self.u64_at(t.handle, bad.trailing_zeros() as usize);
-            self.record_mistake(pc, Code::Texture, bad, Details::Texture { handle });
+            self.record_mistake(pc, bad, Details::Texture { handle });
         }
     }
 }

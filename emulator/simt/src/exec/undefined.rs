@@ -14,7 +14,7 @@ mod transfer;
 mod wgmma;
 
 use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
-use crate::check::{AccessKind, BadAccess, Code, CopiedBy, Details, Use};
+use crate::check::{AccessKind, BadAccess, CopiedBy, Details, Use};
 use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
 };
@@ -205,7 +205,7 @@ impl Worker<'_> {
             }
             // Two copies to one place: that has been said.
             if !self.block.bulk.has_overlapped() {
-                self.record_mistake_at(load, Code::Uninitialised, guilty, details);
+                self.record_mistake_at(load, guilty, details);
             }
         }
         guilty
@@ -330,20 +330,17 @@ impl Worker<'_> {
             }
             _ => instr,
         };
-        let code = match used {
-            Use::Output { .. } => Code::UndefinedOutput,
-            _ => Code::Uninitialised,
-        };
         let copied = origin.copied;
         if origin.is_register() {
             let at = match used {
                 Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
                 _ => at,
             };
-            return self.record_mistake_at(at, code, lanes, Details::Unset { used, by: instr, copied });
+            return self.record_mistake_at(at, lanes, Details::Unset { used, by: instr, copied });
         }
         let (space, address) = place_of(origin.address);
-        let new = self.checks.collector.is_new_access(code, origin.load, self.block.index, (space, address));
+        let new =
+            self.checks.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
         let written = if new {
             self.written_around(origin.address, lanes.trailing_zeros() as usize & 31)
         } else {
@@ -360,7 +357,7 @@ impl Worker<'_> {
         }
         let details =
             Details::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
-        self.record_mistake_at(at, code, lanes, details);
+        self.record_mistake_at(at, lanes, details);
         if space == MemSpace::Shared {
             self.exited_matters();
         }

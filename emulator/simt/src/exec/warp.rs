@@ -1,7 +1,6 @@
 //! The loop over operations: one fiber runs until it waits, ends, or has executed its quantum of instructions.
 
 use crate::arithmetic::lanes::{CpuLevel, NONE};
-use crate::check::Code;
 use crate::check::{AccessKind, BadOperand, Details};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
@@ -441,7 +440,7 @@ impl Worker<'_> {
             problem: BadOperand::BranchIndex { targets: targets.len() as u32 },
             value: self.u32_at(index, lane),
         };
-        self.fatal(pc, Code::Operand, lanes, details);
+        self.fatal(pc, lanes, details);
         true
     }
 
@@ -460,14 +459,14 @@ impl Worker<'_> {
         let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
         if id >= BARRIERS && self.job.check_level.checks() {
             let problem = BadOperand::BarrierNumber;
-            self.record_mistake(at.pc, Code::Operand, active, Details::Operand { problem, value: id });
+            self.record_mistake(at.pc, active, Details::Operand { problem, value: id });
         }
         // PTX has no barrier above these; the hardware uses the low four bits of the number.
         let id = id % BARRIERS;
         let none = kind == BarrierKind::Arrive && count == 0;
         if !count.is_multiple_of(32) || count >= BARRIER_THREADS_LIMIT || none {
             let problem = BadOperand::BarrierThreads;
-            self.fatal(at.pc, Code::Operand, active, Details::Operand { problem, value: count });
+            self.fatal(at.pc, active, Details::Operand { problem, value: count });
             return Some(Pause::Stopped);
         }
         self.warp.fiber.set_pc(at.pc + 1);
@@ -650,7 +649,7 @@ impl Worker<'_> {
                 let lane = active.trailing_zeros() as usize;
                 let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
                 let line = self.u32_at(*line, lane);
-                self.fatal(pc, Code::Assert, active, Details::Assert { message, file, line, function });
+                self.fatal(pc, active, Details::Assert { message, file, line, function });
                 return AfterOp::Stop;
             }
             OpKind::Call { site, target } => return self.call(*site, *target, pc, active),
@@ -666,7 +665,7 @@ impl Worker<'_> {
                 return AfterOp::Frames;
             }
             OpKind::Trap => {
-                self.fatal(pc, Code::Trap, active, Details::None);
+                self.fatal(pc, active, Details::Trap);
                 return AfterOp::Stop;
             }
             OpKind::Alu { .. }

@@ -1,7 +1,6 @@
 //! Operations on other lanes' registers: shuffles, votes, matches, reductions.
 
 use crate::arithmetic::lanes::NONE;
-use crate::check::Code;
 use crate::check::{Details, SyncMask, WrongMask};
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
@@ -84,12 +83,8 @@ impl Worker<'_> {
             return;
         }
         let instr = self.job.kernel.ops[pc as usize].instr;
-        let code = match wrong {
-            WrongMask::SourceNotNamed(_) => Code::ShuffleOutside,
-            _ => Code::SyncMask,
-        };
         let details = self.sync_mask(named, present, wrong);
-        self.record_mistake_at(instr, code, lanes, details);
+        self.record_mistake_at(instr, lanes, details);
     }
 
     /// The facts about a mask, of the warp that runs.

@@ -14,7 +14,6 @@ use super::block_clocks::{BlockClocks, Unordered};
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
 use super::{Mark, Touch};
-use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
 use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
@@ -451,7 +450,6 @@ fn record(groups: BTreeMap<(u32, u32, u64, bool), Group>, missing: MissingOrder,
         for ((block, warp), mask) in group.warps {
             let [a, b] = group.parties;
             out.record(Event {
-                code: if equal { Code::RaceEqual } else { Code::Race },
                 instr: b.instr,
                 block,
                 warp,

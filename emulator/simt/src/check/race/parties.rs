@@ -3,7 +3,6 @@
 use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
 use super::log::LogEntry;
-use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
@@ -49,7 +48,6 @@ impl<S: Space> Interval<S> {
                 left_out: None,
             };
             out.record(Event {
-                code: if equal { Code::RaceEqual } else { Code::Race },
                 instr: own.instr,
                 block: self.block,
                 warp: self.warp,

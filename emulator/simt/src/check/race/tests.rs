@@ -81,7 +81,7 @@ fn with_touch(
 fn told(out: Collector) -> Vec<(Code, RaceFacts, MistakeGroup)> {
     out.groups()
         .map(|group| match &group.first.details {
-            Details::Race(race) => (group.first.code, (**race).clone(), group.clone()),
+            Details::Race(race) => (group.first.code(), (**race).clone(), group.clone()),
             _ => panic!("not a race"),
         })
         .collect()

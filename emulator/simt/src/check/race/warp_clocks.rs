@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 
 use super::interval::changes;
 use super::touch::{Mark, Touch};
-use crate::check::Code;
 use crate::check::Collector;
 use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
@@ -329,7 +328,6 @@ impl WarpClocks {
     pub(super) fn end_block(&mut self, out: &mut Collector) {
         for ((.., warp), race) in std::mem::take(&mut self.races) {
             out.record(Event {
-                code: Code::Race,
                 instr: race.parties[1].instr,
                 block: self.block,
                 warp,

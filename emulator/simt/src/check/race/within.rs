@@ -3,9 +3,9 @@
 use super::bits::{self, CHUNK, KINDS, bit, rivals};
 use super::interval::{Interval, Owner, Partial, Space, changes};
 use super::touch::{Mark, Touch};
+use crate::check::Collector;
 use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
-use crate::check::{Code, Collector};
 use crate::memory::rules;
 
 /// Most races inside warps that are reported of a block.
@@ -153,7 +153,6 @@ impl<S: Space> Interval<S> {
 
     fn record(&self, touch: &Touch<'_>, mask: u32, race: RaceFacts, out: &mut Collector) {
         out.record(Event {
-            code: if race.equal { Code::RaceEqual } else { Code::Race },
             instr: touch.instr,
             block: self.block,
             warp: touch.warp,

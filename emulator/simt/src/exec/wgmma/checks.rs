@@ -1,7 +1,7 @@
 //! Checks of products of a warpgroup.
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
-use crate::check::{AccessKind, BadAccess, BadWgmma, Code, Details, Use};
+use crate::check::{AccessKind, BadAccess, BadWgmma, Details, Use};
 use crate::memory::rules;
 use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use crate::program::tensor::Swizzle;
@@ -101,7 +101,7 @@ impl Worker<'_> {
             }
             if let Some(address) = self.block.bulk.unfenced(&pieces) {
                 let address = address.into();
-                self.record_mistake(pc, Code::Proxy, active, Details::Proxy { address });
+                self.record_mistake(pc, active, Details::Proxy { address });
             }
             self.touch_pieces(&pieces, pc);
             let shared = self.shared_bytes_now();
@@ -156,7 +156,7 @@ impl Worker<'_> {
     }
 
     pub(super) fn report_wgmma(&mut self, pc: u32, active: u32, problem: BadWgmma) {
-        self.record_mistake(pc, Code::Wgmma, active, Details::Wgmma { problem });
+        self.record_mistake(pc, active, Details::Wgmma { problem });
         if matches!(problem, BadWgmma::Outside { .. }) {
             // The product reads memory of others, whose copies overwrite it: later mistakes may follow from that.
             self.note_misuse();
@@ -201,7 +201,7 @@ impl Worker<'_> {
             fresh: None,
         };
         if !self.block.bulk.has_overlapped() {
-            self.record_mistake(pc, Code::Uninitialised, active, details);
+            self.record_mistake(pc, active, details);
         }
         true
     }
@@ -500,7 +500,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[part.pc as usize].instr;
         self.warp.index = warp as u32;
         let problem = BadWgmma::Missing { warps, gone };
-        self.record_mistake_at(instr, Code::Wgmma, lanes, Details::Wgmma { problem });
+        self.record_mistake_at(instr, lanes, Details::Wgmma { problem });
         self.stopped = true;
         true
     }
