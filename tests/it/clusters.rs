@@ -1,13 +1,20 @@
 //! Clusters answer as PTX defines, and what is wrong is reported.
 
+use std::num::{NonZeroU64, NonZeroUsize};
+
 use simt::launch::{CheckLevel, LaunchOptions};
 use tests::clusters::{BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, shown};
 use tests::gpu::Gpu;
 
 fn check(case: &Case, check_level: CheckLevel, threads: usize, start: &str) -> Option<String> {
     let Case { name, cluster, grid, .. } = *case;
-    let options =
-        LaunchOptions { check_level, budget: 1 << 22, threads, cluster, ..LaunchOptions::default() };
+    let options = LaunchOptions {
+        check_level,
+        budget: NonZeroU64::new(1 << 22),
+        threads: NonZeroUsize::new(threads),
+        cluster,
+        ..LaunchOptions::default()
+    };
     let seen = Gpu::steps(&module(case), &memory(), &[UNSEEN; BLOCKS * SEEN], grid, options);
     let answer = seen.map_or_else(|why| why, |seen| shown(&seen));
     (!answer.starts_with(start)).then(|| format!("{name} ({check_level:?}): {answer}\n  and not: {start}"))

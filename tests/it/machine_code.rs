@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::fs;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use catalog::{STEPS, Work};
 use counters::Counters;
@@ -213,8 +214,8 @@ fn damaged_machine_code_is_refused_or_ends() {
             }
             let options = LaunchOptions {
                 check_level: [CheckLevel::Off, CheckLevel::Count, CheckLevel::On][seed as usize % 3],
-                budget: 1 << 20,
-                threads: 1 + seed as usize % 3,
+                budget: NonZeroU64::new(1 << 20),
+                threads: NonZeroUsize::new(1 + seed as usize % 3),
                 ..LaunchOptions::default()
             };
             let shape = Shape { grid: [2, 2, 1], block: [16, 16, 1], shared: 0 };

@@ -1,11 +1,18 @@
 //! Barriers in shared memory and bulk copies answer as PTX defines, and what is wrong is reported.
 
+use std::num::{NonZeroU64, NonZeroUsize};
+
 use simt::launch::{CheckLevel, LaunchOptions};
 use tests::gpu::Gpu;
 use tests::phases::{CASES, SEEN, UNSEEN, WRONG, memory, module, shown};
 
 fn check(name: &str, steps: &str, check_level: CheckLevel, expected: &str) -> Option<String> {
-    let options = LaunchOptions { check_level, budget: 1 << 20, threads: 1, ..LaunchOptions::default() };
+    let options = LaunchOptions {
+        check_level,
+        budget: NonZeroU64::new(1 << 20),
+        threads: NonZeroUsize::new(1),
+        ..LaunchOptions::default()
+    };
     let seen = Gpu::steps(&module(steps), &memory(), &[UNSEEN; SEEN], [1; 3], options);
     let answer = seen.map_or_else(|why| why, |seen| shown(&seen));
     (!answer.starts_with(expected))

@@ -2,6 +2,7 @@
 //! reported.
 
 use std::collections::BTreeMap;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use simt::check::Code;
 use simt::launch::{CheckLevel, LaunchOptions};
@@ -20,8 +21,8 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let shape = Shape { shared: SHARED_BYTES as u32, ..Shape::line(1, THREADS) };
     let options = LaunchOptions {
         check_level: CheckLevel::On,
-        budget: 1 << 24,
-        threads: 1,
+        budget: NonZeroU64::new(1 << 24),
+        threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()
     };
     let report =

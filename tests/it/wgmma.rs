@@ -4,6 +4,7 @@
 //! What a product of whole tiles should be is held by `it/asynchronous.rs`.
 
 use std::collections::BTreeMap;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
@@ -25,7 +26,12 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, check_level: CheckLevel) -> Resu
         Argument(u32::from(case.adds).to_le_bytes().to_vec()),
     ];
     let shape = Shape { shared: IMAGE_BYTES as u32, ..Shape::line(1, THREADS) };
-    let options = LaunchOptions { check_level, budget: 1 << 26, threads: 1, ..LaunchOptions::default() };
+    let options = LaunchOptions {
+        check_level,
+        budget: NonZeroU64::new(1 << 26),
+        threads: NonZeroUsize::new(1),
+        ..LaunchOptions::default()
+    };
     clean(gpu.launch(module, &case.form.kernel(), shape, &arguments, options)?)?;
     Ok(gpu.read(out, words))
 }

@@ -14,6 +14,7 @@
 //! | `// expect: clean` | codes that must be found |
 
 use std::fmt::Write as _;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use counters::Counters;
 use diagnostics::{Finding, Report};
@@ -276,8 +277,8 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         .collect();
     let options = LaunchOptions {
         check_level: CheckLevel::Global,
-        budget: 1 << 28,
-        threads,
+        budget: NonZeroU64::new(1 << 28),
+        threads: NonZeroUsize::new(threads),
         names: Names {
             params: Vec::new(),
             sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())],

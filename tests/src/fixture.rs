@@ -2,6 +2,7 @@
 //!
 //! `tests/fixtures/diagnosed/README.md` describes the lines. Nothing here knows what ought to be found.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use diagnostics::Finding;
@@ -171,8 +172,8 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     }
     let options = LaunchOptions {
         check_level: CheckLevel::Global,
-        budget: head.budget,
-        threads,
+        budget: NonZeroU64::new(head.budget),
+        threads: NonZeroUsize::new(threads),
         names: Names { params: Vec::new(), sources },
         ..LaunchOptions::default()
     };

@@ -1,5 +1,6 @@
 //! An emulated GPU for tests: [`simt::gpu`] with launches by name, and messages for what goes wrong.
 
+use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
 
 use diagnostics::{Finding, Report};
@@ -96,8 +97,11 @@ impl Gpu {
 
     /// Launches with all checks on, and panics at a finding.
     pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> Report {
-        let options =
-            LaunchOptions { check_level: CheckLevel::Global, budget: 1 << 32, ..LaunchOptions::default() };
+        let options = LaunchOptions {
+            check_level: CheckLevel::Global,
+            budget: NonZeroU64::new(1 << 32),
+            ..LaunchOptions::default()
+        };
         let report = match self.launch(module, name, shape, arguments, options) {
             Ok(report) => report,
             Err(refused) => panic!("{name}: {refused}"),

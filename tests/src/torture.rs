@@ -1,6 +1,7 @@
 //! What must hold for every kernel, however odd: the rules that random kernels are run against.
 
 use std::fmt;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::AddAssign;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -190,7 +191,12 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         }
         let mut params: Vec<u8> = pointers.into_iter().chain([own]).flat_map(u64::to_le_bytes).collect();
         params.extend(9u32.to_le_bytes());
-        let options = LaunchOptions { check_level, threads, budget: BUDGET, ..LaunchOptions::default() };
+        let options = LaunchOptions {
+            check_level,
+            threads: NonZeroUsize::new(threads),
+            budget: NonZeroU64::new(BUDGET),
+            ..LaunchOptions::default()
+        };
         let kernel = module.kernels().first().ok_or("no kernel")?;
         let shape = Shape::line(random_atomics::GRID, random_atomics::BLOCK);
         let (report, codes) = gpu.launch_raw(kernel, shape, params, options)?;
@@ -241,9 +247,9 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     let Setting { check_level, threads, grid, .. } = setting;
     let options = LaunchOptions {
         check_level,
-        threads,
+        threads: NonZeroUsize::new(threads),
         // Summed over the blocks.
-        budget: BUDGET * u64::from(grid.div_ceil(GRID)),
+        budget: NonZeroU64::new(BUDGET * u64::from(grid.div_ceil(GRID))),
         ..LaunchOptions::default()
     };
     let (report, codes) = gpu.launch_raw(kernel, Shape::line(grid, BLOCK), params, options)?;

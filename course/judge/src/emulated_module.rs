@@ -1,5 +1,6 @@
 //! A module on the emulated GPU, and launches of its kernel.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use catalog::Shape;
@@ -245,8 +246,8 @@ impl<'a> EmulatedModule<'a> {
             params,
             options: LaunchOptions {
                 check_level,
-                budget: budget(trial.shape, task.work.batch()),
-                threads: self.request.threads,
+                budget: NonZeroU64::new(budget(trial.shape, task.work.batch())),
+                threads: NonZeroUsize::new(self.request.threads),
                 names: self.names.clone(),
                 ..LaunchOptions::default()
             },

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -14,7 +15,9 @@ pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) check_level: CheckLevel,
+    /// 0: no limit.
     pub(crate) budget: u64,
+    /// 0: one per core.
     pub(crate) threads: usize,
     pub(crate) unordered: bool,
     /// Findings are printed on stderr.
@@ -187,10 +190,10 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
     sources.extend(found_sources.iter().cloned());
     LaunchOptions {
         check_level: settings.check_level,
-        budget: settings.budget,
-        threads: settings.threads,
+        budget: NonZeroU64::new(settings.budget),
+        threads: NonZeroUsize::new(settings.threads),
         unordered: settings.unordered,
-        grid_workspace: 0,
+        grid_workspace: None,
         cluster: None,
         stack_bytes: STACK_BYTES,
         names: Names { params: params.unwrap_or_default(), sources },

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -113,7 +114,7 @@ fn run_ours(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Box<dy
     let tiles = N.div_ceil(case.tile) as u32;
     let options = LaunchOptions {
         check_level: CheckLevel::On,
-        threads: 1,
+        threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()
     };
     let shape = Shape {

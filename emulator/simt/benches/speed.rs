@@ -13,6 +13,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark shows what it measured")]
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -238,7 +239,8 @@ fn measure(
     let params = Gpu::params(kernel.kernel(), &arguments)?;
     let shape = Shape { grid: case.grid, block: case.block, shared: 0 };
     let launch = |check_level: CheckLevel| {
-        let options = LaunchOptions { check_level, threads, ..LaunchOptions::default() };
+        let options =
+            LaunchOptions { check_level, threads: NonZeroUsize::new(threads), ..LaunchOptions::default() };
         gpu.launch(kernel, &shape.config(params.clone(), options))
     };
 

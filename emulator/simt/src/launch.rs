@@ -2,6 +2,7 @@
 
 mod refused;
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 pub use refused::{
@@ -191,8 +192,6 @@ fn is_in_order(kernel: &Kernel, config: &LaunchConfig) -> bool {
 
 /// Worker threads that the options ask for.
 fn asked_workers(options: &LaunchOptions) -> usize {
-    match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
-        n => n,
-    }
+    let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
+    threads.map_or(1, NonZeroUsize::get)
 }

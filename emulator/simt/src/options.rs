@@ -1,5 +1,6 @@
 //! What a launch is given: grid, arguments, options, and what lies outside memory. [`crate::launch`] exports it.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use crate::texture::Textures;
@@ -50,15 +51,15 @@ pub const STACK_BYTES: u32 = 1024;
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
     pub check_level: CheckLevel,
-    /// Thread-instructions after which a launch is stopped as runaway, 32 for each of a warp; 0 for no limit.
-    pub budget: u64,
-    /// Worker threads; 0 for one per core.
-    pub threads: usize,
+    /// Thread-instructions after which a launch is stopped as runaway, 32 for each of a warp; `None`: no limit.
+    pub budget: Option<NonZeroU64>,
+    /// Worker threads; `None`: one per core.
+    pub threads: Option<NonZeroUsize>,
     /// Whether blocks run in parallel even where their order could change results.
     pub unordered: bool,
     /// Address of the workspace of a cooperative launch, which `this_grid().sync()` finds through `%envreg1` and
-    /// `%envreg2`: 8 bytes that start as zeros. 0: the launch is not cooperative.
-    pub grid_workspace: u64,
+    /// `%envreg2`: 8 bytes that start as zeros. `None`: the launch is not cooperative.
+    pub grid_workspace: Option<u64>,
     /// Blocks of a cluster in x, y and z, as the launch asks for them.
     pub cluster: Option<[u32; 3]>,
     /// Bytes of a thread's stack, for kernels whose calls go as deep as their data say: what
@@ -81,10 +82,10 @@ impl Default for LaunchOptions {
     fn default() -> Self {
         Self {
             check_level: CheckLevel::Count,
-            budget: 0,
-            threads: 0,
+            budget: None,
+            threads: None,
             unordered: false,
-            grid_workspace: 0,
+            grid_workspace: None,
             cluster: None,
             stack_bytes: STACK_BYTES,
             names: Names::default(),

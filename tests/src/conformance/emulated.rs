@@ -1,5 +1,6 @@
 //! The fixtures on the emulated GPU.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use simt::arithmetic::lanes::CpuLevel;
@@ -69,8 +70,8 @@ fn run(
     arguments.push(Argument(handles.to_vec()));
     let options = LaunchOptions {
         check_level: CheckLevel::On,
-        budget: 1 << 28,
-        threads: 1,
+        budget: NonZeroU64::new(1 << 28),
+        threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()
     };
     let shape = Shape::line(fixture.threads() as u32 / BLOCK, BLOCK);

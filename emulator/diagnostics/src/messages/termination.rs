@@ -1,5 +1,7 @@
 //! Messages about kernels that never end, or stop themselves.
 
+use std::num::NonZeroU64;
+
 use super::bounds::unsigned_countdown;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason, first_thread};
 use crate::source::text::words;
@@ -11,7 +13,7 @@ use simt::program::BARRIERS;
 pub(crate) fn runaway(
     launch: &LaunchContext<'_>,
     kind: &MistakeGroup,
-    budget: u64,
+    budget: Option<NonZeroU64>,
     proven: bool,
     span: Option<(u32, u32)>,
 ) -> Draft {
@@ -23,7 +25,8 @@ pub(crate) fn runaway(
     let mut draft = match proven {
         true => Draft::new("this loop never ends"),
         false => {
-            Draft::new(format!("the kernel ran {} thread-instructions without finishing", grouped(budget)))
+            let budget = grouped(budget.map_or(0, NonZeroU64::get));
+            Draft::new(format!("the kernel ran {budget} thread-instructions without finishing"))
         }
     };
     draft.instr = Some(instr);
@@ -187,7 +190,8 @@ pub(crate) fn operand(
 pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
     let instr = kind.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
-    if launch.inputs.config.options.grid_workspace == 0 && launch.trace().traps_without_workspace(instr) {
+    if launch.inputs.config.options.grid_workspace.is_none() && launch.trace().traps_without_workspace(instr)
+    {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
         draft = draft
             .note(launch.first_thread(kind))

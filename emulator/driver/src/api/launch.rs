@@ -328,7 +328,7 @@ fn launch_by(
         false => None,
     };
     config.options.stack_bytes = stream.context.stack_bytes();
-    config.options.grid_workspace = workspace.as_ref().map_or(0, |w| w.0);
+    config.options.grid_workspace = workspace.as_ref().map(|w| w.0);
     config.params = arguments(&function, &config)?;
     let mode = LaunchMode { prints: settings::current().diagnosis, predict };
     let slot = reports::Slot::new();

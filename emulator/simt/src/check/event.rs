@@ -1,5 +1,7 @@
 //! A mistake as the emulator records it, without words.
 
+use std::num::NonZeroU64;
+
 use super::Code;
 use crate::program::MemSpace;
 use crate::program::mma::fragment::Foreign;
@@ -90,8 +92,8 @@ pub enum Details {
     },
     /// `E-LOOP`: the kernel does not end.
     Runaway {
-        /// Thread-instructions allowed to the launch; 0: there was no limit.
-        budget: u64,
+        /// Thread-instructions allowed to the launch; `None`: there was no limit.
+        budget: Option<NonZeroU64>,
         /// Whether the loop provably never ends: the warp's registers repeat and nothing was stored.
         proven: bool,
         /// First and last instruction of the loop that the warp is in, when known.

@@ -345,8 +345,8 @@ fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) ->
         Special::LanemaskGt => each(&|l| !(u32::MAX >> (31 - l))),
         Special::DynamicSharedBytes => all(job.dynamic_shared),
         Special::TotalSharedBytes => all(job.kernel.shared_static_bytes + job.dynamic_shared),
-        Special::EnvReg1 => all((job.grid_workspace >> 32) as u32),
-        Special::EnvReg2 => all(job.grid_workspace as u32),
+        Special::EnvReg1 => all((job.grid_workspace.unwrap_or(0) >> 32) as u32),
+        Special::EnvReg2 => all(job.grid_workspace.unwrap_or(0) as u32),
         Special::ParamWord(offset) => {
             // The last word may be there in part.
             let rest = job.params.get(offset as usize..).unwrap_or_default();

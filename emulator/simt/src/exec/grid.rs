@@ -254,7 +254,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
         if visit == Visit::Stuck {
             let next = waiting.another(job);
             waiting.push(std::mem::replace(&mut worker.block, next));
-            if job.budget == 0 || waiting.spent <= job.budget {
+            if !job.is_over_budget(waiting.spent) {
                 continue;
             }
             // Together they have used up what the launch may: the lowest one is where it stops.
@@ -407,7 +407,7 @@ impl Ledger {
         if let Some(collector) = done.collector {
             self.collector.merge(collector);
         }
-        if job.budget != 0 && self.spent > job.budget && !stops {
+        if job.is_over_budget(self.spent) && !stops {
             stops = true;
             let details = Details::Runaway { budget: job.budget, proven: false, span: None };
             let event = Event { instr: 0, block: job.first_block(index), warp: 0, mask: 1, details };

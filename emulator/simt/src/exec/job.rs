@@ -1,5 +1,6 @@
 //! The parameters of a launch that its workers share, and the counters that they return.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::arithmetic::lanes::{CpuLevel, Line};
@@ -35,12 +36,12 @@ pub(crate) struct Job<'j> {
     pub(crate) global_shift: u32,
     pub(crate) dynamic_shared: u32,
     /// Address of the workspace: [`crate::options::LaunchOptions::grid_workspace`].
-    pub(crate) grid_workspace: u64,
+    pub(crate) grid_workspace: Option<u64>,
     pub(crate) check_level: CheckLevel,
     pub(crate) level: CpuLevel,
     pub(crate) environment: Environment<'j>,
-    /// The most thread-instructions of the launch; 0: no limit.
-    pub(crate) budget: u64,
+    /// The most thread-instructions of the launch.
+    pub(crate) budget: Option<NonZeroU64>,
     /// Bytes of a thread's local memory, its stack included.
     pub(crate) local_bytes: u32,
     /// Bytes of a thread's stack on a GPU, where frames may be smaller than here.
@@ -51,6 +52,11 @@ pub(crate) struct Job<'j> {
 }
 
 impl Job<'_> {
+    /// Returns whether this many thread-instructions are more than the launch may execute.
+    pub(crate) fn is_over_budget(&self, spent: u64) -> bool {
+        self.budget.is_some_and(|budget| spent > budget.get())
+    }
+
     /// The linear index of a block, from that of its cluster and its rank.
     pub(crate) fn block_of(&self, cluster_index: u64, rank: u32) -> u64 {
         let [x, y, _] = self.grid.map(u64::from);

@@ -55,7 +55,7 @@ impl Worker<'_> {
                 if self.stopped || last.load(Ordering::Relaxed) < self.block.cluster_index {
                     return Visit::Ended;
                 }
-                if job.budget != 0 && self.block.spent > job.budget {
+                if job.is_over_budget(self.block.spent) {
                     self.runaway(w);
                     return Visit::Ended;
                 }

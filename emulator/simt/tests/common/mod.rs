@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use simt::launch::{CheckLevel, Environment, LaunchConfig, LaunchOptions};
@@ -93,8 +94,8 @@ impl Device {
             params: bytes,
             options: LaunchOptions {
                 check_level: self.check_level,
-                threads: self.threads,
-                budget: self.budget,
+                threads: NonZeroUsize::new(self.threads),
+                budget: NonZeroU64::new(self.budget),
                 ..LaunchOptions::default()
             },
         };
