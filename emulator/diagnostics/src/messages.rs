@@ -98,8 +98,8 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
             asynchronous::two_copies(launch, kind, *address, (*other, *phase), *blocks, *late)
         }
         Details::ChangedUnderCopy { address } => asynchronous::changed(launch, kind, *address),
-        Details::Wgmma { problem } => wgmma::product(launch, kind, *problem),
-        Details::Fragment { foreign } => fragment::product(launch, kind, foreign),
+        Details::Wgmma { problem } => wgmma::misuse(launch, kind, *problem),
+        Details::Fragment { foreign } => fragment::mismatch(launch, kind, foreign),
         Details::MemoryBarrier { offset, problem } => asynchronous::barrier(launch, kind, *offset, *problem),
         Details::Trap => termination::trap(launch, kind),
     };

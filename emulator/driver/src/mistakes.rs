@@ -34,8 +34,8 @@ pub(crate) fn free(address: u64) {
             format!("cuMemFree of {address:#x}: it was not allocated for cuMemFree ({})", describe(&a))
         }
         Some(a) if address > a.base && address < a.base + a.bytes => format!(
-            "cuMemFree of {address:#x}: it lies {} bytes after the start of an allocation ({}); only its start, {:#x}, \
-             can be freed",
+            "cuMemFree of {address:#x}: it lies {} bytes after the start of an allocation ({}); only its \
+             start, {:#x}, can be freed",
             address - a.base,
             describe(&a),
             a.base
@@ -69,8 +69,8 @@ fn exchanged(
     let fits = is_device_range(far, n) && MEMORY.lookup(address).is_none() && can_read(address, n);
     fits.then(|| {
         format!(
-            "{head} {direction} the device address {address:#x}, which is host memory, {opposite} {far:#x}, which is \
-             device memory: are source and destination exchanged?"
+            "{head} {direction} the device address {address:#x}, which is host memory, {opposite} {far:#x}, \
+             which is device memory: are source and destination exchanged?"
         )
     })
 }
@@ -93,7 +93,7 @@ fn unusable(head: &str, place: &CopyEnd, n: usize) -> Option<String> {
                     describe(&a)
                 )
             }
-            _ => format!("{head} {address:#x}, which is no device memory"),
+            _ => format!("{head} {address:#x}, which is not device memory"),
         }),
         CopyEnd::Host(0) => Some(format!("{head} host memory, and the host pointer is null")),
         CopyEnd::Host(address) if !can_read(*address, n) => {
@@ -157,8 +157,8 @@ fn copied_back_untouched(ranges: impl Iterator<Item = (u64, usize)> + Clone) {
     let bytes: usize = ranges.clone().map(|(_, n)| n).sum();
     if let Some(a) = ranges.clone().next().and_then(|(address, _)| MEMORY.lookup(address)) {
         diagnose::print_once(&format!(
-            "{bytes} bytes are copied back from device memory in which nothing was ever written ({}): did the kernel \
-             write to another buffer, or not run?",
+            "{bytes} bytes are copied back from device memory in which nothing was ever written ({}): did \
+             the kernel write to another buffer, or not run?",
             describe(&a)
         ));
     }
@@ -171,7 +171,8 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
     let mangled = format!("_Z{}{name}", name.len());
     if let Some(found) = kernels.iter().find(|kernel| kernel.starts_with(&mangled)) {
         explain(&format!(
-            "no kernel `{name}` in this module: C++ calls it `{found}`; declare it `extern \"C\"`, or ask for that name"
+            "no kernel `{name}` in this module: C++ calls it `{found}`; declare it `extern \"C\"`, or ask \
+             for that name"
         ));
         return;
     }
@@ -201,8 +202,8 @@ pub(crate) fn constants(kernel: &str, constants: &[(String, u64)]) {
     for (name, address) in constants {
         if !MEMORY.host_wrote(*address) {
             diagnose::print_once(&format!(
-                "`{kernel}` reads the constant memory `{name}`, which holds zeros: nothing was copied into it (get its \
-                 address with cuModuleGetGlobal, then copy)"
+                "`{kernel}` reads the constant memory `{name}`, which holds zeros: nothing was copied into \
+                 it (get its address with cuModuleGetGlobal, then copy)"
             ));
         }
     }

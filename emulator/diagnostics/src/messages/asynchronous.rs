@@ -1,4 +1,4 @@
-//! Messages about copies of boxes of tensors, and about barriers in shared memory.
+//! Messages about tensor copies (`E-TENSOR`), mbarriers (`E-MBARRIER`), and bulk copies that race (`E-RACE`).
 
 use super::cluster::{block_name, rank_of};
 use super::phases::{barrier_name, ended_without};
@@ -23,7 +23,10 @@ pub(crate) fn two_copies(
     let thread = launch.thread_position(u64::from(thread));
     let mut draft = Draft::new(match late {
         Some(_) => {
-            format!("a bulk copy writes {what} while one is under way there that no phase has waited for")
+            format!(
+                "a bulk copy writes {what} while an earlier copy to it, whose phase has completed \
+                     without it, is in flight"
+            )
         }
         None => format!("two bulk copies write {what} at the same time"),
     })
@@ -40,26 +43,29 @@ pub(crate) fn two_copies(
     };
     let waited = match late {
         Some(_) => "",
-        None => ", and nobody has waited for that",
+        None => ", which no thread has waited for",
     };
     draft.notes.push(format!(
-        "{memory}The other copy was started by thread {thread}{starter} at {line}; it belongs to phase {phase} of \
-         {name}{waited}."
+        "{memory}The other copy was started by thread {thread}{starter} at {line}; it belongs to phase \
+         {phase} of {name}{waited}."
     ));
     draft.notes.push(launch.first_thread(kind));
     draft.on_gpu = Some("the bytes of one copy or the other lie there, depending on timing.".into());
     if let Some(late) = late {
         return draft.reason(ended_without(&name, late, "that copy"));
     }
-    draft
-        .why("copies that are under way at a time are done in any order.")
-        .advice(match blocks {
-            Some(_) => "let the places of copies lie apart (as far as a box is large); or start a copy to other blocks of the \
-                        cluster only when the threads of each of them have arrived, behind their last read, at a barrier that \
-                        the thread that copies waits for.",
-            None => "let the places of copies lie apart (as far as a box is large), or start the second copy when the phase of \
-                     the first has ended.",
-        })
+    draft.why("bulk copies that are in flight at the same time complete in any order.").advice(match blocks {
+        Some(_) => {
+            "give the copies destinations that do not overlap (each as large as its box). Or \
+                        start a copy to other blocks of the cluster only after the threads of each of them \
+                        have arrived, after their last read, at an mbarrier that the copying thread waits \
+                        for."
+        }
+        None => {
+            "give the copies destinations that do not overlap (each as large as its box). Or start \
+                     the second copy after the phase of the first has completed."
+        }
+    })
 }
 
 /// Drafts the message of an `E-RACE` between a copy out of shared memory and stores to it.
@@ -67,13 +73,20 @@ pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &MistakeGroup, address: 
     let what = launch.name_in_shared(kind.first.instr, address, 4, AccessKind::Write);
     Draft::new(format!("{what} is written while a bulk copy reads it"))
         .without_caret()
-        .note("The copy was started here. Its value changed after that, and before a wait had shown that it was \
-               read.")
+        .note(
+            "The copy was started here. The value changed after that, and before a wait showed that the \
+               copy had read it.",
+        )
         .note(launch.first_thread(kind))
-        .why("a bulk copy reads shared memory by itself, while threads go on: also those that have yet to write what \
-              it is to copy.")
-        .advice("start the copy behind a barrier that all who write have passed, and let the thread that started it \
-                 wait (cp.async.bulk.wait_group.read) before a barrier behind which others write there again.")
+        .why(
+            "a bulk copy reads shared memory asynchronously: threads go on meanwhile, including those that \
+              have yet to write what it copies.",
+        )
+        .advice(
+            "start the copy after a barrier that every writing thread has passed. Let the thread that \
+                 started it wait (cp.async.bulk.wait_group.read) before the barrier after which others write \
+                 there again.",
+        )
         .on_gpu("old values or new ones are copied, depending on timing.")
 }
 
@@ -81,20 +94,20 @@ pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &MistakeGroup, address: 
 pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: BadTensor) -> Draft {
     let encode = "encode the map with cuTensorMapEncodeTiled, and pass it by value as \
                   `const __grid_constant__ CUtensorMap`, or copy its 128 bytes to global memory.";
-    let not_a_map = "copy of a box through something that is no tensor map";
+    let not_a_map = "tensor copy through an invalid tensor map";
     let (title, note, why, advice) = match problem {
         BadTensor::MapAlign(at) => (
-            "copy of a box through a tensor map that is not aligned".to_owned(),
+            "tensor copy through a misaligned tensor map".to_owned(),
             format!("The map is at {at:#x}; a map starts at a multiple of 64 bytes."),
             None,
             "declare the parameter as `const __grid_constant__ CUtensorMap`, which has this alignment.",
         ),
         BadTensor::MapPlace(at) => (
             not_a_map.to_owned(),
-            format!("The address of the map is {at:#x}, where neither parameters nor global memory lie."),
+            format!("The address of the map, {at:#x}, is in neither parameter nor global memory."),
             None,
-            "pass the map itself by value as `const __grid_constant__ CUtensorMap`, and take its address in the kernel; a \
-             host pointer to it is of no use on the device.",
+            "pass the map itself by value as `const __grid_constant__ CUtensorMap`, and take its address in \
+             the kernel; a host pointer is not valid on the device.",
         ),
         BadTensor::Zeros(at) => (
             not_a_map.to_owned(),
@@ -116,35 +129,36 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: B
         ),
         BadTensor::Rank { map, given } => (
             format!(
-                "copy of a box with {} of a tensor with {}",
+                "tensor copy with {} of a tensor with {}",
                 count(given.into(), "coordinate"),
                 count(map.into(), "dimension")
             ),
             format!("The map was encoded with tensorRank = {map}; the instruction is `.{given}d`."),
             None,
-            "use the instruction of the map's rank.",
+            "use the instruction for the map's rank.",
         ),
         BadTensor::Column { at, bytes } => (
-            "copy of a box that does not start at a multiple of 16 bytes".to_owned(),
+            "tensor copy that does not start at a multiple of 16 bytes".to_owned(),
             format!(
-                "The innermost coordinate is {at}, and an element has {}: the box starts {} bytes into its row.",
+                "The innermost coordinate is {at}, and an element has {}: the box starts {} bytes into its \
+                 row.",
                 count(bytes.into(), "byte"),
                 i64::from(at) * i64::from(bytes)
             ),
             None,
-            "let the innermost coordinate be a multiple of 16 bytes; it may be negative or beyond the tensor.",
+            "make the innermost coordinate a multiple of 16 bytes; it may be negative or beyond the tensor.",
         ),
         BadTensor::Negative { dimension, at } => (
-            "store to a box that begins before the tensor".to_owned(),
+            "tensor store to a box that begins before the tensor".to_owned(),
             format!("Coordinate {dimension} (0 is the innermost) is {at}."),
-            Some("only loads take negative coordinates; stores may reach beyond the far ends alone."),
-            "start the box inside of the tensor.",
+            Some("only loads take negative coordinates; a store may extend past the far ends only."),
+            "start the box inside the tensor.",
         ),
         BadTensor::Shared(at) => (
-            "copy of a box to or from shared memory that is not aligned to 128 bytes".to_owned(),
-            format!("The address in shared memory is {at:#x}, {} bytes behind a multiple of 128.", at % 128),
+            "tensor copy with a shared-memory address that is not 128-byte aligned".to_owned(),
+            format!("The address in shared memory is {at:#x}, {} bytes past a multiple of 128.", at % 128),
             None,
-            "declare the array with `alignas(128)`, or 1024 for a swizzle of 128 bytes.",
+            "declare the array with `alignas(128)`, or with `alignas(1024)` for a swizzle of 128 bytes.",
         ),
     };
     let mut draft = Draft::new(title).note(note).note(launch.first_thread(kind));
@@ -157,25 +171,26 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: B
     draft.on_gpu(format!("the kernel stops with \"{error}\", and the context is lost."))
 }
 
-/// The message of `E-OOB`, with the cause where it is a copy of a box: no index of the kernel goes too far there.
+/// Adds the cause to an `E-OOB` draft where a tensor copy made the access: the box is wrong, not an index.
 pub(crate) fn of_a_box(
     launch: &LaunchContext<'_>,
     kind: &MistakeGroup,
     access: BadAccess,
     draft: Draft,
 ) -> Draft {
-    let is_a_box = launch.mnemonic(kind.first.instr).starts_with("cp.async.bulk.tensor");
-    // An atomic access is that of its barrier.
-    if !is_a_box || access.kind == AccessKind::Atomic {
+    let is_tensor_copy = launch.mnemonic(kind.first.instr).starts_with("cp.async.bulk.tensor");
+    // An atomic access is the one to the copy's mbarrier.
+    if !is_tensor_copy || access.kind == AccessKind::Atomic {
         return draft;
     }
     let (why, advice) = match access.space {
         MemSpace::Shared => (
-            "the box of the tensor map does not fit in the shared memory behind its place.",
+            "the box of the tensor map does not fit into the shared memory that follows its address.",
             "reserve room for boxDim elements in each dimension, in rows as long as the swizzle is wide.",
         ),
         _ => (
-            "the tensor map describes more memory than there is: its dimensions or strides are not those of the array.",
+            "the tensor map describes more memory than there is: its dimensions or strides are not those of \
+             the array.",
             "give cuTensorMapEncodeTiled the dimensions of the array, and its strides in bytes.",
         ),
     };
@@ -191,82 +206,85 @@ pub(crate) fn barrier(
 ) -> Draft {
     let (title, note, advice) = match problem {
         BadBarrier::NotInitialised { other: None } => (
-            "use of a barrier that no mbarrier.init made",
-            format!("No barrier is at address {offset:#x} of shared memory."),
-            "let one thread initialise each barrier, and __syncthreads() before others use it.",
+            "use of an mbarrier that was not initialised",
+            format!("There is no mbarrier at address {offset:#x} of shared memory."),
+            "let one thread initialise each mbarrier, and call __syncthreads() before others use it.",
         ),
         BadBarrier::NotInitialised { other: Some((block, rank)) } => (
-            "use of a barrier in another block that no mbarrier.init has made so far",
+            "use of another block's mbarrier that has not been initialised yet",
             format!(
                 "It is {} of {}.",
                 barrier_name(launch, kind.first.instr, offset),
                 block_name(launch, block, rank)
             ),
-            "let each block initialise its barriers, and then all blocks of the cluster wait for each other \
-             (barrier.cluster.arrive and .wait, cluster.sync()) before one uses a barrier of another: __syncthreads() waits \
-             for the own block only.",
+            "let each block initialise its mbarriers, then let all blocks of the cluster wait for each other \
+             (barrier.cluster.arrive and .wait, cluster.sync()) before one uses an mbarrier of another. \
+             __syncthreads() waits for the threads of one block only.",
         ),
         BadBarrier::NotSynchronised { init_warp } => (
-            "use of a barrier that another thread has just initialised",
+            "use of an mbarrier that another thread has just initialised",
             format!(
-                "A thread of warp {init_warp} initialised {}, and the block has not met at a barrier since.",
+                "A thread of warp {init_warp} initialised {}, and the block has passed no barrier since.",
                 barrier_name(launch, kind.first.instr, offset)
             ),
             "place __syncthreads() between mbarrier.init and the first use by other threads.",
         ),
         BadBarrier::NotFenced => (
-            "a bulk copy uses a barrier that no fence has published",
+            "a bulk copy uses an mbarrier whose initialisation no fence has made visible",
             format!(
-                "{} was initialised, and no thread of the block has executed a fence that the copy unit heeds since.",
+                "{} was initialised, and since then no thread of the block has executed a fence that makes \
+                 this visible to the async proxy.",
                 capital(&barrier_name(launch, kind.first.instr, offset))
             ),
-            "let the thread that initialises barriers execute `fence.mbarrier_init.release.cluster` (or \
+            "let the thread that initialises mbarriers execute `fence.mbarrier_init.release.cluster` (or \
              `fence.proxy.async`) after mbarrier.init, before __syncthreads().",
         ),
         BadBarrier::Arrivals(n) => (
-            "mbarrier.init with a number of arrivals that no barrier counts",
-            format!("It is to wait for {n} arrivals; a barrier waits for 1 to 1048575."),
+            "mbarrier.init with an arrival count that is out of range",
+            format!("The count is {n}; an mbarrier takes 1 to 1048575."),
             "give the number of threads that arrive in each phase.",
         ),
         BadBarrier::TooManyArrivals { arrivals, pending: 0, bytes, .. } if bytes > 0 => (
-            "arrival at a barrier whose phase has not ended",
+            "arrival at an mbarrier whose phase has not completed",
             format!(
-                "{} at {}: all arrivals of the phase have come, and {} are still to come.",
+                "{} at {}: all arrivals of this phase are in, but {} are still outstanding.",
                 count(arrivals.into(), "arrival"),
                 barrier_name(launch, kind.first.instr, offset),
                 count(bytes.unsigned_abs(), "byte")
             ),
-            "before a thread arrives for the next phase, let it wait until the bytes of this one have come and were read: \
-             for a second barrier, at which the readers arrive.",
+            "before a thread arrives for the next phase, let it wait until the bytes of this one have \
+             arrived and have been read: at a second mbarrier, at which the readers arrive.",
         ),
         BadBarrier::TooManyArrivals { arrivals, pending, .. } => (
-            "more arrivals than the barrier waits for",
+            "more arrivals than the mbarrier expects",
             format!(
-                "{} at the barrier at address {offset:#x} of shared memory, whose phase waits for {pending} more.",
+                "{} at the mbarrier at address {offset:#x} of shared memory, whose phase expects {pending} \
+                 more.",
                 count(arrivals.into(), "arrival")
             ),
-            "let as many threads arrive in each phase as mbarrier.init said, and wait for its end before the next.",
+            "let as many threads arrive in each phase as mbarrier.init announced, and wait until it \
+             completes before the next.",
         ),
         BadBarrier::Completes(n) => (
-            "arrival by .noComplete that completes the phase",
+            "a .noComplete arrival that completes the phase",
             format!(
-                "{} at {}, whose phase waits for no more.",
+                "{} at {}, whose phase expects no more.",
                 count(n.into(), "arrival"),
                 barrier_name(launch, kind.first.instr, offset)
             ),
             "use mbarrier.arrive without .noComplete where the arrival can be the last of a phase.",
         ),
         BadBarrier::OtherBlock => (
-            "a barrier of another block is used as only its own block can",
+            "an operation on another block's mbarrier that only its own block can perform",
             format!(
-                "The barrier is at address {offset:#x} of the shared memory of another block of the cluster."
+                "The mbarrier is at address {offset:#x} of the shared memory of another block of the cluster."
             ),
-            "let threads of other blocks only arrive, without the result of the arrival, or change its count of bytes.",
+            "from other blocks, only arrive (without a result) or change the expected byte count.",
         ),
         BadBarrier::TooManyBytes(n) => (
-            "a barrier is to wait for more bytes than it counts",
-            format!("The phase is to wait for {n} bytes; a barrier counts up to 1048575."),
-            "use several barriers, or several phases.",
+            "an mbarrier phase expects more bytes than it can count",
+            format!("The phase expects {n} bytes; an mbarrier counts up to 1048575."),
+            "use several mbarriers, or several phases.",
         ),
     };
     let mut draft =
@@ -277,12 +295,14 @@ pub(crate) fn barrier(
     if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {
         draft = draft
             .why(format!(
-                "this thread has just passed a wait for parity {parity} of {}, which it had passed before by the \
-                 same parity: no phase of that barrier has ended in between.",
+                "this thread has just passed a wait for parity {parity} of {}, and had passed an earlier \
+                 wait with the same parity: no phase of that mbarrier has completed in between.",
                 barrier_name(launch, kind.first.instr, other),
             ))
-            .advice("let the parity that a thread waits for change with each phase of the barrier: 0, 1, 0, 1; a \
-                     thread that waits for a place that is free at the start begins with 1.");
+            .advice(
+                "change the parity that a thread waits for with each phase of the mbarrier: 0, 1, 0, 1. \
+                     A thread that waits for a slot that is free at the start begins with 1.",
+            );
     }
     draft
 }

@@ -145,7 +145,8 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         )),
         MemSpace::Shared | MemSpace::Local => None,
         _ => Some(format!(
-            "compare the index with the size of {name} before using it; check the size given to the allocation."
+            "compare the index with the size of {name} before using it; check the size given to the \
+             allocation."
         )),
     };
     Reason { why: Some(why), advice }
@@ -231,7 +232,8 @@ fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
         ty => format!(" * sizeof({ty})"),
     };
     let why = format!(
-        "dynamic shared memory is given in bytes: {given} bytes hold {}; the accesses of this launch reach {most}, which take {} bytes.",
+        "dynamic shared memory is given in bytes: {given} bytes hold {}; the accesses of this launch reach \
+         {most}, which take {} bytes.",
         target.size(),
         most * each,
     );
@@ -307,7 +309,8 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
         let name = &target.element.name;
         Reason::new(
             format!(
-                "the loop at {number} starts with {stride} = {n}, so {} reaches up to {}; the last element is {}.",
+                "the loop at {number} starts with {stride} = {n}, so {} reaches up to {}; the last element \
+                 is {}.",
                 code(&explained.written(name)),
                 target.at(2 * n - 1),
                 target.at(n - 1),
@@ -404,8 +407,8 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
     let threads: u64 = (0..3).filter(|other| *other != axis).map(total).product();
     let excess = (total(axis) - value.unsigned_abs()) * threads;
     let why = format!(
-        "the launch has {} threads ({}), {excess} of them with {variable} >= {name} = {value}: here {variable} = {is}, \
-         and {} has no element for it.",
+        "the launch has {} threads ({}), {excess} of them with {variable} >= {name} = {value}: here \
+         {variable} = {is}, and {} has no element for it.",
         extent.join("x"),
         launch.describe_launch(),
         target.element.name,
@@ -445,8 +448,8 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     };
     let side = if *value < 0 { "in front of" } else { "past the end of" };
     let why = format!(
-        "{is}, and a row of {name} has {length} {}: it lies {side} its row. In other rows this reaches the neighbouring \
-         row, silently.",
+        "{is}, and a row of {name} has {length} {}: it lies {side} its row. In other rows this reaches the \
+         neighbouring row, silently.",
         target.elements(*limit as u64),
     );
     let condition = match (&part.pitch, *value < 0) {
@@ -461,7 +464,8 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         (false, false) => Some(only_where(case, name, &condition)),
         (false, true) if *value < 0 => Some(format!("keep {} at 0 or above.", code(text))),
         (false, true) => Some(format!(
-            "if the index is right, a row of {name} needs at least {} elements; if not, keep {} below {limit}.",
+            "if the index is right, a row of {name} needs at least {} elements; if not, keep {} below \
+             {limit}.",
             value + 1,
             code(text)
         )),
@@ -513,7 +517,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         draft = match (&name, &given) {
             (Some(name), _) => Draft::new(format!("{what} through the null pointer `{name}`")),
             (None, Some((_, name, _))) => {
-                Draft::new(format!("{what} through `{name}`, which is no device pointer"))
+                Draft::new(format!("{what} through `{name}`, which is not a device pointer"))
             }
             (None, None) => Draft::new(format!("{what} through a null pointer")),
         };
@@ -549,8 +553,11 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
             bytes(access.bytes)
         ));
         draft.why = pointer_guess(case);
-        draft.advice =
-            Some("check that a device pointer was given (not a host pointer or a number), and how it was computed.".into());
+        draft.advice = Some(
+            "check that a device pointer was given (not a host pointer or a number), and how it was \
+                  computed."
+                .into(),
+        );
     }
     draft.note(case.who()).on_gpu("the kernel stops with \"illegal memory access\", and the context is lost.")
 }
@@ -579,7 +586,7 @@ fn pointer_guess(case: &Case<'_>) -> Option<String> {
         let near = value >= NULL_PAGE && case.access.address.wrapping_sub(value) < 1 << 32;
         (near && (launch.inputs.find)(value).is_none()).then(|| {
             format!(
-                "`{}` was given as {value:#x}, which is no address of device memory.",
+                "`{}` was given as {value:#x}, which is not an address of device memory.",
                 launch.parameter(index).0
             )
         })

@@ -1,4 +1,4 @@
-//! Messages about calls: those that go nowhere, and those that go too deep.
+//! Messages about calls of invalid addresses (`E-CALL`), and calls nested too deeply (`E-STACK`).
 
 use crate::launch_context::{Draft, LaunchContext};
 use crate::source::text::plain_name;
@@ -25,8 +25,8 @@ pub(crate) fn target(
         .note(launch.first_thread(kind))
         .advice(match problem {
             BadTarget::NoFunction => {
-                "set the pointer to a `__device__` function of this module before the call; the address of \
-                 a function on the host is none on the device."
+                "set the pointer to a `__device__` function of this module before the call; the address of a \
+                 host function is not valid on the device."
             }
             BadTarget::OtherSignature(_) => {
                 "give the pointer the type of the function; parameters and result must have the same sizes."

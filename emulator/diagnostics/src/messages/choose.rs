@@ -162,7 +162,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     for group in chosen.chunk_by_mut(|a, b| parted(a) && parted(b)) {
         group.sort_by_key(|chosen| (chosen.kind.first.block, chosen.kind.order));
     }
-    // What went wrong before threads waited for ever stands before that.
+    // A deadlock comes last: what went wrong before it is reported first.
     let ever = |kind: &MistakeGroup| matches!(kind.first.details, Details::Phases { .. });
     chosen.sort_by_key(|chosen| (chosen.kind.first.code().severity(), ever(chosen.kind)));
     chosen

@@ -1,4 +1,4 @@
-//! Clusters: shared memory of other blocks, and the barrier of the cluster.
+//! Messages about clusters (`E-CLUSTER`): shared memory of other blocks, and the barrier of the cluster.
 
 use simt::check::{
     AccessKind, AccessProblem, BadAccess, BarrierGroup, Elsewhere, MistakeGroup, RemoteProblem,
@@ -81,7 +81,7 @@ pub(crate) fn unreachable(
                 .why("shared memory ends with its block, and nothing lets that block wait for this access.")
                 .advice(
                     "let all blocks of the cluster wait for each other (barrier.cluster.arrive and .wait, \
-                         cluster.sync()) behind the last access to another block's shared memory.",
+                         cluster.sync()) after the last access to another block's shared memory.",
                 );
             let then = match access.kind {
                 AccessKind::Read => "an H200 stops with \"unspecified launch failure\".",
@@ -92,17 +92,22 @@ pub(crate) fn unreachable(
         }
         RemoteProblem::NotOwn { rank } => {
             let draft = Draft::new(format!(
-                "{verb} of another block's shared memory by an instruction for the block's own"
+                "{verb} of another block's shared memory by an instruction that reaches only the block's own"
             ));
             let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
             draft
                 .note(format!("Its address is that of {what} of {name}."))
                 .note(first(launch, kind))
-                .why("in a cluster, an address in shared memory has the rank of its block in the bits from 24 on, \
-                      also the block's own; `.shared` without `::cluster` reaches the block's own memory only.")
-                .advice("name `.shared::cluster` in the instruction, or use a generic pointer \
-                         (cluster.map_shared_rank); where the block's own memory is meant, take its address without \
-                         mapa, and with all its bits.")
+                .why(
+                    "in a cluster, an address in shared memory has the rank of its block in the bits from \
+                      24 on, also the block's own; `.shared` without `::cluster` reaches the block's own \
+                      memory only.",
+                )
+                .advice(
+                    "name `.shared::cluster` in the instruction, or use a generic pointer \
+                         (cluster.map_shared_rank). Where the block's own memory is meant, take its address \
+                         without mapa, and with all its bits.",
+                )
                 .on_gpu("the kernel stops with \"illegal instruction\".")
         }
         RemoteProblem::NoBlock { rank, blocks } => {
@@ -115,8 +120,11 @@ pub(crate) fn unreachable(
             draft
                 .note(format!("It goes to {what} of rank {rank}; {ranks}."))
                 .note(first(launch, kind))
-                .advice("give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank (cluster.num_blocks()): \
-                         a rank counts the blocks of one cluster, blockIdx those of the grid.")
+                .advice(
+                    "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank \
+                         (cluster.num_blocks()): a rank counts the blocks of one cluster, blockIdx those of \
+                         the grid.",
+                )
                 .on_gpu(match access.kind {
                     AccessKind::Read => "the kernel stops with \"unspecified launch failure\".",
                     _ => "what happens is not defined: the kernel may stop.",
@@ -147,8 +155,8 @@ pub(crate) fn misplaced(
     draft.notes.push(first(launch, kind));
     if problem != AccessProblem::Misaligned {
         draft.on_gpu = Some(
-            "behind all shared memory of that block the kernel stops with \"illegal memory access\"; before that it meets \
-             other data."
+            "past the end of that block's shared memory, the kernel stops with \"illegal memory access\"; \
+             before that, the access hits other data."
                 .into(),
         );
     }
@@ -181,15 +189,15 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &MistakeGroup, waits
         false => Draft::new("barrier.cluster.arrive again, without barrier.cluster.wait in between"),
     };
     draft.notes.push(first(launch, kind));
-    draft.advice = Some("let each thread arrive, then wait, in turns.".into());
+    draft.advice = Some("let each thread arrive and wait in turns.".into());
     draft.on_gpu =
-        Some("what happens is not defined; an H200 goes on without an error, and waits for nobody.".into());
+        Some("what happens is not defined; an H200 goes on without an error, and does not wait.".into());
     draft
 }
 
 /// Drafts the message of a cluster in which no thread can go on.
 pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &MistakeGroup, places: &[Elsewhere]) -> Draft {
-    let draft = Draft::new("threads of a cluster wait for each other for ever");
+    let draft = Draft::new("threads of a cluster wait for each other forever");
     let here = kind.first.instr;
     let threads =
         |group: &BarrierGroup| group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
@@ -209,7 +217,10 @@ pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &MistakeGroup, places: 
     let shown: Vec<String> = places.iter().take(6).map(describe).collect();
     draft
         .note(format!("{}.", list(&shown)))
-        .why("barrier.cluster.wait goes on when all threads of all blocks of the cluster have arrived or exited.")
-        .advice("let all threads of all blocks of the cluster come to the same barriers in the same order.")
+        .why(
+            "barrier.cluster.wait goes on when all threads of all blocks of the cluster have arrived or \
+              exited.",
+        )
+        .advice("let all threads of all blocks of the cluster reach the same barriers in the same order.")
         .on_gpu("the kernel hangs.")
 }

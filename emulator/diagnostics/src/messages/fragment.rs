@@ -1,25 +1,21 @@
-//! Messages about fragments of `wmma` that a product cannot take.
+//! Messages about `wmma` fragments that an MMA cannot take (`E-FRAGMENT`).
 
 use crate::launch_context::{Draft, LaunchContext};
 use simt::check::MistakeGroup;
 use simt::program::mma::fragment::{Foreign, Fragment};
 
 /// Drafts the message of `E-FRAGMENT`.
-pub(crate) fn product(launch: &LaunchContext<'_>, kind: &MistakeGroup, foreign: &Foreign) -> Draft {
+pub(crate) fn mismatch(launch: &LaunchContext<'_>, kind: &MistakeGroup, foreign: &Foreign) -> Draft {
     let Foreign { wanted, given, maker } = *foreign;
     let part = wanted.part;
     let draft = Draft::new(if given.part != wanted.part {
         format!("a fragment of {} is multiplied as {part}", given.part)
     } else if given.shape != wanted.shape {
-        format!("the fragment of {part} is of {}, the product of {}", shape(&given), shape(&wanted))
+        format!("the fragment of {part} is of {}, the MMA of {}", shape(&given), shape(&wanted))
     } else if given.ty != wanted.ty {
-        format!("the fragment of {part} has elements of {}, the product takes {}", given.ty, wanted.ty)
+        format!("the fragment of {part} has elements of {}, the MMA takes {}", given.ty, wanted.ty)
     } else {
-        format!(
-            "the fragment of {part} was loaded{}, the product takes it{}",
-            layout(&given),
-            layout(&wanted)
-        )
+        format!("the fragment of {part} was loaded{}, the MMA takes it{}", layout(&given), layout(&wanted))
     });
     let here = kind.first.instr;
     let outermost = launch.info(maker).and_then(|info| info.calls.last());
@@ -27,21 +23,25 @@ pub(crate) fn product(launch: &LaunchContext<'_>, kind: &MistakeGroup, foreign: 
         .map_or(String::new(), |loc| format!(" (called at {})", launch.numbered(here, loc.file, loc.line)));
     draft
         .note(format!(
-            "Made at {}{called}: {}. This product takes {}.",
+            "Made at {}{called}: {}. This MMA takes {}.",
             launch.line_name(here, maker),
             described(&given),
             described(&wanted),
         ))
-        .why("which lane and register hold which element of a fragment is not specified, and depends on its operand, \
-              shape, type and layout.")
+        .why(
+            "which lane and register hold which element of a fragment is not specified, and depends on its \
+              operand, shape, type and layout.",
+        )
         .advice(format!(
-            "give the product a fragment that was {} {}; to use elements in another place, go through memory: store \
-             the matrix, and load it as that.",
+            "give the MMA a fragment that was {} {}. To use elements in another place, go through memory: \
+             store the matrix, and load it as that.",
             if part == 'C' { "made as" } else { "loaded as" },
             described(&wanted),
         ))
-        .on_gpu("elements are in the wrong places, or by chance in the right ones: another GPU may place them \
-                 differently.")
+        .on_gpu(
+            "elements are in the wrong places, or by chance in the right ones: another GPU may place \
+                 them differently.",
+        )
         .without_caret()
         .note(launch.first_thread(kind))
 }

@@ -1,4 +1,5 @@
-//! Messages about memory that cannot be used so: freed, misaligned, read-only, no texture.
+//! Messages about memory that was freed (`E-FREED`), misaligned accesses (`E-ALIGN`), read-only memory (`E-READ-ONLY`)
+//! and invalid texture objects (`E-TEXTURE`).
 
 use super::bounds::nowhere;
 use crate::launch_context::{Draft, LaunchContext};
@@ -127,9 +128,12 @@ pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &MistakeGroup, access:
 
 /// Drafts the message of `E-TEXTURE`.
 pub(crate) fn texture(_: &LaunchContext<'_>, handle: u64) -> Draft {
-    let mut draft = Draft::new("texture fetch through a value that is no texture object")
+    let mut draft = Draft::new("texture fetch through an invalid texture object")
         .note(format!("The handle is {handle:#x}."));
-    draft.advice =
-        Some("create the texture object before the launch, destroy it after, and pass it as `cudaTextureObject_t`.".into());
+    draft.advice = Some(
+        "create the texture object before the launch, destroy it after, and pass it as \
+              `cudaTextureObject_t`."
+            .into(),
+    );
     draft.on_gpu("the kernel stops with \"illegal instruction\" or reads nonsense.")
 }

@@ -1,4 +1,5 @@
-//! Messages about threads that wait for ever for phases of barriers in shared memory.
+//! Messages about phases of mbarriers: waits that never return (`E-BARRIER`), reads before the phase of a bulk copy
+//! (`E-UNINIT`), and missing proxy fences (`E-PROXY`).
 
 use super::cluster::rank_of;
 use super::sync::{group_name, list_groups, thread_count};
@@ -10,23 +11,23 @@ use simt::program::MemSpace;
 /// Size of an `mbarrier`, in bytes.
 const BYTES: u32 = 8;
 
-/// The barrier as the program names it: `` `full[1]` ``, or its address.
+/// Returns the mbarrier as the program names it, `` `full[1]` ``, or its address.
 pub(crate) fn barrier_name(launch: &LaunchContext<'_>, instr: u32, offset: u32) -> String {
     let target = launch.target(instr, MemSpace::Shared, offset.into(), BYTES, AccessKind::Atomic);
     match target.filter(|target| target.named) {
         Some(target) if target.element.element_bytes == BYTES => format!("`{}`", target.indexed()),
-        _ => format!("the barrier at address {offset:#x} of shared memory"),
+        _ => format!("the mbarrier at address {offset:#x} of shared memory"),
     }
 }
 
-/// Drafts the message of `E-BARRIER` where phases of barriers in shared memory never end.
+/// Drafts the message of `E-BARRIER` where phases of mbarriers never complete.
 pub(crate) fn deadlock(
     launch: &LaunchContext<'_>,
     kind: &MistakeGroup,
     waits: &[PhaseWaits],
     others: &[BarrierGroup],
 ) -> Draft {
-    let Some(first) = waits.first() else { return Draft::new("threads wait for ever") };
+    let Some(first) = waits.first() else { return Draft::new("threads wait forever") };
     let here = kind.first.instr;
     let name = |wait: &PhaseWaits| barrier_name(launch, wait.group.instr, wait.offset);
     let waiting: u64 = waits.iter().map(|wait| thread_count(&wait.group)).sum();
@@ -36,19 +37,19 @@ pub(crate) fn deadlock(
     let passed = first.ended.saturating_sub(first.seen) >= 2;
     let mut draft = Draft::new(if passed {
         format!(
-            "{waiting} of {total} threads wait for ever: phases of {} have passed some of them",
+            "{waiting} of {total} threads wait forever: some of them have missed phases of {}",
             name(first)
         )
     } else if lacks_bytes {
-        format!("{} expects {} that no copy brings", name(first), count(first.bytes.unsigned_abs(), "byte"))
+        format!("{} expects {} that no copy delivers", name(first), count(first.bytes.unsigned_abs(), "byte"))
     } else if has_more && first.pending == 0 {
         format!(
-            "copies brought {} more to {} than its phase expects",
+            "copies delivered {} more to {} than its phase expects",
             count(first.bytes.unsigned_abs(), "byte"),
             name(first)
         )
     } else {
-        format!("{waiting} of {total} threads wait for ever for phases that do not end")
+        format!("{waiting} of {total} threads wait forever for phases that do not complete")
     });
     draft.no_listing = true;
     let mut told = Vec::new();
@@ -91,7 +92,7 @@ pub(crate) fn deadlock(
             launch.party("wait", group.instr, kind.first.block, thread, thread_count(group))
         })
         .collect();
-    // Somebody waits for the first time, for a phase to which nobody has arrived, while others wait elsewhere.
+    // A thread waits for the first time, in a phase without any arrival, while others wait elsewhere.
     let is_fresh = |wait: &PhaseWaits| {
         wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0) && wait.never
     };
@@ -99,56 +100,60 @@ pub(crate) fn deadlock(
     let (why, advice) = if passed {
         (
             format!(
-                "when a thread here last passed a wait for {0}, {1}; now {2} have. A wait names a parity, and phase {3} \
-                 has the same as phase {2}.",
+                "when a thread here last passed a wait for {0}, {1}; now {2} have. A wait names a parity, \
+                 and phase {3} has the same parity as phase {2}.",
                 name(first),
                 match first.seen {
-                    0 => "no phase of it had ended".to_owned(),
-                    n => format!("{} of it had ended", count(n, "phase")),
+                    0 => "no phase of it had completed".to_owned(),
+                    n => format!("{} of it had completed", count(n, "phase")),
                 },
                 first.ended,
                 first.ended - 2
             ),
             if first.arrivers > first.arrivals {
-                "let mbarrier.init count all threads that are to arrive in one phase. If each of them is to end a phase, let \
-                 it wait until all have passed the wait for the one before."
+                "let mbarrier.init count all threads that arrive in one phase. If each of them should \
+                 complete a phase, let it wait until all have passed the wait for the phase before."
             } else {
-                "let whoever ends the next phase wait until all threads have passed the wait for this one: for a second \
-             barrier at which they arrive, with a parity that changes each round, or at __syncthreads()."
+                "let the threads that complete the next phase wait until all threads have passed the wait \
+                 for this one, at a second mbarrier at which those arrive (its parity changes each round). \
+                 __syncthreads() also works."
             },
         )
     } else if lacks_bytes {
         (
-            "all arrivals of the phase have come, and it ends only when as many bytes have come as \
+            "all arrivals of the phase are in, and it completes only when as many bytes have arrived as \
              mbarrier.arrive.expect_tx or mbarrier.expect_tx announced."
                 .to_owned(),
             match launch.blocks_per_cluster() {
                 1 => {
-                    "announce the sum of the bytes of all copies of the phase; a box counts in full, also where it lies \
-                      outside of the tensor."
+                    "announce the sum of the bytes of all copies of the phase. A box counts in full, even \
+                     where it lies outside the tensor."
                 }
                 _ => {
-                    "announce the sum of the bytes of all copies of the phase, and let a copy to several blocks \
-                      (.multicast::cluster) name each of them in its mask: a box counts in full in each of them, also where \
-                      it lies outside of the tensor."
+                    "announce the sum of the bytes of all copies of the phase. A box counts in full in each \
+                     block that receives it, even where it lies outside the tensor. Let a copy to several \
+                     blocks (.multicast::cluster) name each of them in its mask."
                 }
             },
         )
     } else if has_more {
         (
-            "bytes may come before they are expected, but a phase ends only when as many were announced as came.".to_owned(),
+            "bytes may arrive before they are expected, but a phase completes only when as many were \
+             announced as arrived."
+                .to_owned(),
             "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx.",
         )
     } else {
         (
-            "a phase ends when all of its arrivals and bytes have come. Those that are missing would have to come from \
-             threads that wait themselves, or have ended.".to_owned(),
+            "a phase completes when all its arrivals and bytes are in. The missing ones would have to come \
+             from threads that wait themselves, or have exited."
+                .to_owned(),
             if at_start {
-                "if one of them stands for a place that is free at the start, let the first wait for it name parity 1: a \
-                 barrier that was just made passes it."
+                "if one of them stands for a slot that is free at the start, let the first wait for it name \
+                 parity 1: a newly initialised mbarrier satisfies it."
             } else {
-                "let as many threads arrive in each phase as mbarrier.init says, and let nobody wait before the arrival \
-                 that another thread needs."
+                "let as many threads arrive in each phase as mbarrier.init says, and let no thread wait \
+                 before the arrival that another thread needs."
             },
         )
     };
@@ -159,30 +164,31 @@ pub(crate) fn deadlock(
     draft
 }
 
-/// A sentence on what has arrived at a barrier.
+/// Returns a sentence on what has arrived at an mbarrier.
 fn state(name: &str, wait: &PhaseWaits) -> String {
-    let came = wait.arrivals.saturating_sub(wait.pending);
-    let arrivals = match came {
-        _ if wait.arrivals == 1 && came == 0 => "its only arrival has not come".to_owned(),
-        _ if wait.arrivals == 1 => "its only arrival has come".to_owned(),
-        0 => format!("none of its {} has come", count(wait.arrivals.into(), "arrival")),
-        n if wait.pending == 0 => format!("all of its {} have come", count(n.into(), "arrival")),
-        n => format!("{n} of its {} have come", count(wait.arrivals.into(), "arrival")),
+    let arrived = wait.arrivals.saturating_sub(wait.pending);
+    let arrivals = match arrived {
+        _ if wait.arrivals == 1 && arrived == 0 => "its only arrival is missing".to_owned(),
+        _ if wait.arrivals == 1 => "its only arrival is in".to_owned(),
+        0 => format!("none of its {} is in", count(wait.arrivals.into(), "arrival")),
+        n if wait.pending == 0 => format!("all of its {} are in", count(n.into(), "arrival")),
+        1 => format!("1 of its {} is in", count(wait.arrivals.into(), "arrival")),
+        n => format!("{n} of its {} are in", count(wait.arrivals.into(), "arrival")),
     };
     let bytes = match wait.bytes {
         0 => String::new(),
         n if n > 0 => {
             let missing = format!(", and it waits for {}", count(n.unsigned_abs(), "byte"));
             match wait.under_way {
-                0 => format!("{missing}; no copy to it is under way"),
-                n => format!("{missing}; copies of {} are under way", count(n, "byte")),
+                0 => format!("{missing}; no copy to it is in flight"),
+                n => format!("{missing}; copies of {} are in flight", count(n, "byte")),
             }
         }
         n => format!(", and {} that it does not expect", count(n.unsigned_abs(), "byte")),
     };
     let more = match wait.arrivers > wait.arrivals {
         true => format!(
-            " So far {} have arrived at it, and a phase ends after {}.",
+            " So far {} have arrived at it, and a phase completes after {}.",
             count(wait.arrivers.into(), "thread"),
             count(wait.arrivals.into(), "arrival")
         ),
@@ -191,21 +197,22 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
     format!("Phase {} of {name}: {arrivals}{bytes}.{more}", wait.ended)
 }
 
-/// The reason that a phase ended without a copy that belongs to it.
+/// Returns the reason that a phase completed without a copy that belongs to it.
 pub(crate) fn ended_without(name: &str, phase: PhaseOfCopy, copy: &str) -> Reason {
-    let came = count(phase.brought, "byte");
+    let arrived = count(phase.brought, "byte");
     let all = match phase.started {
         0 => "more".to_owned(),
         n => count(n, "byte"),
     };
     Reason::new(
         format!(
-            "{copy} was started in phase {} of {name}, which has ended without it: the phase ended when {came} had come, and \
-             its copies bring {all}.",
+            "{copy} was started in phase {} of {name}, which has completed without it: the phase completed \
+             when {arrived} had arrived, and its copies deliver {all}.",
             phase.number
         ),
-        "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx; a box counts in full, also \
-         where it lies outside of the tensor, and so does what other blocks of a cluster copy to this one.",
+        "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx. A box \
+         counts in full, even where it lies outside the tensor, and so does what other blocks of a cluster \
+         copy to this one.",
     )
 }
 
@@ -220,14 +227,14 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
         return draft.reason(ended_without(&name, phase, "the copy")).on_gpu(EITHER);
     }
     let belongs =
-        format!("the copy belongs to phase {number} of {name}, which ends when its bytes have come");
-    let for_readers = "start the copy only when all threads have read that: let it wait for a second barrier, at which \
-                       the readers arrive";
+        format!("the copy belongs to phase {number} of {name}, which completes when its bytes have arrived");
+    let for_readers = "start the copy only after all threads have read that: let the copying thread wait for \
+                       a second mbarrier, at which the readers arrive";
     draft.on_gpu(EITHER).reason(match phase.waited {
         None => Reason::new(
             format!("{belongs}, and this thread has not waited for it."),
-            "wait for the phase (mbarrier.try_wait) before this line, in each thread that reads, or in one before a \
-             __syncthreads().",
+            "wait for the phase (mbarrier.try_wait) before this line, in each thread that reads. Or let one \
+             thread wait before a __syncthreads().",
         ),
         Some(Waited {
             ended,
@@ -236,39 +243,42 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
         }) if ended == number && (times > 1 || number == 0) => Reason::new(
             match number {
                 0 => format!(
-                    "{belongs}. This thread waited for parity {parity}, which a barrier passes that was just made."
+                    "{belongs}. This thread waited for parity {parity}, which a newly initialised mbarrier \
+                     already satisfies."
                 ),
                 _ => format!(
-                    "{belongs}. This thread waited for parity {parity} when phase {} had that parity and had ended.",
+                    "{belongs}. This thread waited for parity {parity}, which phase {} has too, and that \
+                     phase had completed.",
                     number - 1
                 ),
             },
-            "let the parity change with each phase of the barrier: phase 0 has parity 0, phase 1 has parity 1, phase 2 \
-             has parity 0 again.",
+            "change the parity with each phase of the mbarrier: phase 0 has parity 0, phase 1 has parity 1, \
+             phase 2 has parity 0 again.",
         ),
         Some(Waited { ended, .. }) if ended == number && number > 0 && phase.brought == 0 => Reason::new(
             format!(
-                "{belongs}. This thread has waited for phase {} only, which ended without any bytes: all of its arrivals \
-                 had come, and no bytes were announced.",
+                "{belongs}. This thread has waited for phase {} only, which completed without any bytes: all \
+                 of its arrivals were in, and no bytes were announced.",
                 number - 1
             ),
             "announce the bytes before the last arrival of the phase, or with it: mbarrier.arrive.expect_tx.",
         ),
         Some(Waited { ended, .. }) if ended == number && number > 0 => Reason::new(
             format!(
-                "{belongs}. This thread has waited for phase {} only, and the new bytes go where the old ones are.",
+                "{belongs}. This thread has waited for phase {} only, and the new bytes go where the old \
+                 ones are.",
                 number - 1
             ),
             format!(
-                "if this line reads what phase {} brought, {for_readers}; if it reads what phase {number} brings, wait \
-                 for that phase first.",
+                "if this line reads what phase {number} delivers, wait for that phase first. If it reads \
+                 what phase {} delivered, {for_readers}.",
                 number - 1
             ),
         ),
         Some(_) => Reason::new(
             format!("{belongs}, and this thread has not waited for it."),
             format!(
-                "wait for phase {number} before this line; if it reads what was there before, {for_readers}."
+                "wait for phase {number} before this line. If it reads what was there before, {for_readers}."
             ),
         ),
     })
@@ -278,24 +288,26 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
 pub(crate) fn no_fence(launch: &LaunchContext<'_>, kind: &MistakeGroup, address: u64) -> Draft {
     let what = launch.name_in_shared(kind.first.instr, address, 4, AccessKind::Read);
     let (reader, short, all) = match launch.mnemonic(kind.first.instr).starts_with("wgmma") {
-        true => ("product", "product", "products of warpgroups reach"),
-        false => ("bulk copy", "copy", "bulk copies reach"),
+        true => ("`wgmma`", "`wgmma`", "`wgmma` accesses"),
+        false => ("bulk copy", "copy", "bulk copies access"),
     };
-    let draft = Draft::new(format!("a {reader} reads shared memory that no fence of the async proxy orders"));
+    let draft = Draft::new(format!(
+        "a {reader} reads what ordinary stores wrote, without `fence.proxy.async` in between"
+    ));
     draft
         .without_caret()
         .note(format!(
-            "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has executed \
-             `fence.proxy.async`.",
+            "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has \
+             executed `fence.proxy.async`.",
         ))
         .note(launch.first_thread(kind))
         .why(format!(
-            "{all} shared memory on another way than loads and stores: a barrier orders the threads, and not the two \
-             ways.",
+            "{all} shared memory through the async proxy, ordinary loads and stores through the generic \
+             proxy; a barrier orders threads, not proxies.",
         ))
         .advice(format!(
-            "let each thread that stored execute `fence.proxy.async.shared::cta`, then __syncthreads(), and then \
-             start the {short}.",
+            "let each thread that stored execute `fence.proxy.async.shared::cta`, then __syncthreads(), and \
+             then start the {short}.",
         ))
         .on_gpu(format!("the {short} may read old values, depending on timing."))
 }

@@ -1,4 +1,5 @@
-//! Messages about threads that should meet and do not: barriers, masks.
+//! Messages about threads that should meet and do not: barriers (`E-BARRIER`, `W-BARRIER`, `W-EXITED`) and lane masks
+//! (`E-SYNC-MASK`, `W-SHUFFLE`).
 
 use crate::launch_context::{Around, Draft, LaunchContext};
 use crate::source::statements::Control;
@@ -119,11 +120,11 @@ pub(crate) fn barrier(
     });
     let mut draft = Draft::new(match (deadlock, split, late) {
         (true, ..) if all_at_barriers && groups.len() > 1 => {
-            "the threads of one block wait for each other at different barriers, for ever".to_owned()
+            "the threads of one block wait for each other at different barriers forever".to_owned()
         }
         (true, ..) => {
             let waiting: u64 = groups.iter().filter(|g| g.at_barrier).map(n_threads).sum();
-            format!("{waiting} of {total} threads wait at a barrier for ever")
+            format!("{waiting} of {total} threads wait at a barrier forever")
         }
         (_, Some(_), _) => "threads of one warp met at different barriers".to_owned(),
         (_, None, Some(_)) => "the threads of one block met at different barriers".to_owned(),
@@ -158,19 +159,22 @@ pub(crate) fn barrier(
         });
         let (why, advice) = match (all_at_barriers && groups.len() > 1, warp_wide) {
             (true, _) => (
-                "each group waits for threads that wait elsewhere, so no barrier ever gets all of its threads.".to_owned(),
+                "each group waits for threads that wait elsewhere, so no barrier ever gets all of its \
+                 threads."
+                    .to_owned(),
                 "let all threads pass the same barriers in the same order.",
             ),
             (false, Some(group)) => (
                 format!(
-                    "the others never arrive: in {} they wait for lanes of their warp that wait at the barrier.",
+                    "the others never arrive: in {} they wait for lanes of their warp that wait at the \
+                     barrier.",
                     call_name(launch, group.instr)
                 ),
                 "let all lanes that the call names reach it before the barrier, or name only those that do.",
             ),
             (false, None) => (
-                "the others never arrive: they wait in a loop for memory to change, and every thread that could change \
-                 it waits too, or has ended."
+                "the others never arrive: they wait in a loop for memory to change, and every thread that \
+                 could change it waits too, or has ended."
                     .to_owned(),
                 "write what they wait for before the waiting starts, in a thread that does not wait itself.",
             ),
@@ -183,22 +187,26 @@ pub(crate) fn barrier(
     draft
         .why(match (split, late) {
             (Some(warp), _) => format!(
-                "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} part before it: under a \
-                 condition or in a loop it is allowed only where all threads of the block do the same."
+                "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} part \
+                 before it: under a condition or in a loop it is allowed only where all threads of the block \
+                 do the same."
             ),
-            (None, Some(_)) => "a barrier only counts arrivals: one group's arrival at one line lets the other go on from \
-                                another line, and from then on the groups are out of step."
+            (None, Some(_)) => "a barrier only counts arrivals: one group's arrival at one line lets the \
+                                other go on from another line, and from then on the groups are out of step."
                 .into(),
-            (None, None) => "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ allows \
-                             __syncthreads() under a condition only where the condition is the same for all threads of the \
-                             block."
-                .into(),
+            (None, None) => {
+                "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ \
+                             allows __syncthreads() under a condition only where the condition is the same \
+                             for all threads of the block."
+                    .into()
+            }
         })
         .advice(advice(launch, here, &around))
         .on_gpu(match (split, late) {
             (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.",
             (None, Some(_)) => {
-                "both groups go on, out of step: one reads what the other has not yet written, or has overwritten."
+                "both groups go on, out of step: one reads what the other has not yet written, or has \
+                 overwritten."
             }
             (None, None) => "it works: the warps let each other go on, as here.",
         })
@@ -222,8 +230,8 @@ fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) 
     }
     if let Some(one) = of(&[Control::Loop]) {
         return format!(
-            "let all threads make the same number of rounds of the loop at {}: put the condition on the work, not on \
-             the loop.",
+            "let all threads make the same number of rounds of the loop at {}: put the condition on the \
+             work, not on the loop.",
             one.name(launch, here)
         );
     }
@@ -280,11 +288,15 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &MistakeGroup, missing: u
             inside(around),
             threads(missing),
         ))
-        .why("CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the block do \
-              the same: otherwise the behaviour is undefined.")
+        .why(
+            "CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the \
+              block do the same: otherwise the behaviour is undefined.",
+        )
         .advice(advice(launch, kind.first.instr, &[around]))
-        .on_gpu("since Volta a barrier does not wait for threads that have ended, so it goes on, as here; older GPUs \
-                 may hang.")
+        .on_gpu(
+            "since Volta a barrier does not wait for threads that have ended, so it goes on, as here; \
+                 older GPUs may hang.",
+        )
 }
 
 /// `W-EXITED`: reported together with the read that goes wrong because of it.
@@ -339,8 +351,8 @@ pub(crate) fn exited(
     draft
         .note(who)
         .why(format!(
-            "since Volta a barrier waits only for threads that have not ended, so it goes on without {}; {} no \
-             longer {} to fill shared memory.",
+            "since Volta a barrier waits only for threads that have not ended, so it goes on without {}; {} \
+             no longer {} to fill shared memory.",
             if n == 1 { "this one" } else { "these" },
             if n == 1 { "it" } else { "they" },
             if n == 1 { "helps" } else { "help" },
@@ -349,7 +361,7 @@ pub(crate) fn exited(
         .on_gpu("the barrier works; what these threads would have written is missing.")
 }
 
-/// The call behind a warp-wide instruction: `__shfl_down_sync`.
+/// Returns the CUDA C++ name of a warp-wide instruction: `__shfl_down_sync`.
 fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     let mnemonic = launch.info(instr).map_or("this", InstrInfo::mnemonic);
     let parts: Vec<&str> = mnemonic.split('.').collect();
@@ -373,7 +385,7 @@ fn lane_names(mask: u32) -> String {
     format!("{} {}", plural(n, "lane"), words::ranges(lanes(mask).map(u64::from)))
 }
 
-/// Drafts the message about an instruction of tensor cores that part of a warp executes.
+/// Drafts the message about a tensor-core instruction that only part of a warp executes.
 fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncMask) -> Draft {
     let instr = kind.first.instr;
     let call = call_name(launch, instr);
@@ -406,8 +418,8 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncM
         )
     });
     draft.advice = Some(
-        "let whole warps execute it: decide by the number of the warp, not of the thread, and give lanes without data \
-         zeros."
+        "let whole warps execute it: decide by the number of the warp, not of the thread, and give lanes \
+         without data zeros."
             .into(),
     );
     // Lanes that were parted by another instruction come here apart.
@@ -424,7 +436,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncM
     draft.on_gpu("the result is undefined.")
 }
 
-/// True if an instruction takes all lanes of a warp, without a mask.
+/// Returns whether an instruction takes all lanes of a warp, without a mask.
 pub(crate) fn is_of_whole_warps(launch: &LaunchContext<'_>, instr: u32) -> bool {
     let mnemonic = launch.mnemonic(instr);
     ["mma.", "wmma.", "ldmatrix.", "stmatrix.", "movmatrix."].iter().any(|name| mnemonic.starts_with(name))
@@ -511,8 +523,10 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &Sync
         WrongMask::SourceNotNamed(_) => {
             draft = draft
                 .why("the value that such a lane gets is undefined, which does harm only if it is used.")
-                .advice("use the value only where the source lane is in the mask, or call it in all lanes, with a \
-                         neutral value (0 for a sum) in the others.")
+                .advice(
+                    "use the value only where the source lane is in the mask, or call it in all lanes, \
+                         with a neutral value (0 for a sum) in the others.",
+                )
                 .on_gpu("such a lane gets some value; the others get theirs.");
         }
         WrongMask::Missing => {

@@ -1,4 +1,5 @@
-//! Messages about kernels that never end, or stop themselves.
+//! Messages about kernels that never end (`E-LOOP`) or stop themselves (`E-TRAP`, `E-ASSERT`), and invalid operands
+//! (`E-OPERAND`).
 
 use std::num::NonZeroU64;
 
@@ -36,10 +37,10 @@ pub(crate) fn runaway(
     let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(launch, instr)));
     draft.notes.push(match (shown, proven) {
         (Some(shown), true) => {
-            format!("{who} is in {shown}; its registers repeat, and nobody can change what it tests.")
+            format!("{who} is in {shown}; its registers repeat, and no thread can change what it tests.")
         }
         (Some(shown), false) => format!("{who} was in {shown} when the budget was spent."),
-        (None, true) => format!("{who}: its registers repeat, and nobody can change what it tests."),
+        (None, true) => format!("{who}: its registers repeat, and no thread can change what it tests."),
         (None, false) => format!("{who} was here when the budget was spent."),
     });
     draft = draft.reason(loop_reason(launch, kind, instr, proven, around));
@@ -164,14 +165,17 @@ pub(crate) fn operand(
         ),
         BadOperand::BarrierCounts { other } => (
             format!("threads that meet at a barrier count {value} threads and {other}"),
-            format!("{instruction} counts {value} threads, and threads that came to this barrier before count {other}."),
-            "give all threads that meet at a barrier the same number, those that only arrive too, and groups that do not \
-             meet barriers of their own."
+            format!(
+                "{instruction} counts {value} threads, and threads that came to this barrier before \
+                     count {other}."
+            ),
+            "give all threads that meet at a barrier the same number, including those that only arrive. \
+             Groups that do not meet need barriers of their own."
                 .to_owned(),
-            "not defined: threads may pass too early, or wait for ever.".to_owned(),
+            "not defined: threads may pass too early, or wait forever.".to_owned(),
         ),
         BadOperand::CopyBytes => (
-            format!("a bulk copy of {value} bytes, which is no multiple of 16"),
+            format!("a bulk copy of {value} bytes, which is not a multiple of 16"),
             format!("{instruction} copies pieces of 16 bytes."),
             "copy a multiple of 16 bytes, and what is left over with ordinary loads and stores.".to_owned(),
             "not defined; the launch may fail.".to_owned(),
@@ -180,7 +184,7 @@ pub(crate) fn operand(
             format!("jump through a table of {targets} targets with the index {value}"),
             format!("{instruction} has no target for the index {value}."),
             format!("test the index against {targets} before the jump."),
-            "the kernel jumps to wherever what lies behind the table points; an H200 hung.".to_owned(),
+            "the kernel jumps to whatever address follows the table; an H200 hung.".to_owned(),
         ),
     };
     Draft::new(title).note(note).note(launch.first_thread(kind)).advice(advice).on_gpu(on_gpu)
@@ -195,10 +199,14 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
         draft = draft
             .note(launch.first_thread(kind))
-            .why("`this_grid().sync()` needs the workspace that a cooperative launch has, and this launch has none: \
-                  the library traps.")
-            .advice("launch it with cuLaunchCooperativeKernel (cudaLaunchCooperativeKernel), with no more blocks \
-                     than the device runs at once.");
+            .why(
+                "`this_grid().sync()` needs the workspace that a cooperative launch has, and this launch \
+                  has none: the library traps.",
+            )
+            .advice(
+                "launch it with cuLaunchCooperativeKernel (cudaLaunchCooperativeKernel), with no more \
+                     blocks than the device runs at once.",
+            );
         draft.on_gpu =
             Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
         return draft;

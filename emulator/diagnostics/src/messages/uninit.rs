@@ -1,4 +1,4 @@
-//! Messages about reads of what nothing has written.
+//! Messages about uses of values that nothing wrote (`E-UNINIT`, `W-UNINIT`).
 
 use super::bounds::nowhere;
 use crate::launch_context::{Draft, LaunchContext, Reason};
@@ -38,11 +38,11 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
     let read = if at_once { "Read".to_owned() } else { format!("Read at {}", launch.line_name(here, load)) };
     // Threads use what a bulk copy has read.
     let is_copy = crate::messages::race::is_copy(launch, load);
-    // A copy from shared memory, which nobody has read before.
+    // A copy from shared memory, which no thread has read before.
     let is_store = is_copy && access.space == MemSpace::Shared && at_once;
     let read = match is_copy {
         true if is_store => "Read by a bulk copy that was started".to_owned(),
-        true => format!("Brought by the bulk copy at {}, and used", launch.line_name(here, load)),
+        true => format!("Loaded by the bulk copy at {}, and used", launch.line_name(here, load)),
         false => read,
     };
     let mut reader = format!("{read} by {who}.");
@@ -80,8 +80,8 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
                     element.name
                 ),
                 (false, MemSpace::Shared) if launch.has_bulk_loads() => format!(
-                    "if a bulk copy fills {}, wait for the phase of its barrier before this line; otherwise fill it, and \
-                     place __syncthreads() before the first read.",
+                    "if a bulk copy fills {}, wait for the phase of its mbarrier before this line. Otherwise \
+                     fill it, and place __syncthreads() before the first read.",
                     element.name
                 ),
                 (false, MemSpace::Shared) => {
@@ -90,13 +90,13 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
             if is_store {
-                draft = draft
-                    .why("a bulk copy takes all of its box or of its bytes from shared memory, written or not.")
-                    .advice(format!(
-                        "let threads write all of {} that the copy reads, execute fence.proxy.async, and meet at a \
-                         barrier before one of them starts the copy.",
+                draft = draft.why("a bulk copy reads its whole source region, initialised or not.").advice(
+                    format!(
+                        "let threads write all of {} that the copy reads, execute fence.proxy.async, and \
+                         pass a barrier before one of them starts the copy.",
                         element.name,
-                    ));
+                    ),
+                );
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
@@ -132,11 +132,12 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
     draft
 }
 
-/// The reason where bulk copies fill an array, and the reading thread passed a wait before any phase had ended.
+/// Returns the reason where bulk copies fill an array, and the reading thread passed a wait before any phase completed.
 fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str) -> String {
     format!(
-        "no copy to this element had been started then. This thread waited for parity 1 of {}, which a barrier passes that was \
-         just made: phase 0 has parity 0. If that phase brings what {array} is to hold, the first wait names 0.",
+        "no copy to this element had been started then. This thread waited for parity 1 of {}, which a newly \
+         initialised mbarrier already satisfies: phase 0 has parity 0. If that phase fills {array}, let the \
+         first wait name parity 0.",
         crate::messages::phases::barrier_name(launch, here, barrier)
     )
 }
@@ -175,10 +176,10 @@ pub(crate) fn unset(
 ) -> Draft {
     let here = kind.first.instr;
     let ops = { launch.inputs.kernel.ops.iter() }.filter(|op| op.instr == here);
-    let is_product = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
+    let is_mma = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
     let computed = matches!(used, Use::Stored { .. }) || by != here;
-    let of = match (is_product, computed) {
-        (true, _) => "a product uses",
+    let of = match (is_mma, computed) {
+        (true, _) => "an MMA uses",
         (false, true) => "arithmetic uses",
         (false, false) => use_of(used),
     };
@@ -193,12 +194,12 @@ pub(crate) fn unset(
             _ => format!("An atomic update at {line} uses the result."),
         });
     }
-    let (why, advice) = match is_product {
+    let (why, advice) = match is_mma {
         true => (
-            "the product has a factor, or adds to sums, in registers to which nothing was written between the start of the \
-             kernel and this line.",
-            "set sums to 0 where they are declared (`float d[4] = {};`, `wmma::fill_fragment(d, 0.0f);`), or let the first \
-             product of `wgmma` not add (scale-d 0); load factors before the product.",
+            "the MMA has an operand or its accumulators in registers to which nothing was written between \
+             the start of the kernel and this line.",
+            "set accumulators to 0 where they are declared (`float d[4] = {};`, `wmma::fill_fragment(d, \
+             0.0f);`). The first `wgmma` can ignore them instead (scale-d 0). Load operands before the MMA.",
         ),
         false => (
             "no assignment to it lies on the way from the start of the kernel to this line.",
@@ -231,7 +232,7 @@ fn way(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<CopiedBy
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// `E-UNINIT` where a `cp.async` is to write, and nobody has waited for it.
+/// Drafts the `E-UNINIT` of a read from the destination of an asynchronous copy, without a wait for that copy.
 pub(crate) fn under_way(
     launch: &LaunchContext<'_>,
     kind: &MistakeGroup,
@@ -271,11 +272,14 @@ pub(crate) fn under_way(
     let behind = copy.behind.unwrap_or(0);
     if copy.left.is_none() && launch.has_phases() {
         return draft
-            .why("the copy goes on while the thread does other things. An arrival at a barrier in shared memory \
-                  waits for the copies of its thread only if it is `cp.async.mbarrier.arrive`.")
+            .why(
+                "the copy goes on while the thread does other things. An arrival at an mbarrier waits for \
+                  the copies of its thread only if it is `cp.async.mbarrier.arrive`.",
+            )
             .advice(format!(
-                "let the thread that copies arrive by `cp.async.mbarrier.arrive.noinc` after {line}, or wait for its \
-                 copies ({}) before it arrives; and let this thread wait for the phase of that barrier.",
+                "let the copying thread arrive by `cp.async.mbarrier.arrive.noinc` after {line}, and let \
+                 this thread wait for that phase of the mbarrier. Instead of this arrival, the copying \
+                 thread can wait for its copies ({}) and then arrive.",
                 wait(0),
             ))
             .on_gpu("the old value or the new one is read, depending on timing.");
@@ -283,15 +287,16 @@ pub(crate) fn under_way(
     let steps = match (copy.behind, copy.left) {
         (None, Some(_)) => {
             draft.why = Some(format!(
-                "the copy belongs to no group yet: a wait is only for groups that were committed before it ({commit})."
+                "the copy belongs to no group yet: a wait is only for groups that were committed before it \
+                 ({commit})."
             ));
             format!("{commit} after {line}, then {}", wait(0))
         }
         (Some(_), Some(left)) => match copy.behind_then {
             Some(then) => {
                 draft.why = Some(format!(
-                    "the thread that started it waited with {}, which leaves the last {} under way; {} committed after \
-                     this copy's.",
+                    "the thread that started it waited with {}, which leaves the last {} in flight; {} \
+                     committed after this copy's.",
                     wait(left),
                     words::count(u64::from(left), "group"),
                     match then {
@@ -311,7 +316,9 @@ pub(crate) fn under_way(
         },
         (behind_known, None) => {
             draft.why = Some(
-                "the copy goes on while the thread does other things, and __syncthreads() does not wait for it.".into(),
+                "the copy goes on while the thread does other things, and __syncthreads() does not wait for \
+                 it."
+                .into(),
             );
             match behind_known {
                 None => format!("{commit} after {line}, then {}", wait(0)),
@@ -456,8 +463,8 @@ fn gap(
     left_out.then(|| {
         Reason::new(
             format!(
-                "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} threads in \
-                 {letter}, so of every {step} the last {} are left out.",
+                "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} \
+                 threads in {letter}, so of every {step} the last {} are left out.",
                 launch.line_name(here, filler.instr),
                 code(&format!("{thread} + {counter}")),
                 step - threads,
@@ -498,7 +505,8 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &
             });
             match returned {
                 Some(n) => format!(
-                    "{line} fills {name}, but {n} threads of a block had returned before they could fill their part."
+                    "{line} fills {name}, but {n} threads of a block had returned before they could fill \
+                     their part."
                 ),
                 None => {
                     format!("{line} writes to {name}, but not to this element before it is read here.")

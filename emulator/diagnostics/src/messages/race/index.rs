@@ -19,15 +19,29 @@ impl RaceMessage<'_> {
             let name = &target.element.name;
             let case = Case::of_party(launch, kind, party, target, explained.clone());
             if let Some(part) = case.outside(target).iter().find(|part| !part.outermost) {
-                let length = part.pitch.as_ref().map_or_else(|| part.limit.to_string(), |pitch| format!("{pitch} = {}", part.limit));
+                let length = part.pitch.as_ref().map_or_else(
+                    || part.limit.to_string(),
+                    |pitch| {
+                        format!(
+                            "{pitch} \
+                                                                                                         = \
+                                                                                                         {}",
+                            part.limit
+                        )
+                    },
+                );
                 let why = format!(
-                    "for {}, {} is {} at {}, and a row of {name} has {length} elements: it reaches into another row.",
+                    "for {}, {} is {} at {}, and a row of {name} has {length} elements: it reaches into \
+                     another row.",
                     self.thread_name(party),
                     code(&part.text),
                     part.value,
                     launch.line_name(here, party.instr),
                 );
-                return Some(Reason { why: Some(why), advice: longer_row(launch, party.instr, part, target) });
+                return Some(Reason {
+                    why: Some(why),
+                    advice: longer_row(launch, party.instr, part, target),
+                });
             }
             explained.leaves_its_row(&target.element.dims).then(|| {
                 let why = format!(
@@ -85,8 +99,8 @@ impl RaceMessage<'_> {
         (self.between_blocks() && starts_in_block && step == "blockDim.x").then(|| {
             Reason::new(
                 format!(
-                    "the loop at {number} starts where the block does and steps by blockDim.x: it goes on through the elements of the \
-                     blocks behind it."
+                    "the loop at {number} starts where the block does and steps by blockDim.x: it goes on \
+                     through the elements of the blocks after it."
                 ),
                 format!("step by the whole grid: {}.", code(&format!("{counter} += gridDim.x * blockDim.x"))),
             )

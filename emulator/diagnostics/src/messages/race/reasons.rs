@@ -38,16 +38,20 @@ impl RaceMessage<'_> {
                         same_elements(what)
                     ),
                     format!(
-                        "if each thread has an element of its own, {what} belongs into the index; if not, let one thread write."
+                        "if each thread has an element of its own, {what} belongs into the index; if not, \
+                         let one thread write."
                     ),
                 ),
                 (None, true) => Reason::new(
                     "whichever write comes last, the value is the same: harmless as long as that stays so.",
-                    "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is meant.",
+                    "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is \
+                     meant.",
                 ),
                 (None, false) => Reason::new(
-                    "their indices are the same here. The values are equal, so the result is the same every time.",
-                    "if each thread should have an element of its own, check the index; if not, let one thread write.",
+                    "their indices are the same here. The values are equal, so the result is the same every \
+                     time.",
+                    "if each thread should have an element of its own, check the index; if not, let one \
+                     thread write.",
                 ),
             };
             return draft.reason(reason).on_gpu("the result is the same every time.");
@@ -57,7 +61,11 @@ impl RaceMessage<'_> {
             return draft.reason(reason);
         }
         if update {
-            draft.why = Some("an update is three steps (read, compute, write); of two threads that read the same old value, one is forgotten.".into());
+            draft.why = Some(
+                "an update is three steps (read, compute, write); of two threads that read the \
+                              same old value, one is forgotten."
+                    .into(),
+            );
             let one = launch.uses(first.instr, array, AccessKind::Write);
             let text = launch.place(first.instr).text.unwrap_or_default();
             let element = one.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
@@ -82,8 +90,8 @@ impl RaceMessage<'_> {
         }
         if let Some(what) = left_out.filter(|_| both_write) {
             return draft.why(format!("{}, and only one value stays.", same_elements(what))).advice(format!(
-                "if each thread has an element of its own, {what} belongs into the index; if not, let one thread \
-                     write.",
+                "if each thread has an element of its own, {what} belongs into the index; if not, let one \
+                 thread write.",
             ));
         }
         if race.same_instruction {
@@ -103,14 +111,17 @@ impl RaceMessage<'_> {
             };
             return draft
                 .why(format!(
-                    "{other} {does} what block {} {did} at {write}. The blocks hand data to each other by flags, but \
-                     block {} had read none that was set behind {write} and a fence (__threadfence(), or a store with \
-                     .release).",
+                    "{other} {does} what block {} {did} at {write}. The blocks hand data to each other by \
+                     flags, but block {} had read no flag that was set after {write} and a fence \
+                     (__threadfence(), or a store with .release).",
                     launch.block_position(first.block),
                     launch.block_position(second.block),
                 ))
-                .advice("on the one side: __threadfence() in each thread, then a barrier of all of them, then set the \
-                         flag; on the other side: wait until the flag is set, then a barrier of all threads that go on.");
+                .advice(
+                    "on the one side: __threadfence() in each thread, then a barrier of all of them, \
+                         then set the flag; on the other side: wait until the flag is set, then a barrier of \
+                         all threads that go on.",
+                );
         }
         if both_write {
             return draft
@@ -122,7 +133,8 @@ impl RaceMessage<'_> {
                     true => "give each block its own elements, or combine results with an atomic.".into(),
                     false => {
                         format!(
-                            "give each thread its own element, let one thread write, or order them by {barrier}."
+                            "give each thread its own element, let one thread write, or order them by \
+                             {barrier}."
                         )
                     }
                 });
@@ -131,20 +143,29 @@ impl RaceMessage<'_> {
             let line = launch.line_name(here, atomic);
             return draft
                 .why(format!(
-                    "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what they wrote \
-                     at {write} visible before it.",
+                    "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what \
+                     they wrote at {write} visible before it.",
                 ))
                 .advice(format!(
-                    "put __threadfence() between {write} and the atomic at {line}, and another one between the atomic \
-                     and {other}.",
+                    "put __threadfence() between {write} and the atomic at {line}, and another one between \
+                     the atomic and {other}.",
                 ));
         }
         if between_blocks {
             return draft
-                .why("blocks run in any order and at the same time; __syncthreads() orders threads of one block only.")
+                .why(
+                    "blocks run in any order and at the same time; __syncthreads() orders threads of one \
+                      block only.",
+                )
                 .advice(match launch.place(first.instr).line.abs_diff(launch.place(second.instr).line) {
-                    0..=3 => "read from one buffer and write the results to another, or split the work into two launches.",
-                    _ => "write to another buffer, or split the work into two launches: the end of a launch orders everything.",
+                    0..=3 => {
+                        "read from one buffer and write the results to another, or split the work into \
+                              two launches."
+                    }
+                    _ => {
+                        "write to another buffer, or split the work into two launches: the end of a launch \
+                          orders everything."
+                    }
                 });
         }
         self.reasons_within_block(draft)
@@ -164,27 +185,32 @@ impl RaceMessage<'_> {
             let line = launch.line_name(first.instr, sync);
             return draft
                 .why(format!(
-                    "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out lane {lane}.",
+                    "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out \
+                     lane {lane}.",
                 ))
-                .advice("let every lane that writes or reads here take part: __syncwarp() where all of them are, before \
-                         the branch.")
+                .advice(
+                    "let every lane that writes or reads here take part: __syncwarp() where all of them \
+                         are, before the branch.",
+                )
                 .on_gpu(OFTEN_WORKS);
         }
         if choose::in_step(launch, race) {
             draft.title = format!("warp-synchronous code: {}", draft.title);
             return draft
                 .why(match choose::is_volatile(launch, first.instr) {
-                        true => {
-                            "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a warp need \
-                             not run in step."
-                        }
-                        false => {
-                            "since Volta the lanes of a warp need not run in step: nothing orders what lanes write in one step \
-                             and others read in another."
-                        }
-                    })
-                .advice("take the sum in a register, and put __syncwarp() between reading and writing in every step; or \
-                         use __shfl_down_sync, which needs no shared memory.")
+                    true => {
+                        "volatile keeps each access in the program, and orders no lanes: since Volta the \
+                             lanes of a warp need not run in step."
+                    }
+                    false => {
+                        "since Volta the lanes of a warp need not run in step: nothing orders what lanes \
+                             write in one step and others read in another."
+                    }
+                })
+                .advice(
+                    "take the sum in a register, and put __syncwarp() between reading and writing in \
+                         every step; or use __shfl_down_sync, which needs no shared memory.",
+                )
                 .on_gpu(OFTEN_WORKS);
         }
         if race.same_warp {
@@ -192,11 +218,13 @@ impl RaceMessage<'_> {
                 .why(match race.missing {
                     MissingOrder::BeforeOverwriting => {
                         format!(
-                            "a lane can overwrite the element at {write} before another has read it at {other}: lanes of a warp need not run in step."
+                            "a lane can overwrite the element at {write} before another has read it at \
+                             {other}: lanes of a warp need not run in step."
                         )
                     }
                     _ => format!(
-                        "a lane can read the element at {other} before another has written it at {write}: lanes of a warp need not run in step (since Volta)."
+                        "a lane can read the element at {other} before another has written it at {write}: \
+                         lanes of a warp need not run in step (since Volta)."
                     ),
                 })
                 .advice(match &spots[..] {
@@ -220,10 +248,12 @@ impl RaceMessage<'_> {
             _ if in_loop && both_orders && (same_line || in_header) => Reason::new(
                 match same_line {
                     true => format!(
-                        "both happen at {write}: in one round of the loop a thread reads what another writes in that round or the next."
+                        "both happen at {write}: in one round of the loop a thread reads what another writes \
+                         in that round or the next."
                     ),
                     false => format!(
-                        "in one round of the loop a thread reads at {other} what another writes at {write} in that round or the next."
+                        "in one round of the loop a thread reads at {other} what another writes at {write} \
+                         in that round or the next."
                     ),
                 },
                 format!(
@@ -249,14 +279,14 @@ impl RaceMessage<'_> {
                     ),
                 },
             ),
-            // A copy to a place that others read: it is not known whether they are to read what it brings.
-            MissingOrder::BeforeReading if copies_behind(launch, first.instr) => Reason::new(
+            // A copy to memory that others read: it is not known whether they should read the old or the new contents.
+            MissingOrder::BeforeReading if is_async_copy(launch, first.instr) => Reason::new(
                 format!("the copy at {write} may be done before or after another thread reads at {other}."),
                 format!(
-                    "if {other} is to read what this copy brings, wait for it (cp.async.wait_group), and put {barrier} between \
-                     the wait and {other}. If it reads what lay there before, {barrier} behind the copy does not help: start the \
-                     copy at {write} behind a {barrier} that follows the last read of its place, or give the ring one place \
-                     more."
+                    "if {other} should read what this copy loads, wait for it (cp.async.wait_group), and put \
+                     {barrier} between the wait and {other}. If it reads what was there before, {barrier} \
+                     after the copy does not help: start the copy at {write} after a {barrier} that follows \
+                     the last read of its destination. One more slot in the ring also works."
                 ),
             ),
             MissingOrder::BeforeReading => Reason::new(
@@ -278,7 +308,8 @@ impl RaceMessage<'_> {
                         )
                     }
                     _ => format!(
-                        "a fast thread goes on to the next round and overwrites {array} at {write} while others still read at {other}."
+                        "a fast thread goes on to the next round and overwrites {array} at {write} while \
+                         others still read at {other}."
                     ),
                 },
                 match &spots[..] {
@@ -288,7 +319,8 @@ impl RaceMessage<'_> {
             ),
             MissingOrder::Both => Reason::new(
                 format!(
-                    "no barrier separates the writes at {write} from the reads at {other}, in neither direction."
+                    "no barrier separates the writes at {write} from the reads at {other}, in neither \
+                     direction."
                 ),
                 match &spots[..] {
                     [reading, overwriting] => {
@@ -297,7 +329,8 @@ impl RaceMessage<'_> {
                         format!("{}, and {two}", one.trim_end_matches('.'))
                     }
                     _ => format!(
-                        "put one {barrier} before reading (after {write}), and one before the next round overwrites {array} (after {other})."
+                        "put one {barrier} before reading (after {write}), and one before the next round \
+                         overwrites {array} (after {other})."
                     ),
                 },
             ),
@@ -322,8 +355,8 @@ impl RaceMessage<'_> {
     }
 }
 
-/// True if the instruction starts copies that are done in the background (`cp.async`).
-fn copies_behind(launch: &LaunchContext<'_>, instr: u32) -> bool {
+/// Returns whether the instruction starts asynchronous copies (`cp.async`).
+fn is_async_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
     launch.ops(instr).any(|op| matches!(op, OpKind::CpAsync { .. }))
 }
 
