@@ -183,7 +183,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     let allowed = check(loaded.kernel(), &config, None);
     match allowed.and_then(|()| gpu.launch(&loaded, &config)) {
         Err(refused) => {
-            did_not_run(head, "E-LAUNCH", diagnostics::refusal(loaded.kernel(), &config, &refused))
+            did_not_run(head, "E-LAUNCH", diagnostics::refusal(loaded.kernel(), &config, &refused).text)
         }
         Ok(report) => {
             let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &config.params);

@@ -74,7 +74,7 @@ impl Gpu {
                 let codes = report.mistakes.codes();
                 Ok((Report::new(report, kernel, &config), codes))
             }
-            Err(refused) => Err(diagnostics::refusal(kernel.kernel(), &config, &refused)),
+            Err(refused) => Err(diagnostics::refusal(kernel.kernel(), &config, &refused).text),
         }
     }
 

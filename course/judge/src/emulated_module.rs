@@ -4,7 +4,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use catalog::Shape;
-use diagnostics::Report;
+use diagnostics::{Finding, Report};
 use harness::inputs::Sums;
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{CheckLevel, LaunchConfig, LaunchOptions, Names};
@@ -103,14 +103,14 @@ impl<'a> EmulatedModule<'a> {
         self.kernel.kernel().shared_static_bytes
     }
 
-    /// Launches once, and returns the report with the contents of the output. The error is the message of a refused
+    /// Launches once, and returns the report with the contents of the output. The error is the finding about a refused
     /// launch.
     pub fn launch<T: Sums + Value>(
         &self,
         trial: &Trial<T>,
         check_level: CheckLevel,
         setup: &LaunchSetup,
-    ) -> Result<(Report, Vec<T>), String> {
+    ) -> Result<(Report, Vec<T>), Box<Finding>> {
         let buffers = self.place(trial)?;
         let ran = self.config(trial, &buffers, check_level, setup).and_then(|config| {
             match self.gpu.launch(&self.kernel, &config) {
@@ -118,7 +118,7 @@ impl<'a> EmulatedModule<'a> {
                     Report::new(report, &self.kernel, &config),
                     self.gpu.read(buffers.last().copied().unwrap_or_default(), trial.start.len()),
                 )),
-                Err(refused) => Err(diagnostics::refusal(self.kernel.kernel(), &config, &refused)),
+                Err(refused) => Err(Box::new(diagnostics::refusal(self.kernel.kernel(), &config, &refused))),
             }
         });
         self.free(&buffers);
@@ -146,12 +146,9 @@ impl<'a> EmulatedModule<'a> {
         let buffers = self.place(trial).ok()?;
         let config = self.config(trial, &buffers, CheckLevel::Count, &self.how(trial.shape));
         let follow = Follow { block: [0; 3], warp, most };
-        let traced = config.and_then(|config| {
-            let traced = self.gpu.trace(&self.kernel, &config, follow);
-            traced.map_err(|error| error.to_string())
-        });
+        let traced = config.ok().and_then(|config| self.gpu.trace(&self.kernel, &config, follow).ok());
         self.free(&buffers);
-        traced.ok()
+        traced
     }
 
     /// Predicts a launch of `code`, which must be the loaded machine code, on a GPU. The timeline has the issues of the
@@ -162,9 +159,10 @@ impl<'a> EmulatedModule<'a> {
         code: &sass::Kernel,
         clocks: u64,
     ) -> Result<(timing::Prediction, timing::Timeline), String> {
-        let buffers = self.place(trial)?;
+        let buffers = self.place(trial).map_err(|refused| refused.text)?;
         let setup = self.how(trial.shape);
-        let predicted = self.config(trial, &buffers, CheckLevel::Off, &setup).and_then(|config| {
+        let config = self.config(trial, &buffers, CheckLevel::Off, &setup).map_err(|refused| refused.text);
+        let predicted = config.and_then(|config| {
             let chip = timing::Chip::h200();
             timing::predict_with_timeline(chip, &self.gpu, code, &self.kernel, &config, clocks)
                 .map_err(|why| why.to_string())
@@ -174,7 +172,7 @@ impl<'a> EmulatedModule<'a> {
     }
 
     /// Allocates and fills the operands. It fails when the module's variables leave no room.
-    fn place<T: Sums + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, String> {
+    fn place<T: Sums + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, Box<Finding>> {
         let mut buffers = Vec::new();
         for (values, name) in trial.inputs.iter().zip(["A", "B"]).chain([(&trial.start, "C")]) {
             let bytes = (values.len() * T::BYTES) as u64;
@@ -185,9 +183,9 @@ impl<'a> EmulatedModule<'a> {
                 }
                 Err(error) => {
                     self.free(&buffers);
-                    return Err(format!(
-                        "error[E-LAUNCH]: the variables of the module leave no room for the operands: {error}"
-                    ));
+                    return Err(not_attempted(format!(
+                        "the variables of the module leave no room for the operands: {error}"
+                    )));
                 }
             }
         }
@@ -207,7 +205,7 @@ impl<'a> EmulatedModule<'a> {
         buffers: &[u64],
         check_level: CheckLevel,
         setup: &LaunchSetup,
-    ) -> Result<LaunchConfig, String> {
+    ) -> Result<LaunchConfig, Box<Finding>> {
         let task = self.request.task;
         let Shape { m, n, k } = trial.shape;
         let size = |n: usize| Argument::from(i32::try_from(n).unwrap_or(i32::MAX));
@@ -222,22 +220,22 @@ impl<'a> EmulatedModule<'a> {
             "A" | "in" => Ok(operand(0)),
             "B" if output > 1 => Ok(operand(1)),
             "C" | "out" => Ok(operand(output)),
-            other => Err(format!("error[E-LAUNCH]: there is no argument `{other}`")),
+            other => Err(not_attempted(format!("there is no argument `{other}`"))),
         };
         let arguments: Vec<Argument> = setup.arguments.iter().map(argument).collect::<Result<_, _>>()?;
         let kernel = self.kernel.kernel();
         let (given, wanted) = (arguments.len(), kernel.params.len());
         if given != wanted {
-            return Err(format!("error[E-LAUNCH]: {given} arguments, and the kernel takes {wanted}"));
+            return Err(not_attempted(format!("{given} arguments, and the kernel takes {wanted}")));
         }
         let params = Gpu::params(kernel, &arguments).map_err(|error| {
             let name = &setup.arguments[error.index];
-            format!(
-                "error[E-LAUNCH]: argument {}, `{name}`, has {} bytes, and its parameter {}",
+            not_attempted(format!(
+                "argument {}, `{name}`, has {} bytes, and its parameter {}",
                 error.index + 1,
                 error.given,
                 error.wanted
-            )
+            ))
         })?;
         Ok(LaunchConfig {
             grid: setup.grid,
@@ -261,6 +259,10 @@ pub struct LaunchSetup {
     pub block: [u32; 3],
     /// Argument names, in order.
     pub arguments: Vec<String>,
+}
+
+fn not_attempted(title: String) -> Box<Finding> {
+    Box::new(diagnostics::not_attempted(&title))
 }
 
 /// Limit of thread-instructions, after which a launch counts as runaway: many times what the slowest kernel of a step

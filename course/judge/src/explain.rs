@@ -41,7 +41,8 @@ fn counted<T: Sums + Value>(
     let trial = trials::<T>(task.work, shape, request.seed, request.threads)
         .next_back()
         .ok_or("there is nothing to launch")?;
-    let (report, got) = machine.launch(&trial, CheckLevel::Count, &machine.how(shape))?;
+    let launched = machine.launch(&trial, CheckLevel::Count, &machine.how(shape));
+    let (report, got) = launched.map_err(|refused| refused.text)?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let places = places(request.ptx, own);
     let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();

@@ -154,7 +154,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         let (report, got) = match self.machine.launch(trial, check_level, setup) {
             Ok(ran) => ran,
             Err(refusal) => {
-                self.findings.push(refused(&refusal, trial.shape));
+                self.findings.push(found(&refusal, trial.shape, None));
                 return TrialOutcome::Broken;
             }
         };
@@ -320,34 +320,17 @@ fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
 
 /// Converts a finding to a record; `severity` overrides its own.
 fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity>) -> Found {
-    let code = serde_json::to_value(finding.code).unwrap_or_default();
     Found {
         severity: severity.unwrap_or(match finding.severity {
             simt::check::Severity::Error => Severity::Error,
             simt::check::Severity::Warning => Severity::Warning,
         }),
-        code: code.as_str().unwrap_or_default().to_owned(),
+        code: finding.code.as_str().to_owned(),
         title: finding.title.clone(),
         file: finding.place.as_ref().map_or(String::new(), |place| place.file.clone()),
         line: finding.place.as_ref().map_or(0, |place| place.line),
         shape,
         text: finding.text.clone(),
-    }
-}
-
-/// Converts the message of a refused launch, `error[E-LAUNCH]: …`, to a record.
-fn refused(text: &str, shape: Shape) -> Found {
-    let first = text.lines().next().unwrap_or_default();
-    let code = first.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    let title = first.split_once("]: ").map_or(first, |(_, title)| title);
-    Found {
-        severity: Severity::Error,
-        code: code.map_or("E-LAUNCH", |(code, _)| code).to_owned(),
-        title: title.to_owned(),
-        file: String::new(),
-        line: 0,
-        shape,
-        text: text.to_owned(),
     }
 }
 

@@ -25,6 +25,6 @@ mod trace;
 mod words;
 
 pub use finding::{ArrayElement, Finding, Party, Place};
-pub use messages::refusal::{refusal, too_many_registers};
+pub use messages::refusal::{not_attempted, refusal, too_many_registers};
 pub use report::{Output, Report};
 pub use source::text::plain_name;

@@ -66,9 +66,9 @@ pub(crate) fn findings(findings: &[Finding]) {
 }
 
 /// Prints the reason for which a launch did not start.
-pub(crate) fn refusal(text: &str) {
-    if first_time(text) {
-        write(&format!("{}\n\n", paint_text(text, "31", coloured())));
+pub(crate) fn refusal(finding: &Finding) {
+    if first_time(&finding.text) {
+        write(&format!("{}\n\n", paint(finding, coloured())));
     }
 }
 

@@ -47,7 +47,8 @@ fn explained<T: Sums + Value>(
     shape: Shape,
 ) -> Result<MachineCodeExplanation, String> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
-    let (report, _) = machine.launch(&trial, CheckLevel::Count, &machine.how(shape))?;
+    let launched = machine.launch(&trial, CheckLevel::Count, &machine.how(shape));
+    let (report, _) = launched.map_err(|refused| refused.text)?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let instructions = code.instructions.iter().zip(&report.instructions);
     let mut instructions: Vec<Instruction> = instructions

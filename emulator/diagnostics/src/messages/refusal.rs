@@ -1,4 +1,4 @@
-//! Launches that cannot start: `E-LAUNCH`.
+//! Messages about launches that cannot start (`E-LAUNCH`).
 
 use simt::check::Code;
 use simt::launch::{
@@ -7,174 +7,189 @@ use simt::launch::{
 use simt::program::limits::LOCAL_BYTES;
 use simt::program::{Kernel, Param};
 
+use crate::finding::Finding;
 use crate::launch_context::{header, paragraph};
 use crate::source::text::plain_name;
 use crate::words::{count, plural, size};
 
-/// Message that says why a launch did not start, as printed.
-pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> String {
+/// Describes why a launch did not start.
+pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Finding {
+    let mut refusal = reason(kernel, config, refused);
+    refusal.notes.insert(0, format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
+    refusal.finish()
+}
+
+/// Describes a launch whose blocks take more registers than a multiprocessor has, `limit`.
+pub fn too_many_registers(kernel: &Kernel, threads: u32, registers: u32, limit: u32) -> Finding {
+    let name = plain_name(&kernel.name);
+    Refusal {
+        on_gpu: None,
+        ..Refusal::new(format!(
+            "{threads} threads x {registers} registers = {} > {limit}, the registers of a multiprocessor",
+            threads * registers
+        ))
+    }
+    .note(format!("Launch of `{name}`, which did not start; ptxas gave each thread {registers} registers."))
+    .advice(format!("smaller blocks, or __launch_bounds__({threads})."))
+    .finish()
+}
+
+/// Describes a launch that was not attempted; `title` is all that there is to say.
+pub fn not_attempted(title: &str) -> Finding {
+    Refusal { on_gpu: None, ..Refusal::new(title) }.finish()
+}
+
+/// The parts of a message.
+struct Refusal {
+    title: String,
+    notes: Vec<String>,
+    advice: Option<String>,
+    on_gpu: Option<&'static str>,
+}
+
+const SMALLER_BLOCKS: &str = "use smaller blocks, such as 16x16 or 256, and more of them.";
+
+fn reason(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Refusal {
     let (grid, block) = (config.grid, config.block);
     let name = plain_name(&kernel.name);
     match *refused {
-        LaunchRefused::NoBlocks | LaunchRefused::NoThreads => {
-            let title = match refused {
-                LaunchRefused::NoBlocks => "the grid has no blocks",
-                _ => "the block has no threads",
-            };
-            message(
-                kernel,
-                title,
-                &[format!(
-                    "grid {}, block {}: every dimension must be at least 1.",
-                    triple(grid),
-                    triple(block)
-                )],
-                "round up when dividing: (n + block - 1) / block is 0 only for n = 0, which needs no launch.",
-            )
-        }
-        LaunchRefused::ManyThreads { threads } => message(
-            kernel,
-            &format!(
-                "a block of {} = {threads} threads is larger than any GPU allows ({MAX_THREADS})",
-                size(block)
-            ),
-            &[],
-            SMALLER_BLOCKS,
-        ),
-        LaunchRefused::LargeBlock => message(
-            kernel,
-            &format!(
-                "a block of {} is larger than a GPU allows; the limits are {}",
-                triple(block),
-                triple(MAX_BLOCK)
-            ),
-            &[],
-            SMALLER_BLOCKS,
-        ),
+        LaunchRefused::NoBlocks => empty("the grid has no blocks", config),
+        LaunchRefused::NoThreads => empty("the block has no threads", config),
+        LaunchRefused::ManyThreads { threads } => Refusal::new(format!(
+            "a block of {} = {threads} threads is larger than any GPU allows ({MAX_THREADS})",
+            size(block)
+        ))
+        .advice(SMALLER_BLOCKS),
+        LaunchRefused::LargeBlock => Refusal::new(format!(
+            "a block of {} is larger than a GPU allows; the limits are {}",
+            triple(block),
+            triple(MAX_BLOCK)
+        ))
+        .advice(SMALLER_BLOCKS),
         LaunchRefused::LargeGrid => {
             let [x, y, z] = MAX_GRID;
-            message(
-                kernel,
-                &format!("a grid of {} blocks is larger than a GPU allows", triple(grid)),
-                &[format!("The limits are {x} in x, {y} in y and {z} in z.")],
-                "put the longest dimension in x.",
-            )
+            Refusal::new(format!("a grid of {} blocks is larger than a GPU allows", triple(grid)))
+                .note(format!("The limits are {x} in x, {y} in y and {z} in z."))
+                .advice("put the longest dimension in x.")
         }
-        LaunchRefused::OtherBlock { required } => message(
-            kernel,
-            &format!("`{name}` is compiled for blocks of {} threads", size(required)),
-            &[format!("This launch has blocks of {}.", size(block))],
-            "launch it with the block that it requires (.reqntid).",
-        ),
-        LaunchRefused::AboveLaunchBounds { threads, limit } => message(
-            kernel,
-            &format!("`{name}` is compiled for at most {limit} threads per block"),
-            &[format!(
-                "This launch has blocks of {threads} threads; the kernel says __launch_bounds__({limit}), so the compiler \
-                 may give each thread so many registers that no more threads fit."
-            )],
-            &format!("launch blocks of {limit} threads, or raise __launch_bounds__."),
-        ),
-        LaunchRefused::GridOfClusters { cluster } => of_clusters(
-            kernel,
-            &format!("a grid of {} blocks cannot be made of clusters of {}", triple(grid), triple(cluster)),
-            &["Each dimension of the grid must be a multiple of the clusters'.".to_owned()],
-            "round the grid up to whole clusters, and let the blocks beyond the data do nothing.",
-        ),
-        LaunchRefused::ClusterSize { cluster, most } => of_clusters(
-            kernel,
-            &format!("clusters of {} blocks cannot be", triple(cluster)),
-            &[format!(
-                "A cluster has at least 1 and at most {most} blocks here; 8 is what every device allows, more must be asked for."
-            )],
-            "use smaller clusters, or set CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED for up to 16.",
-        ),
-        LaunchRefused::OtherCluster { required } => of_clusters(
-            kernel,
-            &match kernel.cluster.required {
-                Some(_) => format!("`{name}` is compiled for clusters of {}", triple(required)),
-                None => format!("`{name}` is set to clusters of {}", triple(required)),
-            },
-            &["This launch asks for others.".to_owned()],
-            match kernel.cluster.required {
-                Some(_) => {
-                    "leave CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION out, or give it the numbers of __cluster_dims__."
-                }
-                None => {
-                    "leave CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION out, or give it the numbers of \
-                     CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH."
-                }
-            },
-        ),
-        LaunchRefused::NoCluster => of_clusters(
-            kernel,
-            &format!("`{name}` must be launched with clusters"),
-            &["It is compiled with .explicitcluster, and the launch has no size of clusters.".to_owned()],
-            "launch it by cuLaunchKernelEx with CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION.",
-        ),
-        LaunchRefused::LargeShared => message(
-            kernel,
-            "a block needs more shared memory than there is",
-            &[format!(
+        LaunchRefused::OtherBlock { required } => {
+            Refusal::new(format!("`{name}` is compiled for blocks of {} threads", size(required)))
+                .note(format!("This launch has blocks of {}.", size(block)))
+                .advice("launch it with the block that it requires (.reqntid).")
+        }
+        LaunchRefused::AboveLaunchBounds { threads, limit } => {
+            Refusal::new(format!("`{name}` is compiled for at most {limit} threads per block"))
+                .note(format!(
+                    "This launch has blocks of {threads} threads; the kernel says __launch_bounds__({limit}), so the \
+                     compiler may give each thread so many registers that no more threads fit."
+                ))
+                .advice(format!("launch blocks of {limit} threads, or raise __launch_bounds__."))
+        }
+        LaunchRefused::GridOfClusters { .. }
+        | LaunchRefused::ClusterSize { .. }
+        | LaunchRefused::OtherCluster { .. }
+        | LaunchRefused::NoCluster => Refusal {
+            on_gpu: Some("the launch does not start, either."),
+            ..clusters(kernel, config, refused)
+        },
+        LaunchRefused::LargeShared => Refusal::new("a block needs more shared memory than there is")
+            .note(format!(
                 "{}; a block can have {MAX_SHARED_OPT_IN} bytes (227 KiB) at most.",
                 shared(kernel, config)
-            )],
-            "use smaller tiles.",
-        ),
-        LaunchRefused::SharedNotAllowed => {
-            let advice = match config.dynamic_shared {
-                0 => "use smaller tiles, or dynamic shared memory (extern __shared__).".to_owned(),
-                dynamic => format!(
-                    "allow it once before the launch: \
-                     set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, {dynamic})."
-                ),
-            };
-            message(
-                kernel,
-                "a block needs more than 48 KiB of shared memory, and the kernel was not allowed to",
-                &[format!(
-                    "{}; without asking, a block gets {MAX_SHARED} bytes at most.",
-                    shared(kernel, config)
-                )],
-                &advice,
-            )
+            ))
+            .advice("use smaller tiles."),
+        LaunchRefused::SharedNotAllowed => shared_not_allowed(kernel, config),
+        LaunchRefused::LargeLocal => Refusal::new(format!(
+            "{} bytes of local memory per thread, and there are {LOCAL_BYTES}",
+            kernel.local_bytes
+        )),
+        LaunchRefused::LargeMemory { asked, room } => {
+            Refusal::new("a block needs more memory than the emulated GPU has for running it")
+                .note(format!(
+                    "A block of {} threads with {} bytes of local memory each takes {asked} bytes; there are {room}.",
+                    config.block.iter().product::<u32>(),
+                    kernel.local_bytes
+                ))
+                .advice("use smaller local arrays or blocks, or raise TILE_MEMORY.")
         }
-        LaunchRefused::LargeLocal => {
-            format!("{} bytes of local memory per thread, and there are {LOCAL_BYTES}", kernel.local_bytes)
+        LaunchRefused::ParameterBytes { given } => {
+            Refusal::new(format!("the arguments of `{name}` have the wrong size"))
+                .note(format!("{given} bytes were given, the kernel takes {}.", kernel.param_bytes))
+                .note(takes(kernel))
+                .advice(
+                    "give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64).",
+                )
         }
-        LaunchRefused::LargeMemory { asked, room } => message(
-            kernel,
-            "a block needs more memory than the emulated GPU has for running it",
-            &[format!(
-                "A block of {} threads with {} bytes of local memory each takes {asked} bytes; there are {room}.",
-                config.block.iter().product::<u32>(),
-                kernel.local_bytes
-            )],
-            "use smaller local arrays or blocks, or raise TILE_MEMORY.",
-        ),
-        LaunchRefused::ParameterBytes { given } => message(
-            kernel,
-            &format!("the arguments of `{name}` have the wrong size"),
-            &[format!("{given} bytes were given, the kernel takes {}.", kernel.param_bytes), takes(kernel)],
-            "give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64).",
-        ),
         LaunchRefused::ParameterCount { given } => {
             let n = kernel.params.len();
-            message(
-                kernel,
-                &format!(
-                    "`{name}` takes {n} {}, and {given} {} given",
-                    plural(n as u64, "argument"),
-                    if given == 1 { "was" } else { "were" }
-                ),
-                &[takes(kernel)],
-                "give one argument for each parameter, in order.",
-            )
+            Refusal::new(format!(
+                "`{name}` takes {n} {}, and {given} {} given",
+                plural(n as u64, "argument"),
+                if given == 1 { "was" } else { "were" }
+            ))
+            .note(takes(kernel))
+            .advice("give one argument for each parameter, in order.")
         }
     }
 }
 
-const SMALLER_BLOCKS: &str = "use smaller blocks, such as 16x16 or 256, and more of them.";
+fn empty(title: &str, config: &LaunchConfig) -> Refusal {
+    let (grid, block) = (triple(config.grid), triple(config.block));
+    Refusal::new(title)
+        .note(format!("grid {grid}, block {block}: every dimension must be at least 1."))
+        .advice("round up when dividing: (n + block - 1) / block is 0 only for n = 0, which needs no launch.")
+}
+
+fn clusters(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Refusal {
+    let name = plain_name(&kernel.name);
+    match *refused {
+        LaunchRefused::GridOfClusters { cluster } => Refusal::new(format!(
+            "a grid of {} blocks cannot be made of clusters of {}",
+            triple(config.grid),
+            triple(cluster)
+        ))
+        .note("Each dimension of the grid must be a multiple of the clusters'.")
+        .advice("round the grid up to whole clusters, and let the blocks beyond the data do nothing."),
+        LaunchRefused::ClusterSize { cluster, most } => {
+            Refusal::new(format!("clusters of {} blocks are not possible", triple(cluster)))
+                .note(format!(
+                    "A cluster has at least 1 and at most {most} blocks here; every device allows 8, and more must be \
+                     asked for."
+                ))
+                .advice("use smaller clusters, or set CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED for up to 16.")
+        }
+        LaunchRefused::OtherCluster { required } => {
+            let required = triple(required);
+            let (title, advice) = match kernel.cluster.required {
+                Some(_) => (
+                    format!("`{name}` is compiled for clusters of {required}"),
+                    "leave CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION out, or give it the numbers of __cluster_dims__.",
+                ),
+                None => (
+                    format!("`{name}` is set to clusters of {required}"),
+                    "leave CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION out, or give it the numbers of \
+                     CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH.",
+                ),
+            };
+            Refusal::new(title).note("This launch asks for others.").advice(advice)
+        }
+        _ => Refusal::new(format!("`{name}` must be launched with clusters"))
+            .note("It is compiled with .explicitcluster, and the launch has no size of clusters.")
+            .advice("launch it by cuLaunchKernelEx with CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION."),
+    }
+}
+
+fn shared_not_allowed(kernel: &Kernel, config: &LaunchConfig) -> Refusal {
+    Refusal::new("a block needs more than 48 KiB of shared memory, and the kernel was not allowed to")
+        .note(format!("{}; without asking, a block gets {MAX_SHARED} bytes at most.", shared(kernel, config)))
+        .advice(match config.dynamic_shared {
+            0 => "use smaller tiles, or dynamic shared memory (extern __shared__).".to_owned(),
+            dynamic => format!(
+                "allow it once before the launch: \
+                 set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, {dynamic})."
+            ),
+        })
+}
 
 fn shared(kernel: &Kernel, config: &LaunchConfig) -> String {
     let (fixed, dynamic) = (u64::from(kernel.shared_static_bytes), u64::from(config.dynamic_shared));
@@ -201,41 +216,52 @@ fn takes(kernel: &Kernel) -> String {
     }
 }
 
-/// Message of a launch whose blocks take more registers than a multiprocessor has, `limit`, as printed.
-pub fn too_many_registers(kernel: &Kernel, threads: u32, registers: u32, limit: u32) -> String {
-    let mut text = header(
-        Code::Launch,
-        &format!(
-            "{threads} threads x {registers} registers = {} > {limit}, the registers of a multiprocessor",
-            threads * registers
-        ),
-        "",
-    );
-    let name = plain_name(&kernel.name);
-    let facts =
-        format!("Launch of `{name}`, which did not start; ptxas gave each thread {registers} registers.");
-    paragraph(&mut text, "", &facts);
-    paragraph(&mut text, "Try: ", &format!("smaller blocks, or __launch_bounds__({threads})."));
-    text.truncate(text.trim_end().len());
-    text
-}
-
-fn message(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> String {
-    let mut text = header(Code::Launch, title, "");
-    paragraph(&mut text, "", &format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
-    for note in notes {
-        paragraph(&mut text, "", note);
+impl Refusal {
+    fn new(title: impl Into<String>) -> Self {
+        let on_gpu = Some("the same; CUDA's own words are \"invalid argument\".");
+        Self { title: title.into(), notes: Vec::new(), advice: None, on_gpu }
     }
-    paragraph(&mut text, "Try: ", advice);
-    paragraph(&mut text, "On a GPU: ", "the same; CUDA's own words are \"invalid argument\".");
-    text.truncate(text.trim_end().len());
-    text
-}
 
-/// The message of a refusal about clusters, for which a GPU has another reason.
-fn of_clusters(kernel: &Kernel, title: &str, notes: &[String], advice: &str) -> String {
-    let text = message(kernel, title, notes, advice);
-    text.replace("the same; CUDA's own words are \"invalid argument\".", "the launch does not start, either.")
+    fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    fn advice(self, text: impl Into<String>) -> Self {
+        Self { advice: Some(text.into()), ..self }
+    }
+
+    fn finish(self) -> Finding {
+        let mut text = header(Code::Launch, &self.title, "");
+        for note in &self.notes {
+            paragraph(&mut text, "", note);
+        }
+        for (label, part) in [("Try: ", self.advice.as_deref()), ("On a GPU: ", self.on_gpu)] {
+            if let Some(part) = part {
+                paragraph(&mut text, label, part);
+            }
+        }
+        text.truncate(text.trim_end().len());
+        Finding {
+            severity: Code::Launch.severity(),
+            code: Code::Launch,
+            title: self.title,
+            instr: 0,
+            source: None,
+            place: None,
+            block: [0; 3],
+            thread: [0; 3],
+            n_threads: 0,
+            n_blocks: 0,
+            array: None,
+            others: Vec::new(),
+            notes: self.notes,
+            why: None,
+            advice: self.advice,
+            on_gpu: self.on_gpu.map(str::to_owned),
+            text,
+        }
+    }
 }
 
 fn triple([x, y, z]: [u32; 3]) -> String {
@@ -258,7 +284,7 @@ mod tests {
         let options = LaunchOptions::default();
         let config = LaunchConfig { grid, block, dynamic_shared, params: Vec::new(), options };
         refused(loaded.kernel(), &config)
-            .map(|refused| refusal(loaded.kernel(), &config, &refused))
+            .map(|refused| refusal(loaded.kernel(), &config, &refused).text)
             .unwrap_or_default()
     }
 
