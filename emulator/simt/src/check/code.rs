@@ -12,9 +12,9 @@ pub enum Severity {
     Warning,
 }
 
-/// Declares [`Code`] with the printed form of each code.
+/// Declares [`Code`]; each row has a code's printed form and its severity.
 macro_rules! codes {
-    ($(#[$doc:meta] $variant:ident $name:literal,)*) => {
+    ($(#[$doc:meta] $variant:ident $name:literal $severity:ident,)*) => {
         /// Stable codes; the text of a message may change, its code does not.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum Code {
@@ -22,10 +22,17 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// The code as printed, such as `E-OOB`.
+            /// Returns the code as printed, such as `E-OOB`.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
+                }
+            }
+
+            /// Returns whether the code is of an error or of a warning.
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(Self::$variant => Severity::$severity,)*
                 }
             }
         }
@@ -34,64 +41,57 @@ macro_rules! codes {
 
 codes! {
     /// The launch asks for more than the device, or the kernel, allows.
-    Launch "E-LAUNCH",
+    Launch "E-LAUNCH" Error,
     /// Outside every allocation, or past the one meant.
-    OutOfBounds "E-OOB",
+    OutOfBounds "E-OOB" Error,
     /// Memory that was freed.
-    UseAfterFree "E-FREED",
+    UseAfterFree "E-FREED" Error,
     /// Not a multiple of the access size.
-    Misaligned "E-ALIGN",
+    Misaligned "E-ALIGN" Error,
     /// A store into `__constant__` or parameter memory.
-    ReadOnly "E-READ-ONLY",
-    /// Texture fetch through a handle that is none.
-    Texture "E-TEXTURE",
-    /// A copy of a box of a tensor with a map, coordinates or a place that it does not take.
-    TensorCopy "E-TENSOR",
-    /// A barrier in shared memory that was not made, or is used as it was not made for.
-    MemoryBarrier "E-MBARRIER",
+    ReadOnly "E-READ-ONLY" Error,
+    /// Texture fetch through an invalid handle.
+    Texture "E-TEXTURE" Error,
+    /// Tensor copy with an invalid map, coordinates or address.
+    TensorCopy "E-TENSOR" Error,
+    /// An `mbarrier` that is not initialised, or used inconsistently with its initialisation.
+    MemoryBarrier "E-MBARRIER" Error,
     /// Shared memory of another block of the cluster that cannot be reached, or the barrier of the cluster out of turn.
-    Cluster "E-CLUSTER",
+    Cluster "E-CLUSTER" Error,
     /// A bulk copy reads what ordinary stores wrote, and no fence of the async proxy orders them.
-    Proxy "E-PROXY",
-    /// A product of a warpgroup whose registers, shared memory or warps are not as it needs them.
-    Wgmma "E-WGMMA",
-    /// A product takes a fragment that was loaded for another operand, shape, type or layout.
-    Fragment "E-FRAGMENT",
-    /// Threads of one block met at different barriers, or wait for ever.
-    Barrier "E-BARRIER",
+    Proxy "E-PROXY" Error,
+    /// Misused `wgmma`: wrong registers, shared-memory operands, or participating warps.
+    Wgmma "E-WGMMA" Error,
+    /// An MMA takes a `wmma` fragment that was loaded for another operand, shape, type or layout.
+    Fragment "E-FRAGMENT" Error,
+    /// Threads of one block met at different barriers, or wait forever.
+    Barrier "E-BARRIER" Error,
     /// `shfl.sync` and its kin: the mask does not name the lanes that take part.
-    SyncMask "E-SYNC-MASK",
-    /// An instruction that does not take the value of its register: a barrier that does not exist.
-    Operand "E-OPERAND",
-    /// A call through an address that is no such function's.
-    Call "E-CALL",
+    SyncMask "E-SYNC-MASK" Error,
+    /// An operand value that the instruction does not allow, such as the number of a barrier that does not exist.
+    Operand "E-OPERAND" Error,
+    /// A call through an address that is not a callable function.
+    Call "E-CALL" Error,
     /// Calls nested deeper than the stack holds.
-    Stack "E-STACK",
+    Stack "E-STACK" Error,
     /// The kernel executed `trap`.
-    Trap "E-TRAP",
+    Trap "E-TRAP" Error,
     /// An `assert(…)` of the kernel failed.
-    Assert "E-ASSERT",
+    Assert "E-ASSERT" Error,
     /// The instruction budget is spent, or a loop can be shown never to end.
-    Runaway "E-LOOP",
-    /// Two threads, at least one writes, nothing orders them.
-    Race "E-RACE",
+    Runaway "E-LOOP" Error,
+    /// Accesses of two threads to one address, at least one of them a write, that nothing orders.
+    Race "E-RACE" Error,
     /// Read before anything wrote it.
-    Uninitialised "E-UNINIT",
-    /// A value that nothing defined was stored whole where the host may read it.
-    UndefinedOutput "W-UNINIT",
+    Uninitialised "E-UNINIT" Error,
+    /// An undefined value was stored unchanged where the host may read it.
+    UndefinedOutput "W-UNINIT" Warning,
     /// Threads returned before a barrier that others waited at.
-    ExitedBeforeBarrier "W-EXITED",
+    ExitedBeforeBarrier "W-EXITED" Warning,
     /// Racing writes of the same value.
-    RaceEqual "W-RACE-EQUAL",
+    RaceEqual "W-RACE-EQUAL" Warning,
     /// Whole warps met at different `__syncthreads()`, or part of a warp waited at one and the rest ended elsewhere.
-    BarriersApart "W-BARRIER",
+    BarriersApart "W-BARRIER" Warning,
     /// A shuffle reads from a lane that its mask leaves out.
-    ShuffleOutside "W-SHUFFLE",
-}
-
-impl Code {
-    /// Error or warning: the letter in front says it.
-    pub fn severity(self) -> Severity {
-        if self.as_str().starts_with('W') { Severity::Warning } else { Severity::Error }
-    }
+    ShuffleOutside "W-SHUFFLE" Warning,
 }
