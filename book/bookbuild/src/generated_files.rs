@@ -178,7 +178,7 @@ fn stray(repo: &RepoPaths, made: &BTreeSet<String>) -> Vec<String> {
 impl Program {
     fn run(&self, repo: &RepoPaths, folder: &Path) -> Result<()> {
         if !self.command.contains("{folder}") {
-            bail!("the command that makes {} says nowhere `{{folder}}`", self.makes);
+            bail!("the command that makes {} does not contain `{{folder}}`", self.makes);
         }
         let line = self.command.replace("{folder}", &folder.display().to_string());
         let out = start(repo, &line)?

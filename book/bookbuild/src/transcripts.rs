@@ -179,7 +179,7 @@ impl TranscriptStep {
         let mut new = old.clone();
         for [find, replace] in &self.edits {
             if new.matches(find.as_str()).count() != 1 {
-                bail!("{shown} does not have this once: {find}");
+                bail!("expected exactly one occurrence in {shown} of: {find}");
             }
             new = new.replacen(find, replace, 1);
         }

@@ -58,7 +58,7 @@ impl Arithmetic for f64 {
 /// Mistake in an expression, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
-    #[error("there is `{0}` after its end")]
+    #[error("unexpected `{0}` after the expression")]
     Trailing(String),
     #[error("it is too deep")]
     TooDeep,
@@ -235,11 +235,11 @@ mod tests {
         assert_eq!(why("(M"), "a parenthesis is not closed");
         assert_eq!(why("M +"), "it ends too early");
         assert_eq!(why("P"), "`P` is not known; there are M, N, K, ceil_div, min and max");
-        assert_eq!(why("M 3"), "there is `3` after its end");
+        assert_eq!(why("M 3"), "unexpected `3` after the expression");
         assert_eq!(why("1.5 * M"), "`1.5` is not a whole number");
         assert_eq!(why(&"(".repeat(1000)), "it is too deep");
         assert_eq!(why("9223372036854775807 + 1"), "the number is too large");
         assert_eq!(why("ceil_div(M, 0)"), "this divides by zero");
-        assert!(why("M & 3").contains("after its end"));
+        assert!(why("M & 3").contains("after the expression"));
     }
 }

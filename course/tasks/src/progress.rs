@@ -113,7 +113,7 @@ pub enum ProgressError {
     #[error("{path}: {why}")]
     Io { path: String, why: std::io::Error },
     /// The file is not valid TOML, perhaps after an edit.
-    #[error("{path}:{line}: {why}; correct the file, or delete it to begin anew")]
+    #[error("{path}:{line}: {why}; correct the file, or delete it to start over")]
     Syntax {
         path: String,
         /// Line from 1.

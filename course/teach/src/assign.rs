@@ -29,10 +29,10 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
     if out.file_name().is_none() || !is_free(out) {
-        bail!("{shown} is there already; name a folder that is to be made");
+        bail!("{shown} already exists; choose a new folder");
     }
     if rubric.symlink_metadata().is_ok() {
-        bail!("{} is there already; it has the seed of another assignment", rubric.display());
+        bail!("{} already exists; it has the seed of another assignment", rubric.display());
     }
     let names = args.tasks.iter().map(|asked| TaskName::parse(asked));
     let mut names = names.collect::<Result<Vec<_>, _>>().map_err(|error| Stop::Usage(error.to_string()))?;
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     }
     text.push_str(match has_git {
         true => "  one commit in a git repository of its own\n",
-        false => "  no git repository: there is no git here, or it refuses\n",
+        false => "  no git repository: git is missing or failed\n",
     });
     text.push_str(&format!(
         "{}: points, and the seed of the hidden tests; keep it to yourself\n{references}next: look at {shown}/README.md, publish \

@@ -137,7 +137,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     // An existing folder is not overwritten.
     let twice = xtask(&["assign", "v02", "--out", &shown]);
     assert_eq!(twice.status.code(), Some(3));
-    assert!(text(&twice.stderr).contains("is there already"), "{}", text(&twice.stderr));
+    assert!(text(&twice.stderr).contains("already exists"), "{}", text(&twice.stderr));
 }
 
 /// Assigns, and gives the folder.

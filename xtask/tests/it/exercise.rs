@@ -25,7 +25,7 @@ fn a_starter_is_written_once_and_reset_keeps_the_text() {
     let (code, _, err) = learner.run("start 5");
     assert_eq!(
         (code, err.as_str()),
-        (3, "error: my/v05.cu is there already; begin anew with: xtask reset v05\n")
+        (3, "error: my/v05.cu already exists; to start over: xtask reset v05\n")
     );
     assert_eq!(learner.read("my/v05.cu"), "mine\n");
 

@@ -54,7 +54,7 @@ impl Product {
 pub enum Error {
     #[error("needs compute capability 9.0; this device has {}.{}", .0.0, .0.1)]
     Capability((i32, i32)),
-    #[error("{0} is no product: M, N and K are at least 1")]
+    #[error("{0} is not a valid shape: M, N and K must be at least 1")]
     Empty(Shape),
     #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
     TooLarge { operand: char, elements: usize },

@@ -61,7 +61,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
     let text = learner::starter(&root, &task)?;
     if path.symlink_metadata().is_ok() {
-        bail!("{shown} is there already; begin anew with: {me} reset {name}");
+        bail!("{shown} already exists; to start over: {me} reset {name}");
     }
     write_new(&path, &text).with_context(|| unwritten(&shown))?;
     learner::note_progress(&root, |progress, now| {

@@ -56,7 +56,8 @@ impl std::fmt::Display for Complaint {
 
 /// Checks all rules, and prints each complaint.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
-    let root = paths::checkout().context("tidy looks at a checkout, and this folder is not one")?;
+    let root =
+        paths::checkout().context("tidy must run in a checkout of the repository; this folder is not one")?;
     let complaints = complaints(&root)?;
     for complaint in &complaints {
         output::print(&match args.json {
@@ -69,8 +70,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     match complaints.len() {
         0 => output::note("tidy"),
-        1 => output::note("1 thing to put right"),
-        n => output::note(&format!("{n} things to put right")),
+        1 => output::note("1 problem found"),
+        n => output::note(&format!("{n} problems found")),
     }
     Ok(match complaints.is_empty() {
         true => CommandOutcome::Passed,

@@ -135,7 +135,7 @@ impl Measurements {
     fn get(&self, name: &str) -> Result<f64> {
         match self.values.get(name) {
             Some(value) if *value > 0.0 => Ok(*value),
-            Some(value) => bail!("{name} was measured as {value}, which cannot be"),
+            Some(value) => bail!("measured {name} = {value}, which is out of range"),
             None => bail!("there is no measurement called {name}"),
         }
     }

@@ -209,7 +209,7 @@ impl Session<'_> {
         let _ = std::fs::remove_file(&answer);
         let complaints = complaints(&text);
         if !complaints.is_empty() {
-            bail!("{PROFILER} could not look at {}: {complaints}", step.id);
+            bail!("{PROFILER} could not profile {}: {complaints}", step.id);
         }
         let (run, launches) = outcome?;
         let run = run.with_context(|| format!("{} did not say where it ran", step.id))?;
@@ -346,7 +346,8 @@ fn cells(line: &str) -> Vec<String> {
 fn sizes(text: &str) -> Result<[u32; 3]> {
     let numbers: Vec<u32> =
         text.trim_matches(['(', ')']).split(',').filter_map(|number| number.trim().parse().ok()).collect();
-    <[u32; 3]>::try_from(numbers).map_err(|_| anyhow!("the profiler says `{text}` for three sizes"))
+    <[u32; 3]>::try_from(numbers)
+        .map_err(|_| anyhow!("cannot parse the profiler's launch dimensions `{text}`"))
 }
 
 /// Reads a number as the profiler prints it: `1,107,296,256`.

@@ -90,7 +90,7 @@ impl State {
             let (name, known) = (&task.name, self.of(task));
             let hash = learner::hash(&self.root, task);
             return Some(match (hash, known.code) {
-                (None, _) => (format!("{me} start {name}"), "its file is gone; begin anew"),
+                (None, _) => (format!("{me} start {name}"), "its file is gone; start over"),
                 (hash, Some(_)) if hash == known.checked_sha256 => {
                     (format!("{me} hint {name}"), "your copy is as it was when it failed")
                 }
