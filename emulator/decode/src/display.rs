@@ -75,7 +75,7 @@ impl Listing<'_> {
             (0, true) => "never ".to_owned(),
             (p, negated) => format!("@{}p{p} ", if negated { "!" } else { "" }),
         };
-        let what = format!("{guard}{}", self.what(&op.kind));
+        let what = format!("{guard}{}", self.describe(&op.kind));
         if op.first {
             let merge = info.and_then(|i| i.merge).map_or(String::new(), |m| {
                 format!("  [with {}: {} bytes, back {}]", m.leader, m.bytes, m.back)
@@ -86,7 +86,7 @@ impl Listing<'_> {
         }
     }
 
-    fn what(&self, kind: &OpKind) -> String {
+    fn describe(&self, kind: &OpKind) -> String {
         let to = |target: u32| match target {
             u32::MAX => "exit".to_owned(),
             ENCLOSING => "where all do".to_owned(),

@@ -54,114 +54,11 @@ impl Liveness {
 
     /// Computes the live ranges; `None` if too many registers are live across blocks.
     pub(crate) fn new(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
-        let n_blocks = cfg.n_blocks();
-
-        // Blocks that read a register before writing it, and blocks that write it for all lanes.
-        let mut exposed: Vec<(u32, u32)> = Vec::new();
-        let mut kills: Vec<(u32, u32)> = Vec::new();
-        let mut killed_in = vec![u32::MAX; n_registers];
-        let mut exposed_in = vec![u32::MAX; n_registers];
-        for block in 0..n_blocks as u32 {
-            for at in cfg.range(block) {
-                for_each_operand(&mut ops[at as usize], |register, role| {
-                    let r = register as usize;
-                    if role == Role::Use && killed_in[r] != block && exposed_in[r] != block {
-                        exposed_in[r] = block;
-                        exposed.push((register, block));
-                    }
-                    if role != Role::Use && killed_in[r] != block {
-                        killed_in[r] = block;
-                        kills.push((register, block));
-                    }
-                });
-            }
-        }
-        let exposed = Lists::from_pairs(n_registers, &exposed);
-        let kills = Lists::from_pairs(n_registers, &kills);
-
-        // Walk backwards from each exposed read to the writes that reach it.
-        let mut live_out: Vec<(u32, u32)> = Vec::new();
-        let mut out_seen = vec![u32::MAX; n_blocks];
-        let mut in_seen = vec![u32::MAX; n_blocks];
-        let mut kills_here = vec![u32::MAX; n_blocks];
-        let mut stack = Vec::new();
-        let mut at_entry = Vec::new();
-        for register in 0..n_registers as u32 {
-            if exposed.of(register).is_empty() {
-                continue;
-            }
-            for &block in kills.of(register) {
-                kills_here[block as usize] = register;
-            }
-            stack.clear();
-            for &block in exposed.of(register) {
-                in_seen[block as usize] = register;
-                stack.push(block);
-            }
-            while let Some(block) = stack.pop() {
-                for &before in cfg.predecessors.of(block) {
-                    let b = before as usize;
-                    if out_seen[b] == register {
-                        continue;
-                    }
-                    out_seen[b] = register;
-                    live_out.push((before, register));
-                    if kills_here[b] != register && in_seen[b] != register {
-                        in_seen[b] = register;
-                        stack.push(before);
-                    }
-                }
-            }
-            if live_out.len() > LIVE_PAIRS {
-                return None;
-            }
-            // Block 0 starts with the first operation.
-            if in_seen.first() == Some(&register) {
-                at_entry.push(register);
-            }
-        }
-        let n_pairs = live_out.len();
-        let live_out = Lists::from_pairs(n_blocks, &live_out);
-
-        // Backwards through each block, last block first: stretches come out in descending order.
-        let mut pieces: Vec<(u32, Stretch)> = Vec::new();
-        let mut open_until = vec![0u32; n_registers];
-        let mut open: Vec<u32> = Vec::new();
-        for block in (0..n_blocks as u32).rev() {
-            let range = cfg.range(block);
-            open.clear();
-            for &register in live_out.of(block) {
-                open_until[register as usize] = 2 * range.end;
-                open.push(register);
-            }
-            for at in range.clone().rev() {
-                // Definitions close a stretch before the reads of the same op open one.
-                let op = &mut ops[at as usize];
-                for_each_operand(op, |register, role| {
-                    let r = register as usize;
-                    if role != Role::Use {
-                        let from = if role == Role::EarlyDef { 2 * at } else { 2 * at + 1 };
-                        let until = open_until[r].max(2 * at + 2);
-                        pieces.push((register, (from, until)));
-                        open_until[r] = 0;
-                    }
-                });
-                for_each_operand(op, |register, role| {
-                    let r = register as usize;
-                    if role == Role::Use && open_until[r] == 0 {
-                        open_until[r] = 2 * at + 1;
-                        open.push(register);
-                    }
-                });
-            }
-            for &register in &open {
-                let until = std::mem::take(&mut open_until[register as usize]);
-                if until != 0 {
-                    pieces.push((register, (2 * range.start, until)));
-                }
-            }
-        }
-        Some(Self { at_entry, n_pairs, ..Self::merge(n_registers, &pieces) })
+        let [exposed, kills] = find_exposed_and_kills(ops, cfg, n_registers);
+        let LiveOut { pairs, at_entry } = find_live_out(cfg, &exposed, &kills, n_registers)?;
+        let live_out = Lists::from_pairs(cfg.n_blocks(), &pairs);
+        let pieces = find_pieces(ops, cfg, &live_out, n_registers);
+        Some(Self { at_entry, n_pairs: pairs.len(), ..Self::merge(n_registers, &pieces) })
     }
 
     /// Sorts pieces by register and joins adjacent ones. Pieces of one register come in descending order of blocks.
@@ -196,6 +93,131 @@ impl Liveness {
         }
         Liveness { offsets, stretches, at_entry: Vec::new(), n_pairs: 0 }
     }
+}
+
+/// Finds for each register the blocks that read it before writing it, and the blocks that write it for all lanes.
+fn find_exposed_and_kills(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> [Lists; 2] {
+    let mut exposed: Vec<(u32, u32)> = Vec::new();
+    let mut kills: Vec<(u32, u32)> = Vec::new();
+    let mut killed_in = vec![u32::MAX; n_registers];
+    let mut exposed_in = vec![u32::MAX; n_registers];
+    for block in 0..cfg.n_blocks() as u32 {
+        for at in cfg.range(block) {
+            for_each_operand(&mut ops[at as usize], |register, role| {
+                let r = register as usize;
+                if role == Role::Use && killed_in[r] != block && exposed_in[r] != block {
+                    exposed_in[r] = block;
+                    exposed.push((register, block));
+                }
+                if role != Role::Use && killed_in[r] != block {
+                    killed_in[r] = block;
+                    kills.push((register, block));
+                }
+            });
+        }
+    }
+    [exposed, kills].map(|pairs| Lists::from_pairs(n_registers, &pairs))
+}
+
+/// Registers that are live at the ends of blocks.
+struct LiveOut {
+    /// Pairs of a block and a register.
+    pairs: Vec<(u32, u32)>,
+    at_entry: Vec<u32>,
+}
+
+/// Walks backwards from each exposed read to the writes that reach it; `None` if too many registers are live across
+/// blocks.
+fn find_live_out(cfg: &Cfg, exposed: &Lists, kills: &Lists, n_registers: usize) -> Option<LiveOut> {
+    let n_blocks = cfg.n_blocks();
+    let mut pairs: Vec<(u32, u32)> = Vec::new();
+    let mut out_seen = vec![u32::MAX; n_blocks];
+    let mut in_seen = vec![u32::MAX; n_blocks];
+    let mut kills_here = vec![u32::MAX; n_blocks];
+    let mut stack = Vec::new();
+    let mut at_entry = Vec::new();
+    for register in 0..n_registers as u32 {
+        if exposed.of(register).is_empty() {
+            continue;
+        }
+        for &block in kills.of(register) {
+            kills_here[block as usize] = register;
+        }
+        stack.clear();
+        for &block in exposed.of(register) {
+            in_seen[block as usize] = register;
+            stack.push(block);
+        }
+        while let Some(block) = stack.pop() {
+            for &before in cfg.predecessors.of(block) {
+                let b = before as usize;
+                if out_seen[b] == register {
+                    continue;
+                }
+                out_seen[b] = register;
+                pairs.push((before, register));
+                if kills_here[b] != register && in_seen[b] != register {
+                    in_seen[b] = register;
+                    stack.push(before);
+                }
+            }
+        }
+        if pairs.len() > LIVE_PAIRS {
+            return None;
+        }
+        // Block 0 starts with the first operation.
+        if in_seen.first() == Some(&register) {
+            at_entry.push(register);
+        }
+    }
+    Some(LiveOut { pairs, at_entry })
+}
+
+/// Walks backwards through each block, last block first: the stretches of a register come out in descending order.
+fn find_pieces(
+    ops: &mut [VirtualOp],
+    cfg: &Cfg,
+    live_out: &Lists,
+    n_registers: usize,
+) -> Vec<(u32, Stretch)> {
+    let mut pieces: Vec<(u32, Stretch)> = Vec::new();
+    let mut open_until = vec![0u32; n_registers];
+    let mut open: Vec<u32> = Vec::new();
+    for block in (0..cfg.n_blocks() as u32).rev() {
+        let range = cfg.range(block);
+        open.clear();
+        for &register in live_out.of(block) {
+            open_until[register as usize] = 2 * range.end;
+            open.push(register);
+        }
+        for at in range.clone().rev() {
+            // Definitions close a stretch before the reads of the same op open one.
+            let op = &mut ops[at as usize];
+            for_each_operand(op, |register, role| {
+                let r = register as usize;
+                if role != Role::Use {
+                    let from = if role == Role::EarlyDef { 2 * at } else { 2 * at + 1 };
+                    let until = open_until[r].max(2 * at + 2);
+                    pieces.push((register, (from, until)));
+                    open_until[r] = 0;
+                }
+            });
+            for_each_operand(op, |register, role| {
+                let r = register as usize;
+                if role == Role::Use && open_until[r] == 0 {
+                    open_until[r] = 2 * at + 1;
+                    open.push(register);
+                }
+            });
+        }
+        for &register in &open {
+            let until = std::mem::take(&mut open_until[register as usize]);
+            if until != 0 {
+                pieces.push((register, (2 * range.start, until)));
+            }
+        }
+    }
+    pieces
 }
 
 /// Calls `f` for each operand and the guard. A guarded write keeps other lanes' values, so it is [`Role::Use`]: any

@@ -23,6 +23,7 @@ pub(crate) struct Body<'a> {
     /// Label of the first operation.
     pub(crate) label: u32,
     pub(crate) signature: u32,
+    /// Bytes of its variables in local memory.
     pub(crate) variables: u32,
     /// First instruction that calls the function.
     instr: u32,
@@ -36,6 +37,13 @@ pub(crate) struct Site {
     pub(crate) signature: u32,
 }
 
+/// The two directions in which a call passes values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Passing {
+    Parameter,
+    Result,
+}
+
 /// Called functions known so far.
 pub(crate) struct Activations<'a> {
     pub(crate) reach: &'a Reach<'a>,
@@ -46,7 +54,7 @@ pub(crate) struct Activations<'a> {
     /// Largest alignment in any frame.
     pub(crate) align: u32,
     /// Registers of parameters and results, by position.
-    shared: BTreeMap<(bool, usize, u8), u32>,
+    shared: BTreeMap<(Passing, usize, u8), u32>,
     body_of: HashMap<&'a str, u32>,
     signatures: Vec<Signature>,
     /// Region being lowered; see [`Site`].
@@ -172,13 +180,13 @@ impl<'a> Lower<'a> {
         }
         self.base_register();
         let around = self.branch_around()?;
-        let mut handed = Vec::new();
+        let mut passed_values = Vec::new();
         for (at, (passed, actual)) in signature.params.iter().zip(arguments).enumerate() {
             let (class, src) = match *passed {
-                Passed::Register(class, bytes) => (class, self.handed_over(actual, class, bytes)?),
+                Passed::Register(class, bytes) => (class, self.passed_source(actual, class, bytes)?),
                 Passed::Memory(_) => (Class::Bits32, self.place_of(actual)?),
             };
-            handed.push(((false, at, class), src));
+            passed_values.push(((Passing::Parameter, at, class), src));
         }
         for (at, (passed, actual)) in signature.returns.iter().zip(returns).enumerate() {
             if let Passed::Memory(bytes) = *passed {
@@ -190,11 +198,11 @@ impl<'a> Lower<'a> {
                     }
                     false => self.place_of(actual)?,
                 };
-                handed.push(((true, at, Class::Bits32), place));
+                passed_values.push(((Passing::Result, at, Class::Bits32), place));
             }
         }
-        for ((result, at, class), src) in handed {
-            let to = self.handing(result, at, class);
+        for ((passing, at, class), src) in passed_values {
+            let to = self.passing_register(passing, at, class);
             self.builtin(mov_of(class), to, &[src])?;
         }
 
@@ -207,7 +215,7 @@ impl<'a> Lower<'a> {
 
         for (at, (passed, actual)) in signature.returns.iter().zip(returns).enumerate() {
             let Passed::Register(class, bytes) = *passed else { continue };
-            let from = self.handing(true, at, class);
+            let from = self.passing_register(Passing::Result, at, class);
             let given = match actual {
                 Operand::Name(name) if name == "_" => continue,
                 Operand::Name(name) => self.find(name)?,
@@ -227,7 +235,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn handed_over(&mut self, actual: &'a Operand, class: Class, bytes: u32) -> Result<Src> {
+    fn passed_source(&mut self, actual: &'a Operand, class: Class, bytes: u32) -> Result<Src> {
         match self.binding_of(actual)? {
             Some(Binding::ParamRegister(reg, _)) if reg.class == class => Ok(reg.id as Src),
             Some(Binding::ParamRegister(..)) => {
@@ -260,6 +268,7 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Reserves bytes in the frame, and returns their offset.
     pub(super) fn frame_bytes(&mut self, bytes: u64, align: u32) -> Result<u32> {
         let offset = u64::from(self.frame).next_multiple_of(u64::from(align));
         if offset + bytes > u64::from(LOCAL_BYTES) {
@@ -277,9 +286,9 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the register that passes a parameter or a result.
-    fn handing(&mut self, result: bool, at: usize, class: Class) -> u32 {
+    fn passing_register(&mut self, passing: Passing, at: usize, class: Class) -> u32 {
         let registers = &mut self.registers;
-        *self.activations.shared.entry((result, at, class as u8)).or_insert_with(|| registers.fresh(class))
+        *self.activations.shared.entry((passing, at, class as u8)).or_insert_with(|| registers.fresh(class))
     }
 
     /// Lowers the called functions after the kernel, until none is missing.
@@ -288,7 +297,7 @@ impl<'a> Lower<'a> {
         let mut at = 0;
         while at < self.activations.bodies.len() {
             self.local_bytes = 0;
-            self.body(at)?;
+            self.lower_body(at)?;
             self.activations.bodies[at].variables = self.local_bytes;
             at += 1;
         }
@@ -296,7 +305,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn body(&mut self, at: usize) -> Result<()> {
+    /// Lowers the body of a called function.
+    fn lower_body(&mut self, at: usize) -> Result<()> {
         let Body { function, label, instr, .. } = self.activations.bodies[at];
         self.base_register();
         self.activations.region = at as u32 + 1;
@@ -313,10 +323,10 @@ impl<'a> Lower<'a> {
         let signature = Signature::of(function)?;
         for (at, (formal, passed)) in function.params.iter().zip(&signature.params).enumerate() {
             let binding = match *passed {
-                Passed::Memory(_) => self.handed_place(false, at)?,
+                Passed::Memory(_) => self.passed_place(Passing::Parameter, at)?,
                 Passed::Register(class, bytes) => {
                     let own = self.param_variable(formal)?;
-                    let from = self.handing(false, at, class) as Src;
+                    let from = self.passing_register(Passing::Parameter, at, class) as Src;
                     match own {
                         Binding::ParamLocal(at) => self.frame_store(at, from, bytes, class)?,
                         Binding::ParamRegister(reg, _) | Binding::Register(reg) => {
@@ -332,7 +342,7 @@ impl<'a> Lower<'a> {
         let mut results = Vec::new();
         for (at, (formal, passed)) in function.returns.iter().zip(&signature.returns).enumerate() {
             let binding = match *passed {
-                Passed::Memory(_) => self.handed_place(true, at)?,
+                Passed::Memory(_) => self.passed_place(Passing::Result, at)?,
                 Passed::Register(class, _) => {
                     let own = self.param_variable(formal)?;
                     results.push((own.clone(), at, class, formal.ty.bytes()));
@@ -352,7 +362,7 @@ impl<'a> Lower<'a> {
         self.scopes.clear();
         (self.guard, self.negated, self.first) = (TRUE, false, false);
         for (own, at, class, bytes) in results {
-            let to = self.handing(true, at, class);
+            let to = self.passing_register(Passing::Result, at, class);
             match own {
                 Binding::ParamLocal(at) => self.frame_load(at, to, 8 * bytes as u8, class)?,
                 Binding::ParamRegister(reg, _) | Binding::Register(reg) => {
@@ -365,8 +375,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Binds a parameter or result in the caller's memory.
-    fn handed_place(&mut self, result: bool, at: usize) -> Result<Binding> {
-        let from = self.handing(result, at, Class::Bits32);
+    fn passed_place(&mut self, passing: Passing, at: usize) -> Result<Binding> {
+        let from = self.passing_register(passing, at, Class::Bits32);
         let id = self.registers.fresh(Class::Bits32);
         self.builtin(Builtin::Mov32, id, &[from as Src])?;
         Ok(Binding::ParamAt(Reg { id, class: Class::Bits32, bits: 32 }))

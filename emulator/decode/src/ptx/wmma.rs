@@ -105,6 +105,21 @@ struct Location {
     along: bool,
 }
 
+/// Direction of a move between registers and memory.
+#[derive(Clone, Copy)]
+enum Transfer {
+    Load,
+    Store,
+}
+
+/// Which of a piece and its transpose is accessed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Orientation {
+    AsStored,
+    Transposed,
+}
+use Orientation::{AsStored, Transposed};
+
 impl<'a> Lower<'a> {
     pub(super) fn wmma(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
@@ -166,7 +181,7 @@ impl<'a> Lower<'a> {
         Ok(value)
     }
 
-    /// Address of an element: `far` strides and `near` elements from the start.
+    /// Computes the address of an element: `far` strides and `near` elements from the start.
     fn element(&mut self, place: &Location, far: Src, near: Src, bytes: u32) -> Result<Addr> {
         let bytes = self.constants.bits32(bytes, self.span)?;
         let stride = self.computed("mul", &["lo", "u32"], &[place.stride, bytes])?;
@@ -176,19 +191,19 @@ impl<'a> Lower<'a> {
         Ok(Addr { src, ..place.addr })
     }
 
-    /// Address of a piece's first element in each lane; of the transposed piece if `turned`.
+    /// Computes the address of a piece's first element in each lane.
     fn piece(
         &mut self,
         place: &Location,
         at: (u32, u32),
         each: u32,
         bytes: u32,
-        turned: bool,
+        orientation: Orientation,
     ) -> Result<Addr> {
-        let (first, second) = if turned { (at.1, at.0) } else { at };
+        let (first, second) = if orientation == Transposed { (at.1, at.0) } else { at };
         let slow = self.lane_bits(2, 31, 1, first)?;
         let quick = self.lane_bits(0, 3, each, second)?;
-        match place.along || turned {
+        match place.along || orientation == Transposed {
             true => self.element(place, slow, quick, bytes),
             false => self.element(place, quick, slow, bytes),
         }
@@ -200,11 +215,14 @@ impl<'a> Lower<'a> {
         addr: Addr,
         bytes: u32,
         registers: &[i32],
-        load: bool,
+        transfer: Transfer,
     ) -> Result<()> {
         let access = Access::new(place.space, addr, bytes as u8, registers);
         let access = Box::new(Access { wide: bytes == 8, ..access });
-        self.emit(if load { OpKind::Load(access) } else { OpKind::Store(access) })
+        self.emit(match transfer {
+            Transfer::Load => OpKind::Load(access),
+            Transfer::Store => OpKind::Store(access),
+        })
     }
 
     fn load_fragment(
@@ -232,21 +250,21 @@ impl<'a> Lower<'a> {
             for (i, &at) in fragment.pieces.iter().enumerate() {
                 match fragment.elements {
                     Elements::Halves if place.along => {
-                        let addr = self.piece(&place, at, 2, 2, false)?;
-                        self.move_elements(&place, addr, 4, &registers[i..=i], true)?;
+                        let addr = self.piece(&place, at, 2, 2, AsStored)?;
+                        self.move_elements(&place, addr, 4, &registers[i..=i], Transfer::Load)?;
                     }
                     Elements::Halves => {
-                        let addr = self.piece(&place, at, 2, 2, true)?;
+                        let addr = self.piece(&place, at, 2, 2, Transposed)?;
                         let turned = self.registers.fresh(Class::Bits32) as i32;
-                        self.move_elements(&place, addr, 4, &[turned], true)?;
+                        self.move_elements(&place, addr, 4, &[turned], Transfer::Load)?;
                         self.emit(OpKind::MatrixMove { dst: registers[i] as u32, src: turned })?;
                     }
                     Elements::Single(bytes) => {
-                        let addr = self.piece(&place, at, 1, bytes, false)?;
-                        self.move_elements(&place, addr, bytes, &registers[i..=i], true)?;
+                        let addr = self.piece(&place, at, 1, bytes, AsStored)?;
+                        self.move_elements(&place, addr, bytes, &registers[i..=i], Transfer::Load)?;
                     }
                     Elements::Pairs(bytes) => {
-                        self.move_pair(&place, at, bytes, &registers[2 * i..2 * i + 2], true)?
+                        self.move_pair(&place, at, bytes, &registers[2 * i..2 * i + 2], Transfer::Load)?
                     }
                 }
             }
@@ -265,15 +283,15 @@ impl<'a> Lower<'a> {
         at: (u32, u32),
         bytes: u32,
         registers: &[i32],
-        load: bool,
+        transfer: Transfer,
     ) -> Result<()> {
         if place.along {
-            let addr = self.piece(place, at, 2, bytes, false)?;
-            return self.move_elements(place, addr, bytes, registers, load);
+            let addr = self.piece(place, at, 2, bytes, AsStored)?;
+            return self.move_elements(place, addr, bytes, registers, transfer);
         }
         for (i, register) in registers.iter().enumerate() {
-            let addr = self.piece(place, (at.0, at.1 + i as u32), 2, bytes, false)?;
-            self.move_elements(place, addr, bytes, std::slice::from_ref(register), load)?;
+            let addr = self.piece(place, (at.0, at.1 + i as u32), 2, bytes, AsStored)?;
+            self.move_elements(place, addr, bytes, std::slice::from_ref(register), transfer)?;
         }
         Ok(())
     }
@@ -284,7 +302,7 @@ impl<'a> Lower<'a> {
         for first in (0..n).step_by(4) {
             let count = (n - first).min(4);
             let start = fragment.pieces[first].0;
-            // The second of four matrices lies behind the first along the fragment's first axis, or along the other.
+            // The second of four matrices follows the first along the fragment's first axis, or along the other.
             let down = fragment.pieces[first + 1].0 != start;
             let (far, near) = if down == place.along {
                 (self.lane_bits(0, 15, 1, 0)?, self.lane_bits(4, 1, 8, 0)?)
@@ -330,17 +348,17 @@ impl<'a> Lower<'a> {
         for (i, &at) in fragment.pieces.iter().enumerate() {
             match fragment.elements {
                 Elements::Pairs(bytes) => {
-                    self.move_pair(&place, at, bytes, &registers[2 * i..2 * i + 2], false)?
+                    self.move_pair(&place, at, bytes, &registers[2 * i..2 * i + 2], Transfer::Store)?
                 }
                 _ if place.along => {
-                    let addr = self.piece(&place, at, 2, 2, false)?;
-                    self.move_elements(&place, addr, 4, &registers[i..=i], false)?;
+                    let addr = self.piece(&place, at, 2, 2, AsStored)?;
+                    self.move_elements(&place, addr, 4, &registers[i..=i], Transfer::Store)?;
                 }
                 _ => {
-                    let addr = self.piece(&place, at, 2, 2, true)?;
+                    let addr = self.piece(&place, at, 2, 2, Transposed)?;
                     let dst = self.registers.fresh(Class::Bits32);
                     self.emit(OpKind::MatrixMove { dst, src: registers[i] })?;
-                    self.move_elements(&place, addr, 4, &[dst as i32], false)?;
+                    self.move_elements(&place, addr, 4, &[dst as i32], Transfer::Store)?;
                 }
             }
         }
