@@ -68,13 +68,13 @@ pub(crate) struct Alternative {
 }
 
 fn words(text: &str) -> Vec<Modifier> {
-    let modifier = |name| Modifier::from_name(name).unwrap_or_else(|| panic!("{name} is no modifier"));
+    let modifier = |name| Modifier::from_name(name).unwrap_or_else(|| panic!("{name} is not a modifier"));
     text.split('.').skip(1).map(modifier).collect()
 }
 
 /// Reads two numbers with `joint` between them, such as `80+2`; `None` for a single one, `80`.
 fn numbers(text: &str, joint: char) -> (u32, Option<u32>) {
-    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"));
+    let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"));
     match text.split_once(joint) {
         Some((low, width)) => (number(low), Some(number(width))),
         None => (number(text), None),
@@ -85,10 +85,11 @@ fn numbers(text: &str, joint: char) -> (u32, Option<u32>) {
 const COMMON: u128 = 0xffff | 0x1f_ffff << 105;
 
 impl Layout {
+    /// Parses the mnemonic and the other bits of a row.
     pub(super) fn read(pattern: &'static str, others: &str, slots: &Operands) -> Layout {
         let end = pattern.find(['.', '{']).unwrap_or(pattern.len());
         let (name, mut rest) = pattern.split_at(end);
-        let operation = Operation::from_name(name).unwrap_or_else(|| panic!("{name} is no operation"));
+        let operation = Operation::from_name(name).unwrap_or_else(|| panic!("{name} is not an operation"));
         let (mut parts, mut known) = (Vec::new(), COMMON | slots.known);
         while !rest.is_empty() {
             let Some(inner) = rest.strip_prefix('{') else {
@@ -123,7 +124,7 @@ impl Layout {
         for other in others.split_whitespace() {
             if let Some(sm) = other.strip_prefix("sm_") {
                 let architecture = Architecture::of(numbers(sm, '+').0);
-                architectures.push(architecture.unwrap_or_else(|| panic!("sm_{sm} is no architecture")));
+                architectures.push(architecture.unwrap_or_else(|| panic!("sm_{sm} is not an architecture")));
                 continue;
             }
             let (range, number) = other.split_once('=').expect("other bits have a value");
@@ -216,6 +217,23 @@ pub(crate) enum ImmediateFormat {
     BrainHalves,
 }
 
+impl ImmediateFormat {
+    /// Looks a format up by the letter after an operand.
+    fn from_name(name: &str) -> ImmediateFormat {
+        match name {
+            "s" => ImmediateFormat::Signed,
+            "u" => ImmediateFormat::Unsigned,
+            "n" => ImmediateFormat::Decimal,
+            "f" => ImmediateFormat::Float,
+            "d" => ImmediateFormat::Double,
+            // `i` and `j` stand beside registers that are read whole.
+            "h" | "i" => ImmediateFormat::Halves,
+            "b" | "j" => ImmediateFormat::BrainHalves,
+            other => panic!("`{other}` is not a format of immediates"),
+        }
+    }
+}
+
 /// Kind and place of an operand.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Slot {
@@ -259,11 +277,56 @@ pub(crate) enum Slot {
     CopyFrom,
 }
 
+impl Slot {
+    /// Returns the bits of the encoding that the operand occupies.
+    fn mask(self) -> u128 {
+        let memory =
+            |uniform| Bits::new(SLOT_A, 8).mask() | Bits::new(40, 24).mask() | Bits::new(uniform, 6).mask();
+        match self {
+            Slot::Register(low) | Slot::Special(low) => Bits::new(low, 8).mask(),
+            Slot::Uniform(low) => Bits::new(low, 6).mask(),
+            Slot::Predicate(low) | Slot::UniformPredicate(low) => Bits::new(low, 3).mask(),
+            Slot::Predicates => 0,
+            Slot::Table => Bits::new(64, 3).mask() | Bits::new(72, 5).mask(),
+            Slot::Immediate(bits) => bits.mask(),
+            Slot::Constant(low) | Slot::WordConstant(low) => Bits::new(low, 21).mask(),
+            Slot::IndexedConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 8).mask(),
+            Slot::UniformConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 6).mask(),
+            Slot::Barrier(low) => Bits::new(low, 4).mask(),
+            Slot::Scoreboard(low) => Bits::new(low, 3).mask(),
+            Slot::Label => Bits::new(34, 30).mask(),
+            Slot::BranchLabel | Slot::BranchOffset => Bits::new(34, 48).mask() | Bits::new(16, 8).mask(),
+            Slot::CodeLabel => Bits::new(24, 58).mask(),
+            Slot::CopyTo => Bits::new(16, 8).mask() | Bits::new(44, 20).mask(),
+            Slot::CopyFrom => {
+                Bits::new(SLOT_A, 8).mask() | Bits::new(32, 12).mask() | Bits::new(64, 6).mask() | 1 << 76
+            }
+            Slot::Far => Bits::new(SLOT_A, 8).mask() | Bits::new(32, 32).mask(),
+            Slot::Local(uniform) | Slot::Atomic(uniform) => memory(uniform) | 1 << 91,
+            Slot::Shared(uniform) => memory(uniform) | 3 << 78 | 1 << 91,
+            Slot::Global(uniform) => memory(uniform) | 3 << 90 | 1 << 76,
+        }
+    }
+}
+
 const SLOT_A: u32 = 24;
 const SLOT_B: u32 = 32;
 const SLOT_C: u32 = 64;
 
+/// Reads the default value of an operand: a register's number, and its negation.
+fn default_value(text: &str) -> (u8, bool) {
+    match text {
+        "PT" => (7, false),
+        "!PT" => (7, true),
+        "RZ" => (255, false),
+        "URZ" => (63, false),
+        "0" => (0, false),
+        other => panic!("`{other}` is not a default"),
+    }
+}
+
 impl Operands {
+    /// Parses the operands of a row, for one of its forms.
     pub(super) fn read(text: &'static str, form: Form) -> Operands {
         let mut operands = Operands { tokens: Vec::new(), n_destinations: 0, known: 0, fixed: 0, value: 0 };
         let (written, read) = text.split_once('=').map_or(("", text), |(written, read)| {
@@ -281,10 +344,12 @@ impl Operands {
         operands
     }
 
+    /// Makes all operands ignore their bits for reuse.
     pub(super) fn forget_reuse(&mut self) {
         self.tokens.iter_mut().for_each(|token| token.reuse = None);
     }
 
+    /// Parses one operand. `three`: the row has an operand C.
     fn add(&mut self, text: &str, form: Form, three: bool) {
         let (text, hidden) = match text.strip_prefix('{') {
             None => (text, None),
@@ -305,39 +370,19 @@ impl Operands {
             Some((name, kind)) => (name, kind),
         };
         let name = name.trim_matches('|');
-        let kind = match kind_name {
-            "s" => ImmediateFormat::Signed,
-            "u" => ImmediateFormat::Unsigned,
-            "n" => ImmediateFormat::Decimal,
-            "f" => ImmediateFormat::Float,
-            "d" => ImmediateFormat::Double,
-            "h" => ImmediateFormat::Halves,
-            "b" => ImmediateFormat::BrainHalves,
-            // Immediates like those, beside registers that are read whole.
-            "i" => ImmediateFormat::Halves,
-            "j" => ImmediateFormat::BrainHalves,
-            other => panic!("`{other}` is no kind of immediate"),
-        };
         let (name, at) = name.split_once('@').map_or((name, None), |(name, at)| (name, Some(at)));
         let (low, width) = at.map_or((0, None), |at| numbers(at, '+'));
         let halves = matches!(kind_name, "h" | "b");
         let mut token = Token {
             slot: Slot::Predicates,
-            kind,
+            kind: ImmediateFormat::from_name(kind_name),
             negate: None,
             inverts,
             absolute: None,
             reuse: None,
             halves: None,
             joined,
-            hidden: hidden.map(|default| match default {
-                "PT" => (7, false),
-                "!PT" => (7, true),
-                "RZ" => (255, false),
-                "URZ" => (63, false),
-                "0" => (0, false),
-                other => panic!("`{other}` is no default"),
-            }),
+            hidden: hidden.map(default_value),
         };
         let mut modify =
             |token: &mut Token, negate: u32, absolute_at: u32, reuse: Option<u32>, half_at: u32| {
@@ -370,7 +415,7 @@ impl Operands {
                 let reuse = Some(if name.ends_with('B') { 123 } else { 124 }).filter(|_| !uniform);
                 if first {
                     modify(&mut token, 63, 62, reuse, 60);
-                    self.odd(&mut token, form, uniform)
+                    self.place_by_form(&mut token, form, uniform)
                 } else {
                     match matches!(kind_name, "h" | "b" | "i" | "j") {
                         true => modify(&mut token, 84, 83, reuse, 81),
@@ -416,39 +461,14 @@ impl Operands {
             "atomic" => Slot::Atomic(low),
             "to" => Slot::CopyTo,
             "from" => Slot::CopyFrom,
-            other => panic!("`{other}` is no operand"),
+            other => panic!("`{other}` is not an operand"),
         };
-        let memory =
-            |uniform| Bits::new(SLOT_A, 8).mask() | Bits::new(40, 24).mask() | Bits::new(uniform, 6).mask();
-        self.known |= match token.slot {
-            Slot::Register(low) | Slot::Special(low) => Bits::new(low, 8).mask(),
-            Slot::Uniform(low) => Bits::new(low, 6).mask(),
-            Slot::Predicate(low) | Slot::UniformPredicate(low) => Bits::new(low, 3).mask(),
-            Slot::Predicates => 0,
-            Slot::Table => Bits::new(64, 3).mask() | Bits::new(72, 5).mask(),
-            Slot::Immediate(bits) => bits.mask(),
-            Slot::Constant(low) | Slot::WordConstant(low) => Bits::new(low, 21).mask(),
-            Slot::IndexedConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 8).mask(),
-            Slot::UniformConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 6).mask(),
-            Slot::Barrier(low) => Bits::new(low, 4).mask(),
-            Slot::Scoreboard(low) => Bits::new(low, 3).mask(),
-            Slot::Label => Bits::new(34, 30).mask(),
-            Slot::BranchLabel | Slot::BranchOffset => Bits::new(34, 48).mask() | Bits::new(16, 8).mask(),
-            Slot::CodeLabel => Bits::new(24, 58).mask(),
-            Slot::CopyTo => Bits::new(16, 8).mask() | Bits::new(44, 20).mask(),
-            Slot::CopyFrom => {
-                Bits::new(SLOT_A, 8).mask() | Bits::new(32, 12).mask() | Bits::new(64, 6).mask() | 1 << 76
-            }
-            Slot::Far => Bits::new(SLOT_A, 8).mask() | Bits::new(32, 32).mask(),
-            Slot::Local(uniform) | Slot::Atomic(uniform) => memory(uniform) | 1 << 91,
-            Slot::Shared(uniform) => memory(uniform) | 3 << 78 | 1 << 91,
-            Slot::Global(uniform) => memory(uniform) | 3 << 90 | 1 << 76,
-        };
+        self.known |= token.slot.mask();
         self.tokens.push(token);
     }
 
     /// Returns the operand whose kind the form gives.
-    fn odd(&mut self, token: &mut Token, form: Form, uniform: bool) -> Slot {
+    fn place_by_form(&mut self, token: &mut Token, form: Form, uniform: bool) -> Slot {
         match form {
             Form::Rr if uniform => Slot::Uniform(SLOT_B),
             Form::Rr => Slot::Register(SLOT_B),
