@@ -21,7 +21,7 @@ fn main() {
         let gpu = Gpu::with_memory(1 << 32);
         let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
         let counters = count_of(&gpu, &module, profile);
-        let counted = Counted::of(profile, &counters).expect("all metrics are on record");
+        let counted = Counted::new(profile, &counters).expect("all metrics are on record");
         for one in counted.compared() {
             rows += 1;
             if one.difference() == 0 {

@@ -29,7 +29,7 @@ static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
                 let counted = sheet().find(&profile.kernel, Some(profile.shape)).cloned();
                 return counted.unwrap_or_else(|| panic!("{SHEET} has no {}; {FRESH}", profile.kernel));
             }
-            let counted = Counted::of(profile, &count(profile));
+            let counted = Counted::new(profile, &count(profile));
             counted.unwrap_or_else(|| panic!("{} on {}: a metric is missing", profile.kernel, profile.shape))
         })
         .collect()

@@ -49,7 +49,7 @@ fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
     let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
     let counters = count_of(&gpu, &module, profile);
-    let counted = Counted::of(profile, &counters).expect("all metrics");
+    let counted = Counted::new(profile, &counters).expect("all metrics");
     let is_tensor = matches!(kernel(&profile.kernel).work, Work::Tensor { .. });
     for one in counted.compared() {
         // The driver made other machine code of the PTX, and some counters are of other things.

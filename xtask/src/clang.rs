@@ -77,7 +77,7 @@ impl Clang {
 
     /// PTX with paths as seen from the root.
     pub(crate) fn compile(&self, root: &Path, path: &Path, job: &Job) -> Result<String> {
-        let prelude = CompileCache::of(root).put("prelude.cuh", PRELUDE)?;
+        let prelude = CompileCache::in_checkout(root).put("prelude.cuh", PRELUDE)?;
         self.compile_after(&prelude, root, path, job)
     }
 

@@ -121,7 +121,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     let mut sources = vec![path.to_owned()];
     sources.extend(includes.iter().map(|include| include.path.clone()));
     let key = |compiler: &str| compile_cache::key(&job, &includes, compiler);
-    let cache = CompileCache::of(root);
+    let cache = CompileCache::in_checkout(root);
     if choice != Choice::Clang
         && let Some(ptx) = cache.known(&key(NVRTC)?, PTX)
     {

@@ -5,14 +5,14 @@ use anyhow::Result;
 use crate::checks::ptx::ListingCheck;
 use crate::checks::{numbers, pages, ptx};
 use crate::generated_files::Outputs;
-use crate::make::{Made, Options, make};
+use crate::make::{BuiltBook, Options, make};
 use crate::{Problems, RepoPaths};
 
 /// Builds the book and checks it; calls `report` with each check that ran, and how.
 ///
 /// # Errors
 /// [`Problems`] if something in the book must be corrected; any other error means that a check could not run.
-pub fn check(repo: &RepoPaths, report: impl Fn(&str)) -> Result<Made> {
+pub fn check(repo: &RepoPaths, report: impl Fn(&str)) -> Result<BuiltBook> {
     let made = make(repo, &Options::default())?;
     report(&format!("built: {} chapters, nothing missing", made.chapters.len()));
     let mut problems = numbers::check(repo, &made.chapters);

@@ -8,7 +8,7 @@ pub(crate) mod duels;
 pub(crate) mod figures;
 pub(crate) mod lessons;
 pub(crate) mod listings;
-pub(crate) mod others;
+pub(crate) mod other_libraries;
 pub(crate) mod output_directive;
 pub(crate) mod pair;
 pub(crate) mod predicted;

@@ -43,11 +43,11 @@ impl Outputs {
     pub fn load(repo: &RepoPaths) -> Result<Self> {
         let path = Self::path(repo);
         let text = match path.is_file() {
-            true => std::fs::read_to_string(&path).with_context(|| repo.shown(&path))?,
+            true => std::fs::read_to_string(&path).with_context(|| repo.display_path(&path))?,
             false => String::new(),
         };
         let mut list: Self = toml::from_str(&text)
-            .with_context(|| format!("{} is not a list of outputs", repo.shown(&path)))?;
+            .with_context(|| format!("{} is not a list of outputs", repo.display_path(&path)))?;
         list.transcripts = transcripts::load(repo)?;
         for output in &mut list.output {
             output.volatile.extend(list.volatile.iter().cloned());
@@ -66,7 +66,7 @@ impl Outputs {
             if !is_output && !self.transcripts.iter().any(|transcript| transcript.is_called(name)) {
                 bail!(
                     "{} lists no output `{name}`, and book/transcripts has none",
-                    repo.shown(&Self::path(repo))
+                    repo.display_path(&Self::path(repo))
                 );
             }
         }
@@ -107,7 +107,7 @@ impl Outputs {
         };
         for output in &self.output {
             match output.run(repo) {
-                Err(error) => stale(repo.shown(&output.path(repo)), format!("{error:#}")),
+                Err(error) => stale(repo.display_path(&output.path(repo)), format!("{error:#}")),
                 Ok(new) => {
                     if let Some((file, what)) = output.stale(repo, &new)? {
                         stale(file, what);
@@ -141,14 +141,14 @@ impl Outputs {
         for program in &self.program {
             let again = "make them again with: cargo xtask book --refresh";
             match program.new_files(repo) {
-                Err(error) => stale(repo.shown(&repo.generated()), format!("{error:#}")),
+                Err(error) => stale(repo.display_path(&repo.generated()), format!("{error:#}")),
                 Ok(files) => {
                     for (name, new) in files {
                         let path = repo.generated().join(&name);
                         let old = std::fs::read(&path).unwrap_or_default();
                         if old != new {
                             let what = format!("is not what `{}` writes today; {again}", program.command);
-                            stale(repo.shown(&path), what);
+                            stale(repo.display_path(&path), what);
                         }
                         made.insert(name);
                     }
@@ -169,7 +169,7 @@ fn stray(repo: &RepoPaths, made: &BTreeSet<String>) -> Vec<String> {
     let mut stray: Vec<String> = entries
         .flatten()
         .filter(|entry| !made.contains(&*entry.file_name().to_string_lossy()))
-        .map(|entry| repo.shown(&entry.path()))
+        .map(|entry| repo.display_path(&entry.path()))
         .collect();
     stray.sort();
     stray

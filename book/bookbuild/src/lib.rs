@@ -31,7 +31,7 @@ mod transcripts;
 pub use check::check;
 pub use checks::browser;
 pub use directives::differences::main_kernel;
-pub use make::{Made, make};
+pub use make::{BuiltBook, make};
 pub use preprocess::BookPreprocessor;
 pub use problem::{Problem, Problems};
 pub use repo_paths::RepoPaths;

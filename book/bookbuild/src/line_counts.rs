@@ -42,7 +42,7 @@ impl LineCounts {
         let kernels: Vec<CountedKernel> = serde_json::from_str(&text).map_err(|error| {
             anyhow!(
                 "{} cannot be read ({error}); make it again with: cargo xtask book --refresh",
-                repo.shown(&path)
+                repo.display_path(&path)
             )
         })?;
         let mut all = Self::default();

@@ -10,7 +10,7 @@ use crate::preprocess::Findings;
 use crate::{BookPreprocessor, Problems, RepoPaths, slides};
 
 #[derive(Debug, Clone)]
-pub struct Made {
+pub struct BuiltBook {
     pub folder: PathBuf,
     /// Findings of the preprocessor; without problems, unless the book is a draft.
     pub findings: Findings,
@@ -31,11 +31,11 @@ pub struct Options {
 ///
 /// # Errors
 /// [`Problems`] if something in the book must be corrected; any other error means that the build could not run.
-pub fn make(repo: &RepoPaths, options: &Options) -> Result<Made> {
+pub fn make(repo: &RepoPaths, options: &Options) -> Result<BuiltBook> {
     let book = repo.book();
     repo.note(&book.join("book.toml"));
     let mut config = mdbook_driver::config::Config::from_disk(book.join("book.toml"))
-        .with_context(|| format!("reading {}", repo.shown(&book.join("book.toml"))))?;
+        .with_context(|| format!("reading {}", repo.display_path(&book.join("book.toml"))))?;
     if let Some(folder) = &options.into {
         config.build.build_dir = folder.clone();
     }
@@ -43,7 +43,7 @@ pub fn make(repo: &RepoPaths, options: &Options) -> Result<Made> {
         config.set("output.html.search.enable", false)?;
     }
     let mut book = MDBook::load_with_config(book, config)
-        .with_context(|| format!("reading {}", repo.shown(&repo.chapters().join("SUMMARY.md"))))?;
+        .with_context(|| format!("reading {}", repo.display_path(&repo.chapters().join("SUMMARY.md"))))?;
     let preprocessor = BookPreprocessor::new(repo.clone(), options.draft);
     let findings = preprocessor.findings();
     book.with_preprocessor(preprocessor);
@@ -59,7 +59,7 @@ pub fn make(repo: &RepoPaths, options: &Options) -> Result<Made> {
     for chapter in book.book.chapters() {
         let path = repo.chapters().join(chapter.source_path.clone().unwrap_or_default());
         repo.note(&path);
-        chapters.push(ChapterSource { shown: repo.shown(&path), text: chapter.content.clone() });
+        chapters.push(ChapterSource { shown: repo.display_path(&path), text: chapter.content.clone() });
     }
-    Ok(Made { folder, findings, chapters })
+    Ok(BuiltBook { folder, findings, chapters })
 }

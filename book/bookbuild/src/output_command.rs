@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::RepoPaths;
 
 /// First line of every generated file.
-pub(crate) const HEAD: &str = "# Made by `cargo xtask book --refresh`.";
+pub(crate) const HEAD: &str = "# BuiltBook by `cargo xtask book --refresh`.";
 
 /// A command whose output the book shows.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -77,15 +77,15 @@ impl Output {
             return Ok(());
         }
         std::fs::create_dir_all(repo.generated())?;
-        std::fs::write(&path, new).with_context(|| format!("writing {}", repo.shown(&path)))?;
-        print_note(&format!("wrote {}", repo.shown(&path)));
+        std::fs::write(&path, new).with_context(|| format!("writing {}", repo.display_path(&path)))?;
+        print_note(&format!("wrote {}", repo.display_path(&path)));
         Ok(())
     }
 
     /// Compares the file with `new`; returns where they differ, and how.
     pub(crate) fn stale(&self, repo: &RepoPaths, new: &str) -> Result<Option<(String, String)>> {
         let path = self.path(repo);
-        let shown = repo.shown(&path);
+        let shown = repo.display_path(&path);
         let old = std::fs::read_to_string(&path).unwrap_or_default();
         let again = format!("make it again with: cargo xtask book --refresh {}", self.name);
         if old.is_empty() {

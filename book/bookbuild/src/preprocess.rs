@@ -159,7 +159,7 @@ impl<'a> Page<'a> {
             records,
             pages,
             heads,
-            shown: repo.shown(&repo.chapters().join(&path)),
+            shown: repo.display_path(&repo.chapters().join(&path)),
             head,
             path,
             sources: Sources::new(),
@@ -366,7 +366,7 @@ impl<'a> Page<'a> {
         if in_code {
             self.included.push(Included {
                 at: self.at,
-                file: self.repo.shown(&path),
+                file: self.repo.display_path(&path),
                 numbers: lines.iter().map(|line| Some(line.number)).collect(),
             });
         }
@@ -377,7 +377,7 @@ impl<'a> Page<'a> {
         let (old, new) = (differences::side(self.repo, old)?, differences::side(self.repo, new)?);
         let (text, numbers) = differences::diff(self.repo, &old, &new, anchor)?;
         // The first line follows the one that opens the block.
-        self.included.push(Included { at: self.at + 1, file: self.repo.shown(&new.path), numbers });
+        self.included.push(Included { at: self.at + 1, file: self.repo.display_path(&new.path), numbers });
         self.shows(&old.path, line);
         self.shows(&new.path, line);
         Ok(format!("```diff\n{text}\n```"))

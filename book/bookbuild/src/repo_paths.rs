@@ -43,7 +43,7 @@ impl RepoPaths {
     }
 
     /// Formats a path relative to the repository.
-    pub fn shown(&self, path: &Path) -> String {
+    pub fn display_path(&self, path: &Path) -> String {
         let path = flat(path);
         path.strip_prefix(&self.root).unwrap_or(&path).display().to_string()
     }
@@ -53,14 +53,14 @@ impl RepoPaths {
         let path = flat(path);
         self.note(&path);
         std::fs::read_to_string(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => anyhow!("there is no file {}", self.shown(&path)),
-            _ => anyhow!("{} cannot be read: {error}", self.shown(&path)),
+            std::io::ErrorKind::NotFound => anyhow!("there is no file {}", self.display_path(&path)),
+            _ => anyhow!("{} cannot be read: {error}", self.display_path(&path)),
         })
     }
 
     pub(crate) fn read_json<T: DeserializeOwned>(&self, path: &Path) -> Result<T> {
         let text = self.read(path)?;
-        serde_json::from_str(&text).with_context(|| self.shown(path))
+        serde_json::from_str(&text).with_context(|| self.display_path(path))
     }
 
     /// Records a file as part of the book.

@@ -80,8 +80,8 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
             continue;
         }
         let text = std::fs::read_to_string(&path)?;
-        let mut transcript: Transcript =
-            toml::from_str(&text).with_context(|| format!("{} is not a transcript", repo.shown(&path)))?;
+        let mut transcript: Transcript = toml::from_str(&text)
+            .with_context(|| format!("{} is not a transcript", repo.display_path(&path)))?;
         transcript.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         found.push(transcript);
     }

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let powers = module.load_function("powers")?;
     println!("powers: found");
     let square = module.load_function("square");
-    println!("square: {}", square.map_or_else(harness::words, |_| "found".into()));
+    println!("square: {}", square.map_or_else(harness::describe, |_| "found".into()));
 
     // __launch_bounds__ is a promise, and a launch that breaks it is refused.
     let most = powers.get_attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;

@@ -131,7 +131,7 @@ pub fn refused(pitfall: &Pitfall, shape: Shape) {
     let (a, b) = (vec![1.0; shape.m * shape.k], vec![1.0; shape.k * shape.n]);
     let outcome = pitfall.multiply(shape, &a, &b, &mut vec![0.0; shape.m * shape.n]);
     let error = outcome.expect_err("a pitfall of refused launches");
-    say(&format!("  {}", harness::words(error)));
+    say(&format!("  {}", harness::describe(error)));
     say("and the emulated GPU says on standard error:");
 }
 
@@ -238,7 +238,7 @@ fn judge(pitfall: &Pitfall, shape: Shape) -> Result<(), String> {
         let mut c = vec![f32::POISON; shape.m * shape.n];
         pitfall
             .multiply(shape, &problem.a, &problem.b, &mut c)
-            .map_err(|error| format!("the driver reports {}", harness::words(error)))?;
+            .map_err(|error| format!("the driver reports {}", harness::describe(error)))?;
         let answer = problem.answer();
         let comparison = verify::compare(&answer, &c);
         if comparison.is_right() {

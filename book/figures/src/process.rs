@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use catalog::Shape;
 use records::Run;
 use records::process::{Comparison, Event, ProcessRecord, Queue, Size};
-use records::two::TwoRecord;
+use records::two_devices::TwoRecord;
 
 use crate::machine;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};

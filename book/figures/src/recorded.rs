@@ -2,7 +2,7 @@
 
 use catalog::Shape;
 use catalog::text::day;
-use records::record::Passed;
+use records::record::VerifiedRun;
 use records::{Outcome, Record, Run};
 
 pub(crate) const CUBLAS: &str = "cublas_sgemm";
@@ -53,7 +53,7 @@ impl<'r> Recorded<'r> {
         real.rfind(|run| run.roofline.is_some())?.roofline
     }
 
-    fn passed(&self, kernel: &str, shape: Shape) -> Option<&Passed> {
+    fn passed(&self, kernel: &str, shape: Shape) -> Option<&VerifiedRun> {
         let of = |m: &&records::Measurement| m.kernel == kernel && m.shape == shape;
         let mut measurements = self.record.measurements.iter().filter(of);
         measurements.find_map(|m| match &m.outcome {

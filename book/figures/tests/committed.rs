@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use catalog::{STEPS, Shape, Work};
 use figures::Figure;
 use records::Roofline;
-use records::record::{Accuracy, Passed, Submission, Yardstick};
+use records::record::{Accuracy, Submission, VerifiedRun, Yardstick};
 use records::{Measurement, Outcome, Record, Run, Samples};
 
 /// A record of a device that does not exist: every GEMM takes a second, and cuBLAS half of one.
@@ -30,7 +30,7 @@ fn record() -> Record {
         shape: Shape::square(size),
         seed: 1,
         ptx_sha256: String::new(),
-        outcome: Outcome::Passed(Box::new(Passed {
+        outcome: Outcome::Passed(Box::new(VerifiedRun {
             grid: [1; 3],
             block: [1; 3],
             dynamic_shared: 0,

@@ -13,7 +13,7 @@ pub struct Tile {
 
 impl Tile {
     /// The tile of a source that defines `BM`, `BN` and `THREADS`.
-    pub const fn of(source: &str) -> Option<Self> {
+    pub const fn from_source(source: &str) -> Option<Self> {
         match (constant(source, "BM"), constant(source, "BN"), constant(source, "THREADS")) {
             (Some(rows), Some(cols), Some(threads)) => Some(Self { rows, cols, threads }),
             _ => None,
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_tile_has_three_constants() {
         let (rows, cols, threads) = (128, 64, 128);
-        assert_eq!(Tile::of(SOURCE), Some(Tile { rows, cols, threads }));
-        assert_eq!(Tile::of("constexpr int BM = 128;\n"), None);
+        assert_eq!(Tile::from_source(SOURCE), Some(Tile { rows, cols, threads }));
+        assert_eq!(Tile::from_source("constexpr int BM = 128;\n"), None);
     }
 }

@@ -10,7 +10,7 @@ const MAX_ERRORS: usize = 64 << 10;
 
 /// The result of a program.
 #[derive(Debug)]
-pub struct Ended {
+pub struct ProcessOutput {
     pub status: ExitStatus,
     /// Standard output: all of it when `stopped` is none.
     pub output: Vec<u8>,
@@ -41,7 +41,7 @@ pub fn run(
     limit: Duration,
     max_output: usize,
     interrupted: &dyn Fn() -> bool,
-) -> std::io::Result<Ended> {
+) -> std::io::Result<ProcessOutput> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -80,7 +80,7 @@ pub fn run(
     if stopped.is_some() {
         let _ = child.kill();
     }
-    Ok(Ended {
+    Ok(ProcessOutput {
         status: child.wait()?,
         output,
         errors: String::from_utf8_lossy(&errors).into_owned(),
@@ -117,7 +117,7 @@ fn read(stream: impl Read + Send + 'static, max_bytes: usize, is_output: bool, s
 mod tests {
     use super::*;
 
-    fn sh(script: &str, limit: Duration, max_output: usize) -> Ended {
+    fn sh(script: &str, limit: Duration, max_output: usize) -> ProcessOutput {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         run(command, limit, max_output, &|| false).expect("it starts")

@@ -47,12 +47,12 @@ pub struct AssignedTask {
     /// The file that a learner begins with.
     pub starter: String,
     /// The drawn numbers, for a variant task.
-    pub drawn: Option<Drawn>,
+    pub drawn: Option<DrawnVariant>,
 }
 
 /// A variant task at its drawn point.
 #[derive(Debug, Clone)]
-pub struct Drawn {
+pub struct DrawnVariant {
     pub point: Point,
     /// Table for the catalogue.
     table: Table,
@@ -96,7 +96,7 @@ pub enum AssignError {
 pub type StarterError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Tasks, and the questions of their steps by id.
-pub type Chosen = (Vec<AssignedTask>, Vec<(String, Question)>);
+pub type AssignedWork = (Vec<AssignedTask>, Vec<(String, Question)>);
 
 /// Reads tasks and questions from the checkout at `root`; `starter` returns the learner's starting point. The numbers
 /// of `vNN.variant` are drawn from the seed.
@@ -105,7 +105,7 @@ pub fn choose(
     names: &[TaskName],
     seed: u64,
     starter: impl Fn(&Task) -> Result<String, StarterError>,
-) -> Result<Chosen, AssignError> {
+) -> Result<AssignedWork, AssignError> {
     let (mut given, mut questions): (Vec<AssignedTask>, Vec<_>) = (Vec::new(), Vec::new());
     let mut steps = BTreeSet::new();
     for name in names {
@@ -138,7 +138,7 @@ pub fn choose(
     Ok((given, questions))
 }
 
-fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), AssignError> {
+fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVariant), AssignError> {
     let step = &catalogue.step;
     let Some(variant) = &catalogue.variant else {
         return Err(AssignError::NothingToVary {
@@ -153,7 +153,7 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, Drawn), 
     let place = |why| AssignError::Variant { step: step.clone(), point: point.clone(), why: Box::new(why) };
     let file = variant::reference_of(step);
     let text = std::fs::read_to_string(root.join(&file)).map_err(FileError::at(&file))?;
-    let drawn = Drawn {
+    let drawn = DrawnVariant {
         point: point.clone(),
         table: variant.table(point).map_err(place)?,
         reference: variant::reference(&text, point).map_err(place)?,

@@ -20,7 +20,7 @@ use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
 use crate::score::{self, Item};
 use crate::similar::{self, Pair};
-use crate::submissions::{self, Handed, Submission};
+use crate::submissions::{self, Submission, SubmittedFile};
 use crate::unit::{self, TaskLimits, Tools, code};
 
 /// Raised when results of an older version must not be used.
@@ -99,7 +99,7 @@ pub type OnProgress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 /// A task of a student.
 struct Entry<'a> {
     graded: &'a GradedTask,
-    handed: Handed,
+    handed: SubmittedFile,
     key: Option<String>,
 }
 
@@ -138,7 +138,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         let is_only = tasks.len() == 1 && graded.task.host.is_none();
         let handed = submission.source(&graded.task.file(), is_only);
         let key = match &handed {
-            Handed::Text(source) => Some(key(grading, graded, source)),
+            SubmittedFile::Text(source) => Some(key(grading, graded, source)),
             _ => None,
         };
         Entry { graded, handed, key }
@@ -247,7 +247,7 @@ enum Judged {
 /// Judges a source and stores the outcome. An error concerns the folder for results: failures of one source do not stop
 /// the others.
 fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, FileError> {
-    let (Handed::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
+    let (SubmittedFile::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
         return Ok(Judged::Stored);
     };
     let job = work(grading.out).join(format!("{key}.job"));
@@ -302,7 +302,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let (mut items, mut verdicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         for (graded, entry) in rubric.tasks.iter().zip(entries) {
             let verdict = verdict_of(grading, entry);
-            if let (Handed::Text(source), Some(starter)) =
+            if let (SubmittedFile::Text(source), Some(starter)) =
                 (&entry.handed, grading.starters.get(&graded.task.name.to_string()))
                 && source.trim() == starter.trim()
             {
@@ -333,7 +333,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let sources: Vec<(String, String)> = found
             .iter()
             .filter_map(|(submission, entries)| match &entries.get(at)?.handed {
-                Handed::Text(text) => Some((submission.student.clone(), text.clone())),
+                SubmittedFile::Text(text) => Some((submission.student.clone(), text.clone())),
                 _ => None,
             })
             .collect();
@@ -354,16 +354,18 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
         verdict
     };
     match (&entry.handed, &entry.key) {
-        (Handed::Missing, _) => {
+        (SubmittedFile::Missing, _) => {
             let why = format!("no {} was handed in", task.file());
             absent(Status::NotRun, Some(code::MISSING), &why)
         }
-        (Handed::Refused(why), _) => absent(Status::Failed, Some(code::REFUSED), why),
-        (Handed::Text(_), key) => match key.as_ref().and_then(|key| stored_outcome(grading.out, key)) {
-            Some(StoredOutcome::Verdict(verdict)) => *verdict,
-            Some(StoredOutcome::Ungraded(why)) => absent(Status::NotRun, None, &why),
-            None => absent(Status::NotRun, None, "there is no result"),
-        },
+        (SubmittedFile::Refused(why), _) => absent(Status::Failed, Some(code::REFUSED), why),
+        (SubmittedFile::Text(_), key) => {
+            match key.as_ref().and_then(|key| stored_outcome(grading.out, key)) {
+                Some(StoredOutcome::Verdict(verdict)) => *verdict,
+                Some(StoredOutcome::Ungraded(why)) => absent(Status::NotRun, None, &why),
+                None => absent(Status::NotRun, None, "there is no result"),
+            }
+        }
     }
 }
 

@@ -137,7 +137,7 @@ impl Sandbox {
     }
 
     /// Runs the program. It fails when it cannot be started.
-    pub fn run(&self, launcher: &Launcher, what: &Confined<'_>) -> std::io::Result<process::Ended> {
+    pub fn run(&self, launcher: &Launcher, what: &Confined<'_>) -> std::io::Result<process::ProcessOutput> {
         let clock = Duration::from_secs(what.limits.seconds * CLOCK_PER_CPU);
         let mut command = self.command(launcher, what);
         command.stdin(Stdio::null());

@@ -90,7 +90,7 @@ pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) 
 }
 
 /// Points with at most two digits: `7.5`.
-pub fn shown(points: f64) -> String {
+pub fn format_points(points: f64) -> String {
     catalog::text::number(points, 2)
 }
 
@@ -124,7 +124,7 @@ mod tests {
                 ..Part::passed(&part.id, &part.what)
             };
         }
-        shown(of_task(graded, &verdict).iter().map(|item| item.points).sum())
+        format_points(of_task(graded, &verdict).iter().map(|item| item.points).sum())
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub struct Submission {
 
 /// A file of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Handed {
+pub enum SubmittedFile {
     Missing,
     /// The file was not read, for this reason.
     Refused(String),
@@ -82,16 +82,18 @@ pub enum UnreadableProgress {
 
 impl Submission {
     /// The file of a task by name; `is_only` when the assignment has no other task.
-    pub fn source(&self, name: &str, is_only: bool) -> Handed {
+    pub fn source(&self, name: &str, is_only: bool) -> SubmittedFile {
         match self.path.symlink_metadata() {
-            Err(error) => return Handed::Refused(format!("it cannot be read: {error}")),
+            Err(error) => return SubmittedFile::Refused(format!("it cannot be read: {error}")),
             Ok(it) if it.is_symlink() => {
-                return Handed::Refused("the submission is a symbolic link, which is not followed".into());
+                return SubmittedFile::Refused(
+                    "the submission is a symbolic link, which is not followed".into(),
+                );
             }
             Ok(it) if it.is_dir() => {}
             Ok(_) if is_only => return read(&self.path, LARGEST_SOURCE, "a source"),
             Ok(_) => {
-                return Handed::Refused(
+                return SubmittedFile::Refused(
                     "the submission is one file, and the assignment has several tasks: hand in a folder"
                         .into(),
                 );
@@ -114,9 +116,9 @@ impl Submission {
             Err(why) => notes.push(why.to_string()),
         }
         match self.first(&ANSWERS, MAX_PROGRESS_BYTES, "a file of answers") {
-            Handed::Missing => {}
-            Handed::Refused(why) => notes.push(why),
-            Handed::Text(text) => match toml::from_str::<toml::Table>(&text) {
+            SubmittedFile::Missing => {}
+            SubmittedFile::Refused(why) => notes.push(why),
+            SubmittedFile::Text(text) => match toml::from_str::<toml::Table>(&text) {
                 Ok(table) => {
                     for (id, value) in flat(table) {
                         match answer(value) {
@@ -143,9 +145,9 @@ impl Submission {
             return Ok(None);
         }
         match self.first(&PROGRESS, MAX_PROGRESS_BYTES, "a progress file") {
-            Handed::Missing => Ok(None),
-            Handed::Refused(why) => Err(UnreadableProgress::Refused(why)),
-            Handed::Text(text) => match Progress::parse(&text, "the progress file") {
+            SubmittedFile::Missing => Ok(None),
+            SubmittedFile::Refused(why) => Err(UnreadableProgress::Refused(why)),
+            SubmittedFile::Text(text) => match Progress::parse(&text, "the progress file") {
                 Ok(progress) => Ok(Some(progress)),
                 Err(ProgressError::Syntax { line, why, .. }) => {
                     Err(UnreadableProgress::Syntax { line, why: crate::plain(&why) })
@@ -156,7 +158,7 @@ impl Submission {
     }
 
     /// The first existing file of several.
-    fn first(&self, names: &[&str], most: u64, what: &str) -> Handed {
+    fn first(&self, names: &[&str], most: u64, what: &str) -> SubmittedFile {
         for name in names {
             let mut path = self.path.clone();
             let parts: Vec<&str> = name.split('/').collect();
@@ -165,14 +167,16 @@ impl Submission {
                 let Ok(it) = path.symlink_metadata() else { break };
                 if it.is_symlink() {
                     let shown = parts[..=at].join("/");
-                    return Handed::Refused(format!("{shown} is a symbolic link, which is not followed"));
+                    return SubmittedFile::Refused(format!(
+                        "{shown} is a symbolic link, which is not followed"
+                    ));
                 }
                 if at + 1 == parts.len() {
                     return read(&path, most, what);
                 }
             }
         }
-        Handed::Missing
+        SubmittedFile::Missing
     }
 }
 
@@ -206,14 +210,14 @@ fn unreadable(what: &str, error: &toml::de::Error) -> String {
 }
 
 /// Reads a file that was just seen to be no link.
-fn read(path: &Path, most: u64, what: &str) -> Handed {
+fn read(path: &Path, most: u64, what: &str) -> SubmittedFile {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = crate::plain(&name);
     // Opening a pipe would wait for its other end.
     match path.symlink_metadata() {
         Ok(it) if it.is_file() => {}
-        Ok(_) => return Handed::Refused(format!("{name} is not a file")),
-        Err(error) => return Handed::Refused(format!("{name}: {error}")),
+        Ok(_) => return SubmittedFile::Refused(format!("{name} is not a file")),
+        Err(error) => return SubmittedFile::Refused(format!("{name}: {error}")),
     }
     let open = || -> std::io::Result<File> {
         let mut options = OpenOptions::new();
@@ -235,15 +239,17 @@ fn read(path: &Path, most: u64, what: &str) -> Handed {
         Ok(Ok(bytes))
     });
     match bytes {
-        Err(error) => Handed::Refused(format!("{name}: {error}")),
-        Ok(Err(size)) => Handed::Refused(format!("{name} has {size} bytes; {what} has at most {most}")),
+        Err(error) => SubmittedFile::Refused(format!("{name}: {error}")),
+        Ok(Err(size)) => {
+            SubmittedFile::Refused(format!("{name} has {size} bytes; {what} has at most {most}"))
+        }
         Ok(Ok(bytes)) if bytes.len() as u64 > most => {
-            Handed::Refused(format!("{name} is too long; {what} has at most {most} bytes"))
+            SubmittedFile::Refused(format!("{name} is too long; {what} has at most {most} bytes"))
         }
         Ok(Ok(bytes)) => match String::from_utf8(bytes) {
-            Ok(text) if text.contains('\0') => Handed::Refused(format!("{name} is not text")),
-            Ok(text) => Handed::Text(text),
-            Err(_) => Handed::Refused(format!("{name} is not text in UTF-8")),
+            Ok(text) if text.contains('\0') => SubmittedFile::Refused(format!("{name} is not text")),
+            Ok(text) => SubmittedFile::Text(text),
+            Err(_) => SubmittedFile::Refused(format!("{name} is not text in UTF-8")),
         },
     }
 }
@@ -262,7 +268,7 @@ mod tests {
 
     /// Reads the only submission, after `make` wrote it.
     #[track_caller]
-    fn handed(name: &str, make: impl FnOnce(&Path)) -> Handed {
+    fn handed(name: &str, make: impl FnOnce(&Path)) -> SubmittedFile {
         let folder = folder(name);
         let student = folder.join("ada");
         std::fs::create_dir(&student).expect("a folder");
@@ -274,16 +280,16 @@ mod tests {
         handed
     }
 
-    fn refused(handed: Handed) -> String {
+    fn refused(handed: SubmittedFile) -> String {
         match handed {
-            Handed::Refused(why) => why,
+            SubmittedFile::Refused(why) => why,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn a_task_lies_in_the_folder_or_in_my() {
-        let text = |text: &str| Handed::Text(text.into());
+        let text = |text: &str| SubmittedFile::Text(text.into());
         let write = |path: PathBuf, text: &str| std::fs::write(path, text).expect("written");
         assert_eq!(handed("plain", |at| write(at.join("v02.cu"), "x")), text("x"));
         let both = |at: &Path| {
@@ -292,7 +298,7 @@ mod tests {
             write(at.join("v02.cu"), "x");
         };
         assert_eq!(handed("both", both), text("mine"));
-        assert_eq!(handed("none", |at| write(at.join("v03.cu"), "x")), Handed::Missing);
+        assert_eq!(handed("none", |at| write(at.join("v03.cu"), "x")), SubmittedFile::Missing);
     }
 
     #[test]
@@ -384,8 +390,8 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
         assert_eq!(names, ["bob"]);
         let task = "v02.cu";
-        assert_eq!(found[0].source(task, true), Handed::Text("x".into()));
-        assert!(matches!(found[0].source(task, false), Handed::Refused(_)));
+        assert_eq!(found[0].source(task, true), SubmittedFile::Text("x".into()));
+        assert!(matches!(found[0].source(task, false), SubmittedFile::Refused(_)));
         let _ = std::fs::remove_dir_all(&folder);
     }
 }

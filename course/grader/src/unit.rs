@@ -12,7 +12,7 @@ use tasks::verdict::Verdict;
 use crate::rubric::GradedTask;
 use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
 use catalog::files::FileError;
-use catalog::process::{Ended, Stopped};
+use catalog::process::{ProcessOutput, Stopped};
 
 /// The programs that compile and judge, and the files that they need.
 #[derive(Debug, Clone)]
@@ -206,7 +206,7 @@ enum Outcome {
 
 /// Tells how a program ended. It is an error when it was ended from outside: by an interrupt, by a scheduler, or by the
 /// system where memory ran out.
-fn outcome(who: &'static str, ended: &Ended, limits: Limits) -> Result<Outcome, UnitError> {
+fn outcome(who: &'static str, ended: &ProcessOutput, limits: Limits) -> Result<Outcome, UnitError> {
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
     const N_SIGNALS: i32 = 64;
@@ -264,7 +264,7 @@ fn is_out_of_memory(errors: &str) -> bool {
 }
 
 /// Reason for a missing answer, from the end of standard error, or from the message of a panic.
-fn complaint(program: &'static str, ended: &Ended) -> UnitError {
+fn complaint(program: &'static str, ended: &ProcessOutput) -> UnitError {
     let mut lines = ended.errors.trim().lines();
     let words = match lines.find(|line| line.contains(" panicked at ")) {
         Some(place) => {

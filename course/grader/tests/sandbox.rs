@@ -107,7 +107,7 @@ fn look(arguments: &[OsString]) {
 #[cfg(target_os = "linux")]
 mod linux {
     use super::*;
-    use catalog::process::{Ended, Stopped};
+    use catalog::process::{ProcessOutput, Stopped};
     use grader::confine;
     use grader::sandbox::{self, Ceilings, Confined, Launcher, Limits, Sandbox};
     use std::os::fd::AsRawFd as _;
@@ -138,7 +138,7 @@ mod linux {
     }
 
     impl Place {
-        fn run(&self, sandbox: &Sandbox, limits: Limits, arguments: &[&str]) -> Ended {
+        fn run(&self, sandbox: &Sandbox, limits: Limits, arguments: &[&str]) -> ProcessOutput {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
             let what = Confined {
                 program: &self.me,

@@ -36,7 +36,7 @@ pub enum NoCublas {
         .0.join(", ")
     )]
     NotInstalled(Vec<String>),
-    #[error("there is no memory for cuBLAS's workspace: {}", crate::words(*.0))]
+    #[error("there is no memory for cuBLAS's workspace: {}", crate::describe(*.0))]
     NoMemory(DriverError),
     #[error("cuBLAS does not start: {0:?}")]
     NotStarted(sys::cublasStatus_t),
@@ -93,7 +93,7 @@ impl Cublas {
         c: &mut CudaSlice<R>,
     ) -> Result<(), CublasError> {
         assert!(a.len() >= shape.m * shape.k && b.len() >= shape.k * shape.n && c.len() >= shape.m * shape.n);
-        let flags = Flags::of(work, shape);
+        let flags = Flags::new(work, shape);
         let (a, _reads_a) = a.device_ptr(&self.stream);
         let (b, _reads_b) = b.device_ptr(&self.stream);
         let (c, _writes_c) = c.device_ptr_mut(&self.stream);
@@ -182,7 +182,7 @@ pub struct Flags {
 }
 
 impl Flags {
-    pub(crate) fn of(work: Work, shape: Shape) -> Self {
+    pub(crate) fn new(work: Work, shape: Shape) -> Self {
         let (m, n, k) = (to_i32(shape.m), to_i32(shape.n), to_i32(shape.k));
         let [turn_a, turn_b] = work.transposed();
         let op = |turn| if turn { Op::CUBLAS_OP_T } else { Op::CUBLAS_OP_N };
@@ -361,7 +361,7 @@ mod tests {
     fn rows_are_read_as_columns() {
         let shape = Shape { m: 2, n: 3, k: 5 };
         let of = |a, b| {
-            let flags = Flags::of(Work::SgemmTransposed { a, b }, shape);
+            let flags = Flags::new(Work::SgemmTransposed { a, b }, shape);
             assert_eq!((flags.m, flags.n, flags.k, flags.c_stride), (3, 2, 5, 3));
             ((flags.first, flags.first_stride), (flags.second, flags.second_stride))
         };

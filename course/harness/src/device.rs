@@ -154,7 +154,7 @@ pub(crate) fn count_devices() -> Result<i32, String> {
     match CudaContext::device_count() {
         Ok(0) => Err("it counts 0 devices".into()),
         Ok(n) => Ok(n),
-        Err(error) => Err(crate::words(error)),
+        Err(error) => Err(crate::describe(error)),
     }
 }
 
@@ -186,7 +186,10 @@ impl Gpu {
 // ANCHOR_END: open
 
 fn no_device(error: DriverError) -> StepError {
-    StepError::CouldNot(format!("no CUDA device: {}; --emulate uses the emulated GPU", crate::words(error)))
+    StepError::CouldNot(format!(
+        "no CUDA device: {}; --emulate uses the emulated GPU",
+        crate::describe(error)
+    ))
 }
 
 impl Gpu {

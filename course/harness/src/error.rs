@@ -12,7 +12,7 @@ pub enum StepError {
     #[error("{0}")]
     CouldNot(String),
     /// The driver refused a call that it should not: exit code 3.
-    #[error("{}", words(*.0))]
+    #[error("{}", describe(*.0))]
     Driver(#[from] DriverError),
     /// Nobody reads on: no error.
     #[error("the reader of standard output is gone")]
@@ -20,7 +20,7 @@ pub enum StepError {
 }
 
 /// A driver error as its name and what it means: `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
-pub fn words(error: DriverError) -> String {
+pub fn describe(error: DriverError) -> String {
     let text = |c: Result<&std::ffi::CStr, DriverError>| c.ok().map(|c| c.to_string_lossy().into_owned());
     match (text(error.error_name()), text(error.error_string())) {
         (Some(name), Some(meaning)) => format!("{name} ({meaning})"),

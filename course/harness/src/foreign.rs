@@ -4,7 +4,7 @@ pub use cudarc::driver::LaunchConfig as Config;
 use cudarc::driver::{CudaContext, CudaFunction, DriverError, PushKernelArg};
 
 use crate::device::{Choice, Gpu, nvidia_library};
-use crate::error::{StepError, words};
+use crate::error::{StepError, describe};
 use crate::inputs::Real;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ pub enum NoGpu {
     Emulated,
     #[error("the CUDA driver of this machine has no device")]
     NoDevice,
-    #[error("the CUDA driver does not start: {}", words(*.0))]
+    #[error("the CUDA driver does not start: {}", describe(*.0))]
     DriverDoesNotStart(DriverError),
     #[error(transparent)]
     Step(#[from] StepError),

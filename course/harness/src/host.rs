@@ -2,7 +2,7 @@
 
 use catalog::{Shape, Work};
 use records::Outcome;
-use records::record::{Accuracy, Passed, Submission, Yardstick};
+use records::record::{Accuracy, Submission, VerifiedRun, Yardstick};
 
 use crate::case::Case;
 use crate::diagnose::{Terms, WrongResult};
@@ -74,7 +74,13 @@ pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) 
         (hot, yardstick)
     });
     let (hot, yardstick) = timed.unzip();
-    let passed =
-        Passed { accuracy, batch: 1, hot, cpu_ms: Some(reals.cpu_ms), yardstick, ..Passed::default() };
+    let passed = VerifiedRun {
+        accuracy,
+        batch: 1,
+        hot,
+        cpu_ms: Some(reals.cpu_ms),
+        yardstick,
+        ..VerifiedRun::default()
+    };
     KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report: None, lost: false }
 }

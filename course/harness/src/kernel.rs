@@ -264,7 +264,7 @@ impl Kernel {
 
     /// A product of FP32 with one block per tile of C. The source says how large both are, as `BM`, `BN` and `THREADS`.
     pub const fn tiled(name: &'static str, code: Code) -> Self {
-        let Some(tile) = Tile::of(code.cu) else {
+        let Some(tile) = Tile::from_source(code.cu) else {
             panic!("the source defines no BM, BN and THREADS");
         };
         let (grid, launch) = (Grid::Tiles(tile), LaunchFn::Fp32(launch_gemm));

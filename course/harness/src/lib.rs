@@ -97,7 +97,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use catalog::Shape;
 pub use device::Gpu;
-pub use error::{StepError, words};
+pub use error::{StepError, describe};
 pub use kernel::{
     Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, grid_1d, launch_gemm,
     launch_scaled_gemm, to_i32,

@@ -15,7 +15,7 @@ use crate::setup::{Purpose, Setup};
 
 /// The three kinds of code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum CodeKind {
     Ptx,
     MachineCode,
     /// The machine code before the kernel was edited.
@@ -49,12 +49,12 @@ pub(crate) struct LoadedMachineCode {
 
 impl Functions {
     /// The kernel in one kind of code; its PTX where it has no code of that kind.
-    pub(crate) fn of(&self, which: Which) -> Loaded {
+    pub(crate) fn of(&self, which: CodeKind) -> Loaded {
         let machine = self.machine.as_ref();
         let found = match which {
-            Which::Ptx => None,
-            Which::MachineCode => machine.and_then(|machine| machine.function.as_ref().ok()),
-            Which::Before => machine.and_then(|machine| machine.before.as_ref()),
+            CodeKind::Ptx => None,
+            CodeKind::MachineCode => machine.and_then(|machine| machine.function.as_ref().ok()),
+            CodeKind::Before => machine.and_then(|machine| machine.before.as_ref()),
         };
         Loaded {
             kernel: found.unwrap_or(&self.ptx.kernel).clone(),

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use catalog::text::Paint;
 use catalog::{Shape, Work};
-use records::record::Passed;
+use records::record::VerifiedRun;
 use records::{Measurement, Outcome};
 
 use crate::counters::Report;
@@ -26,7 +26,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn passed(&self) -> Option<&Passed> {
+    fn passed(&self) -> Option<&VerifiedRun> {
         match &self.measurement.outcome {
             Outcome::Passed(passed) => Some(passed),
             _ => None,
@@ -268,8 +268,8 @@ mod tests {
         }
     }
 
-    fn passed() -> Passed {
-        Passed {
+    fn passed() -> VerifiedRun {
+        VerifiedRun {
             grid: [8, 8, 1],
             block: [256, 1, 1],
             accuracy: Accuracy { max_abs_error: 7.0e-5, max_of_bound: 0.004, exact_on_integers: true },
@@ -286,7 +286,7 @@ mod tests {
                 hot: Samples(vec![0.05]),
                 duel: None,
             }),
-            ..Passed::default()
+            ..VerifiedRun::default()
         }
     }
 

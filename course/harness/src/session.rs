@@ -7,7 +7,7 @@ use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, CudaSlice, DevicePtrMut
 use cudarc::nvrtc::Ptx;
 
 use crate::device::Gpu;
-use crate::error::{StepError, words};
+use crate::error::{StepError, describe};
 use crate::inputs::Real;
 
 /// Operands on the device and what to launch on them.
@@ -43,12 +43,12 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError>
         let module = gpu.context.load_module(Ptx::from_src(checked(ptx)?));
         module.map_err(|error| {
             let text = CString::new(ptx).unwrap_or_default();
-            let (error, log) = (words(error), explain(text.as_bytes_with_nul()));
+            let (error, log) = (describe(error), explain(text.as_bytes_with_nul()));
             StepError::CouldNot(format!("the driver does not take the PTX of {name}: {error}{log}"))
         })
     })?;
     module.load_function(name).map_err(|error| {
-        StepError::CouldNot(format!("there is no kernel {name} in this PTX: {}", words(error)))
+        StepError::CouldNot(format!("there is no kernel {name} in this PTX: {}", describe(error)))
     })
 }
 // ANCHOR_END: load
@@ -63,10 +63,10 @@ pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunc
         match (lines.next(), lines.next()) {
             (Some(first), Some(next)) if first.ends_with(':') => format!("{first} {next}"),
             (Some(first), _) => first.to_owned(),
-            (None, _) => words(error),
+            (None, _) => describe(error),
         }
     })?;
-    module.load_function(name).map_err(|error| format!("it has no kernel {name}: {}", words(error)))
+    module.load_function(name).map_err(|error| format!("it has no kernel {name}: {}", describe(error)))
 }
 
 /// PTX is a C string.

@@ -7,17 +7,17 @@ use cudarc::driver::LaunchConfig;
 use cudarc::driver::sys::CUresult;
 use records::Outcome;
 use records::machine_code::{Forecast, MachineCode};
-use records::record::{Accuracy, Passed};
+use records::record::{Accuracy, VerifiedRun};
 use reference::{Answer, Problem};
 
 use crate::case::{Case, stored};
 use crate::counters::Report;
 use crate::cublas::Element;
 use crate::diagnose::{Terms, WrongResult};
-use crate::error::{StepError, words};
+use crate::error::{StepError, describe};
 use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, Program};
-use crate::machine::{LoadedMachineCode, Which, no_prediction};
+use crate::machine::{CodeKind, LoadedMachineCode, no_prediction};
 use crate::session::{Launch, Session};
 use crate::setup::{KernelOutcome, Purpose, Setup};
 use crate::timing::{self, Other};
@@ -35,7 +35,7 @@ pub(crate) struct Subject<'a> {
 }
 
 /// Makes a launch for a shape.
-type Make<'m, 'g, T, R = T> = &'m dyn Fn(Which, Shape, LaunchConfig) -> Launch<'g, T, R>;
+type Make<'m, 'g, T, R = T> = &'m dyn Fn(CodeKind, Shape, LaunchConfig) -> Launch<'g, T, R>;
 
 /// Inputs as the kernel takes them, with their answer.
 struct TestInputs<'p, T: Real> {
@@ -150,7 +150,7 @@ impl<'a> Subject<'a> {
         let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
         for (number, inputs) in all_inputs.iter().enumerate() {
             self.set_checks(shape, number + 1 == all_inputs.len());
-            let (got, comparison) = match self.run(Which::Ptx, shape, inputs, make)? {
+            let (got, comparison) = match self.run(CodeKind::Ptx, shape, inputs, make)? {
                 LaunchOutcome::Output(got, comparison) => (got, comparison),
                 LaunchOutcome::Broken(measured) => return Ok(*measured),
             };
@@ -173,7 +173,7 @@ impl<'a> Subject<'a> {
             _ => None,
         };
         let (grid, block) = (self.config.grid_dim, self.config.block_dim);
-        let mut passed = Passed {
+        let mut passed = VerifiedRun {
             grid: grid.into(),
             block: block.into(),
             dynamic_shared: self.config.shared_mem_bytes,
@@ -182,7 +182,7 @@ impl<'a> Subject<'a> {
             cpu_ms: Some(cpu_ms),
             counters,
             machine_code,
-            ..Passed::default()
+            ..VerifiedRun::default()
         };
         let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
         // Not empty: the kernel was verified on these inputs.
@@ -209,13 +209,13 @@ impl<'a> Subject<'a> {
             return Ok(MachineCodeOutcome::Passed(Box::new(found), None));
         }
         self.set_checks(shape, true);
-        let mut measured = match self.run(Which::MachineCode, shape, inputs, make)? {
+        let mut measured = match self.run(CodeKind::MachineCode, shape, inputs, make)? {
             LaunchOutcome::Output(_, comparison) if comparison.is_right() => {
                 let report = self.setup.gpu.report()?;
                 found.counters = report.as_ref().map(|report| report.total);
-                found.forecast = self.forecast(Which::MachineCode, shape, inputs, make)?;
+                found.forecast = self.forecast(CodeKind::MachineCode, shape, inputs, make)?;
                 if machine.before.is_some() {
-                    found.before = Some(self.forecast(Which::Before, shape, inputs, make)?);
+                    found.before = Some(self.forecast(CodeKind::Before, shape, inputs, make)?);
                 }
                 return Ok(MachineCodeOutcome::Passed(Box::new(found), report));
             }
@@ -231,7 +231,7 @@ impl<'a> Subject<'a> {
     /// The time that a real GPU would take, by the emulated one.
     fn forecast<'g, T: Real, R: Real>(
         &self,
-        which: Which,
+        which: CodeKind,
         shape: Shape,
         inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
@@ -251,7 +251,7 @@ impl<'a> Subject<'a> {
     /// Launches once, and compares the output with the answer.
     fn run<'g, T: Real, R: Real>(
         &self,
-        which: Which,
+        which: CodeKind,
         shape: Shape,
         inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
@@ -293,7 +293,7 @@ impl<'a> Subject<'a> {
         let texts: Vec<&str> = findings.iter().map(|finding| finding.text.as_str()).collect();
         let why = match (findings.first(), error) {
             (Some(finding), _) => finding.title.clone(),
-            (None, StepError::Driver(error)) => format!("the driver reports {}", words(*error)),
+            (None, StepError::Driver(error)) => format!("the driver reports {}", describe(*error)),
             (None, other) => other.to_string(),
         };
         Ok(KernelOutcome { outcome: Outcome::Failed { why, details: texts.join("\n") }, report, lost: true })
@@ -353,7 +353,7 @@ impl<'a> Subject<'a> {
         // A transpose has one input, of m x n.
         let a = vec![T::default(); small.m * if small.k > 0 { small.k } else { small.n }];
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
-        let launch = make(Which::Ptx, small, config);
+        let launch = make(CodeKind::Ptx, small, config);
         let mut session = Session::new(self.setup.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
         // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by the next.
         let Ok(first) = session.time_ms(1) else {
@@ -375,10 +375,10 @@ impl<'a> Subject<'a> {
         inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
         yardstick: Option<Other<'a>>,
-        passed: &mut Passed,
+        passed: &mut VerifiedRun,
     ) -> Result<(), StepError> {
         let (gpu, n_out) = (self.setup.gpu, inputs.n_out());
-        let launch = make(Which::Ptx, shape, self.config);
+        let launch = make(CodeKind::Ptx, shape, self.config);
         let mut session = Session::new(gpu, launch, &inputs.a, inputs.b.as_deref(), n_out)?;
         let timed = timing::time(gpu, &mut session, yardstick, self.setup.duel)?;
         drop(session);
@@ -388,7 +388,7 @@ impl<'a> Subject<'a> {
         passed.cold = timed.cold;
         passed.yardstick = timed.yardstick;
         passed.clock_mhz = timed.clock_mhz;
-        let launch = make(Which::Ptx, shape, self.config);
+        let launch = make(CodeKind::Ptx, shape, self.config);
         passed.whole = Some(timing::whole(gpu, &launch, &inputs.a, inputs.b.as_deref(), n_out)?);
         Ok(())
     }

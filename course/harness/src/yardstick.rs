@@ -79,7 +79,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         a: &[T],
         b: &[T],
     ) -> Result<Self, StepError> {
-        let flags = Flags::of(work, shape);
+        let flags = Flags::new(work, shape);
         Ok(Self {
             cublas,
             work,

@@ -97,7 +97,7 @@ fn launch(request: &Request<'_>, machine: &EmulatedModule<'_>, answer: &LaunchAn
     let no_idle_blocks = Part::passed(idle_blocks, what);
     let mut judgement = Judgement::<f32>::new(request, machine);
     let mut idle = None;
-    for shape in shapes::of(task, request.seed, request.hidden) {
+    for shape in shapes::shapes_for(task, request.seed, request.hidden) {
         let setup = match setup(answer, shape) {
             Ok(setup) => setup,
             Err(why) => {
@@ -156,7 +156,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     let task = request.task;
     let mut verdict = all_passed(task);
     let mut kept = None;
-    for shape in shapes::of(task, request.seed, request.hidden) {
+    for shape in shapes::shapes_for(task, request.seed, request.hidden) {
         let mut right = true;
         for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
             let got = match multiply(answer, &trial) {

@@ -10,16 +10,16 @@
 //! - [`trial`]: inputs of a shape and expected results.
 //! - [`emulated_module`]: a module with its launches.
 //! - [`shapes`]: the shapes on which a kernel is judged.
-//! - [`ahead`]: overlap of loads with multiply-adds, from the trace of a warp.
+//! - [`prefetch`]: overlap of loads with multiply-adds, from the trace of a warp.
 //! - [`explain`]: counts per source line of one launch.
 //! - [`real`]: tasks whose results count on a real GPU.
 
 #![forbid(unsafe_code)]
 
-pub mod ahead;
 pub mod emulated_module;
 pub mod explain;
 pub mod host;
+pub mod prefetch;
 pub mod real;
 pub mod shapes;
 pub mod trial;
@@ -30,14 +30,14 @@ use diagnostics::Report;
 use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
-use tasks::measure::Taken;
+use tasks::measure::CountedLaunch;
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::task::Criterion;
 use tasks::verdict::{CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict};
 use tasks::{Task, compile::Refused};
 
-use ahead::Ahead;
 use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
+use prefetch::Prefetch;
 use trial::{Mismatch, Trial, trials};
 
 /// A kernel with the task to judge it by.
@@ -60,7 +60,7 @@ const MAX_PRINTED: usize = 4096;
 
 /// Judges a kernel on the shapes of its task.
 pub fn judge(request: &Request<'_>) -> Verdict {
-    let shapes = shapes::of(request.task, request.seed, request.hidden);
+    let shapes = shapes::shapes_for(request.task, request.seed, request.hidden);
     judge_on(request, &shapes)
 }
 
@@ -218,11 +218,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         let ahead = criterion
             .measure
             .needs_trace()
-            .then(|| ahead::of(self.machine, trial, criterion.bk.unwrap_or(1)));
+            .then(|| prefetch::detect(self.machine, trial, criterion.bk.unwrap_or(1)));
         let ahead = match ahead {
-            Some(Ahead::Share(share)) => Some(share),
-            Some(Ahead::Nothing) | None => None,
-            Some(Ahead::Unseen(why)) => {
+            Some(Prefetch::Share(share)) => Some(share),
+            Some(Prefetch::Nothing) | None => None,
+            Some(Prefetch::Unseen(why)) => {
                 return Part {
                     status: Status::NotRun,
                     why: Some(format!("not judged: {why}")),
@@ -235,7 +235,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             .iter()
             .map(|instruction| (instruction.text.as_str(), &instruction.counters))
             .collect();
-        let value = criterion.measure.of(&Taken {
+        let value = criterion.measure.of(&CountedLaunch {
             total: &report.total,
             instructions: &instructions,
             grid: report.grid,

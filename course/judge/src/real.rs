@@ -51,7 +51,7 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>
 fn on<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
     let task = request.task;
     let kernel = load(gpu, request.ptx, &task.entry).map_err(|trouble| trouble.to_string())?;
-    for shape in shapes::of(task, request.seed, request.hidden) {
+    for shape in shapes::shapes_for(task, request.seed, request.hidden) {
         for trial in trials::<T>(task.work, shape, request.seed, request.threads) {
             let mut buffers: Vec<&[T]> = trial.inputs.iter().map(Vec::as_slice).collect();
             buffers.push(&trial.start);

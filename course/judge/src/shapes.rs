@@ -7,7 +7,7 @@ use tasks::Task;
 const N_HIDDEN: usize = 8;
 
 /// The awkward shapes of the course, shapes around the task's own tile, and hidden ones from the seed.
-pub fn of(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
+pub fn shapes_for(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     let is_transpose = task.work.is_transpose();
     let work = match is_transpose {
         true => catalog::Work::Transpose,
@@ -52,12 +52,12 @@ mod tests {
         let text = "[rebuild]\nsource = \"x\"\nentry = \"x\"\nwork = \"sgemm\"\ntile = [64, 32]\nblock = [256, 1, 1]\nminutes = 1\n";
         let catalogue = Catalogue::parse(text, "v05", "tasks.toml").expect("a catalogue");
         let task = &catalogue.tasks[0];
-        let open = of(task, 1, false);
+        let open = shapes_for(task, 1, false);
         assert!(open.contains(&Shape { m: 65, n: 63, k: 12 }));
-        let hidden = of(task, 1, true);
+        let hidden = shapes_for(task, 1, true);
         assert_eq!(hidden[..open.len()], open[..]);
         assert!(hidden.len() > open.len());
-        assert_eq!(hidden, of(task, 1, true));
-        assert_ne!(hidden, of(task, 2, true));
+        assert_eq!(hidden, shapes_for(task, 1, true));
+        assert_ne!(hidden, shapes_for(task, 2, true));
     }
 }

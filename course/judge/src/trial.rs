@@ -281,7 +281,7 @@ impl<T: Sums> Trial<T> {
         };
         let terms = terms.map(|(alpha, problem)| {
             let Shape { m, n, k } = problem.shape;
-            let a = problem.a.iter().map(|x| T::of(x.to_f64() * alpha)).collect::<Vec<T>>();
+            let a = problem.a.iter().map(|x| T::from_f64(x.to_f64() * alpha)).collect::<Vec<T>>();
             Terms {
                 shape: problem.shape,
                 a: T::widen(&stored(&a, m, k, turned[0])),
@@ -389,7 +389,7 @@ mod tests {
                 |i: usize| trial.inputs[1][product * k * n + if turn_b { col * k + i } else { i * n + col }];
             let sum: f64 = (0..k).map(|i| a(i).to_f64() * b(i).to_f64()).sum();
             let before = if beta == 0.0 { 0.0 } else { beta * trial.start[at].to_f64() };
-            T::of(alpha * sum + before)
+            T::from_f64(alpha * sum + before)
         };
         (0..trial.start.len()).map(element).collect()
     }

@@ -15,7 +15,7 @@ mod record_file;
 mod run;
 pub mod sanitizer;
 pub mod sums;
-pub mod two;
+pub mod two_devices;
 
 pub use record::{Measurement, Outcome, Record, Samples};
 pub use record_file::RecordError;

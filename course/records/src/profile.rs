@@ -353,7 +353,7 @@ impl Profile {
 
 impl Counted {
     /// Puts the emulated GPU's counters beside a profile. `None` where a metric is missing.
-    pub fn of(profile: &Profile, counters: &Counters) -> Option<Self> {
+    pub fn new(profile: &Profile, counters: &Counters) -> Option<Self> {
         Some(Self {
             run: profile.run.clone(),
             step: profile.step.clone(),
@@ -470,7 +470,7 @@ mod tests {
             dynamic_shared: 0,
             metrics,
         };
-        let counted = Counted::of(&profile, &counters).expect("everything is there");
+        let counted = Counted::new(&profile, &counters).expect("everything is there");
         let all = counted.compared();
         let [one] = &all[..] else { panic!("{all:?}") };
         assert_eq!(
@@ -478,6 +478,6 @@ mod tests {
             ["shared_load_requests", "16", "16", "0", "as ptxas merges them; as written 4 096"]
         );
         profile.metrics.clear();
-        assert_eq!(Counted::of(&profile, &counters), None);
+        assert_eq!(Counted::new(&profile, &counters), None);
     }
 }

@@ -81,7 +81,7 @@ impl Measurement {
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The result is right, with its cost.
-    Passed(Box<Passed>),
+    Passed(Box<VerifiedRun>),
     /// The result is wrong, or a check found something.
     Failed { why: String, details: String },
     /// Not tried, or given up: too slow, does not fit, needs a GPU.
@@ -90,7 +90,7 @@ pub enum Outcome {
 
 /// A verified result and its cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Passed {
+pub struct VerifiedRun {
     /// Blocks in x, y and z; zero for a library that does not tell.
     pub grid: [u32; 3],
     pub block: [u32; 3],
@@ -361,7 +361,7 @@ pub(crate) mod tests {
             piece_and_pause: [50.0, 60.0],
             earlier: None,
         };
-        let passed = Passed {
+        let passed = VerifiedRun {
             hot: Some(Samples(vec![1.0])),
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
@@ -370,7 +370,7 @@ pub(crate) mod tests {
                 hot: Samples(vec![1.0]),
                 duel: has_duel.then_some(duel),
             }),
-            ..Passed::default()
+            ..VerifiedRun::default()
         };
         Measurement { outcome: Outcome::Passed(Box::new(passed)), ..measurement("kernel", 64, run) }
     }

@@ -30,7 +30,7 @@ pub trait Real:
     const POISON_WORD: u32;
     fn is_poison(self) -> bool;
     /// Nearest to a value.
-    fn of(value: f64) -> Self;
+    fn from_f64(value: f64) -> Self;
     /// The value, which `f64` holds exactly.
     fn to_f64(self) -> f64;
     /// Uniform in [−1, 1).
@@ -108,7 +108,7 @@ impl Sums for f32 {
 impl Real for f32 {
     const POISON: Self = f32::from_bits(Self::POISON_WORD);
     const POISON_WORD: u32 = 0x7fba_dbad;
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value as f32
     }
     fn to_f64(self) -> f64 {
@@ -128,7 +128,7 @@ impl Sums for f64 {
 impl Real for f64 {
     const POISON: Self = f64::from_bits((Self::POISON_WORD as u64) << 32 | Self::POISON_WORD as u64);
     const POISON_WORD: u32 = 0x7ff0_dbad;
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value
     }
     fn to_f64(self) -> f64 {
@@ -143,7 +143,7 @@ impl Real for f64 {
 impl Real for Bf16 {
     const POISON: Self = Bf16::from_bits(Self::POISON_WORD as u16);
     const POISON_WORD: u32 = 0x7fba_7fba;
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         Bf16::from_f64(value)
     }
     fn to_f64(self) -> f64 {
@@ -161,7 +161,7 @@ impl Real for E4m3 {
     /// There is no other, and no kernel has a C of them.
     const POISON: Self = Self::NAN;
     const POISON_WORD: u32 = 0x7f7f_7f7f;
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         E4m3::from_f64(value)
     }
     fn to_f64(self) -> f64 {
@@ -200,7 +200,7 @@ fn draw<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec
         Data::Reals => (0..n).map(|_| T::uniform(&mut rng)).collect(),
         Data::Integers => {
             let r = largest_integer::<T>(k);
-            (0..n).map(|_| T::of(f64::from(rng.random_range(-r..=r)))).collect()
+            (0..n).map(|_| T::from_f64(f64::from(rng.random_range(-r..=r)))).collect()
         }
     }
 }

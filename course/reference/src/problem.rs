@@ -1,13 +1,13 @@
 //! The answer in FP64, by the CPU's cores in parallel, and how far a kernel may be from it.
 
-mod kept;
+mod answer_cache;
 
 use std::path::Path;
 use std::time::Instant;
 
 use catalog::Shape;
 
-use self::kept::Kept;
+use self::answer_cache::AnswerCache;
 use crate::answer::Answer;
 use crate::inputs::{Data, Real, Sums, elements};
 use crate::threads;
@@ -41,8 +41,8 @@ impl<T: Real> Problem<T> {
     pub fn kept(folder: Option<&Path>, shape: Shape, data: Data, seed: u64) -> Self {
         let of = std::any::type_name::<T>();
         let kept = folder
-            .filter(|_| shape.volume() >= kept::WORTH)
-            .map(|folder| Kept::new(folder.join(format!("{shape}-{of}-{data:?}-{seed}"))));
+            .filter(|_| shape.volume() >= answer_cache::WORTH)
+            .map(|folder| AnswerCache::new(folder.join(format!("{shape}-{of}-{data:?}-{seed}"))));
         Self::made(0, kept, shape, data, seed)
     }
 
@@ -51,7 +51,7 @@ impl<T: Real> Problem<T> {
         Self::made(threads, None, shape, data, seed)
     }
 
-    fn made(threads: usize, kept: Option<Kept>, shape: Shape, data: Data, seed: u64) -> Self {
+    fn made(threads: usize, kept: Option<AnswerCache>, shape: Shape, data: Data, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
         let operands = [(0, m * k), (1, k * n)];
         let mut drawn =
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_kept_is_the_one_that_was_computed() {
         let folder = std::env::temp_dir().join(format!("kept-answers.{}", std::process::id()));
-        let kept = || Some(Kept::new(folder.join("any")));
+        let kept = || Some(AnswerCache::new(folder.join("any")));
         let shape = Shape { m: 3, n: 5, k: 4 };
         let make = |kept| Problem::<f32>::made(1, kept, shape, Data::Reals, 4);
         let (plain, first) = (make(None), make(kept()));

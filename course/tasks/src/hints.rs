@@ -6,7 +6,7 @@ use crate::task::Task;
 
 /// The hint that fits a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chosen<'a> {
+pub struct HintChoice<'a> {
     /// Code of a verdict, or empty for the general hint.
     pub symptom: &'a str,
     /// Nudge, concept, pseudo-code; empty where the task has no hint.
@@ -14,12 +14,12 @@ pub struct Chosen<'a> {
 }
 
 /// The hint for the code of a verdict, or else the general one.
-pub fn choose<'a>(task: &'a Task, code: Option<&str>) -> Chosen<'a> {
+pub fn choose<'a>(task: &'a Task, code: Option<&str>) -> HintChoice<'a> {
     let hint_for = |symptom: &str| task.hints.iter().find(|hint| hint.symptom == symptom);
     let special = code.filter(|code| !code.is_empty()).and_then(hint_for);
     match special.or_else(|| hint_for("")) {
-        Some(hint) => Chosen { symptom: &hint.symptom, levels: &hint.levels },
-        None => Chosen { symptom: "", levels: &[] },
+        Some(hint) => HintChoice { symptom: &hint.symptom, levels: &hint.levels },
+        None => HintChoice { symptom: "", levels: &[] },
     }
 }
 

@@ -76,7 +76,7 @@ measures! {
 
 /// The counted launch that a measure is taken of.
 #[derive(Debug, Clone, Copy)]
-pub struct Taken<'a> {
+pub struct CountedLaunch<'a> {
     pub total: &'a Counters,
     /// The text of each instruction and its counters; empty where nobody kept them.
     pub instructions: &'a [(&'a str, &'a Counters)],
@@ -86,7 +86,7 @@ pub struct Taken<'a> {
     pub work: TaskWork,
     pub shape: Shape,
     pub bk: Option<usize>,
-    /// From the trace of a warp: see `judge::ahead`.
+    /// From the trace of a warp: see `judge::prefetch`.
     pub ahead: Option<f64>,
 }
 
@@ -123,8 +123,8 @@ impl Measure {
     }
 
     /// The value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for example.
-    pub fn of(self, taken: &Taken<'_>) -> Option<f64> {
-        let Taken { total: c, work, shape, .. } = *taken;
+    pub fn of(self, taken: &CountedLaunch<'_>) -> Option<f64> {
+        let CountedLaunch { total: c, work, shape, .. } = *taken;
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
         let fmas = work.fmas(shape) / WARP;
         let elements = work.elements(shape);
@@ -179,7 +179,7 @@ const WORD: f64 = 4.0;
 const WIDEST: u32 = 16;
 
 /// Share of the bytes that instructions of a kind move in accesses of 128 bits. Asynchronous copies are global loads.
-fn wide(taken: &Taken<'_>, kind: &str, bytes: fn(&Counters) -> u64) -> Option<f64> {
+fn wide(taken: &CountedLaunch<'_>, kind: &str, bytes: fn(&Counters) -> u64) -> Option<f64> {
     let (mut all, mut wide) = (0, 0);
     for (text, counters) in taken.instructions {
         let bytes = bytes(counters);
@@ -243,8 +243,8 @@ fn copied_bytes(text: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn launch(total: &Counters) -> Taken<'_> {
-        Taken {
+    fn launch(total: &Counters) -> CountedLaunch<'_> {
+        CountedLaunch {
             total,
             instructions: &[],
             grid: [2, 3, 1],
@@ -289,7 +289,7 @@ mod tests {
         let load = |global_load_bytes: u64| Counters { global_load_bytes, ..Counters::default() };
         let store = Counters { global_store_bytes: 64, ..Counters::default() };
         let (total, n512, n256, n128) = (Counters::default(), load(512), load(256), load(128));
-        let taken = Taken {
+        let taken = CountedLaunch {
             instructions: &[
                 ("@%p1 ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", &n512),
                 ("ld.global.v2.f64 {%fd1, %fd2}, [%rd1];", &n512),

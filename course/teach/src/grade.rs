@@ -131,7 +131,7 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
     }
     output::print(&format!(
         "a job array of {parts} parts, and a job after it that writes the reports\nnext: sh {}\n",
-        paths::shown(&scripts.join("submit.sh"))
+        paths::display_path(&scripts.join("submit.sh"))
     ))?;
     Ok(CommandOutcome::Passed)
 }
@@ -347,7 +347,7 @@ impl Bar {
 
 fn summary(class: &Class, files: &[PathBuf]) -> String {
     let paint = Paint::for_stdout();
-    let max = grader::score::shown(class.max);
+    let max = grader::score::format_points(class.max);
     let mut table = Table::new(["student", "points", "codes"]).left(1);
     for student in &class.students {
         let mut codes: Vec<String> = student.verdicts.iter().flat_map(tasks::Verdict::codes).collect();
@@ -356,7 +356,7 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
         }
         table.row([
             student.name.clone(),
-            format!("{} of {max}", grader::score::shown(student.points)),
+            format!("{} of {max}", grader::score::format_points(student.points)),
             codes.join(" "),
         ]);
     }
@@ -376,7 +376,7 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
         ));
     }
     if let Some(report) = files.first() {
-        out.push_str(&format!("the report: {}\n", paths::shown(report)));
+        out.push_str(&format!("the report: {}\n", paths::display_path(report)));
     }
     out
 }

@@ -31,7 +31,7 @@ fn the_sheet_says_what_is_counted() {
         let counters = launched.counters.expect("the emulated GPU counts");
         assert_eq!(
             sheet.find(&launched.kernel, Some(launched.shape)),
-            Counted::of(profile, &counters).as_ref(),
+            Counted::new(profile, &counters).as_ref(),
             "write it again: cargo xtask profile --table v11"
         );
     }

@@ -222,8 +222,9 @@ impl Comparison<'_> {
             if variants.is_empty() && !bounds {
                 continue;
             }
-            let mut arrays = Arrays::new(&self.device.context, kind, self.shape)
-                .map_err(|error| could_not(format!("{needed} of host memory: {}", harness::words(error))))?;
+            let mut arrays = Arrays::new(&self.device.context, kind, self.shape).map_err(|error| {
+                could_not(format!("{needed} of host memory: {}", harness::describe(error)))
+            })?;
             if bounds {
                 self.measure_bound(&mut arrays)?;
             }

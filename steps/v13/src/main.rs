@@ -3,7 +3,7 @@
 mod clock;
 mod compare;
 mod measure;
-mod two;
+mod two_devices;
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ enum Task {
     /// Computes products in several ways, verifies each, and shows its time beside the bound.
     Run(compare::Run),
     /// Computes products on one device and on two, and measures the links between them and the host.
-    Two(two::Two),
+    Two(two_devices::Two),
     /// Measures what surrounds a product: copies, allocations, modules, launches.
     Measure(measure::Measure),
 }
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.task {
         Task::Run(task) => compare::main(task),
-        Task::Two(task) => two::main(task),
+        Task::Two(task) => two_devices::main(task),
         Task::Measure(task) => measure::main(task),
     };
     match done {

@@ -20,7 +20,7 @@ use crate::schedule::{Block, Op, Operand, QUEUES, Queue, Schedule, Work};
 pub enum Error {
     #[error("{0}")]
     Kernel(#[from] v11::gemm::Error),
-    #[error("{}", harness::words(*.0))]
+    #[error("{}", harness::describe(*.0))]
     Driver(#[from] DriverError),
     #[error("NCCL: {:?}", .0.0)]
     Nccl(NcclError),

@@ -16,7 +16,7 @@ use records::record::{Line, Measurement, Outcome, Record};
 use step_cli::PassedOn;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
-use xtask_support::programs::{Ended, Programs};
+use xtask_support::programs::{CommandOutput, Programs};
 use xtask_support::{interrupt, kernels, paths, programs, record_files, step_args, table};
 
 /// Command line of `bench`.
@@ -168,7 +168,7 @@ fn many(
     match &records {
         Some(records) if records.elsewhere => failures.push(format!(
             "{} would not take them: {}",
-            paths::shown(&records.folder),
+            paths::display_path(&records.folder),
             records.tell()
         )),
         Some(records) => {
@@ -197,7 +197,7 @@ fn print_line(text: &str, save: bool) -> Result<()> {
 }
 
 /// Why a step neither passed nor failed, unless its lines contain the reason.
-fn failure(step: &Step, ended: &Ended, all: &Record) -> Option<String> {
+fn failure(step: &Step, ended: &CommandOutput, all: &Record) -> Option<String> {
     let mut own = all.measurements.iter().filter(|one| one.step == step.id);
     match ended.code {
         Some(0) => None,
@@ -288,7 +288,7 @@ impl Records {
             Err(error) if error.is_missing() => (path, Record::default()),
             Err(error) => {
                 let other = path.with_extension("new.json");
-                output::note(&format!("{error}; keeping it, and saving in {}", paths::shown(&other)));
+                output::note(&format!("{error}; keeping it, and saving in {}", paths::display_path(&other)));
                 (other, Record::default())
             }
         };
@@ -324,7 +324,7 @@ impl Records {
 
     /// A sentence on what was saved and where.
     fn tell(&self) -> String {
-        let files: Vec<String> = self.open.iter().map(|open| paths::shown(&open.path)).collect();
+        let files: Vec<String> = self.open.iter().map(|open| paths::display_path(&open.path)).collect();
         match (self.n_new, files.as_slice()) {
             (0, _) => "nothing was measured, and no record was changed".into(),
             (1, files) => format!("1 measurement is saved in {}", files.join(" and ")),

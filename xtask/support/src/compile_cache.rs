@@ -34,7 +34,7 @@ pub fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<String> {
 pub struct CompileCache(PathBuf);
 
 impl CompileCache {
-    pub fn of(root: &Path) -> Self {
+    pub fn in_checkout(root: &Path) -> Self {
         let inside = root.join("target/my");
         let works = std::fs::create_dir_all(&inside).is_ok() && {
             let probe = inside.join(format!("probe.{}.tmp", std::process::id()));

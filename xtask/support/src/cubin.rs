@@ -23,7 +23,7 @@ pub const GPU: u32 = 90;
 ///
 /// If the compiler refuses the source, the error is a [`DoesNotCompile`](crate::nvrtc::DoesNotCompile). If
 /// a compiler is needed and there is none, the error names the command that fetches one.
-pub fn of(root: &Path, source: &Path) -> Result<PathBuf> {
+pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
     if let Some(path) = committed(root, source) {
         return Ok(path);
     }
@@ -39,7 +39,7 @@ pub fn of(root: &Path, source: &Path) -> Result<PathBuf> {
     };
     let includes = source::local_includes(root, source, &job.source)?;
     let key = compile_cache::key(&job, &includes, &format!("{}\nsm_{sm}", compile_cache::NVRTC))?;
-    let cache = CompileCache::of(root);
+    let cache = CompileCache::in_checkout(root);
     if let Some(path) = cache.known(&key, compile_cache::CUBIN) {
         return Ok(path);
     }

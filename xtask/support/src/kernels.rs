@@ -81,7 +81,7 @@ pub fn before(steps: &[&Step]) -> Vec<PathBuf> {
     words.extend(cubins.iter().map(String::as_str));
     let changed = git(&words).unwrap_or_default();
     let changed = String::from_utf8_lossy(&changed);
-    let cache = CompileCache::of(&root);
+    let cache = CompileCache::in_checkout(&root);
     let keep = |name: &str| {
         let bytes = git(&["show", &format!("HEAD:./{name}")])?;
         let stem = Path::new(name).file_stem()?.to_str()?;

@@ -154,7 +154,7 @@ impl Nvrtc {
     /// `NVRTC 12.4 in /folder`
     pub fn title(&self) -> String {
         let (major, minor) = self.version;
-        format!("NVRTC {major}.{minor} in {}", crate::paths::shown(&self.directory))
+        format!("NVRTC {major}.{minor} in {}", crate::paths::display_path(&self.directory))
     }
 
     /// Compiles one source in this process: there is no way to stop it. See [`crate::compiler`]. A fault of the source is

@@ -59,7 +59,7 @@ pub fn me() -> &'static str {
 }
 
 /// A path relative to the current folder, where it lies below that.
-pub fn shown(path: &Path) -> String {
+pub fn display_path(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&here) {
         Ok(short) if short.as_os_str().is_empty() => ".".into(),

@@ -32,14 +32,14 @@ pub struct Programs {
 }
 
 /// Exit code and standard error of a step that ended.
-pub struct Ended {
+pub struct CommandOutput {
     /// Exit code; `None` when it was killed.
     pub code: Option<i32>,
     /// Standard error.
     pub stderr: String,
 }
 
-impl Ended {
+impl CommandOutput {
     /// A sentence for a step that neither passed nor failed.
     pub fn could_not_run(&self, step: &Step) -> String {
         format!("{} could not run: {}", step.id, self.message(step))
@@ -132,7 +132,7 @@ impl Programs {
         args: &[String],
         status: &Status,
         each: impl FnMut(&str, Line) -> Result<()>,
-    ) -> Result<Ended> {
+    ) -> Result<CommandOutput> {
         self.stream_records_under(&[], step, args, status, each)
     }
 
@@ -145,7 +145,7 @@ impl Programs {
         args: &[String],
         status: &Status,
         mut each: impl FnMut(&str, Line) -> Result<()>,
-    ) -> Result<Ended> {
+    ) -> Result<CommandOutput> {
         let piped = |command: &mut Command| {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         };
@@ -173,7 +173,7 @@ impl Programs {
         let ended = child.wait()?;
         drop(waiting);
         result?;
-        Ok(Ended { code: ended.code(), stderr })
+        Ok(CommandOutput { code: ended.code(), stderr })
     }
 
     /// The ceilings of the device, measured by a step.
@@ -184,7 +184,7 @@ impl Programs {
         })?;
         let _waiting = Waiting::for_child(&child);
         let output = child.wait_with_output()?;
-        let ended = Ended {
+        let ended = CommandOutput {
             code: output.status.code(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         };
@@ -215,7 +215,7 @@ impl Programs {
         set: impl FnOnce(&mut Command),
     ) -> Result<Child> {
         let (mut command, mut folders) = self.command(tool, step, args);
-        output::command(&shown(&command, &folders));
+        output::command(&command_line(&command, &folders));
         let known = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
         folders.extend(std::env::split_paths(&known).filter(|p| !p.as_os_str().is_empty()));
         command.env(LIBRARY_PATH, std::env::join_paths(folders)?);
@@ -228,7 +228,7 @@ impl Programs {
     /// The command that would run, as one would type it.
     pub fn command_line(&self, tool: &[String], step: &Step, args: &[String]) -> String {
         let (command, folders) = self.command(tool, step, args);
-        shown(&command, &folders)
+        command_line(&command, &folders)
     }
 
     /// The command, and folders for the loader.
@@ -261,7 +261,7 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
     for name in names {
         command.args(["-p", name]);
     }
-    output::command(&shown(&command, &[]));
+    output::command(&command_line(&command, &[]));
     if is_first && names.iter().any(|name| catalog::find(name).is_ok()) {
         output::note("the first time, the emulated GPU is built too, which takes a minute or two");
     }
@@ -347,7 +347,7 @@ fn is_read_only() -> bool {
 /// Notes, at most once, that the programs stay as they were built.
 fn stays_as_built() {
     static NOTED: Once = Once::new();
-    let folder = paths::program_folder().map_or_else(String::new, |folder| paths::shown(&folder));
+    let folder = paths::program_folder().map_or_else(String::new, |folder| paths::display_path(&folder));
     NOTED.call_once(|| output::note(&format!("{folder} cannot be written, so what was built before runs")));
 }
 
@@ -374,9 +374,9 @@ fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
 }
 
 /// The command as one would type it.
-pub fn shown(command: &Command, libraries: &[PathBuf]) -> String {
+pub fn command_line(command: &Command, libraries: &[PathBuf]) -> String {
     let word = |text: &OsStr| shell_word(&text.to_string_lossy());
-    let path = |path: &Path| word(&OsString::from(paths::shown(path)));
+    let path = |path: &Path| word(&OsString::from(paths::display_path(path)));
     let mut words: Vec<String> = command
         .get_envs()
         .filter_map(|(name, value)| Some(format!("{}={}", name.to_string_lossy(), word(value?))))
@@ -385,7 +385,7 @@ pub fn shown(command: &Command, libraries: &[PathBuf]) -> String {
         let folders: Vec<String> = libraries.iter().map(|folder| path(folder)).collect();
         words.push(format!("{LIBRARY_PATH}={}", folders.join(":")));
     }
-    let short = |path: &Path| match word(&OsString::from(paths::shown(path))) {
+    let short = |path: &Path| match word(&OsString::from(paths::display_path(path))) {
         name if name.contains('/') => name,
         name => format!("./{name}"),
     };

@@ -17,7 +17,7 @@ pub fn folder(instead: &str) -> Result<PathBuf> {
     std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|error| {
         anyhow!(
             "{} cannot be written to ({error}), so nothing was measured; {instead}",
-            paths::shown(&folder)
+            paths::display_path(&folder)
         )
     })?;
     Ok(folder)

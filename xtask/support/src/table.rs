@@ -4,7 +4,7 @@ use catalog::text::{Paint, Table};
 use catalog::{Work, find};
 use counters::{SECTOR_BYTES, TENSOR_PRODUCT, WARP};
 use records::Run;
-use records::record::{Measurement, Outcome, Passed, Record};
+use records::record::{Measurement, Outcome, Record, VerifiedRun};
 
 /// Real devices first: times, and what part of the device they reach; then the emulated one: what it counted.
 pub fn measurements(all: &Record, paint: Paint) -> String {
@@ -95,29 +95,29 @@ fn work(one: &Measurement) -> Work {
 }
 
 /// The time that counts: of the kernel where there is one.
-pub fn time_ms(passed: &Passed) -> Option<f64> {
+pub fn time_ms(passed: &VerifiedRun) -> Option<f64> {
     let hot = passed.hot.as_ref().map(records::Samples::median);
     hot.or(passed.cpu_ms).filter(|ms| *ms > 0.0)
 }
 
 /// Floating-point operations per second, in billions.
-pub fn gflops(one: &Measurement, passed: &Passed) -> Option<f64> {
+pub fn gflops(one: &Measurement, passed: &VerifiedRun) -> Option<f64> {
     let flops = work(one).flops(one.shape);
     Some(flops / (time_ms(passed)? * 1e6)).filter(|_| flops > 0.0)
 }
 
 /// Bytes per second, in billions, counting what must move at least.
-pub fn gbs(one: &Measurement, passed: &Passed) -> Option<f64> {
+pub fn gbs(one: &Measurement, passed: &VerifiedRun) -> Option<f64> {
     Some(work(one).bytes(one.shape) / (time_ms(passed)? * 1e6))
 }
 
 /// Time of the yardstick over time of the kernel, in per cent.
-pub fn of_yardstick(passed: &Passed) -> Option<f64> {
+pub fn of_yardstick(passed: &VerifiedRun) -> Option<f64> {
     let yardstick = passed.yardstick.as_ref()?;
     Some(yardstick.hot.median() / time_ms(passed)? * 100.0)
 }
 
-fn speeds(one: &Measurement, passed: &Passed, run: &Run) -> Vec<String> {
+fn speeds(one: &Measurement, passed: &VerifiedRun, run: &Run) -> Vec<String> {
     let speed = gflops(one, passed);
     let work = work(one);
     // The ceiling is of FP32 outside of tensor cores.
@@ -135,7 +135,7 @@ fn speeds(one: &Measurement, passed: &Passed, run: &Run) -> Vec<String> {
     ]
 }
 
-fn rates(one: &Measurement, passed: &Passed) -> Vec<String> {
+fn rates(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
     vec![
         time_ms(passed).map(milliseconds).unwrap_or_default(),
         cell(gbs(one, passed)),
@@ -145,7 +145,7 @@ fn rates(one: &Measurement, passed: &Passed) -> Vec<String> {
 
 /// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a transpose,
 /// per element of a warp. A cell is empty where nothing was counted that it could be of.
-fn counts(one: &Measurement, passed: &Passed) -> Vec<String> {
+fn counts(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
     let code = passed.machine_code.as_deref();
     let counters = code.and_then(|code| code.counters.as_ref());
     let Some(c) = counters.or(passed.counters.as_ref()) else {

@@ -11,7 +11,8 @@ use catalog::{STEPS, Shape, Step};
 use counters::Counters;
 use records::machine_code::{Forecast, MachineCode, Prediction};
 use records::record::{
-    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Passed, Record, Samples, Submission, Yardstick,
+    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Record, Samples, Submission, VerifiedRun,
+    Yardstick,
 };
 use records::sums::{self, Sum};
 use records::{Roofline, Run};
@@ -177,7 +178,7 @@ fn passed(emulated: bool) -> Outcome {
         shared_store_ideal_merged: 900_000,
         ..Counters::default()
     };
-    Outcome::Passed(Box::new(Passed {
+    Outcome::Passed(Box::new(VerifiedRun {
         grid: [8, 8, 1],
         block: [256, 1, 1],
         dynamic_shared: 0,

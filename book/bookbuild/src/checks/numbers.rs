@@ -33,7 +33,7 @@ struct Allowed {
 
 pub(crate) fn check(repo: &RepoPaths, chapters: &[ChapterSource]) -> Vec<Problem> {
     let path = repo.book().join("allow-numbers.toml");
-    let shown = repo.shown(&path);
+    let shown = repo.display_path(&path);
     let here = |what: String| Problem { file: shown.clone(), line: 0, what };
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let list: AllowList = match toml::from_str(&text) {

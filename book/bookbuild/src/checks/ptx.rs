@@ -56,7 +56,7 @@ pub(crate) fn check(
     let mut problems = Vec::new();
     for (source, (file, line)) in listings {
         if let Err(what) = by_hash(repo, source) {
-            let name = repo.shown(source);
+            let name = repo.display_path(source);
             problems.push(Problem {
                 file: file.clone(),
                 line: *line,
@@ -71,7 +71,7 @@ pub(crate) fn check(
         Ok(None) => (ListingCheck::Compiled, Vec::new()),
         Ok(Some(said)) => {
             problems.push(Problem {
-                file: repo.shown(&repo.root().join("kernels/ptx")),
+                file: repo.display_path(&repo.root().join("kernels/ptx")),
                 line: 0,
                 what: said,
             });
@@ -84,7 +84,7 @@ pub(crate) fn check(
 /// Compares the hashes in the header of the PTX with the source and the files that it includes.
 fn by_hash(repo: &RepoPaths, source: &Path) -> Result<()> {
     let ptx = provenance::target_of(repo.root(), source);
-    let shown = repo.shown(&ptx);
+    let shown = repo.display_path(&ptx);
     let text = std::fs::read_to_string(&ptx).map_err(|_| anyhow!("there is no {shown}"))?;
     provenance::compare(repo.root(), &text).map_err(|stale| match stale {
         Stale::Edited(file) => anyhow!("{shown} was made from another {file}"),

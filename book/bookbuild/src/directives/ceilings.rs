@@ -21,7 +21,7 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>> {
     const END: &str = "-ceilings.json";
     let mut all = Vec::new();
     for path in files_ending_with(&repo.data(), END).unwrap_or_default() {
-        let record = Ceilings::parse(&repo.read(&path)?).with_context(|| repo.shown(&path))?;
+        let record = Ceilings::parse(&repo.read(&path)?).with_context(|| repo.display_path(&path))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         all.push((name.trim_end_matches(END).to_owned(), record));
     }

@@ -90,8 +90,8 @@ pub(crate) fn diff(
     match out.is_empty() {
         true => Err(anyhow!(
             "`{anchor}` is the same in {} and {}: there is nothing to show",
-            repo.shown(&old.path),
-            repo.shown(&new.path)
+            repo.display_path(&old.path),
+            repo.display_path(&new.path)
         )),
         false => Ok((out.trim_end().to_owned(), numbers)),
     }

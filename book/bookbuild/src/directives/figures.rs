@@ -17,7 +17,7 @@ pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<
     let text = repo
         .read(&path)
         .map_err(|why| anyhow!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
-    let shown = repo.shown(&path);
+    let shown = repo.display_path(&path);
     let svg = PROLOGUE.replace_all(&text, "");
     let width = width(&svg).with_context(|| format!("{shown} is not an <svg> with a viewBox"))?;
     // A blank line would end the block of HTML.

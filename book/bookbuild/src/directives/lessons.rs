@@ -92,7 +92,7 @@ struct Session {
 fn load(repo: &RepoPaths) -> Result<LessonsFile> {
     let path = repo.book().join("lessons.toml");
     let text = repo.read(&path)?;
-    toml::from_str(&text).with_context(|| repo.shown(&path))
+    toml::from_str(&text).with_context(|| repo.display_path(&path))
 }
 
 /// `{{#lesson v05}}`; an error if the parts do not fill a session.

@@ -17,7 +17,7 @@ pub(crate) struct Numbered {
 /// empty result is an error.
 pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Result<Vec<Numbered>> {
     let text = repo.read(path)?;
-    let name = repo.shown(path);
+    let name = repo.display_path(path);
     let mut out = match anchor {
         None => without_marks(text.lines().enumerate()),
         Some(anchor) => {

@@ -53,7 +53,7 @@ pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String> {
     })?;
     let text = text.strip_prefix(HEAD).unwrap_or(&text).trim_matches('\n');
     match text.is_empty() {
-        true => Err(anyhow!("{} is empty", repo.shown(&path))),
+        true => Err(anyhow!("{} is empty", repo.display_path(&path))),
         false => Ok(text.to_owned()),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
 use records::process::Queue;
-use records::two::{Size, TwoRecord, Way};
+use records::two_devices::{Size, TwoRecord, Way};
 use serde::Deserialize;
 
 use crate::directives::process::{rate, size_of, source, span};

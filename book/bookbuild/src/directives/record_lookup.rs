@@ -6,13 +6,13 @@ use catalog::{Kernel, Shape, Work};
 use records::ceilings::Ceilings;
 use records::duel::{Duel, Round};
 use records::profile::PAIRS;
-use records::record::Passed;
+use records::record::VerifiedRun;
 use records::{Outcome, Record, Run, Samples};
 
 use crate::RepoPaths;
 use crate::directives::ceilings;
 use crate::directives::counters::Counters;
-use crate::directives::others::Others;
+use crate::directives::other_libraries::OtherLibraries;
 use crate::directives::pair::Pair;
 use crate::directives::process::Process;
 use crate::kernel_args::{find_kernel, parse_shape};
@@ -26,7 +26,7 @@ pub(crate) struct Records {
     all: Vec<(String, Record)>,
     /// Record of the book's main device, as a file name without `.json`.
     main_device: Option<String>,
-    others: Result<Others>,
+    others: Result<OtherLibraries>,
     /// Times with copies from and to the host, on one device.
     process: Result<Process>,
     /// Times with copies from and to the host, on two devices.
@@ -43,7 +43,7 @@ impl Records {
         for path in files_ending_with(&repo.data(), ".json").unwrap_or_default() {
             let text = repo.read(&path)?;
             let value: serde_json::Value = serde_json::from_str(&text)
-                .map_err(|error| anyhow!("{} is not JSON: {error}", repo.shown(&path)))?;
+                .map_err(|error| anyhow!("{} is not JSON: {error}", repo.display_path(&path)))?;
             if value["runs"].is_array() && value["measurements"].is_array() {
                 let record = Record::load(&path)?;
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -53,7 +53,7 @@ impl Records {
         let stem = main_device.as_deref().unwrap_or(MAIN_DEVICE);
         Ok(Self {
             all,
-            others: Others::load(repo, stem),
+            others: OtherLibraries::load(repo, stem),
             process: repo.read_json(&repo.data().join(format!("{stem}-process.json"))),
             pair: repo.read_json(&repo.data().join(format!("{stem}-two.json"))),
             ceilings: ceilings::load(repo),
@@ -76,7 +76,7 @@ impl Records {
         real.context("no record of a GPU is in book/data; make one with: cargo xtask bench all --save")
     }
 
-    pub(crate) fn others(&self) -> Result<&Others> {
+    pub(crate) fn others(&self) -> Result<&OtherLibraries> {
         self.others.as_ref().map_err(copied)
     }
 
@@ -206,7 +206,7 @@ fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources
     }
 }
 
-fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, &'r Passed, String)> {
+fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, &'r VerifiedRun, String)> {
     let (step, known) = find_kernel(kernel)?;
     let shape = parse_shape(kernel, size)?;
     let again = format!("measure it with: cargo xtask bench {} --save", step.id);
@@ -244,14 +244,20 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64> {
 }
 
 /// Returns a kernel's mean time in the rounds of a duel.
-fn mean_duel_ms(passed: &Passed, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64> {
+fn mean_duel_ms(passed: &VerifiedRun, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64> {
     let duel = passed.yardstick.as_ref().and_then(|beside| beside.duel.as_ref());
     let rounds = rounds(duel.context("no duel was measured; do it with: cargo xtask bench --duel --save")?);
     let times = rounds.iter().flat_map(|[first, .., last]| [first, last]);
     Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
 }
 
-pub(crate) fn value(kernel: &Kernel, shape: Shape, run: &Run, passed: &Passed, what: &str) -> Result<String> {
+pub(crate) fn value(
+    kernel: &Kernel,
+    shape: Shape,
+    run: &Run,
+    passed: &VerifiedRun,
+    what: &str,
+) -> Result<String> {
     let hot = || median(&passed.hot, "hot");
     let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;
     let gbs = |ms: f64| kernel.work.bytes(shape) / ms / 1e6;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bookbuild::make::{Made, Options};
+use bookbuild::make::{BuiltBook, Options};
 use bookbuild::{Problems, RepoPaths};
 
 const BOOK_TOML: &str = r#"
@@ -103,7 +103,7 @@ impl Small {
         RepoPaths::new(&self.root)
     }
 
-    pub(crate) fn make(&self) -> anyhow::Result<Made> {
+    pub(crate) fn make(&self) -> anyhow::Result<BuiltBook> {
         bookbuild::make(&self.repo(), &Options::default())
     }
 

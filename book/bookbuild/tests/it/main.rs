@@ -1,9 +1,9 @@
 //! Tests bookbuild on small books: the directives that it fills in, and every error.
 
 mod books;
-mod browses;
-mod fills;
-mod looks;
-mod refuses;
-mod serves;
+mod browser;
+mod check;
+mod directives;
+mod errors;
+mod server;
 mod tasks;

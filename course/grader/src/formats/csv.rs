@@ -1,7 +1,7 @@
 //! One line per student, for spreadsheets.
 
 use crate::grade::Class;
-use crate::score::shown;
+use crate::score::format_points;
 
 pub(crate) fn table(class: &Class) -> String {
     let items: Vec<&str> = class
@@ -14,10 +14,10 @@ pub(crate) fn table(class: &Class) -> String {
     head.extend(["codes".into(), "notes".into()]);
     let mut out = line(&head);
     for student in &class.students {
-        let mut cells = vec![student.name.clone(), shown(student.points), shown(class.max)];
+        let mut cells = vec![student.name.clone(), format_points(student.points), format_points(class.max)];
         for id in &items {
             let item = student.items.iter().find(|item| item.id == *id);
-            cells.push(item.map_or(String::new(), |item| shown(item.points)));
+            cells.push(item.map_or(String::new(), |item| format_points(item.points)));
         }
         let codes: Vec<String> = student.verdicts.iter().flat_map(tasks::Verdict::codes).collect();
         let mut notes = student.notes.clone();

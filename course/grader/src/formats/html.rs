@@ -9,7 +9,7 @@ use tasks::verdict::Status;
 
 use super::feedback;
 use crate::grade::{Class, Student};
-use crate::score::shown;
+use crate::score::format_points;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; --line: #8884; --good: #2a7d2a; --bad: #b3261e; }
@@ -75,9 +75,9 @@ fn summary(class: &Class) -> String {
         .collect();
     let mut out = format!(
         "<p>{n} submissions, {} points at most. Mean {}, median {}.</p>\n",
-        shown(class.max),
-        shown(mean),
-        shown(median(points.clone()).unwrap_or_default())
+        format_points(class.max),
+        format_points(mean),
+        format_points(median(points.clone()).unwrap_or_default())
     );
     if !ungraded.is_empty() {
         out.push_str(&format!(
@@ -207,7 +207,7 @@ fn students(class: &Class) -> String {
         out.push_str(&format!(
             "<tr><td>{}</td><td class=\"n\">{}</td><td><code>{}</code></td></tr>\n",
             link(class, &student.name),
-            shown(student.points),
+            format_points(student.points),
             escaped(&codes.join(" "))
         ));
     }
@@ -219,8 +219,8 @@ fn page(at: usize, student: &Student, max: f64) -> String {
         "<section id=\"s{}\">\n<h2>{}</h2>\n<p>{} of {} points. <a href=\"#\">Back to the class</a></p>\n",
         at + 1,
         escaped(&student.name),
-        shown(student.points),
-        shown(max)
+        format_points(student.points),
+        format_points(max)
     );
     for note in &student.notes {
         out.push_str(&format!("<p>{}</p>\n", escaped(note)));
@@ -241,8 +241,8 @@ fn page(at: usize, student: &Student, max: f64) -> String {
             escaped(&item.id),
             escaped(&item.what),
             item.status.words(),
-            shown(item.points),
-            shown(item.max)
+            format_points(item.points),
+            format_points(item.max)
         ));
     }
     out.push_str("</table>\n");

@@ -3,12 +3,12 @@
 use catalog::text::Table;
 use catalog::{Shape, Work};
 use records::duel::Speed;
-use records::record::Passed;
+use records::record::VerifiedRun;
 use records::{Outcome, Run, Samples};
 
 use super::{Entry, extent, figure, time};
 
-fn hot_median(passed: &Passed) -> Option<f64> {
+fn hot_median(passed: &VerifiedRun) -> Option<f64> {
     passed.hot.as_ref().map(Samples::median)
 }
 
@@ -26,7 +26,7 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
 
 /// One row per kernel.
 pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
-    let any = |has: fn(&Passed) -> bool| entries.iter().filter_map(Entry::passed).any(has);
+    let any = |has: fn(&VerifiedRun) -> bool| entries.iter().filter_map(Entry::passed).any(has);
     let is_timed = any(|p| p.hot.is_some());
     let has_whole = any(|p| p.whole.is_some());
     let has_cold = any(|p| p.cold.is_some());
@@ -39,7 +39,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
         ("kernel".into(), Box::new(|e| e.measurement.kernel.clone())),
         ("answer".into(), Box::new(answer)),
     ];
-    let passed = |show: fn(&Passed) -> String| -> Column<'_> {
+    let passed = |show: fn(&VerifiedRun) -> String| -> Column<'_> {
         Box::new(move |e: &Entry<'_>| e.passed().map(show).unwrap_or_default())
     };
     if has_grid {

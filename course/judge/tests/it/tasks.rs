@@ -56,7 +56,7 @@ fn tiles_and_threads_of_tasks_are_those_of_their_solutions() {
     let mut n_compared = 0;
     for task in catalogues().into_iter().flat_map(|catalogue| catalogue.tasks) {
         let source = std::fs::read_to_string(root().join(&task.solution)).unwrap_or_default();
-        if let Some(Tile { rows, cols, threads }) = Tile::of(&source) {
+        if let Some(Tile { rows, cols, threads }) = Tile::from_source(&source) {
             let expected = ([rows, cols], [threads, 1, 1]);
             assert_eq!((task.tile, task.block), expected, "{}", task.name);
             n_compared += 1;

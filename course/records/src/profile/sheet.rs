@@ -61,7 +61,7 @@ impl Sheet {
             let counters = launches.iter().find(same).and_then(|one| one.counters.as_ref());
             let kept = || before?.find(&profile.kernel, Some(profile.shape)).cloned();
             counters
-                .and_then(|counters| Counted::of(profile, counters))
+                .and_then(|counters| Counted::new(profile, counters))
                 .or_else(kept)
                 .ok_or_else(|| SheetError::Missing { kernel: profile.kernel.clone(), shape: profile.shape })
         };

@@ -63,7 +63,7 @@ pub enum Error {
     /// C begins between.
     #[error("C begins at {0:#x}: with rows of whole float4s it has to begin on 16 bytes")]
     Misaligned(CUdeviceptr),
-    #[error("{}", harness::words(*.0))]
+    #[error("{}", harness::describe(*.0))]
     Driver(#[from] DriverError),
 }
 

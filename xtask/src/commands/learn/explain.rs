@@ -198,7 +198,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     if has_copy {
         match learner::compile(&root, &copy)? {
             Compiled::Ptx { ptx, sources } => {
-                let code = args.machine.then(|| cubin::of(&root, &copy)).transpose()?;
+                let code = args.machine.then(|| cubin::up_to_date(&root, &copy)).transpose()?;
                 let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
                 let explained = judging::explain(&root, &task, &ptx, &sources, code)?;
                 if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
@@ -269,7 +269,7 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
         State::Missing => bail!("there is no PTX of {shown}; make it with: {} ptx {shown}", paths::me()),
         State::Damaged(why) => bail!("the PTX of {shown} is damaged: {why}"),
     }
-    let code = args.machine.then(|| cubin::of(root, &source)).transpose()?;
+    let code = args.machine.then(|| cubin::up_to_date(root, &source)).transpose()?;
     let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
     let explained = judging::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
     Ok(Subject::new(root, "finished", &source, explained))

@@ -84,7 +84,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
 ) -> Result<Option<T>> {
     let program = programs::find_program("judge")?;
     let json = serde_json::to_string(task)?;
-    let described = CompileCache::of(root).put(&format!("{}.task.json", task.name), &json)?;
+    let described = CompileCache::in_checkout(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);
     command.arg("--task").arg(described);
     if let Some(ptx) = ptx {
@@ -94,7 +94,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
         command.arg("--source").arg(source.strip_prefix(root).unwrap_or(source));
     }
     command.args(options).current_dir(root);
-    output::command(&programs::shown(&command, &[]));
+    output::command(&programs::command_line(&command, &[]));
     command.stdin(Stdio::null());
     let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
         .context("starting judge")?;

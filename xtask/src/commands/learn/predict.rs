@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use catalog::text::{Paint, number, wrapped};
 use catalog::{STEPS, Shape};
 use records::record::{Line, Outcome};
-use tasks::measure::Taken;
+use tasks::measure::CountedLaunch;
 use tasks::progress::Progress;
 use tasks::quiz::{self, Asked, QuestionState};
 use tasks::task::{Answer, Derived};
@@ -429,7 +429,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let Some(total) = &passed.counters else {
         bail!("{} was not counted: it ran on a real GPU", kernel.name);
     };
-    Ok(derived.measure.of(&Taken {
+    Ok(derived.measure.of(&CountedLaunch {
         total,
         instructions: &[],
         grid: passed.grid,

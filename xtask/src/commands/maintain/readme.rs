@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use catalog::{STEPS, Shape, Work, provenance};
 use clap::Parser;
-use records::record::{Measurement, Outcome, Passed, Record, Samples};
+use records::record::{Measurement, Outcome, Record, Samples, VerifiedRun};
 use serde_json::Value;
 use xtask_support::CommandOutcome;
 use xtask_support::{output, table};
@@ -183,7 +183,7 @@ fn rows(
     wanted: fn(Work) -> bool,
     names: &[&str],
     columns: [&str; 2],
-    rate: fn(&Measurement, &Passed) -> Option<f64>,
+    rate: fn(&Measurement, &VerifiedRun) -> Option<f64>,
 ) -> Result<String> {
     let (path, rest) =
         words.split_once(' ').with_context(|| format!("`{words}` is not a file and a size"))?;
@@ -210,7 +210,7 @@ fn rows(
     let _ = write!(out, "; {shape}, medians with warm caches:\n\n");
     let dashes: Vec<&str> = (0..head.len()).map(|at| if at < names.len() { "---" } else { "---:" }).collect();
     let _ = writeln!(out, "| {} |\n| {} |", head.join(" | "), dashes.join(" | "));
-    let numbers = |one: &Measurement, passed: &Passed| {
+    let numbers = |one: &Measurement, passed: &VerifiedRun| {
         let part = table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"));
         [rate(one, passed).map(table::rate).unwrap_or_default(), part]
     };
@@ -249,7 +249,7 @@ fn device(record: &Record, rows: &[Row]) -> String {
     }
 }
 
-type Row<'a> = (&'a Measurement, &'a Passed, &'a Samples);
+type Row<'a> = (&'a Measurement, &'a VerifiedRun, &'a Samples);
 
 fn of<'a>(rows: &'a [Row<'a>], kernel: &str) -> Option<&'a Row<'a>> {
     rows.iter().find(|(one, ..)| one.kernel == kernel)

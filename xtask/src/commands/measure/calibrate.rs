@@ -45,7 +45,7 @@ const MAX_OUTPUT_BYTES: usize = 1 << 20;
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the constants are in the checkout; run this inside it")?;
     let text = match &args.from {
-        Some(path) => std::fs::read_to_string(path).with_context(|| paths::shown(path))?,
+        Some(path) => std::fs::read_to_string(path).with_context(|| paths::display_path(path))?,
         None => measure()?,
     };
     let measured = Measurements::read(&text)?;
@@ -70,14 +70,14 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         return Ok(CommandOutcome::Passed);
     }
     write_whole(&path, &updated.text)?;
-    output::note(&format!("wrote {}", paths::shown(&path)));
+    output::note(&format!("wrote {}", paths::display_path(&path)));
     Ok(CommandOutcome::Passed)
 }
 
 /// Runs the program `calibrate`, and returns what it printed.
 fn measure() -> Result<String> {
     let mut command = Command::new(programs::find_program("calibrate")?);
-    output::command(&programs::shown(&command, &[]));
+    output::command(&programs::command_line(&command, &[]));
     command.stdin(Stdio::null());
     let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
         .context("starting calibrate")?;

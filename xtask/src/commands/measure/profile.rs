@@ -83,12 +83,12 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
                 .unwrap_or_default();
             output::print(&match args.json {
                 true => as_json(&profiles, &launches),
-                false => shown(&profiles, &launches, paint),
+                false => render_table(&profiles, &launches, paint),
             })?;
         }
         if let Some(folder) = &folder {
             let path = session.save(folder)?;
-            output::note(&format!("saved in {}", paths::shown(&path)));
+            output::note(&format!("saved in {}", paths::display_path(&path)));
         }
         output::note(&format!("a time line of it: {}", timeline(&programs, step, shapes.first())));
     }
@@ -372,13 +372,13 @@ fn as_json(profiles: &[Profile], launches: &[Launched]) -> String {
 }
 
 /// One table per kernel.
-fn shown(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
+fn render_table(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
     let mut out = String::new();
     for profile in profiles {
         let title = format!("{} on {}", profile.kernel, profile.shape);
         out.push_str(&format!("{}\n", paint.bold(&title)));
         let counters = same(profile, launches).and_then(|one| one.counters.as_ref());
-        let Some(counted) = counters.and_then(|counters| Counted::of(profile, counters)) else {
+        let Some(counted) = counters.and_then(|counters| Counted::new(profile, counters)) else {
             let mut table = Table::new(["metric", "Nsight Compute"]);
             for (metric, value) in &profile.metrics {
                 table.row([metric.clone(), value.to_string()]);
@@ -477,7 +477,7 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
 fn records(root: &Path) -> Result<Vec<ProfileRecord>> {
     let folder = root.join("book/data");
     let paths = catalog::files::files_ending_with(&folder, "-counters.json")
-        .with_context(|| format!("reading {}", paths::shown(&folder)))?;
+        .with_context(|| format!("reading {}", paths::display_path(&folder)))?;
     paths.iter().map(|path| Ok(ProfileRecord::load(path)?)).collect()
 }
 
@@ -568,7 +568,7 @@ mod tests {
     #[test]
     fn a_difference_stands_with_its_reason() {
         let (profile, launched) = launch_of(8144, 8192);
-        insta::assert_snapshot!(shown(&[profile], &[launched], Paint::plain()), @"
+        insta::assert_snapshot!(render_table(&[profile], &[launched], Paint::plain()), @"
         transpose_tile on 509x503
           counter                emulated  Nsight Compute  difference
           shared_store_requests     8 144           8 192         +48
@@ -579,7 +579,7 @@ mod tests {
     #[test]
     fn without_the_emulated_side_the_metrics_are_shown() {
         let (profile, _) = launch_of(8144, 8192);
-        let text = shown(std::slice::from_ref(&profile), &[], Paint::plain());
+        let text = render_table(std::slice::from_ref(&profile), &[], Paint::plain());
         assert!(text.contains("smsp__inst_executed_op_shared_st.sum"), "{text}");
         assert!(as_json(&[profile], &[]).contains("\"emulated\":null"));
     }

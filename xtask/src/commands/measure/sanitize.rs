@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             text.push_str(&session.check(step, tool)?);
         }
     }
-    output::print(&shown(&session.verdicts, Paint::for_stdout()))?;
+    output::print(&render_table(&session.verdicts, Paint::for_stdout()))?;
     let clean = session.verdicts.iter().all(Said::is_clean);
     if let Some(folder) = folder {
         let run = session.run.context("no step said where it ran")?;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             driver_version: tools::driver_version().unwrap_or_else(|| "unknown".into()),
         };
         SanitizerRecord::merge_into(&path, &by, &session.verdicts)?;
-        output::note(&format!("saved in {}", paths::shown(&path)));
+        output::note(&format!("saved in {}", paths::display_path(&path)));
     }
     match clean {
         true => Ok(CommandOutcome::Passed),
@@ -192,7 +192,7 @@ fn found(text: &str) -> Option<(u64, u64)> {
 }
 
 /// A line per step, a column per tool.
-fn shown(verdicts: &[Said], paint: Paint) -> String {
+fn render_table(verdicts: &[Said], paint: Paint) -> String {
     let heading = ["step", "kernels", "shapes"].into_iter().chain(TOOLS);
     let mut table = Table::new(heading);
     for first in verdicts.iter().filter(|said| said.tool == TOOLS[0]) {

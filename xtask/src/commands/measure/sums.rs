@@ -137,11 +137,12 @@ impl Session {
 
     /// Reads what steps printed elsewhere.
     fn read(&mut self, path: &Path) -> Result<()> {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("reading {}", paths::shown(path)))?;
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("reading {}", paths::display_path(path)))?;
         for (number, line) in (1..).zip(text.lines()) {
-            let line = serde_json::from_str(line)
-                .with_context(|| format!("{}:{number} is not a record of a step", paths::shown(path)))?;
+            let line = serde_json::from_str(line).with_context(|| {
+                format!("{}:{number} is not a record of a step", paths::display_path(path))
+            })?;
             self.take(line);
         }
         self.save()
@@ -181,7 +182,7 @@ impl Session {
         let folder = self.folder.as_ref()?;
         let mut files: Vec<String> = Vec::new();
         for run in &self.found.runs {
-            let path = paths::shown(&folder.join(file(run)));
+            let path = paths::display_path(&folder.join(file(run)));
             if self.found.sums.iter().any(|sum| sum.run == run.id) && !files.contains(&path) {
                 files.push(path);
             }

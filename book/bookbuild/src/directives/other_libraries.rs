@@ -22,7 +22,7 @@ const OTHER_BF16: [&str; 3] = ["CUTLASS", "ThunderKittens", "v12"];
 
 /// Contents of `book/data/h200-others.json`, or of the same file for another device.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Others {
+pub(crate) struct OtherLibraries {
     #[serde(flatten)]
     run: Run,
     /// The run that measured bf16, if it was a separate one.
@@ -32,7 +32,7 @@ pub(crate) struct Others {
     times: Vec<Time>,
     /// The device with more bf16 measurements than this one, if there is such a device.
     #[serde(skip)]
-    beside: Option<Box<Others>>,
+    beside: Option<Box<OtherLibraries>>,
 }
 
 /// Date, device and software versions of a measurement.
@@ -123,7 +123,7 @@ impl Run {
     }
 }
 
-impl Others {
+impl OtherLibraries {
     /// Loads the measurements of the book's main device.
     pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self> {
         let name = format!("{main_device}-others.json");
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn others_were_measured_where_the_ladder_was() {
         let text = std::fs::read_to_string(data().join("h200-others.json")).expect("a file");
-        let others: Others = serde_json::from_str(&text).expect("what others.py writes");
+        let others: OtherLibraries = serde_json::from_str(&text).expect("what others.py writes");
         let record = Record::load(&data().join("h200.json")).expect("a record");
         assert!(record.runs.iter().all(|run| run.device == others.run.device));
         let products = record.measurements.iter().filter(|m| m.kernel == "cublas_sgemm");
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn products_in_bf16_say_what_they_are_of() {
         let repo = RepoPaths::new(data().join("../.."));
-        let others = Others::load(&repo, "h200").expect("what others.py writes");
+        let others = OtherLibraries::load(&repo, "h200").expect("what others.py writes");
         let run = others.run(BF16);
         assert_eq!(run.device, others.of_numbers(BF16).run.device);
         for (by, version) in [("CUTLASS", &run.cutlass), ("ThunderKittens", &run.thunderkittens)] {
@@ -343,7 +343,7 @@ mod tests {
         }
     }
 
-    fn made_up() -> Others {
+    fn made_up() -> OtherLibraries {
         serde_json::from_str(
             r#"{"date": "2026-01-02T00:00:00Z", "device": "A Card", "torch": "2", "triton": "3", "cublas": "13", "kernels": [],
             "times": [{"by": "PyTorch", "size": 1000, "of_bound": 0.1, "ms": [2.0]}]}"#,
@@ -351,7 +351,7 @@ mod tests {
         .expect("what others.py writes")
     }
 
-    fn table(others: &Others) -> String {
+    fn table(others: &OtherLibraries) -> String {
         others.table(&["times", "bf16"], &mut Sources::new()).expect("a table")
     }
 

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use cudarc::driver::{CudaContext, CudaGraph, DevicePtr as _, DriverError, result, sys};
 use harness::{Gpu, Shape, StepError, out};
 use records::process::{Bound, Entry, Event};
-use records::two::PairBound;
+use records::two_devices::PairBound;
 use v13::host::{Array, Arrays, Kind};
 use v13::nccl::{self, Nccl};
 use v13::pair::{self, Link, Pair};

@@ -29,7 +29,7 @@ const WARP: u32 = 32;
 
 /// Extent to which a kernel loads ahead of use.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Ahead {
+pub enum Prefetch {
     /// Share of the bytes loaded after the first multiply-add, and used, that are not needed until half of a tile's
     /// multiply-adds are done.
     Share(f64),
@@ -40,9 +40,9 @@ pub enum Ahead {
 }
 
 /// Follows the first warp of the first block that both loads and multiplies, or all of its warps where none does both.
-pub fn of<T: Sums + Value>(machine: &EmulatedModule<'_>, trial: &Trial<T>, bk: usize) -> Ahead {
+pub fn detect<T: Sums + Value>(machine: &EmulatedModule<'_>, trial: &Trial<T>, bk: usize) -> Prefetch {
     let Some((report, first)) = machine.trace(trial, 0, MAX_STEPS) else {
-        return Ahead::Nothing;
+        return Prefetch::Nothing;
     };
     let texts: Vec<&str> = report.instructions.iter().map(|i| i.text.as_str()).collect();
     let program = Program::new(&texts);
@@ -57,7 +57,7 @@ pub fn of<T: Sums + Value>(machine: &EmulatedModule<'_>, trial: &Trial<T>, bk: u
         };
         let Some(followed) = followed else { continue };
         if let Some(share) = followed.share(enough(followed.fmas())) {
-            return Ahead::Share(share);
+            return Prefetch::Share(share);
         }
         warps.push(followed);
     }

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 pub(super) const WORTH: f64 = 2e9;
 
 /// An answer in FP64, and what computing it took.
-pub(super) struct Kept {
+pub(super) struct AnswerCache {
     path: PathBuf,
 }
 
-impl Kept {
+impl AnswerCache {
     pub(super) fn new(path: PathBuf) -> Self {
         Self { path }
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use simt::trace::Step;
 
 use super::instruction::{Instruction, InstructionKind};
-use super::{Ahead, WARP};
+use super::{Prefetch, WARP};
 
 /// Loads of which one value can be made; more are as old as these.
 const MAX_PENDING: usize = 16;
@@ -69,16 +69,16 @@ fn share(loads: impl Iterator<Item = (f64, f64)>, enough: f64) -> Option<f64> {
 }
 
 /// Share for a block in which no warp both loads and multiplies; `enough` takes the multiply-adds of one warp.
-pub(super) fn split_warps(warps: &[WarpLoads], enough: impl Fn(f64) -> f64) -> Ahead {
+pub(super) fn split_warps(warps: &[WarpLoads], enough: impl Fn(f64) -> f64) -> Prefetch {
     let multiplying: Vec<&WarpLoads> = warps.iter().filter(|warp| warp.fmas() > 0.0).collect();
     let loading: Vec<&WarpLoads> = warps.iter().filter(|warp| warp.loads()).collect();
     if multiplying.is_empty() || loading.iter().all(|warp| warp.fmas() > 0.0) {
-        return Ahead::Nothing;
+        return Prefetch::Nothing;
     }
     // Barriers that all warps reached; the trace of a warp may be cut off after its last one.
     let n_barriers = warps.iter().map(|warp| warp.fmas.len() - 1).min().unwrap_or(0);
     if n_barriers == 0 || warps.iter().any(|warp| warp.synchronises_otherwise) {
-        return Ahead::Unseen(
+        return Prefetch::Unseen(
             "some warps load and others multiply, and it is not __syncthreads() alone that orders them",
         );
     }
@@ -97,8 +97,8 @@ pub(super) fn split_warps(warps: &[WarpLoads], enough: impl Fn(f64) -> f64) -> A
         (end > 0.0).then_some((made.bytes, end - until[before]))
     });
     match share(loads, enough(all / multiplying.len() as f64)) {
-        Some(share) => Ahead::Share(share),
-        None => Ahead::Nothing,
+        Some(share) => Prefetch::Share(share),
+        None => Prefetch::Nothing,
     }
 }
 
@@ -264,7 +264,7 @@ mod tests {
 
     /// Follows two warps with different roles, each entry of `rounds` holding the text of both; a tile has two
     /// multiply-adds.
-    fn parts(rounds: &[(&str, &str)], barrier: &str) -> Ahead {
+    fn parts(rounds: &[(&str, &str)], barrier: &str) -> Prefetch {
         let warp = |part: fn(&(&str, &str)) -> String| {
             let rounds: Vec<String> = rounds.iter().map(part).collect();
             followed(&rounds.join(barrier))
@@ -324,19 +324,19 @@ mod tests {
     #[test]
     fn warps_that_load_while_others_multiply_are_ahead() {
         let ahead = [(LOAD, ""), (LOAD, TILE), ("", TILE), ("", "")];
-        assert_eq!(parts(&ahead, "bar.sync 0;\n"), Ahead::Share(1.0));
+        assert_eq!(parts(&ahead, "bar.sync 0;\n"), Prefetch::Share(1.0));
         let in_turn = [(LOAD, ""), ("", TILE), (LOAD, ""), ("", TILE), ("", "")];
-        assert_eq!(parts(&in_turn, "bar.sync 0;\n"), Ahead::Share(0.0));
+        assert_eq!(parts(&in_turn, "bar.sync 0;\n"), Prefetch::Share(0.0));
         let half = [(LOAD, ""), (LOAD, TILE), (LOAD, ""), ("", TILE), ("", "")];
-        assert_eq!(parts(&half, "bar.sync 0;\n"), Ahead::Share(0.5));
+        assert_eq!(parts(&half, "bar.sync 0;\n"), Prefetch::Share(0.5));
     }
 
     #[test]
     fn parts_that_meet_at_something_else_are_not_judged() {
         let ahead = [(LOAD, ""), (LOAD, TILE), ("", TILE), ("", "")];
         for barrier in ["bar.sync 1, 64;\n", "bar.arrive 0, 64;\n", "bar.warp.sync -1;\n"] {
-            assert!(matches!(parts(&ahead, barrier), Ahead::Unseen(_)), "{barrier}");
+            assert!(matches!(parts(&ahead, barrier), Prefetch::Unseen(_)), "{barrier}");
         }
-        assert_eq!(parts(&[("", TILE), ("", TILE)], "bar.sync 0;\n"), Ahead::Nothing);
+        assert_eq!(parts(&[("", TILE), ("", TILE)], "bar.sync 0;\n"), Prefetch::Nothing);
     }
 }
