@@ -105,3 +105,12 @@ pub struct Finding {
     /// The whole message, ready to print, without colour.
     pub text: String,
 }
+
+/// An undefined value in global memory.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Finding to report when the host reads it.
+    pub finding: Finding,
+    /// Address range that holds the undefined values, start and end; it may hold defined ones, too.
+    pub range: (u64, u64),
+}

@@ -58,7 +58,7 @@ impl<'a> LaunchContext<'a> {
         &self.trace
     }
 
-    /// True if all threads ran, even when the first ones failed: counts are of the whole launch.
+    /// Returns whether all threads ran, even when the first ones failed: counts are of the whole launch.
     pub(crate) fn sees_all(&self) -> bool {
         matches!(self.inputs.config.options.check_level, CheckLevel::On | CheckLevel::Global)
     }
@@ -88,7 +88,7 @@ impl<'a> LaunchContext<'a> {
         ops.filter(move |op| op.instr == instr).map(|op| &op.kind)
     }
 
-    /// True if the kernel has bulk copies into shared memory.
+    /// Returns whether the kernel has bulk copies into shared memory.
     pub(crate) fn has_bulk_loads(&self) -> bool {
         let loads = |way: &TensorWay| matches!(way, TensorWay::Load(_));
         { self.inputs.kernel.ops.iter() }.any(|op| match &op.kind {
@@ -98,13 +98,13 @@ impl<'a> LaunchContext<'a> {
         })
     }
 
-    /// True if the kernel waits for phases of barriers in shared memory.
+    /// Returns whether the kernel waits for phases of mbarriers.
     pub(crate) fn has_phases(&self) -> bool {
         let waits = |op: &simt::program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
         self.inputs.kernel.ops.iter().any(waits)
     }
 
-    /// True if the kernel has a barrier of the block.
+    /// Returns whether the kernel has a barrier of the block.
     pub(crate) fn has_barrier(&self) -> bool {
         let ops = &self.inputs.kernel.ops;
         ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
@@ -426,9 +426,9 @@ pub(crate) struct Draft {
     pub(crate) why: Option<String>,
     pub(crate) advice: Option<String>,
     pub(crate) on_gpu: Option<String>,
-    /// True if no caret is printed, because the line cannot be where the memory is accessed.
+    /// Whether no caret is printed, because the line cannot be where the memory is accessed.
     pub(crate) no_caret: bool,
-    /// True if the source line is shown with the parties instead.
+    /// Whether the source line is shown with the parties instead.
     pub(crate) no_listing: bool,
     /// The instruction that the message names, when it is not the event's.
     pub(crate) instr: Option<u32>,

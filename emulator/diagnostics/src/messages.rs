@@ -18,10 +18,9 @@ mod wgmma;
 
 use simt::check::{AccessKind, AccessProblem, Code, Details, MistakeGroup};
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Output};
 use crate::launch_context::{LaunchContext, first_thread};
 use crate::launch_inputs::LaunchInputs;
-use crate::report::Output;
 use choose::Chosen;
 
 /// Limit on the messages of one launch; further ones seldom have another cause.

@@ -7,7 +7,7 @@ use simt::launch::LaunchConfig;
 use simt::module::LoadedKernel;
 use simt::report::LaunchReport;
 
-use crate::Finding;
+use crate::finding::{Finding, Output};
 use crate::launch_inputs::{Allocation, LaunchInputs};
 use crate::messages::findings;
 
@@ -32,15 +32,6 @@ pub struct Report {
     /// Undefined values in global memory; each becomes a finding only when the host reads it.
     #[serde(skip)]
     pub outputs: Vec<Output>,
-}
-
-/// An undefined value in global memory.
-#[derive(Debug, Clone)]
-pub struct Output {
-    /// Finding to report when the host reads it.
-    pub finding: Finding,
-    /// Address range that holds the undefined values, start and end; it may hold defined ones, too.
-    pub range: (u64, u64),
 }
 
 impl Deref for Report {

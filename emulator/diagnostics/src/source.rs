@@ -59,9 +59,9 @@ pub(crate) struct Use {
     pub(crate) end: usize,
     /// The texts of the subscripts, without brackets.
     pub(crate) subscripts: Vec<String>,
-    /// True if the use is assigned to: it stands left of `=`.
+    /// Whether the use is assigned to: it stands left of `=`.
     pub(crate) stored: bool,
-    /// True if the value is read: anywhere but left of a plain `=`.
+    /// Whether the value is read: anywhere but left of a plain `=`.
     pub(crate) loaded: bool,
 }
 
@@ -88,7 +88,7 @@ impl Source {
         self.clean.get(start..end)
     }
 
-    /// True if the text, without its comments, holds these characters.
+    /// Returns whether the text, without its comments, holds these characters.
     pub(crate) fn contains(&self, what: &str) -> bool {
         self.clean.contains(what)
     }
@@ -188,7 +188,7 @@ impl Source {
         found
     }
 
-    /// True if an expression of a kernel names `threadIdx`, itself or through variables that are set once.
+    /// Returns whether an expression of a kernel names `threadIdx`, itself or through variables that are set once.
     pub(crate) fn depends_on_thread(&self, kernel: &str, text: &str) -> bool {
         let mut open = vec![text];
         let mut seen: Vec<&str> = Vec::new();
@@ -582,7 +582,7 @@ fn assigned(after: &str) -> Option<&str> {
     after.strip_prefix('=').filter(|rest| !rest.starts_with('='))
 }
 
-/// True if a text begins with an operator that changes what stands before it.
+/// Returns whether a text begins with an operator that changes what stands before it.
 fn changes(after: &str) -> bool {
     ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"]
         .iter()

@@ -116,7 +116,7 @@ impl<'a> Trace<'a> {
         Some(operand.trim_start_matches('[').trim_end_matches(']').trim())
     }
 
-    /// True if a trap is that of a grid's barrier without a workspace: a branch on `%envreg1` and `%envreg2`,
+    /// Returns whether a trap is that of a grid's barrier without a workspace: a branch on `%envreg1` and `%envreg2`,
     /// which say where the workspace is, goes past it.
     pub(crate) fn traps_without_workspace(&self, trap: u32) -> bool {
         let last = |register: &str, before: u32| {

@@ -6,8 +6,9 @@ use std::sync::Mutex;
 
 use simt::memory::Origin;
 
-use crate::contexts::{MEMORY, drain_all, lock, next_id};
+use crate::contexts::{MEMORY, drain_all};
 use crate::result::*;
+use crate::sync::{lock, next_id};
 use crate::types::Handle;
 
 /// Origin of an allocation, which determines how it is freed.
@@ -155,7 +156,7 @@ pub(crate) fn find(address: u64) -> Option<Allocation> {
     (address - found.base < found.bytes.max(1)).then_some(*found)
 }
 
-/// Tests for pinned host memory, of which copies can continue after the call.
+/// Returns whether an address is in pinned host memory, from or to which copies can continue after the call.
 pub(crate) fn is_pinned(address: u64, n: usize) -> bool {
     find(address).is_some_and(|a| {
         let inside = address - a.base + n as u64 <= a.bytes;

@@ -9,9 +9,11 @@ pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod copy_2d_3d;
 pub(crate) mod copy_ends;
+mod copy_mistakes;
 pub(crate) mod device;
 pub(crate) mod error;
 pub(crate) mod event;
+mod forecast;
 pub(crate) mod function;
 pub(crate) mod host;
 pub(crate) mod init;
@@ -29,3 +31,19 @@ pub(crate) mod stream;
 pub(crate) mod superseded;
 pub(crate) mod tensor;
 pub(crate) mod texture;
+
+use crate::contexts::initialised;
+use crate::ffi::Out;
+use crate::result::Outcome;
+
+/// Fails before `cuInit`, and for a null pointer to the result.
+pub(crate) fn ready_for<T>(out: Out<T>) -> Outcome {
+    initialised()?;
+    out.check()
+}
+
+/// Writes the result of a query that needs an initialised driver.
+pub(crate) fn query<T>(out: Out<T>, result: impl FnOnce() -> Outcome<T>) -> Outcome {
+    initialised()?;
+    out.put_with(result)
+}

@@ -5,24 +5,16 @@
 //! nvidia-cuda-runtime-cu12 12.4.127. Implemented calls have their version in [`crate::api`]; the stubs are here.
 #![allow(non_snake_case, reason = "names of the driver API")]
 
-use std::ffi::{c_int, c_void};
+mod proc_address;
+
+use std::ffi::c_void;
 
 use crate::api::{
     array, context, copy, copy_2d_3d, device, error, event, function, host, init, launch, library, link,
     memory, memset, module, occupancy, pointer, pool, profiler, stream, superseded, tensor, texture,
 };
-use crate::ffi::{not_supported, replaced};
+use crate::ffi::{Call, not_supported, replaced};
 use crate::result::CUresult;
-
-pub(crate) struct Call {
-    pub(crate) name: &'static str,
-    /// First version of CUDA that has the call.
-    pub(crate) since: c_int,
-    pub(crate) address: *const c_void,
-}
-
-// SAFETY: `address` is that of a function, which never changes.
-unsafe impl Sync for Call {}
 
 /// All calls, in no particular order.
 pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
@@ -68,6 +60,7 @@ static PARTS: &[&[Call]] = &[
     module::CALLS,
     occupancy::CALLS,
     superseded::CALLS,
+    proc_address::CALLS,
     profiler::CALLS,
     pointer::CALLS,
     pool::CALLS,

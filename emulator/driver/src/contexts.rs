@@ -3,16 +3,16 @@
 //! All contexts share one device memory: addresses are unique in the process, as with unified addressing, and an
 //! allocation remembers its owner, which frees it at its end.
 
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use simt::launch::STACK_BYTES;
 use simt::memory::Memory;
 
-use crate::ffi::Out;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Queue, on_worker};
 use crate::result::*;
+use crate::sync::{lock, next_id};
 use crate::types::Handle;
 use crate::{diagnose, lifecycle, settings};
 
@@ -29,17 +29,6 @@ static AT_END: OnceLock<&'static [Forget]> = OnceLock::new();
 /// Sets the functions to call when a context ends, in this order. The first call counts.
 pub(crate) fn at_end(forget: &'static [Forget]) {
     let _ = AT_END.set(forget);
-}
-
-/// Locks; a panic in another thread does not spread.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns a number that is never used twice in a process.
-pub(crate) fn next_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 pub(crate) struct Context {
@@ -200,18 +189,6 @@ pub(crate) fn initialised() -> Outcome {
     refuse_if(!lifecycle::was_initialised(), ERROR_NOT_INITIALIZED)?;
     refuse_if(on_worker(), ERROR_NOT_PERMITTED)?;
     Ok(())
-}
-
-/// Fails before `cuInit`, and for a null pointer to the result.
-pub(crate) fn ready_for<T>(out: Out<T>) -> Outcome {
-    initialised()?;
-    out.check()
-}
-
-/// Writes the result of a query that needs an initialised driver.
-pub(crate) fn query<T>(out: Out<T>, result: impl FnOnce() -> Outcome<T>) -> Outcome {
-    initialised()?;
-    out.put_with(result)
 }
 
 pub(crate) fn context(handle: Handle) -> Outcome<Arc<Context>> {

@@ -7,7 +7,7 @@
 //! a length as well are `unsafe`. Null is always checked.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::result::{
@@ -38,9 +38,9 @@ pub(crate) use exported;
 /// Defines a list of calls for the table in [`crate::calls`].
 macro_rules! list {
     ($list:ident: $($name:ident $since:literal [$($alias:ident)*])*) => {
-        pub(crate) const $list: &[$crate::calls::Call] = &[$(
-            $crate::calls::Call { name: stringify!($name), since: $since, address: $name as *const std::ffi::c_void },
-            $($crate::calls::Call { name: stringify!($alias), since: $since, address: $alias as *const std::ffi::c_void },)*
+        pub(crate) const $list: &[$crate::ffi::Call] = &[$(
+            $crate::ffi::Call { name: stringify!($name), since: $since, address: $name as *const std::ffi::c_void },
+            $($crate::ffi::Call { name: stringify!($alias), since: $since, address: $alias as *const std::ffi::c_void },)*
         )*];
     };
 }
@@ -90,6 +90,17 @@ macro_rules! aliases {
 }
 pub(crate) use aliases;
 
+/// A call in the table of all calls ([`crate::calls`]).
+pub(crate) struct Call {
+    pub(crate) name: &'static str,
+    /// First version of CUDA that has the call.
+    pub(crate) since: c_int,
+    pub(crate) address: *const c_void,
+}
+
+// SAFETY: no thread writes through `address`, which is that of a function.
+unsafe impl Sync for Call {}
+
 /// Runs the body of a call, while the driver lives in this process. No panic reaches the C caller.
 pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUresult {
     if let Some(code) = lifecycle::code_after_end(name) {
@@ -130,7 +141,7 @@ thread_local! {
     static OWN_STREAM: Cell<bool> = const { Cell::new(false) };
 }
 
-/// True while a null stream stands for the calling thread's own default stream.
+/// Returns whether a null stream stands for the calling thread's own default stream.
 pub(crate) fn null_is_own_stream() -> bool {
     OWN_STREAM.get()
 }
@@ -154,9 +165,9 @@ impl<T> Clone for Out<T> {
 
 impl<T> Copy for Out<T> {}
 
-// SAFETY: an address; the caller keeps the place good for every call that may write there, on whatever thread.
+// SAFETY: an address only; the caller keeps it valid for every call that may write through it, on whatever thread.
 unsafe impl<T> Send for Out<T> {}
-// SAFETY: an address; the caller keeps the place good for every call that may write there, on whatever thread.
+// SAFETY: an address only; the caller keeps it valid for every call that may write through it, on whatever thread.
 unsafe impl<T> Sync for Out<T> {}
 
 impl<T> Out<T> {
@@ -377,7 +388,7 @@ impl Host {
     }
 }
 
-/// Tests whether the first and the last byte of a range can be read. Cheap, and good enough to turn a stray pointer
+/// Returns whether the first and the last byte of a range can be read. Cheap, and good enough to turn a stray pointer
 /// into an error code; true on systems without a test.
 pub(crate) fn can_read(address: u64, n: usize) -> bool {
     // No object is larger than half of the address space.
@@ -390,7 +401,7 @@ pub(crate) fn can_read(address: u64, n: usize) -> bool {
     read_process(&[(address, 1), (last, 1)], &mut [a.as_mut_slice(), b.as_mut_slice()]) != Some(false)
 }
 
-/// Tests whether every byte of a range is mapped in this process for reading and writing. On systems without a test,
+/// Returns whether every byte of a range is mapped in this process for reading and writing. On systems without a test,
 /// the answer is that of [`can_read`].
 pub(crate) fn can_write_all(address: u64, n: usize) -> bool {
     match std::fs::read_to_string("/proc/self/maps") {

@@ -112,7 +112,7 @@ impl<T> Table<T> {
         value
     }
 
-    /// Tests whether a handle was ever issued here: alive, or destroyed since.
+    /// Returns whether a handle was ever issued here: alive, or destroyed since.
     pub(crate) fn was_given(&self, handle: Handle) -> bool {
         self.serial(handle).is_some_and(|serial| (1..self.read().next).contains(&serial))
     }

@@ -67,7 +67,6 @@ pub mod extensions;
 mod fatbin;
 #[expect(unsafe_code, reason = "the C interface")]
 mod ffi;
-mod forecast;
 mod handle;
 #[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;
@@ -79,5 +78,6 @@ mod reports;
 mod result;
 mod settings;
 mod streams;
+mod sync;
 mod types;
 mod unsupported;

@@ -56,7 +56,7 @@ thread_local! {
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tests whether this thread runs a job: the user's code there may not call the driver.
+/// Returns whether this thread runs a job: the user's code there may not call the driver.
 pub(crate) fn on_worker() -> bool {
     IS_WORKER.get()
 }
@@ -169,7 +169,7 @@ impl Queue {
         (state.submitted, state.last_blocking)
     }
 
-    /// Tests whether a short job would run at once.
+    /// Returns whether a short job would run at once.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.lock();
         state.jobs.is_empty() && !state.busy

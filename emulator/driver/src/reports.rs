@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use diagnostics::Report;
 use serde_json::Value;
 
-use crate::contexts::{Context, lock};
+use crate::contexts::Context;
 use crate::queue::Queue;
 use crate::result::*;
+use crate::sync::lock;
 
 pub(crate) enum LaunchResult {
     Ran(Box<Report>),

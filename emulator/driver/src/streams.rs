@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::contexts::{CONTEXTS, Context, current, initialised, lock, next_id};
+use crate::contexts::{CONTEXTS, Context, current, initialised};
 use crate::ffi;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Job, JobThread, Queue};
 use crate::result::*;
+use crate::sync::{lock, next_id};
 use crate::types::Handle;
 
 pub(crate) static STREAMS: Table<Stream> = Table::new(ObjectKind::Stream);

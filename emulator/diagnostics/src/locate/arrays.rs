@@ -15,7 +15,7 @@ pub(crate) struct Target {
     pub(crate) element: ArrayElement,
     /// Start of the array: an address, or an offset in its space.
     pub(crate) start: u64,
-    /// True if the name is one that the programmer wrote.
+    /// Whether the name is one that the programmer wrote.
     pub(crate) named: bool,
     pub(crate) allocation: Option<Allocation>,
     pub(crate) parameter: Option<usize>,

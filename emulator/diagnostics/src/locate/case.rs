@@ -36,7 +36,7 @@ pub(crate) struct Case<'a> {
     pub(crate) explained: Option<Explained>,
 }
 
-/// True if a line may hold an access to memory: a subscript, a member, a dereference, a call.
+/// Returns whether a line may hold an access to memory: a subscript, a member, a dereference, a call.
 fn may_access(line: &str) -> bool {
     let bytes: Vec<u8> = line.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -62,7 +62,7 @@ pub(crate) struct Data {
     pub(crate) atomic: bool,
     pub(crate) value: i64,
     pub(crate) element: Option<String>,
-    /// True if the index is made of nothing else that differs between threads or rounds.
+    /// Whether the index is made of nothing else that differs between threads or rounds.
     pub(crate) alone: bool,
 }
 
@@ -148,7 +148,7 @@ impl<'a> Case<'a> {
         Who { config, block: block_position(self.who.0, config.grid), thread: self.who.1 }
     }
 
-    /// True if the index follows from the thread's position in its block alone.
+    /// Returns whether the index follows from the thread's position in its block alone.
     pub(crate) fn by_thread_alone(&self) -> bool {
         let ends = self.launch.trace().ends(self.instr);
         ends.is_some_and(|ends| {

@@ -21,7 +21,7 @@ pub(crate) struct Outside {
     pub(crate) pitch: Option<String>,
     /// The pitch that this part is multiplied by, by name.
     pub(crate) factor: Option<String>,
-    /// True for the outermost part, whose bound follows from the size of the array.
+    /// Whether this is the outermost part, whose bound follows from the size of the array.
     pub(crate) outermost: bool,
     pub(crate) several: bool,
 }

@@ -14,11 +14,11 @@ pub(crate) struct Spot {
     pub(crate) file: u32,
     /// The line after which the barrier may stand.
     pub(crate) after: u32,
-    /// True if a loop that makes the earlier access ends at that line.
+    /// Whether a loop that makes the earlier access ends at that line.
     pub(crate) ends_loop: bool,
     /// The line before which the barrier must stand; `None` where the next round of a loop starts there.
     pub(crate) before: Option<u32>,
-    /// True if both accesses stand under an `if`.
+    /// Whether both accesses stand under an `if`.
     pub(crate) in_branch: bool,
     /// Line of the later access.
     start: u32,
@@ -48,7 +48,7 @@ impl Spot {
     }
 }
 
-/// True if two accesses belong to one statement.
+/// Returns whether two accesses belong to one statement.
 pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
     let (a, b) = (launch.frames(a), launch.frames(b));
     let (Some(x), Some(y)) = (a.first(), b.first()) else { return false };
@@ -60,7 +60,7 @@ pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool
         })
 }
 
-/// True if the read stands in the header of a branch and the write under it: no barrier can stand between them.
+/// Returns whether the read stands in the header of a branch and the write under it: no barrier can stand between them.
 pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32) -> bool {
     let Some(loc) = launch.loc(read) else { return false };
     let at = launch.text_of(loc.file).and_then(|source| source.position(loc.line, loc.column));
@@ -95,7 +95,7 @@ fn barriers(launch: &LaunchContext<'_>) -> impl Iterator<Item = u32> {
     ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. })).map(|op| op.instr)
 }
 
-/// True if a barrier of the block stands between two instructions in the text, in either order.
+/// Returns whether a barrier of the block stands between two instructions in the text, in either order.
 pub(crate) fn barrier_between(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
     match (launch.loc(a), launch.loc(b)) {
         (Some(x), Some(y)) if x.line > 0 && y.line > 0 => {

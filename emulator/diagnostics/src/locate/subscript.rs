@@ -45,7 +45,7 @@ impl Explained {
         equations(self.values.iter().filter(|(name, _)| !self.positions.contains(name)))
     }
 
-    /// True if a subscript lies past the end of its row, such as `tile[0][16]` where rows have 16 elements.
+    /// Returns whether a subscript lies past the end of its row, such as `tile[0][16]` where rows have 16 elements.
     pub(crate) fn leaves_its_row(&self, dims: &[u64]) -> bool {
         let several = dims.len() > 1 && dims.len() == self.subscripts.len();
         let inner = self.subscripts.iter().zip(dims).skip(1);

@@ -280,7 +280,7 @@ pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     race.parties.iter().all(|party| is_volatile(launch, party.instr)) || race.parties.iter().all(step)
 }
 
-/// True if the instruction is a `volatile` access.
+/// Returns whether the instruction is a `volatile` access.
 pub(crate) fn is_volatile(launch: &LaunchContext<'_>, instr: u32) -> bool {
     launch.info(instr).is_some_and(|info| info.text.contains(".volatile"))
 }

@@ -26,7 +26,7 @@ struct RaceMessage<'a> {
     target: Option<Target>,
     /// Name of the array.
     array: String,
-    /// True if both parties are one read-modify-write.
+    /// Whether both parties are one read-modify-write.
     update: bool,
     /// The instruction whose place stands in the first line of the message.
     here: u32,
@@ -85,7 +85,7 @@ impl RaceMessage<'_> {
     }
 }
 
-/// True if an instruction starts a bulk copy.
+/// Returns whether an instruction starts a bulk copy.
 pub(crate) fn is_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
     launch.ops(instr).any(|op| matches!(op, OpKind::TensorCopy(_) | OpKind::BulkBytes(_)))
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use simt::texture::TexelFormat;
 
 use crate::allocations::Taken;
-use crate::contexts::{initialised, ready_for, usable};
+use crate::api::ready_for;
+use crate::contexts::{initialised, usable};
 use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, flags_are_known};
-use crate::contexts::{self, Context, context, current, initialised, lock, query, ready_for, usable};
+use crate::api::{query, ready_for};
+use crate::contexts::{self, Context, context, current, initialised, usable};
 use crate::current as stack;
 use crate::ffi::{In, Out, export, later};
 use crate::result::*;
 use crate::streams::{event, stream};
+use crate::sync::lock;
 use crate::types::{CtxCreateParams, Handle};
 
 fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {

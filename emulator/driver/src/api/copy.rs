@@ -6,6 +6,7 @@
 use crate::allocations::Taken;
 use crate::api::array;
 use crate::api::copy_ends::{CopyEnd, transfer, write_device};
+use crate::api::copy_mistakes::explain_copy;
 use crate::ffi::{Host, export};
 use crate::mistakes;
 use crate::queue::JobThread;
@@ -16,7 +17,7 @@ use crate::types::Handle;
 
 /// Refuses unusable ends, with a message; `what` is copied.
 pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) -> Outcome {
-    to.check(n).and_then(|()| from.check(n)).inspect_err(|_| mistakes::copy(to, from, n, what))
+    to.check(n).and_then(|()| from.check(n)).inspect_err(|_| explain_copy(to, from, n, what))
 }
 
 /// Copies now, and reports undefined values that the host receives; `diagnosis` is the setting of the calling thread,

@@ -4,11 +4,13 @@ use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
 use crate::api::pool;
+use crate::api::{query, ready_for};
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
-use crate::contexts::{PRIMARY, current, end_primary, initialised, lock, query, ready_for};
+use crate::contexts::{PRIMARY, current, end_primary, initialised};
 use crate::ffi::{In, Out, Text, export, later};
 use crate::result::*;
 use crate::settings;
+use crate::sync::lock;
 use crate::types::{DeviceProperties, Handle, Uuid};
 
 pub(crate) fn device(number: c_int) -> Outcome {

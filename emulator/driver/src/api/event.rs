@@ -3,7 +3,8 @@
 use std::ffi::c_uint;
 use std::time::Instant;
 
-use crate::contexts::{initialised, ready_for, usable};
+use crate::api::ready_for;
+use crate::contexts::{initialised, usable};
 use crate::ffi::{Out, export, later};
 use crate::result::*;
 use crate::streams::{DISABLE_TIMING, EVENTS, Event, event, stream};

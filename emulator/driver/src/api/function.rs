@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use crate::api::library::{self, function};
 use crate::api::module::Function;
+use crate::api::{query, ready_for};
 use crate::attributes::limit;
-use crate::contexts::{query, ready_for};
 use crate::cuda_constants::function as ids;
 use crate::ffi::{Out, export, later};
 use crate::result::*;

@@ -15,6 +15,7 @@ use simt::memory::Origin;
 use simt::occupancy::{Footprint, blocks_per_sm};
 use simt::texture::Textures;
 
+use crate::api::forecast;
 use crate::api::function::max_threads;
 use crate::api::library::function;
 use crate::api::module::Function;
@@ -24,7 +25,6 @@ use crate::contexts::{Context, MEMORY};
 use crate::cuda_constants::launch as ids;
 use crate::diagnose;
 use crate::ffi::{In, export, read_process};
-use crate::forecast;
 use crate::mistakes;
 use crate::queue::JobThread;
 use crate::reports::{self, LaunchResult};

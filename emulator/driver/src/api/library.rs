@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex};
 use simt::memory::Memory;
 
 use crate::api::module::{FUNCTIONS, Function, MODULES, enter, function_named, unload_after_work, variable};
-use crate::contexts::{MEMORY, initialised, lock, query, ready_for, usable};
+use crate::api::{query, ready_for};
+use crate::contexts::{MEMORY, initialised, usable};
 use crate::ffi::{In, Out, Text, export, later};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused};
 use crate::mistakes;
 use crate::result::*;
+use crate::sync::lock;
 use crate::types::Handle;
 
 struct Library {

@@ -11,13 +11,15 @@ use ptx::ast::{FunctionKind, Item};
 use ptx::link::{Input, LinkError, Prototypes};
 use simt::memory::Memory;
 
-use crate::contexts::{MEMORY, initialised, lock, ready_for, usable};
+use crate::api::ready_for;
+use crate::contexts::{MEMORY, initialised, usable};
 use crate::cuda_constants::input;
 use crate::diagnose;
 use crate::ffi::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, check_head, compile};
 use crate::result::*;
+use crate::sync::lock;
 use crate::types::Handle;
 
 struct Link {

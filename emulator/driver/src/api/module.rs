@@ -9,8 +9,9 @@ use simt::module::{LoadedKernel, Module};
 use simt::program::Kernel;
 use simt::program::OpKind;
 
+use crate::api::{query, ready_for};
 use crate::attributes::limit;
-use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, query, ready_for, usable};
+use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, usable};
 use crate::ffi::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, architecture, registers};

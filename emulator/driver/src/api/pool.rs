@@ -4,10 +4,12 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::{Arc, Mutex};
 
 use crate::allocations::{self, Allocation, AllocationKind, Owner};
-use crate::contexts::{initialised, lock, query, ready_for};
+use crate::api::{query, ready_for};
+use crate::contexts::initialised;
 use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
+use crate::sync::lock;
 use crate::types::{Handle, MemAccessDesc, MemLocation, PoolProps};
 
 /// Attributes 1 to 8; 5 to 8 are current and highest values of reserved and used memory.

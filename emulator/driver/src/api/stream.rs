@@ -3,11 +3,13 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
-use crate::contexts::{initialised, lock, ready_for, usable};
+use crate::api::ready_for;
+use crate::contexts::{initialised, usable};
 use crate::ffi::{Out, export, later};
 use crate::queue::JobThread;
 use crate::result::*;
 use crate::streams::{Event, STREAMS, Stream, event, stream};
+use crate::sync::lock;
 use crate::types::{Handle, HostFn, StreamCallback};
 
 /// Priorities of streams, best last.

@@ -14,10 +14,11 @@ use crate::api::launch::{LaunchShape, launch_with};
 use crate::api::library::function;
 use crate::api::module::Function;
 use crate::attributes::limit;
-use crate::contexts::{lock, usable};
+use crate::contexts::usable;
 use crate::diagnose;
 use crate::ffi::{In, Out, export};
 use crate::result::*;
+use crate::sync::lock;
 use crate::types::Handle;
 
 /// Limit on arguments, in bytes: that of kernels for CUDA 12.0 and before.

@@ -6,7 +6,7 @@ use std::ffi::c_uint;
 
 use simt::program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
 
-use crate::contexts::ready_for;
+use crate::api::ready_for;
 use crate::ffi::{In, Out, export};
 use crate::mistakes;
 use crate::result::*;

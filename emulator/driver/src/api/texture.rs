@@ -7,8 +7,9 @@ use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Texture
 
 use crate::api::array::{self, Array, texel_format};
 use crate::api::copy_ends::device_range;
+use crate::api::ready_for;
 use crate::attributes::limit;
-use crate::contexts::{MEMORY, initialised, ready_for, usable};
+use crate::contexts::{MEMORY, initialised, usable};
 use crate::cuda_constants::texture;
 use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};

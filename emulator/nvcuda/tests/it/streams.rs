@@ -114,7 +114,7 @@ unsafe extern "C" fn note(data: *mut c_void) {
 fn host_functions_run_in_the_stream() {
     let _own = OwnContext::new();
     let stream = stream(0);
-    // SAFETY: the function lives for ever and takes any argument.
+    // SAFETY: the function lives forever and takes any argument.
     unsafe {
         ok(sys::cuLaunchHostFunc(stream, Some(note), 7 as *mut c_void));
         assert_eq!(CALLED.load(Ordering::SeqCst), 0);

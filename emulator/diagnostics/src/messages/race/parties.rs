@@ -74,7 +74,7 @@ impl RaceMessage<'_> {
     }
 }
 
-/// True if both parties are one read-modify-write of one element: `bins[i] += 1`.
+/// Returns whether both parties are one read-modify-write of one element: `bins[i] += 1`.
 pub(super) fn is_update(
     launch: &LaunchContext<'_>,
     first: RaceParty,
