@@ -191,7 +191,7 @@ pub(crate) fn initialised() -> Outcome {
     Ok(())
 }
 
-pub(crate) fn context(handle: Handle) -> Outcome<Arc<Context>> {
+pub(crate) fn context_of(handle: Handle) -> Outcome<Arc<Context>> {
     match CONTEXTS.get(handle) {
         Some(context) => Ok(context),
         None if CONTEXTS.was_given(handle) => Err(ERROR_CONTEXT_IS_DESTROYED),
@@ -202,7 +202,7 @@ pub(crate) fn context(handle: Handle) -> Outcome<Arc<Context>> {
 /// The calling thread's context, lost or not.
 pub(crate) fn current() -> Outcome<Arc<Context>> {
     initialised()?;
-    context(crate::current::top().ok_or(ERROR_INVALID_CONTEXT)?)
+    context_of(crate::current::top().ok_or(ERROR_INVALID_CONTEXT)?)
 }
 
 /// The calling thread's context, unless it is lost.

@@ -82,7 +82,7 @@ macro_rules! aliases {
     ([$($export:tt)*] $name:ident [$alias:ident $($rest:ident)*] ( $($arg:ident : $ty:ty),* )) => {
         $($export)*
         pub(crate) unsafe extern "C" fn $alias($($arg: $ty),*) -> $crate::result::CUresult {
-            // SAFETY: the caller's promise is the same for both.
+            // SAFETY: both have the same requirements.
             $crate::ffi::with_own_stream(move || unsafe { $name($($arg),*) })
         }
         $crate::ffi::aliases!([$($export)*] $name [$($rest)*] ( $($arg : $ty),* ));
@@ -240,7 +240,7 @@ impl<T: Copy> Out<T> {
     /// # Safety
     /// The C caller promised `n` values.
     pub(crate) unsafe fn list(self, n: usize) -> Outcome<Vec<T>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the pointer is valid for `n` values, as this function requires.
         unsafe { In(self.0.cast_const()).list(n) }
     }
 }
@@ -373,7 +373,7 @@ impl Host {
     /// The C caller promised that they can be read, and that nothing writes them during `'a`.
     pub(crate) unsafe fn bytes<'a>(self, n: usize) -> &'a [u8] {
         let place = if n == 0 { std::ptr::dangling_mut::<u8>() } else { self.0.cast() };
-        // SAFETY: the caller's promise.
+        // SAFETY: `n` bytes are readable and nothing writes them during `'a`, as this function requires.
         unsafe { std::slice::from_raw_parts(place, n) }
     }
 
@@ -383,7 +383,7 @@ impl Host {
     /// The C caller promised that they can be written, and leaves them alone during `'a`.
     pub(crate) unsafe fn bytes_mut<'a>(self, n: usize) -> &'a mut [u8] {
         let place = if n == 0 { std::ptr::dangling_mut::<u8>() } else { self.0.cast() };
-        // SAFETY: the caller's promise.
+        // SAFETY: `n` bytes are writable and used by nothing else during `'a`, as this function requires.
         unsafe { std::slice::from_raw_parts_mut(place, n) }
     }
 }

@@ -44,22 +44,22 @@ impl Image {
         // SAFETY: all bytes before this one were those of a binary's head, not NUL.
         let begins = |magic: &[u8]| (0..magic.len()).all(|i| unsafe { image.at(i) } == Ok(magic[i]));
         if begins(ELF) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the image is as long as its ELF header says.
             let bytes = unsafe { elf(image) };
             return Self::cubin(&bytes.ok_or_else(|| damaged("it is cut off"))?);
         }
         let fat = match (begins(fatbin::HEAD), begins(fatbin::WRAPPER)) {
             (true, _) => Some(image),
-            // SAFETY: the caller's promise.
+            // SAFETY: the bytes so far are those of a wrapper, which is readable.
             (_, true) => unsafe { wrapped(image) },
             _ => None,
         };
         if let Some(image) = fat {
-            // SAFETY: the caller's promise.
+            // SAFETY: the bytes so far are those of a fatbinary, which is at least as long as its head.
             let head = unsafe { readable(image, fatbin::HEAD_BYTES) };
             let head = head.filter(|head| head.starts_with(fatbin::HEAD));
             let length = head.and_then(|head| fatbin::length(&head));
-            // SAFETY: the caller's promise.
+            // SAFETY: the fatbinary is as long as its head says.
             let bytes = length.and_then(|length| unsafe { readable(image, length) });
             return Self::of_bytes(&bytes.ok_or_else(cut_off)?);
         }
@@ -185,7 +185,7 @@ fn cut_off() -> Refused {
 /// # Safety
 /// The wrapper is readable, and its address leads to a fatbinary; or the system can tell.
 unsafe fn wrapped(image: In<u8>) -> Option<In<u8>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the wrapper is readable, as this function requires.
     let head = unsafe { readable(image, 16) }?;
     let address = usize::from_le_bytes(head.get(8..16)?.try_into().ok()?);
     // SAFETY: it is read only where the caller promises something, or the system says that it is there.
@@ -206,7 +206,7 @@ unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
     const SECTION: u64 = 64;
     /// A section without contents in the file.
     const NOBITS: u64 = 8;
-    // SAFETY: the caller's promise, for what the head and tables say.
+    // SAFETY: only lengths that the head and tables give are read, and the image is that long.
     let read = |bytes: u64| unsafe { readable(image, bytes) };
     let number = |bytes: &[u8], at: u64, size| fatbin::number(bytes, usize::try_from(at).ok()?, size);
     let head = read(HEAD)?;
@@ -240,7 +240,7 @@ unsafe fn readable(image: In<u8>, bytes: u64) -> Option<Vec<u8>> {
     match read_process(&[(image.address() as u64, n)], &mut [copy.as_mut_slice()]) {
         Some(true) => Some(copy),
         Some(false) => None,
-        // SAFETY: the caller's promise.
+        // SAFETY: `n` bytes are readable, as this function requires where the system cannot tell.
         None => unsafe { image.list(n) }.ok(),
     }
 }
@@ -362,12 +362,12 @@ impl Log {
     /// # Safety
     /// Both lists have `n` elements, and the buffers among the values are as large as the values say.
     pub(crate) unsafe fn new(n: c_uint, options: In<c_uint>, values: Out<usize>) -> Outcome<Self> {
-        // SAFETY: the caller's promise.
+        // SAFETY: there are `n` options, as this function requires.
         let options = unsafe { options.list(n as usize) }?;
         if n > 0 {
             values.check()?;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: there are as many values as options, as this function requires.
         let given = unsafe { values.list(options.len()) }?;
         let mut log = Self::default();
         for (index, (option, value)) in options.into_iter().zip(given).enumerate() {

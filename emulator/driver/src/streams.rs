@@ -136,7 +136,7 @@ impl Stream {
 }
 
 /// The stream that a handle stands for on the calling thread.
-pub(crate) fn stream(handle: Handle) -> Outcome<Arc<Stream>> {
+pub(crate) fn stream_of(handle: Handle) -> Outcome<Arc<Stream>> {
     initialised()?;
     match handle {
         PER_THREAD => Ok(Arc::new(Stream::of_thread(current()?))),
@@ -215,7 +215,7 @@ impl Event {
     }
 }
 
-pub(crate) fn event(handle: Handle) -> Outcome<Arc<Event>> {
+pub(crate) fn event_of(handle: Handle) -> Outcome<Arc<Event>> {
     initialised()?;
     EVENTS.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }

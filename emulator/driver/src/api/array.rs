@@ -81,7 +81,7 @@ impl Array {
     }
 }
 
-pub(crate) fn array(handle: Handle) -> Outcome<Arc<Array>> {
+pub(crate) fn array_of(handle: Handle) -> Outcome<Arc<Array>> {
     initialised()?;
     ARRAYS.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
@@ -134,12 +134,12 @@ export! {
 
     fn cuArrayGetDescriptor_v2 3020(out: Out<ArrayDescriptor>, handle: Handle) {
         out.check()?;
-        let d = array(handle)?.descriptor;
+        let d = array_of(handle)?.descriptor;
         out.put(ArrayDescriptor { width: d.width, height: d.height, format: d.format, channels: d.channels })
     }
 
     fn cuArray3DGetDescriptor_v2 3020(out: Out<Array3DDescriptor>, handle: Handle) {
-        out.put_with(|| Ok(array(handle)?.descriptor))
+        out.put_with(|| Ok(array_of(handle)?.descriptor))
     }
 
     fn cuArrayDestroy 2000(handle: Handle) {

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, flags_are_known};
 use crate::api::{query, ready_for};
-use crate::contexts::{self, Context, context, current, initialised, usable};
+use crate::contexts::{self, Context, context_of, current, initialised, usable};
 use crate::current as stack;
 use crate::ffi::{In, Out, export, later};
 use crate::result::*;
-use crate::streams::{event, stream};
+use crate::streams::{event_of, stream_of};
 use crate::sync::lock;
 use crate::types::{CtxCreateParams, Handle};
 
@@ -25,7 +25,7 @@ fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
 
 /// Looks a context up; null is the current one.
 fn context_or_current(handle: Handle) -> Outcome<Arc<Context>> {
-    if handle == 0 { current() } else { initialised().and_then(|()| context(handle)) }
+    if handle == 0 { current() } else { initialised().and_then(|()| context_of(handle)) }
 }
 
 export! {
@@ -40,7 +40,7 @@ export! {
 
     fn cuCtxDestroy_v2 4000(handle: Handle) {
         initialised()?;
-        let gone = context(handle)?;
+        let gone = context_of(handle)?;
         refuse_if(gone.primary, ERROR_INVALID_CONTEXT)?;
         // The context leaves the calling thread's stack if it is on top; elsewhere its handle stays and is dead.
         if stack::top() == Some(handle) {
@@ -53,7 +53,7 @@ export! {
     fn cuCtxPushCurrent_v2 4000 | cuCtxPushCurrent 2000(handle: Handle) {
         initialised()?;
         refuse_if(handle == 0, ERROR_INVALID_VALUE)?;
-        context(handle)?;
+        context_of(handle)?;
         stack::push(handle)
     }
 
@@ -67,7 +67,7 @@ export! {
     fn cuCtxSetCurrent 4000(handle: Handle) {
         initialised()?;
         if handle != 0 {
-            context(handle)?;
+            context_of(handle)?;
         }
         stack::pop();
         if handle == 0 { Ok(()) } else { stack::push(handle) }
@@ -166,7 +166,7 @@ export! {
 
     fn cuCtxDetach 2000(handle: Handle) {
         initialised()?;
-        let context = context(handle)?;
+        let context = context_of(handle)?;
         refuse_if(stack::top() != Some(handle), ERROR_INVALID_CONTEXT)?;
         if context.attached.fetch_sub(1, Ordering::Relaxed) <= 1 && !context.primary {
             stack::pop();
@@ -178,14 +178,14 @@ export! {
     fn cuCtxEnablePeerAccess 4000(peer: Handle, flags: c_uint) {
         current()?;
         refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
-        context(peer)?;
+        context_of(peer)?;
         // The only device is no peer of itself.
         Err(ERROR_PEER_ACCESS_UNSUPPORTED)
     }
 
     fn cuCtxDisablePeerAccess 4000(peer: Handle) {
         current()?;
-        context(peer)?;
+        context_of(peer)?;
         Err(ERROR_PEER_ACCESS_NOT_ENABLED)
     }
 }
@@ -203,10 +203,10 @@ later! {
     fn cuCtxRecordEvent 12050(handle: Handle, recorded: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
-        let event = event(recorded)?;
+        let event = event_of(recorded)?;
         // All of a context's work is in one order, so the position of the default stream is that of the context.
         stack::push(context.handle)?;
-        let recorded = stream(1).map(|s| event.record(&s));
+        let recorded = stream_of(1).map(|s| event.record(&s));
         stack::pop();
         recorded
     }
@@ -220,9 +220,9 @@ later! {
     fn cuCtxWaitEvent 12050(handle: Handle, awaited: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
-        let event = event(awaited)?;
+        let event = event_of(awaited)?;
         stack::push(context.handle)?;
-        let waited = stream(1).and_then(|s| super::stream::wait_for(&s, &event));
+        let waited = stream_of(1).and_then(|s| super::stream::wait_for(&s, &event));
         stack::pop();
         waited
     }

@@ -12,7 +12,7 @@ use crate::mistakes;
 use crate::queue::JobThread;
 use crate::result::*;
 use crate::settings;
-use crate::streams::{Stream, stream};
+use crate::streams::{Stream, stream_of};
 use crate::types::Handle;
 
 /// Refuses unusable ends, with a message; `what` is copied.
@@ -26,7 +26,7 @@ pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) -> 
 /// # Safety
 /// The requirements are those of [`transfer`].
 unsafe fn copy(to: &CopyEnd, from: &CopyEnd, n: usize, diagnosis: bool) -> Outcome {
-    // SAFETY: the caller's promise.
+    // SAFETY: a host end is valid for `n` bytes, as this function requires.
     unsafe { transfer(to, from, n) }?;
     if let (CopyEnd::Host(_), CopyEnd::Device(address)) = (to, from) {
         mistakes::copied_back(std::iter::once((*address, n)), diagnosis);
@@ -36,7 +36,7 @@ unsafe fn copy(to: &CopyEnd, from: &CopyEnd, n: usize, diagnosis: bool) -> Outco
 
 /// Copies `n` bytes, and returns when they have arrived.
 fn copy_sync(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
-    let stream = stream(handle)?;
+    let stream = stream_of(handle)?;
     stream.context.check()?;
     check_ends(&to, &from, n, "a copy")?;
     let diagnosis = settings::current().diagnosis;
@@ -46,7 +46,7 @@ fn copy_sync(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
 
 /// Copies in the stream's order.
 fn copy_async(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
-    let stream = stream(handle)?;
+    let stream = stream_of(handle)?;
     stream.context.check()?;
     check_ends(&to, &from, n, "a copy")?;
     copy_in_stream(&stream, to, from, n)
@@ -114,16 +114,16 @@ export! {
     }
 
     fn cuMemcpyPeer 4000 / cuMemcpyPeer_ptds (to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize) {
-        crate::contexts::context(to_context)?;
-        crate::contexts::context(from_context)?;
+        crate::contexts::context_of(to_context)?;
+        crate::contexts::context_of(from_context)?;
         copy_sync(0, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
     fn cuMemcpyPeerAsync 4000 / cuMemcpyPeerAsync_ptsz (
         to: u64, to_context: Handle, from: u64, from_context: Handle, n: usize, stream: Handle,
     ) {
-        crate::contexts::context(to_context)?;
-        crate::contexts::context(from_context)?;
+        crate::contexts::context_of(to_context)?;
+        crate::contexts::context_of(from_context)?;
         copy_async(stream, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
@@ -157,5 +157,5 @@ export! {
 }
 
 fn in_array(handle: Handle, at: usize) -> Outcome<CopyEnd> {
-    Ok(CopyEnd::Array(array::array(handle)?, at as u64))
+    Ok(CopyEnd::Array(array::array_of(handle)?, at as u64))
 }

@@ -8,7 +8,7 @@ use crate::mistakes;
 use crate::queue::JobThread;
 use crate::result::*;
 use crate::settings;
-use crate::streams::stream;
+use crate::streams::stream_of;
 use crate::types::{CopySide, Handle, Memcpy2D, Memcpy3D};
 
 /// An end of a two- or three-dimensional copy.
@@ -31,7 +31,7 @@ impl CopySide {
     fn layout(self, width: usize, n_rows: usize, n_slices: usize) -> Outcome<Layout> {
         let (base, pitch, slice) = match self.kind {
             3 => {
-                let array = array::array(self.array)?;
+                let array = array::array_of(self.array)?;
                 let (pitch, slice) = (array.row_bytes(), array.slice_bytes());
                 (CopyEnd::Array(array, 0), pitch, slice)
             }
@@ -141,7 +141,7 @@ impl Rows {
     }
 
     pub(crate) fn run(self, handle: Handle, wait: bool) -> Outcome {
-        let stream = stream(handle)?;
+        let stream = stream_of(handle)?;
         stream.context.check()?;
         self.check()?;
         if self.is_empty() {

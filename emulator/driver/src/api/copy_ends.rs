@@ -86,9 +86,9 @@ pub(crate) unsafe fn transfer(to: &CopyEnd, from: &CopyEnd, n: usize) -> Outcome
         return Ok(());
     }
     let bad = |_| ERROR_INVALID_VALUE;
-    // SAFETY: the caller's promise.
+    // SAFETY: the host end has `n` readable bytes that nothing writes meanwhile.
     let read = |from: u64| unsafe { Host::new(from).bytes(n) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the host end has `n` writable bytes that nothing else uses meanwhile.
     let write = |to: u64| unsafe { Host::new(to).bytes_mut(n) };
     match (to, from) {
         (CopyEnd::Device(to), CopyEnd::Device(from)) => MEMORY.copy(*to, *from, n as u64).map_err(bad),

@@ -30,7 +30,7 @@ fn query_device<T>(out: Out<T>, dev: c_int, result: impl FnOnce() -> Outcome<T>)
 unsafe fn put_text(buffer: Out<c_char>, len: c_int, dev: c_int, text: &str) -> Outcome {
     ready_for(buffer)?;
     device(dev)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the buffer has `len` bytes, as this function requires.
     unsafe { buffer.put_text(text, usize::try_from(len).unwrap_or(0)) }
 }
 
@@ -203,7 +203,7 @@ export! {
 later! {
     fn cuCtxGetDevice_v2 13000(dev: Out<c_int>, context: Handle) {
         query(dev, || {
-            let context = if context == 0 { current() } else { crate::contexts::context(context) };
+            let context = if context == 0 { current() } else { crate::contexts::context_of(context) };
             context.map(|_| 0)
         })
     }

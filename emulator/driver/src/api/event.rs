@@ -7,12 +7,12 @@ use crate::api::ready_for;
 use crate::contexts::{initialised, usable};
 use crate::ffi::{Out, export, later};
 use crate::result::*;
-use crate::streams::{DISABLE_TIMING, EVENTS, Event, event, stream};
+use crate::streams::{DISABLE_TIMING, EVENTS, Event, event_of, stream_of};
 use crate::types::Handle;
 
 fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
-    let event = event(recorded)?;
-    let stream = stream(handle)?;
+    let event = event_of(recorded)?;
+    let stream = stream_of(handle)?;
     refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
     stream.context.check()?;
     refuse_if(event.context_id != stream.context.id, ERROR_INVALID_HANDLE)?;
@@ -28,7 +28,7 @@ fn milliseconds(start: Instant, end: Instant) -> f32 {
 }
 
 fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Outcome {
-    let (start, end) = (event(start)?, event(end)?);
+    let (start, end) = (event_of(start)?, event_of(end)?);
     // The driver returns this code for a null pointer, too.
     out.check().map_err(|_| ERROR_INVALID_HANDLE)?;
     refuse_if((start.flags | end.flags) & DISABLE_TIMING != 0, ERROR_INVALID_HANDLE)?;
@@ -62,14 +62,14 @@ export! {
     }
 
     fn cuEventQuery 2000(handle: Handle) {
-        let event = event(handle)?;
+        let event = event_of(handle)?;
         let Some((context, ticket)) = event.latest() else { return Ok(()) };
         context.check()?;
         if context.queue.is_done(ticket) { Ok(()) } else { Err(ERROR_NOT_READY) }
     }
 
     fn cuEventSynchronize 2000(handle: Handle) {
-        let event = event(handle)?;
+        let event = event_of(handle)?;
         match event.latest() {
             Some((context, ticket)) => context.synchronize(ticket),
             None => Ok(()),

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use crate::api::library::{self, function};
+use crate::api::library::{self, function_of};
 use crate::api::module::Function;
 use crate::api::{query, ready_for};
 use crate::attributes::limit;
@@ -107,87 +107,87 @@ fn param_info(function: &Function, index: usize, offset: Out<usize>, size: Out<u
 }
 
 /// Looks a function up, for calls on a library's kernel.
-fn kernel(handle: Handle) -> Outcome<std::sync::Arc<Function>> {
-    function(library::function_of(handle)?)
+fn kernel_of(handle: Handle) -> Outcome<std::sync::Arc<Function>> {
+    function_of(library::function_handle(handle)?)
 }
 
 export! {
     fn cuFuncGetAttribute 2020(out: Out<c_int>, which: c_uint, handle: Handle) {
-        query(out, || attribute(&*function(handle)?, which))
+        query(out, || attribute(&*function_of(handle)?, which))
     }
 
     fn cuFuncSetAttribute 9000(handle: Handle, which: c_uint, value: c_int) {
-        set_attribute(&*function(handle)?, which, value)
+        set_attribute(&*function_of(handle)?, which, value)
     }
 
     fn cuFuncSetCacheConfig 3000(handle: Handle, config: c_uint) {
-        set_cache(&*function(handle)?, config)
+        set_cache(&*function_of(handle)?, config)
     }
 
     fn cuFuncSetSharedMemConfig 4020(handle: Handle, config: c_uint) {
-        function(handle)?;
+        function_of(handle)?;
         if config > 2 { Err(ERROR_INVALID_VALUE) } else { Ok(()) }
     }
 
     fn cuFuncGetModule 11000(out: Out<Handle>, handle: Handle) {
-        query(out, || Ok(function(handle)?.module))
+        query(out, || Ok(function_of(handle)?.module))
     }
 
     fn cuFuncGetName 12030(out: Out<*const c_char>, handle: Handle) {
         ready_for(out)?;
         // Valid as long as the module is loaded.
-        out.put(function(handle)?.name.as_ptr())
+        out.put(function_of(handle)?.name.as_ptr())
     }
 
     fn cuFuncGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
-        param_info(&*function(handle)?, index, offset, size)
+        param_info(&*function_of(handle)?, index, offset, size)
     }
 
     fn cuFuncIsLoaded 12040(state: Out<c_uint>, handle: Handle) {
         ready_for(state)?;
-        function(handle)?;
+        function_of(handle)?;
         state.put(1)
     }
 
     fn cuFuncLoad 12040(handle: Handle) {
-        function(handle).map(|_| ())
+        function_of(handle).map(|_| ())
     }
 
     fn cuKernelGetAttribute 12000(out: Out<c_int>, which: c_uint, handle: Handle, dev: c_int) {
         ready_for(out)?;
         crate::api::device::device(dev)?;
-        out.put(attribute(&*kernel(handle)?, which)?)
+        out.put(attribute(&*kernel_of(handle)?, which)?)
     }
 
     fn cuKernelSetAttribute 12000(which: c_uint, value: c_int, handle: Handle, dev: c_int) {
         crate::api::device::device(dev)?;
-        set_attribute(&*kernel(handle)?, which, value)
+        set_attribute(&*kernel_of(handle)?, which, value)
     }
 
     fn cuKernelSetCacheConfig 12000(handle: Handle, config: c_uint, dev: c_int) {
         crate::api::device::device(dev)?;
-        set_cache(&*kernel(handle)?, config)
+        set_cache(&*kernel_of(handle)?, config)
     }
 
     fn cuKernelGetName 12030(out: Out<*const c_char>, handle: Handle) {
-        query(out, || Ok(kernel(handle)?.name.as_ptr()))
+        query(out, || Ok(kernel_of(handle)?.name.as_ptr()))
     }
 
     fn cuKernelGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
-        param_info(&*kernel(handle)?, index, offset, size)
+        param_info(&*kernel_of(handle)?, index, offset, size)
     }
 
     fn cuKernelGetFunction 12000(out: Out<Handle>, handle: Handle) {
-        query(out, || library::function_of(handle))
+        query(out, || library::function_handle(handle))
     }
 }
 
 later! {
     fn cuFuncGetParamCount 13020(handle: Handle, count: Out<usize>) {
-        count.put_with(|| Ok(function(handle)?.loaded.kernel().params.len()))
+        count.put_with(|| Ok(function_of(handle)?.loaded.kernel().params.len()))
     }
 
     fn cuKernelGetParamCount 13020(handle: Handle, count: Out<usize>) {
-        count.put_with(|| Ok(kernel(handle)?.loaded.kernel().params.len()))
+        count.put_with(|| Ok(kernel_of(handle)?.loaded.kernel().params.len()))
     }
 }

@@ -17,7 +17,7 @@ use simt::texture::Textures;
 
 use crate::api::forecast;
 use crate::api::function::max_threads;
-use crate::api::library::function;
+use crate::api::library::function_of;
 use crate::api::module::Function;
 use crate::api::{function as functions, texture};
 use crate::attributes::limit;
@@ -30,7 +30,7 @@ use crate::queue::JobThread;
 use crate::reports::{self, LaunchResult};
 use crate::result::*;
 use crate::settings;
-use crate::streams::stream;
+use crate::streams::stream_of;
 use crate::types::{Handle, LaunchConfigC};
 
 /// Grid, block and dynamic shared memory of a launch.
@@ -210,9 +210,9 @@ unsafe fn arguments(
 ) -> Outcome<Vec<u8>> {
     match (pointers.is_null(), extra.is_null()) {
         (false, false) => Err(ERROR_INVALID_VALUE),
-        // SAFETY: the caller's promise.
+        // SAFETY: `extra` is a valid list, as this function requires.
         (true, false) => unsafe { from_extra(function, config, extra) },
-        // SAFETY: the caller's promise.
+        // SAFETY: there is a pointer for each parameter, as this function requires.
         _ => unsafe { gather(function, config, pointers) },
     }
 }
@@ -307,8 +307,8 @@ fn launch_by(
 ) -> Outcome {
     reports::forget();
     let predict = settings::takes_prediction();
-    let stream = stream(stream_handle)?;
-    let function = function(handle)?;
+    let stream = stream_of(stream_handle)?;
+    let function = function_of(handle)?;
     stream.context.check()?;
     refuse_if(function.context_id != stream.context.id, ERROR_INVALID_HANDLE)?;
     let mut config = LaunchConfig {

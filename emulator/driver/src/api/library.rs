@@ -33,7 +33,7 @@ struct Kernel {
 static LIBRARIES: Table<Library> = Table::new(ObjectKind::Library);
 static KERNELS: Table<Kernel> = Table::new(ObjectKind::Kernel);
 
-fn library(handle: Handle) -> Outcome<Arc<Library>> {
+fn library_of(handle: Handle) -> Outcome<Arc<Library>> {
     initialised()?;
     LIBRARIES.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
@@ -60,21 +60,21 @@ fn module_of(library: &Library) -> Outcome<Handle> {
 }
 
 /// Function of a library's kernel in the current context.
-pub(crate) fn function_of(kernel: Handle) -> Outcome<Handle> {
+pub(crate) fn function_handle(kernel: Handle) -> Outcome<Handle> {
     initialised()?;
     let kernel = KERNELS.get(kernel).ok_or(ERROR_INVALID_HANDLE)?;
-    let module = module_of(&*library(kernel.library)?)?;
+    let module = module_of(&*library_of(kernel.library)?)?;
     let loaded = MODULES.get(module).ok_or(ERROR_INVALID_HANDLE)?;
     function_named(&loaded, &kernel.name).ok_or(ERROR_NOT_FOUND)
 }
 
 /// Looks a function up; a library's kernel stands for its function in the current context.
-pub(crate) fn function(handle: Handle) -> Outcome<Arc<Function>> {
+pub(crate) fn function_of(handle: Handle) -> Outcome<Arc<Function>> {
     initialised()?;
     if let Some(function) = FUNCTIONS.get(handle) {
         return Ok(function);
     }
-    FUNCTIONS.get(function_of(handle)?).ok_or(ERROR_INVALID_HANDLE)
+    FUNCTIONS.get(function_handle(handle)?).ok_or(ERROR_INVALID_HANDLE)
 }
 
 fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
@@ -135,7 +135,7 @@ export! {
     fn cuLibraryGetKernel 12000(out: Out<Handle>, handle: Handle, name: Text) {
         ready_for(out)?;
         let name = name.get()?;
-        let library = library(handle)?;
+        let library = library_of(handle)?;
         let kernels = lock(&library.kernels);
         let found = kernels.iter().find(|k| k.0 == name).ok_or_else(|| {
             mistakes::kernel_name(&name, kernels.iter().map(|k| k.0.as_str()));
@@ -145,36 +145,36 @@ export! {
     }
 
     fn cuLibraryGetKernelCount 12040(count: Out<c_uint>, handle: Handle) {
-        query(count, || Ok(lock(&library(handle)?.kernels).len() as c_uint))
+        query(count, || Ok(lock(&library_of(handle)?.kernels).len() as c_uint))
     }
 
     fn cuLibraryEnumerateKernels 12040(kernels: Out<Handle>, n: c_uint, handle: Handle) {
         ready_for(kernels)?;
-        let library = library(handle)?;
+        let library = library_of(handle)?;
         let all = lock(&library.kernels);
         // SAFETY: the caller promises `n` places.
         all.iter().take(n as usize).enumerate().try_for_each(|(i, k)| unsafe { kernels.put_at(i, k.1) })
     }
 
     fn cuLibraryGetModule 12000(out: Out<Handle>, handle: Handle) {
-        query(out, || module_of(&*library(handle)?))
+        query(out, || module_of(&*library_of(handle)?))
     }
 
     fn cuLibraryGetGlobal 12000(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
         initialised()?;
         let name = name.get()?;
-        let module = module_of(&*library(handle)?)?;
+        let module = module_of(&*library_of(handle)?)?;
         variable(&*MODULES.get(module).ok_or(ERROR_INVALID_HANDLE)?, &name, address, bytes)
     }
 
     fn cuLibraryGetManaged 12000(_address: Out<u64>, _bytes: Out<usize>, handle: Handle, name: Text) {
-        library(handle)?;
+        library_of(handle)?;
         name.get()?;
         Err(ERROR_NOT_FOUND)
     }
 
     fn cuLibraryGetUnifiedFunction 12000(_out: Out<*mut c_void>, handle: Handle, name: Text) {
-        library(handle)?;
+        library_of(handle)?;
         name.get()?;
         Err(ERROR_NOT_FOUND)
     }

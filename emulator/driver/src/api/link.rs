@@ -48,7 +48,7 @@ const MAX_BYTES: usize = 256 << 20;
 /// The implemented part of `libcudadevrt.a`.
 const DEVICE_RUNTIME: &str = include_str!("../device_runtime.ptx");
 
-fn link(handle: Handle) -> Outcome<Arc<Link>> {
+fn link_of(handle: Handle) -> Outcome<Arc<Link>> {
     initialised()?;
     LINKS.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
@@ -63,7 +63,7 @@ fn linker_error(error: &LinkError) -> Refused {
 }
 
 fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, Refused>) -> Outcome {
-    let link = link(handle)?;
+    let link = link_of(handle)?;
     if kind != input::PTX {
         diagnose::print_once("cuLink takes PTX only: other inputs are made for real GPUs");
         return Err(if kind <= 6 { ERROR_NOT_SUPPORTED } else { ERROR_INVALID_VALUE });
@@ -193,7 +193,7 @@ export! {
 
     fn cuLinkComplete 5050(handle: Handle, image: Out<*const c_void>, size: Out<usize>) {
         ready_for(image)?;
-        let link = link(handle)?;
+        let link = link_of(handle)?;
         let mut inputs = lock(&link.inputs);
         refuse_if(inputs.texts.is_empty(), ERROR_INVALID_VALUE)?;
         let mut made = lock(&link.image);

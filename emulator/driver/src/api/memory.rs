@@ -12,7 +12,7 @@ use crate::ffi::{Out, export};
 use crate::mistakes;
 use crate::queue::JobThread;
 use crate::result::*;
-use crate::streams::stream;
+use crate::streams::stream_of;
 use crate::types::{Handle, MemLocation};
 
 export! {
@@ -54,7 +54,7 @@ export! {
             code
         };
         let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
-        crate::contexts::context(own.context)?.check()?;
+        crate::contexts::context_of(own.context)?.check()?;
         let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_) | AllocationKind::Managed);
         let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
         release_after_work(gone)
@@ -79,7 +79,7 @@ export! {
     }
 
     fn cuMemFreeAsync 11020 / cuMemFreeAsync_ptsz (address: u64, handle: Handle) {
-        let stream = stream(handle)?;
+        let stream = stream_of(handle)?;
         stream.context.check()?;
         if address == 0 {
             return Ok(());
@@ -114,7 +114,7 @@ export! {
     }
 
     fn cuMemPrefetchAsync 8000 / cuMemPrefetchAsync_ptsz (address: u64, count: usize, dev: c_int, handle: Handle) {
-        stream(handle)?.context.check()?;
+        stream_of(handle)?.context.check()?;
         refuse_if(!(-1..=0).contains(&dev), ERROR_INVALID_DEVICE)?;
         managed_range(address, count)
     }
@@ -122,7 +122,7 @@ export! {
     fn cuMemPrefetchAsync_v2 12020 / cuMemPrefetchAsync_v2_ptsz (
         address: u64, count: usize, location: MemLocation, flags: c_uint, handle: Handle,
     ) {
-        stream(handle)?.context.check()?;
+        stream_of(handle)?.context.check()?;
         refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         refuse_if(location.kind == 1 && location.id != 0, ERROR_INVALID_DEVICE)?;
         managed_range(address, count)
@@ -132,7 +132,7 @@ export! {
 /// Allocates from a pool for a stream's context.
 fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) -> Outcome {
     query(out, || {
-        let stream = stream(stream_handle)?;
+        let stream = stream_of(stream_handle)?;
         stream.context.check()?;
         pool::alloc(pool, bytes, owner(&stream.context))
     })
@@ -143,7 +143,7 @@ fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) 
 pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
     match gone.kind {
         AllocationKind::Device | AllocationKind::Pooled(_) => {
-            crate::contexts::context(gone.context)?.queue.drain()?
+            crate::contexts::context_of(gone.context)?.queue.drain()?
         }
         AllocationKind::Managed | AllocationKind::Host | AllocationKind::Registered => {
             crate::contexts::drain_all()

@@ -7,7 +7,7 @@ use crate::contexts::MEMORY;
 use crate::ffi::export;
 use crate::queue::JobThread;
 use crate::result::*;
-use crate::streams::stream;
+use crate::streams::stream_of;
 use crate::types::Handle;
 
 /// Fills `height` rows of `width` values, `pitch` bytes apart.
@@ -20,7 +20,7 @@ fn fill(
     stream_handle: Handle,
     wait: bool,
 ) -> Outcome {
-    let stream = stream(stream_handle)?;
+    let stream = stream_of(stream_handle)?;
     stream.context.check()?;
     let row = width.checked_mul(value.len()).ok_or(ERROR_INVALID_VALUE)?;
     if !to.is_multiple_of(value.len() as u64)

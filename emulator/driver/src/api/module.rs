@@ -97,7 +97,7 @@ fn default_dynamic_shared(kernel: &Kernel) -> i32 {
     limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
 }
 
-pub(crate) fn module(handle: Handle) -> Outcome<Arc<Loaded>> {
+pub(crate) fn module_of(handle: Handle) -> Outcome<Arc<Loaded>> {
     initialised()?;
     MODULES.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }
@@ -118,7 +118,7 @@ fn unload(handle: Handle) -> Option<Arc<Loaded>> {
 
 /// Waits for work that may still use a module, and unloads it.
 pub(crate) fn unload_after_work(handle: Handle) -> Outcome {
-    let loaded = module(handle)?;
+    let loaded = module_of(handle)?;
     if let Some(context) = CONTEXTS.get(loaded.context) {
         context.queue.drain()?;
         context.flush_printed();
@@ -260,7 +260,7 @@ export! {
         out.check()?;
         let name = name.get()?;
         refuse_if(name.is_empty(), ERROR_INVALID_VALUE)?;
-        let loaded = module(handle)?;
+        let loaded = module_of(handle)?;
         let found = function_named(&loaded, &name).ok_or_else(|| {
             mistakes::kernel_name(&name, loaded.module.kernels().iter().map(|k| k.kernel().name.as_str()));
             ERROR_NOT_FOUND
@@ -269,12 +269,12 @@ export! {
     }
 
     fn cuModuleGetFunctionCount 12040(count: Out<c_uint>, handle: Handle) {
-        query(count, || Ok(module(handle)?.module.kernels().len() as c_uint))
+        query(count, || Ok(module_of(handle)?.module.kernels().len() as c_uint))
     }
 
     fn cuModuleEnumerateFunctions 12040(functions: Out<Handle>, n: c_uint, handle: Handle) {
         ready_for(functions)?;
-        let loaded = module(handle)?;
+        let loaded = module_of(handle)?;
         let all = loaded.functions.get().into_iter().flatten();
         // SAFETY: the caller promises `n` places.
         all.take(n as usize).enumerate().try_for_each(|(i, f)| unsafe { functions.put_at(i, *f) })
@@ -283,12 +283,12 @@ export! {
     fn cuModuleGetGlobal_v2 3020(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
         usable()?;
         let name = name.get()?;
-        let loaded = module(handle)?;
+        let loaded = module_of(handle)?;
         variable(&loaded, &name, address, bytes)
     }
 
     fn cuModuleGetTexRef 2000 | cuModuleGetSurfRef 3000(_out: Out<c_void>, handle: Handle, _name: Text) {
-        module(handle)?;
+        module_of(handle)?;
         Err(ERROR_NOT_FOUND)
     }
 }

@@ -7,7 +7,7 @@ use simt::occupancy::{Footprint, SHARED_UNIT, active_clusters, blocks_per_sm};
 
 use crate::api::function::{max_threads, registers};
 use crate::api::launch::{cluster_dimension, clusters};
-use crate::api::library::function;
+use crate::api::library::function_of;
 use crate::api::module::Function;
 use crate::api::ready_for;
 use crate::attributes::limit;
@@ -39,7 +39,7 @@ fn clusters_of(function: &Function, config: &LaunchConfigC) -> Outcome<Option<[c
 
 fn active_blocks(out: Out<c_int>, handle: Handle, threads: c_int, dynamic: usize) -> Outcome {
     ready_for(out)?;
-    let function = function(handle)?;
+    let function = function_of(handle)?;
     refuse_if(threads <= 0, ERROR_INVALID_VALUE)?;
     // Launch bounds do not count here, as in the driver.
     let fits = threads as u32 <= limit::THREADS_PER_BLOCK;
@@ -60,7 +60,7 @@ fn best_block(
 ) -> Outcome {
     ready_for(min_grid)?;
     block.check()?;
-    let function = function(handle)?;
+    let function = function_of(handle)?;
     let mut top = max_threads(&function);
     if at_most > 0 {
         top = top.min(at_most as u32);
@@ -113,7 +113,7 @@ export! {
 
     fn cuOccupancyAvailableDynamicSMemPerBlock 10020(out: Out<usize>, handle: Handle, blocks: c_int, threads: c_int) {
         ready_for(out)?;
-        let function = function(handle)?;
+        let function = function_of(handle)?;
         refuse_if(blocks <= 0 || threads <= 0 || threads as u32 > max_threads(&function), ERROR_INVALID_VALUE)?;
         let fit = blocks_per_sm(footprint(&function, threads as u32, 0));
         refuse_if(blocks as u32 > fit, ERROR_INVALID_VALUE)?;
@@ -127,7 +127,7 @@ export! {
 
     fn cuOccupancyMaxPotentialClusterSize 11070(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
         ready_for(out)?;
-        let function = function(handle)?;
+        let function = function_of(handle)?;
         let config = config.get()?;
         clusters_of(&function, &config)?;
         let blocks = blocks_per_sm(footprint_of(&function, &config));
@@ -141,7 +141,7 @@ export! {
 
     fn cuOccupancyMaxActiveClusters 11070(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
         ready_for(out)?;
-        let function = function(handle)?;
+        let function = function_of(handle)?;
         let config = config.get()?;
         let cluster = clusters_of(&function, &config)?.ok_or(ERROR_INVALID_CLUSTER_SIZE)?;
         let size = cluster.iter().product();

@@ -19,7 +19,7 @@ impl Value {
     /// # Safety
     /// The C caller promised a place for this attribute.
     unsafe fn put(self, data: Out<c_void>) -> Outcome {
-        // SAFETY: the caller's promise; each value is made as wide as its attribute.
+        // SAFETY: `data` has room for this attribute, and each value is as wide as its attribute.
         unsafe {
             match self {
                 Self::Bool(value) => data.typed().put(u8::from(value)),

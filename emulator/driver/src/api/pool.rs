@@ -37,7 +37,7 @@ fn create(max: u64) -> Handle {
     POOLS.insert_with(make).0
 }
 
-fn pool(handle: Handle) -> Outcome<Arc<Pool>> {
+fn pool_of(handle: Handle) -> Outcome<Arc<Pool>> {
     initialised()?;
     POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)
 }
@@ -118,7 +118,7 @@ export! {
 
     fn cuMemPoolGetAttribute 11020(handle: Handle, attribute: c_uint, value: Out<c_void>) {
         ready_for(value)?;
-        let pool = pool(handle)?;
+        let pool = pool_of(handle)?;
         let used = *lock(&pool.used);
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
@@ -134,7 +134,7 @@ export! {
 
     fn cuMemPoolSetAttribute 11020(handle: Handle, attribute: c_uint, value: Out<c_void>) {
         ready_for(value)?;
-        let pool = pool(handle)?;
+        let pool = pool_of(handle)?;
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
         match attribute {
@@ -152,11 +152,11 @@ export! {
 
     fn cuMemPoolTrimTo 11020(handle: Handle, _keep: usize) {
         // No memory is retained that a trim could release.
-        pool(handle).map(|_| ())
+        pool_of(handle).map(|_| ())
     }
 
     fn cuMemPoolSetAccess 11020(handle: Handle, access: In<MemAccessDesc>, n: usize) {
-        pool(handle)?;
+        pool_of(handle)?;
         // SAFETY: the caller promises `n` descriptions.
         for desc in unsafe { access.list(n) }? {
             check_location(desc.location)?;
@@ -168,7 +168,7 @@ export! {
 
     fn cuMemPoolGetAccess 11020(flags: Out<c_uint>, handle: Handle, location: In<MemLocation>) {
         query(flags, || {
-            pool(handle)?;
+            pool_of(handle)?;
             check_location(location.get()?)?;
             Ok(3)
         })

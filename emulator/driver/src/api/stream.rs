@@ -8,7 +8,7 @@ use crate::contexts::{initialised, usable};
 use crate::ffi::{Out, export, later};
 use crate::queue::JobThread;
 use crate::result::*;
-use crate::streams::{Event, STREAMS, Stream, event, stream};
+use crate::streams::{Event, STREAMS, Stream, event_of, stream_of};
 use crate::sync::lock;
 use crate::types::{Handle, HostFn, StreamCallback};
 
@@ -51,7 +51,7 @@ unsafe impl<F> Send for HostCall<F> {}
 fn launch_host(handle: Handle, function: HostFn, data: *mut c_void) -> Outcome {
     initialised()?;
     let function = function.ok_or(ERROR_INVALID_VALUE)?;
-    let stream = stream(handle)?;
+    let stream = stream_of(handle)?;
     let call = HostCall(function, data);
     stream.submit_async(JobThread::Worker, move || {
         let call = call;
@@ -77,7 +77,7 @@ export! {
     }
 
     fn cuStreamQuery 2000 / cuStreamQuery_ptsz (handle: Handle) {
-        let stream = stream(handle)?;
+        let stream = stream_of(handle)?;
         stream.context.check()?;
         refuse_if(!stream.is_done(), ERROR_NOT_READY)?;
         stream.context.flush_printed();
@@ -85,45 +85,45 @@ export! {
     }
 
     fn cuStreamSynchronize 2000 / cuStreamSynchronize_ptsz (handle: Handle) {
-        let stream = stream(handle)?;
+        let stream = stream_of(handle)?;
         stream.context.check()?;
         stream.synchronize()
     }
 
     fn cuStreamWaitEvent 3020 / cuStreamWaitEvent_ptsz (handle: Handle, awaited: Handle, flags: c_uint) {
-        let stream = stream(handle)?;
-        let event = event(awaited)?;
+        let stream = stream_of(handle)?;
+        let event = event_of(awaited)?;
         refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
         stream.context.check()?;
         wait_for(&stream, &event)
     }
 
     fn cuStreamGetFlags 5050 / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<c_uint>) {
-        flags.put_with(|| Ok(stream(handle)?.flags))
+        flags.put_with(|| Ok(stream_of(handle)?.flags))
     }
 
     fn cuStreamGetPriority 5050 / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<c_int>) {
-        priority.put_with(|| Ok(stream(handle)?.priority))
+        priority.put_with(|| Ok(stream_of(handle)?.priority))
     }
 
     fn cuStreamGetId 12000 / cuStreamGetId_ptsz (handle: Handle, id: Out<c_ulonglong>) {
-        id.put_with(|| Ok(stream(handle)?.id))
+        id.put_with(|| Ok(stream_of(handle)?.id))
     }
 
     fn cuStreamGetCtx 9020 / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) {
-        context.put_with(|| Ok(stream(handle)?.context.handle))
+        context.put_with(|| Ok(stream_of(handle)?.context.handle))
     }
 
     fn cuStreamCopyAttributes 11000 / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) {
-        stream(to)?;
-        stream(from)?;
+        stream_of(to)?;
+        stream_of(from)?;
         Ok(())
     }
 
     fn cuStreamAddCallback 5000 / cuStreamAddCallback_ptsz (
         handle: Handle, callback: StreamCallback, data: *mut c_void, flags: c_uint,
     ) {
-        let stream = stream(handle)?;
+        let stream = stream_of(handle)?;
         let callback = callback.ok_or(ERROR_INVALID_VALUE)?;
         refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         let context = Arc::clone(&stream.context);
@@ -146,7 +146,7 @@ export! {
     fn cuStreamAttachMemAsync 6000 / cuStreamAttachMemAsync_ptsz (
         handle: Handle, address: u64, _length: usize, flags: c_uint,
     ) {
-        stream(handle)?.context.check()?;
+        stream_of(handle)?.context.check()?;
         refuse_if(![1, 2, 4].contains(&flags), ERROR_INVALID_VALUE)?;
         // Managed memory is host memory here: every stream can reach all of it.
         let managed = crate::allocations::find(address).is_some_and(|a| a.kind == crate::allocations::AllocationKind::Managed);
@@ -155,13 +155,13 @@ export! {
 
     fn cuStreamIsCapturing 10000 / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<c_uint>) {
         status.check()?;
-        stream(handle)?;
+        stream_of(handle)?;
         status.put(0)
     }
 
     fn cuStreamGetCaptureInfo 10010 / cuStreamGetCaptureInfo_ptsz (handle: Handle, status: Out<c_uint>, id: Out<u64>) {
         status.check()?;
-        stream(handle)?;
+        stream_of(handle)?;
         id.put_if_wanted(0);
         status.put(0)
     }
@@ -171,7 +171,7 @@ export! {
         n: Out<usize>,
     ) {
         status.check()?;
-        stream(handle)?;
+        stream_of(handle)?;
         id.put_if_wanted(0);
         n.put_if_wanted(0);
         status.put(0)
@@ -182,7 +182,7 @@ export! {
         _edges: Out<usize>, n: Out<usize>,
     ) {
         status.check()?;
-        stream(handle)?;
+        stream_of(handle)?;
         id.put_if_wanted(0);
         n.put_if_wanted(0);
         status.put(0)
@@ -218,20 +218,20 @@ later! {
 
     fn cuStreamGetCtx_v2 12050 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) {
         context.check()?;
-        let stream = stream(handle)?;
+        let stream = stream_of(handle)?;
         green.put_if_wanted(0);
         context.put(stream.context.handle)
     }
 
     fn cuStreamGetDevice 12080 / cuStreamGetDevice_ptsz (handle: Handle, dev: Out<c_int>) {
         dev.check()?;
-        stream(handle)?;
+        stream_of(handle)?;
         dev.put(0)
     }
 }
 
 fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Outcome {
-    let stream = stream(handle)?;
+    let stream = stream_of(handle)?;
     refuse_if(flags > 1 || !address.is_multiple_of(bytes.len() as u64), ERROR_INVALID_VALUE)?;
     let bytes = bytes.to_vec();
     super::copy_ends::device_range(address, bytes.len())?;

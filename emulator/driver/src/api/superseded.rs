@@ -11,7 +11,7 @@ use crate::api::context::cuCtxDestroy_v2;
 use crate::api::function::max_threads;
 use crate::api::host::cuMemAllocHost_v2;
 use crate::api::launch::{LaunchShape, launch_with};
-use crate::api::library::function;
+use crate::api::library::function_of;
 use crate::api::module::Function;
 use crate::attributes::limit;
 use crate::contexts::usable;
@@ -30,7 +30,7 @@ fn outcome(code: CUresult) -> Outcome {
 
 fn set_argument(handle: Handle, offset: c_int, bytes: &[u8]) -> Outcome {
     usable()?;
-    let function = function(handle)?;
+    let function = function_of(handle)?;
     let offset = usize::try_from(offset).map_err(|_| ERROR_INVALID_VALUE)?;
     let end = offset.checked_add(bytes.len()).ok_or(ERROR_INVALID_VALUE)?;
     refuse_if(end > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
@@ -43,7 +43,7 @@ fn set_argument(handle: Handle, offset: c_int, bytes: &[u8]) -> Outcome {
 }
 
 fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> Outcome {
-    let function: Arc<Function> = function(handle)?;
+    let function: Arc<Function> = function_of(handle)?;
     let side = |n: c_int| c_uint::try_from(n).map_err(|_| ERROR_INVALID_VALUE);
     let grid = [side(width)?, side(height)?, 1];
     let (shape, arguments) = {
@@ -78,7 +78,7 @@ export! {
     }
 
     fn cuFuncSetBlockShape 2000(handle: Handle, x: c_int, y: c_int, z: c_int) {
-        let function = function(handle)?;
+        let function = function_of(handle)?;
         let side = |n: c_int| c_uint::try_from(n).ok().filter(|n| *n > 0).ok_or(ERROR_INVALID_VALUE);
         let block = [side(x)?, side(y)?, side(z)?];
         let fits = block.iter().zip(limit::BLOCK).all(|(n, most)| *n <= most);
@@ -88,13 +88,13 @@ export! {
     }
 
     fn cuFuncSetSharedSize 2000(handle: Handle, bytes: c_uint) {
-        lock(&function(handle)?.prepared).dynamic_shared = bytes;
+        lock(&function_of(handle)?.prepared).dynamic_shared = bytes;
         Ok(())
     }
 
     fn cuParamSetSize 2000(handle: Handle, bytes: c_uint) {
         usable()?;
-        let function = function(handle)?;
+        let function = function_of(handle)?;
         refuse_if(bytes as usize > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
         lock(&function.prepared).size = Some(bytes as usize);
         Ok(())

@@ -91,7 +91,7 @@ fn source(r: &ResourceDesc) -> Outcome<(Source, TexelFormat, u32, [usize; 2])> {
     };
     match r.kind {
         0 => {
-            let array = array::array(r.words[0] as Handle).map_err(|_| ERROR_INVALID_VALUE)?;
+            let array = array::array_of(r.words[0] as Handle).map_err(|_| ERROR_INVALID_VALUE)?;
             let d = array.descriptor;
             refuse_if(d.depth > 1, ERROR_NOT_SUPPORTED)?;
             let format = texel_format(d.format).ok_or(ERROR_INVALID_VALUE)?;
@@ -123,7 +123,7 @@ fn source(r: &ResourceDesc) -> Outcome<(Source, TexelFormat, u32, [usize; 2])> {
     }
 }
 
-fn texture(handle: u64) -> Outcome<Arc<Texture>> {
+fn texture_of(handle: u64) -> Outcome<Arc<Texture>> {
     initialised()?;
     TEXTURES.get(handle as Handle).ok_or(ERROR_INVALID_VALUE)
 }
@@ -167,10 +167,10 @@ export! {
     }
 
     fn cuTexObjectGetResourceDesc 5000(out: Out<ResourceDesc>, handle: u64) {
-        out.put_with(|| Ok(texture(handle)?.resource))
+        out.put_with(|| Ok(texture_of(handle)?.resource))
     }
 
     fn cuTexObjectGetTextureDesc 5000(out: Out<TextureDesc>, handle: u64) {
-        out.put_with(|| Ok(texture(handle)?.description))
+        out.put_with(|| Ok(texture_of(handle)?.description))
     }
 }
