@@ -19,7 +19,7 @@ use crate::api::forecast;
 use crate::api::function::max_threads;
 use crate::api::library::function_of;
 use crate::api::module::Function;
-use crate::api::{function as functions, texture};
+use crate::api::{function, texture};
 use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};
 use crate::cuda_constants::launch as ids;
@@ -104,7 +104,7 @@ fn check(function: &Function, config: &LaunchConfig, requested: Option<[c_uint; 
         .map_err(|why| refuse(function, config, &why))?;
     let threads = config.block.iter().product::<u32>();
     if threads > max_threads(function) {
-        let registers = functions::registers(function);
+        let registers = function::registers(function);
         if settings::current().diagnosis {
             let kernel = function.loaded.kernel();
             diagnose::refusal(&diagnostics::too_many_registers(kernel, threads, registers, limit::REGISTERS));
@@ -372,7 +372,7 @@ impl Drop for Workspace {
 fn check_cooperative(function: &Function, shape: LaunchShape) -> Outcome {
     let footprint = Footprint {
         threads: shape.block.iter().copied().fold(1, u32::saturating_mul),
-        registers: functions::registers(function),
+        registers: function::registers(function),
         shared: u64::from(function.loaded.kernel().shared_static_bytes) + u64::from(shape.dynamic),
     };
     let fit = u64::from(blocks_per_sm(footprint)) * u64::from(limit::SMS);
