@@ -16,6 +16,7 @@ pub mod check;
 mod exec;
 pub mod gpu;
 pub mod launch;
+mod lock;
 #[expect(unsafe_code, reason = "memory that blocks share")]
 pub mod memory;
 pub mod module;

@@ -1,8 +1,8 @@
 //! Global memory: one 64-bit address space, an allocation to a window.
 //!
-//! An allocation's number is the top of its address, so that finding it is one look-up and running past one
-//! never lands in the next. Numbers of freed allocations rest for a while, so that their use is reported as what it
-//! is. Windows below [`FIRST_NUMBER`] are the host's own addresses: mapped host memory has one address for both.
+//! An allocation's number is the top of its address, so that finding it is one look-up and running past one never lands
+//! in the next. Numbers of freed allocations rest for a while, so that their use is reported as what it is. Windows below
+//! [`FIRST_NUMBER`] are the host's own addresses: mapped host memory has one address for both.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, RwLock};
@@ -16,19 +16,28 @@ pub mod rules;
 
 use bytes::Bytes;
 
-/// Allocations are numbered from here: host addresses (48 bits) are all below.
+/// Number of the first allocation: host addresses (48 bits) are all below.
 pub const FIRST_NUMBER: u64 = 0x100;
-/// Least offset of an allocation in its window: addresses just before one still belong to it in messages.
+
+// The address at which allocation `n` starts:
+//
+//     (n + FIRST_NUMBER) << window::BITS     its window
+//     + START                                addresses just before it still belong to it in messages
+//     + LOW + n % STAGGERED * STAGGER        the low 32 bits: not 0, and different from those of other allocations
+//     + ODD                                  half an address is no large round number; not for variables of modules
+//
+// A kernel that is given its arguments in the wrong order reads the low half of an address as a count. A count of 0
+// would make it do nothing, silently; these values are recognised (`is_low_half_of_an_address`).
+
+/// Least offset of an allocation in its window.
 const START: u64 = 1 << 36;
-/// Added to [`START`], with [`STAGGER`] for each number: the low 32 bits of an address are then neither 0 nor any
-/// other's. A kernel that was given its arguments in the wrong order takes them for a count, and a count of 0 would
-/// make it do nothing, silently.
+/// Least value of the low 32 bits of an address, but for [`ODD`].
 const LOW: u64 = 1 << 24;
-/// See [`LOW`]. The largest alignment that a module's variable may ask for.
+/// Distance between the low parts of neighbouring numbers: the largest alignment of a module's variable.
 const STAGGER: u64 = 1 << 16;
 /// Number of different low parts, after which they repeat.
 const STAGGERED: u64 = 1024;
-/// Added for what is no module's variable, so that half an address differs from a large round number.
+/// Added to all addresses but those of modules' variables.
 const ODD: u64 = 3 << 9;
 
 /// Returns whether a number is, by all appearances, the low half of an allocation's address.
@@ -241,7 +250,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The reverse of [`Memory::take`].
+    /// Returns bytes that [`Memory::take`] has counted.
     pub fn give_back(&self, bytes: u64) {
         let mut state = self.write_state();
         state.used = state.used.saturating_sub(bytes);
@@ -259,7 +268,7 @@ impl Memory {
         Arc::clone(&self.read_state().table)
     }
 
-    /// Zeroed bytes that count as never written. The address is a multiple of 256 at least.
+    /// Allocates zeroed bytes that count as never written. The address is a multiple of 256 at least.
     /// Zero bytes are allowed, and still get an address of their own.
     pub fn alloc(&self, bytes: u64, origin: Origin) -> Result<u64, OutOfMemory> {
         let mut state = self.write_state();
@@ -334,7 +343,7 @@ impl Memory {
             return Err(error(Some(below.info())));
         }
         state.serial += 1;
-        // SAFETY: the caller keeps the range valid.
+        // SAFETY: the caller keeps the range valid until `unmap_host`, and for launches that run then.
         let backing = unsafe { Bytes::lent(start, bytes) };
         let id = state.serial;
         let allocation = Allocation { base: address, id, origin, bytes: backing, host: true };

@@ -4,8 +4,9 @@
 //! way of running of its own, so the others know nothing of it. Not here: what the steps cost; that is what
 //! [`crate::memory::rules`] says of an access's addresses.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use crate::lock::{into_inner, lock};
 use crate::memory::rules::Addresses;
 use crate::program::MemSpace;
 
@@ -84,7 +85,7 @@ impl Recorder {
     }
 
     pub(crate) fn into_steps(self) -> Vec<Step> {
-        self.steps.into_inner().unwrap_or_else(PoisonError::into_inner)
+        into_inner(self.steps)
     }
 }
 
@@ -94,7 +95,7 @@ impl Observer for Recorder {
     }
 
     fn step(&self, _: u64, _: u32, step: Step) {
-        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut steps = lock(&self.steps);
         if steps.len() < self.most && step.lanes != 0 {
             steps.push(step);
         }

@@ -28,7 +28,7 @@ impl Worker<'_> {
         }
         for lane in bits(guilty) {
             let at = base.wrapping_add(i64::from(self.access.memos[spec.memo].delta[lane]) as u64);
-            self.look(lane, at, spec.bytes);
+            self.note_unwritten(lane, at, spec.bytes);
         }
     }
 
@@ -114,7 +114,7 @@ impl Worker<'_> {
         let (mask, delta) = (m.mask, m.delta);
         for lane in bits(mask) {
             let at = base.wrapping_add(i64::from(delta[lane]) as u64);
-            self.look(lane, at, spec.bytes);
+            self.note_unwritten(lane, at, spec.bytes);
         }
     }
 }

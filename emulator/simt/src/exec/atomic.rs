@@ -111,12 +111,12 @@ fn pairs(a: u64, b: u64, add: impl Fn(u16, u16) -> u16) -> u64 {
     u64::from(add(a as u16, b as u16)) | u64::from(add((a >> 16) as u16, (b >> 16) as u16)) << 16
 }
 
-/// Replaces what is at `at` by what `f` makes of it; gives the old value.
+/// Replaces the value at `at` by what `f` makes of it. Returns the old value.
 ///
 /// # Safety
 /// `at` is valid for `bytes` bytes and aligned to them.
 unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -> u64 {
-    // SAFETY: the caller vouches for the place.
+    // SAFETY: `at` is valid for `bytes` bytes and aligned to them.
     unsafe {
         match (bytes, alone) {
             (2, true) => {

@@ -344,7 +344,7 @@ impl Worker<'_> {
             for i in (0..run.bytes).step_by(each as usize) {
                 let at = start.saturating_add(i.into());
                 let Ok(to) = find_global(job, at, each.into(), true) else { continue };
-                // SAFETY: as in `perform_load`.
+                // SAFETY: the copy's bytes lie in shared memory, and `find_global` has found `each` bytes at `to`.
                 unsafe {
                     let from = shared.wrapping_add((run.shared + i) as usize);
                     relaxed::copy_in(to, std::slice::from_raw_parts(from, each as usize));

@@ -120,7 +120,7 @@ impl Worker<'_> {
             if u32::from(c.lane) != arrival.thread % 32 || c.arrival > arrival.number {
                 return true;
             }
-            // SAFETY: a copy of this block.
+            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
             unsafe { c.finish(shared) };
             if checked {
                 c.mark(written);
@@ -149,7 +149,7 @@ impl Worker<'_> {
             if active >> lane & 1 == 0 || !due {
                 return true;
             }
-            // SAFETY: a copy of this block.
+            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
             unsafe { c.finish(shared) };
             if checked {
                 c.mark(written);
@@ -164,7 +164,7 @@ impl Worker<'_> {
     fn finish_oldest(&mut self) {
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         for c in self.block.copies.pending[self.warp.index as usize].drain(..COPIES / 2) {
-            // SAFETY: a copy of this block.
+            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
             unsafe { c.finish(shared) };
             if self.job.check_level.checks() {
                 c.mark(&mut self.block.shared_written);

@@ -16,7 +16,7 @@ pub(crate) enum LaneAddresses {
     Far(*const *mut u8),
 }
 
-/// Memory at known distances from one place.
+/// Memory at known distances from one host address.
 #[derive(Clone, Copy)]
 pub(crate) struct Near {
     host: *mut u8,
@@ -28,7 +28,7 @@ impl LaneAddresses {
     /// `lane < 32`, and the tables that the place was made from are still there.
     #[inline(always)]
     pub(crate) unsafe fn of(self, lane: usize) -> *mut u8 {
-        // SAFETY: the caller keeps `lane` in range.
+        // SAFETY: `lane < 32`, and the tables hold an entry for each lane.
         unsafe {
             match self {
                 Self::Near(near) => near.of(lane),
@@ -43,7 +43,7 @@ impl Near {
     /// As [`LaneAddresses::of`].
     #[inline(always)]
     unsafe fn of(self, lane: usize) -> *mut u8 {
-        // SAFETY: the caller keeps `lane` in range.
+        // SAFETY: `lane < 32`, and the tables hold an entry for each lane.
         unsafe { self.host.wrapping_offset(*self.delta.add(lane) as isize) }
     }
 }
@@ -60,7 +60,7 @@ impl LaneLayout {
 }
 
 impl Worker<'_> {
-    /// The lanes of a located access that have memory, its addresses, and the layout of these.
+    /// Returns the lanes of a located access that have memory, its addresses, and the layout of these.
     #[inline(always)]
     pub(crate) fn place(
         &self,
@@ -88,13 +88,14 @@ impl Worker<'_> {
     }
 }
 
-/// Memory to registers.
+/// Loads from memory to registers.
 ///
 /// # Safety
 /// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in range.
 #[inline(always)]
 pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
-    // SAFETY: the caller vouches for memory and registers. Register lines are never part of emulated memory.
+    // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are never
+    // part of emulated memory.
     unsafe {
         if let LaneAddresses::Near(near) = place
             && a.element == 4
@@ -112,12 +113,14 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: u32, place: LaneAdd
     }
 }
 
-/// Accesses that a program may let race are atomic; the others may be vector instructions ([`relaxed`]).
+/// Returns whether vector instructions may perform an access: those that a program may let race are atomic
+/// ([`relaxed`]).
 #[inline(always)]
 fn may_be_plain(a: &Access) -> bool {
     matches!(a.order, Order::Weak | Order::InStep)
 }
 
+/// Returns whether every element of a vector load goes to a register.
 #[inline(always)]
 fn all_wanted(a: &Access) -> bool {
     a.regs[..usize::from(a.n) & 7].iter().all(|r| *r != NONE)
@@ -127,7 +130,7 @@ fn all_wanted(a: &Access) -> bool {
 /// As [`load`].
 #[inline(always)]
 unsafe fn load_word(lanes: &Lanes, dst: i32, active: u32, place: Near, shape: LaneLayout) {
-    // SAFETY: as the caller of `load` vouches.
+    // SAFETY: memory is readable and aligned for the `active` lanes, and `dst` is in range.
     unsafe {
         let out = lanes.regs.add(dst as usize).cast::<u32>();
         if active == u32::MAX {
@@ -171,7 +174,7 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, active: u32, place: Near, shape: La
 /// As [`load`]; all lanes, two 4-byte elements.
 #[inline(always)]
 unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Near) {
-    // SAFETY: as the caller of `load` vouches.
+    // SAFETY: all lanes are active, so each has readable memory, and registers are in range.
     unsafe {
         let x = lanes.regs.add(a.regs[0] as usize).cast::<u32>();
         let y = lanes.regs.add(a.regs[1] as usize).cast::<u32>();
@@ -187,7 +190,7 @@ unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Near) {
 /// As [`load`]; all lanes, four 4-byte elements.
 #[inline(always)]
 unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: LaneLayout) {
-    // SAFETY: as the caller of `load` vouches. SSE2 is part of every x86-64.
+    // SAFETY: all lanes are active, so each has readable memory, and registers are in range. SSE2 is part of every x86-64.
     unsafe {
         let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
         for (half, spread) in shape.halves.into_iter().enumerate() {
@@ -232,7 +235,7 @@ unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: LaneLayout) 
 /// As [`relaxed::load`].
 #[inline(always)]
 unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
-    // SAFETY: as the caller vouches.
+    // SAFETY: `from` is readable for `bytes` bytes and aligned to them.
     let value = unsafe { relaxed::load(from, bytes) };
     match (bytes, signed) {
         (1, true) => i64::from(value as i8) as u64,
@@ -242,7 +245,7 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
     }
 }
 
-/// Every width, lane by lane.
+/// Loads elements of any width, lane by lane.
 ///
 /// # Safety
 /// As [`load`].
@@ -254,7 +257,7 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses,
             continue;
         }
         let skip = e * usize::from(a.element);
-        // SAFETY: as the caller of `load` vouches.
+        // SAFETY: memory is readable and aligned for the `active` lanes, and `dst` is in range.
         unsafe {
             let out = lanes.regs.add(dst as usize);
             let mut same = None;
@@ -277,13 +280,13 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses,
     }
 }
 
-/// Registers to memory, lanes in index order: where lanes meet, the highest one's value stays.
+/// Stores registers to memory, lanes in index order: where lanes store to one address, the highest one's value stays.
 ///
 /// # Safety
 /// As [`load`], and writable.
 #[inline(always)]
 pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
-    // SAFETY: the caller vouches for memory and registers.
+    // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
     unsafe {
         if let LaneAddresses::Near(near) = place
             && a.element == 4
@@ -305,7 +308,7 @@ pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, active: u32, place: LaneAd
 /// As [`store`]; all lanes.
 #[inline(always)]
 unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: LaneLayout) {
-    // SAFETY: as the caller of `store` vouches.
+    // SAFETY: all lanes are active, so each has writable memory, and `src` is in range.
     unsafe {
         let from = lanes.source(src).cast::<u32>();
         if shape.spread == Spread::Linear {
@@ -328,7 +331,7 @@ unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: LaneLayout) {
 /// As [`store`]; all lanes, four 4-byte elements.
 #[inline(always)]
 unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
-    // SAFETY: as the caller of `store` vouches. SSE2 is part of every x86-64.
+    // SAFETY: all lanes are active, so each has writable memory, and registers are in range. SSE2 is part of every x86-64.
     unsafe {
         let from: [*const u32; 4] = std::array::from_fn(|e| lanes.source(a.regs[e]).cast());
         for lane in (0..32).step_by(4) {
@@ -353,7 +356,7 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
     }
 }
 
-/// Every width, lane by lane.
+/// Stores elements of any width, lane by lane.
 ///
 /// # Safety
 /// As [`store`].
@@ -361,7 +364,7 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
 unsafe fn store_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses) {
     let wide = a.wide || a.element == 8;
     let n = usize::from(a.n).min(8);
-    // SAFETY: as the caller of `store` vouches.
+    // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
     unsafe {
         for lane in bits(active) {
             for (e, &src) in a.regs.iter().take(n).enumerate() {

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::check::race::GlobalRaces;
 use crate::check::{Collector, Details, Event};
+use crate::lock::{into_inner, lock};
 use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
@@ -91,7 +92,7 @@ impl BlockQueue {
         if !waits {
             return false;
         }
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ledger = lock(&self.ledger);
         while full() {
             let (guard, _) = self
                 .taken
@@ -148,7 +149,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
             }
         });
     }
-    let mut ledger = queue.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut ledger = into_inner(queue.ledger);
     if ledger.printed.len() > LAUNCH_PRINTS {
         let cut = (0..=LAUNCH_PRINTS).rev().find(|i| ledger.printed.is_char_boundary(*i)).unwrap_or(0);
         ledger.printed.truncate(cut);
@@ -376,7 +377,7 @@ fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
     }
     let collector = (!worker.checks.collector.is_empty()).then(|| worker.checks.collector.take());
     let printed = std::mem::take(&mut worker.block.printed);
-    let mut ledger = queue.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut ledger = lock(&queue.ledger);
     let done = BlockResult { spent: worker.spent, printed, collector, stops };
     queue.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
     ledger.early.insert(index, done);

@@ -282,7 +282,7 @@ fn check(
                 if writes {
                     worker.block.shared_written.set(offset, n);
                 } else if !worker.block.shared_written.all(offset, n) {
-                    worker.look(lane, at, spec.bytes);
+                    worker.note_unwritten(lane, at, spec.bytes);
                 }
             }
             MemSpace::Local => {
@@ -290,7 +290,7 @@ fn check(
                 if writes {
                     worker.block.local_written.set(offset, n);
                 } else if !worker.block.local_written.all(offset, n) {
-                    worker.look(lane, at, spec.bytes);
+                    worker.note_unwritten(lane, at, spec.bytes);
                 }
             }
             MemSpace::Global => {
@@ -298,7 +298,7 @@ fn check(
                 if writes {
                     allocation.bytes.mark(offset, n);
                 } else if !allocation.bytes.is_written(offset, n) {
-                    worker.look(lane, at, spec.bytes);
+                    worker.note_unwritten(lane, at, spec.bytes);
                 }
             }
             _ => {}
@@ -316,7 +316,7 @@ fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: u32, addr
         if spec.kind == AccessKind::Write {
             written.set(offset, n);
         } else if !written.all(offset, n) {
-            worker.look(lane, at, spec.bytes);
+            worker.note_unwritten(lane, at, spec.bytes);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Writing down what a warp is about to do.
+//! Records the steps of a warp for an observer.
 
 use crate::program::{Addr, MemSpace, Op, OpKind, window};
 use crate::trace::{Access, Step};
@@ -7,7 +7,7 @@ use super::spec;
 use super::worker::Worker;
 
 impl Worker<'_> {
-    /// The `active` lanes are about to do an operation.
+    /// Passes the operation that the `active` lanes are about to execute to the observer, if it follows the warp.
     #[cold]
     pub(crate) fn trace(&self, op: &Op, active: u32) {
         let Some(observer) = self.job.observer else { return };
@@ -29,6 +29,7 @@ impl Worker<'_> {
         observer.step(self.block.index, self.warp.index, step);
     }
 
+    /// Returns the space and the addresses of an access.
     fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, active: u32) -> Access {
         let addresses = spec::addresses(&self.warp.lanes, addr, spec::bias(space));
         let addresses = addresses.map(|address| self.seen_from_here(address));

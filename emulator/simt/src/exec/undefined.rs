@@ -1,9 +1,8 @@
-//! Following values that nothing has defined.
+//! Tracks values that nothing has defined.
 //!
-//! A load of bytes that nothing wrote is no mistake by itself: padding of structs, unset members and tails of vectors
-//! are loaded, moved and stored by programs that are right. So the bits that such a load brings are followed through
-//! registers and memory, and reported where they matter: in an address, a condition, an atomic, what is printed, and in
-//! the result of arithmetic once it is stored.
+//! A load of bytes that nothing wrote is no mistake by itself: correct programs load, move and store padding of structs,
+//! unset members and tails of vectors. So the loaded bits are tracked through registers and memory, and reported where
+//! they matter: in an address, a condition, an atomic, printed text, and in the result of arithmetic once it is stored.
 //!
 //! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
 //! and the warp goes on in a loop of its own (`General`) until all its registers are defined again.
@@ -26,14 +25,14 @@ use super::worker::Worker;
 use super::{bits, runs};
 pub(super) use wgmma::Unwritten;
 
-/// The bytes of which no bit is defined, of a value of `bytes` bytes: one bit each.
+/// Returns the bytes of a value of which no bit is defined, one bit each.
 fn holes(undefined: u64, bytes: u32) -> u32 {
     (0..bytes.min(8))
         .filter(|byte| undefined >> (8 * byte) & 0xFF == 0xFF)
         .fold(0, |mask, byte| mask | 1 << byte)
 }
 
-/// Space, and address as [`BadAccess::address`] has it, of an address in the one address space.
+/// Splits a generic address into the space and the address in it, as in [`BadAccess::address`].
 fn place_of(at: u64) -> (MemSpace, u64) {
     match at >> window::BITS {
         w if w == window::SHARED >> window::BITS => (MemSpace::Shared, at - window::SHARED),
@@ -47,8 +46,8 @@ fn low_bits(n: u32) -> u32 {
 }
 
 impl Worker<'_> {
-    /// Notes what of a lane's access nothing has written.
-    pub(super) fn look(&mut self, lane: usize, at: u64, bytes: u32) {
+    /// Records which bytes of a lane's access nothing has written.
+    pub(super) fn note_unwritten(&mut self, lane: usize, at: u64, bytes: u32) {
         let undefined = self.unwritten_bytes(at, bytes, lane);
         if undefined != 0 {
             self.checks.fresh.lanes |= 1 << lane;
@@ -57,7 +56,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The bytes of an access that nothing has written.
+    /// Returns the bytes of an access that nothing has written.
     fn unwritten_bytes(&self, at: u64, bytes: u32, lane: usize) -> u32 {
         let offset = (at & ((1 << window::BITS) - 1)) as usize;
         let n = bytes as usize;

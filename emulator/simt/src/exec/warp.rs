@@ -385,7 +385,7 @@ impl Worker<'_> {
     ) {
         for lane in bits(active) {
             for at in (0..bytes).step_by(element.into()) {
-                // SAFETY: as the caller vouches; allocations stay in place until the launch ends.
+                // SAFETY: `place` is readable for `bytes` bytes, in aligned elements, and stays so until the launch ends.
                 unsafe {
                     let start = place.of(lane).add(at as usize);
                     self.block.poll_cache.note(start, element);

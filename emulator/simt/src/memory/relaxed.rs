@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Rel
 #[inline(always)]
 pub(crate) unsafe fn load(from: *const u8, bytes: u8) -> u64 {
     let from = from.cast_mut();
-    // SAFETY: as the caller vouches; all other accesses are atomic, or as the module allows.
+    // SAFETY: `from` is readable for `bytes` bytes and aligned to them; concurrent accesses are atomic, too.
     unsafe {
         match bytes {
             1 => AtomicU8::from_ptr(from).load(Relaxed).into(),
@@ -46,7 +46,7 @@ pub(crate) unsafe fn load(from: *const u8, bytes: u8) -> u64 {
 /// `to` is writable for `bytes` bytes and aligned to them.
 #[inline(always)]
 pub(crate) unsafe fn store(to: *mut u8, bytes: u8, value: u64) {
-    // SAFETY: as in `load`.
+    // SAFETY: `to` is writable for `bytes` bytes and aligned to them; concurrent accesses are atomic, too.
     unsafe {
         match bytes {
             1 => AtomicU8::from_ptr(to).store(value as u8, Relaxed),
@@ -86,7 +86,7 @@ fn each_element(start: *const u8, n: usize, mut f: impl FnMut(usize, u8)) {
 pub(crate) unsafe fn copy_out(from: *const u8, to: &mut [u8]) {
     let start = to.as_mut_ptr();
     each_element(from, to.len(), |at, bytes| {
-        // SAFETY: as the caller vouches; `each_element` stays inside, and keeps to natural alignment.
+        // SAFETY: `each_element` yields aligned elements inside `to.len()` bytes, which are readable at `from`.
         unsafe {
             let value = load(from.add(at), bytes).to_le_bytes();
             std::ptr::copy_nonoverlapping(value.as_ptr(), start.add(at), bytes.into());
@@ -103,7 +103,7 @@ pub(crate) unsafe fn copy_in(to: *mut u8, from: &[u8]) {
     let start = from.as_ptr();
     each_element(to, from.len(), |at, bytes| {
         let mut value = [0; 8];
-        // SAFETY: as in `copy_out`.
+        // SAFETY: `each_element` yields aligned elements inside `from.len()` bytes, which are writable at `to`.
         unsafe {
             std::ptr::copy_nonoverlapping(start.add(at), value.as_mut_ptr(), bytes.into());
             store(to.add(at), bytes, u64::from_le_bytes(value));
@@ -119,7 +119,7 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
     let mut buffer = [0; 4096];
     let mut piece = |at: usize| {
         let piece = &mut buffer[..(n - at).min(4096)];
-        // SAFETY: as the caller vouches.
+        // SAFETY: the piece lies inside the `n` bytes, which are readable at `from` and writable at `to`.
         unsafe {
             copy_out(from.add(at), piece);
             copy_in(to.add(at), piece);

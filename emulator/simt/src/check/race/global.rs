@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::bits::{self, Bits, CHUNK, KINDS};
 use super::block_clocks::{BlockClocks, Unordered};
@@ -17,6 +17,7 @@ use super::{Mark, Touch};
 use crate::check::Collector;
 use crate::check::collect::{Sites, lanes};
 use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::lock::{into_inner, lock};
 use crate::program::limits::RACE_CHUNKS;
 use crate::program::{Kernel, MemSpace, Op, OpKind};
 
@@ -210,7 +211,7 @@ impl BlockRaces {
         let mut fresh = touch.kind == Mark::Write;
         self.strong |= touch.strong;
         if let Some(clocks) = &self.clocks {
-            let mut clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut clocks = lock(clocks);
             let who = |lane| pack(touch.instr, touch.warp * 32 + lane);
             clocks.access(self.block, touch, self.interval.shift, who);
         }
@@ -281,7 +282,7 @@ impl BlockRaces {
         self.interval.fence();
         self.fenced = true;
         if let Some(clocks) = &self.clocks {
-            let mut clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut clocks = lock(clocks);
             clocks.fence(self.block);
         }
     }
@@ -355,7 +356,7 @@ impl GlobalRaces {
         if total.words == [0; KINDS.len()] {
             return;
         }
-        let mut shard = self.shards[shard(number)].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shard = lock(&self.shards[shard(number)]);
         if shard.len() >= self.max_chunks && !shard.contains_key(&number) {
             // The lowest ones stay, in whatever order blocks end.
             match shard.keys().max() {
@@ -399,7 +400,7 @@ impl GlobalRaces {
         let shift = self.shift;
         if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
             let Some(clocks) = self.clocks else { return };
-            let clocks = clocks.lock().unwrap_or_else(PoisonError::into_inner);
+            let clocks = lock(&clocks);
             let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
             for Unordered { unit, parties } in &clocks.found {
                 let address = unit << shift;
@@ -417,7 +418,7 @@ impl GlobalRaces {
         }
         let mut pages: Vec<(u64, Page)> = Vec::new();
         for shard in self.shards {
-            pages.extend(shard.into_inner().unwrap_or_else(PoisonError::into_inner));
+            pages.extend(into_inner(shard));
         }
         pages.sort_by_key(|(number, _)| *number);
         let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();

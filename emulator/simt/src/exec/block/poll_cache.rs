@@ -32,7 +32,7 @@ impl PollCache {
     /// # Safety
     /// `at` is readable for an element of `bytes` bytes and aligned to it, for as long as the launch lasts.
     pub(crate) unsafe fn note(&mut self, at: *const u8, bytes: u8) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: `at` is readable for an element of `bytes` bytes and aligned to it.
         let now = unsafe { relaxed::load(at, bytes) };
         let known = self.places.iter_mut().find(|(known, n, _)| (*known, *n) == (at, bytes));
         if let Some((.., value)) = known {

@@ -1,8 +1,8 @@
 //! Undefined bits of the results of arithmetic.
 //!
-//! Most operations that only move bits are asked themselves: run on the undefined bits of their sources instead of on
-//! the values, they give the undefined bits of the result. Operations on single bits and comparisons are run on
-//! several values that the undefined bits could have: where the results agree, the result is defined.
+//! For operations that only move bits, the undefined bits of the result are computed by running the operation on the
+//! undefined-bit masks of the sources. Operations on single bits and comparisons are run on several values that the
+//! undefined bits could have: where the results agree, the result is defined.
 
 use super::super::{ZERO_LINE, bits};
 use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Lanes, Line};
