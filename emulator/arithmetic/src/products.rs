@@ -12,7 +12,8 @@
 //! 5. A NaN, 0·∞ or ∞−∞ among the terms gives `0x7fffffff` (`f16`: `0x7fff`), otherwise an infinity gives itself.
 //!
 //! TF32 ignores the low 13 bits of a register. `mma.sync` of FP8 is not an instruction of sm_90: ptxas expands it to
-//! two sums of `f16` factors and an ordinary addition ([`Unit::Warp`]). FP64 is a chain of fused multiply-adds, c first.
+//! two sums of `f16` factors and an ordinary addition ([`Unit::Warp`]). FP64 is a chain of fused multiply-adds, c
+//! first.
 //!
 //! [`Product::multiply`] works on whole tiles. Factors are decoded once ([`Product::decode`]), eight side by side
 //! ([`Factors`]), and eight neighbouring elements are computed together with vector instructions.

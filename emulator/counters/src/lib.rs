@@ -1,9 +1,9 @@
 //! What the emulated GPU counts: [`Counters`] of a launch, a source line or an instruction, and the metrics that derive
 //! from them.
 //!
-//! Everything that counts, reports, compares or shows a counter uses these two structs: the emulator and its report, the
-//! page of `bench`, the measures of tasks, `explain`, the records, the figures and the book. A number that two of them
-//! show is computed here, once. The crate neither counts nor formats.
+//! Everything that counts, reports, compares or shows a counter uses these two structs: the emulator and its report,
+//! the page of `bench`, the measures of tasks, `explain`, the records, the figures and the book. A number that two of
+//! them show is computed here, once. The crate neither counts nor formats.
 //!
 //! As JSON both are objects of all their fields. A key that is missing or unknown is an error: the report comes from
 //! another build, and a counter that nobody wrote is not 0.
@@ -47,8 +47,9 @@ counters! {
     warp_instructions,
     /// Instructions issued to warps, times their active lanes. In machine code `smsp__thread_inst_executed.sum`.
     thread_instructions,
-    /// Multiply-adds of active lanes, in FP32, FP64 and FP16. Of FP32 `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`,
-    /// of FP64 `smsp__sass_thread_inst_executed_op_dfma_pred_on.sum`; no metric is set beside those of FP16.
+    /// Multiply-adds of active lanes, in FP32, FP64 and FP16. Of FP32
+    /// `smsp__sass_thread_inst_executed_op_ffma_pred_on.sum`, of FP64
+    /// `smsp__sass_thread_inst_executed_op_dfma_pred_on.sum`; no metric is set beside those of FP16.
     fmas,
     /// Products that tensor cores computed and added: 2048 of an `mma.sync` of m16n8k16.
     tensor_products,
@@ -74,10 +75,10 @@ counters! {
     /// `l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum` and `…_op_red.sum` together.
     global_atomic_sectors,
     /// Passes of global loads and stores over L1: for each access the worse of the fullest bank of tags and the fullest
-    /// bank of data. A rule that was fitted to the clocks of loads that hit L1 on an H200; stores follow it by assumption.
-    /// Nearest is `l1tex__data_pipe_lsu_wavefronts.sum`, which has shared memory in it and no banks of tags; the two were
-    /// never compared. Atomics and local memory are not in it, nor the fewest that the model of time charges for
-    /// accesses of 8 and 16 bytes a lane.
+    /// bank of data. A rule that was fitted to the clocks of loads that hit L1 on an H200; stores follow it by
+    /// assumption. Nearest is `l1tex__data_pipe_lsu_wavefronts.sum`, which has shared memory in it and no banks of
+    /// tags; the two were never compared. Atomics and local memory are not in it, nor the fewest that the model of time
+    /// charges for accesses of 8 and 16 bytes a lane.
     l1_passes,
     /// Shared load instructions, as written.
     shared_load_requests,
@@ -191,9 +192,10 @@ impl Counters {
             + self.async_copy_requests
     }
 
-    /// Wavefronts of shared memory, of everything that passes over its banks: loads, stores, atomics, asynchronous copies
-    /// and the factors of `wgmma`. `memory_l1_wavefronts_shared`. The terms are also those of the pair `shared_wavefronts`
-    /// in `course/records/src/profile.rs`, whose test `sums_are_the_derived_metrics` holds the two equal.
+    /// Wavefronts of shared memory, of everything that passes over its banks: loads, stores, atomics, asynchronous
+    /// copies and the factors of `wgmma`. `memory_l1_wavefronts_shared`. The terms are also those of the pair
+    /// `shared_wavefronts` in `course/records/src/profile.rs`, whose test `sums_are_the_derived_metrics` holds the two
+    /// equal.
     pub fn wavefronts(&self) -> u64 {
         self.shared_load_wavefronts_merged
             + self.shared_store_wavefronts_merged
@@ -202,8 +204,8 @@ impl Counters {
             + self.tensor_operand_wavefronts
     }
 
-    /// The least that [`Counters::wavefronts`] could be. `memory_l1_wavefronts_shared_ideal`. The terms are also those of
-    /// the pair `shared_ideal` in `course/records/src/profile.rs`, held equal by the same test.
+    /// The least that [`Counters::wavefronts`] could be. `memory_l1_wavefronts_shared_ideal`. The terms are also those
+    /// of the pair `shared_ideal` in `course/records/src/profile.rs`, held equal by the same test.
     pub fn ideal(&self) -> u64 {
         self.shared_load_ideal_merged
             + self.shared_store_ideal_merged

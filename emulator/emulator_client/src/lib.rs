@@ -136,8 +136,8 @@ impl Emulator {
                 if address.is_null() {
                     return None;
                 }
-                // SAFETY: a symbol of this name is exported by the emulated driver alone, with the type of the field, which
-                // is a function pointer.
+                // SAFETY: a symbol of this name is exported by the emulated driver alone, with the type of the field,
+                // which is a function pointer.
                 unsafe { std::mem::transmute_copy(&address) }
             }};
         }

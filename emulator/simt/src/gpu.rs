@@ -140,7 +140,8 @@ impl Gpu {
         Module::load(&self.memory, text, level)
     }
 
-    /// The parameter block of a kernel with these arguments, in its order. Parameters without an argument are 0. Fails when an argument has another size than its parameter.
+    /// The parameter block of a kernel with these arguments, in its order. Parameters without an argument are 0. Fails
+    /// when an argument has another size than its parameter.
     pub fn params(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
         let mut params = vec![0; kernel.param_bytes as usize];
         for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {

@@ -1,8 +1,8 @@
 //! Global memory: one 64-bit address space, an allocation to a window.
 //!
 //! An allocation's number is the top of its address, so that finding it is one look-up and running past one never lands
-//! in the next. Numbers of freed allocations rest for a while, so that their use is reported as what it is. Windows below
-//! [`FIRST_NUMBER`] are the host's own addresses: mapped host memory has one address for both.
+//! in the next. Numbers of freed allocations rest for a while, so that their use is reported as what it is. Windows
+//! below [`FIRST_NUMBER`] are the host's own addresses: mapped host memory has one address for both.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, RwLock};

@@ -7,7 +7,8 @@ pub const SMS: u32 = 132;
 /// Sizes of the groups of multiprocessors; a cluster lies in one of them. These explain how many clusters an H200 says
 /// that it holds (`tests/data/clusters/launches.txt`); other chips of the kind may have others.
 const GROUPS: [u32; 12] = [18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2];
-/// Blocks of one multiprocessor that count for clusters. The same H200 names 8 where 32 blocks fit; it is not known why.
+/// Blocks of one multiprocessor that count for clusters. The same H200 names 8 where 32 blocks fit; it is not known
+/// why.
 const CLUSTER_BLOCKS_PER_SM: u32 = 8;
 /// Threads of one multiprocessor.
 pub const THREADS_PER_SM: u32 = 2048;

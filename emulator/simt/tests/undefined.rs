@@ -5,7 +5,8 @@ mod common;
 use common::{Arg, Device, codes};
 use simt::check::{Details, Use};
 
-/// A kernel with an output of 64 words, a buffer of 256 bytes that nothing wrote, one of 64 words, and memory of its own.
+/// A kernel with an output of 64 words, a buffer of 256 bytes that nothing wrote, one of 64 words, and memory of its
+/// own.
 fn kernel(body: &str) -> String {
     format!(
         ".global .align 4 .b8 text[8] = {{37, 100, 10, 0}};

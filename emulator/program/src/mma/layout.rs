@@ -111,8 +111,8 @@ impl MmaForm {
         }
     }
 
-    /// [`MmaForm::multiply`] with constants, so that elements are moved without computed shifts: the elements per register,
-    /// and the sizes of A in groups of eight and of B in rows.
+    /// [`MmaForm::multiply`] with constants, so that elements are moved without computed shifts: the elements per
+    /// register, and the sizes of A in groups of eight and of B in rows.
     fn multiply_packed<const PACKED: usize, const GROUPS: usize, const DEPTH: usize>(
         self,
         a: &[[u32; 32]],

@@ -114,8 +114,8 @@ impl Collector {
         !self.groups.keys().any(|(code, ..)| code.severity() == Severity::Error)
     }
 
-    /// Returns whether an event of this code and instruction in `block` would be the first of its group, so that its details
-    /// are worth computing. `instr` is the instruction of the event, or of `E-UNINIT` the load.
+    /// Returns whether an event of this code and instruction in `block` would be the first of its group, so that its
+    /// details are worth computing. `instr` is the instruction of the event, or of `E-UNINIT` the load.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let site = self.sites.site(instr);
         let mut of_site =

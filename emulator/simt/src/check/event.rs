@@ -171,7 +171,8 @@ pub enum Details {
     },
     /// `E-CLUSTER`: `barrier.cluster` out of turn.
     ClusterBarrier {
-        /// Whether it is a wait without an arrival before; otherwise it is an arrival by threads that have not waited since their last.
+        /// Whether it is a wait without an arrival before; otherwise it is an arrival by threads that have not waited
+        /// since their last.
         waits: bool,
     },
     /// `E-BARRIER`: no thread of a cluster can go on.
@@ -455,8 +456,8 @@ pub enum BadBarrier {
         pending: u32,
         /// Bytes that it still waits for.
         bytes: i64,
-        /// Offset of the barrier and parity of the thread's last wait, where it had already passed a wait for that parity
-        /// and no phase has ended since.
+        /// Offset of the barrier and parity of the thread's last wait, where it had already passed a wait for that
+        /// parity and no phase has ended since.
         again: Option<(u32, u8)>,
     },
     /// The phase's last arrivals are `.noComplete`.

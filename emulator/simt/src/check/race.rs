@@ -18,7 +18,8 @@
 //!   left alone, since telling right from wrong there needs the value that each load saw. Where blocks run one
 //!   after another, `block_clocks` follows which flags each of them has read.
 //! - Arrivals at an mbarrier come before the waits for the phase that they end, and so do the bytes of bulk copies:
-//!   `warp_clocks` follows that in kernels with mbarriers, and there also which threads a barrier of some threads orders.
+//!   `warp_clocks` follows that in kernels with mbarriers, and there also which threads a barrier of some threads
+//!   orders.
 //! - The end of the launch orders everything.
 //!
 //! Two writes are an equal race (a warning) when they store the same value. Values are compared for accesses

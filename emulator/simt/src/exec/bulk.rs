@@ -256,8 +256,8 @@ impl Worker<'_> {
                 Some(at) => sources.map(|from| from.wrapping_add(at as usize & ((1 << RANK_SHIFT) - 1))),
                 None => find_global(job, at, bytes.into(), false).ok(),
             });
-            // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global` has
-            // found `n` bytes, which the launch holds.
+            // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global`
+            // has found `n` bytes, which the launch holds.
             unsafe {
                 match (global, from) {
                     (_, Some(from)) => {
@@ -361,7 +361,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Bytes of shared memory that nothing has written stay undefined where they are copied to: a read by the host is reported.
+    /// Bytes of shared memory that nothing has written stay undefined where they are copied to: a read by the host is
+    /// reported.
     fn follow_bulk_store(&mut self, copy: &BulkCopy) {
         let job = self.job;
         let mut holes: Vec<(u32, u32, u64)> = Vec::new();

@@ -58,7 +58,8 @@ pub(crate) fn by_instruction(
         let Some(t) = tallies.get(plan.memo_of[i] as usize).filter(|_| plan.memo_of[i] != NO_MEMO) else {
             continue;
         };
-        // The hardware counts issued instructions, also those whose guard leaves no lane. (PTX mostly has a branch there.)
+        // The hardware counts issued instructions, also those whose guard leaves no lane. (PTX mostly has a branch
+        // there.)
         let unwanted = match &op.kind {
             OpKind::Load(a) | OpKind::Store(a) if kernel.machine_code && a.space == MemSpace::Shared => {
                 runs.saturating_sub(t.shared_requests)

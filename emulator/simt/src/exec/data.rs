@@ -94,8 +94,8 @@ impl Worker<'_> {
 /// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in range.
 #[inline(always)]
 pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
-    // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are never
-    // part of emulated memory.
+    // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are
+    // never part of emulated memory.
     unsafe {
         if let LaneAddresses::Near(near) = place
             && a.element == 4
@@ -190,7 +190,8 @@ unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Near) {
 /// As [`load`]; all lanes, four 4-byte elements.
 #[inline(always)]
 unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: LaneLayout) {
-    // SAFETY: all lanes are active, so each has readable memory, and registers are in range. SSE2 is part of every x86-64.
+    // SAFETY: all lanes are active, so each has readable memory, and registers are in range. SSE2 is part of every
+    // x86-64.
     unsafe {
         let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
         for (half, spread) in shape.halves.into_iter().enumerate() {
@@ -331,7 +332,8 @@ unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: LaneLayout) {
 /// As [`store`]; all lanes, four 4-byte elements.
 #[inline(always)]
 unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
-    // SAFETY: all lanes are active, so each has writable memory, and registers are in range. SSE2 is part of every x86-64.
+    // SAFETY: all lanes are active, so each has writable memory, and registers are in range. SSE2 is part of every
+    // x86-64.
     unsafe {
         let from: [*const u32; 4] = std::array::from_fn(|e| lanes.source(a.regs[e]).cast());
         for lane in (0..32).step_by(4) {

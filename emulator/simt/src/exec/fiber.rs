@@ -117,7 +117,8 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// Makes the lanes of the top frame, which are at `pc`, reconverge at `reconvergence_pc`, however they diverge before.
+    /// Makes the lanes of the top frame, which are at `pc`, reconverge at `reconvergence_pc`, however they diverge
+    /// before.
     pub(crate) fn converge(&mut self, pc: u32, reconvergence_pc: u32) {
         if self.stack.len() >= MAX_FRAMES {
             // Results never depend on where lanes reconverge, so they continue without a frame.
@@ -148,8 +149,8 @@ impl Fiber {
         self.exit(0);
     }
 
-    /// Makes the lanes of the top frame call: each of `ways`, lanes and a position, runs until it returns, the first one
-    /// first. The frame continues at `resume` when all have returned.
+    /// Makes the lanes of the top frame call: each of `ways`, lanes and a position, runs until it returns, the first
+    /// one first. The frame continues at `resume` when all have returned.
     pub(crate) fn call(&mut self, resume: u32, ways: &[(u32, u32)]) {
         self.set_pc(resume);
         let reconvergence_pc = u32::MAX;

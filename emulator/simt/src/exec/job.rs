@@ -98,8 +98,8 @@ pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> 
 /// Counters by operation.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Differences: +1 where a straight run starts and -1 behind its end, so that the prefix sums are the number of times
-    /// that each operation ran.
+    /// Differences: +1 where a straight run starts and -1 behind its end, so that the prefix sums are the number of
+    /// times that each operation ran.
     pub(crate) runs: Vec<u64>,
     /// Differences like those of `runs`, by the number of active lanes.
     pub(crate) lanes: Vec<u64>,

@@ -146,7 +146,8 @@ impl Worker<'_> {
         ended
     }
 
-    /// Reports a use by another warp than the one that initialised the mbarrier, without a barrier of the block between.
+    /// Reports a use by another warp than the one that initialised the mbarrier, without a barrier of the block
+    /// between.
     fn check_synchronised(&mut self, barrier: u32, pc: u32, lane: usize) {
         let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else { return };
         if state.synced_since_init || state.init_warp == self.warp.index || !self.job.check_level.checks() {
@@ -238,7 +239,8 @@ impl Worker<'_> {
         self.block.mbarriers.misused
     }
 
-    /// Records that a bulk copy was left out for a mistake of its own: what is missing in all its blocks follows from that.
+    /// Records that a bulk copy was left out for a mistake of its own: what is missing in all its blocks follows from
+    /// that.
     pub(crate) fn note_skipped_copy(&mut self) {
         self.note_misuse();
         if let Some(cluster) = &mut self.block.cluster {
@@ -334,8 +336,8 @@ impl Worker<'_> {
         waits
     }
 
-    /// Reports that no thread can continue, since the phases that they wait for never end. In a cluster, the event names the
-    /// block with the cause.
+    /// Reports that no thread can continue, since the phases that they wait for never end. In a cluster, the event
+    /// names the block with the cause.
     #[cold]
     pub(super) fn report_phase_deadlock(&mut self) {
         self.stopped = true;
@@ -363,7 +365,8 @@ impl Worker<'_> {
         self.stopped = true;
     }
 
-    /// Performs the operation of a lane if it names an mbarrier in another block of the cluster; returns whether it does.
+    /// Performs the operation of a lane if it names an mbarrier in another block of the cluster; returns whether it
+    /// does.
     fn remote_mbarrier(&mut self, b: &Mbarrier, pc: u32, lane: usize) -> bool {
         let offset = self.address_of(&b.addr, b.space, lane).wrapping_sub(window::SHARED);
         let rank = match self.holder(offset) {

@@ -109,8 +109,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Advances the block's clocks, each time by twice as much. Called when only a loop that stops waiting by the clock can
-    /// continue. Returns false if the kernel reads no clock, or if they are so far ahead that no loop waits longer.
+    /// Advances the block's clocks, each time by twice as much. Called when only a loop that stops waiting by the clock
+    /// can continue. Returns false if the kernel reads no clock, or if they are so far ahead that no loop waits longer.
     pub(super) fn let_time_pass(&mut self) -> bool {
         let reads = |op: &Op| matches!(op.kind, OpKind::ReadClock { .. });
         let step = (self.block.step * 2).max(FIRST_STEP);

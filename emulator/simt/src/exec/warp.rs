@@ -13,7 +13,8 @@ use super::{bits, data};
 /// Number of polls in a row after which a fiber yields to other lanes and warps.
 const POLLS: u32 = 64;
 
-/// Number of `nanosleep` instructions after which a fiber no longer counts as waiting for the phase that it polled last.
+/// Number of `nanosleep` instructions after which a fiber no longer counts as waiting for the phase that it polled
+/// last.
 const NAPS: u32 = 64;
 
 /// A barrier that counts this many threads or more is an illegal instruction.
@@ -385,7 +386,8 @@ impl Worker<'_> {
     ) {
         for lane in bits(active) {
             for at in (0..bytes).step_by(element.into()) {
-                // SAFETY: `place` is readable for `bytes` bytes, in aligned elements, and stays so until the launch ends.
+                // SAFETY: `place` is readable for `bytes` bytes, in aligned elements, and stays so until the launch
+                // ends.
                 unsafe {
                     let start = place.of(lane).add(at as usize);
                     self.block.poll_cache.note(start, element);
@@ -471,7 +473,8 @@ impl Worker<'_> {
         }
         self.warp.fiber.set_pc(at.pc + 1);
         if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != active {
-            // The other lanes do not wait here: they continue in a fiber of their own. Those at this position skip the barrier.
+            // The other lanes do not wait here: they continue in a fiber of their own. Those at this position skip the
+            // barrier.
             let others = self.warp.fiber.split(!active);
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }

@@ -99,7 +99,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Performs `wgmma.wait_group`. Returns false if other warps of the warpgroup have to issue what it waits for first.
+    /// Performs `wgmma.wait_group`. Returns false if other warps of the warpgroup have to issue what it waits for
+    /// first.
     pub(crate) fn wgmma_wait(&mut self, pending: u32, pc: u32) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;

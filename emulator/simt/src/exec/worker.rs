@@ -50,7 +50,8 @@ pub(crate) struct AccessState<'j> {
     pub(crate) memos: Vec<Memo<'j>>,
     /// Number of the last access pattern that a memo learnt.
     pub(crate) serial: u64,
-    /// Host addresses of an access that was looked up lane by lane. Boxed, so that the fields in use lie close together.
+    /// Host addresses of an access that was looked up lane by lane. Boxed, so that the fields in use lie close
+    /// together.
     pub(crate) pointers: Box<[*mut u8; 32]>,
 }
 
@@ -128,9 +129,9 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// Returns whether the running warp needs [`super::run_mode::General`]: an observer sees its steps, its products are under
-    /// way, values of its registers are undefined, fences are followed, or the CPU has none of the vector instructions
-    /// that the other variants are compiled for.
+    /// Returns whether the running warp needs [`super::run_mode::General`]: an observer sees its steps, its products
+    /// are under way, values of its registers are undefined, fences are followed, or the CPU has none of the vector
+    /// instructions that the other variants are compiled for.
     #[inline(always)]
     pub(crate) fn needs_general_loop(&self) -> bool {
         cfg!(not(vectors = "base")) && self.job.level == CpuLevel::Baseline

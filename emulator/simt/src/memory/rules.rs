@@ -28,7 +28,8 @@ pub fn sectors(addresses: &Addresses, bytes: u32) -> u32 {
 pub(crate) const LINE: u64 = 128;
 
 /// Value that each set bit of a line's number contributes, by exclusive or, to the number of the bank that holds the
-/// line's tag. Found from the patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first 11.
+/// line's tag. Found from the patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first
+/// 11.
 const TAG_BITS: [u8; 17] = [1, 2, 1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2];
 
 /// [`TAG_BITS`] by bits of the bank: those bits of a line's number whose parity it is.
@@ -100,9 +101,9 @@ fn most_lines_in_a_tag_bank(addresses: &Addresses, bytes: u32) -> u32 {
     most_in_a_bank(distinct(addresses.iter().flatten().flat_map(touched)), tag_bank)
 }
 
-/// Passes over L1 of one warp-wide access of `bytes` per lane: each looks up one line in each of four banks of tags, and
-/// reads one word from each of 32 banks of data, so that the fullest bank decides. Timed, not counted: Nsight Compute has
-/// no metric of it.
+/// Passes over L1 of one warp-wide access of `bytes` per lane: each looks up one line in each of four banks of tags,
+/// and reads one word from each of 32 banks of data, so that the fullest bank decides. Timed, not counted: Nsight
+/// Compute has no metric of it.
 pub fn l1_passes(addresses: &Addresses, bytes: u32) -> u32 {
     most_lines_in_a_tag_bank(addresses, bytes).max(most_words_in_a_bank(addresses, bytes))
 }
@@ -120,8 +121,9 @@ pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
     most_in_a_bank(distinct(addresses.iter().flatten().flat_map(touched)), |word| word as usize)
 }
 
-/// Number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a quarter for 16.
-/// A load whose lanes pair up (each has the address of lane `i ^ 1`, or each that of lane `i ^ 2`) serves twice as many.
+/// Number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a quarter for
+/// 16. A load whose lanes pair up (each has the address of lane `i ^ 1`, or each that of lane `i ^ 2`) serves twice as
+/// many.
 pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let plain = match bytes {
         0..=4 => return 32,
@@ -159,8 +161,8 @@ pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost 
     cost
 }
 
-/// Sectors of an atomic on global memory. Lanes on one element are served one after the other: a sector is accessed once
-/// for each lane on its busiest element.
+/// Sectors of an atomic on global memory. Lanes on one element are served one after the other: a sector is accessed
+/// once for each lane on its busiest element.
 pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
     let mut elements: Vec<u64> = addresses.iter().flatten().copied().collect();
     sort(&mut elements);

@@ -1,9 +1,9 @@
 //! Vector clocks of blocks that hand data to each other: a block that reads a flag may read what was written before the
 //! fence that preceded it.
 //!
-//! A block's own time is the number of its fences. A strong store or an atomic releases: it leaves at its word the times
-//! that the block knew at its last fence, its own and those of other blocks. A strong load of the word acquires them. A
-//! plain access comes after one of another block if its block knows the time of that.
+//! A block's own time is the number of its fences. A strong store or an atomic releases: it leaves at its word the
+//! times that the block knew at its last fence, its own and those of other blocks. A strong load of the word acquires
+//! them. A plain access comes after one of another block if its block knows the time of that.
 //!
 //! Used where blocks run one after another on one thread, and kernels have fences. Order is assumed rather than missed:
 //! what one thread of a block knows, all of them know, and a load acquires without a fence.
@@ -51,7 +51,8 @@ struct Block {
     released: Option<(Known, u32)>,
 }
 
-/// Two accesses of different blocks that nothing orders, the earlier one first: kind, block, and instruction and thread.
+/// Two accesses of different blocks that nothing orders, the earlier one first: kind, block, and instruction and
+/// thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unordered {
     pub(super) unit: u64,
@@ -73,8 +74,8 @@ pub(super) struct BlockClocks {
 const MAX_FOUND: usize = 1 << 14;
 
 impl BlockClocks {
-    /// Records a fence of a block, and releases its last strong store: of a store that releases, the fence is counted after
-    /// it.
+    /// Records a fence of a block, and releases its last strong store: of a store that releases, the fence is counted
+    /// after it.
     pub(super) fn fence(&mut self, block: u64) {
         let state = self.blocks.entry(block).or_default();
         state.released = Some((Arc::clone(&state.known), state.time));

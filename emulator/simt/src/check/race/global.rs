@@ -1,8 +1,8 @@
 //! Races on global memory: in a block between barriers, and between blocks over the whole launch.
 //!
-//! Between blocks nothing orders plain accesses, whichever block ran first here. So it is enough to know, for each word,
-//! the lowest and the highest block that read it and that wrote it: minimum and maximum do not depend on the order in
-//! which blocks end, and two different blocks with a write among them are a race.
+//! Between blocks nothing orders plain accesses, whichever block ran first here. So it is enough to know, for each
+//! word, the lowest and the highest block that read it and that wrote it: minimum and maximum do not depend on the
+//! order in which blocks end, and two different blocks with a write among them are a race.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};

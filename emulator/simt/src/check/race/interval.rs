@@ -1,8 +1,8 @@
 //! Races inside one block: the accesses between two barriers, warp by warp.
 //!
 //! The running warp marks what it accesses. When its turn ends, its marks are compared with those of the warps that ran
-//! before it in this interval, then added to them. A warp that may run again before the barrier keeps its marks apart, so
-//! that it never races with itself.
+//! before it in this interval, then added to them. A warp that may run again before the barrier keeps its marks apart,
+//! so that it never races with itself.
 //!
 //! Lanes of one warp can race, too. Only where a mark conflicts with one of the same warp are the lanes looked at: each
 //! unit then gets owners, the lanes that accessed it since the warp last reconverged.

@@ -13,8 +13,8 @@ const MAX_RESOLVED: u32 = 1024;
 const MAX_REPEATS: u32 = 1 << 12;
 
 impl<S: Space> Interval<S> {
-    /// Reports the conflicts between the warp that just ran and others. Each lane is reported once per site and array in a
-    /// block, which bounds the cost of a block with many races.
+    /// Reports the conflicts between the warp that just ran and others. Each lane is reported once per site and array
+    /// in a block, which bounds the cost of a block with many races.
     pub(super) fn resolve(&mut self, conflicts: &mut [(u32, Bits)], out: &mut Collector) {
         conflicts.sort_unstable_by_key(|(chunk, _)| *chunk);
         for at in 0..self.log.entries.len() {

@@ -156,8 +156,8 @@ impl SharedRaces {
         }
     }
 
-    /// Records that a bulk copy is done and its bytes arrive at the mbarrier at this offset. [`Self::wrote_by_copy`] then
-    /// says which bytes it wrote.
+    /// Records that a bulk copy is done and its bytes arrive at the mbarrier at this offset. [`Self::wrote_by_copy`]
+    /// then says which bytes it wrote.
     pub(crate) fn finish_copy(&mut self, barrier: u32) {
         if let Some(clocks) = &mut self.clocks {
             clocks.finish_copy(barrier);
@@ -172,8 +172,8 @@ impl SharedRaces {
     }
 }
 
-/// Returns the size of a unit as a power of two: the narrowest access of a kernel to a space, at most four bytes. What lies
-/// in one unit is not told apart.
+/// Returns the size of a unit as a power of two: the narrowest access of a kernel to a space, at most four bytes. What
+/// lies in one unit is not told apart.
 pub(crate) fn unit_shift(kernel: &Kernel, space: MemSpace) -> u32 {
     let narrow = kernel.ops.iter().filter_map(|op| match &op.kind {
         OpKind::Load(access) | OpKind::Store(access) => Some((access.space, u32::from(access.element))),

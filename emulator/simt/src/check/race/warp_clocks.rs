@@ -1,11 +1,12 @@
 //! Vector clocks of the warps of a block: the order that mbarriers make, and barriers of some threads of a block.
 //!
-//! A warp's own time advances with each release: an arrival, or a strong store. It learns the times of other warps where
-//! it acquires: from a barrier at which they had arrived, or by a strong load. An access comes after one of another warp
-//! if the warp knows the time of that. Bulk copies count as one more party, which arrives at an mbarrier with its bytes.
+//! A warp's own time advances with each release: an arrival, or a strong store. It learns the times of other warps
+//! where it acquires: from a barrier at which they had arrived, or by a strong load. An access comes after one of
+//! another warp if the warp knows the time of that. Bulk copies count as one more party, which arrives at an mbarrier
+//! with its bytes.
 //!
-//! Used for kernels with mbarriers. Order is assumed rather than missed: a warp knows what one of its lanes knows, and a
-//! strong load acquires from all strong stores, whatever their address.
+//! Used for kernels with mbarriers. Order is assumed rather than missed: a warp knows what one of its lanes knows, and
+//! a strong load acquires from all strong stores, whatever their address.
 
 use std::collections::BTreeMap;
 

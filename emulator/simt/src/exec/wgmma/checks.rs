@@ -381,7 +381,8 @@ impl Worker<'_> {
         }
     }
 
-    /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the line.
+    /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the
+    /// line.
     fn in_flight_of(&mut self, is: impl Fn(u32, &WarpPart) -> bool, lost: bool) -> Option<(u64, u32)> {
         let kernel = self.job.kernel;
         let warp = self.warp.index;
@@ -509,8 +510,8 @@ impl Worker<'_> {
 /// The bits of a descriptor that are the leading dimension's offset.
 const LEADING: u64 = 0x3fff << 16;
 
-/// Returns whether two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of its
-/// block included, was divided by 16 and added to one of them.
+/// Returns whether two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of
+/// its block included, was divided by 16 and added to one of them.
 fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
     let rank = u64::from(rank) << RANK_SHIFT >> PIECE.ilog2();
     let [own, first] = [descriptor, first].map(|bits| bits & LEADING);
