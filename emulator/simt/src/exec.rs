@@ -4,42 +4,20 @@
 //! checks, and tallies. A type ([`run_mode::RunMode`]) says which checks and counters a run has, so that the others are
 //! not compiled in.
 //!
-//! Imports go one way: state ([`fiber`], [`memo`], [`job`], [`block`], [`worker`]) ← memory ([`spec`],
-//! [`cluster_memory`], [`per_lane`], [`access`], [`data`]) ← operations, a module per family ← [`warp`], the loop over
-//! operations ← [`scheduler`], the warps of a block ← [`cluster`] ← [`grid`], which hands blocks to workers.
+//! Imports go one way: state ([`fiber`], [`launch_job`], [`block`], [`worker`]) ← [`memory`], the accesses of a warp ←
+//! [`ops`], a module per family of operations ← [`warp`], the loop over operations ← [`schedule`], which gives turns to
+//! warps and hands blocks to workers. [`counting`] sums what a launch has counted.
 
-pub(crate) mod access;
-pub(crate) mod access_checks;
-pub(crate) mod atomic;
-pub(crate) mod barrier;
 pub(crate) mod block;
-pub(crate) mod bulk;
-pub(crate) mod call;
-pub(crate) mod cluster;
-pub(crate) mod cluster_memory;
-pub(crate) mod copy;
 pub(crate) mod counting;
-pub(crate) mod data;
 pub(crate) mod fiber;
-pub(crate) mod grid;
-pub(crate) mod job;
-pub(crate) mod matrix;
-pub(crate) mod mbarrier;
-pub(crate) mod memo;
-pub(crate) mod per_lane;
+pub(crate) mod launch_job;
+pub(crate) mod memory;
+pub(crate) mod ops;
 pub(crate) mod plan;
-pub(crate) mod printf;
 pub(crate) mod run_mode;
-pub(crate) mod scheduler;
-pub(crate) mod spec;
-pub(crate) mod tensor;
-pub(crate) mod termination;
-pub(crate) mod texture;
-pub(crate) mod traced;
-pub(crate) mod undefined;
+pub(crate) mod schedule;
 pub(crate) mod warp;
-pub(crate) mod warpwide;
-pub(crate) mod wgmma;
 pub(crate) mod worker;
 
 use crate::arithmetic::lanes::Line;

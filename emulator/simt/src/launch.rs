@@ -12,8 +12,9 @@ pub use refused::{
 pub use crate::options::{CheckLevel, Environment, LaunchConfig, LaunchOptions, Names, STACK_BYTES};
 
 use crate::check::race::{GlobalRaces, unit_shift};
-use crate::exec::job::{Job, cluster_constants};
-use crate::exec::{counting, grid};
+use crate::exec::counting;
+use crate::exec::launch_job::{Job, cluster_constants};
+use crate::exec::schedule::grid;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
 use crate::program::limits;

@@ -1,10 +1,10 @@
 //! The state of a block that outlives a turn of a warp.
 
 pub(crate) mod async_copies;
-pub(crate) mod barriers;
+pub(crate) mod barrier_state;
 pub(crate) mod bulk_copies;
-pub(crate) mod cluster;
-pub(crate) mod mbarriers;
+pub(crate) mod cluster_state;
+pub(crate) mod mbarrier_state;
 pub(crate) mod poll_cache;
 pub(crate) mod shadow;
 pub(crate) mod unwritten;
@@ -14,10 +14,10 @@ use crate::arithmetic::lanes::{Line, WARP};
 use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
-use super::ZERO_LINE;
-use super::fiber::Fiber;
-use super::job::Job;
-use barriers::Barrier;
+use crate::exec::ZERO_LINE;
+use crate::exec::fiber::Fiber;
+use crate::exec::launch_job::Job;
+use barrier_state::Barrier;
 use shadow::Shadow;
 use unwritten::{Carried, KeptUndefined};
 
@@ -51,7 +51,7 @@ pub(crate) struct Block {
     /// Rank in its cluster.
     pub(crate) rank: u32,
     /// The other blocks of its cluster, while this one runs.
-    pub(crate) cluster: Option<Box<cluster::Cluster>>,
+    pub(crate) cluster: Option<Box<cluster_state::Cluster>>,
     /// Position in the grid: `blockIdx`.
     coords: [u32; 3],
     regs: Vec<Line>,
@@ -70,12 +70,12 @@ pub(crate) struct Block {
     /// waited there, and the details of the mistake until it is reported.
     pub(super) exited: Option<(u32, u32, u32, Option<crate::check::Details>)>,
     /// Whole warps that waited at different barriers at the same time.
-    pub(super) apart: barriers::Apart,
+    pub(super) apart: barrier_state::Apart,
     /// Threads that have not exited.
     pub(crate) live: u32,
     pub(crate) copies: async_copies::Copies,
     pub(crate) bulk: bulk_copies::BulkCopies,
-    pub(crate) mbarriers: mbarriers::Mbarriers,
+    pub(crate) mbarriers: mbarrier_state::Mbarriers,
     pub(crate) warpgroups: warpgroups::Warpgroups,
     pub(crate) printed: String,
     /// Thread-instructions so far.
@@ -125,12 +125,12 @@ impl Block {
             carried: Carried::default(),
             kept_undefined: KeptUndefined::default(),
             barriers: [Barrier::default(); BARRIERS as usize],
-            apart: barriers::Apart::default(),
+            apart: barrier_state::Apart::default(),
             exited: None,
             live: 0,
             copies: async_copies::Copies::default(),
             bulk: bulk_copies::BulkCopies::default(),
-            mbarriers: mbarriers::Mbarriers::default(),
+            mbarriers: mbarrier_state::Mbarriers::default(),
             warpgroups: warpgroups::Warpgroups::default(),
             printed: String::new(),
             spent: 0,
@@ -173,7 +173,7 @@ impl Block {
         self.carried.clear();
         self.kept_undefined.clear();
         self.barriers = [Barrier::default(); BARRIERS as usize];
-        self.apart = barriers::Apart::default();
+        self.apart = barrier_state::Apart::default();
         self.exited = None;
         self.live = job.n_threads;
         self.copies.clear();

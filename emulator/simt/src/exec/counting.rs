@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::program::{Kernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
 
-use super::job::Counts;
-use super::memo::Tally;
-use super::plan::{NO_MEMO, Plan};
+use crate::exec::launch_job::Counts;
+use crate::exec::memory::memo::Tally;
+use crate::exec::plan::{NO_MEMO, Plan};
 
 /// Bytes that the banks of shared memory deliver in one wavefront.
 const WAVEFRONT_BYTES: u64 = 128;

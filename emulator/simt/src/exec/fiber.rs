@@ -248,7 +248,7 @@ pub(crate) enum Pause {
     Poll,
     /// The block cannot go on.
     Stopped,
-    /// The fiber continues at once in another variant of the loop: its warp needs [`super::run_mode::General`] from now
+    /// The fiber continues at once in another variant of the loop: its warp needs [`crate::exec::run_mode::General`] from now
     /// on, or no longer.
     SwitchRunMode,
 }

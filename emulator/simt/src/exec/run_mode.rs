@@ -1,6 +1,6 @@
 //! Variants of the loop over operations: each is compiled without the work that it does not need.
 
-use super::worker::Worker;
+use crate::exec::worker::Worker;
 
 pub(crate) trait RunMode {
     /// The variant handles every launch: it decides at run time whether to count and check, and alone calls observers,

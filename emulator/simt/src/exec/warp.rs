@@ -4,11 +4,12 @@ use crate::arithmetic::lanes::{CpuLevel, NONE};
 use crate::check::{AccessKind, BadOperand, Details};
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
-use super::fiber::{AFTER_WARP_SYNC, ANY_WARP_SYNC, AfterOp, FiberState, Pause};
-use super::run_mode::{Checked, Counted, General, Plain, RunMode};
-use super::spec::AccessSpec;
-use super::worker::Worker;
-use super::{bits, data};
+use crate::exec::bits;
+use crate::exec::fiber::{AFTER_WARP_SYNC, ANY_WARP_SYNC, AfterOp, FiberState, Pause};
+use crate::exec::memory::access_spec::AccessSpec;
+use crate::exec::memory::load_store;
+use crate::exec::run_mode::{Checked, Counted, General, Plain, RunMode};
+use crate::exec::worker::Worker;
 
 /// Number of polls in a row after which a fiber yields to other lanes and warps.
 const POLLS: u32 = 64;
@@ -310,7 +311,7 @@ impl Worker<'_> {
         let spot = self.locate::<M>(&spec, active);
         let (good, place, class) = self.place(spot, spec.memo, active);
         // SAFETY: `locate` has found readable memory for the lanes in `good`.
-        unsafe { data::load(&self.warp.lanes, a, good, place, class) };
+        unsafe { load_store::load(&self.warp.lanes, a, good, place, class) };
         if a.order == Order::Strong && self.activity.caches_polls {
             // SAFETY: `locate` has found readable memory for the lanes in `good`.
             unsafe { self.cache_poll(place, good, a.element, spec.bytes) };
@@ -336,7 +337,7 @@ impl Worker<'_> {
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
         }
         // SAFETY: `locate` has found writable memory for the lanes in `good`.
-        unsafe { data::store(&self.warp.lanes, a, good, place, class) };
+        unsafe { load_store::store(&self.warp.lanes, a, good, place, class) };
         if moved {
             self.leave_holes(a, &spec, good);
         }
@@ -379,7 +380,7 @@ impl Worker<'_> {
     #[cold]
     pub(crate) unsafe fn cache_poll(
         &mut self,
-        place: data::LaneAddresses,
+        place: load_store::LaneAddresses,
         active: u32,
         element: u8,
         bytes: u32,

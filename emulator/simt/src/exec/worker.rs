@@ -5,12 +5,12 @@ use crate::arithmetic::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Collector, Details, Event};
 
-use super::block::shadow::Shadow;
-use super::block::unwritten::Fresh;
-use super::block::{Block, local_stride};
-use super::fiber::Fiber;
-use super::job::{Counts, Job};
-use super::memo::Memo;
+use crate::exec::block::shadow::Shadow;
+use crate::exec::block::unwritten::Fresh;
+use crate::exec::block::{Block, local_stride};
+use crate::exec::fiber::Fiber;
+use crate::exec::launch_job::{Counts, Job};
+use crate::exec::memory::memo::Memo;
 
 pub(crate) struct Worker<'j> {
     pub(crate) job: &'j Job<'j>,
@@ -129,7 +129,7 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// Returns whether the running warp needs [`super::run_mode::General`]: an observer sees its steps, its products
+    /// Returns whether the running warp needs [`crate::exec::run_mode::General`]: an observer sees its steps, its products
     /// are under way, values of its registers are undefined, fences are followed, or the CPU has none of the vector
     /// instructions that the other variants are compiled for.
     #[inline(always)]

@@ -1,0 +1,126 @@
+//! The parameters of a launch that its workers share, and the counters that they return.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use crate::arithmetic::lanes::{CpuLevel, Line};
+use crate::memory::Table;
+use crate::options::{CheckLevel, Environment};
+use crate::program::{Kernel, RANK_SHIFT};
+use crate::trace::Observer;
+
+use crate::exec::plan::Plan;
+
+/// A launch, as its workers share it.
+pub(crate) struct Job<'j> {
+    pub(crate) kernel: &'j Kernel,
+    pub(crate) plan: &'j Plan,
+    pub(crate) table: Arc<Table>,
+    pub(crate) params: &'j [u8],
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    /// Blocks of a cluster in x, y and z; 1 each in a launch without clusters.
+    pub(crate) cluster: [u32; 3],
+    /// Number of blocks of a cluster.
+    pub(crate) cluster_blocks: u32,
+    /// Whether the launch or the kernel specifies a cluster, even of one block.
+    pub(crate) explicit_cluster: bool,
+    /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster_constants`].
+    pub(crate) constants: Vec<Vec<Line>>,
+    pub(crate) n_threads: u32,
+    pub(crate) n_warps: u32,
+    pub(crate) shared_bytes: u32,
+    /// Binary logarithm of the bytes of the narrowest access to shared memory.
+    pub(crate) shared_shift: u32,
+    /// Binary logarithm of the bytes of the narrowest access to global memory.
+    pub(crate) global_shift: u32,
+    pub(crate) dynamic_shared: u32,
+    /// Address of the workspace: [`crate::options::LaunchOptions::grid_workspace`].
+    pub(crate) grid_workspace: Option<u64>,
+    pub(crate) check_level: CheckLevel,
+    pub(crate) level: CpuLevel,
+    pub(crate) environment: Environment<'j>,
+    /// The most thread-instructions of the launch.
+    pub(crate) budget: Option<NonZeroU64>,
+    /// Bytes of a thread's local memory, its stack included.
+    pub(crate) local_bytes: u32,
+    /// Bytes of a thread's stack on a GPU, where frames may be smaller than here.
+    pub(crate) stack_bytes: u32,
+    /// Bytes of host memory for the running blocks of a worker.
+    pub(crate) room: u64,
+    pub(crate) observer: Option<&'j dyn Observer>,
+}
+
+impl Job<'_> {
+    /// Returns whether this many thread-instructions are more than the launch may execute.
+    pub(crate) fn is_over_budget(&self, spent: u64) -> bool {
+        self.budget.is_some_and(|budget| spent > budget.get())
+    }
+
+    /// The linear index of a block, from that of its cluster and its rank.
+    pub(crate) fn block_of(&self, cluster_index: u64, rank: u32) -> u64 {
+        let [x, y, _] = self.grid.map(u64::from);
+        let [cx, cy, cz] = self.cluster.map(u64::from);
+        let (nx, ny) = (x / cx, y / cy);
+        let rank = u64::from(rank);
+        let bx = cluster_index % nx * cx + rank % cx;
+        let by = cluster_index / nx % ny * cy + rank / cx % cy;
+        let bz = cluster_index / nx / ny * cz + rank / cx / cy;
+        (bz * y + by) * x + bx
+    }
+
+    pub(crate) fn constants(&self, rank: u32) -> *const Line {
+        let of_rank = (rank as usize).checked_sub(1).and_then(|at| self.constants.get(at));
+        of_rank.unwrap_or(&self.kernel.consts).as_ptr()
+    }
+
+    /// The linear index of the first block of a cluster.
+    pub(crate) fn first_block(&self, cluster_index: u64) -> u64 {
+        self.block_of(cluster_index, 0)
+    }
+}
+
+/// Constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank; none where all are alike.
+pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> {
+    let of_rank = |rank: u32| {
+        let mut lines = kernel.consts.clone();
+        for constant in &kernel.shared_consts {
+            let n_lines = 1 + usize::from(constant.is_wide);
+            let of_constant = lines.iter_mut().skip(constant.line as usize).take(n_lines);
+            let low_words = of_constant.flat_map(|line| line.0.iter_mut().step_by(n_lines));
+            low_words.for_each(|word| *word |= rank << RANK_SHIFT);
+        }
+        lines
+    };
+    if kernel.shared_consts.is_empty() { Vec::new() } else { (1..blocks).map(of_rank).collect() }
+}
+
+/// Counters by operation.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Differences: +1 where a straight run starts and -1 behind its end, so that the prefix sums are the number of
+    /// times that each operation ran.
+    pub(crate) runs: Vec<u64>,
+    /// Differences like those of `runs`, by the number of active lanes.
+    pub(crate) lanes: Vec<u64>,
+    /// Active lanes that a guard turned off.
+    pub(crate) predicated_off: Vec<u64>,
+    /// Branches at which lanes diverged.
+    pub(crate) diverged: Vec<u64>,
+}
+
+impl Counts {
+    pub(crate) fn new(n_ops: usize) -> Self {
+        let zeros = || vec![0; n_ops + 1];
+        Self { runs: zeros(), lanes: zeros(), predicated_off: zeros(), diverged: zeros() }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        let sum =
+            |a: &mut Vec<u64>, b: &Vec<u64>| a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
+        sum(&mut self.runs, &other.runs);
+        sum(&mut self.lanes, &other.lanes);
+        sum(&mut self.predicated_off, &other.predicated_off);
+        sum(&mut self.diverged, &other.diverged);
+    }
+}

@@ -1,0 +1,384 @@
+//! Moving values between memory and registers.
+
+use crate::arithmetic::lanes::{Lanes, NONE};
+use crate::memory::relaxed;
+use crate::program::{Access, Order};
+
+use crate::exec::bits;
+use crate::exec::memory::access_spec::Located;
+use crate::exec::memory::memo::{Home, Spread};
+use crate::exec::worker::Worker;
+
+/// Host addresses of the lanes' memory.
+#[derive(Clone, Copy)]
+pub(crate) enum LaneAddresses {
+    Near(Near),
+    Far(*const *mut u8),
+}
+
+/// Memory at known distances from one host address.
+#[derive(Clone, Copy)]
+pub(crate) struct Near {
+    host: *mut u8,
+    delta: *const i32,
+}
+
+impl LaneAddresses {
+    /// # Safety
+    /// `lane < 32`, and the tables that the place was made from are still there.
+    #[inline(always)]
+    pub(crate) unsafe fn of(self, lane: usize) -> *mut u8 {
+        // SAFETY: `lane < 32`, and the tables hold an entry for each lane.
+        unsafe {
+            match self {
+                Self::Near(near) => near.of(lane),
+                Self::Far(pointers) => *pointers.add(lane),
+            }
+        }
+    }
+}
+
+impl Near {
+    /// # Safety
+    /// As [`LaneAddresses::of`].
+    #[inline(always)]
+    unsafe fn of(self, lane: usize) -> *mut u8 {
+        // SAFETY: `lane < 32`, and the tables hold an entry for each lane.
+        unsafe { self.host.wrapping_offset(*self.delta.add(lane) as isize) }
+    }
+}
+
+/// Layout of a pattern's lanes, as a whole and by halves.
+#[derive(Clone, Copy)]
+pub(crate) struct LaneLayout {
+    spread: Spread,
+    halves: [Spread; 2],
+}
+
+impl LaneLayout {
+    const GATHER: Self = Self { spread: Spread::Gather, halves: [Spread::Gather; 2] };
+}
+
+impl Worker<'_> {
+    /// Returns the lanes of a located access that have memory, its addresses, and the layout of these.
+    #[inline(always)]
+    pub(crate) fn place(
+        &self,
+        located: Located,
+        memo: usize,
+        active: u32,
+    ) -> (u32, LaneAddresses, LaneLayout) {
+        match located {
+            Located::Near(host) => {
+                let m = &self.access.memos[memo];
+                let (delta, layout) = match m.home {
+                    Home::Local => (m.local.as_ptr(), LaneLayout::GATHER),
+                    _ => {
+                        let (spread, halves) = (m.spread, m.halves);
+                        (m.delta.as_ptr(), LaneLayout { spread, halves })
+                    }
+                };
+                (active, LaneAddresses::Near(Near { host, delta }), layout)
+            }
+            Located::Far(good) => {
+                let pointers = self.access.pointers.as_ptr();
+                (good, LaneAddresses::Far(pointers), LaneLayout::GATHER)
+            }
+        }
+    }
+}
+
+/// Loads from memory to registers.
+///
+/// # Safety
+/// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in range.
+#[inline(always)]
+pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
+    // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are
+    // never part of emulated memory.
+    unsafe {
+        if let LaneAddresses::Near(near) = place
+            && a.element == 4
+            && !a.wide
+            && may_be_plain(a)
+        {
+            match a.n {
+                1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], active, near, shape),
+                2 if active == u32::MAX && all_wanted(a) => return load_pairs(lanes, a, near),
+                4 if active == u32::MAX && all_wanted(a) => return load_quads(lanes, a, near, shape),
+                _ => {}
+            }
+        }
+        load_any(lanes, a, active, place, shape.spread);
+    }
+}
+
+/// Returns whether vector instructions may perform an access: those that a program may let race are atomic
+/// ([`relaxed`]).
+#[inline(always)]
+fn may_be_plain(a: &Access) -> bool {
+    matches!(a.order, Order::Weak | Order::InStep)
+}
+
+/// Returns whether every element of a vector load goes to a register.
+#[inline(always)]
+fn all_wanted(a: &Access) -> bool {
+    a.regs[..usize::from(a.n) & 7].iter().all(|r| *r != NONE)
+}
+
+/// # Safety
+/// As [`load`].
+#[inline(always)]
+unsafe fn load_word(lanes: &Lanes, dst: i32, active: u32, place: Near, shape: LaneLayout) {
+    // SAFETY: memory is readable and aligned for the `active` lanes, and `dst` is in range.
+    unsafe {
+        let out = lanes.regs.add(dst as usize).cast::<u32>();
+        if active == u32::MAX {
+            if shape.spread == Spread::Linear {
+                return std::ptr::copy_nonoverlapping(place.host, out.cast(), 128);
+            }
+            for (half, spread) in shape.halves.into_iter().enumerate() {
+                let first = 16 * half;
+                match spread {
+                    Spread::Linear => {
+                        std::ptr::copy_nonoverlapping(place.of(first), out.add(first).cast(), 64);
+                    }
+                    Spread::Uniform => {
+                        let value = relaxed::load(place.of(first), 4) as u32;
+                        for lane in first..first + 16 {
+                            *out.add(lane) = value;
+                        }
+                    }
+                    Spread::Gather => {
+                        for lane in first..first + 16 {
+                            *out.add(lane) = place.of(lane).cast::<u32>().read_unaligned();
+                        }
+                    }
+                }
+            }
+        } else if shape.spread == Spread::Uniform {
+            let value = relaxed::load(place.host, 4) as u32;
+            for lane in 0..32 {
+                let select = 0u32.wrapping_sub(active >> lane & 1);
+                *out.add(lane) = (*out.add(lane) & !select) | (value & select);
+            }
+        } else {
+            for lane in bits(active) {
+                *out.add(lane) = relaxed::load(place.of(lane), 4) as u32;
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`load`]; all lanes, two 4-byte elements.
+#[inline(always)]
+unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Near) {
+    // SAFETY: all lanes are active, so each has readable memory, and registers are in range.
+    unsafe {
+        let x = lanes.regs.add(a.regs[0] as usize).cast::<u32>();
+        let y = lanes.regs.add(a.regs[1] as usize).cast::<u32>();
+        for lane in 0..32 {
+            let pair = place.of(lane).cast::<u64>().read_unaligned().to_le();
+            *x.add(lane) = pair as u32;
+            *y.add(lane) = (pair >> 32) as u32;
+        }
+    }
+}
+
+/// # Safety
+/// As [`load`]; all lanes, four 4-byte elements.
+#[inline(always)]
+unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: LaneLayout) {
+    // SAFETY: all lanes are active, so each has readable memory, and registers are in range. SSE2 is part of every
+    // x86-64.
+    unsafe {
+        let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
+        for (half, spread) in shape.halves.into_iter().enumerate() {
+            let first = 16 * half;
+            if spread == Spread::Uniform {
+                let row = place.of(first).cast::<[u32; 4]>().read_unaligned();
+                for (out, value) in out.iter().zip(row) {
+                    for lane in first..first + 16 {
+                        *out.add(lane) = value;
+                    }
+                }
+                continue;
+            }
+            for lane in (first..first + 16).step_by(4) {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    use std::arch::x86_64::*;
+                    let row = |i: usize| _mm_loadu_si128(place.of(lane + i).cast());
+                    let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+                    let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+                    let (ab_high, cd_high) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
+                    _mm_storeu_si128(out[0].add(lane).cast(), _mm_unpacklo_epi64(ab, cd));
+                    _mm_storeu_si128(out[1].add(lane).cast(), _mm_unpackhi_epi64(ab, cd));
+                    _mm_storeu_si128(out[2].add(lane).cast(), _mm_unpacklo_epi64(ab_high, cd_high));
+                    _mm_storeu_si128(out[3].add(lane).cast(), _mm_unpackhi_epi64(ab_high, cd_high));
+                }
+                #[cfg(not(target_arch = "x86_64"))]
+                for i in lane..lane + 4 {
+                    let row = place.of(i).cast::<[u32; 4]>().read_unaligned();
+                    for (e, value) in row.into_iter().enumerate() {
+                        *out[e].add(i) = value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Reads an element of up to 8 bytes, extended to 64 bits.
+///
+/// # Safety
+/// As [`relaxed::load`].
+#[inline(always)]
+unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
+    // SAFETY: `from` is readable for `bytes` bytes and aligned to them.
+    let value = unsafe { relaxed::load(from, bytes) };
+    match (bytes, signed) {
+        (1, true) => i64::from(value as i8) as u64,
+        (2, true) => i64::from(value as i16) as u64,
+        (4, true) => i64::from(value as i32) as u64,
+        _ => value,
+    }
+}
+
+/// Loads elements of any width, lane by lane.
+///
+/// # Safety
+/// As [`load`].
+#[inline(never)]
+unsafe fn load_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, spread: Spread) {
+    let wide = a.wide || a.element == 8;
+    for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
+        if dst == NONE {
+            continue;
+        }
+        let skip = e * usize::from(a.element);
+        // SAFETY: memory is readable and aligned for the `active` lanes, and `dst` is in range.
+        unsafe {
+            let out = lanes.regs.add(dst as usize);
+            let mut same = None;
+            if spread == Spread::Uniform {
+                let from = place.of(active.trailing_zeros() as usize & 31).add(skip);
+                same = Some(read_element(from, a.element, a.signed));
+            }
+            for lane in bits(active) {
+                let value = match same {
+                    Some(value) => value,
+                    None => read_element(place.of(lane).add(skip), a.element, a.signed),
+                };
+                if wide {
+                    *out.cast::<u64>().add(lane) = value;
+                } else {
+                    *out.cast::<u32>().add(lane) = value as u32;
+                }
+            }
+        }
+    }
+}
+
+/// Stores registers to memory, lanes in index order: where lanes store to one address, the highest one's value stays.
+///
+/// # Safety
+/// As [`load`], and writable.
+#[inline(always)]
+pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
+    // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
+    unsafe {
+        if let LaneAddresses::Near(near) = place
+            && a.element == 4
+            && !a.wide
+            && active == u32::MAX
+            && may_be_plain(a)
+        {
+            match a.n {
+                1 => return store_word(lanes, a.regs[0], near, shape),
+                4 => return store_quads(lanes, a, near),
+                _ => {}
+            }
+        }
+        store_any(lanes, a, active, place);
+    }
+}
+
+/// # Safety
+/// As [`store`]; all lanes.
+#[inline(always)]
+unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: LaneLayout) {
+    // SAFETY: all lanes are active, so each has writable memory, and `src` is in range.
+    unsafe {
+        let from = lanes.source(src).cast::<u32>();
+        if shape.spread == Spread::Linear {
+            return std::ptr::copy_nonoverlapping(from.cast::<u8>(), place.host, 128);
+        }
+        for (half, spread) in shape.halves.into_iter().enumerate() {
+            let first = 16 * half;
+            if spread == Spread::Linear {
+                std::ptr::copy_nonoverlapping(from.add(first).cast::<u8>(), place.of(first), 64);
+            } else {
+                for lane in first..first + 16 {
+                    place.of(lane).cast::<u32>().write_unaligned(*from.add(lane));
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`store`]; all lanes, four 4-byte elements.
+#[inline(always)]
+unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
+    // SAFETY: all lanes are active, so each has writable memory, and registers are in range. SSE2 is part of every
+    // x86-64.
+    unsafe {
+        let from: [*const u32; 4] = std::array::from_fn(|e| lanes.source(a.regs[e]).cast());
+        for lane in (0..32).step_by(4) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                use std::arch::x86_64::*;
+                let column = |e: usize| _mm_loadu_si128(from[e].add(lane).cast());
+                let (x, y, z, w) = (column(0), column(1), column(2), column(3));
+                let (xy, zw) = (_mm_unpacklo_epi32(x, y), _mm_unpacklo_epi32(z, w));
+                let (xy_high, zw_high) = (_mm_unpackhi_epi32(x, y), _mm_unpackhi_epi32(z, w));
+                _mm_storeu_si128(place.of(lane).cast(), _mm_unpacklo_epi64(xy, zw));
+                _mm_storeu_si128(place.of(lane + 1).cast(), _mm_unpackhi_epi64(xy, zw));
+                _mm_storeu_si128(place.of(lane + 2).cast(), _mm_unpacklo_epi64(xy_high, zw_high));
+                _mm_storeu_si128(place.of(lane + 3).cast(), _mm_unpackhi_epi64(xy_high, zw_high));
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            for i in lane..lane + 4 {
+                let row: [u32; 4] = std::array::from_fn(|e| *from[e].add(i));
+                place.of(i).cast::<[u32; 4]>().write_unaligned(row);
+            }
+        }
+    }
+}
+
+/// Stores elements of any width, lane by lane.
+///
+/// # Safety
+/// As [`store`].
+#[inline(never)]
+unsafe fn store_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses) {
+    let wide = a.wide || a.element == 8;
+    let n = usize::from(a.n).min(8);
+    // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
+    unsafe {
+        for lane in bits(active) {
+            for (e, &src) in a.regs.iter().take(n).enumerate() {
+                let from = lanes.source(src);
+                let value = if wide {
+                    *from.cast::<u64>().add(lane)
+                } else {
+                    u64::from(*from.cast::<u32>().add(lane))
+                };
+                let to = place.of(lane).add(e * usize::from(a.element));
+                relaxed::store(to, a.element, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,670 @@
+//! Cached address pattern and tallies of a memory instruction.
+//!
+//! A warp-wide access is a base (the first active lane's address) and a pattern (the other lanes' distances from
+//! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
+//! which stretches of bytes it covers, what it costs.
+
+use crate::arithmetic::lanes::Line;
+use crate::check::race::{ByteRun, Cells};
+use crate::memory::Allocation;
+use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
+use crate::program::AtomicForm;
+
+use crate::exec::bits;
+
+/// Layout of a pattern's lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spread {
+    /// Consecutive words, all 32 lanes.
+    Linear,
+    /// One address in all active lanes.
+    Uniform,
+    Gather,
+}
+
+/// Bytes of a word: the width of a bank.
+const WORD: u64 = 4;
+
+/// 64-bit words of a pattern's bitmap of cells.
+const BITMAP_WORDS: usize = 8;
+
+/// Counts of one memory instruction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tally {
+    pub(crate) global_requests: u64,
+    pub(crate) global_lanes: u64,
+    pub(crate) sectors: u64,
+    pub(crate) l1_passes: u64,
+    pub(crate) shared_requests: u64,
+    pub(crate) shared_lanes: u64,
+    pub(crate) wavefronts: u64,
+    pub(crate) ideal: u64,
+    /// Requests after merging; for an atomic, the loads of its loop.
+    pub(crate) merged_requests: u64,
+    pub(crate) merged_wavefronts: u64,
+    pub(crate) merged_ideal: u64,
+    /// Atomics on shared memory that are issued, each round of a loop included.
+    pub(crate) atomics: u64,
+    pub(crate) local_requests: u64,
+    pub(crate) local_lanes: u64,
+    pub(crate) constant_requests: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, o: &Self) {
+        self.global_requests += o.global_requests;
+        self.global_lanes += o.global_lanes;
+        self.sectors += o.sectors;
+        self.l1_passes += o.l1_passes;
+        self.shared_requests += o.shared_requests;
+        self.shared_lanes += o.shared_lanes;
+        self.wavefronts += o.wavefronts;
+        self.ideal += o.ideal;
+        self.merged_requests += o.merged_requests;
+        self.merged_wavefronts += o.merged_wavefronts;
+        self.merged_ideal += o.merged_ideal;
+        self.atomics += o.atomics;
+        self.local_requests += o.local_requests;
+        self.local_lanes += o.local_lanes;
+        self.constant_requests += o.constant_requests;
+    }
+
+    /// Counts an access to global memory, by the rules.
+    pub(crate) fn count_global(&mut self, addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) {
+        self.global_requests += 1;
+        self.global_lanes += addresses.iter().flatten().count() as u64;
+        self.sectors += u64::from(sectors(addresses, bytes, atomic));
+        if atomic.is_none() {
+            self.l1_passes += u64::from(rules::l1_passes(addresses, bytes));
+        }
+    }
+
+    /// Counts an atomic on shared memory.
+    pub(crate) fn count_atomic(&mut self, atomic: &AtomicCost, n_lanes: u32) {
+        self.shared_requests += 1;
+        self.shared_lanes += u64::from(n_lanes);
+        self.atomics += u64::from(atomic.requests);
+        self.wavefronts += u64::from(atomic.cost.wavefronts);
+        self.ideal += u64::from(atomic.cost.ideal);
+        if atomic.loads != SharedCost::default() {
+            self.merged_requests += u64::from(atomic.requests);
+            self.merged_wavefronts += u64::from(atomic.loads.wavefronts);
+            self.merged_ideal += u64::from(atomic.loads.ideal);
+        }
+    }
+}
+
+/// Sectors of an access to global memory.
+fn sectors(addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) -> u32 {
+    match atomic {
+        None => rules::sectors(addresses, bytes),
+        Some(AtomicForm::OncePerWarp) => 1,
+        Some(_) => rules::atomic_sectors(addresses, bytes),
+    }
+}
+
+/// Memory space that decides which counters an access adds to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    Nowhere,
+    Global,
+    Shared,
+    Local,
+    Param,
+}
+
+/// Role of a shared access in merging.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Merge {
+    /// The access is not merged.
+    Alone,
+    /// The access stands for its group: `bytes` of the merged access, which starts `back` bytes before this address.
+    Leads { bytes: u8, back: u8 },
+    /// Another access stands for this one.
+    Follows,
+}
+
+/// Cached address pattern and tallies of one memory instruction.
+///
+/// [`Memo::learn`] replaces the pattern (`delta` to `serial`, `runs`, `bitmap`) and discards the costs that follow from
+/// it, which are computed when the first access with that pattern is counted. A cost of 0 is one that has not been
+/// computed: every access takes a sector, a wavefront and a word. The memory of the last access (`from` to
+/// `allocation`) is cached independently of the pattern; `len` is 0 where none is known.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Memo<'j> {
+    /// Distance of each active lane's address from the first active lane's. Inactive lanes hold stale values.
+    pub(crate) delta: [i32; 32],
+    /// Active lanes; 0 while no pattern is learnt.
+    pub(crate) mask: u32,
+    /// The lowest active lane.
+    pub(crate) first: u32,
+    /// The lowest distance in `delta`.
+    pub(crate) low: i64,
+    /// Bytes from the lowest address to the end of the highest access.
+    pub(crate) span: u64,
+    /// Bitwise or of all distances, whose trailing zeros are their common alignment.
+    pub(crate) align: u64,
+    /// Layout of all lanes.
+    pub(crate) spread: Spread,
+    /// Layout of lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
+    pub(crate) halves: [Spread; 2],
+    /// Whether two lanes access the same byte.
+    pub(crate) overlapping: bool,
+    /// Number of the pattern: [`Memo::learn`] sets another one each time.
+    pub(crate) serial: u64,
+    /// First address of the memory that the last access lay in.
+    pub(crate) from: u64,
+    /// Bytes of that memory.
+    pub(crate) len: u64,
+    /// Start of that memory in this process, minus `from`: adding an address gives the pointer to it.
+    pub(crate) host: *mut u8,
+    /// Memory space of the last access.
+    pub(crate) home: Home,
+    /// Allocation of the last access, when it was to global memory.
+    pub(crate) allocation: Option<&'j Allocation>,
+    /// Bytes per lane.
+    pub(crate) bytes: u32,
+    /// Whether it is a load.
+    pub(crate) load: bool,
+    /// Role of the instruction's shared accesses in merging.
+    pub(crate) merge: Merge,
+    /// Implementation that ptxas chooses for an atomic; `None` for loads and stores.
+    pub(crate) atomic: Option<AtomicForm>,
+    /// Costs of an atomic on shared memory, by the half of a word that the base lies in; 0 requests: not computed.
+    atomic_costs: [AtomicCost; 2],
+    /// Sectors, by the base's offset in its sector.
+    sectors: [u8; 32],
+    /// Wavefronts, by the base's offset in its word.
+    wavefronts: [u8; 4],
+    /// Distinct words in the fullest data bank of L1, the same for every base.
+    l1_words: u8,
+    /// Distinct words in all banks, computed with `l1_words`.
+    n_distinct_words: u8,
+    /// Passes over L1, as computed last: for the bases that the next three fields describe.
+    l1_passes: u8,
+    /// Offset in a line: `l1_passes` holds for every base at this offset; `u64::MAX` for none.
+    l1_at: u64,
+    /// First of the `l1_len` consecutive bases for which `l1_passes` holds, too.
+    l1_from: u64,
+    /// Number of these bases.
+    l1_len: u64,
+    /// The fewest wavefronts that the access could take, computed with `wavefronts`.
+    ideal: u8,
+    /// Wavefronts, and the fewest possible, of the merged access that this one leads; computed with `wavefronts`.
+    merged: [u8; 2],
+    /// Valid elements of `runs`.
+    n_runs: u8,
+    /// Disjoint stretches of bytes that the pattern covers, in rising order.
+    runs: [ByteRun; 32],
+    /// Cells that the runs cover, from the start of the first run: one bit each.
+    bitmap: [u64; BITMAP_WORDS],
+    /// Valid 64-bit words of `bitmap`; 0 where the pattern does not fit, and the runs alone describe it.
+    n_bitmap_words: u8,
+    /// Binary logarithm of a cell's bytes; fixed when the memo is made.
+    pub(crate) cell_shift: u32,
+    /// In local memory: distance from the first active lane's word to each lane's own.
+    pub(crate) local: [i32; 32],
+    /// Counts of the instruction so far.
+    pub(crate) tally: Tally,
+}
+
+impl Memo<'_> {
+    pub(crate) fn new(bytes: u32, load: bool, merge: Merge) -> Self {
+        Self {
+            delta: [0; 32],
+            mask: 0,
+            first: 0,
+            low: 0,
+            span: 0,
+            align: 0,
+            spread: Spread::Gather,
+            halves: [Spread::Gather; 2],
+            overlapping: false,
+            serial: 0,
+            from: 0,
+            len: 0,
+            host: std::ptr::null_mut(),
+            home: Home::Nowhere,
+            allocation: None,
+            bytes,
+            load,
+            merge,
+            atomic: None,
+            atomic_costs: [AtomicCost::default(); 2],
+            sectors: [0; 32],
+            wavefronts: [0; 4],
+            l1_words: 0,
+            n_distinct_words: 0,
+            l1_passes: 0,
+            l1_at: u64::MAX,
+            l1_from: 0,
+            l1_len: 0,
+            ideal: 0,
+            merged: [0; 2],
+            n_runs: 0,
+            runs: [ByteRun { start: 0, bytes: 0 }; 32],
+            bitmap: [0; BITMAP_WORDS],
+            n_bitmap_words: 0,
+            cell_shift: 2,
+            local: [0; 32],
+            tally: Tally::default(),
+        }
+    }
+
+    /// Forgets the memory of the last access: the shared memory of the next block lies elsewhere.
+    pub(crate) fn forget_place(&mut self) {
+        self.len = 0;
+        self.from = u64::MAX;
+        self.home = Home::Nowhere;
+    }
+
+    /// Returns whether the lanes' values in an address register repeat the pattern.
+    ///
+    /// # Safety
+    /// `register` is one line, or two when `wide`.
+    #[inline(always)]
+    pub(crate) unsafe fn repeats(&self, register: *const Line, wide: bool, active: u32) -> bool {
+        if self.mask != active {
+            return false;
+        }
+        // SAFETY: the caller vouches for the register; `first` is below 32.
+        unsafe {
+            if wide {
+                let r = &*register.cast::<[u64; 32]>();
+                let first = r[self.first as usize & 31];
+                let mut different = 0;
+                if active == u32::MAX {
+                    for (value, delta) in r.iter().zip(&self.delta) {
+                        different |= value ^ first.wrapping_add(i64::from(*delta) as u64);
+                    }
+                } else {
+                    for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
+                        let lane_bits = 0u64.wrapping_sub(u64::from(active >> lane & 1));
+                        different |= (value ^ first.wrapping_add(i64::from(*delta) as u64)) & lane_bits;
+                    }
+                }
+                different == 0
+            } else {
+                let r = &(*register).0;
+                let first = r[self.first as usize & 31];
+                let mut different = 0;
+                if active == u32::MAX {
+                    for (value, delta) in r.iter().zip(&self.delta) {
+                        different |= value ^ first.wrapping_add(*delta as u32);
+                    }
+                } else {
+                    for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
+                        let lane_bits = 0u32.wrapping_sub(active >> lane & 1);
+                        different |= (value ^ first.wrapping_add(*delta as u32)) & lane_bits;
+                    }
+                }
+                different == 0
+            }
+        }
+    }
+
+    /// Learns the pattern of the `active` lanes (not none). Returns whether they lie close enough together to be one.
+    #[inline(never)]
+    pub(crate) fn learn(&mut self, addresses: &[u64; 32], active: u32, serial: u64, with_runs: bool) -> bool {
+        let first = active.trailing_zeros() as usize & 31;
+        let base = addresses[first];
+        self.mask = 0;
+        let (mut low, mut high, mut align) = (0i64, 0i64, 0);
+        for lane in bits(active) {
+            let distance = addresses[lane].wrapping_sub(base) as i64;
+            let Ok(delta) = i32::try_from(distance) else { return false };
+            self.delta[lane] = delta;
+            low = low.min(distance);
+            high = high.max(distance);
+            align |= distance as u64;
+        }
+        if high - low > i64::from(i32::MAX) - 64 {
+            return false;
+        }
+        let step = self.bytes as i32;
+        let spread = |lanes: &[i32]| {
+            let linear = lanes.iter().enumerate().all(|(i, d)| *d == lanes[0].wrapping_add(i as i32 * step));
+            match linear {
+                true => Spread::Linear,
+                false if lanes.iter().all(|d| *d == lanes[0]) => Spread::Uniform,
+                false => Spread::Gather,
+            }
+        };
+        if active == u32::MAX {
+            self.spread = spread(&self.delta);
+            self.halves = [spread(&self.delta[..16]), spread(&self.delta[16..])];
+        } else {
+            self.spread = if align == 0 { Spread::Uniform } else { Spread::Gather };
+        }
+        self.mask = active;
+        self.first = first as u32;
+        self.low = low;
+        self.span = (high - low) as u64 + u64::from(self.bytes);
+        self.align = align;
+        self.serial = serial;
+        self.sectors = [0; 32];
+        self.wavefronts = [0; 4];
+        (self.l1_words, self.l1_at, self.l1_len) = (0, u64::MAX, 0);
+        self.atomic_costs = [AtomicCost::default(); 2];
+        self.n_runs = 0;
+        if self.home == Home::Local {
+            self.forget_place();
+        }
+        if with_runs {
+            self.find_runs();
+        }
+        true
+    }
+
+    /// The stretches of bytes that the pattern covers.
+    pub(crate) fn runs(&self) -> &[ByteRun] {
+        &self.runs[..usize::from(self.n_runs) & 63]
+    }
+
+    #[inline(always)]
+    pub(crate) fn cells(&self) -> Cells<'_> {
+        Cells { bits: &self.bitmap[..usize::from(self.n_bitmap_words) & 15], shift: self.cell_shift }
+    }
+
+    fn find_bitmap(&mut self) {
+        let shift = self.cell_shift;
+        let n_bitmap_words = (self.span >> shift).div_ceil(64) as usize;
+        // Accesses that are narrower than a cell, or not in step with cells, are described by their runs.
+        if n_bitmap_words > BITMAP_WORDS || self.bytes >> shift == 0 || self.align & ((1 << shift) - 1) != 0 {
+            self.n_bitmap_words = 0;
+            return;
+        }
+        self.bitmap = [0; BITMAP_WORDS];
+        let first = i64::from(self.runs[0].start);
+        for run in &self.runs[..usize::from(self.n_runs)] {
+            let start = (i64::from(run.start) - first) as usize >> shift;
+            for cell in start..start + (run.bytes as usize >> shift) {
+                self.bitmap[cell / 64] |= 1 << (cell % 64);
+            }
+        }
+        self.n_bitmap_words = n_bitmap_words as u8;
+    }
+
+    fn find_runs(&mut self) {
+        let mut starts = [0i32; 32];
+        let mut n = 0;
+        for lane in bits(self.mask) {
+            starts[n] = self.delta[lane];
+            n += 1;
+        }
+        let starts = &mut starts[..n];
+        if !starts.is_sorted() {
+            rules::sort(starts);
+        }
+        let mut n_runs = 0;
+        let mut overlapping = false;
+        for &start in starts.iter() {
+            if n_runs > 0 {
+                let last = &mut self.runs[n_runs - 1];
+                let end = i64::from(last.start) + i64::from(last.bytes);
+                overlapping |= i64::from(start) < end;
+                if i64::from(start) <= end {
+                    last.bytes =
+                        last.bytes.max((i64::from(start) - i64::from(last.start)) as u32 + self.bytes);
+                    continue;
+                }
+            }
+            self.runs[n_runs] = ByteRun { start, bytes: self.bytes };
+            n_runs += 1;
+        }
+        self.n_runs = n_runs as u8;
+        self.overlapping = overlapping;
+        self.find_bitmap();
+    }
+
+    fn addresses(&self, base: u64) -> Addresses {
+        // The high bit keeps addresses with negative distances positive; the costs depend on the low bits only.
+        let base = (1 << 40) + base % 4096;
+        std::array::from_fn(|lane| {
+            (self.mask >> lane & 1 != 0).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
+        })
+    }
+
+    /// Counts one global access at `base`.
+    #[inline(always)]
+    pub(crate) fn count_global(&mut self, base: u64) {
+        let mut n = self.sectors[base as usize & 31];
+        if n == 0 {
+            n = self.find_sectors(base);
+        }
+        self.tally.global_requests += 1;
+        self.tally.global_lanes += u64::from(self.mask.count_ones());
+        self.tally.sectors += u64::from(n);
+        self.tally.l1_passes += u64::from(self.l1_passes(base));
+    }
+
+    #[inline(always)]
+    fn l1_passes(&mut self, base: u64) -> u8 {
+        if base % rules::LINE != self.l1_at && base.wrapping_sub(self.l1_from) >= self.l1_len {
+            self.find_l1_passes(base);
+        }
+        self.l1_passes
+    }
+
+    /// Computes the passes over L1 of a base, and the other bases for which they are the same.
+    #[inline(never)]
+    fn find_l1_passes(&mut self, base: u64) {
+        (self.l1_at, self.l1_from, self.l1_len) = (u64::MAX, base, 1);
+        if self.atomic.is_some() {
+            (self.l1_passes, self.l1_from, self.l1_len) = (0, 0, u64::MAX);
+            return;
+        }
+        // Whole words stay in step with the banks of data, wherever the base is.
+        let whole_words = matches!(self.bytes, 4 | 8 | 16) && (base | self.align) & 3 == 0;
+        if !whole_words {
+            let addresses = std::array::from_fn(|lane| {
+                (self.mask >> lane & 1 != 0).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
+            });
+            self.l1_passes = rules::l1_passes(&addresses, self.bytes).min(255) as u8;
+            return;
+        }
+        if self.l1_words == 0 {
+            self.count_words(base);
+        }
+        if self.n_distinct_words <= self.l1_words {
+            // Not more lines than words: the banks of tags never decide.
+            (self.l1_passes, self.l1_from, self.l1_len) = (self.l1_words, 0, u64::MAX);
+            return;
+        }
+        let touched = rules::lines(base.wrapping_add(self.low as u64), self.span as u32);
+        let (first, last) = (*touched.start(), *touched.end());
+        if last - first < u64::from(self.l1_words) {
+            (self.l1_passes, self.l1_at) = (self.l1_words, base % rules::LINE);
+        } else if last - first == 1 {
+            let same_bank = rules::tag_bank(first) == rules::tag_bank(last);
+            self.l1_passes = self.l1_words.max(1 + u8::from(same_bank));
+        } else {
+            self.count_lines(base);
+        }
+    }
+
+    /// Words that the lanes access, lane by lane; a word that lanes share is repeated.
+    fn words(&self, base: u64) -> impl Iterator<Item = u64> {
+        let n = u64::from(self.bytes) / WORD;
+        bits(self.mask).flat_map(move |lane| {
+            let first = base.wrapping_add(i64::from(self.delta[lane]) as u64) / WORD;
+            first..first + n
+        })
+    }
+
+    /// Fills `l1_words` and `n_distinct_words`.
+    #[cold]
+    fn count_words(&mut self, base: u64) {
+        let mut n = 0;
+        let words = rules::distinct(self.words(base)).inspect(|_| n += 1);
+        self.l1_words = rules::most_in_a_bank(words, |word| word as usize).max(1) as u8;
+        self.n_distinct_words = n;
+    }
+
+    /// Computes the passes over L1 where lines decide: they hold for all bases that access the same lines. Where there are
+    /// no more lines than passes over the words, they hold for each base at the same offset in a line.
+    #[cold]
+    #[inline(never)]
+    fn count_lines(&mut self, base: u64) {
+        let (mut least, mut most) = (rules::LINE / WORD - 1, 0);
+        let lines = self.words(base).map(|word| {
+            let place = word % (rules::LINE / WORD);
+            (least, most) = (least.min(place), most.max(place));
+            word / (rules::LINE / WORD)
+        });
+        let mut n_lines = 0;
+        let lines = rules::distinct(lines).inspect(|_| n_lines += 1);
+        self.l1_passes = self.l1_words.max(rules::most_in_a_bank(lines, rules::tag_bank) as u8);
+        if n_lines <= self.l1_words {
+            self.l1_at = base % rules::LINE;
+        }
+        self.l1_from = base.wrapping_sub(WORD * least);
+        self.l1_len = WORD * (least + rules::LINE / WORD - most);
+    }
+
+    #[cold]
+    fn find_sectors(&mut self, base: u64) -> u8 {
+        let n = sectors(&self.addresses(base), self.bytes, self.atomic).min(255) as u8;
+        self.sectors[base as usize & 31] = n;
+        n
+    }
+
+    /// Counts one shared access at `base`.
+    #[inline(always)]
+    pub(crate) fn count_shared(&mut self, base: u64) {
+        if let Some(form) = self.atomic {
+            return self.count_shared_atomic(base, form);
+        }
+        if self.wavefronts[base as usize & 3] == 0 {
+            self.find_wavefronts(base);
+        }
+        let n = u64::from(self.wavefronts[base as usize & 3]);
+        let ideal = u64::from(self.ideal);
+        let t = &mut self.tally;
+        t.shared_requests += 1;
+        t.shared_lanes += u64::from(self.mask.count_ones());
+        t.wavefronts += n;
+        t.ideal += ideal;
+        match self.merge {
+            Merge::Alone => {
+                t.merged_requests += 1;
+                t.merged_wavefronts += n;
+                t.merged_ideal += ideal;
+            }
+            Merge::Leads { .. } => {
+                t.merged_requests += 1;
+                t.merged_wavefronts += u64::from(self.merged[0]);
+                t.merged_ideal += u64::from(self.merged[1]);
+            }
+            Merge::Follows => {}
+        }
+    }
+
+    #[inline(never)]
+    fn count_shared_atomic(&mut self, base: u64, form: AtomicForm) {
+        let half = base as usize >> 1 & 1;
+        if self.atomic_costs[half].requests == 0 {
+            self.atomic_costs[half] = rules::shared_atomic_cost(&self.addresses(base), self.bytes, form);
+        }
+        let cost = self.atomic_costs[half];
+        self.tally.count_atomic(&cost, self.mask.count_ones());
+    }
+
+    #[cold]
+    fn find_wavefronts(&mut self, base: u64) {
+        let cost = rules::shared_cost(&self.addresses(base), self.bytes, self.load);
+        self.wavefronts[base as usize & 3] = cost.wavefronts.min(255) as u8;
+        self.ideal = cost.ideal as u8;
+        if let Merge::Leads { bytes, back } = self.merge {
+            let start = base.wrapping_sub(u64::from(back));
+            let merged = rules::shared_cost(&self.addresses(start), u32::from(bytes), self.load);
+            self.merged = [merged.wavefronts.min(255) as u8, merged.ideal as u8];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::memory::rules::tests::rows;
+
+    fn learnt(addresses: &Addresses, bytes: u32, load: bool) -> (Memo<'static>, u64) {
+        let mask = (0..32).fold(0, |m, i| m | u32::from(addresses[i].is_some()) << i);
+        let plain = addresses.map(|a| a.unwrap_or(u64::MAX));
+        let mut memo = Memo::new(bytes, load, Merge::Alone);
+        assert!(memo.learn(&plain, mask, 1, true));
+        (memo, plain[mask.trailing_zeros() as usize])
+    }
+
+    #[test]
+    fn the_hardware_counted_the_same() {
+        for r in rows() {
+            let (mut memo, base) = learnt(&r.addresses, r.bytes, r.load);
+            memo.count_global(base);
+            memo.count_shared(base);
+            let t = memo.tally;
+            if r.shared {
+                assert_eq!(
+                    (t.wavefronts, Some(t.ideal)),
+                    (r.measured.into(), r.ideal.map(u64::from)),
+                    "{}",
+                    r.name
+                );
+            } else {
+                assert_eq!(t.sectors, u64::from(r.measured), "{}", r.name);
+            }
+        }
+    }
+
+    fn some_addresses() -> impl Strategy<Value = (Addresses, u32)> {
+        let lanes = proptest::collection::vec(proptest::option::weighted(0.8, 0u64..600), 32);
+        (lanes, 0u32..5, 0u64..1 << 45).prop_map(|(lanes, log, base)| {
+            let bytes = 1 << log;
+            let mut addresses = [None; 32];
+            for (to, from) in addresses.iter_mut().zip(&lanes) {
+                *to = from.map(|word| (base + word) << log);
+            }
+            addresses[5] = addresses[5].or(Some(base << log));
+            (addresses, bytes)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_memo_counts_by_the_rules((addresses, bytes) in some_addresses(), load: bool, shift in 0u64..64) {
+            let (mut memo, base) = learnt(&addresses, bytes, load);
+            // The pattern again, somewhere else.
+            let shift = shift * u64::from(bytes);
+            let shifted = addresses.map(|a| a.map(|a| a + shift));
+            memo.count_shared(base + shift);
+            memo.count_global(base + shift);
+            prop_assert_eq!(memo.tally.sectors, u64::from(rules::sectors(&shifted, bytes)));
+            prop_assert_eq!(memo.tally.l1_passes, u64::from(rules::l1_passes(&shifted, bytes)));
+            // And a step further, along the same lines or into others.
+            let further = shifted.map(|a| a.map(|a| a + u64::from(bytes)));
+            memo.count_global(base + shift + u64::from(bytes));
+            let both = rules::l1_passes(&shifted, bytes) + rules::l1_passes(&further, bytes);
+            prop_assert_eq!(memo.tally.l1_passes, u64::from(both));
+            let cost = rules::shared_cost(&shifted, bytes, load);
+            prop_assert_eq!(memo.tally.wavefronts, u64::from(cost.wavefronts));
+            prop_assert_eq!(memo.tally.ideal, u64::from(cost.ideal));
+        }
+
+        #[test]
+        fn runs_cover_what_lanes_touch((addresses, bytes) in some_addresses()) {
+            let (memo, base) = learnt(&addresses, bytes, true);
+            let mut touched: Vec<u64> =
+                addresses.iter().flatten().flat_map(|a| *a..*a + u64::from(bytes)).collect();
+            touched.sort_unstable();
+            let n = touched.len();
+            touched.dedup();
+            let at = |r: &ByteRun| base.wrapping_add(i64::from(r.start) as u64);
+            let covered: Vec<u64> = memo.runs().iter().flat_map(|r| at(r)..at(r) + u64::from(r.bytes)).collect();
+            prop_assert_eq!(memo.overlapping, n != touched.len());
+            prop_assert_eq!(covered, touched);
+        }
+    }
+}

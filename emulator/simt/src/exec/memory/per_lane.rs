@@ -1,0 +1,413 @@
+//! Accesses that go wrong or lie in several places: looked up lane by lane.
+
+use crate::arithmetic::lanes::WARP;
+use crate::check::race::{ByteRun, Cells, Touch};
+use crate::check::{AccessKind, AccessProblem, BadAccess, Details, RemoteProblem};
+use crate::memory::{Slot, rules};
+use crate::program::{MemSpace, window};
+
+use crate::exec::bits;
+use crate::exec::launch_job::Job;
+use crate::exec::memory::access_spec::{self, AccessSpec};
+use crate::exec::memory::cluster_memory::Holder;
+use crate::exec::memory::memo::Merge;
+use crate::exec::worker::Worker;
+
+/// Why an access to a block's own memory or to global memory fails, with its space and address.
+pub(crate) type AccessFault = (AccessProblem, MemSpace, u64);
+
+/// Why a lane's access fails.
+struct LaneFault {
+    problem: LaneProblem,
+    space: MemSpace,
+    address: u64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum LaneProblem {
+    Access(AccessProblem),
+    /// The shared memory of another block cannot be reached.
+    Remote,
+}
+
+impl From<AccessFault> for LaneFault {
+    fn from((problem, space, address): AccessFault) -> Self {
+        Self { problem: LaneProblem::Access(problem), space, address }
+    }
+}
+
+impl LaneFault {
+    fn remote(offset: u64) -> Self {
+        Self { problem: LaneProblem::Remote, space: MemSpace::Shared, address: offset }
+    }
+}
+
+/// The memory that one lane accesses.
+struct LaneMemory {
+    host: *mut u8,
+    /// `Global`, `Shared`, `Local` or `Param`.
+    space: MemSpace,
+    /// The offset in the block's own shared memory.
+    own: Option<u64>,
+}
+
+/// The address of each lane, seen from the block that runs.
+pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WARP] {
+    access_spec::addresses(&worker.warp.lanes, spec.addr, spec.bias())
+        .map(|address| worker.seen_from_here(address))
+}
+
+/// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `active` in a sound launch.
+#[cold]
+#[inline(never)]
+pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: u32) -> u32 {
+    let mut addresses = addresses(worker, spec);
+    let mut good = 0;
+    let mut remote = 0;
+    let mut bad: Vec<(LaneFault, u32, u64)> = Vec::new();
+    let mut spaces = [MemSpace::Generic; 32];
+    for lane in bits(active) {
+        match find(worker, spec, addresses[lane], lane) {
+            Ok(found) => {
+                worker.access.pointers[lane] = found.host;
+                spaces[lane] = found.space;
+                match found.own {
+                    Some(offset) => addresses[lane] = window::SHARED + offset,
+                    None => remote |= u32::from(found.space == MemSpace::Shared) << lane,
+                }
+                good |= 1 << lane;
+            }
+            Err(fault) => {
+                let same = |(known, ..): &&mut (LaneFault, u32, u64)| {
+                    (known.problem, known.space) == (fault.problem, fault.space)
+                };
+                match bad.iter_mut().find(same) {
+                    Some((_, mask, high)) => {
+                        *mask |= 1 << lane;
+                        *high = (*high).max(fault.address);
+                    }
+                    None => {
+                        let high = fault.address;
+                        bad.push((fault, 1 << lane, high));
+                    }
+                }
+            }
+        }
+    }
+    for (LaneFault { problem, space, address }, mask, high) in bad {
+        let access = BadAccess { kind: spec.kind, space, address, high, bytes: spec.bytes };
+        let details = match problem {
+            LaneProblem::Access(problem) => Details::Access { problem, access },
+            LaneProblem::Remote => {
+                match not_own(worker, spec, address).or_else(|| worker.remote_problem(address)) {
+                    Some(problem) => Details::Remote { access, problem },
+                    None => Details::Access { problem: AccessProblem::OutOfBounds, access },
+                }
+            }
+        };
+        worker.record_mistake(spec.pc, mask, details);
+        if worker.stopped {
+            return 0;
+        }
+    }
+    if worker.job.check_level.checks() {
+        check(worker, spec, good & !remote, &addresses, &spaces);
+        check_remote(worker, spec, good & remote, &addresses);
+    }
+    if worker.job.check_level.counts() {
+        count(worker, spec, good & !remote, &addresses, &spaces);
+    }
+    good
+}
+
+fn find(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    address: u64,
+    lane: usize,
+) -> Result<LaneMemory, LaneFault> {
+    let job = worker.job;
+    let bytes = u64::from(spec.bytes);
+    let aligned = address & (bytes - 1) == 0;
+    let writes = spec.kind != AccessKind::Read;
+    let inside = |offset: u64, len: u64| offset <= len && bytes <= len - offset;
+    let own = match spec.space {
+        MemSpace::Generic => match address >> window::BITS {
+            w if w == window::SHARED >> window::BITS => MemSpace::Shared,
+            w if w == window::LOCAL >> window::BITS => MemSpace::Local,
+            w if w == window::PARAM >> window::BITS => MemSpace::Param,
+            _ => MemSpace::Global,
+        },
+        MemSpace::Const => MemSpace::Global,
+        other => other,
+    };
+    match own {
+        MemSpace::Shared => {
+            let given = address.wrapping_sub(window::SHARED);
+            let offset = match worker.holder(given) {
+                Holder::Own(offset) => offset,
+                Holder::Nobody(_) => return Err(LaneFault::remote(given)),
+                Holder::Other(..) if not_own(worker, spec, given).is_some() => {
+                    return Err(LaneFault::remote(given));
+                }
+                Holder::Other(rank, offset) => return find_remote(worker, spec, (given, rank, offset)),
+            };
+            let range = worker.block.shared_range(job, offset);
+            if !range.is_some_and(|(from, to)| inside(offset - u64::from(from), u64::from(to - from))) {
+                return Err((AccessProblem::OutOfBounds, MemSpace::Shared, offset).into());
+            }
+            if !aligned {
+                return Err((AccessProblem::Misaligned, MemSpace::Shared, offset).into());
+            }
+            Ok(LaneMemory {
+                host: worker.block.shared_start().wrapping_add(offset as usize),
+                space: MemSpace::Shared,
+                own: Some(offset),
+            })
+        }
+        MemSpace::Local => {
+            let offset = address.wrapping_sub(window::LOCAL);
+            let each = u64::from(job.local_bytes);
+            if !inside(offset, each) {
+                return Err((AccessProblem::OutOfBounds, MemSpace::Local, offset).into());
+            }
+            if !aligned {
+                return Err((AccessProblem::Misaligned, MemSpace::Local, offset).into());
+            }
+            let at = worker.local_offset(lane) + offset as usize;
+            Ok(LaneMemory {
+                host: worker.block.local_start().wrapping_add(at),
+                space: MemSpace::Local,
+                own: None,
+            })
+        }
+        MemSpace::Param => {
+            let offset = address.wrapping_sub(window::PARAM);
+            if writes {
+                return Err((AccessProblem::ReadOnly, MemSpace::Param, offset).into());
+            }
+            if !inside(offset, job.params.len() as u64) {
+                return Err((AccessProblem::OutOfBounds, MemSpace::Param, offset).into());
+            }
+            if !aligned {
+                return Err((AccessProblem::Misaligned, MemSpace::Param, offset).into());
+            }
+            let host = job.params.as_ptr().cast_mut().wrapping_add(offset as usize);
+            Ok(LaneMemory { host, space: MemSpace::Param, own: None })
+        }
+        _ => {
+            let host = find_global(job, address, bytes, writes)?;
+            if !aligned {
+                return Err((AccessProblem::Misaligned, MemSpace::Global, address).into());
+            }
+            Ok(LaneMemory { host, space: MemSpace::Global, own: None })
+        }
+    }
+}
+
+/// Problem of an address in another block, where the instruction names the block's own shared memory.
+fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<RemoteProblem> {
+    let Holder::Other(rank, _) = worker.holder(offset) else { return None };
+    let kernel = worker.job.kernel;
+    let instr = kernel.ops[spec.pc as usize].instr;
+    let reaches_all = spec.space == MemSpace::Generic
+        || kernel.instrs[instr as usize].mnemonic().contains("shared::cluster");
+    (!reaches_all).then_some(RemoteProblem::NotOwn { rank })
+}
+
+/// Finds memory in the shared memory of another block: `at` is the whole offset, the rank, and the offset in there.
+fn find_remote(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    at: (u64, u32, u64),
+) -> Result<LaneMemory, LaneFault> {
+    let (job, bytes) = (worker.job, u64::from(spec.bytes));
+    let (given, rank, offset) = at;
+    if worker.remote_problem(given).is_some() {
+        return Err(LaneFault::remote(given));
+    }
+    let inside = |(_, to): (u32, u32)| bytes <= u64::from(to) - offset;
+    let Some(block) = worker.member_mut(rank) else { return Err(LaneFault::remote(given)) };
+    if !block.shared_range(job, offset).is_some_and(inside) {
+        return Err((AccessProblem::OutOfBounds, MemSpace::Shared, given).into());
+    }
+    if !offset.is_multiple_of(bytes) {
+        return Err((AccessProblem::Misaligned, MemSpace::Shared, given).into());
+    }
+    Ok(LaneMemory {
+        host: block.shared_start().wrapping_add(offset as usize),
+        space: MemSpace::Shared,
+        own: None,
+    })
+}
+
+/// Finds global memory, whatever its alignment. Where it is written, the launch may write it without marks.
+pub(crate) fn find_global(
+    job: &Job<'_>,
+    address: u64,
+    bytes: u64,
+    writes: bool,
+) -> Result<*mut u8, AccessFault> {
+    let Some((allocation, offset)) = job.table.find(address, bytes) else {
+        return Err(match job.table.slot(address) {
+            Some(Slot::Freed(_)) => (AccessProblem::UseAfterFree, MemSpace::Global, address),
+            _ if job.table.info(address).is_some() => (AccessProblem::OutOfBounds, MemSpace::Global, address),
+            _ => (AccessProblem::OutOfBounds, MemSpace::Generic, address),
+        });
+    };
+    if writes && allocation.origin.read_only {
+        return Err((AccessProblem::ReadOnly, MemSpace::Global, address));
+    }
+    if writes && !job.check_level.checks() {
+        allocation.bytes.trust();
+    }
+    Ok(allocation.bytes.start().wrapping_add(offset))
+}
+
+/// Reads of what nothing wrote, and races, lane by lane.
+fn check(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    good: u32,
+    addresses: &[u64; 32],
+    spaces: &[MemSpace; 32],
+) {
+    let job = worker.job;
+    let n = spec.bytes as usize;
+    let writes = spec.kind == AccessKind::Write;
+    for lane in bits(good) {
+        let at = addresses[lane];
+        match spaces[lane] {
+            MemSpace::Shared => {
+                let offset = (at - window::SHARED) as usize;
+                if writes {
+                    worker.block.shared_written.set(offset, n);
+                } else if !worker.block.shared_written.all(offset, n) {
+                    worker.note_unwritten(lane, at, spec.bytes);
+                }
+            }
+            MemSpace::Local => {
+                let offset = worker.local_offset(lane) + (at - window::LOCAL) as usize;
+                if writes {
+                    worker.block.local_written.set(offset, n);
+                } else if !worker.block.local_written.all(offset, n) {
+                    worker.note_unwritten(lane, at, spec.bytes);
+                }
+            }
+            MemSpace::Global => {
+                let Some((allocation, offset)) = job.table.find(at, n as u64) else { continue };
+                if writes {
+                    allocation.bytes.mark(offset, n);
+                } else if !allocation.bytes.is_written(offset, n) {
+                    worker.note_unwritten(lane, at, spec.bytes);
+                }
+            }
+            _ => {}
+        }
+        tell_races(worker, spec, lane, at, spaces[lane]);
+    }
+}
+
+/// Reads of what nothing wrote, in the shared memory of other blocks.
+fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: u32, addresses: &[u64; 32]) {
+    let n = spec.bytes as usize;
+    for lane in bits(lanes) {
+        let at = addresses[lane];
+        let (written, offset) = worker.shared_written_mut(at - window::SHARED);
+        if spec.kind == AccessKind::Write {
+            written.set(offset, n);
+        } else if !written.all(offset, n) {
+            worker.note_unwritten(lane, at, spec.bytes);
+        }
+    }
+}
+
+fn tell_races(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, at: u64, space: MemSpace) {
+    worker.access.serial += 1;
+    let touch = Touch {
+        kind: spec.mark(),
+        strong: spec.is_strong(),
+        instr: worker.job.kernel.ops[spec.pc as usize].instr,
+        warp: worker.warp.index,
+        mask: 1 << lane,
+        base: if space == MemSpace::Shared { at - window::SHARED } else { at },
+        bytes: spec.bytes,
+        runs: &[ByteRun { start: 0, bytes: spec.bytes }],
+        cells: Cells::default(),
+        lanes: &[0; 32],
+        pattern: worker.access.serial,
+        overlapping: false,
+        values: None,
+    };
+    match space {
+        MemSpace::Shared => {
+            if let Some(races) = &mut worker.checks.shared_races {
+                races.access(&touch, &mut worker.checks.collector);
+            }
+        }
+        MemSpace::Global => {
+            if spec.is_strong()
+                && let Some(races) = &mut worker.checks.shared_races
+            {
+                races.strong_access(spec.mark(), worker.warp.index);
+            }
+            if let Some(races) = &mut worker.checks.global_races {
+                races.access(&touch, &mut worker.checks.collector);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn count(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    good: u32,
+    addresses: &[u64; 32],
+    spaces: &[MemSpace; 32],
+) {
+    let lanes_in = |space: MemSpace| bits(good).filter(|&l| spaces[l] == space).fold(0u32, |m, l| m | 1 << l);
+    let of = |mask: u32| std::array::from_fn(|l| (mask >> l & 1 != 0).then_some(addresses[l]));
+    let memo = &mut worker.access.memos[spec.memo];
+    let (load, merge, atomic) = (memo.load, memo.merge, memo.atomic);
+    let t = &mut memo.tally;
+    let (global, shared) = (lanes_in(MemSpace::Global), lanes_in(MemSpace::Shared));
+    if global != 0 && spec.space == MemSpace::Const {
+        t.constant_requests += 1;
+    } else if global != 0 {
+        t.count_global(&of(global), spec.bytes, atomic);
+    }
+    if shared != 0
+        && let Some(form) = atomic
+    {
+        let cost = rules::shared_atomic_cost(&of(shared), spec.bytes, form);
+        t.count_atomic(&cost, shared.count_ones());
+    } else if shared != 0 {
+        let cost = rules::shared_cost(&of(shared), spec.bytes, load);
+        t.shared_requests += 1;
+        t.shared_lanes += u64::from(shared.count_ones());
+        t.wavefronts += u64::from(cost.wavefronts);
+        t.ideal += u64::from(cost.ideal);
+        let merged = match merge {
+            Merge::Alone => Some(cost),
+            Merge::Leads { bytes, back } => {
+                let starts = of(shared).map(|a: Option<u64>| a.map(|a| a.wrapping_sub(u64::from(back))));
+                Some(rules::shared_cost(&starts, u32::from(bytes), load))
+            }
+            Merge::Follows => None,
+        };
+        if let Some(cost) = merged {
+            t.merged_requests += 1;
+            t.merged_wavefronts += u64::from(cost.wavefronts);
+            t.merged_ideal += u64::from(cost.ideal);
+        }
+    }
+    let local = lanes_in(MemSpace::Local);
+    if local != 0 {
+        t.local_requests += 1;
+        t.local_lanes += u64::from(local.count_ones());
+    }
+    if lanes_in(MemSpace::Param) != 0 {
+        t.constant_requests += 1;
+    }
+}

@@ -1,0 +1,249 @@
+//! `atom` and `red`: lanes one after the other, in index order.
+//!
+//! Global memory is changed with the host's atomics, since other blocks run at the same time; shared memory is not.
+
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use ptx::ast::Type;
+
+use crate::arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::arithmetic::lanes::NONE;
+use crate::check::AccessKind;
+use crate::program::{Atomic, AtomicKind, Order};
+
+use crate::exec::bits;
+use crate::exec::memory::access_spec::{AccessSpec, Located};
+use crate::exec::memory::memo::Home;
+use crate::exec::run_mode::General;
+use crate::exec::worker::Worker;
+
+/// The new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in
+/// global memory ("atom" in the PTX manual).
+fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u64 {
+    use AtomicKind::*;
+    let wide = ty.bytes() == 8;
+    let signed = matches!(ty, Type::S32 | Type::S64);
+    let sign = |v: u64| {
+        if wide { v as i64 } else { i64::from(v as u32 as i32) }
+    };
+    match kind {
+        Exch => b,
+        Cas if old == b => c,
+        Cas => old,
+        And => old & b,
+        Or => old | b,
+        Xor => old ^ b,
+        Add => match ty {
+            Type::F32 => u64::from(add_f32(old as u32, b as u32, flush)),
+            Type::F64 => add_f64(old, b, flush),
+            Type::F16 => u64::from(add_f16(old as u16, b as u16)),
+            Type::Bf16 => u64::from(add_bf16(old as u16, b as u16)),
+            Type::F16x2 => pairs(old, b, add_f16),
+            Type::Bf16x2 => pairs(old, b, add_bf16),
+            _ => old.wrapping_add(b),
+        },
+        Min if signed => {
+            if sign(b) < sign(old) {
+                b
+            } else {
+                old
+            }
+        }
+        Max if signed => {
+            if sign(b) > sign(old) {
+                b
+            } else {
+                old
+            }
+        }
+        Min => old.min(b),
+        Max => old.max(b),
+        Inc => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Dec => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
+    }
+}
+
+/// A NaN stays what it is in global memory, signalling or not; in shared memory, where an ordinary addition does
+/// the work, it becomes quiet.
+fn add_f64(a: u64, b: u64, global: bool) -> u64 {
+    const QUIET: u64 = 1 << 51;
+    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    let sum = x + y;
+    let nan = match (y.is_nan(), x.is_nan()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ if sum.is_nan() => 0xFFF8_0000_0000_0000,
+        _ => return sum.to_bits(),
+    };
+    if global { nan } else { nan | QUIET }
+}
+
+fn add_f32(a: u32, b: u32, flush: bool) -> u32 {
+    let cut = |x: f32| {
+        if flush && x.is_subnormal() { 0f32.copysign(x) } else { x }
+    };
+    let sum = cut(cut(f32::from_bits(a)) + cut(f32::from_bits(b)));
+    if sum.is_nan() { 0x7FFF_FFFF } else { sum.to_bits() }
+}
+
+// The sum of two halves is rounded once more than needed, which 24 bits of fraction make harmless.
+fn add_f16(a: u16, b: u16) -> u16 {
+    f32_to_f16(f16_to_f32(a) + f16_to_f32(b))
+}
+
+fn add_bf16(a: u16, b: u16) -> u16 {
+    f32_to_bf16(bf16_to_f32(a) + bf16_to_f32(b))
+}
+
+fn pairs(a: u64, b: u64, add: impl Fn(u16, u16) -> u16) -> u64 {
+    u64::from(add(a as u16, b as u16)) | u64::from(add((a >> 16) as u16, (b >> 16) as u16)) << 16
+}
+
+/// Replaces the value at `at` by what `f` makes of it. Returns the old value.
+///
+/// # Safety
+/// `at` is valid for `bytes` bytes and aligned to them.
+unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -> u64 {
+    // SAFETY: `at` is valid for `bytes` bytes and aligned to them.
+    unsafe {
+        match (bytes, alone) {
+            (2, true) => {
+                let old = at.cast::<u16>().read();
+                at.cast::<u16>().write(f(old.into()) as u16);
+                old.into()
+            }
+            (4, true) => {
+                let old = at.cast::<u32>().read();
+                at.cast::<u32>().write(f(old.into()) as u32);
+                old.into()
+            }
+            (_, true) => {
+                let old = at.cast::<u64>().read();
+                at.cast::<u64>().write(f(old));
+                old
+            }
+            (2, false) => {
+                let cell = AtomicU16::from_ptr(at.cast());
+                let new = |old: u16| Some(f(old.into()) as u16);
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old).into()
+            }
+            (4, false) => {
+                let cell = AtomicU32::from_ptr(at.cast());
+                let new = |old: u32| Some(f(old.into()) as u32);
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old).into()
+            }
+            (_, false) => {
+                let cell = AtomicU64::from_ptr(at.cast());
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(f(old)))
+                    .unwrap_or_else(|old| old)
+            }
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// [`Worker::locate`] for operations outside the loop.
+    pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, active: u32) -> Located {
+        self.locate::<General>(spec, active)
+    }
+
+    /// Performs an atomic for the `active` lanes. Returns whether memory changed.
+    pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, active: u32) -> bool {
+        let bytes = a.ty.bytes();
+        let spec = AccessSpec {
+            space: a.space,
+            addr: &a.addr,
+            bytes,
+            kind: AccessKind::Atomic,
+            order: Order::Strong,
+            store: None,
+            pc,
+            memo: self.job.plan.memo_of[pc as usize] as usize,
+        };
+        let spot = self.locate_any(&spec, active);
+        let alone = matches!(spot, Located::Near(_)) && self.access.memos[spec.memo].home == Home::Shared;
+        let (good, place, _) = self.place(spot, spec.memo, active);
+        let value = |worker: &Self, src: i32, lane: usize| match bytes {
+            _ if src == NONE => 0,
+            8 => worker.u64_at(src, lane),
+            2 => u64::from(worker.u32_at(src, lane) as u16),
+            _ => u64::from(worker.u32_at(src, lane)),
+        };
+        let mut changed = false;
+        for lane in bits(good) {
+            let (b, c) = (value(self, a.src[0], lane), value(self, a.src[1], lane));
+            let mut new = 0;
+            // SAFETY: `locate` has found aligned, writable memory for the lanes in `good`.
+            let old = unsafe {
+                let at = place.of(lane);
+                let made = std::cell::Cell::new(0);
+                let old = update(at, bytes, alone, |old| {
+                    made.set(apply(a.kind, a.ty, !alone, old, b, c));
+                    made.get()
+                });
+                new += made.get();
+                old
+            };
+            changed |= new != old;
+            self.set_lane(a.dst, bytes == 8, lane, old);
+        }
+        if self.activity.caches_polls {
+            // SAFETY: `locate` has found aligned memory for the lanes in `good`.
+            unsafe { self.cache_poll(place, good, bytes as u8, bytes) };
+        }
+        if self.job.check_level.checks() {
+            self.follow_atomic(a, active);
+            if self.checks.fresh.lanes != 0 {
+                self.follow_fresh_atomic(a, pc);
+            }
+        }
+        bits(active & !good).for_each(|lane| self.set_lane(a.dst, bytes == 8, lane, 0));
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: AtomicKind, ty: Type, old: u64, b: u64, c: u64, new: u64) {
+        assert_eq!(apply(kind, ty, true, old, b, c), new);
+    }
+
+    #[test]
+    fn increments_wrap_at_the_operand() {
+        check(AtomicKind::Inc, Type::U32, 4, 5, 0, 5);
+        check(AtomicKind::Inc, Type::U32, 5, 5, 0, 0);
+        check(AtomicKind::Dec, Type::U32, 0, 5, 0, 5);
+        check(AtomicKind::Dec, Type::U32, 9, 5, 0, 5);
+        check(AtomicKind::Dec, Type::U32, 3, 5, 0, 2);
+    }
+
+    #[test]
+    fn signed_and_unsigned_order_differ() {
+        check(AtomicKind::Min, Type::S32, 1, 0xFFFF_FFFF, 0, 0xFFFF_FFFF);
+        check(AtomicKind::Min, Type::U32, 1, 0xFFFF_FFFF, 0, 1);
+        check(AtomicKind::Max, Type::S64, u64::MAX, 1, 0, 1);
+    }
+
+    #[test]
+    fn floats_in_global_memory_flush_subnormals() {
+        check(AtomicKind::Add, Type::F32, 1, 0x8000_0000, 0, 0);
+        assert_eq!(apply(AtomicKind::Add, Type::F32, false, 1, 0, 0), 1);
+        check(AtomicKind::Add, Type::F32, 0x3F80_0000, 0x4000_0000, 0, 0x4040_0000);
+        check(AtomicKind::Add, Type::F16x2, 0x3C00_3C00, 0x4000_3C00, 0, 0x4200_4000);
+    }
+}

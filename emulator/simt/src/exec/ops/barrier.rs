@@ -1,0 +1,301 @@
+//! Barriers of a block: who has arrived, who may go on, and what a barrier shows to be wrong.
+//!
+//! As since Volta, a barrier counts threads, and does not wait for those that have exited.
+
+use crate::check::{BadOperand, BarrierGroup, BarrierProblem, Details};
+use crate::program::{BARRIERS, BarrierKind, InstrInfo};
+
+use crate::exec::bits;
+use crate::exec::block::barrier_state::{Barrier, PartOfWarp};
+use crate::exec::fiber::{Fiber, FiberState, join_ready};
+use crate::exec::worker::Worker;
+
+impl Worker<'_> {
+    /// Lanes arrive at barrier `id`, below [`BARRIERS`]; returns whether it is complete and they need not wait.
+    pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, active: u32, instr: u32) -> bool {
+        let warp = self.warp.index as usize;
+        let all_of_warp = active == self.warp.live;
+        if !all_of_warp && count == 0 && self.job.check_level.checks() {
+            self.note_part(id, active, instr);
+        }
+        if let Some(races) = &mut self.checks.shared_races {
+            races.arrive_at_barrier(id, self.warp.index);
+        }
+        let Barrier { count: other, arrived, .. } = self.block.barriers[id as usize];
+        if arrived > 0 && count != 0 && other != 0 && count != other && self.job.check_level.checks() {
+            let problem = BadOperand::BarrierCounts { other };
+            let details = Details::Operand { problem, value: count };
+            self.record_mistake_at(instr, active, details);
+        }
+        let barrier = &mut self.block.barriers[id as usize];
+        // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.
+        let threads = if count != 0 && all_of_warp { 32 } else { active.count_ones() };
+        barrier.arrived += threads;
+        barrier.count = barrier.count.max(count);
+        if let BarrierKind::RedPopc(_, p, negated)
+        | BarrierKind::RedAnd(_, p, negated)
+        | BarrierKind::RedOr(_, p, negated) = kind
+        {
+            // SAFETY: predicates are in range, as `decode::passes::validate` has established.
+            let p = unsafe { *self.warp.lanes.preds.add(p as usize) };
+            let p = if negated { !p } else { p };
+            barrier.trues += (p & active).count_ones();
+            barrier.voters += active.count_ones();
+        }
+        if kind == BarrierKind::Arrive {
+            self.try_complete(id);
+            return true;
+        }
+        self.warp.fiber.state = FiberState::Barrier(id as u8);
+        self.warp.fiber.wait_instr = instr;
+        self.warp.fiber.reduction = Some(kind);
+        // The running fiber must be among those that wait.
+        let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
+        self.block.warps[warp].fibers.push(fiber);
+        self.block.warps[warp].live = self.warp.live;
+        self.try_complete(id);
+        let fibers = &mut self.block.warps[warp].fibers;
+        if let Some(i) = fibers.iter().position(|f| f.lanes() & active != 0) {
+            self.warp.fiber = fibers.remove(i);
+        }
+        self.warp.fiber.state == FiberState::Ready
+    }
+
+    /// Lets the waiting go, if all have come.
+    pub(crate) fn try_complete(&mut self, id: u32) {
+        let job = self.job;
+        let b = self.block.barriers[id as usize];
+        let enough = if b.count == 0 { b.arrived >= self.block.live } else { b.arrived >= b.count };
+        if b.arrived == 0 || !enough {
+            return;
+        }
+        if job.check_level.checks() && b.count == 0 {
+            self.check_barrier(id);
+        }
+        self.block.barriers[id as usize] = Barrier::default();
+        if let Some(races) = &mut self.checks.shared_races {
+            let waits = |f: &Fiber| f.state == FiberState::Barrier(id as u8);
+            let warps = self.block.warps.iter().enumerate();
+            let warps = warps.filter(|(_, warp)| warp.fibers.iter().any(waits));
+            races.complete_barrier(id, warps.map(|(w, _)| w as u32));
+        }
+        for w in 0..self.block.warps.len() {
+            let regs = self.block.regs_of(job, w);
+            let preds = self.block.preds_of(job, w);
+            for f in &mut self.block.warps[w].fibers {
+                if f.state != FiberState::Barrier(id as u8) {
+                    continue;
+                }
+                f.state = FiberState::Ready;
+                let lanes = f.top().map_or(0, |t| t.mask);
+                // SAFETY: destinations are in range, as `decode::passes::validate` has established.
+                unsafe {
+                    let set = |dst: u32, value: bool| {
+                        let p = preds.add(dst as usize);
+                        *p = if value { *p | lanes } else { *p & !lanes };
+                    };
+                    match f.reduction.take() {
+                        Some(BarrierKind::RedPopc(dst, ..)) => {
+                            let out = regs.add(dst as usize).cast::<u32>();
+                            bits(lanes).for_each(|lane| *out.add(lane) = b.trues);
+                        }
+                        Some(BarrierKind::RedAnd(dst, ..)) => set(dst, b.trues == b.voters),
+                        Some(BarrierKind::RedOr(dst, ..)) => set(dst, b.trues > 0),
+                        _ => {}
+                    }
+                }
+            }
+            if self.block.warps[w].fibers.len() > 1 {
+                join_ready(&mut self.block.warps[w].fibers);
+            }
+        }
+        self.activity.progress = true;
+        self.block.mbarriers.note_barrier();
+        if let Some(races) = &mut self.checks.shared_races {
+            races.barrier(&mut self.checks.collector);
+        }
+        if let Some(races) = &mut self.checks.global_races {
+            races.barrier(&mut self.checks.collector);
+        }
+    }
+
+    /// Lanes of the running fiber have exited: barriers no longer wait for them.
+    pub(crate) fn exited(&mut self, lanes: u32, instr: u32) {
+        self.warp.live &= !lanes;
+        self.block.live -= lanes.count_ones();
+        self.activity.progress = true;
+        let warp = &mut self.block.warps[self.warp.index as usize];
+        if warp.all & !self.warp.live & (lanes.wrapping_neg() & lanes).wrapping_sub(1) == 0 {
+            warp.exit = Some(instr);
+        }
+        warp.live = self.warp.live;
+        if self.warp.live == 0 {
+            self.wake_warpgroup();
+        }
+        for id in 0..BARRIERS {
+            if self.block.barriers[id as usize].arrived > 0 {
+                self.try_complete(id);
+            }
+        }
+        if self.job.cluster_blocks > 1 {
+            self.exited_in_cluster(lanes);
+        }
+    }
+
+    /// Reports the misuse that a complete barrier shows.
+    fn check_barrier(&mut self, id: u32) {
+        let groups = self.groups(|s| s == FiberState::Barrier(id as u8));
+        let Some(first) = groups.first() else { return };
+        let instr = first.instr;
+        let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
+        let mask = first.threads[warp];
+        let running = std::mem::replace(&mut self.warp.index, warp as u32);
+        if groups.len() > 1 {
+            self.check_meeting(&groups, instr, mask);
+        }
+        self.check_part(id);
+        if !self.block.apart.passed.is_empty() && !self.block.apart.told {
+            self.check_left_behind(groups, instr, mask);
+        }
+        let returned = self.job.n_threads - self.block.live;
+        if returned > 0 && self.block.exited.is_none() {
+            let exited = self.block.warps.iter().enumerate().find(|(_, w)| w.all != w.live);
+            if let Some((w, gone)) = exited {
+                let first = w as u32 * 32 + (gone.all & !gone.live).trailing_zeros();
+                let details = Details::Exited { returned, first, exit: gone.exit };
+                self.block.exited = Some((warp as u32, mask, instr, Some(details)));
+            }
+        }
+        self.warp.index = running;
+    }
+
+    /// An undefined value that is used or stored came from shared memory that nothing wrote. When threads had exited
+    /// before a barrier, it may be the value that they would have written.
+    #[cold]
+    pub(crate) fn exited_matters(&mut self) {
+        let Some((warp, mask, instr, details)) = &mut self.block.exited else { return };
+        let (warp, mask, instr) = (*warp, *mask, *instr);
+        if let Some(details) = details.take() {
+            let running = std::mem::replace(&mut self.warp.index, warp);
+            self.record_mistake_at(instr, mask, details);
+            self.warp.index = running;
+        }
+    }
+
+    /// Lanes arrive at a barrier, and others of their warp have not exited.
+    #[cold]
+    fn note_part(&mut self, id: u32, here: u32, instr: u32) {
+        let warp = self.warp.index;
+        let waits = |f: &&Fiber| f.state == FiberState::Barrier(id as u8);
+        let fibers = self.block.warps[warp as usize].fibers.iter();
+        let arrived = fibers.filter(waits).fold(0, |all, f| all | f.lanes());
+        let missing = self.warp.live & !here & !arrived;
+        let apart = &self.block.apart;
+        if missing != 0 && apart.part.is_none() && !apart.part_told && self.is_aligned(instr) {
+            self.block.apart.part = Some(PartOfWarp { id, instr, warp, here, missing });
+        }
+    }
+
+    /// The barrier is complete: did the rest of a warp exit, instead of coming to it?
+    fn check_part(&mut self, id: u32) {
+        let Some(part) = self.block.apart.part.take_if(|part| part.id == id) else { return };
+        let warp = &self.block.warps[part.warp as usize];
+        if warp.live & part.missing != 0 {
+            return;
+        }
+        let details = Details::Parted { missing: part.missing, exit: warp.exit };
+        self.block.apart.part_told = true;
+        let running = std::mem::replace(&mut self.warp.index, part.warp);
+        self.record_mistake_at(part.instr, part.here, details);
+        self.warp.index = running;
+    }
+
+    /// Returns whether all lanes of a warp must be together at a barrier: `bar.sync`, `barrier.sync.aligned`.
+    fn is_aligned(&self, instr: u32) -> bool {
+        let info = self.job.kernel.instrs.get(instr as usize);
+        let name = info.map_or("", InstrInfo::mnemonic);
+        name.starts_with("bar.") || name.contains(".aligned")
+    }
+
+    /// Threads met at several barriers.
+    ///
+    /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which counts
+    /// threads wherever they are. Whole warps at different ones are a warning, as CUDA C++ requires all threads at one
+    /// `__syncthreads()`. Copies of one, as in an unrolled loop, have the same source line and count as one.
+    fn check_meeting(&mut self, groups: &[BarrierGroup], instr: u32, mask: u32) {
+        let kernel = self.job.kernel;
+        let place = |g: &BarrierGroup| {
+            let info = kernel.instrs.get(g.instr as usize);
+            let source = info.and_then(|i| Some((i.source?, i.calls.first().copied())));
+            source.ok_or(g.instr)
+        };
+        let aligned: Vec<&BarrierGroup> = groups.iter().filter(|g| self.is_aligned(g.instr)).collect();
+        let parted = (0..self.block.warps.len()).any(|w| {
+            let here = groups.iter().filter(|g| g.threads[w] != 0).count();
+            here > 1 && aligned.iter().any(|g| g.threads[w] != 0)
+        });
+        let apart = &mut self.block.apart;
+        if parted {
+            if !std::mem::replace(&mut apart.told, true) {
+                let details =
+                    Details::Barrier { groups: groups.to_vec(), problem: BarrierProblem::SplitWarp };
+                self.record_mistake_at(instr, mask, details);
+            }
+            return;
+        }
+        let mut places: Vec<BarrierGroup> = Vec::new();
+        for group in aligned {
+            match places.iter_mut().find(|g| place(g) == place(group)) {
+                Some(known) => known.add(&group.threads),
+                None => places.push(group.clone()),
+            }
+        }
+        if places.len() < 2 {
+            return;
+        }
+        for group in &places {
+            match apart.passed.iter_mut().find(|g| g.instr == group.instr) {
+                Some(known) => known.add(&group.threads),
+                None => apart.passed.push(group.clone()),
+            }
+        }
+        if apart.first.is_empty() {
+            apart.first = places.clone();
+            let details = Details::Barrier { groups: places, problem: BarrierProblem::DifferentBarriers };
+            self.record_mistake_at(instr, mask, details);
+        }
+    }
+
+    /// Threads wait at a barrier that others had passed, out of step, before they exited.
+    fn check_left_behind(&mut self, groups: Vec<BarrierGroup>, instr: u32, mask: u32) {
+        let gone = |g: &BarrierGroup| {
+            let passed = self.block.apart.passed.iter().find(|then| then.instr == g.instr);
+            let warps = passed.map(|then| self.block.warps.iter().zip(&then.threads));
+            warps.is_some_and(|mut warps| warps.any(|(w, threads)| threads & !w.live != 0))
+        };
+        let Some(late) = groups.into_iter().find(gone) else { return };
+        self.block.apart.told = true;
+        let problem = BarrierProblem::LeftBehind(late);
+        let details = Details::Barrier { groups: self.block.apart.first.clone(), problem };
+        self.record_mistake_at(instr, mask, details);
+    }
+
+    /// Returns the threads of fibers in some state, by the instruction at which they are.
+    pub(crate) fn groups(&self, wanted: impl Fn(FiberState) -> bool) -> Vec<BarrierGroup> {
+        let n_warps = self.block.warps.len();
+        let mut groups: Vec<BarrierGroup> = Vec::new();
+        for (w, warp) in self.block.warps.iter().enumerate() {
+            for f in warp.fibers.iter().filter(|f| wanted(f.state)) {
+                let at_barrier = matches!(f.state, FiberState::Barrier(_));
+                let known = groups.iter().position(|g| g.instr == f.wait_instr && g.at_barrier == at_barrier);
+                let i = known.unwrap_or_else(|| {
+                    let threads = vec![0; n_warps].into_boxed_slice();
+                    groups.push(BarrierGroup { instr: f.wait_instr, at_barrier, threads });
+                    groups.len() - 1
+                });
+                groups[i].threads[w] |= f.lanes();
+            }
+        }
+        groups
+    }
+}

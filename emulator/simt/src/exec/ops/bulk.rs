@@ -1,0 +1,395 @@
+//! Copies of boxes that are under way.
+//!
+//! They are performed as late as the program allows, so that a forgotten wait shows: a load when a thread waits for the
+//! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
+
+use crate::check::race::{ByteRun, Cells, Mark, Touch};
+use crate::check::{Details, PhaseOfCopy};
+use crate::memory::relaxed;
+use crate::program::limits::COPIES;
+use crate::program::tensor::Run;
+use crate::program::{RANK_SHIFT, window};
+
+use crate::exec::bits;
+use crate::exec::block::Block;
+use crate::exec::block::bulk_copies::{BulkCopy, Store};
+use crate::exec::memory::per_lane::find_global;
+use crate::exec::worker::Worker;
+
+/// Bytes that the race checks see as one access of a thread.
+const TOUCH: u32 = 128;
+
+impl Worker<'_> {
+    /// Starts a load whose bytes the barrier at `barrier` receives.
+    pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
+        if self.job.check_level.checks() {
+            self.check_overlap(&copy);
+            // Races behind a reported mistake may follow from it.
+            let told = self.was_misused() || self.check_wgmma_reads(&copy);
+            if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
+                let who = (copy.instr, copy.thread);
+                copy.map.runs(copy.at, copy.shared, |run| {
+                    races.start_copy(run.shared, run.bytes, who);
+                });
+            }
+            let written = &mut self.block.shared_written;
+            copy.map.runs(copy.at, copy.shared, |run| {
+                written.unset(run.shared as usize, run.bytes as usize);
+            });
+        }
+        let started = self.block.bulk.started.entry(barrier).or_default();
+        if started.0 != copy.phase {
+            *started = (copy.phase, 0);
+        }
+        started.1 += copy.map.box_bytes();
+        self.block.bulk.loads.push_back((barrier, copy));
+        if self.block.bulk.loads.len() > COPIES {
+            // More than hardware has room for: the oldest arrives.
+            if let Some((barrier, copy)) = self.block.bulk.loads.pop_front() {
+                self.perform_load(&copy, barrier);
+                self.complete_bytes(barrier, copy.map.box_bytes());
+            }
+        }
+        self.activity.progress = true;
+    }
+
+    /// Another load to the same place is under way.
+    fn check_overlap(&mut self, copy: &BulkCopy) {
+        let bulk = &self.block.bulk;
+        let end = |copy: &BulkCopy| u64::from(copy.shared) + copy.map.shared_bytes();
+        let near =
+            |other: &BulkCopy| u64::from(copy.shared) < end(other) && u64::from(other.shared) < end(copy);
+        if bulk.overlapped || !bulk.loads.iter().any(|(_, other)| near(other)) {
+            return;
+        }
+        let mut found = None;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            if found.is_none() && run.bytes > 0 {
+                let other = bulk.under_way(run.shared, run.bytes);
+                found = other.map(|(barrier, other)| (run.shared.max(other.shared), barrier, other));
+            }
+        });
+        let Some((address, barrier, other)) = found else { return };
+        let state = self.mbarrier_counts(barrier);
+        let late = state.filter(|(ended, _)| *ended > other.phase);
+        let details = Details::TwoCopies {
+            address: address.into(),
+            other: (other.instr, other.thread),
+            phase: (barrier, other.phase),
+            blocks: (self.job.cluster_blocks > 1).then_some([self.block.index, other.block]),
+            late: late.map(|(ended, brought)| PhaseOfCopy {
+                offset: barrier,
+                number: other.phase,
+                ended,
+                brought,
+                started: bulk.bytes_in(barrier, other.phase),
+                waited: None,
+            }),
+        };
+        self.block.bulk.overlapped = true;
+        // An earlier mistake, such as a copy that was started too early, may be the cause.
+        if self.note_misuse() {
+            return;
+        }
+        self.record_mistake_at(copy.instr, 1 << (copy.thread % 32), details);
+    }
+
+    pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
+        let thread = self.warp.index * 32 + lane as u32;
+        if self.job.check_level.checks() && !self.block.bulk.fenced {
+            self.check_fence(&copy, lane);
+        }
+        let group = *self.block.bulk.committed(thread);
+        let seen = match self.job.check_level.checks() {
+            true => {
+                self.touch_source(&copy, lane as u32);
+                self.bytes_of(&copy)
+            }
+            false => Vec::new(),
+        };
+        self.block.bulk.stores.push_back(Store { copy, group, seen });
+        if self.block.bulk.stores.len() > COPIES
+            && let Some(store) = self.block.bulk.stores.pop_front()
+        {
+            self.perform_store(&store);
+        }
+        self.activity.progress = true;
+    }
+
+    /// Lets the race checks see what a store reads as read by its thread.
+    fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
+        let Some(races) = &mut self.checks.shared_races else { return };
+        let (warp, serial, collector) =
+            (self.warp.index, &mut self.access.serial, &mut self.checks.collector);
+        copy.map.runs(copy.at, copy.shared, |run| {
+            for at in (0..run.bytes).step_by(TOUCH as usize).filter(|_| run.global.is_some()) {
+                let bytes = (run.bytes - at).min(TOUCH);
+                *serial += 1;
+                let touch = Touch {
+                    kind: Mark::Read,
+                    strong: false,
+                    instr: copy.instr,
+                    warp,
+                    mask: 1 << lane,
+                    base: u64::from(run.shared + at),
+                    bytes,
+                    runs: &[ByteRun { start: 0, bytes }],
+                    cells: Cells::default(),
+                    lanes: &[0; 32],
+                    pattern: *serial,
+                    overlapping: false,
+                    values: None,
+                };
+                races.access(&touch, collector);
+            }
+        });
+    }
+
+    /// Bytes that a store would copy now.
+    fn bytes_of(&mut self, copy: &BulkCopy) -> Vec<u8> {
+        let shared = self.block.shared_start();
+        let mut bytes = Vec::new();
+        copy.map.runs(copy.at, copy.shared, |run| {
+            if run.global.is_some() {
+                // SAFETY: the box was found to lie in the block's shared memory when the copy started.
+                let from = unsafe {
+                    std::slice::from_raw_parts(shared.wrapping_add(run.shared as usize), run.bytes as usize)
+                };
+                bytes.extend_from_slice(from);
+            }
+        });
+        bytes
+    }
+
+    /// Reports a store whose source has changed since it started.
+    fn check_store(&mut self, Store { copy, seen, .. }: &Store) {
+        let now = self.bytes_of(copy);
+        let Some(mut at) = now.iter().zip(seen).position(|(now, then)| now != then) else { return };
+        let mut changed = None;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            if run.global.is_none() || changed.is_some() {
+                return;
+            }
+            match at.checked_sub(run.bytes as usize) {
+                Some(rest) => at = rest,
+                None => changed = Some(run.shared + at as u32),
+            }
+        });
+        let address = u64::from(changed.unwrap_or(copy.shared)) & !3;
+        // Whichever warp is running: the thread that started the copy is named.
+        let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
+        let details = Details::ChangedUnderCopy { address };
+        self.record_mistake_at(copy.instr, 1 << (copy.thread % 32), details);
+        self.warp.index = running;
+    }
+
+    /// No thread of the block has executed a fence of the async proxy, and the copy reads what ordinary stores wrote.
+    #[cold]
+    fn check_fence(&mut self, copy: &BulkCopy, lane: usize) {
+        let mut stored = None;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            for word in run.shared / 4..run.shared.saturating_add(run.bytes) / 4 {
+                if stored.is_none()
+                    && run.global.is_some()
+                    && self.block.shared_written.all(word as usize * 4, 4)
+                    && !self.block.bulk.is_loaded(word)
+                {
+                    stored = Some(word * 4);
+                }
+            }
+        });
+        if let Some(address) = stored {
+            let address = address.into();
+            self.record_mistake_at(copy.instr, 1 << lane, Details::Proxy { address });
+        }
+    }
+
+    pub(crate) fn commit_bulk(&mut self, active: u32) {
+        for lane in bits(active) {
+            *self.block.bulk.committed(self.warp.index * 32 + lane as u32) += 1;
+        }
+    }
+
+    /// Performs the stores of the `active` lanes, but for their last `pending` groups.
+    pub(crate) fn wait_for_bulk(&mut self, active: u32, pending: u32) {
+        let first = self.warp.index * 32;
+        let mut stores = std::mem::take(&mut self.block.bulk.stores);
+        stores.retain(|store| {
+            let lane = store.copy.thread.wrapping_sub(first);
+            let committed = self.block.bulk.committed(store.copy.thread);
+            let is_due = u64::from(store.group) + u64::from(pending) < u64::from(*committed);
+            if lane >= 32 || active >> lane & 1 == 0 || !is_due {
+                return true;
+            }
+            self.perform_store(store);
+            self.activity.progress = true;
+            false
+        });
+        self.block.bulk.stores = stores;
+    }
+
+    /// Performs what is left when the block ends. Loads that nobody waited for change nothing that is seen.
+    pub(crate) fn finish_bulk(&mut self) {
+        for store in std::mem::take(&mut self.block.bulk.stores) {
+            self.perform_store(&store);
+        }
+    }
+
+    /// Performs the oldest load that a barrier receives; its bytes.
+    pub(crate) fn perform_next(&mut self, barrier: u32) -> Option<u64> {
+        let loads = &mut self.block.bulk.loads;
+        let oldest = loads.iter().position(|(to, _)| *to == barrier)?;
+        let (_, copy) = loads.remove(oldest)?;
+        self.perform_load(&copy, barrier);
+        Some(copy.map.box_bytes())
+    }
+
+    fn perform_load(&mut self, copy: &BulkCopy, barrier: u32) {
+        let (job, shared) = (self.job, self.block.shared_start());
+        let sources = self.shared_of_cluster(copy);
+        let (outside, convert) = (copy.map.outside().to_le_bytes(), copy.map.converted());
+        copy.map.runs(copy.at, copy.shared, |Run { shared: to, global, bytes }| {
+            let n = bytes as usize;
+            let to = shared.wrapping_add(to as usize);
+            let from = global.and_then(|at| match at.checked_sub(window::SHARED) {
+                // The start of the copy has checked that the address is in shared memory.
+                Some(at) => sources.map(|from| from.wrapping_add(at as usize & ((1 << RANK_SHIFT) - 1))),
+                None => find_global(job, at, bytes.into(), false).ok(),
+            });
+            // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global`
+            // has found `n` bytes, which the launch holds.
+            unsafe {
+                match (global, from) {
+                    (_, Some(from)) => {
+                        relaxed::copy_out(from, std::slice::from_raw_parts_mut(to, n));
+                        if let Some(convert) = convert {
+                            for word in (0..n / 4).map(|i| to.cast::<u32>().add(i)) {
+                                word.write_unaligned(convert(word.read_unaligned()));
+                            }
+                        }
+                    }
+                    // Past the end of an allocation: reported when the copy started.
+                    (Some(_), None) => std::ptr::write_bytes(to, 0, n),
+                    (None, None) => {
+                        for i in 0..n {
+                            to.add(i).write(outside[i % 8]);
+                        }
+                    }
+                }
+            }
+        });
+        if job.check_level.checks() {
+            self.block.bulk.note_loaded(copy);
+            if job.kernel.in_flight.is_some() {
+                self.block.bulk.note_swizzle(copy, shared);
+            }
+            if let Some(races) = &mut self.checks.shared_races {
+                races.finish_copy(barrier);
+                let who = (copy.instr, copy.thread);
+                copy.map.runs(copy.at, copy.shared, |run| {
+                    races.wrote_by_copy(run.shared, run.bytes, who);
+                });
+            }
+            let written = &mut self.block.shared_written;
+            copy.map.runs(copy.at, copy.shared, |run| {
+                written.set(run.shared as usize, run.bytes as usize);
+            });
+            self.follow_bulk(copy);
+        }
+    }
+
+    /// The shared memory that a copy reads, if it is that of a block of the cluster.
+    fn shared_of_cluster(&mut self, copy: &BulkCopy) -> Option<*mut u8> {
+        let mut first = None;
+        copy.map.runs(copy.at, copy.shared, |run| first = first.or(run.global));
+        let rank = ((first?.checked_sub(window::SHARED)? >> RANK_SHIFT) as u32).checked_sub(1)?;
+        match rank == self.block.rank {
+            true => Some(self.block.shared_start()),
+            false => self.member_mut(rank).map(Block::shared_start),
+        }
+    }
+
+    /// Marks bytes as unwritten that nothing had written at the source.
+    fn follow_bulk(&mut self, copy: &BulkCopy) {
+        let job = self.job;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            self.forget_copied(run.shared, run.bytes);
+            let Some(start) = run.global else { return };
+            let Some((allocation, offset)) = job.table.find(start, run.bytes.into()) else { return };
+            if allocation.bytes.is_written(offset, run.bytes as usize) {
+                return;
+            }
+            for i in (0..run.bytes).step_by(4) {
+                let n = (run.bytes - i).min(4) as usize;
+                if (0..n).any(|byte| allocation.bytes.is_written(offset + i as usize + byte, 1)) {
+                    continue;
+                }
+                let to = run.shared + i;
+                self.block.shared_written.unset_whole(to as usize, n);
+                self.note_copied(to, start + u64::from(i), copy.instr);
+            }
+        });
+    }
+
+    fn perform_store(&mut self, store: &Store) {
+        let (job, shared, copy) = (self.job, self.block.shared_start(), &store.copy);
+        if !store.seen.is_empty() {
+            self.check_store(store);
+        }
+        copy.map.runs(copy.at, copy.shared, |run| {
+            let Some(start) = run.global else { return };
+            // A run that is not in memory as a whole was reported when the copy started, or lies behind the last row.
+            let whole = find_global(job, start, run.bytes.into(), true).is_ok();
+            let each = if whole { run.bytes } else { 1 };
+            for i in (0..run.bytes).step_by(each as usize) {
+                let at = start.saturating_add(i.into());
+                let Ok(to) = find_global(job, at, each.into(), true) else { continue };
+                // SAFETY: the copy's bytes lie in shared memory, and `find_global` has found `each` bytes at `to`.
+                unsafe {
+                    let from = shared.wrapping_add((run.shared + i) as usize);
+                    relaxed::copy_in(to, std::slice::from_raw_parts(from, each as usize));
+                }
+                if job.check_level.checks()
+                    && let Some((allocation, offset)) = job.table.find(at, each.into())
+                {
+                    allocation.bytes.mark(offset, each as usize);
+                }
+            }
+        });
+        if job.check_level.checks() {
+            self.follow_bulk_store(copy);
+        }
+    }
+
+    /// Bytes of shared memory that nothing has written stay undefined where they are copied to: a read by the host is
+    /// reported.
+    fn follow_bulk_store(&mut self, copy: &BulkCopy) {
+        let job = self.job;
+        let mut holes: Vec<(u32, u32, u64)> = Vec::new();
+        let written = &self.block.shared_written;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            let Some(start) = run.global else { return };
+            if written.all(run.shared as usize, run.bytes as usize) {
+                return;
+            }
+            for i in (0..run.bytes).step_by(4) {
+                let n = (run.bytes - i).min(4);
+                if written.mask((run.shared + i) as usize, n as usize) == 0 {
+                    holes.push((run.shared + i, n, start.saturating_add(i.into())));
+                }
+            }
+        });
+        if holes.is_empty() {
+            return;
+        }
+        // Whichever warp is running: the thread that started the copy is named.
+        let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
+        self.leave_bulk_holes(&holes, copy.instr, copy.thread % 32);
+        self.warp.index = running;
+        for (_, n, at) in holes {
+            if let Some((allocation, offset)) = job.table.find(at, n.into()) {
+                allocation.bytes.unmark(offset, n as usize);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Calls of functions that are not inlined: activations, and what their callers keep meanwhile.
+//!
+//! A caller's registers are kept in its frame in local memory, lane by lane, so that lanes can be at different depths
+//! and in different fibers. Where lanes go on is on the fiber's stack: the frame that calls becomes the place where
+//! its lanes are back, and what they call lies on top.
+
+use crate::arithmetic::lanes::Src;
+use crate::check::{BadTarget, Details};
+use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
+
+use crate::exec::bits;
+use crate::exec::fiber::AfterOp;
+use crate::exec::fiber::Frame;
+use crate::exec::worker::Worker;
+
+impl Worker<'_> {
+    /// The `active` lanes, which are all of the running frame, call.
+    pub(crate) fn call(&mut self, site: u32, target: Src, pc: u32, active: u32) -> AfterOp {
+        let kernel = self.job.kernel;
+        let Some(calls) = kernel.calls.as_deref() else { return AfterOp::Stop };
+        let Some(site) = calls.sites.get(site as usize) else { return AfterOp::Stop };
+        let ways = match site.callee {
+            Some(callee) => vec![(active, callee as usize)],
+            None => match self.targets(calls, site, target, pc, active) {
+                Some(ways) => ways,
+                None => return AfterOp::Stop,
+            },
+        };
+        for &(lanes, callee) in &ways {
+            if !self.fits(calls, site, &calls.callees[callee], pc, lanes) {
+                return AfterOp::Stop;
+            }
+        }
+        self.keep(calls, site, active);
+        for &(lanes, callee) in &ways {
+            let callee = &calls.callees[callee];
+            self.zero_kept(&callee.zeroed, lanes);
+            if self.job.check_level.checks() {
+                for lane in bits(lanes) {
+                    let start = self.u32_at(calls.base as Src, lane);
+                    self.forget_local(lane, start, callee.frame);
+                }
+            }
+        }
+        let entries: Vec<(u32, u32)> =
+            { &ways }.iter().map(|&(lanes, callee)| (lanes, calls.callees[callee].entry)).collect();
+        self.warp.fiber.call(pc + 1, &entries);
+        AfterOp::Frames
+    }
+
+    /// Lanes by function, the one of the lowest lane first. `None`: a lane's target is no function that this can call.
+    fn targets(
+        &mut self,
+        calls: &Calls,
+        site: &CallSite,
+        target: Src,
+        pc: u32,
+        active: u32,
+    ) -> Option<Vec<(u32, usize)>> {
+        let mut addresses: Vec<(u32, u64)> = Vec::new();
+        for lane in bits(active) {
+            let address = self.u64_at(target, lane);
+            match addresses.iter_mut().find(|(_, known)| *known == address) {
+                Some((lanes, _)) => *lanes |= 1 << lane,
+                None => addresses.push((1 << lane, address)),
+            }
+        }
+        let mut ways = Vec::new();
+        for (lanes, address) in addresses {
+            let found = calls.callees.iter().position(|callee| callee.address == address);
+            let problem = match found.map(|at| (at, &calls.callees[at])) {
+                Some((at, callee)) if callee.signature == site.signature => {
+                    ways.push((lanes, at));
+                    continue;
+                }
+                Some((_, callee)) => BadTarget::OtherSignature(callee.name.clone()),
+                None => match { &calls.others }.iter().find(|(known, _)| *known == address) {
+                    Some((_, name)) => BadTarget::OtherSignature(name.clone()),
+                    None => BadTarget::NoFunction,
+                },
+            };
+            self.fatal(pc, lanes, Details::Call { address, problem });
+            return None;
+        }
+        Some(ways)
+    }
+
+    /// Returns whether one more activation fits on the stack.
+    fn fits(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: u32) -> bool {
+        let more = u64::from(site.frame) + u64::from(callee.frame);
+        let stack = u64::from(self.job.local_bytes);
+        let full = bits(lanes)
+            .filter(|&lane| u64::from(self.u32_at(calls.base as Src, lane)) + more > stack)
+            .fold(0, |mask, lane| mask | 1 << lane);
+        if full == 0 {
+            return true;
+        }
+        let depth = self.waiting().filter(|frame| self.is_resume(frame.pc)).count() as u32;
+        let details = Details::Stack { function: callee.name.clone(), depth, limit: self.job.stack_bytes };
+        self.fatal(pc, full, details);
+        false
+    }
+
+    /// The frames below the running one, whose own position is out of date.
+    fn waiting(&self) -> std::slice::Iter<'_, Frame> {
+        let below = self.warp.fiber.stack.len().saturating_sub(1);
+        self.warp.fiber.stack[..below].iter()
+    }
+
+    /// Returns whether lanes wait for those that they called at this position.
+    fn is_resume(&self, pc: u32) -> bool {
+        let op = self.job.kernel.ops.get(pc as usize);
+        op.is_some_and(|op| matches!(op.kind, OpKind::Resume { .. }))
+    }
+
+    /// Returns the `active` lanes to the frame of their caller.
+    pub(crate) fn return_lanes(&mut self, active: u32) -> AfterOp {
+        let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
+        self.warp.fiber.return_lanes(active, caller.map_or(0, |at| at + 1));
+        AfterOp::Frames
+    }
+
+    /// Saves the registers that the caller needs afterwards, and moves the lanes to the local memory of the callee.
+    fn keep(&mut self, calls: &Calls, site: &CallSite, active: u32) {
+        if self.job.check_level.checks() && !self.checks.shadow.is_clean() {
+            self.keep_undefined(calls.base, &site.kept, active);
+        }
+        for lane in bits(active) {
+            let base = self.u32_at(calls.base as Src, lane);
+            let mut at = self.local_offset(lane) + (base + site.keep_at) as usize;
+            for &register in &site.kept.wide {
+                let value = self.u64_at(register as Src, lane);
+                self.block.set_local_word(at, value as u32);
+                self.block.set_local_word(at + 4, (value >> 32) as u32);
+                at += 8;
+            }
+            for &register in &site.kept.narrow {
+                self.block.set_local_word(at, self.u32_at(register as Src, lane));
+                at += 4;
+            }
+            for preds in site.kept.preds.chunks(32) {
+                let bit = |(i, &pred): (usize, &u32)| (self.pred(pred) >> lane & 1) << i;
+                let word = preds.iter().enumerate().map(bit).fold(0, |a, b| a | b);
+                self.block.set_local_word(at, word);
+                at += 4;
+            }
+            self.out32(calls.base)[lane] = base + site.frame;
+        }
+    }
+
+    /// Restores the caller's registers for lanes that have returned from a call.
+    pub(crate) fn resume(&mut self, site: u32, active: u32) {
+        let kernel = self.job.kernel;
+        let Some(calls) = kernel.calls.as_deref() else { return };
+        let Some(site) = calls.sites.get(site as usize) else { return };
+        for lane in bits(active) {
+            let base = self.u32_at(calls.base as Src, lane).wrapping_sub(site.frame);
+            self.out32(calls.base)[lane] = base;
+            let mut at = self.local_offset(lane) + (base + site.keep_at) as usize;
+            for &register in &site.kept.wide {
+                let (low, high) = (self.block.local_word(at), self.block.local_word(at + 4));
+                self.out64(register)[lane] = u64::from(high) << 32 | u64::from(low);
+                at += 8;
+            }
+            for &register in &site.kept.narrow {
+                self.out32(register)[lane] = self.block.local_word(at);
+                at += 4;
+            }
+            for preds in site.kept.preds.chunks(32) {
+                let word = self.block.local_word(at);
+                for (i, &pred) in preds.iter().enumerate() {
+                    let holds = (word >> i & 1) << lane;
+                    self.set_pred(pred, holds, 1 << lane);
+                }
+                at += 4;
+            }
+        }
+        if self.job.check_level.checks() {
+            self.restore_undefined(calls.base, &site.kept, active);
+        }
+    }
+
+    /// A function's registers start as zeros, as a kernel's do.
+    fn zero_kept(&mut self, registers: &Kept, lanes: u32) {
+        for lane in bits(lanes) {
+            registers.wide.iter().for_each(|&r| self.out64(r)[lane] = 0);
+            registers.narrow.iter().for_each(|&r| self.out32(r)[lane] = 0);
+        }
+        registers.preds.iter().for_each(|&pred| self.set_pred(pred, 0, lanes));
+        if self.job.check_level.checks() && !self.checks.shadow.is_clean() {
+            self.define_all(registers, lanes);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! `cp.async`: copies that are done when somebody waits for them.
+//!
+//! Done as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
+
+use crate::arithmetic::lanes::NONE;
+use crate::check::AccessKind;
+use crate::program::limits::COPIES;
+use crate::program::{MemSpace, OpKind, Order, window};
+
+use crate::exec::bits;
+use crate::exec::block::async_copies::{Arrival, Copy};
+use crate::exec::memory::access_spec::AccessSpec;
+use crate::exec::worker::Worker;
+
+/// Arrivals that wait for copies.
+const MAX_ARRIVALS: usize = 1 << 16;
+
+impl Worker<'_> {
+    pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, active: u32) {
+        self.block.copies.reserve(self.job.n_warps as usize);
+        let first = self.warp.index as usize * 32;
+        match kind {
+            OpKind::CpAsync { dst, src, bytes, src_bytes } => {
+                let memo = self.job.plan.memo_of[pc as usize] as usize;
+                let spec = |space, addr, kind, memo| AccessSpec {
+                    space,
+                    addr,
+                    bytes: u32::from(*bytes),
+                    kind,
+                    order: Order::Weak,
+                    store: None,
+                    pc,
+                    memo,
+                };
+                // How much of the source is read, each lane says for itself; none at all needs no source.
+                let mut n = [*bytes; 32];
+                if *src_bytes != NONE {
+                    let asked = self.u32s(*src_bytes);
+                    n = std::array::from_fn(|lane| asked[lane].min(u32::from(*bytes)) as u8);
+                }
+                let readers = bits(active).filter(|l| n[*l] > 0).fold(0, |m, l| m | 1u32 << l);
+                let mut from = [std::ptr::null::<u8>(); 32];
+                let mut good = active & !readers;
+                if readers != 0 {
+                    let source = spec(MemSpace::Global, src, AccessKind::Read, memo + 1);
+                    let spot = self.locate_any(&source, readers);
+                    let (found, place, _) = self.place(spot, memo + 1, readers);
+                    // SAFETY: `locate` has found memory for these lanes.
+                    bits(found).for_each(|l| from[l] = unsafe { place.of(l) });
+                    good |= found;
+                }
+                if good == 0 || self.stopped {
+                    self.checks.fresh.lanes = 0;
+                    return;
+                }
+                let target = spec(MemSpace::Shared, dst, AccessKind::Write, memo);
+                let spot = self.locate_any(&target, good);
+                let (found, place, _) = self.place(spot, memo, good);
+                let shared = self.block.shared_start() as usize;
+                for lane in bits(found) {
+                    // SAFETY: `locate` has found memory for these lanes.
+                    let to = unsafe { place.of(lane) } as usize - shared;
+                    let mut undefined = 0;
+                    if self.job.check_level.checks() {
+                        self.block.shared_written.unset(to, usize::from(*bytes));
+                        let at = window::SHARED + to as u64;
+                        undefined = self.follow_fresh_copy(lane, at, (*bytes).into(), pc);
+                        // Bytes beyond the source's size are filled with zeros.
+                        undefined &= (1 << n[lane]) - 1;
+                    }
+                    let group = self.block.copies.committed[first + lane];
+                    let copy = Copy {
+                        lane: lane as u8,
+                        instr: self.job.kernel.ops[pc as usize].instr,
+                        bytes: *bytes,
+                        n: n[lane],
+                        undefined: undefined as u16,
+                        group,
+                        arrival: self.block.copies.arrived.get(first + lane).copied().unwrap_or(0),
+                        to: to as u32,
+                        from: from[lane],
+                    };
+                    self.block.copies.pending[self.warp.index as usize].push(copy);
+                }
+                self.checks.fresh.lanes = 0;
+                if self.block.copies.pending[self.warp.index as usize].len() > COPIES {
+                    self.finish_oldest();
+                }
+                self.activity.progress = true;
+            }
+            OpKind::CpAsyncCommit => bits(active).for_each(|l| self.block.copies.committed[first + l] += 1),
+            OpKind::CpAsyncWait { pending } => self.finish_copies(active, *pending),
+            _ => {}
+        }
+    }
+
+    /// Lets a lane arrive at a barrier when its copies so far are done.
+    ///
+    /// Gives the barrier whose oldest arrival has to happen now, when there are too many.
+    pub(crate) fn start_arrival(&mut self, barrier: u32, lane: usize) -> Option<u32> {
+        self.block.copies.reserve(self.job.n_warps as usize);
+        let copies = &mut self.block.copies;
+        copies.arrived.resize(copies.committed.len(), 0);
+        let thread = self.warp.index as usize * 32 + lane;
+        copies.arrivals.push_back(Arrival { barrier, thread: thread as u32, number: copies.arrived[thread] });
+        copies.arrived[thread] += 1;
+        let oldest = copies.arrivals.front().map(|a| a.barrier);
+        oldest.filter(|_| copies.arrivals.len() > MAX_ARRIVALS)
+    }
+
+    /// Does the copies that the oldest arrival at a barrier waits for.
+    pub(crate) fn finish_arrival(&mut self, barrier: u32) {
+        let copies = &mut self.block.copies;
+        let Some(oldest) = copies.arrivals.iter().position(|a| a.barrier == barrier) else { return };
+        let Some(arrival) = copies.arrivals.remove(oldest) else { return };
+        let shared = self.block.shared.as_mut_ptr().cast::<u8>();
+        let written = &mut self.block.shared_written;
+        let checked = self.job.check_level.checks();
+        self.block.copies.pending[arrival.thread as usize / 32].retain(|c| {
+            if u32::from(c.lane) != arrival.thread % 32 || c.arrival > arrival.number {
+                return true;
+            }
+            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
+            unsafe { c.finish(shared) };
+            if checked {
+                c.mark(written);
+            }
+            false
+        });
+    }
+
+    /// Does the copies of the `active` lanes, but for their last `pending` groups.
+    fn finish_copies(&mut self, active: u32, pending: u32) {
+        let first = self.warp.index as usize * 32;
+        for thread in bits(active).map(|lane| first + lane) {
+            let copies = &mut self.block.copies;
+            copies.left[thread] = pending.min(u32::MAX - 1) + 1;
+            copies.committed_then[thread] = copies.committed[thread];
+        }
+        let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp.index as usize]);
+        let committed = &self.block.copies.committed[first..];
+        let shared = self.block.shared.as_mut_ptr().cast::<u8>();
+        let written = &mut self.block.shared_written;
+        let checked = self.job.check_level.checks();
+        copies.retain(|c| {
+            let lane = usize::from(c.lane);
+            let due =
+                pending == u32::MAX || u64::from(c.group) + u64::from(pending) < u64::from(committed[lane]);
+            if active >> lane & 1 == 0 || !due {
+                return true;
+            }
+            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
+            unsafe { c.finish(shared) };
+            if checked {
+                c.mark(written);
+            }
+            false
+        });
+        self.block.copies.pending[self.warp.index as usize] = copies;
+    }
+
+    /// Performs the older half of the running warp's copies, because the list of pending ones is full.
+    #[cold]
+    fn finish_oldest(&mut self) {
+        let shared = self.block.shared.as_mut_ptr().cast::<u8>();
+        for c in self.block.copies.pending[self.warp.index as usize].drain(..COPIES / 2) {
+            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
+            unsafe { c.finish(shared) };
+            if self.job.check_level.checks() {
+                c.mark(&mut self.block.shared_written);
+            }
+        }
+    }
+}

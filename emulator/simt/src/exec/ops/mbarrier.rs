@@ -1,0 +1,559 @@
+//! `mbarrier` operations. A phase completes when all its arrivals and all expected bytes are in.
+//!
+//! The state of an mbarrier is kept beside shared memory, by address; its eight bytes themselves read as 0.
+
+use std::collections::BTreeSet;
+
+use crate::arithmetic::lanes::NONE;
+use crate::check::{
+    AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, Details, PhaseOfCopy,
+    PhaseWaits, Waited,
+};
+use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
+
+use crate::exec::bits;
+use crate::exec::block::mbarrier_state::MbarrierState;
+use crate::exec::fiber::{FiberState, PhaseWait, phase_has_ended};
+use crate::exec::memory::access_spec::{bias, place};
+use crate::exec::memory::cluster_memory::Holder;
+use crate::exec::worker::Worker;
+
+/// Arrivals that a barrier can wait for.
+const MAX_ARRIVALS: u32 = (1 << 20) - 1;
+/// Bytes of an mbarrier.
+const BYTES: u32 = 8;
+
+impl Worker<'_> {
+    /// Performs the operation for `active` lanes. Returns whether some of them wait for a phase that has not ended.
+    pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, active: u32) -> bool {
+        let mut done = 0;
+        for lane in bits(active) {
+            if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
+                continue;
+            }
+            let Some(barrier) = self.mbarrier_at(&b.addr, b.space, pc, lane) else { continue };
+            let number = match b.number {
+                NONE => 1,
+                src => self.u32_at(src, lane),
+            };
+            if b.kind == MbarrierKind::Init {
+                self.init_mbarrier(barrier, number, pc, lane);
+            } else {
+                done |= u32::from(self.mbarrier_of_lane(b, barrier, number, pc, lane)) << lane;
+            }
+        }
+        // Writes before an arrival are ordered before reads after the wait.
+        if let Some(races) = &mut self.checks.shared_races {
+            races.note_mbarrier();
+        }
+        if b.kind != MbarrierKind::Wait {
+            return false;
+        }
+        if b.done != NONE {
+            self.set_pred(b.done as u32, done, active);
+        }
+        if done != 0 {
+            self.activity.progress = true;
+            self.warp.fiber.polls = 0;
+        }
+        self.warp.fiber.phase = self.phase_wait(b, pc, active & !done);
+        self.warp.fiber.naps = 0;
+        done != active
+    }
+
+    fn init_mbarrier(&mut self, barrier: u32, arrivals: u32, pc: u32, lane: usize) {
+        if !(1..=MAX_ARRIVALS).contains(&arrivals) {
+            self.bad_barrier(pc, lane, barrier, BadBarrier::Arrivals(arrivals));
+            return;
+        }
+        let state = MbarrierState {
+            arrivals,
+            pending: arrivals,
+            bytes: 0,
+            phase: 0,
+            phase_bytes: 0,
+            last_phase_bytes: 0,
+            init_warp: self.warp.index,
+            synced_since_init: false,
+            fenced_to_async_proxy: false,
+        };
+        self.block.mbarriers.states.insert(barrier, state);
+        self.activity.progress = true;
+    }
+
+    /// Performs an operation other than `init` for one lane; `number` is its count, its bytes or its parity. Returns
+    /// whether the phase that a wait names has ended.
+    fn mbarrier_of_lane(&mut self, b: &Mbarrier, barrier: u32, number: u32, pc: u32, lane: usize) -> bool {
+        self.check_synchronised(barrier, pc, lane);
+        let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else {
+            self.not_initialised(pc, lane, barrier);
+            return false;
+        };
+        let arrives = matches!(
+            b.kind,
+            MbarrierKind::Complete | MbarrierKind::Arrive { .. } | MbarrierKind::ArriveAfterCopies { .. }
+        );
+        if let Some(races) = self.checks.shared_races.as_mut().filter(|_| arrives) {
+            races.set_mbarrier_phase(barrier, state.phase, None);
+            races.arrive_at_mbarrier(barrier, self.warp.index);
+        }
+        let mut ended = false;
+        let mut problem = None;
+        match b.kind {
+            MbarrierKind::Init | MbarrierKind::Invalidate => {
+                self.block.mbarriers.states.remove(&barrier);
+            }
+            MbarrierKind::Expect => problem = state.expect_bytes(number),
+            MbarrierKind::Complete => {
+                state.complete_bytes(number.into());
+                state.end_phase();
+            }
+            MbarrierKind::Arrive { expect, drop, completes } => {
+                let token = state.phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
+                let (n, missing) = (if expect { 1 } else { number }, state.bytes);
+                if expect {
+                    problem = state.expect_bytes(number);
+                }
+                if let Some(refusal) = state.refuse_arrivals(n, missing) {
+                    problem = Some(refusal);
+                } else if n == state.pending && !completes {
+                    problem = Some(BadBarrier::Completes(n));
+                } else {
+                    state.arrive(n, drop);
+                    state.end_phase();
+                    if self.job.check_level.checks() {
+                        let thread = self.warp.index * 32 + lane as u32;
+                        self.block.mbarriers.arrived.entry(barrier).or_default().insert(thread);
+                    }
+                }
+                if b.dst != NONE {
+                    self.out64(b.dst as u32)[lane] = token;
+                }
+            }
+            MbarrierKind::ArriveAfterCopies { counts } => self.arrive_after_copies(barrier, lane, counts),
+            MbarrierKind::Wait => ended = self.poll_mbarrier(b, barrier, number, lane),
+        }
+        let phase = self.mbarrier_phase(barrier).unwrap_or(0);
+        if let Some(races) = &mut self.checks.shared_races {
+            races.set_mbarrier_phase(barrier, phase, ended.then_some(self.warp.index));
+        }
+        if let Some(problem) = problem {
+            self.bad_barrier(pc, lane, barrier, problem);
+        }
+        if b.kind != MbarrierKind::Wait {
+            self.activity.progress = true;
+        }
+        ended
+    }
+
+    /// Reports a use by another warp than the one that initialised the mbarrier, without a barrier of the block
+    /// between.
+    fn check_synchronised(&mut self, barrier: u32, pc: u32, lane: usize) {
+        let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else { return };
+        if state.synced_since_init || state.init_warp == self.warp.index || !self.job.check_level.checks() {
+            return;
+        }
+        state.synced_since_init = true;
+        let init_warp = state.init_warp;
+        // A wait for another mbarrier may have ordered the two.
+        let thread = self.warp.index * 32 + lane as u32;
+        if !self.block.mbarriers.last.contains_key(&thread) {
+            self.bad_barrier(pc, lane, barrier, BadBarrier::NotSynchronised { init_warp });
+        }
+    }
+
+    /// `cp.async.mbarrier.arrive`: the lane arrives when its copies are done; `counts`: the current phase expects one
+    /// more arrival for it.
+    fn arrive_after_copies(&mut self, barrier: u32, lane: usize, counts: bool) {
+        if let Some(state) = self.block.mbarriers.states.get_mut(&barrier).filter(|_| counts) {
+            state.pending = (state.pending + 1).min(MAX_ARRIVALS);
+        }
+        if let Some(due) = self.start_arrival(barrier, lane) {
+            self.finish_arrival(due);
+            if let Some(state) = self.block.mbarriers.states.get_mut(&due) {
+                state.pending = state.pending.saturating_sub(1);
+                state.end_phase();
+            }
+        }
+    }
+
+    /// Returns whether the phase that a lane waits for has ended, after completing the copies that can end it.
+    fn poll_mbarrier(&mut self, b: &Mbarrier, barrier: u32, number: u32, lane: usize) -> bool {
+        let parity = (b.number != NONE).then_some(number as u8 & 1);
+        let asked = match parity {
+            Some(_) => 0,
+            None => self.u64_at(b.phase, lane) >> TOKEN_PENDING.count_ones(),
+        };
+        let has_ended = |phase: u64| phase_has_ended(phase, parity, asked);
+        let ended = self.mbarrier_phase(barrier).is_some_and(has_ended)
+            || self.receive(barrier) && self.mbarrier_phase(barrier).is_some_and(has_ended);
+        if ended && self.job.check_level.checks() {
+            self.note_wait(barrier, lane, parity);
+        }
+        ended
+    }
+
+    /// Records that a lane found a phase to have ended.
+    fn note_wait(&mut self, barrier: u32, lane: usize, parity: Option<u8>) {
+        let ended = self.mbarrier_phase(barrier).unwrap_or(0);
+        let new = Waited { ended, times: 0, parity };
+        let thread = self.warp.index * 32 + lane as u32;
+        self.block.mbarriers.last.insert(thread, barrier);
+        let waited = self.block.mbarriers.waited.entry((barrier, thread)).or_insert(new);
+        if waited.ended != ended {
+            *waited = new;
+        }
+        waited.times = waited.times.saturating_add(1);
+        waited.parity = parity;
+    }
+
+    /// A bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
+    pub(crate) fn bulk_under_way(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyUnderWay> {
+        let (barrier, copy) = self.block.bulk.under_way(offset, bytes)?;
+        let reader = self.warp.index * 32 + lane as u32;
+        let state = self.block.mbarriers.states.get(&barrier)?;
+        Some(CopyUnderWay {
+            instr: copy.instr,
+            thread: copy.thread,
+            behind: None,
+            left: None,
+            behind_then: None,
+            phase: Some(PhaseOfCopy {
+                offset: barrier,
+                number: copy.phase,
+                ended: state.phase,
+                brought: state.last_phase_bytes,
+                started: self.block.bulk.bytes_in(barrier, copy.phase),
+                waited: self.block.mbarriers.waited.get(&(barrier, reader)).copied(),
+            }),
+        })
+    }
+
+    /// Records that a mistake was reported, from which later ones may follow. Returns whether there was one before.
+    pub(crate) fn note_misuse(&mut self) -> bool {
+        std::mem::replace(&mut self.block.mbarriers.misused, true)
+    }
+
+    /// Returns whether a mistake with the mbarriers or copies of the block was reported.
+    pub(crate) fn was_misused(&self) -> bool {
+        self.block.mbarriers.misused
+    }
+
+    /// Records that a bulk copy was left out for a mistake of its own: what is missing in all its blocks follows from
+    /// that.
+    pub(crate) fn note_skipped_copy(&mut self) {
+        self.note_misuse();
+        if let Some(cluster) = &mut self.block.cluster {
+            cluster.others().for_each(|block| block.mbarriers.misused = true);
+        }
+    }
+
+    /// Returns whether a mistake was reported in the block or in others of its cluster.
+    fn is_cluster_misused(&self) -> bool {
+        let misused = |block: &crate::exec::block::Block| block.mbarriers.misused;
+        let ranks = 0..self.job.cluster_blocks;
+        misused(&self.block) || ranks.filter_map(|rank| self.member(rank)).any(misused)
+    }
+
+    /// Returns an mbarrier that a thread passed before any of its phases had ended.
+    pub(crate) fn passed_fresh(&self, thread: u32) -> Option<u32> {
+        let fresh = |waited: &Waited| waited.ended == 0 && waited.parity.is_some();
+        let mut waited = self.block.mbarriers.waited.iter();
+        waited.find(|((_, by), waited)| *by == thread && fresh(waited)).map(|((at, _), _)| *at)
+    }
+
+    /// Returns the phase for which the lowest of the `active` lanes waits.
+    fn phase_wait(&mut self, b: &Mbarrier, pc: u32, active: u32) -> Option<PhaseWait> {
+        let lane = bits(active).next()?;
+        Some(PhaseWait {
+            barrier: self.mbarrier_at(&b.addr, b.space, pc, lane)?,
+            instr: self.job.kernel.ops[pc as usize].instr,
+            parity: (b.number != NONE).then(|| self.u32_at(b.number, lane) as u8 & 1),
+            asked: match b.phase {
+                NONE => 0,
+                src => self.u64_at(src, lane) >> TOKEN_PENDING.count_ones(),
+            },
+        })
+    }
+
+    /// Returns whether every thread that can run waits for a phase, and none of these phases can end.
+    pub(crate) fn all_wait_for_phases(&mut self) -> bool {
+        let mut waits = Vec::new();
+        for f in self.block.warps.iter().flat_map(|w| &w.fibers) {
+            match (f.state, f.phase) {
+                (FiberState::Ready, Some(wait)) => waits.push(wait),
+                (FiberState::Ready, None) => return false,
+                _ => {}
+            }
+        }
+        waits.iter().all(|wait| {
+            self.receive(wait.barrier);
+            self.mbarrier_phase(wait.barrier).is_none_or(|phase| !wait.has_ended(phase))
+        })
+    }
+
+    /// Returns the phases for which the threads of the block wait, a cause before its consequences.
+    fn phase_waits(&self) -> Vec<PhaseWaits> {
+        let n_warps = self.block.warps.len();
+        let mut waits: Vec<PhaseWaits> = Vec::new();
+        for (w, warp) in self.block.warps.iter().enumerate() {
+            for f in &warp.fibers {
+                let (FiberState::Ready, Some(wait)) = (f.state, f.phase) else { continue };
+                let same = |other: &&mut PhaseWaits| {
+                    (other.group.instr, other.offset, other.parity) == (wait.instr, wait.barrier, wait.parity)
+                };
+                let thread = |lane: usize| (w * 32 + lane) as u32;
+                let last = |lane| self.block.mbarriers.waited.get(&(wait.barrier, thread(lane)));
+                let seen = bits(f.lanes()).map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
+                // Without checks, nothing is known of that.
+                let seen = if self.job.check_level.checks() { seen.unwrap_or(0) } else { u64::MAX };
+                let never = bits(f.lanes()).all(|lane| last(lane).is_none());
+                if let Some(known) = waits.iter_mut().find(same) {
+                    known.never &= never;
+                    known.group.threads[w] |= f.lanes();
+                    known.seen = known.seen.min(seen);
+                    continue;
+                }
+                let Some(state) = self.block.mbarriers.states.get(&wait.barrier) else { continue };
+                let mut threads = vec![0; n_warps].into_boxed_slice();
+                threads[w] = f.lanes();
+                waits.push(PhaseWaits {
+                    group: BarrierGroup { instr: wait.instr, at_barrier: false, threads },
+                    offset: wait.barrier,
+                    parity: wait.parity,
+                    ended: state.phase,
+                    arrivals: state.arrivals,
+                    pending: state.pending,
+                    bytes: state.bytes,
+                    under_way: self.block.bulk.bytes_to(wait.barrier),
+                    seen,
+                    arrivers: self.block.mbarriers.arrived.get(&wait.barrier).map_or(0, BTreeSet::len) as u32,
+                    never,
+                });
+            }
+        }
+        waits.sort_by_key(rank_of_cause);
+        waits
+    }
+
+    /// Reports that no thread can continue, since the phases that they wait for never end. In a cluster, the event
+    /// names the block with the cause.
+    #[cold]
+    pub(crate) fn report_phase_deadlock(&mut self) {
+        self.stopped = true;
+        if self.is_cluster_misused() {
+            // That has been reported, and this may follow from it.
+            return;
+        }
+        if self.job.cluster_blocks > 1 {
+            let causes = (0..self.job.cluster_blocks).filter_map(|rank| {
+                self.switch_to(rank);
+                let waits = self.phase_waits();
+                Some((waits.first().map(rank_of_cause)?, rank))
+            });
+            let Some((_, rank)) = causes.min() else { return };
+            self.switch_to(rank);
+        }
+        let waits = self.phase_waits();
+        let others = self.groups(|state| state != FiberState::Ready);
+        let Some(first) = waits.first() else { return };
+        let instr = first.group.instr;
+        let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else { return };
+        let mask = first.group.threads[warp];
+        self.warp.index = warp as u32;
+        self.record_mistake_at(instr, mask, Details::Phases { waits, others });
+        self.stopped = true;
+    }
+
+    /// Performs the operation of a lane if it names an mbarrier in another block of the cluster; returns whether it
+    /// does.
+    fn remote_mbarrier(&mut self, b: &Mbarrier, pc: u32, lane: usize) -> bool {
+        let offset = self.address_of(&b.addr, b.space, lane).wrapping_sub(window::SHARED);
+        let rank = match self.holder(offset) {
+            Holder::Other(rank, _) => rank,
+            Holder::Nobody(rank) => rank,
+            Holder::Own(_) => return false,
+        };
+        self.activity.progress = true;
+        if let Some(problem) = self.remote_problem(offset) {
+            let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
+            self.record_mistake(pc, 1 << lane, Details::Remote { access, problem });
+            return true;
+        }
+        let number = match b.number {
+            NONE => 1,
+            src => self.u32_at(src, lane),
+        };
+        let thread = ((self.block.rank + 1) << 16) | (self.warp.index * 32 + lane as u32);
+        self.in_block(rank, |worker| {
+            let Some(barrier) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else { return };
+            let Some(state) = worker.block.mbarriers.states.get_mut(&barrier) else {
+                worker.not_initialised(pc, lane, barrier);
+                return;
+            };
+            let mut problem = None;
+            match b.kind {
+                MbarrierKind::Expect => problem = state.expect_bytes(number),
+                MbarrierKind::Complete => state.complete_bytes(number.into()),
+                MbarrierKind::Arrive { expect, drop, .. } if b.dst == NONE => {
+                    let (n, missing) = (if expect { 1 } else { number }, state.bytes);
+                    if expect {
+                        problem = state.expect_bytes(number);
+                    }
+                    if let Some(refusal) = state.refuse_arrivals(n, missing) {
+                        problem = Some(refusal);
+                    } else {
+                        state.arrive(n, drop);
+                        worker.block.mbarriers.arrived.entry(barrier).or_default().insert(thread);
+                    }
+                }
+                _ => problem = Some(BadBarrier::OtherBlock),
+            }
+            let before = worker.mbarrier_phase(barrier).unwrap_or(0);
+            worker.arrived_from_outside(barrier, before);
+            if let Some(state) = worker.block.mbarriers.states.get_mut(&barrier) {
+                state.end_phase();
+            }
+            let after = worker.mbarrier_phase(barrier).unwrap_or(0);
+            if after != before {
+                worker.arrived_from_outside(barrier, after);
+            }
+            if let Some(problem) = problem {
+                worker.bad_barrier(pc, lane, barrier, problem);
+            }
+        });
+        true
+    }
+
+    /// Returns the generic address that an operand of a lane names, seen from the block that runs.
+    pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
+        self.seen_from_here(place(addr, bias(space), self.address_value(addr, lane)))
+    }
+
+    /// Reads the register or constant of an address operand.
+    pub(crate) fn address_value(&self, addr: &Addr, lane: usize) -> u64 {
+        if addr.wide { self.u64_at(addr.src, lane) } else { self.u32_at(addr.src, lane).into() }
+    }
+
+    /// Returns how many phases of an mbarrier have ended.
+    pub(crate) fn mbarrier_phase(&self, barrier: u32) -> Option<u64> {
+        self.block.mbarriers.states.get(&barrier).map(|state| state.phase)
+    }
+
+    /// Returns how many phases of an mbarrier have ended, and the bytes that arrived in the last of them.
+    pub(crate) fn mbarrier_counts(&self, barrier: u32) -> Option<(u64, u64)> {
+        let state = self.block.mbarriers.states.get(&barrier);
+        state.map(|state| (state.phase, state.last_phase_bytes))
+    }
+
+    /// Returns the offset of the mbarrier that a lane names; reports an address at which there can be none.
+    pub(crate) fn mbarrier_at(&mut self, addr: &Addr, space: MemSpace, pc: u32, lane: usize) -> Option<u32> {
+        let address = self.address_of(addr, space, lane);
+        self.mbarrier_in(address, pc, lane)
+    }
+
+    /// Like [`Self::mbarrier_at`], for a generic address.
+    pub(crate) fn mbarrier_in(&mut self, address: u64, pc: u32, lane: usize) -> Option<u32> {
+        let offset = match self.holder(address.wrapping_sub(window::SHARED)) {
+            Holder::Own(offset) => offset,
+            Holder::Other(_, offset) => {
+                self.bad_barrier(pc, lane, offset as u32, BadBarrier::OtherBlock);
+                return None;
+            }
+            Holder::Nobody(_) => address.wrapping_sub(window::SHARED),
+        };
+        let inside = |(_, to): (u32, u32)| offset + u64::from(BYTES) <= u64::from(to);
+        let problem = if address >> window::BITS != window::SHARED >> window::BITS
+            || !self.block.shared_range(self.job, offset).is_some_and(inside)
+        {
+            AccessProblem::OutOfBounds
+        } else if !offset.is_multiple_of(BYTES.into()) {
+            AccessProblem::Misaligned
+        } else {
+            return Some(offset as u32);
+        };
+        let (space, address) = match address >> window::BITS == window::SHARED >> window::BITS {
+            true => (MemSpace::Shared, offset),
+            false => (MemSpace::Generic, address),
+        };
+        let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
+        self.record_mistake(pc, 1 << lane, Details::Access { problem, access });
+        None
+    }
+
+    /// Returns whether there is an mbarrier for a copy; reports if not, and one that no fence has made visible to it.
+    pub(crate) fn check_mbarrier(&mut self, barrier: u32, pc: u32, lane: usize) -> bool {
+        let checks = self.job.check_level.checks();
+        let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else {
+            self.not_initialised(pc, lane, barrier);
+            return false;
+        };
+        if checks && !std::mem::replace(&mut state.fenced_to_async_proxy, true) {
+            let details = Details::MemoryBarrier { offset: barrier, problem: BadBarrier::NotFenced };
+            self.record_mistake(pc, 1 << lane, details);
+        }
+        true
+    }
+
+    fn not_initialised(&mut self, pc: u32, lane: usize, barrier: u32) {
+        let other = self.acting.map(|_| (self.block.index, self.block.rank));
+        self.bad_barrier(pc, lane, barrier, BadBarrier::NotInitialised { other });
+    }
+
+    fn bad_barrier(&mut self, pc: u32, lane: usize, offset: u32, mut problem: BadBarrier) {
+        let follows = std::mem::replace(&mut self.block.mbarriers.misused, true);
+        if let BadBarrier::TooManyArrivals { again, .. } = &mut problem {
+            if follows {
+                return;
+            }
+            let barriers = &self.block.mbarriers;
+            let thread = self.warp.index * 32 + lane as u32;
+            *again = barriers.last.get(&thread).and_then(|&last| {
+                let waited = barriers.waited.get(&(last, thread))?;
+                let parity = waited.parity.filter(|_| waited.times > 1)?;
+                (last != offset).then_some((last, parity))
+            });
+        }
+        self.record_mistake(pc, 1 << lane, Details::MemoryBarrier { offset, problem });
+    }
+
+    /// Completes copies that this mbarrier waits for, oldest first, until its phase ends. Returns whether it has ended.
+    fn receive(&mut self, barrier: u32) -> bool {
+        loop {
+            match self.block.mbarriers.states.get_mut(&barrier) {
+                // Bytes are of no use yet: as long as arrivals are missing, copies may come later.
+                Some(state) if state.pending == 0 => {
+                    if state.end_phase() {
+                        return true;
+                    }
+                }
+                // The arrival of an asynchronous copy is made as late as possible: when only such arrivals are missing.
+                Some(state) if self.block.copies.arrivals_at(barrier) >= state.pending as usize => {
+                    state.pending -= 1;
+                    self.finish_arrival(barrier);
+                    self.activity.progress = true;
+                    continue;
+                }
+                _ => return false,
+            }
+            let Some(bytes) = self.perform_next(barrier) else { return false };
+            self.activity.progress = true;
+            if let Some(state) = self.block.mbarriers.states.get_mut(&barrier) {
+                state.complete_bytes(bytes);
+            }
+        }
+    }
+
+    /// Lets bytes of a copy arrive at an mbarrier for which no thread waits.
+    pub(crate) fn complete_bytes(&mut self, barrier: u32, bytes: u64) {
+        if let Some(state) = self.block.mbarriers.states.get_mut(&barrier) {
+            state.complete_bytes(bytes);
+            state.end_phase();
+        }
+    }
+}
+
+/// Rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy completes, unexpected bytes.
+fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
+    (wait.ended.saturating_sub(wait.seen) < 2, wait.pending != 0)
+}

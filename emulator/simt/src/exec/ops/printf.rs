@@ -1,0 +1,402 @@
+//! The kernel's `printf`: C's conversions, safe against any format.
+
+use crate::program::limits::BLOCK_PRINTS;
+use crate::program::window;
+
+use crate::exec::bits;
+use crate::exec::worker::Worker;
+
+/// Longest format or string.
+const LONGEST: usize = 1 << 14;
+/// Widest field: formats are untrusted.
+const WIDEST: usize = 1 << 10;
+
+impl Worker<'_> {
+    pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, active: u32) {
+        for lane in bits(active) {
+            let text = self.bytes_at(self.u64_at(format, lane), lane);
+            let arguments = self.u64_at(arguments, lane);
+            let mut source = Arguments { worker: self, at: arguments, lane, read: Vec::new() };
+            let (line, n) = render(&text, &mut source);
+            let read = source.read;
+            if self.job.check_level.checks() {
+                let instr = self.job.kernel.ops[pc as usize].instr;
+                for (at, bytes) in read {
+                    self.follow_printed(at, bytes, lane, instr);
+                }
+            }
+            self.set32(dst, lane, n);
+            let room = BLOCK_PRINTS.saturating_sub(self.block.printed.len());
+            if room == 0 {
+                continue;
+            }
+            if line.len() > room {
+                let cut = (0..=room).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0);
+                self.block.printed.push_str(&line[..cut]);
+                self.block.printed.push_str("\n[this block's further output is cut]\n");
+            } else {
+                self.block.printed.push_str(&line);
+            }
+        }
+    }
+
+    /// A C string at a generic address.
+    pub(crate) fn text_at(&self, address: u64) -> String {
+        String::from_utf8_lossy(&self.bytes_at(address, 0)).into_owned()
+    }
+
+    fn bytes_at(&self, address: u64, lane: usize) -> Vec<u8> {
+        let mut text = Vec::new();
+        while text.len() < LONGEST {
+            match self.peek(address.wrapping_add(text.len() as u64), lane) {
+                Some(0) | None => break,
+                Some(byte) => text.push(byte),
+            }
+        }
+        text
+    }
+
+    /// The byte at a generic address, if there is one.
+    fn peek(&self, address: u64, lane: usize) -> Option<u8> {
+        let address = self.seen_from_here(address);
+        let offset = (address & ((1 << window::BITS) - 1)) as usize;
+        match address & !((1 << window::BITS) - 1) {
+            window::SHARED => self.block.shared_byte(offset),
+            window::LOCAL if offset < self.job.local_bytes as usize => {
+                self.block.local_byte(self.local_offset(lane) + offset)
+            }
+            window::PARAM => self.job.params.get(offset).copied(),
+            _ => {
+                let (allocation, offset) = self.job.table.find(address, 1)?;
+                let mut byte = [0];
+                allocation.bytes.read(offset, &mut byte).then_some(byte[0])
+            }
+        }
+    }
+}
+
+/// Source of a format's arguments.
+trait ArgumentSource {
+    /// The next argument of 4 or 8 bytes, which is also its alignment.
+    fn next(&mut self, bytes: usize) -> u64;
+    /// The string at an address.
+    fn text(&mut self, address: u64) -> Vec<u8>;
+}
+
+struct Arguments<'a, 'j> {
+    worker: &'a Worker<'j>,
+    at: u64,
+    lane: usize,
+    /// Address and size of each argument that was taken.
+    read: Vec<(u64, u32)>,
+}
+
+impl ArgumentSource for Arguments<'_, '_> {
+    fn next(&mut self, bytes: usize) -> u64 {
+        self.at = self.at.wrapping_add(bytes as u64 - 1) & !(bytes as u64 - 1);
+        self.read.push((self.at, bytes as u32));
+        let mut value = [0; 8];
+        for (i, byte) in value.iter_mut().enumerate().take(bytes) {
+            *byte = self.worker.peek(self.at.wrapping_add(i as u64), self.lane).unwrap_or(0);
+        }
+        self.at = self.at.wrapping_add(bytes as u64);
+        u64::from_le_bytes(value)
+    }
+
+    fn text(&mut self, address: u64) -> Vec<u8> {
+        if address == 0 { b"(null)".to_vec() } else { self.worker.bytes_at(address, self.lane) }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Conversion {
+    left: bool,
+    plus: bool,
+    space: bool,
+    alternate: bool,
+    zero: bool,
+    width: usize,
+    precision: Option<usize>,
+    /// 1: `hh`, 2: `h`, 4, 8: `l`, `ll`, `z`, `t`, `j`.
+    size: usize,
+}
+
+/// The text, and how many arguments it used.
+fn render(format: &[u8], source: &mut dyn ArgumentSource) -> (String, u32) {
+    let mut out = Vec::new();
+    let mut used = 0;
+    let mut rest = format;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let mut c = Conversion { size: 4, ..Conversion::default() };
+        let mut next = || {
+            let (&byte, tail) = rest.split_first()?;
+            rest = tail;
+            Some(byte)
+        };
+        let mut at = next();
+        while let Some(flag) = at {
+            match flag {
+                b'-' => c.left = true,
+                b'+' => c.plus = true,
+                b' ' => c.space = true,
+                b'#' => c.alternate = true,
+                b'0' => c.zero = true,
+                _ => break,
+            }
+            at = next();
+        }
+        if at == Some(b'*') {
+            let width = source.next(4) as i32;
+            c.left |= width < 0;
+            c.width = width.unsigned_abs() as usize;
+            at = next();
+        }
+        while let Some(digit @ b'0'..=b'9') = at {
+            c.width = (c.width * 10 + usize::from(digit - b'0')).min(WIDEST);
+            at = next();
+        }
+        c.width = c.width.min(WIDEST);
+        if at == Some(b'.') {
+            at = next();
+            let mut precision = 0;
+            if at == Some(b'*') {
+                let given = source.next(4) as i32;
+                c.precision = usize::try_from(given).ok().map(|p| p.min(WIDEST));
+                at = next();
+            } else {
+                while let Some(digit @ b'0'..=b'9') = at {
+                    precision = (precision * 10 + usize::from(digit - b'0')).min(WIDEST);
+                    at = next();
+                }
+                c.precision = Some(precision);
+            }
+        }
+        while let Some(letter) = at {
+            match letter {
+                b'h' => c.size = if c.size == 2 { 1 } else { 2 },
+                b'l' | b'z' | b't' | b'j' | b'q' | b'L' => c.size = 8,
+                _ => break,
+            }
+            at = next();
+        }
+        let Some(kind) = at else { break };
+        if kind == b'%' {
+            out.push(b'%');
+            continue;
+        }
+        used += 1;
+        match kind {
+            b'd' | b'i' | b'u' | b'o' | b'x' | b'X' => integer(&mut out, kind, c, source.next(c.size.max(4))),
+            b'c' => pad(&mut out, c, b"", &[source.next(4) as u8], false),
+            b'p' => {
+                let digits = format!("{:x}", source.next(8));
+                pad(&mut out, c, b"0x", digits.as_bytes(), false);
+            }
+            b's' => {
+                let address = source.next(8);
+                let mut text = source.text(address);
+                text.truncate(c.precision.unwrap_or(usize::MAX));
+                pad(&mut out, c, b"", &text, false);
+            }
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
+                float(&mut out, kind, c, f64::from_bits(source.next(8)));
+            }
+            other => {
+                used -= 1;
+                out.extend_from_slice(&[b'%', other]);
+            }
+        }
+    }
+    (String::from_utf8_lossy(&out).into_owned(), used)
+}
+
+/// A field: sign or prefix, then digits.
+fn pad(out: &mut Vec<u8>, c: Conversion, prefix: &[u8], body: &[u8], zeros: bool) {
+    let fill = c.width.saturating_sub(prefix.len() + body.len());
+    if !c.left && !zeros {
+        out.resize(out.len() + fill, b' ');
+    }
+    out.extend_from_slice(prefix);
+    if !c.left && zeros {
+        out.resize(out.len() + fill, b'0');
+    }
+    out.extend_from_slice(body);
+    if c.left {
+        out.resize(out.len() + fill, b' ');
+    }
+}
+
+fn sign(negative: bool, c: Conversion) -> &'static [u8] {
+    match (negative, c.plus, c.space) {
+        (true, ..) => b"-",
+        (_, true, _) => b"+",
+        (_, _, true) => b" ",
+        _ => b"",
+    }
+}
+
+fn integer(out: &mut Vec<u8>, kind: u8, c: Conversion, raw: u64) {
+    let signed = match c.size {
+        1 => i64::from(raw as i8),
+        2 => i64::from(raw as i16),
+        8 => raw as i64,
+        _ => i64::from(raw as i32),
+    };
+    let unsigned = match c.size {
+        1 => u64::from(raw as u8),
+        2 => u64::from(raw as u16),
+        8 => raw,
+        _ => u64::from(raw as u32),
+    };
+    let (prefix, digits): (&[u8], String) = match kind {
+        b'd' | b'i' => (sign(signed < 0, c), signed.unsigned_abs().to_string()),
+        b'o' if c.alternate => (b"0", format!("{unsigned:o}")),
+        b'o' => (b"", format!("{unsigned:o}")),
+        b'x' if c.alternate && unsigned != 0 => (b"0x", format!("{unsigned:x}")),
+        b'x' => (b"", format!("{unsigned:x}")),
+        b'X' if c.alternate && unsigned != 0 => (b"0X", format!("{unsigned:X}")),
+        b'X' => (b"", format!("{unsigned:X}")),
+        _ => (b"", unsigned.to_string()),
+    };
+    let digits = match c.precision {
+        Some(0) if raw == 0 => String::new(),
+        Some(least) => format!("{digits:0>least$}"),
+        None => digits,
+    };
+    pad(out, c, prefix, digits.as_bytes(), c.zero && c.precision.is_none());
+}
+
+fn float(out: &mut Vec<u8>, kind: u8, c: Conversion, value: f64) {
+    let prefix = sign(value.is_sign_negative() && !value.is_nan(), c);
+    let v = value.abs();
+    if !v.is_finite() {
+        let name = if v.is_nan() { "nan" } else { "inf" };
+        let name = if kind.is_ascii_uppercase() { name.to_uppercase() } else { name.to_owned() };
+        return pad(out, c, prefix, name.as_bytes(), false);
+    }
+    let body = match kind.to_ascii_lowercase() {
+        b'f' => with_point(format!("{v:.*}", c.precision.unwrap_or(6)), c),
+        b'e' => exponent(v, c.precision.unwrap_or(6), c),
+        b'g' => general(v, c),
+        _ => hexadecimal(v, c),
+    };
+    let body = if kind.is_ascii_uppercase() { body.to_uppercase() } else { body };
+    pad(out, c, prefix, body.as_bytes(), c.zero);
+}
+
+fn with_point(digits: String, c: Conversion) -> String {
+    if c.alternate && !digits.contains('.') { digits + "." } else { digits }
+}
+
+/// `%e`: a number such as `1.5e+00`.
+fn exponent(v: f64, precision: usize, c: Conversion) -> String {
+    let text = format!("{v:.precision$e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, power) = match power.strip_prefix('-') {
+        Some(p) => ('-', p),
+        None => ('+', power),
+    };
+    format!("{}e{sign}{power:0>2}", with_point(digits.to_owned(), c))
+}
+
+fn general(v: f64, c: Conversion) -> String {
+    let precision = c.precision.unwrap_or(6).max(1);
+    let rounded = format!("{v:.*e}", precision - 1);
+    let power: i64 = rounded.split_once('e').and_then(|(_, p)| p.parse().ok()).unwrap_or(0);
+    let strip = |text: String| match text.contains('.') && !c.alternate {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    };
+    if power < -4 || power >= precision as i64 {
+        let text = exponent(v, precision - 1, c);
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "+00"));
+        format!("{}e{power}", strip(digits.to_owned()))
+    } else {
+        let after = (precision as i64 - 1 - power).max(0) as usize;
+        strip(with_point(format!("{v:.after$}"), c))
+    }
+}
+
+/// `%a`: a number such as `0x1.8p+0`.
+fn hexadecimal(v: f64, c: Conversion) -> String {
+    let bits = v.to_bits();
+    let (mut power, mut fraction) = ((bits >> 52) as i64 - 1023, bits & ((1 << 52) - 1));
+    let mut lead = 1u64;
+    if power == -1023 {
+        (lead, power) = (0, if fraction == 0 { 0 } else { -1022 });
+    }
+    let mut n = 13;
+    if let Some(p) = c.precision.filter(|p| *p < 13) {
+        let drop = 4 * (13 - p as u32);
+        let whole = lead << 52 | fraction;
+        let (half, rest) = (1u64 << (drop - 1), whole & ((1 << drop) - 1));
+        let up = rest > half || (rest == half && whole >> drop & 1 == 1);
+        let whole = ((whole >> drop) + u64::from(up)) << drop;
+        (lead, fraction, n) = (whole >> 52, whole & ((1 << 52) - 1), p);
+    }
+    let digits = format!("{fraction:013x}");
+    let mut digits = digits[..n].to_owned();
+    match c.precision {
+        None => digits.truncate(digits.trim_end_matches('0').len()),
+        Some(p) => digits = format!("{digits:0<p$}"),
+    }
+    let point = if digits.is_empty() && !c.alternate { "" } else { "." };
+    format!("0x{lead}{point}{digits}p{power:+}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct List(Vec<u64>);
+
+    impl ArgumentSource for List {
+        fn next(&mut self, _: usize) -> u64 {
+            if self.0.is_empty() { 0 } else { self.0.remove(0) }
+        }
+
+        fn text(&mut self, address: u64) -> Vec<u8> {
+            format!("text{address}").into_bytes()
+        }
+    }
+
+    #[track_caller]
+    fn check(format: &str, arguments: &[u64], expected: &str) {
+        assert_eq!(render(format.as_bytes(), &mut List(arguments.to_vec())).0, expected);
+    }
+
+    #[test]
+    fn integers() {
+        check("%d|%5d|%-5d|%05d|%+d", &[7, 7, 7, 7, 7], "7|    7|7    |00007|+7");
+        check("%d %lld %u", &[u64::MAX, u64::MAX, 0xFFFF_FFFF], "-1 -1 4294967295");
+        check("%x %#X %o %.3d %hhd", &[255, 255, 8, 5, 0x1FF], "ff 0XFF 10 005 -1");
+        check("%*d|%-*d|", &[4, 1, 3, 2], "   1|2  |");
+    }
+
+    #[test]
+    fn floats() {
+        let f = f64::to_bits;
+        check(
+            "%f %.2f %8.3f|%-8.1f|%08.2f",
+            &[f(1.5), f(2.0), f(3.1459), f(1.0), f(-2.5)],
+            "1.500000 2.00    3.146|1.0     |-0002.50",
+        );
+        check("%e %.1E", &[f(12345.678), f(0.00012)], "1.234568e+04 1.2E-04");
+        check("%g %g %g %g", &[f(100000.0), f(1e6), f(0.0001), f(0.00001)], "100000 1e+06 0.0001 1e-05");
+        check("%f %F %5.1f", &[f(f64::NAN), f(f64::INFINITY), f(f64::NEG_INFINITY)], "nan INF  -inf");
+        check("%a %a %.1a", &[f(1.5), f(0.0), f(1.97)], "0x1.8p+0 0x0p+0 0x2.0p+0");
+    }
+
+    #[test]
+    fn text_and_the_rest() {
+        check("%s %.3s %c%% %p", &[3, 4, 65, 0x10], "text3 tex A% 0x10");
+        check("%", &[], "");
+        check("%y %", &[], "%y ");
+        check("%999999999999d", &[1], &format!("{:>1$}", 1, WIDEST));
+    }
+}

@@ -1,0 +1,309 @@
+//! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
+
+use crate::arithmetic::lanes::{NONE, Src};
+use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, Details};
+use crate::memory::relaxed;
+use crate::program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
+use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
+
+use crate::exec::bits;
+use crate::exec::block::bulk_copies::BulkCopy;
+use crate::exec::memory::access_spec::{bias, place};
+use crate::exec::memory::cluster_memory::Holder;
+use crate::exec::memory::per_lane::{AccessFault, find_global};
+use crate::exec::worker::Worker;
+
+/// Alignment of a tensor map.
+const MAP_ALIGN: u64 = 64;
+/// Alignment of each row of a box.
+const ROW_ALIGN: i64 = 16;
+/// Alignment of the size and both addresses of a copy of bytes.
+const BULK_ALIGN: u32 = 16;
+
+impl Worker<'_> {
+    pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, active: u32) {
+        for lane in bits(active) {
+            if t.way == TensorWay::Prefetch {
+                continue;
+            }
+            if let Err(problem) = self.start_tensor_copy(t, pc, lane) {
+                self.record_mistake(pc, 1 << lane, Details::TensorCopy { problem });
+                if matches!(t.way, TensorWay::Load(_)) {
+                    self.note_skipped_copy();
+                }
+            }
+            if self.stopped {
+                return;
+            }
+        }
+    }
+
+    fn start_tensor_copy(&mut self, t: &TensorCopy, pc: u32, lane: usize) -> Result<(), BadTensor> {
+        let map = self.tensor_map(t, lane)?;
+        if map.rank != usize::from(t.dims) {
+            return Err(BadTensor::Rank { map: map.rank as u8, given: t.dims });
+        }
+        let mut at = [0; RANKS];
+        for (place, &src) in at.iter_mut().zip(&t.at).take(map.rank) {
+            *place = self.u32_at(src, lane) as i32;
+        }
+        let bytes = map.element.bytes() as u8;
+        if i64::from(at[0]) * i64::from(bytes) % ROW_ALIGN != 0 {
+            return Err(BadTensor::Column { at: at[0], bytes });
+        }
+        let before = at.iter().position(|at| *at < 0);
+        if let (TensorWay::Store, Some(d)) = (t.way, before) {
+            return Err(BadTensor::Negative { dimension: d as u8, at: at[d] });
+        }
+        let offset = self.offset_from_here(self.address_at(&t.shared, lane));
+        if !offset.is_multiple_of(SHARED_ALIGN.into()) {
+            return Err(BadTensor::Shared(offset));
+        }
+        self.begin(map, at, (offset, t.blocks), &t.way, pc, lane);
+        Ok(())
+    }
+
+    /// `cp.async.bulk` of neighbouring bytes.
+    pub(crate) fn bulk_bytes(&mut self, copy: &BulkBytes, pc: u32, active: u32) {
+        for lane in bits(active) {
+            let bytes = self.u32_at(copy.bytes, lane);
+            if !bytes.is_multiple_of(BULK_ALIGN) {
+                let problem = BadOperand::CopyBytes;
+                let details = Details::Operand { problem, value: bytes };
+                self.record_mistake(pc, 1 << lane, details);
+            }
+            let bytes = bytes - bytes % BULK_ALIGN;
+            let shared = self.offset_from_here(self.address_at(&copy.shared, lane));
+            let mut global = self.address_at(&copy.global, lane);
+            let loads = copy.way != TensorWay::Store;
+            let mut aligned = true;
+            let far = if copy.within_cluster { MemSpace::Shared } else { MemSpace::Global };
+            for (space, address, reads) in [(MemSpace::Shared, shared, !loads), (far, global, loads)] {
+                if !address.is_multiple_of(BULK_ALIGN.into()) {
+                    let kind = if reads { AccessKind::Read } else { AccessKind::Write };
+                    let access = BadAccess::at(kind, space, address, BULK_ALIGN);
+                    self.record_mistake(
+                        pc,
+                        1 << lane,
+                        Details::Access { problem: AccessProblem::Misaligned, access },
+                    );
+                    aligned = false;
+                }
+            }
+            if aligned && copy.within_cluster {
+                match self.own_bytes(self.offset_from_here(global), bytes, pc, lane) {
+                    Some(source) => global = source,
+                    None => aligned = false,
+                }
+            }
+            if loads && !aligned {
+                self.note_skipped_copy();
+            }
+            if aligned && !self.stopped {
+                let map = TensorMap::line(global, bytes);
+                self.begin(map, [0; RANKS], (shared, copy.blocks), &copy.way, pc, lane);
+            }
+            if self.stopped {
+                return;
+            }
+        }
+    }
+
+    /// Address that an operand of a lane names in its own space.
+    fn address_at(&self, addr: &Addr, lane: usize) -> u64 {
+        place(addr, 0, self.address_value(addr, lane))
+    }
+
+    /// The source of a copy from the block's own shared memory, as an address that every block of the cluster can use.
+    fn own_bytes(&mut self, offset: u64, bytes: u32, pc: u32, lane: usize) -> Option<u64> {
+        let own = match self.holder(offset) {
+            Holder::Own(own) => Some(own),
+            _ => None,
+        };
+        let range = own.and_then(|own| self.block.shared_range(self.job, own));
+        if let (Some(own), Some((_, to))) = (own, range)
+            && own + u64::from(bytes) <= u64::from(to)
+        {
+            let tag = u64::from(self.block.rank + 1) << RANK_SHIFT;
+            return Some(window::SHARED + tag + own);
+        }
+        let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, offset, bytes);
+        self.record_mistake(pc, 1 << lane, Details::Access { problem: AccessProblem::OutOfBounds, access });
+        None
+    }
+
+    /// Starts a copy whose box lies in memory at both ends; a load to the blocks of a mask, or to the one of its place.
+    fn begin(
+        &mut self,
+        map: TensorMap,
+        at: [i32; RANKS],
+        (offset, blocks): (u64, Src),
+        way: &TensorWay,
+        pc: u32,
+        lane: usize,
+    ) {
+        let TensorWay::Load(barrier) = way else {
+            return self.begin_in_block(map, at, offset, None, pc, lane);
+        };
+        let barrier = self.address_of(barrier, MemSpace::Shared, lane) - window::SHARED;
+        if blocks == NONE {
+            let rank = match self.holder(offset) {
+                Holder::Own(_) => self.block.rank,
+                Holder::Other(rank, _) | Holder::Nobody(rank) => rank,
+            };
+            return self.begin_load(map, at, (offset, barrier), rank, pc, lane);
+        }
+        // In each block, place and barrier are where the instruction names them in its own.
+        let low = |offset: u64| offset & ((1 << RANK_SHIFT) - 1);
+        for rank in bits(self.u32_at(blocks, lane) & 0xFFFF) {
+            let tag = (rank as u64 + 1) << RANK_SHIFT;
+            let places = (tag | low(offset), tag | low(barrier));
+            self.begin_load(map.clone(), at, places, rank as u32, pc, lane);
+        }
+    }
+
+    /// Starts a load to the shared memory of a block of the cluster.
+    fn begin_load(
+        &mut self,
+        map: TensorMap,
+        at: [i32; RANKS],
+        (offset, barrier): (u64, u64),
+        rank: u32,
+        pc: u32,
+        lane: usize,
+    ) {
+        if let Some(problem) = self.remote_problem(offset) {
+            let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
+            self.record_mistake(pc, 1 << lane, Details::Remote { access, problem });
+            self.note_skipped_copy();
+            return;
+        }
+        self.in_block(rank, |worker| worker.begin_in_block(map, at, offset, Some(barrier), pc, lane));
+    }
+
+    /// Starts a copy to or from the shared memory of the block at hand.
+    fn begin_in_block(
+        &mut self,
+        map: TensorMap,
+        at: [i32; RANKS],
+        given: u64,
+        barrier: Option<u64>,
+        pc: u32,
+        lane: usize,
+    ) {
+        let offset = match self.holder(given) {
+            Holder::Own(offset) => offset,
+            _ => given,
+        };
+        let bytes = map.element.bytes() as u8;
+        let (in_shared, in_global) = match barrier {
+            None => (AccessKind::Read, AccessKind::Write),
+            Some(_) => (AccessKind::Write, AccessKind::Read),
+        };
+        let to = match self.block.shared_range(self.job, offset) {
+            Some((_, to)) => u64::from(to),
+            None => offset,
+        };
+        if map.shared_bytes() > to - offset {
+            let access = BadAccess {
+                kind: in_shared,
+                space: MemSpace::Shared,
+                address: to,
+                high: offset.saturating_add(map.shared_bytes()).saturating_sub(bytes.into()),
+                bytes: bytes.into(),
+            };
+            self.record_mistake(
+                pc,
+                1 << lane,
+                Details::Access { problem: AccessProblem::OutOfBounds, access },
+            );
+            if barrier.is_some() {
+                self.note_skipped_copy();
+            }
+            return;
+        }
+        let copy = BulkCopy {
+            map: Box::new(map),
+            at,
+            shared: offset as u32,
+            instr: self.job.kernel.ops[pc as usize].instr,
+            thread: self.warp.index * 32 + lane as u32,
+            block: self.acting.map_or(self.block.index, |acting| acting.block),
+            phase: 0,
+        };
+        if let Some(((problem, space, address), high)) =
+            self.out_of_reach(&copy, in_global == AccessKind::Write)
+        {
+            let access = BadAccess { kind: in_global, space, address, high, bytes: bytes.into() };
+            self.record_mistake(pc, 1 << lane, Details::Access { problem, access });
+            if self.stopped {
+                return;
+            }
+        }
+        match barrier {
+            Some(barrier) => {
+                if let Some(barrier) = self.mbarrier_in(window::SHARED + barrier, pc, lane)
+                    && self.check_mbarrier(barrier, pc, lane)
+                {
+                    let phase = self.mbarrier_phase(barrier).unwrap_or(0);
+                    self.start_load(BulkCopy { phase, ..copy }, barrier);
+                }
+            }
+            None => {
+                let map = Box::new(copy.map.for_stores());
+                self.start_store(BulkCopy { map, ..copy }, lane);
+            }
+        }
+    }
+
+    /// The map that a lane names.
+    fn tensor_map(&self, t: &TensorCopy, lane: usize) -> Result<TensorMap, BadTensor> {
+        let address = place(&t.map, bias(t.map_space), self.address_value(&t.map, lane));
+        if !address.is_multiple_of(MAP_ALIGN) {
+            return Err(BadTensor::MapAlign(address));
+        }
+        let mut bytes = [0; BYTES];
+        let window = address >> window::BITS;
+        if window == window::PARAM >> window::BITS {
+            let from = (address - window::PARAM) as usize;
+            let found = self.job.params.get(from..).and_then(|rest| rest.first_chunk());
+            bytes = *found.ok_or(BadTensor::MapPlace(address))?;
+        } else if window < window::SHARED >> window::BITS
+            && let Ok(from) = find_global(self.job, address, BYTES as u64, false)
+        {
+            // SAFETY: `find_global` has found `BYTES` bytes, which the launch holds.
+            unsafe { relaxed::copy_out(from, &mut bytes) };
+        } else {
+            return Err(BadTensor::MapPlace(address));
+        }
+        TensorMap::decode(&bytes).map_err(|why| match why {
+            NotATensorMap::Zeros => BadTensor::Zeros(address),
+            NotATensorMap::Changed => BadTensor::Changed(address),
+            NotATensorMap::Other => BadTensor::NoMap(address),
+        })
+    }
+
+    /// Part of the box inside of the tensor and in no memory: reason and first such element, and the last.
+    fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(AccessFault, u64)> {
+        let each = copy.map.element.bytes();
+        let mut found: Option<(AccessFault, u64)> = None;
+        copy.map.runs(copy.at, copy.shared, |run| {
+            let Some(start) = run.global.filter(|start| *start < window::SHARED) else { return };
+            let Err((problem, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes)
+            else {
+                return;
+            };
+            let last = start.saturating_add(u64::from(run.bytes) - each);
+            // The first element of the run that cannot be reached.
+            if problem == AccessProblem::OutOfBounds {
+                let is_there = |at: &u64| find_global(self.job, *at, each, writes).is_ok();
+                address = (start..=last).step_by(each as usize).find(|at| !is_there(at)).unwrap_or(start);
+            }
+            match &mut found {
+                Some((_, high)) => *high = (*high).max(last),
+                None => found = Some(((problem, space, address), last)),
+            }
+        });
+        found
+    }
+}

@@ -1,0 +1,51 @@
+//! Records the steps of a warp for an observer.
+
+use crate::program::{Addr, MemSpace, Op, OpKind, window};
+use crate::trace::{Access, Step};
+
+use crate::exec::memory::access_spec;
+use crate::exec::worker::Worker;
+
+impl Worker<'_> {
+    /// Passes the operation that the `active` lanes are about to execute to the observer, if it follows the warp.
+    #[cold]
+    pub(crate) fn trace(&self, op: &Op, active: u32) {
+        let Some(observer) = self.job.observer else { return };
+        if !observer.follows(self.block.index, self.warp.index) {
+            return;
+        }
+        let access = match &op.kind {
+            _ if active == 0 => None,
+            OpKind::Load(a) => {
+                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), true, active))
+            }
+            OpKind::Store(a) => {
+                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), false, active))
+            }
+            OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, active)),
+            _ => None,
+        };
+        let step = Step { instr: op.instr, first: op.first, lanes: active, access };
+        observer.step(self.block.index, self.warp.index, step);
+    }
+
+    /// Returns the space and the addresses of an access.
+    fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, active: u32) -> Access {
+        let addresses = access_spec::addresses(&self.warp.lanes, addr, access_spec::bias(space));
+        let addresses = addresses.map(|address| self.seen_from_here(address));
+        let first = addresses[active.trailing_zeros() as usize & 31];
+        let windows = [
+            (window::SHARED, MemSpace::Shared),
+            (window::LOCAL, MemSpace::Local),
+            (window::PARAM, MemSpace::Param),
+        ];
+        let own = windows.into_iter().find(|(start, _)| first >> window::BITS == start >> window::BITS);
+        let (start, space) = match (own, space) {
+            (Some(found), _) => found,
+            (None, MemSpace::Generic) => (0, MemSpace::Global),
+            (None, declared) => (0, declared),
+        };
+        let place = |lane: usize| (active >> lane & 1 == 1).then(|| addresses[lane].wrapping_sub(start));
+        Access { space, load, bytes, addresses: std::array::from_fn(place) }
+    }
+}

@@ -1,0 +1,767 @@
+//! Tracks values that nothing has defined.
+//!
+//! A load of bytes that nothing wrote is no mistake by itself: correct programs load, move and store padding of
+//! structs, unset members and tails of vectors. So the loaded bits are tracked through registers and memory, and
+//! reported where they matter: in an address, a condition, an atomic, printed text, and in the result of arithmetic
+//! once it is stored.
+//!
+//! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
+//! and the warp goes on in a loop of its own (`General`) until all its registers are defined again.
+
+mod kept;
+mod matrix;
+mod transfer;
+mod wgmma;
+
+use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
+use crate::check::{AccessKind, BadAccess, CopiedBy, Details, Use};
+use crate::program::{
+    Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
+};
+
+use crate::exec::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
+use crate::exec::memory::access_spec::AccessSpec;
+use crate::exec::memory::per_lane;
+use crate::exec::worker::Worker;
+use crate::exec::{bits, runs};
+pub(in crate::exec) use wgmma::Unwritten;
+
+/// Returns the bytes of a value of which no bit is defined, one bit each.
+fn holes(undefined: u64, bytes: u32) -> u32 {
+    (0..bytes.min(8))
+        .filter(|byte| undefined >> (8 * byte) & 0xFF == 0xFF)
+        .fold(0, |mask, byte| mask | 1 << byte)
+}
+
+/// Splits a generic address into the space and the address in it, as in [`BadAccess::address`].
+fn place_of(at: u64) -> (MemSpace, u64) {
+    match at >> window::BITS {
+        w if w == window::SHARED >> window::BITS => (MemSpace::Shared, at - window::SHARED),
+        w if w == window::LOCAL >> window::BITS => (MemSpace::Local, at - window::LOCAL),
+        _ => (MemSpace::Global, at),
+    }
+}
+
+fn low_bits(n: u32) -> u32 {
+    if n >= 32 { u32::MAX } else { (1 << n) - 1 }
+}
+
+impl Worker<'_> {
+    /// Records which bytes of a lane's access nothing has written.
+    pub(crate) fn note_unwritten(&mut self, lane: usize, at: u64, bytes: u32) {
+        let undefined = self.unwritten_bytes(at, bytes, lane);
+        if undefined != 0 {
+            self.checks.fresh.lanes |= 1 << lane;
+            self.checks.fresh.bytes[lane] = undefined;
+            self.checks.fresh.address[lane] = at;
+        }
+    }
+
+    /// Returns the bytes of an access that nothing has written.
+    fn unwritten_bytes(&self, at: u64, bytes: u32, lane: usize) -> u32 {
+        let offset = (at & ((1 << window::BITS) - 1)) as usize;
+        let n = bytes as usize;
+        let written = match at & !((1 << window::BITS) - 1) {
+            window::SHARED => {
+                let (written, offset) = self.shared_written(offset as u64);
+                written.mask(offset, n)
+            }
+            window::LOCAL => self.block.local_written.mask(self.local_offset(lane) + offset, n),
+            window::PARAM => u32::MAX,
+            _ => match self.job.table.find(at, u64::from(bytes)) {
+                Some((allocation, offset)) => allocation.bytes.written_mask(offset, n),
+                None => u32::MAX,
+            },
+        };
+        !written & low_bits(bytes)
+    }
+
+    /// Marks the defined bytes of a lane's memory, after a store whose undefined bytes are `undefined`.
+    fn set_written(&mut self, at: u64, bytes: u32, undefined: u32, lane: usize) {
+        let offset = (at & ((1 << window::BITS) - 1)) as usize;
+        let defined = !undefined & low_bits(bytes);
+        match at & !((1 << window::BITS) - 1) {
+            window::SHARED => {
+                let (written, offset) = self.shared_written_mut(offset as u64);
+                runs(undefined).for_each(|(start, n)| written.unset_whole(offset + start, n));
+                runs(defined).for_each(|(start, n)| written.set(offset + start, n));
+            }
+            window::LOCAL => {
+                let offset = self.local_offset(lane) + offset;
+                let written = &mut self.block.local_written;
+                runs(undefined).for_each(|(start, n)| written.unset(offset + start, n));
+                runs(defined).for_each(|(start, n)| written.set(offset + start, n));
+            }
+            window::PARAM => {}
+            _ => {
+                if let Some((allocation, offset)) = self.job.table.find(at, u64::from(bytes)) {
+                    runs(undefined).for_each(|(start, n)| allocation.bytes.unmark(offset + start, n));
+                    runs(defined).for_each(|(start, n)| allocation.bytes.mark(offset + start, n));
+                }
+            }
+        }
+    }
+
+    /// A lane's byte as a place of `Carried`: local memory is each lane's own.
+    fn carried_place(&self, at: u64, lane: usize) -> u64 {
+        match at >> window::BITS == window::LOCAL >> window::BITS {
+            true => at + self.local_offset(lane) as u64,
+            false => at,
+        }
+    }
+
+    /// Origin of the undefined bytes that a lane has just read at `at`, the first of them at `first`.
+    fn origin_of(&self, at: u64, first: u64, bytes: u32, load: u32, lane: usize) -> Origin {
+        if let Some(origin) = self.block.carried.origins.get(&(self.carried_place(first, lane) / 4)) {
+            return *origin;
+        }
+        let copied_earlier = match first >> window::BITS {
+            w if w >= window::SHARED >> window::BITS => false,
+            _ => match self.job.table.find(first, 1) {
+                Some((allocation, offset)) => allocation.bytes.was_unmarked(offset),
+                None => false,
+            },
+        };
+        let unknown = copied_earlier || self.block.carried.full;
+        let (space, address) = place_of(at);
+        Origin {
+            load,
+            bytes,
+            address: at,
+            computed: NOWHERE,
+            copied: unknown.then_some(CopiedBy::Unknown),
+            cause: self.checks.collector.cause(load, space, address),
+        }
+    }
+
+    /// A load has read what nothing wrote: its registers are undefined so far.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn follow_fresh_load(&mut self, a: &Access, pc: u32, active: u32) {
+        self.follow_load(a, active);
+        let lanes = std::mem::take(&mut self.checks.fresh.lanes);
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let lanes = lanes & !self.report_in_flight(lanes, u32::from(a.element) * u32::from(a.n), instr);
+        let element = u32::from(a.element);
+        let wide = a.wide || a.element == 8;
+        for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
+            if dst == NONE {
+                continue;
+            }
+            let spot = self.checks.shadow.line(dst as u32);
+            for lane in bits(lanes) {
+                let skip = e as u32 * element;
+                let bytes = self.checks.fresh.bytes[lane] >> skip & low_bits(element);
+                if bytes == 0 {
+                    continue;
+                }
+                let mut undefined = (0..element)
+                    .filter(|byte| bytes >> byte & 1 == 1)
+                    .fold(0u64, |mask, byte| mask | 0xFF << (8 * byte));
+                if a.signed && element < 8 && bytes >> (element - 1) & 1 == 1 {
+                    undefined |= u64::MAX << (8 * element);
+                }
+                if !wide {
+                    undefined &= u64::from(u32::MAX);
+                }
+                let at = self.checks.fresh.address[lane];
+                let first = at + u64::from(skip + bytes.trailing_zeros());
+                let whole = element * u32::from(a.n);
+                let origin = self.origin_of(at, first, whole, instr, lane);
+                self.checks.shadow.undefine(spot, lane, undefined, Origins::one(origin));
+            }
+        }
+    }
+
+    /// Lanes that read what an asynchronous copy is still to write: a mistake whatever becomes of the value.
+    fn report_in_flight(&mut self, lanes: u32, bytes: u32, load: u32) -> u32 {
+        let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane]
+            .checked_sub(window::SHARED)
+        {
+            Some(offset) if offset >> window::BITS == 0 => {
+                let offset = offset as u32;
+                { worker.block.copies.under_way(offset, bytes) }
+                    .or_else(|| worker.bulk_under_way(offset, bytes, lane))
+            }
+            _ => None,
+        };
+        let found = |lane: &usize| copy(self, *lane).is_some();
+        let guilty = bits(lanes).filter(found).fold(0, |mask, lane| mask | 1u32 << lane);
+        if guilty != 0 {
+            let lane = guilty.trailing_zeros() as usize;
+            let address = self.checks.fresh.address[lane] - window::SHARED;
+            let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address, bytes);
+            let details = Details::Uninitialised {
+                access,
+                load,
+                used: Use::Stored { by: load },
+                copied: None,
+                written: Box::default(),
+                copy: copy(self, lane),
+                fresh: None,
+            };
+            if matches!(&details, Details::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some()) {
+                self.note_misuse();
+            }
+            // Two copies to one place: that has been said.
+            if !self.block.bulk.has_overlapped() {
+                self.record_mistake_at(load, guilty, details);
+            }
+        }
+        guilty
+    }
+
+    /// A load's registers are defined from now on.
+    pub(crate) fn follow_load(&mut self, a: &Access, active: u32) {
+        for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
+            self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
+        }
+    }
+
+    /// A store is about to be done: whether any of it is undefined and only moved. What was computed is reported.
+    pub(crate) fn follow_store(&mut self, a: &Access, pc: u32, active: u32) -> bool {
+        let element = u32::from(a.element);
+        let mut moved = 0;
+        for &src in &a.regs[..usize::from(a.n)] {
+            let Some(spot) = self.checks.shadow.source(src) else { continue };
+            let instr = self.job.kernel.ops[pc as usize].instr;
+            let lanes = self.checks.shadow.lanes(spot) & active;
+            let stored = if element >= 8 { u64::MAX } else { (1 << (8 * element)) - 1 };
+            let computed = bits(lanes)
+                .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
+                .filter(|&lane| self.checks.shadow.bits(spot, lane) & stored != 0)
+                .fold(0, |mask, lane| mask | 1 << lane);
+            self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
+            moved |= lanes & !computed;
+        }
+        moved != 0
+    }
+
+    /// Undefined bytes that were only moved stay undefined in memory, which counts as written by now.
+    #[cold]
+    pub(crate) fn leave_holes(&mut self, a: &Access, spec: &AccessSpec<'_>, good: u32) {
+        let addresses = per_lane::addresses(self, spec);
+        let instr = self.job.kernel.ops[spec.pc as usize].instr;
+        let element = u32::from(a.element);
+        // Lanes that stored nothing but undefined bytes where the host can read them, by origin.
+        let mut whole: Vec<(Origin, u32)> = Vec::new();
+        // In index order: where lanes meet, the highest one's value stays.
+        for lane in bits(good) {
+            let at = addresses[lane];
+            let mut undefined = 0;
+            let mut from = None;
+            for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
+                let Some(spot) = self.checks.shadow.source(src) else { continue };
+                let skip = e as u32 * element;
+                let holes = holes(self.checks.shadow.bits(spot, lane), element);
+                if holes == 0 {
+                    continue;
+                }
+                undefined |= holes << skip;
+                let first = self.checks.shadow.origins(spot, lane).first();
+                from.get_or_insert(first);
+                let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..first };
+                if origin.address >> window::BITS == window::SHARED >> window::BITS {
+                    self.exited_matters();
+                }
+                for byte in bits(holes) {
+                    let place = self.carried_place(at + u64::from(skip) + byte as u64, lane);
+                    self.block.carried.put(place, origin);
+                }
+            }
+            self.set_written(at, spec.bytes, undefined, lane);
+            if let Some(origin) = from
+                && undefined == low_bits(spec.bytes)
+                && place_of(at).0 == MemSpace::Global
+            {
+                match whole.iter_mut().find(|(known, _)| known.cause == origin.cause) {
+                    Some((_, lanes)) => *lanes |= 1 << lane,
+                    None => whole.push((origin, 1 << lane)),
+                }
+            }
+        }
+        for (origin, lanes) in whole {
+            let starts = || bits(lanes).map(|lane| addresses[lane]);
+            let from = starts().min().unwrap_or(0);
+            let to = starts().max().unwrap_or(0).saturating_add(spec.bytes.into());
+            self.report_undefined(origin, lanes, Use::Output { range: (from, to) }, instr);
+        }
+    }
+
+    /// Reports the use of an undefined value, and marks it as defined, so that it is reported once.
+    fn undefined_use(&mut self, spot: ShadowIndex, lanes: u32, used: Use, instr: u32) {
+        let lanes = self.checks.shadow.lanes(spot) & lanes;
+        if used == Use::Control {
+            self.block.warps[self.warp.index as usize].undefined_mask = true;
+        }
+        // Lanes by origin; the lowest lane's stands for all.
+        let mut groups: Vec<(Origin, u32)> = Vec::new();
+        for lane in bits(lanes) {
+            for origin in self.checks.shadow.origins(spot, lane).iter() {
+                let alike = |known: &Origin| {
+                    (known.load, known.computed, known.copied)
+                        == (origin.load, origin.computed, origin.copied)
+                };
+                match groups.iter_mut().find(|(known, _)| alike(known)) {
+                    Some((_, lanes)) => *lanes |= 1 << lane,
+                    None => groups.push((*origin, 1 << lane)),
+                }
+            }
+        }
+        for (origin, lanes) in groups {
+            self.report_undefined(origin, lanes, used, instr);
+        }
+        self.checks.shadow.define(spot, lanes);
+    }
+
+    /// Reports lanes that use an undefined value; `origin` is that of the lowest lane.
+    #[cold]
+    fn report_undefined(&mut self, origin: Origin, lanes: u32, used: Use, instr: u32) {
+        let kernel = self.job.kernel;
+        let line = |instr: u32| {
+            let source = kernel.instrs.get(instr as usize)?.source?;
+            Some((source.file, source.line))
+        };
+        // Arithmetic is where the value was put to use. A condition's comparison is closer to it than its branch.
+        let at = match used {
+            Use::Stored { .. } if origin.computed != NOWHERE => origin.computed,
+            Use::Condition if origin.computed != NOWHERE && line(origin.computed) == line(instr) => {
+                origin.computed
+            }
+            _ => instr,
+        };
+        let copied = origin.copied;
+        if origin.is_register() {
+            let at = match used {
+                Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
+                _ => at,
+            };
+            return self.record_mistake_at(at, lanes, Details::Unset { used, by: instr, copied });
+        }
+        let (space, address) = place_of(origin.address);
+        let new =
+            self.checks.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
+        let written = if new {
+            self.written_around(origin.address, lanes.trailing_zeros() as usize & 31)
+        } else {
+            Box::default()
+        };
+        let access = BadAccess::at(AccessKind::Read, space, address, origin.bytes);
+        let thread = self.warp.index * 32 + lanes.trailing_zeros();
+        let fresh = match space {
+            MemSpace::Shared => self.passed_fresh(thread),
+            _ => None,
+        };
+        if fresh.is_some() {
+            self.note_misuse();
+        }
+        let details =
+            Details::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
+        self.record_mistake_at(at, lanes, details);
+        if space == MemSpace::Shared {
+            self.exited_matters();
+        }
+    }
+
+    /// Written ranges of the array or allocation at an address, as addresses like [`BadAccess::address`].
+    fn written_around(&self, at: u64, lane: usize) -> Box<[(u64, u64)]> {
+        const MAX_RANGES: usize = 256;
+        let job = self.job;
+        let ranges = match at >> window::BITS {
+            w if w == window::SHARED >> window::BITS => {
+                match self.block.shared_range(job, at - window::SHARED) {
+                    Some((from, to)) => {
+                        self.block.shared_written.ranges(from as usize, to as usize, MAX_RANGES)
+                    }
+                    None => Vec::new(),
+                }
+            }
+            w if w == window::LOCAL >> window::BITS => {
+                let own = self.local_offset(lane);
+                let end = own + job.local_bytes as usize;
+                let ranges = self.block.local_written.ranges(own, end, MAX_RANGES);
+                ranges.iter().map(|(s, e)| (s - own as u64, e - own as u64)).collect()
+            }
+            _ => match job.table.live(at) {
+                Some(a) => {
+                    let ranges = a.bytes.written_ranges(MAX_RANGES);
+                    ranges.iter().map(|(s, e)| (a.base + s, a.base + e)).collect()
+                }
+                None => Vec::new(),
+            },
+        };
+        ranges.into_boxed_slice()
+    }
+
+    /// Computes the undefined registers after an operation, before it is executed. Loads, stores, atomics and
+    /// operations on other lanes' registers do their part themselves.
+    pub(crate) fn follow(&mut self, op: &Op, pc: u32, active: u32, frame: u32) {
+        let guard = self.checks.shadow.pred(op.guard.pred.into());
+        if self.checks.shadow.lanes(guard) & frame != 0 {
+            self.undefined_use(guard, frame, Use::Condition, op.instr);
+        }
+        if active == 0 {
+            return;
+        }
+        let instr = op.instr;
+        match &op.kind {
+            OpKind::Alu { run, args } => self.follow_alu(*run, args, pc, active, instr),
+            OpKind::Load(a) => self.follow_address(&a.addr, active, instr),
+            OpKind::Store(a) => self.follow_address(&a.addr, active, instr),
+            OpKind::Atomic(a) => {
+                self.follow_address(&a.addr, active, instr);
+                a.src.iter().for_each(|&src| self.follow_use(src, active, Use::Atomic, instr));
+            }
+            OpKind::BranchIndexed { index, .. } => self.follow_use(*index, active, Use::Condition, instr),
+            OpKind::Barrier { kind, id, count } => {
+                self.follow_use(*id, active, Use::Control, instr);
+                self.follow_use(*count, active, Use::Control, instr);
+                let (pred, dst) = match *kind {
+                    BarrierKind::Sync | BarrierKind::Arrive => return,
+                    BarrierKind::RedPopc(dst, pred, _) => (pred, self.checks.shadow.line(dst)),
+                    BarrierKind::RedAnd(dst, pred, _) | BarrierKind::RedOr(dst, pred, _) => {
+                        (pred, self.checks.shadow.pred(dst))
+                    }
+                };
+                let pred = self.checks.shadow.pred(pred);
+                self.undefined_use(pred, active, Use::Condition, instr);
+                self.checks.shadow.define(dst, active);
+            }
+            OpKind::WarpSync { members } | OpKind::Vote { members, .. } => {
+                self.follow_use(*members, active, Use::Control, instr);
+            }
+            OpKind::Shuffle { src, .. } => {
+                src[1..].iter().for_each(|&src| self.follow_use(src, active, Use::Control, instr));
+            }
+            OpKind::Match { src, .. } | OpKind::Redux { src, .. } => {
+                self.follow_use(src[1], active, Use::Control, instr);
+            }
+            OpKind::CpAsync { dst, src, src_bytes, .. } => {
+                self.follow_address(dst, active, instr);
+                self.follow_address(src, active, instr);
+                self.follow_use(*src_bytes, active, Use::Control, instr);
+            }
+            OpKind::IsSpace { dst, src, .. } => {
+                self.follow_use(*src, active, Use::Address, instr);
+                self.checks.shadow.define(self.checks.shadow.pred(*dst), active);
+            }
+            OpKind::MatrixLoad(m) | OpKind::MatrixStore(m) => {
+                self.follow_address(&m.addr, active & m.lanes(), instr);
+            }
+            // Followed where they run: what is undefined moves between lanes.
+            OpKind::Mma(_) | OpKind::MatrixMove { .. } => {}
+            OpKind::TensorCopy(t) => {
+                self.follow_address(&t.map, active, instr);
+                let at = &t.at[..usize::from(t.dims.min(5))];
+                at.iter().for_each(|&c| self.follow_use(c, active, Use::Address, instr));
+                if t.way != TensorWay::Prefetch {
+                    self.follow_address(&t.shared, active, instr);
+                }
+                if let TensorWay::Load(barrier) = &t.way {
+                    self.follow_address(barrier, active, instr);
+                }
+            }
+            OpKind::BulkBytes(copy) => {
+                self.follow_address(&copy.shared, active, instr);
+                self.follow_address(&copy.global, active, instr);
+                self.follow_use(copy.bytes, active, Use::Control, instr);
+                if let TensorWay::Load(barrier) = &copy.way {
+                    self.follow_address(barrier, active, instr);
+                }
+            }
+            OpKind::Wgmma(w) => {
+                self.follow_use(w.b, active, Use::Address, instr);
+                match &w.a {
+                    WgmmaA::Shared(a) => self.follow_use(*a, active, Use::Address, instr),
+                    WgmmaA::Registers(_) => {}
+                }
+            }
+            OpKind::Mbarrier(b) => {
+                self.follow_address(&b.addr, active, instr);
+                self.follow_use(b.number, active, Use::Control, instr);
+                self.follow_use(b.phase, active, Use::Control, instr);
+                self.define_line(b.dst, active);
+                if b.done != NONE {
+                    self.checks.shadow.define(self.checks.shadow.pred(b.done as u32), active);
+                }
+            }
+            OpKind::Texture(t) => {
+                self.follow_use(t.handle, active, Use::Address, instr);
+                let coordinates = &t.coordinates[..usize::from(t.dims.min(2))];
+                coordinates.iter().for_each(|&c| self.follow_use(c, active, Use::Address, instr));
+                t.dst.iter().for_each(|&dst| self.define_line(dst, active));
+            }
+            OpKind::Printf { format, arguments, dst } => {
+                self.follow_use(*format, active, Use::Address, instr);
+                self.follow_use(*arguments, active, Use::Address, instr);
+                self.define_line(*dst, active);
+            }
+            OpKind::AssertFail { text, line } => {
+                text.iter().for_each(|&t| self.follow_use(t, active, Use::Address, instr));
+                self.follow_use(*line, active, Use::Printed, instr);
+            }
+            OpKind::ActiveMask { dst } | OpKind::ReadClock { dst, .. } => {
+                self.checks.shadow.define(self.checks.shadow.line(*dst), active);
+            }
+            OpKind::Call { target, .. } => self.follow_use(*target, active, Use::Address, instr),
+            OpKind::Branch { .. }
+            | OpKind::Converge { .. }
+            | OpKind::Leave { .. }
+            | OpKind::Resume { .. }
+            | OpKind::Return
+            | OpKind::Exit
+            | OpKind::Trap
+            | OpKind::Fence
+            | OpKind::ProxyFence
+            | OpKind::ClusterBarrier { .. }
+            | OpKind::InitFence
+            | OpKind::Yield
+            | OpKind::CpAsyncCommit
+            | OpKind::CpAsyncWait { .. }
+            | OpKind::BulkCommit
+            | OpKind::BulkWait { .. }
+            | OpKind::WgmmaFence
+            | OpKind::WgmmaCommit
+            | OpKind::WgmmaWait { .. }
+            | OpKind::WholeWarp
+            | OpKind::Nop => {}
+        }
+    }
+
+    fn define_line(&mut self, dst: i32, active: u32) {
+        if dst != NONE {
+            self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
+        }
+    }
+
+    fn follow_use(&mut self, src: i32, active: u32, used: Use, instr: u32) {
+        if let Some(spot) = self.checks.shadow.source(src)
+            && self.checks.shadow.lanes(spot) & active != 0
+        {
+            self.undefined_use(spot, active, used, instr);
+        }
+    }
+
+    fn follow_address(&mut self, addr: &Addr, active: u32, instr: u32) {
+        self.follow_use(addr.src, active, Use::Address, instr);
+    }
+
+    fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, active: u32, instr: u32) {
+        let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else { return };
+        let dst = match shape.dst {
+            Class::Pred => self.checks.shadow.pred(args.dst),
+            Class::Bits32 | Class::Bits64 => self.checks.shadow.line(args.dst),
+        };
+        let mut spots = [None; 4];
+        let mut lanes = 0;
+        for ((spot, &src), &class) in spots.iter_mut().zip(&args.src).zip(shape.srcs) {
+            *spot = match class {
+                Class::Pred => Some(self.checks.shadow.pred(src as u32)),
+                Class::Bits32 | Class::Bits64 => self.checks.shadow.source(src),
+            };
+            lanes |= spot.map_or(0, |spot| self.checks.shadow.lanes(spot));
+        }
+        if lanes & active == 0 {
+            return self.checks.shadow.define(dst, active);
+        }
+        let mut sources = transfer::Sources { values: [[0; 32]; 4], undefined: [[0; 32]; 4], same: [0; 4] };
+        for (i, &class) in shape.srcs.iter().enumerate().take(4) {
+            let src = args.src[i];
+            for lane in bits(active) {
+                sources.values[i][lane] = match class {
+                    Class::Pred => u64::from(self.pred(src as u32) >> lane & 1),
+                    Class::Bits32 => self.u32_at(src, lane).into(),
+                    Class::Bits64 => self.u64_at(src, lane),
+                };
+                sources.undefined[i][lane] = spots[i].map_or(0, |spot| self.checks.shadow.bits(spot, lane));
+            }
+            sources.same[i] = (0..i).find(|&j| spots[j].is_some() && spots[j] == spots[i]).unwrap_or(i);
+        }
+        let result = transfer::alu(run, args, shape, &sources, active);
+        let mut origins = NO_ORIGINS;
+        for lane in bits(active & lanes) {
+            for (spot, from) in spots.iter().zip(result.from) {
+                if let Some(spot) = spot.filter(|_| from >> lane & 1 == 1) {
+                    origins[lane].join(&self.checks.shadow.origins(spot, lane));
+                }
+            }
+            if result.computed >> lane & 1 == 1 {
+                origins[lane].compute(instr);
+            }
+        }
+        self.checks.shadow.put(dst, active, &result.undefined, &origins);
+    }
+
+    /// An atomic has been located, and it read what nothing wrote.
+    #[cold]
+    pub(crate) fn follow_fresh_atomic(&mut self, a: &Atomic, pc: u32) {
+        let lanes = std::mem::take(&mut self.checks.fresh.lanes);
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let bytes = a.ty.bytes();
+        let exchange = a.kind == AtomicKind::Exch;
+        let all = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
+        for lane in bits(lanes) {
+            let at = self.checks.fresh.address[lane];
+            let origin = self.origin_of(at, at, bytes, instr, lane);
+            if !exchange {
+                self.report_undefined(origin, 1 << lane, Use::Atomic, instr);
+            } else if a.dst != NONE {
+                let dst = self.checks.shadow.line(a.dst as u32);
+                self.checks.shadow.undefine(dst, lane, all, Origins::one(origin));
+            }
+            // Global memory keeps the state unless it is overwritten: other blocks find the same mistake.
+            if exchange || at >> window::BITS >= window::SHARED >> window::BITS {
+                self.set_written(at, bytes, 0, lane);
+            }
+        }
+    }
+
+    /// An atomic's result is defined from now on.
+    pub(crate) fn follow_atomic(&mut self, a: &Atomic, active: u32) {
+        self.define_line(a.dst, active);
+    }
+
+    /// Unwritten bytes that a copy by `cp.async` has just read for a lane, as a mask.
+    pub(crate) fn follow_fresh_copy(&mut self, lane: usize, to: u64, bytes: u32, pc: u32) -> u32 {
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let first = self.carried_place(to, lane);
+        for word in 0..u64::from(bytes.div_ceil(4)) {
+            self.block.carried.origins.remove(&(first / 4 + word));
+        }
+        if self.checks.fresh.lanes >> lane & 1 == 0 {
+            return 0;
+        }
+        let (undefined, at) = (self.checks.fresh.bytes[lane], self.checks.fresh.address[lane]);
+        for (start, n) in runs(undefined) {
+            let origin = self.origin_of(at, at + start as u64, bytes, instr, lane);
+            for word in start / 4..(start + n).div_ceil(4) {
+                let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..origin };
+                self.block.carried.put(first + 4 * word as u64, origin);
+            }
+        }
+        undefined
+    }
+
+    /// A bulk copy has stored words that nothing wrote: where in shared memory, bytes, and their new address.
+    pub(crate) fn leave_bulk_holes(&mut self, holes: &[(u32, u32, u64)], instr: u32, lane: u32) {
+        let mut first = None;
+        let (mut low, mut high) = (u64::MAX, 0);
+        for &(offset, bytes, to) in holes {
+            let at = window::SHARED + u64::from(offset);
+            let origin = self.origin_of(at, at, bytes, instr, lane as usize);
+            first.get_or_insert(origin);
+            (low, high) = (low.min(to), high.max(to.saturating_add(bytes.into())));
+            let copied = Origin { copied: Some(CopiedBy::Instr(instr)), ..origin };
+            self.block.carried.put(to, copied);
+        }
+        if let Some(origin) = first {
+            let used = Use::Output { range: (low, high) };
+            self.report_undefined(origin, 1 << lane, used, instr);
+        }
+    }
+
+    /// Drops the origins of bytes of shared memory that a bulk copy overwrites.
+    pub(crate) fn forget_copied(&mut self, to: u32, bytes: u32) {
+        if self.block.carried.origins.is_empty() {
+            return;
+        }
+        let first = window::SHARED + u64::from(to);
+        for word in first / 4..(first + u64::from(bytes)).div_ceil(4) {
+            self.block.carried.origins.remove(&word);
+        }
+    }
+
+    /// Records the origin of a word that a bulk copy brought and that nothing had written at its source.
+    pub(crate) fn note_copied(&mut self, to: u32, from: u64, instr: u32) {
+        let (space, address) = place_of(from);
+        let origin = Origin {
+            load: instr,
+            bytes: 4,
+            address: from,
+            computed: NOWHERE,
+            copied: Some(CopiedBy::Instr(instr)),
+            cause: self.checks.collector.cause(instr, space, address),
+        };
+        self.block.carried.put(window::SHARED + u64::from(to), origin);
+    }
+
+    /// A shuffle: each lane of `active` takes what the lane `from` of it has.
+    pub(crate) fn follow_shuffle(
+        &mut self,
+        src: i32,
+        dst: u32,
+        dst_pred: i32,
+        from: &[u32; 32],
+        active: u32,
+    ) {
+        let dst = self.checks.shadow.line(dst);
+        if dst_pred != NONE {
+            self.checks.shadow.define(self.checks.shadow.pred(dst_pred as u32), active);
+        }
+        self.checks.shadow.define(dst, active);
+        let Some(src) = self.checks.shadow.source(src) else { return };
+        for lane in bits(active) {
+            let from = from[lane] as usize & 31;
+            let undefined = self.checks.shadow.bits(src, from);
+            if undefined != 0 {
+                self.checks.shadow.undefine(dst, lane, undefined, self.checks.shadow.origins(src, from));
+            }
+        }
+    }
+
+    /// A vote among the lanes of a group.
+    pub(crate) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: u32, pc: u32) {
+        let dst = match mode {
+            VoteMode::Ballot => self.checks.shadow.line(dst),
+            _ => self.checks.shadow.pred(dst),
+        };
+        let source = self.checks.shadow.pred(pred.0);
+        let undefined = self.checks.shadow.lanes(source) & group;
+        let yes = self.pred(pred.0);
+        let yes = if pred.1 { !yes } else { yes };
+        let known = group & !undefined;
+        // True where the lanes with defined values decide the vote.
+        let decided = match mode {
+            VoteMode::Ballot => false,
+            VoteMode::All => !yes & known != 0,
+            VoteMode::Any => yes & known != 0,
+            VoteMode::Uni => yes & known != 0 && !yes & known != 0,
+        };
+        if undefined == 0 || decided {
+            return self.checks.shadow.define(dst, group);
+        }
+        let open = if mode == VoteMode::Ballot { undefined.into() } else { 1 };
+        let origins = self.checks.shadow.origins(source, undefined.trailing_zeros() as usize);
+        self.spread(dst, group, open, origins, pc);
+    }
+
+    /// A result for the lanes of a group that depends on all bits that they bring.
+    pub(crate) fn follow_gathered(&mut self, src: i32, dst: ShadowIndex, group: u32, open: u64, pc: u32) {
+        let source = self.checks.shadow.source(src);
+        let undefined = source.map_or(0, |source| self.checks.shadow.lanes(source) & group);
+        match source {
+            Some(source) if undefined != 0 => {
+                let origins = self.checks.shadow.origins(source, undefined.trailing_zeros() as usize);
+                self.spread(dst, group, open, origins, pc);
+            }
+            _ => self.checks.shadow.define(dst, group),
+        }
+    }
+
+    fn spread(&mut self, dst: ShadowIndex, group: u32, open: u64, mut origins: Origins, pc: u32) {
+        origins.compute(self.job.kernel.ops[pc as usize].instr);
+        bits(group).for_each(|lane| self.checks.shadow.undefine(dst, lane, open, origins));
+    }
+
+    /// `printf` has read arguments from here.
+    pub(crate) fn follow_printed(&mut self, at: u64, bytes: u32, lane: usize, instr: u32) {
+        let undefined = self.unwritten_bytes(at, bytes, lane);
+        if undefined == 0 {
+            return;
+        }
+        let first = at + u64::from(undefined.trailing_zeros());
+        let origin = self.origin_of(at, first, bytes, instr, lane);
+        self.report_undefined(origin, 1 << lane, Use::Printed, instr);
+        self.set_written(at, bytes, 0, lane);
+    }
+}

@@ -1,0 +1,504 @@
+//! Undefined bits of the results of arithmetic.
+//!
+//! For operations that only move bits, the undefined bits of the result are computed by running the operation on the
+//! undefined-bit masks of the sources. Operations on single bits and comparisons are run on several values that the
+//! undefined bits could have: where the results agree, the result is defined.
+
+use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Lanes, Line};
+use crate::exec::{ZERO_LINE, bits};
+use crate::program::{AluShape, Flow, Ordering};
+
+/// A register for each source.
+type Values = [[u64; 32]; 4];
+
+/// The sources of an operation.
+pub(super) struct Sources {
+    pub(super) values: Values,
+    /// Undefined bits of the sources.
+    pub(super) undefined: Values,
+    /// Sources that are the same register have the same number.
+    pub(super) same: [usize; 4],
+}
+
+/// The undefined bits of a result, and the lanes in which they have been more than moved.
+pub(super) struct AluResult {
+    pub(super) undefined: [u64; 32],
+    pub(super) computed: u32,
+    /// By source: the lanes in which it has a part in what is undefined.
+    pub(super) from: [u32; 4],
+}
+
+/// Registers of its own for running one operation.
+struct Bench {
+    regs: [Line; 10],
+    preds: [u32; 8],
+    run: AluFn,
+    args: AluArgs,
+    shape: AluShape,
+}
+
+impl Bench {
+    fn new(run: AluFn, args: &AluArgs, shape: AluShape) -> Self {
+        let mut own = AluArgs { dst: 0, src: args.src };
+        for (i, &class) in shape.srcs.iter().enumerate().take(4) {
+            own.src[i] = match class {
+                Class::Pred => 2 + i as i32,
+                Class::Bits32 | Class::Bits64 => 2 + 2 * i as i32,
+            };
+        }
+        Self { regs: [ZERO_LINE; 10], preds: [0; 8], run, args: own, shape }
+    }
+
+    /// The operation's result for other sources.
+    fn eval(&mut self, sources: &Values, active: u32) -> [u64; 32] {
+        for (i, &class) in self.shape.srcs.iter().enumerate().take(4) {
+            match class {
+                Class::Pred => {
+                    self.preds[2 + i] =
+                        (0..32).fold(0, |mask, lane| mask | ((sources[i][lane] & 1) as u32) << lane);
+                }
+                Class::Bits32 => {
+                    for (to, from) in self.regs[2 + 2 * i].0.iter_mut().zip(&sources[i]) {
+                        *to = *from as u32;
+                    }
+                }
+                Class::Bits64 => {
+                    for (lane, value) in sources[i].iter().enumerate() {
+                        let at = 2 + 2 * i + lane / 16;
+                        self.regs[at].0[lane % 16 * 2] = *value as u32;
+                        self.regs[at].0[lane % 16 * 2 + 1] = (*value >> 32) as u32;
+                    }
+                }
+            }
+        }
+        let mut lanes =
+            Lanes { regs: self.regs.as_mut_ptr(), consts: std::ptr::null(), preds: self.preds.as_mut_ptr() };
+        // SAFETY: the operands are those of the bench, all in range and disjoint: sources from 2, the result at 0.
+        // Decode chose a function that this CPU can run. What a function finds in `src[3]` beyond its sources is no
+        // operand.
+        unsafe { (self.run)(&mut lanes, &self.args, active) };
+        std::array::from_fn(|lane| match self.shape.dst {
+            Class::Pred => u64::from(self.preds[0] >> lane & 1),
+            Class::Bits32 => u64::from(self.regs[0].0[lane]),
+            Class::Bits64 => {
+                let words = &self.regs[lane / 16].0;
+                u64::from(words[lane % 16 * 2]) | u64::from(words[lane % 16 * 2 + 1]) << 32
+            }
+        })
+    }
+}
+
+/// Mask of a class's bits.
+pub(super) fn all_bits(class: Class) -> u64 {
+    match class {
+        Class::Pred => 1,
+        Class::Bits32 => u64::from(u32::MAX),
+        Class::Bits64 => u64::MAX,
+    }
+}
+
+/// The undefined bits of an operation's result for the `active` lanes.
+pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, active: u32) -> AluResult {
+    let n = shape.srcs.len().min(4);
+    let mut bench = Bench::new(run, args, shape);
+    let mut result = AluResult { undefined: [0; 32], computed: active, from: [0; 4] };
+    for (from, undefined) in result.from.iter_mut().zip(&sources.undefined) {
+        *from = bits(active).filter(|&lane| undefined[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
+    }
+    let any = |lane: usize| sources.undefined[..n].iter().fold(0, |all, s| all | s[lane]);
+    let all = all_bits(shape.dst);
+    match shape.flow {
+        Flow::Mixed => {
+            for lane in bits(active).filter(|&lane| any(lane) != 0) {
+                result.undefined[lane] = all;
+            }
+        }
+        Flow::Moved { data, shifts } => {
+            let is_data = |i: usize| data >> i & 1 == 1;
+            let mut inputs = sources.values;
+            for i in (0..n).filter(|&i| is_data(i)) {
+                inputs[i] = [0; 32];
+            }
+            // One source after the other: each bit of the result is one bit of one source.
+            let sure = result.from;
+            for i in (0..n).filter(|&i| is_data(i) && sure[i] != 0) {
+                inputs[i] = sources.undefined[i];
+                let moved = bench.eval(&inputs, active);
+                inputs[i] = [0; 32];
+                for lane in bits(active) {
+                    result.undefined[lane] |= moved[lane];
+                    result.from[i] &= !(u32::from(moved[lane] == 0) << lane);
+                }
+            }
+            result.computed = 0;
+            for lane in bits(active) {
+                let steers = || (0..n).filter(|&i| !is_data(i));
+                if steers().any(|i| sources.undefined[i][lane] != 0) {
+                    result.undefined[lane] = all;
+                    result.computed |= 1 << lane;
+                    for i in (0..n).filter(|&i| sources.undefined[i][lane] != 0) {
+                        result.from[i] |= 1 << lane;
+                    }
+                } else if shifts && steers().any(|i| !sources.values[i][lane].is_multiple_of(8)) {
+                    result.computed |= 1 << lane;
+                }
+            }
+        }
+        Flow::Bitwise => bitwise(&mut bench, sources, active, &mut result),
+        Flow::Upward => {
+            for lane in bits(active) {
+                let of = |i: usize| match shape.srcs[i] {
+                    // A carry into the lowest bit.
+                    Class::Pred if sources.undefined[i][lane] != 0 => 0,
+                    _ => sources.undefined[i][lane].trailing_zeros(),
+                };
+                let lowest = (0..n).map(of).min().unwrap_or(64);
+                result.undefined[lane] = u64::MAX.checked_shl(lowest).unwrap_or(0) & all;
+            }
+        }
+        Flow::Halves => {
+            for lane in bits(active) {
+                for half in [0xFFFF, 0xFFFF_0000] {
+                    result.undefined[lane] |= if any(lane) & half != 0 { half } else { 0 };
+                }
+            }
+        }
+        Flow::Compared(ordering) => compared(&mut bench, sources, active, ordering, &mut result),
+    }
+    for lane in 0..32 {
+        result.undefined[lane] &= if active >> lane & 1 == 1 { all } else { 0 };
+    }
+    result
+}
+
+/// Tries all ways in which each source's undefined bits are all 0 or all 1: enough where bits do not mix.
+fn bitwise(bench: &mut Bench, sources: &Sources, active: u32, result: &mut AluResult) {
+    let n = bench.shape.srcs.len().min(4);
+    // Registers that have undefined bits, each once.
+    let mut unsure: Vec<usize> = (0..n)
+        .filter(|&i| bits(active).any(|lane| sources.undefined[i][lane] != 0))
+        .map(|i| sources.same[i])
+        .collect();
+    unsure.sort_unstable();
+    unsure.dedup();
+    let outcome = |bench: &mut Bench, ways: usize| {
+        let mut inputs = sources.values;
+        for (i, input) in inputs.iter_mut().enumerate().take(n) {
+            let ones = unsure
+                .iter()
+                .position(|&known| known == sources.same[i])
+                .is_some_and(|at| ways >> at & 1 == 1);
+            for (value, undefined) in input.iter_mut().zip(&sources.undefined[i]) {
+                *value = if ones { *value | undefined } else { *value & !undefined };
+            }
+        }
+        bench.eval(&inputs, active)
+    };
+    let zeros = outcome(bench, 0);
+    let mut ones = zeros;
+    for ways in 1..1usize << unsure.len() {
+        ones = outcome(bench, ways);
+        for lane in bits(active) {
+            result.undefined[lane] |= ones[lane] ^ zeros[lane];
+        }
+    }
+    result.computed = 0;
+    for lane in bits(active) {
+        // Bits that one register alone leaves open, and that are what that register has there.
+        let (mut once, mut twice) = (0, 0);
+        for &i in &unsure {
+            twice |= once & sources.undefined[i][lane];
+            once |= sources.undefined[i][lane];
+        }
+        let passed = once & !twice & ones[lane] & !zeros[lane];
+        for (i, &class) in bench.shape.srcs.iter().enumerate().take(4) {
+            let part = class == Class::Pred || sources.undefined[i][lane] & result.undefined[lane] != 0;
+            result.from[i] &= !(u32::from(!part) << lane);
+        }
+        result.computed |= u32::from(result.undefined[lane] & !passed != 0) << lane;
+    }
+}
+
+/// Tries values that the first two sources could have and that compare differently.
+fn compared(bench: &mut Bench, sources: &Sources, active: u32, ordering: Ordering, result: &mut AluResult) {
+    let n = bench.shape.srcs.len().min(4);
+    let undefined = |i: usize, lane: usize| sources.undefined[i][lane];
+    // Lowest and highest value of an integer.
+    let range = |i: usize, lane: usize| {
+        let (value, open) = (sources.values[i][lane], undefined(i, lane));
+        let sign = match ordering {
+            Ordering::Signed(bits) => open & 1 << (bits - 1),
+            _ => 0,
+        };
+        ((value & !open) | sign, (value | open) & !sign)
+    };
+    let pair = |sample: usize, lane: usize| -> [u64; 2] {
+        let given = [sources.values[0][lane], sources.values[1][lane]];
+        if undefined(0, lane) | undefined(1, lane) == 0 {
+            return given;
+        }
+        if let Ordering::Float(bits) = ordering {
+            let (one, nan) = match bits {
+                16 => (0x3C00_3C00, 0x7FFF_7FFF),
+                32 => (0x3F80_0000, 0x7FFF_FFFF),
+                _ => (0x3FF0_0000_0000_0000, 0x7FFF_FFFF_FFFF_FFFF),
+            };
+            return [[0, one], [one, 0], [0, 0], [nan, nan]][sample];
+        }
+        let ((low_a, high_a), (low_b, high_b)) = (range(0, lane), range(1, lane));
+        let different = (given[0] ^ given[1]) & !undefined(0, lane) & !undefined(1, lane);
+        match sample {
+            0 => [low_a, high_b],
+            1 => [high_a, low_b],
+            _ if different != 0 => [low_a, high_b],
+            // The same value: where both are open, 0.
+            _ => {
+                let known = (given[0] & !undefined(0, lane)) | (given[1] & !undefined(1, lane));
+                [known, known]
+            }
+        }
+    };
+    let mut first = None;
+    for sample in 0..4 {
+        // Without further sources, both are the same.
+        for &combined in if n > 2 { &[false, true][..] } else { &[false] } {
+            let mut inputs = sources.values;
+            for lane in bits(active) {
+                let [a, b] = pair(sample, lane);
+                (inputs[0][lane], inputs[1][lane]) = (a, b);
+                for (i, input) in inputs.iter_mut().enumerate().take(n).skip(2) {
+                    if undefined(i, lane) != 0 {
+                        input[lane] = u64::from(combined);
+                    }
+                }
+            }
+            let outcome = bench.eval(&inputs, active);
+            let first = first.get_or_insert(outcome);
+            for lane in bits(active) {
+                result.undefined[lane] |= outcome[lane] ^ first[lane];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
+
+    use super::*;
+    use crate::arithmetic::cpu_level;
+    use crate::decode::{Symbols, decode};
+    use crate::program::{Kernel, OpKind};
+
+    /// The kernel of one instruction over registers that stand for anything.
+    fn kernel(instruction: &str) -> Kernel {
+        let text = format!(
+            ".version 8.4\n.target sm_90\n.address_size 64\n.entry k() {{\n\
+             .reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;\n{instruction}\n\
+             mov.u32 %r7, %r0; mov.b64 %d7, %d0; mov.pred %p3, %p0; exit; }}"
+        );
+        let module = ptx::parse(&text).expect("it parses");
+        let mut program = decode(&module, &Symbols::default(), cpu_level()).expect("it decodes");
+        program.kernels.swap_remove(0)
+    }
+
+    /// Often whole bytes, often nothing.
+    fn mask(random: &mut ChaCha8Rng) -> u64 {
+        let bytes: u8 = random.random();
+        match random.random_range(0..4) {
+            0 => 0,
+            1 => (0..8).filter(|i| bytes >> i & 1 == 1).fold(0, |m, i| m | 0xFF << (8 * i)),
+            2 => 1 << (bytes % 64),
+            _ => random.random::<u64>() & random.random::<u64>(),
+        }
+    }
+
+    fn number(random: &mut ChaCha8Rng) -> u64 {
+        match random.random_range(0..4) {
+            0 => random.random_range(0..9),
+            1 => u64::MAX - random.random_range(0..3),
+            _ => random.random(),
+        }
+    }
+
+    /// Compares with the bits found by trying: those that differ must be undefined, and with `exact` no others.
+    #[track_caller]
+    fn check(instruction: &str, exact: bool) {
+        let kernel = kernel(instruction);
+        let (pc, run, args) = kernel
+            .ops
+            .iter()
+            .enumerate()
+            .find_map(|(pc, op)| match &op.kind {
+                OpKind::Alu { run, args } => Some((pc, *run, *args)),
+                _ => None,
+            })
+            .expect("arithmetic");
+        let shape = kernel.shapes[pc];
+        let n = shape.srcs.len();
+        let constant = |src: i32, class: Class| -> u64 {
+            let line = |i: usize| kernel.consts[!src as usize + i].0;
+            match class {
+                Class::Bits64 => u64::from(line(0)[0]) | u64::from(line(0)[1]) << 32,
+                _ => line(0)[0].into(),
+            }
+        };
+        let mut random = ChaCha8Rng::seed_from_u64(instruction.len() as u64);
+        for _ in 0..60 {
+            let mut sources = Sources { values: [[0; 32]; 4], undefined: [[0; 32]; 4], same: [0, 1, 2, 3] };
+            for (i, &class) in shape.srcs.iter().enumerate() {
+                let steers = matches!(shape.flow, Flow::Moved { data, .. } if data >> i & 1 == 0);
+                for lane in 0..32 {
+                    let all = all_bits(class);
+                    if args.src[i] < 0 {
+                        sources.values[i][lane] = constant(args.src[i], class);
+                        continue;
+                    }
+                    sources.values[i][lane] = number(&mut random) & all;
+                    if !(exact && steers) {
+                        sources.undefined[i][lane] = mask(&mut random) & all;
+                    }
+                }
+            }
+            let result = alu(run, &args, shape, &sources, u32::MAX);
+            let mut bench = Bench::new(run, &args, shape);
+            let base = bench.eval(&sources.values, u32::MAX);
+            let mut varied = [0; 32];
+            for trial in 0..(if exact { 64 * n + 2 } else { 96 }) {
+                let mut inputs = sources.values;
+                for (i, input) in inputs.iter_mut().enumerate().take(n) {
+                    for (value, open) in input.iter_mut().zip(&sources.undefined[i]) {
+                        let flip = match trial {
+                            0 => u64::MAX,
+                            1 => *value,
+                            _ if exact => u64::from((trial - 2) / 64 == i) << ((trial - 2) % 64),
+                            _ => number(&mut random),
+                        };
+                        *value ^= flip & open;
+                    }
+                }
+                let other = bench.eval(&inputs, u32::MAX);
+                (0..32).for_each(|lane| varied[lane] |= other[lane] ^ base[lane]);
+            }
+            for (lane, (&claimed, &seen)) in result.undefined.iter().zip(&varied).enumerate() {
+                let given: Vec<_> =
+                    (0..n).map(|i| (sources.values[i][lane], sources.undefined[i][lane])).collect();
+                assert!(
+                    seen & !claimed == 0,
+                    "{instruction} of {given:x?}: {seen:x} varies, {claimed:x} is undefined"
+                );
+                assert!(
+                    !exact || claimed & !seen == 0,
+                    "{instruction} of {given:x?}: only {seen:x} varies, {claimed:x} is undefined"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn moves_are_followed_bit_by_bit() {
+        for instruction in [
+            "mov.b64 %d0, {%r1, %r2};",
+            "mov.b32 %r0, {%h1, %h2};",
+            "mov.b64 %d0, {%h1, %h2, %h3, %h4};",
+            "mov.b64 {%r0, _}, %d1;",
+            "mov.b64 {_, %r0}, %d1;",
+            "mov.b32 {_, %h0}, %r1;",
+            "not.pred %p0, %p1;",
+            "cvt.u64.u32 %d0, %r1;",
+            "cvt.s64.s32 %d0, %r1;",
+            "cvt.u32.u64 %r0, %d1;",
+            "cvt.u32.u16 %r0, %h1;",
+            "cvt.s32.s16 %r0, %h1;",
+            "cvt.u32.u8 %r0, %r1;",
+            "shl.b32 %r0, %r1, %r2;",
+            "shr.u32 %r0, %r1, 8;",
+            "shr.s32 %r0, %r1, %r2;",
+            "shr.s64 %d0, %d1, 24;",
+            "shf.l.wrap.b32 %r0, %r1, %r2, %r3;",
+            "bfe.u32 %r0, %r1, 8, 8;",
+            "bfe.s32 %r0, %r1, %r2, %r3;",
+            "bfi.b32 %r0, %r1, %r2, 16, 8;",
+            "bfi.b64 %d0, %d1, %d2, %r3, %r4;",
+            "prmt.b32 %r0, %r1, %r2, %r3;",
+            "prmt.b32 %r0, %r1, %r2, 0x7610;",
+        ] {
+            check(instruction, true);
+        }
+    }
+
+    #[test]
+    fn logic_is_followed_bit_by_bit() {
+        for instruction in [
+            "and.b32 %r0, %r1, %r2;",
+            "and.b32 %r0, %r1, 0xff00ff;",
+            "or.b64 %d0, %d1, %d2;",
+            "xor.b32 %r0, %r1, %r2;",
+            "not.b32 %r0, %r1;",
+            "lop3.b32 %r0, %r1, %r2, %r3, 0xca;",
+            "and.pred %p0, %p1, %p2;",
+            "or.pred %p0, %p1, %p2;",
+            "xor.pred %p0, %p1, %p2;",
+            "selp.b32 %r0, %r1, %r2, %p1;",
+            "selp.b64 %d0, %d1, %d2, %p1;",
+            "selp.u32 %r0, 1, 0, %p1;",
+        ] {
+            check(instruction, true);
+        }
+    }
+
+    #[test]
+    fn arithmetic_never_defines_what_varies() {
+        for instruction in [
+            "add.u32 %r0, %r1, %r2;",
+            "add.s64 %d0, %d1, %d2;",
+            "add.u16 %h0, %h1, %h2;",
+            "sub.s32 %r0, %r1, %r2;",
+            "neg.s32 %r0, %r1;",
+            "mul.lo.u32 %r0, %r1, %r2;",
+            "mul.wide.s32 %d0, %r1, %r2;",
+            "mul.hi.u32 %r0, %r1, %r2;",
+            "mad.lo.u32 %r0, %r1, %r2, %r3;",
+            "mad.wide.u32 %d0, %r1, %r2, %d3;",
+            "min.s32 %r0, %r1, %r2;",
+            "abs.s32 %r0, %r1;",
+            "div.u32 %r0, %r1, %r2;",
+            "popc.b32 %r0, %r1;",
+            "clz.b64 %r0, %d1;",
+            "brev.b32 %r0, %r1;",
+            "add.f32 %r0, %r1, %r2;",
+            "fma.rn.f64 %d0, %d1, %d2, %d3;",
+            "add.f16x2 %r0, %r1, %r2;",
+            "fma.rn.bf16x2 %r0, %r1, %r2, %r3;",
+            "cvt.rn.f32.s32 %r0, %r1;",
+            "cvt.sat.u8.s32 %r0, %r1;",
+            "slct.b32.s32 %r0, %r1, %r2, %r3;",
+            "shl.b32 %r0, %r1, %r2;",
+            "prmt.b32 %r0, %r1, %r2, %r3;",
+            "dp4a.s32.s32 %r0, %r1, %r2, %r3;",
+        ] {
+            check(instruction, false);
+        }
+    }
+
+    #[test]
+    fn comparisons_never_define_what_varies() {
+        for instruction in [
+            "setp.lt.s32 %p0, %r1, %r2;",
+            "setp.ge.s64 %p0, %d1, %d2;",
+            "setp.hi.u32 %p0, %r1, %r2;",
+            "setp.le.u16 %p0, %h1, %h2;",
+            "setp.gt.s16 %p0, %h1, %h2;",
+            "setp.eq.b32 %p0, %r1, %r2;",
+            "setp.ne.b64 %p0, %d1, 0;",
+            "setp.lt.and.s32 %p0, %r1, %r2, %p1;",
+            "setp.eq.or.s32 %p0, %r1, %r2, %p1;",
+            "setp.lt.f32 %p0, %r1, %r2;",
+            "setp.neu.f64 %p0, %d1, %d2;",
+            "setp.gt.or.f16 %p0, %h1, %h2, %p1;",
+            "set.lt.u32.s32 %r0, %r1, %r2;",
+        ] {
+            check(instruction, false);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Operations on other lanes' registers: shuffles, votes, matches, reductions.
+
+use crate::arithmetic::lanes::NONE;
+use crate::check::{Details, SyncMask, WrongMask};
+use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
+
+use crate::exec::bits;
+use crate::exec::fiber::AfterOp;
+use crate::exec::worker::Worker;
+
+/// The lane that `lane` reads from, and whether it is in range ("shfl.sync" in the PTX manual).
+fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
+    let b = b & 31;
+    let clamp = c & 31;
+    let segment = c >> 8 & 31;
+    let max = (lane & segment) | (clamp & !segment);
+    let min = lane & segment;
+    let (from, in_range) = match mode {
+        ShuffleMode::Up => {
+            let from = lane.wrapping_sub(b);
+            (from, from as i32 >= max as i32)
+        }
+        ShuffleMode::Down => (lane + b, lane + b <= max),
+        ShuffleMode::Bfly => (lane ^ b, lane ^ b <= max),
+        ShuffleMode::Idx => {
+            let from = min | (b & !segment);
+            (from, from <= max)
+        }
+    };
+    if in_range { (from & 31, true) } else { (lane, false) }
+}
+
+impl Worker<'_> {
+    /// Lanes `active` by the members that they name.
+    pub(crate) fn groups_of(&self, members: i32, active: u32) -> Vec<(u32, u32)> {
+        let mut groups: Vec<(u32, u32)> = Vec::with_capacity(1);
+        for lane in bits(active) {
+            let named = self.u32_at(members, lane);
+            match groups.iter_mut().find(|(n, _)| *n == named) {
+                Some((_, lanes)) => *lanes |= 1 << lane,
+                None => groups.push((named, 1 << lane)),
+            }
+        }
+        groups
+    }
+
+    /// Lanes whose mask leaves out the lane itself, or is not the one of a lane that it names.
+    #[inline]
+    pub(crate) fn check_masks(&mut self, groups: &[(u32, u32)], pc: u32, active: u32) {
+        for &(named, lanes) in groups {
+            if lanes & !named != 0 {
+                self.wrong_mask(pc, lanes & !named, named, active, WrongMask::CallerNotNamed);
+                continue;
+            }
+            let differs = groups.iter().find(|(other, theirs)| *other != named && theirs & named != 0);
+            if let Some(&(other, _)) = differs {
+                self.wrong_mask(pc, lanes, named, active, WrongMask::Differs(other));
+            }
+        }
+    }
+
+    /// Lanes that shuffle a value from a lane that is not there, or that their mask leaves out.
+    #[inline]
+    fn check_sources(&mut self, groups: &[(u32, u32)], sources: &[u32; 32], pc: u32, active: u32) {
+        for &(named, lanes) in groups {
+            let astray = |there: u32| bits(lanes).filter(move |&lane| there >> sources[lane] & 1 == 0);
+            let first = |mask: u32| sources[mask.trailing_zeros() as usize & 31];
+            let all = |there: u32| astray(there).fold(0, |all, lane| all | 1 << lane);
+            let missing = all(active | !named);
+            let unnamed = all(named);
+            if missing != 0 {
+                self.wrong_mask(pc, missing, named, active, WrongMask::SourceMissing(first(missing)));
+            }
+            if unnamed != 0 {
+                self.wrong_mask(pc, unnamed, named, active, WrongMask::SourceNotNamed(first(unnamed)));
+            }
+        }
+    }
+
+    #[cold]
+    pub(crate) fn wrong_mask(&mut self, pc: u32, lanes: u32, named: u32, present: u32, wrong: WrongMask) {
+        if self.block.warps[self.warp.index as usize].undefined_mask {
+            return;
+        }
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let details = self.sync_mask(named, present, wrong);
+        self.record_mistake_at(instr, lanes, details);
+    }
+
+    /// The facts about a mask, of the warp that runs.
+    pub(crate) fn sync_mask(&self, named: u32, present: u32, wrong: WrongMask) -> Details {
+        let warp = &self.block.warps[self.warp.index as usize];
+        let elsewhere = warp
+            .fibers
+            .iter()
+            .map(|f| (f.wait_instr, f.lanes() & !present, f.state))
+            .filter(|(_, lanes, state)| *lanes != 0 && *state != crate::exec::fiber::FiberState::Ready)
+            .map(|(at, lanes, _)| (at, lanes))
+            .collect();
+        Details::SyncMask(SyncMask { named, present, exited: warp.all & !self.warp.live, wrong, elsewhere })
+    }
+
+    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, active: u32) -> AfterOp {
+        let members = match kind {
+            OpKind::Shuffle { src, .. } => src[3],
+            OpKind::Vote { members, .. } => *members,
+            OpKind::Match { src, .. } | OpKind::Redux { src, .. } => src[1],
+            _ => return AfterOp::Go,
+        };
+        let groups = self.groups_of(members, active);
+        let need = groups.iter().fold(0, |m, (named, _)| m | named);
+        if self.wait_for_lanes(need, pc, pc, active) {
+            return AfterOp::Wait;
+        }
+        if self.job.check_level.checks() {
+            self.check_masks(&groups, pc, active);
+        }
+        match kind {
+            OpKind::Shuffle { mode, dst, dst_pred, src, .. } => {
+                let (a, b, c) = (self.u32s(src[0]), self.u32s(src[1]), self.u32s(src[2]));
+                let mut in_range = 0;
+                let mut sources = [0; 32];
+                let out = self.out32(*dst);
+                for lane in bits(active) {
+                    let (from, ok) = source_lane(*mode, lane as u32, b[lane], c[lane]);
+                    out[lane] = a[from as usize];
+                    sources[lane] = from;
+                    in_range |= u32::from(ok) << lane;
+                }
+                if !self.checks.shadow.is_clean() {
+                    self.follow_shuffle(src[0], *dst, *dst_pred, &sources, active);
+                }
+                if self.job.check_level.checks() {
+                    self.check_sources(&groups, &sources, pc, active);
+                }
+                if *dst_pred != NONE {
+                    self.set_pred(*dst_pred as u32, in_range, active);
+                }
+            }
+            OpKind::Vote { mode, dst, pred, negated, .. } => {
+                let p = self.pred(*pred);
+                let p = if *negated { !p } else { p };
+                for (_, lanes) in groups {
+                    let yes = p & lanes;
+                    if !self.checks.shadow.is_clean() {
+                        self.follow_vote(*mode, *dst, (*pred, *negated), lanes, pc);
+                    }
+                    match mode {
+                        VoteMode::Ballot => bits(lanes).for_each(|lane| self.out32(*dst)[lane] = yes),
+                        VoteMode::All => self.set_pred(*dst, all_if(yes == lanes), lanes),
+                        VoteMode::Any => self.set_pred(*dst, all_if(yes != 0), lanes),
+                        VoteMode::Uni => self.set_pred(*dst, all_if(yes == 0 || yes == lanes), lanes),
+                    }
+                }
+            }
+            OpKind::Match { all, wide, dst, dst_pred, src } => {
+                let value = |worker: &Self, lane| match wide {
+                    true => worker.u64_at(src[0], lane),
+                    false => u64::from(worker.u32_at(src[0], lane)),
+                };
+                let values: [u64; 32] = std::array::from_fn(|lane| value(self, lane));
+                for (_, lanes) in groups {
+                    if !self.checks.shadow.is_clean() {
+                        self.follow_gathered(
+                            src[0],
+                            self.checks.shadow.line(*dst),
+                            lanes,
+                            u32::MAX.into(),
+                            pc,
+                        );
+                        if *dst_pred != NONE {
+                            let dst_pred = self.checks.shadow.pred(*dst_pred as u32);
+                            self.follow_gathered(src[0], dst_pred, lanes, 1, pc);
+                        }
+                    }
+                    let like = |v: u64| bits(lanes).filter(|l| values[*l] == v).fold(0, |m, l| m | 1u32 << l);
+                    for lane in bits(lanes) {
+                        let same = like(values[lane]);
+                        let result = if *all && same != lanes { 0 } else { same };
+                        self.out32(*dst)[lane] = result;
+                        if *all && *dst_pred != NONE {
+                            self.set_pred(*dst_pred as u32, all_if(same == lanes), 1 << lane);
+                        }
+                    }
+                }
+            }
+            OpKind::Redux { kind, dst, src } => {
+                let values = self.u32s(src[0]);
+                for (_, lanes) in groups {
+                    if !self.checks.shadow.is_clean() {
+                        self.follow_gathered(
+                            src[0],
+                            self.checks.shadow.line(*dst),
+                            lanes,
+                            u32::MAX.into(),
+                            pc,
+                        );
+                    }
+                    let of_lanes = bits(lanes).map(|l| values[l]);
+                    let result = of_lanes.reduce(|a, b| match kind {
+                        ReduxKind::Add => a.wrapping_add(b),
+                        ReduxKind::MinS => (a as i32).min(b as i32) as u32,
+                        ReduxKind::MaxS => (a as i32).max(b as i32) as u32,
+                        ReduxKind::MinU => a.min(b),
+                        ReduxKind::MaxU => a.max(b),
+                        ReduxKind::And => a & b,
+                        ReduxKind::Or => a | b,
+                        ReduxKind::Xor => a ^ b,
+                    });
+                    let result = result.unwrap_or(0);
+                    bits(lanes).for_each(|lane| self.out32(*dst)[lane] = result);
+                }
+            }
+            _ => {}
+        }
+        AfterOp::Go
+    }
+}
+
+fn all_if(yes: bool) -> u32 {
+    if yes { u32::MAX } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shuffle(mode: ShuffleMode, b: u32, width: u32) -> Vec<(u32, bool)> {
+        // As `__shfl_*_sync` passes a width.
+        let segment = (32 - width) << 8;
+        let c = if mode == ShuffleMode::Up { segment } else { segment | 31 };
+        (0..32).map(|lane| source_lane(mode, lane, b, c)).collect()
+    }
+
+    #[test]
+    fn down_stops_at_the_end_of_its_segment() {
+        let s = shuffle(ShuffleMode::Down, 3, 8);
+        assert_eq!((s[0], s[5], s[8]), ((3, true), (5, false), (11, true)));
+    }
+
+    #[test]
+    fn up_stops_at_the_start_of_its_segment() {
+        let s = shuffle(ShuffleMode::Up, 1, 32);
+        assert_eq!((s[0], s[1], s[31]), ((0, false), (0, true), (30, true)));
+        let s = shuffle(ShuffleMode::Up, 1, 16);
+        assert_eq!((s[16], s[17]), ((16, false), (16, true)));
+    }
+
+    #[test]
+    fn idx_stays_in_its_segment() {
+        let s = shuffle(ShuffleMode::Idx, 9, 8);
+        assert_eq!((s[0], s[9], s[31]), ((1, true), (9, true), (25, true)));
+    }
+
+    #[test]
+    fn butterfly_pairs_lanes() {
+        let s = shuffle(ShuffleMode::Bfly, 16, 32);
+        assert_eq!((s[0], s[31]), ((16, true), (15, true)));
+    }
+}

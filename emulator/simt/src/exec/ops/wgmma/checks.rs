@@ -1,0 +1,521 @@
+//! Checks of products of a warpgroup.
+
+use crate::check::race::{ByteRun, Cells, Mark, Touch};
+use crate::check::{AccessKind, BadAccess, BadWgmma, Details, Use};
+use crate::memory::rules;
+use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
+use crate::program::tensor::Swizzle;
+use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
+
+use crate::exec::bits;
+use crate::exec::block::bulk_copies::BulkCopy;
+use crate::exec::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
+use crate::exec::fiber::FiberState;
+use crate::exec::ops::undefined::Unwritten;
+use crate::exec::worker::Worker;
+
+/// Offset that stands for a barrier in shared memory, where a wait of a warpgroup orders the reads of its other warps.
+const HANDOVER: u32 = 0xffff_ff00;
+
+impl Worker<'_> {
+    /// The pieces that the running warp reads of a factor: its rows of A (0), all columns of B (1).
+    pub(super) fn pieces(&self, wgmma: &Wgmma, which: usize, descriptor: u64) -> Vec<u32> {
+        let one = Descriptor::decode(descriptor);
+        let (first, n) = match which {
+            0 => (self.warp.index % WARPS * WARP_ROWS as u32, WARP_ROWS as u32),
+            _ => (0, u32::from(wgmma.n)),
+        };
+        match wgmma.transposed[which] {
+            false => {
+                let mut pieces = Vec::with_capacity(2 * n as usize);
+                (first..first + n).for_each(|row| pieces.extend([0, 1].map(|half| one.k_major(row, half))));
+                pieces
+            }
+            true => (first / 8..(first + n) / 8)
+                .flat_map(|piece| (0..16).map(move |k| one.mn_major(k, piece)))
+                .collect(),
+        }
+    }
+
+    /// Checks a product that the running warp is about to issue. Gives what its factors hold.
+    pub(super) fn check_wgmma(
+        &mut self,
+        wgmma: &Wgmma,
+        pc: u32,
+        active: u32,
+        descriptors: [u64; 2],
+        adds: bool,
+    ) -> [FactorBytes; 2] {
+        let away = self.warp.live & !active;
+        if away != 0 {
+            self.report_wgmma(pc, active, BadWgmma::Apart { missing: away });
+        }
+        let registers = [
+            Some(wgmma.b),
+            match wgmma.a {
+                WgmmaA::Shared(a) => Some(a),
+                WgmmaA::Registers(_) => None,
+            },
+        ];
+        for (which, register) in registers.into_iter().flatten().zip([1, 0]).map(|(r, w)| (w, r)) {
+            let values = bits(active).map(|lane| self.u64_at(register, lane));
+            if let Some(other) = values.into_iter().find(|value| *value != descriptors[which]) {
+                let problem = BadWgmma::Differs {
+                    which: NAMES[which],
+                    warp: self.warp.index,
+                    values: [descriptors[which], other],
+                };
+                self.report_wgmma(pc, active, problem);
+            }
+        }
+        let mut seen = [FactorBytes::new(), FactorBytes::new()];
+        let mut unwritten = Unwritten::default();
+        for which in [0, 1] {
+            if which == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
+                continue;
+            }
+            if self.has_rank_in_leading(wgmma, which, descriptors[which], pc, active) {
+                continue;
+            }
+            let pieces = self.pieces(wgmma, which, descriptors[which]);
+            let swizzle = Descriptor::decode(descriptors[which]).swizzle;
+            let start = Descriptor::decode(descriptors[which]).start;
+            if self.leaves_its_array(&pieces, start, which, pc, active) {
+                continue;
+            }
+            if !self.has_swizzle(&pieces, swizzle, which, pc, active) {
+                continue;
+            }
+            if self.reads_too_early(&pieces, warpgroup::element_bytes(wgmma.kinds[which]) as u32, pc, active)
+            {
+                continue;
+            }
+            unwritten[which] = self.unwritten_lines(&pieces, wgmma.transposed[which]);
+            if unwritten[which].iter().any(Option::is_some) {
+                // Where barriers of the block make the order, a missing one shows as a race.
+                let phases = |op: &Op| matches!(op.kind, OpKind::Mbarrier(_));
+                if !self.job.kernel.ops.iter().any(phases) {
+                    self.touch_pieces(&pieces, pc);
+                }
+                continue;
+            }
+            if let Some(address) = self.block.bulk.unfenced(&pieces) {
+                let address = address.into();
+                self.record_mistake(pc, active, Details::Proxy { address });
+            }
+            self.touch_pieces(&pieces, pc);
+            let shared = self.shared_bytes_now();
+            seen[which] = pieces.iter().map(|&at| (at, shared.piece(at))).collect();
+        }
+        self.follow_wgmma(wgmma, pc, active, adds, &unwritten);
+        let warp = self.warp.index;
+        if let Some(races) = &mut self.checks.shared_races {
+            races.arrive_at_mbarrier(HANDOVER + warp / WARPS, warp);
+        }
+        seen
+    }
+
+    /// Returns whether the rank of the block that runs has got into the leading dimension's offset, by an address whose
+    /// upper bits were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0
+    /// shows it, which has no such bits; it may be the last to come to the product.
+    fn has_rank_in_leading(
+        &mut self,
+        wgmma: &Wgmma,
+        which: usize,
+        descriptor: u64,
+        pc: u32,
+        active: u32,
+    ) -> bool {
+        if self.job.cluster_blocks == 1 {
+            return false;
+        }
+        let key = (pc, which);
+        self.block.warpgroups.last.insert(key, descriptor);
+        let of = |worker: &Self, rank: u32| match rank == worker.block.rank {
+            true => Some(descriptor),
+            false => worker.member(rank)?.warpgroups.last.get(&key).copied(),
+        };
+        let ranks = match self.block.rank {
+            0 => 1..self.job.cluster_blocks,
+            rank => rank..rank + 1,
+        };
+        let found = of(self, 0).and_then(|first| {
+            ranks
+                .filter_map(|rank| Some((rank, of(self, rank)?, first)))
+                .find(|&(rank, other, first)| is_off_by_rank(other, first, rank))
+        });
+        let Some((rank, other, first)) = found else { return false };
+        let leading = [other, first].map(|bits| Descriptor::decode(bits).leading);
+        let without = other & !LEADING | first & LEADING;
+        if self.pieces(wgmma, which, other) == self.pieces(wgmma, which, without) {
+            return false;
+        }
+        let which = NAMES[which];
+        self.report_wgmma(pc, active, BadWgmma::Rank { which, rank, leading });
+        rank == self.block.rank
+    }
+
+    pub(super) fn report_wgmma(&mut self, pc: u32, active: u32, problem: BadWgmma) {
+        self.record_mistake(pc, active, Details::Wgmma { problem });
+        if matches!(problem, BadWgmma::Outside { .. }) {
+            // The product reads memory of others, whose copies overwrite it: later mistakes may follow from that.
+            self.note_misuse();
+        }
+    }
+
+    /// Returns whether pieces lie outside of the array in which the factor starts.
+    fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, active: u32) -> bool {
+        let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
+        let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
+        if let Some(&address) = outside {
+            let problem = BadWgmma::Outside { which: NAMES[which], start, address, array: (from, to) };
+            self.report_wgmma(pc, active, problem);
+        }
+        outside.is_some()
+    }
+
+    /// Returns whether a copy to one of the pieces is under way. `element`: bytes of one element.
+    fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, active: u32) -> bool {
+        let lane = active.trailing_zeros() as usize;
+        let found = pieces.iter().find_map(|&at| {
+            if self.block.shared_written.all(at as usize, PIECE as usize) {
+                return None;
+            }
+            let copy =
+                { self.block.copies.under_way(at, PIECE) }.or_else(|| self.bulk_under_way(at, PIECE, lane));
+            Some((at, copy?))
+        });
+        let Some((address, copy)) = found else { return false };
+        if copy.phase.is_some() {
+            self.note_misuse();
+        }
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address.into(), element);
+        let details = Details::Uninitialised {
+            access,
+            load: instr,
+            used: Use::Stored { by: instr },
+            copied: None,
+            written: Box::default(),
+            copy: Some(copy),
+            fresh: None,
+        };
+        if !self.block.bulk.has_overlapped() {
+            self.record_mistake(pc, active, details);
+        }
+        true
+    }
+
+    /// First unwritten byte by row of A, or column of B. Unused rows may be so.
+    fn unwritten_lines(&self, pieces: &[u32], transposed: bool) -> Vec<Option<u32>> {
+        let written = &self.block.shared_written;
+        let hole = |at: u32, n: u32| {
+            let whole = written.all(at as usize, n as usize);
+            let first = |byte: &u32| !written.all(*byte as usize, 1);
+            (!whole).then(|| (at..at + n).find(first)).flatten()
+        };
+        match transposed {
+            false => { pieces.chunks(2) }.map(|row| row.iter().find_map(|&at| hole(at, PIECE))).collect(),
+            true => { pieces.chunks(16) }
+                .flat_map(|group| (0..8).map(move |i| (group, i)))
+                .map(|(group, i)| group.iter().find_map(|&at| hole(at + 2 * i, 2)))
+                .collect(),
+        }
+    }
+
+    /// Returns whether copies of boxes wrote the pieces with the descriptor's swizzle.
+    fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, active: u32) -> bool {
+        let shared = self.shared_bytes_now();
+        let other = pieces.iter().find_map(|&at| {
+            let (copy, by) = self.block.bulk.swizzle_of(at, &shared.piece(at))?;
+            (copy != swizzle).then_some((at, copy, by))
+        });
+        if let Some((address, copy, by)) = other {
+            let problem = BadWgmma::Swizzle { which: NAMES[which], address, copy, by, descriptor: swizzle };
+            self.report_wgmma(pc, active, problem);
+        }
+        other.is_none()
+    }
+
+    /// Lets the race checks see the pieces as read by the running warp.
+    fn touch_pieces(&mut self, pieces: &[u32], pc: u32) {
+        let instr = self.job.kernel.ops[pc as usize].instr;
+        let warp = self.warp.index;
+        let mut sorted = pieces.to_vec();
+        rules::sort(&mut sorted);
+        sorted.dedup();
+        for some in sorted.chunks(32) {
+            self.access.serial += 1;
+            let base = some[0];
+            let mut runs: Vec<ByteRun> = Vec::new();
+            let mut lanes = [0; 32];
+            for (lane, &at) in lanes.iter_mut().zip(some) {
+                *lane = (at - base) as i32;
+                match runs.last_mut() {
+                    Some(run) if run.start + run.bytes as i32 == *lane => run.bytes += PIECE,
+                    _ => runs.push(ByteRun { start: *lane, bytes: PIECE }),
+                }
+            }
+            let touch = Touch {
+                kind: Mark::Read,
+                strong: false,
+                instr,
+                warp,
+                mask: u32::MAX >> (32 - some.len()),
+                base: base.into(),
+                bytes: PIECE,
+                runs: &runs,
+                cells: Cells::default(),
+                lanes: &lanes,
+                pattern: self.access.serial,
+                overlapping: false,
+                values: None,
+            };
+            if let Some(races) = &mut self.checks.shared_races {
+                races.access(&touch, &mut self.checks.collector);
+            }
+        }
+    }
+
+    /// The running warp has waited: it comes behind what the other warps of its group have read for the products.
+    pub(super) fn hand_over(&mut self, waits: u64) {
+        let warp = self.warp.index;
+        if let Some(races) = &mut self.checks.shared_races {
+            races.set_mbarrier_phase(HANDOVER + warp / WARPS, waits, Some(warp));
+        }
+    }
+
+    /// Reports a factor in shared memory that has changed since the product was issued.
+    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, active: u32) {
+        // A copy that came too late or too early was reported, and that changes its place.
+        if self.was_misused() {
+            return;
+        }
+        let shared = self.shared_bytes_now();
+        let changed = seen.iter().find(|(at, bytes)| shared.piece(*at) != *bytes);
+        if let Some(&(address, _)) = changed {
+            let problem = BadWgmma::Changed { which: NAMES[which], address, by: None };
+            self.report_wgmma(pc, active, problem);
+        }
+    }
+
+    /// Checks a product against the warp's past and the other warps' parts. True if one of these has the same B.
+    pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, active: u32, descriptors: [u64; 2]) -> bool {
+        let warp = self.warp.index;
+        let own = (warp % WARPS) as usize;
+        let group = self.block.warpgroups.of(warp);
+        if !std::mem::replace(&mut group.warps[own].fenced, true) {
+            group.written[own].clear();
+            self.report_wgmma(pc, active, BadWgmma::NoFence);
+        }
+        self.check_fence_behind_writes(wgmma, pc, active);
+        let group = self.block.warpgroups.of(warp);
+        let place = group.place(group.warps[own].issued);
+        let others = { group.products.get(place).into_iter() }
+            .flat_map(|product| product.parts.iter().flatten())
+            .filter(|part| part.pc == pc);
+        let others: Vec<&WarpPart> = others.collect();
+        let same_b = { others.iter() }.any(|part| part.descriptors[1] == descriptors[1]);
+        let differs = { others.into_iter() }
+            .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
+            .find(|(which, descriptor)| descriptors[*which] != *descriptor);
+        if let Some((which, descriptor)) = differs {
+            let problem =
+                BadWgmma::Differs { which: NAMES[which], warp, values: [descriptor, descriptors[which]] };
+            self.report_wgmma(pc, active, problem);
+        }
+        // Sums of a product under way that this one takes as a factor.
+        if let WgmmaA::Registers(a) = &wgmma.a
+            && let Some((number, _)) = self.in_flight_of(|touched, _| a.contains(&(touched as i32)), false)
+        {
+            self.report_in_flight_use(number, pc, active, false, false);
+        }
+        same_b
+    }
+
+    /// Registers of the product were written since the warp's last `wgmma.fence`.
+    fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, active: u32) {
+        let warp = self.warp.index;
+        let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
+        if written.is_empty() {
+            return;
+        }
+        let of_a = match &wgmma.a {
+            WgmmaA::Registers(a) => &a[..],
+            WgmmaA::Shared(_) => &[],
+        };
+        let sums = wgmma.d.iter().map(|&line| (line, false));
+        let mut all = of_a.iter().map(|&line| (line as u32, true)).chain(sums);
+        let found = all.find_map(|(line, factor)| Some((*written.get(&line)?, factor)));
+        // Further writes before the next fence are the same mistake.
+        written.clear();
+        if let Some((by, factor)) = found {
+            self.report_wgmma(pc, active, BadWgmma::WrittenBehindFence { by, factor });
+        }
+    }
+
+    /// Notes what the operation at `pc` writes of registers of products.
+    pub(in crate::exec) fn note_written(&mut self, pc: u32) {
+        let kernel = self.job.kernel;
+        let all = kernel.in_flight.as_ref().and_then(|known| known.unfenced.as_ref());
+        let Some(writes) = all.and_then(|all| all.get(pc as usize)).filter(|w| !w.is_empty()) else { return };
+        let op = &kernel.ops[pc as usize];
+        // A product checks the written registers itself, and its own sums do not count as written.
+        if matches!(op.kind, OpKind::Wgmma(_)) {
+            return;
+        }
+        let warp = self.warp.index;
+        let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
+        let by: Vec<Option<u32>> = writes
+            .iter()
+            .map(|one| match &one.from {
+                Some(from) => from.iter().find_map(|line| written.get(line).copied()),
+                None => Some(op.instr),
+            })
+            .collect();
+        for (one, by) in writes.iter().zip(by) {
+            match by {
+                Some(by) => written.insert(one.line, by),
+                None => written.remove(&one.line),
+            };
+        }
+    }
+
+    /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the
+    /// line.
+    fn in_flight_of(&mut self, is: impl Fn(u32, &WarpPart) -> bool, lost: bool) -> Option<(u64, u32)> {
+        let kernel = self.job.kernel;
+        let warp = self.warp.index;
+        let own = (warp % WARPS) as usize;
+        let group = self.block.warpgroups.of(warp);
+        let WarpProgress { issued, waited, .. } = group.warps[own];
+        (waited..issued).find_map(|number| {
+            let part = group.products[group.place(number)].parts[own].as_ref()?;
+            let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else { return None };
+            let found = wgmma.d.iter().find(|line| is(**line, part) && (lost || !part.lost.contains(line)));
+            found.map(|line| (number, *line))
+        })
+    }
+
+    /// Reports the use of a register of a product under way, but for moves, which compilers add.
+    pub(super) fn report_in_flight_use(
+        &mut self,
+        number: u64,
+        pc: u32,
+        active: u32,
+        writes: bool,
+        factor: bool,
+    ) {
+        let kernel = self.job.kernel;
+        let instr = kernel.ops[pc as usize].instr;
+        if !writes && kernel.instrs[instr as usize].mnemonic().starts_with("mov") {
+            return;
+        }
+        let own = (self.warp.index % WARPS) as usize;
+        let warp = self.warp.index;
+        let group = self.block.warpgroups.of(warp);
+        let WarpProgress { committed, left, told, issued, .. } = group.warps[own];
+        if number < told {
+            return;
+        }
+        group.warps[own].told = issued;
+        let Some(part) = &group.products[group.place(number)].parts[own] else { return };
+        let problem = BadWgmma::InFlight {
+            product: kernel.ops[part.pc as usize].instr,
+            writes,
+            factor,
+            behind: committed.checked_sub(part.group + 1),
+            left: left.checked_sub(1),
+        };
+        self.report_wgmma(pc, active, problem);
+    }
+
+    /// A bulk copy starts to write what a product under way reads. Returns whether that was reported: where its thread
+    /// has waited for an arrival behind the product, which was not waited for. Elsewhere it is a race like others.
+    pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
+        let mut found = None;
+        let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
+        let copier = copy.thread / 32;
+        for (first, group) in (0..).step_by(WARPS as usize).zip(&self.block.warpgroups.groups) {
+            let parts = { group.products.iter() }
+                .filter(|product| !product.complete)
+                .flat_map(|product| product.parts.iter().enumerate())
+                .filter_map(|(at, part)| Some((first + at as u32, part.as_ref()?)));
+            for (warp, part) in parts {
+                let pieces =
+                    [0, 1].into_iter().flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
+                for (which, at) in pieces {
+                    let near = u64::from(at) + u64::from(PIECE) > u64::from(copy.shared)
+                        && u64::from(at) < u64::from(copy.shared) + copy.map.shared_bytes();
+                    if !near || found.is_some() && in_order {
+                        continue;
+                    }
+                    let mut overlaps = false;
+                    copy.map.runs(copy.at, copy.shared, |run| {
+                        overlaps |= run.shared < at + PIECE && at < run.shared + run.bytes;
+                    });
+                    if overlaps {
+                        found = found.or(Some((part.pc, which, at)));
+                        let races = self.checks.shared_races.as_ref();
+                        in_order |=
+                            races.is_some_and(|races| races.is_ordered_after_reads(at, PIECE, copier, warp));
+                    }
+                }
+            }
+        }
+        let Some((pc, which, address)) = found.filter(|_| in_order) else { return false };
+        let problem = BadWgmma::Changed { which: NAMES[which], address, by: Some((copy.instr, copy.thread)) };
+        self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
+        true
+    }
+
+    /// No thread of the block can go on, and some wait for warps of their group that do not come.
+    pub(in crate::exec) fn stuck_warpgroup(&mut self) -> bool {
+        let waits = |warp: &crate::exec::block::Warp| {
+            let mut fibers = warp.fibers.iter();
+            fibers.find(|f| f.state == FiberState::Warpgroup).map(|f| (f.wait_instr, f.lanes()))
+        };
+        let found = self.block.warps.iter().enumerate().find_map(|(at, warp)| Some((at, waits(warp)?)));
+        let Some((warp, (_, lanes))) = found else { return false };
+        let first = warp as u32 / WARPS * WARPS;
+        let is_gone: [bool; WARPS as usize] = std::array::from_fn(|at| {
+            let other = self.block.warps.get(first as usize + at);
+            other.is_none_or(|other| other.live == 0)
+        });
+        let group = self.block.warpgroups.of(warp as u32);
+        let own = warp % WARPS as usize;
+        // The product that is waited for: the oldest that a warp of the group lacks.
+        let lacking = |product: &&PendingProduct| {
+            product.parts[own].is_some() && product.parts.iter().any(Option::is_none)
+        };
+        let Some(product) = group.products.iter().find(lacking) else { return false };
+        let mut warps = 0;
+        let mut gone = 0;
+        for (at, (part, is_gone)) in product.parts.iter().zip(is_gone).enumerate() {
+            if part.is_none() {
+                warps |= 1 << at;
+                gone |= u8::from(is_gone) << at;
+            }
+        }
+        let Some(part) = &product.parts[own] else { return false };
+        let instr = self.job.kernel.ops[part.pc as usize].instr;
+        self.warp.index = warp as u32;
+        let problem = BadWgmma::Missing { warps, gone };
+        self.record_mistake_at(instr, lanes, Details::Wgmma { problem });
+        self.stopped = true;
+        true
+    }
+}
+
+/// The bits of a descriptor that are the leading dimension's offset.
+const LEADING: u64 = 0x3fff << 16;
+
+/// Returns whether two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of
+/// its block included, was divided by 16 and added to one of them.
+fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
+    let rank = u64::from(rank) << RANK_SHIFT >> PIECE.ilog2();
+    let [own, first] = [descriptor, first].map(|bits| bits & LEADING);
+    own != first && (own == (first + rank) & LEADING || own == first | rank)
+}
+
+pub(super) const NAMES: [char; 2] = ['A', 'B'];
