@@ -125,8 +125,8 @@ fn a_text_is_no_larger_than_its_tree_may_be() {
 #[test]
 fn a_shared_variable_is_no_vector_and_no_predicate() {
     let kernel = |line: &str| format!(".shared .b32 b;\n.entry k() {{\n.reg .b32 %r;\n{line}\nret;\n}}\n");
-    refused(1 << 30, &kernel("mov.u32 %r, b.x;"), "line 7, column 1: `b` is no vector");
-    refused(1 << 30, &kernel("@b mov.u32 %r, 1;"), "line 7, column 1: `b` is no predicate");
+    refused(1 << 30, &kernel("mov.u32 %r, b.x;"), "line 7, column 1: `b` is not a vector");
+    refused(1 << 30, &kernel("@b mov.u32 %r, 1;"), "line 7, column 1: `b` is not a predicate");
 }
 
 #[test]
