@@ -64,10 +64,12 @@ pub const INSTR_BYTES: u64 = 96;
 #[error("{0}")]
 pub struct TooLarge(pub String);
 
-/// Resources that loading one module has taken so far.
+/// Resources that loading one module has taken so far, and those that it may take.
 #[derive(Debug)]
 pub struct Account {
     room: u64,
+    max_ops: u64,
+    max_steps: u64,
     bytes: Cell<u64>,
     ops: Cell<u64>,
     steps: Cell<u64>,
@@ -76,7 +78,12 @@ pub struct Account {
 impl Account {
     /// An account with `room` bytes for decoded kernels.
     pub fn new(room: u64) -> Self {
-        Self { room, bytes: Cell::new(0), ops: Cell::new(0), steps: Cell::new(0) }
+        Self::with_limits(room, MODULE_OPS, MODULE_STEPS)
+    }
+
+    /// An account with these limits of bytes, operations and steps.
+    pub fn with_limits(room: u64, max_ops: u64, max_steps: u64) -> Self {
+        Self { room, max_ops, max_steps, bytes: Cell::new(0), ops: Cell::new(0), steps: Cell::new(0) }
     }
 
     /// Bytes of the decoded module.
@@ -89,7 +96,7 @@ impl Account {
     }
 
     pub fn steps_left(&self) -> u64 {
-        MODULE_STEPS - self.steps.get()
+        self.max_steps - self.steps.get()
     }
 
     /// Takes bytes of the decoded module.
@@ -102,17 +109,19 @@ impl Account {
 
     /// Takes operations, with their bytes.
     pub fn ops(&self, n: u64) -> Result<(), TooLarge> {
-        add(&self.ops, n, MODULE_OPS, || {
-            format!("its kernels have more than {MODULE_OPS} operations, with their functions inlined")
+        let max = self.max_ops;
+        add(&self.ops, n, max, || {
+            format!("its kernels have more than {max} operations, with their functions inlined")
         })?;
         self.bytes(n * OP_BYTES)
     }
 
     /// Takes steps of decoding.
     pub fn steps(&self, n: u64) -> Result<(), TooLarge> {
-        add(&self.steps, n, MODULE_STEPS, || {
+        let max = self.max_steps;
+        add(&self.steps, n, max, || {
             format!(
-                "decoding it takes more than {MODULE_STEPS} steps; the functions that its kernels share are inlined in each"
+                "decoding it takes more than {max} steps; the functions that its kernels share are inlined in each"
             )
         })
     }

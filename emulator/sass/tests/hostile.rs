@@ -37,16 +37,20 @@ fn refused(cubin: &[u8]) -> String {
 /// The largest cubin with some bytes changed: offsets and new bytes.
 #[track_caller]
 fn changed(changes: &[(usize, &[u8])]) -> Vec<u8> {
-    let mut cubin = whole();
+    let mut cubin = whole().clone();
     for (at, bytes) in changes {
         cubin[*at..*at + bytes.len()].copy_from_slice(bytes);
     }
     cubin
 }
 
-fn whole() -> Vec<u8> {
-    let read = CUBINS.iter().filter(|cubin| Module::read(cubin).is_ok());
-    read.max_by_key(|cubin| cubin.len()).expect("there is one").clone()
+/// The largest cubin that is read.
+fn whole() -> &'static Vec<u8> {
+    static WHOLE: LazyLock<&Vec<u8>> = LazyLock::new(|| {
+        let read = CUBINS.iter().filter(|cubin| Module::read(cubin).is_ok());
+        read.max_by_key(|cubin| cubin.len()).expect("there is one")
+    });
+    *WHOLE
 }
 
 /// Offset of the first section of code, from the table of sections.
@@ -77,14 +81,14 @@ fn what_is_no_cubin_is_refused() {
 
 #[test]
 fn an_unknown_opcode_is_refused_with_its_address() {
-    let at = code(&whole()) + 0x20;
+    let at = code(whole()) + 0x20;
     let error = refused(&changed(&[(at, &[0xff, 0xff])]));
     assert!(error.contains("unknown opcode 0xfff at 0x0020"), "{error}");
 }
 
 #[test]
 fn a_branch_out_of_the_section_is_refused() {
-    let at = code(&whole()) + 0x20;
+    let at = code(whole()) + 0x20;
     let branch = 0x000fc0000383ffff_7ffffff000007947_u128;
     let error = refused(&changed(&[(at, &branch.to_le_bytes())]));
     assert!(error.contains("`BRA` at 0x0020 goes to"), "{error}");

@@ -56,10 +56,15 @@ fn an_initialiser_takes_the_bytes_that_are_written() {
 
 #[test]
 fn operations_of_a_module_are_counted_before_they_are_made() {
-    let body = "add.s32 %r1, %r1, 1;\n".repeat(5000);
-    refused(8 << 30, &callers(5000, &body), "operations, with their functions inlined");
-    refused(64 << 20, &callers(500, &body), "its code takes more than");
-    assert!(load(1 << 30, &callers(50, &body)).1.is_ok());
+    let body = "add.s32 %r1, %r1, 1;\n".repeat(1000);
+    let text = callers(50, &body);
+    refused_within(
+        &Account::with_limits(1 << 30, 20_000, u64::MAX),
+        &text,
+        "operations, with their functions inlined",
+    );
+    refused_within(&Account::new(4 << 20), &text, "its code takes more than");
+    assert!(load(1 << 30, &text).1.is_ok());
 }
 
 #[test]
@@ -75,10 +80,11 @@ fn calls_that_double_at_each_level_are_refused() {
 
 #[test]
 fn statements_without_operations_count_too() {
-    let body = ".loc 1 2 3\n".repeat(40_000);
-    refused(8 << 30, &callers(4000, &body), "steps");
-    let registers = "{ .reg .b32 %q; }\n".repeat(40_000);
-    refused(8 << 30, &callers(4000, &registers), "steps");
+    for statement in [".loc 1 2 3\n", "{ .reg .b32 %q; }\n"] {
+        let text = callers(50, &statement.repeat(1000));
+        refused_within(&Account::with_limits(1 << 30, u64::MAX, 20_000), &text, "steps");
+        assert!(load(1 << 30, &text).1.is_ok());
+    }
 }
 
 #[test]
@@ -92,11 +98,23 @@ fn long_names_count_where_they_are_copied() {
 
 /// Steps that decoding takes.
 fn steps(ptx: &str) -> u64 {
-    let module = ptx::parse(&format!("{}{ptx}", header())).expect("it is PTX");
     let account = Account::default();
-    let level = simt::arithmetic::lanes::CpuLevel::Baseline;
-    simt::decode::decode_within(&module, &simt::decode::Symbols::new(), level, &account).expect("it decodes");
+    decoded(ptx, &account).expect("it decodes");
     account.steps_taken()
+}
+
+fn decoded(ptx: &str, account: &Account) -> Result<simt::program::Program, String> {
+    let module = ptx::parse(&format!("{}{ptx}", header())).expect("it is PTX");
+    let level = simt::arithmetic::lanes::CpuLevel::Baseline;
+    let program = simt::decode::decode_within(&module, &simt::decode::Symbols::new(), level, account);
+    program.map_err(|error| error.to_string())
+}
+
+/// A text is refused by these limits, which are smaller than those of a module: it takes less time to reach them.
+#[track_caller]
+fn refused_within(account: &Account, ptx: &str, words: &str) {
+    let error = decoded(ptx, account).expect_err("it decodes");
+    assert!(error.contains(words), "{}", &error[..error.len().min(500)]);
 }
 
 #[test]
