@@ -276,7 +276,8 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         })
         .collect();
     let options = LaunchOptions {
-        check_level: CheckLevel::Global,
+        // What is only summed is checked with whole numbers, too.
+        check_level: if inputs == Inputs::Whole { CheckLevel::Global } else { CheckLevel::Count },
         budget: NonZeroU64::new(1 << 28),
         threads: NonZeroUsize::new(threads),
         names: Names {
@@ -294,8 +295,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         Inputs::Any | Inputs::Short => Vec::new(),
     };
     let is_bf16 = head.is_of("C", "bf16");
-    // Twice: the second launch finds what the first one left in global variables.
-    let run = |_| {
+    let launch_once = || {
         match is_bf16 {
             true => gpu.write(c, &old.iter().copied().map(to_bf16).collect::<Vec<u16>>()),
             false => gpu.write(c, &old),
@@ -319,9 +319,12 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
             c: found,
         }
     };
-    let first = run(1);
-    match first.findings.is_empty() && first.n_wrong == 0 {
-        true => run(2),
+    let first = launch_once();
+    // Kernels count finished blocks in global variables, where a second launch finds what the first one left.
+    let is_atomic = |word: &str| word.starts_with("atom.") || word.starts_with("red.");
+    let leaves_counts = ptx.split_whitespace().any(is_atomic);
+    match leaves_counts && first.findings.is_empty() && first.n_wrong == 0 {
+        true => launch_once(),
         false => first,
     }
 }

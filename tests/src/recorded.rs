@@ -69,6 +69,17 @@ pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64])
     sizes.chain(alpha).chain(operands).collect()
 }
 
+/// Counts a launch that tiles divide: one row of its blocks, times their number. All rows do the same work.
+///
+/// The kernel must not read the size of its grid, of which only one row is launched.
+pub fn count_of_equal_rows(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
+    let [x, n_rows, z] = profile.grid;
+    let row = count_of(gpu, module, &Profile { grid: [x, 1, z], ..profile.clone() });
+    let mut all = Counters::default();
+    (0..n_rows).for_each(|_| all.add(&row));
+    all
+}
+
 pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     let kernel = kernel(&profile.kernel);
     let catalog::Shape { m, n, k } = profile.shape;

@@ -5,6 +5,7 @@
 //! everywhere. On the emulated device all checks are on; on a real one each kernel runs twice, and cuBLAS beside it.
 
 use catalog::{Shape, Work};
+use emulator_client::CheckLevel;
 use records::record::Line;
 use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Sum, SumsRecord, of_bytes};
 
@@ -42,7 +43,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
         }
         for shape in shapes::summed(step_run.work(kernel)) {
             out::progress(&format!("{} on {shape}", kernel.name));
-            let sum = step_run.sum(kernel, *shape, MULTIPROCESSORS);
+            let sum = step_run.sum(kernel, *shape, MULTIPROCESSORS, CheckLevel::Global);
             out::progress_done();
             match sum {
                 Ok(sum) if step_run.common.json => out::json(&Line::Sum(Box::new(sum)))?,
@@ -76,7 +77,8 @@ fn told(sum: &Sum) -> String {
 }
 
 impl StepRun<'_> {
-    /// The sum of C of a kernel, launched as on a device with so many multiprocessors.
+    /// The sum of C of a kernel, launched as on a device with so many multiprocessors. The emulated device runs the
+    /// given checks.
     ///
     /// # Errors
     /// When the launch goes wrong, a check finds something, or C is not the same in a second launch.
@@ -85,6 +87,7 @@ impl StepRun<'_> {
         kernel: &Kernel,
         shape: Shape,
         multiprocessors: usize,
+        checks: CheckLevel,
     ) -> Result<Sum, StepError> {
         let mut sum = Sum {
             run: self.run.id.clone(),
@@ -112,7 +115,7 @@ impl StepRun<'_> {
         if let Some(emulator) = gpu.emulator {
             emulator.set_diagnosis(Some(false));
             emulator.set_budget(Some(budget(shape)));
-            emulator.set_checks(Some(emulator_client::CheckLevel::Global));
+            emulator.set_checks(Some(checks));
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;
@@ -224,21 +227,21 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
         StepRun::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for kernel in kernels.iter().filter(|kernel| kernel.code().is_some()) {
-        let mut sum = |shape, multiprocessors| {
-            let sum = step_run.sum(kernel, shape, multiprocessors);
+        let mut sum = |shape, multiprocessors, checks| {
+            let sum = step_run.sum(kernel, shape, multiprocessors, checks);
             sum.unwrap_or_else(|error| panic!("{error}"))
         };
         let shapes = shapes::summed(found.kernel(kernel.name).expect("it is listed").work);
         let small = shapes.iter().filter(|shape| shape.volume() < LARGE);
-        let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS));
+        let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS, CheckLevel::Global));
         let sums: Vec<Sum> = sums.filter(|sum| sum.not_run.is_none()).collect();
         wrong.extend(sums.iter().filter_map(|sum| record.complaint(sum, NOT_SUMMED)));
-        // One block after another, and more than there are tiles of the smaller shapes.
+        // One block after another, and more than there are tiles of the smaller shapes. These are about the bits of C alone.
         let others = [1, 7];
         let grid = |shape, n_sms| kernel.launch_config(shape, n_sms).map(|config| config.grid_dim);
         let mut differs = |one: &Sum, n_sms| {
             let is_other = grid(one.shape, n_sms) != grid(one.shape, MULTIPROCESSORS);
-            is_other && sum(one.shape, n_sms).c_sha256 != one.c_sha256
+            is_other && sum(one.shape, n_sms, CheckLevel::Off).c_sha256 != one.c_sha256
         };
         let depends = sums.iter().any(|one| others.iter().any(|n_sms| differs(one, *n_sms)));
         if depends != BY_MULTIPROCESSORS.contains(&kernel.name) {
