@@ -9,14 +9,16 @@ use records::record::Line;
 use records::{Measurement, Outcome};
 
 use crate::args;
-use crate::case::Case;
+use crate::device::roofline;
 use crate::error::{FAILED, PASSED, StepError};
 use crate::kernel::Kernel;
+use crate::measure::case::Case;
 use crate::measure::measure;
+use crate::measure::setup::{KernelOutcome, Purpose, Setup};
 use crate::page::Entry;
-use crate::setup::{KernelOutcome, Purpose, Setup};
 use crate::step_run::StepRun;
-use crate::{duel, out, page, roofline, shapes};
+use crate::timing::duel;
+use crate::{out, page, shapes};
 
 /// Runs the command `bench`; returns its exit code.
 pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {

@@ -4,10 +4,10 @@ use catalog::text::Paint;
 use records::Outcome;
 use records::record::{Check, FailedCheck, Line};
 
-use crate::case::Case;
 use crate::error::{FAILED, PASSED, StepError};
 use crate::kernel::Kernel;
-use crate::setup::Purpose;
+use crate::measure::case::Case;
+use crate::measure::setup::Purpose;
 use crate::step_run::StepRun;
 use crate::{out, shapes};
 

@@ -1,5 +1,14 @@
 //! Chooses the machine's GPU, or where there is none, the emulated one: once, before the first CUDA call.
 
+pub(crate) mod clocks;
+pub(crate) mod counters;
+pub(crate) mod cublas;
+pub mod foreign;
+pub mod map;
+pub mod parts;
+pub mod roofline;
+pub mod session;
+
 use std::cell::{OnceCell, RefCell};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -8,8 +17,8 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
 
 use crate::StepError;
-use crate::counters::Report;
-use crate::cublas::{Cublas, NoCublas};
+use crate::device::counters::Report;
+use crate::device::cublas::{Cublas, NoCublas};
 
 /// A device with a context, a stream and its properties.
 #[derive(Debug)]

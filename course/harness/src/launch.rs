@@ -7,13 +7,14 @@ use counters::Counters;
 use records::record::{Launched, Line};
 
 use crate::bench::plan;
+use crate::device::session::{Launch, Session};
 use crate::error::{PASSED, StepError};
 use crate::inputs::{Data, Real, elements};
 use crate::kernel::{Kernel, Program, match_launch};
+use crate::measure::machine;
 use crate::measure::{cannot_run, gemm, own_library, too_large, transpose};
-use crate::session::{Launch, Session};
 use crate::step_run::StepRun;
-use crate::{args, machine, out, shapes};
+use crate::{args, out, shapes};
 
 /// The size that is used when none is given.
 const DEFAULT_SIZE: usize = 1024;

@@ -33,77 +33,57 @@
 //!
 //! - `args`, [`out`], `error`: the command line, printing, and errors that stop a step. Exit codes are 0 to 3, and 10 of
 //!   `probe-device` when the driver has no device.
-//! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream.
 //! - `kernel`: the declarations of a step. Products, transposes, functions of the CPU and cuBLAS are variants of one
 //!   [`Program`]; the crate `catalog` lists what each computes. [`declared`] compares the two, for the steps' tests.
 //! - [`shapes`]: the default, recorded and awkward sizes, and a check that a size fits the device.
 //! - [`mod@reference`]: seeded inputs, their answer in FP64, and the comparison of every element with it.
-//! - `case`: inputs and answers of a shape, shared by all of its kernels.
-//! - [`session`]: operands on the device, a launch, events.
-//! - [`diagnose`]: likely causes of a wrong result.
-//! - [`timing`], `sampler`, `clocks`: how samples are taken: warm, hot, cold, whole; cuBLAS or a copy in between.
-//! - [`mod@duel`]: kernel and cuBLAS in turns, for the question which is faster on a hot GPU.
-//! - `cublas`, `yardstick`, [`roofline`]: NVIDIA's library and the device's limits, for comparison.
-//! - [`map`], [`parts`]: tensor maps for kernels that copy boxes, and FP32 split into three parts of bf16.
-//! - `machine`: the machine code of a kernel on the emulated device, and the time that a GPU would take.
-//! - [`foreign`]: launches of kernels that no step declares: those of learners, on a real GPU.
-//! - `setup`, `measure`, `subject`, `host`: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome).
-//! - [`mod@run`]: the record of the machine and the revision behind measurements.
+//! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream. In its folder:
+//!   operands on the device, a launch, events ([`session`]); tensor maps ([`map`]) and FP32 split into three parts of bf16
+//!   ([`parts`]); launches of kernels that no step declares ([`foreign`]); the emulated device's `counters`; `clocks`,
+//!   `cublas` and the device's limits ([`roofline`]).
+//! - [`timing`]: how samples are taken: warm, hot, cold, whole, with a `yardstick` in between; and the kernel and cuBLAS in
+//!   turns ([`mod@duel`]), for the question which is faster on a hot GPU.
+//! - `measure`: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome). In its folder: inputs and
+//!   answers (`case`), likely causes of a wrong result ([`diagnose`]), and machine code on the emulated device (`machine`).
+//! - [`mod@run`]: the record of the machine and the revision that measured.
 //! - `step_run`: the step, its kernels and the device, which all commands work with.
-//! - `bench`, `check`: all kernels on all shapes, as records or as a page (`page`, `counters`, `recorded`).
-//! - `launch`: each kernel once and nothing else, for a profiler.
-//! - [`sums`]: checksums of C, to compare devices bit by bit.
+//! - `bench`, `check`, `launch`, [`sums`]: the commands. All kernels on all shapes, as records or as a `page`; each kernel
+//!   once, for a profiler; checksums of C, to compare devices bit by bit.
 //!
 //! The crate depends on no step. Steps are independent of each other, but for v13, which calls the library of v11.
 
 pub(crate) mod args;
 pub(crate) mod bench;
-pub(crate) mod case;
 pub(crate) mod check;
-pub(crate) mod clocks;
-pub(crate) mod counters;
-pub(crate) mod cublas;
 pub mod declared;
 pub mod device;
-pub mod diagnose;
-pub mod duel;
 pub(crate) mod error;
-pub mod foreign;
-pub(crate) mod host;
 pub(crate) mod kernel;
 pub(crate) mod launch;
-pub(crate) mod machine;
-pub mod map;
 pub(crate) mod measure;
 pub mod out;
 pub(crate) mod page;
-pub mod parts;
-pub(crate) mod recorded;
-pub mod roofline;
 pub mod run;
-pub(crate) mod sampler;
-pub mod session;
-pub(crate) mod setup;
 pub mod shapes;
 pub(crate) mod step_run;
-pub(crate) mod subject;
 pub mod sums;
 pub mod timing;
-pub(crate) mod yardstick;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use catalog::Shape;
-pub use device::Gpu;
+pub use device::{Gpu, foreign, map, parts, roofline, session};
 pub use error::{StepError, describe};
 pub use kernel::{
     Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, grid_1d, launch_gemm,
     launch_scaled_gemm, to_i32,
 };
+pub use measure::diagnose;
 pub use reference::{self, Bf16, E4m3, inputs, verify};
 pub(crate) use step_run::StepRun;
+pub use timing::duel;
 
 use args::{Cli, Task};
 use device::Choice;

@@ -1,24 +1,31 @@
 //! One kernel on one shape: finds out how it is run, and measures it.
 
+pub(crate) mod case;
+pub mod diagnose;
+pub(crate) mod host;
+pub(crate) mod machine;
+pub(crate) mod setup;
+pub(crate) mod subject;
+
 use catalog::{Shape, Work};
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaFunction, LaunchConfig};
 
-use crate::case::Case;
-use crate::cublas::{self, NoCublas};
 use crate::device::Gpu;
+use crate::device::cublas::{self, NoCublas};
+use crate::device::session::{Launch, Operands};
 use crate::error::StepError;
 use crate::inputs::Real;
 use crate::kernel::{
     Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyLibrary, Product, Program,
     Transpose, match_launch,
 };
-use crate::machine::{Functions, Loaded, LoadedMachineCode};
-use crate::session::{Launch, Operands};
-use crate::setup::{KernelOutcome, Setup};
-use crate::subject::Subject;
-use crate::{host, machine, shapes};
+use crate::measure::case::Case;
+use crate::measure::machine::{Functions, Loaded, LoadedMachineCode};
+use crate::measure::setup::{KernelOutcome, Setup};
+use crate::measure::subject::Subject;
+use crate::shapes;
 
 pub(crate) fn measure(
     setup: Setup<'_>,

@@ -3,6 +3,7 @@
 mod counted;
 mod forecast;
 mod limits;
+mod recorded;
 mod timed;
 
 use std::fmt::Write as _;
@@ -12,10 +13,10 @@ use catalog::{Shape, Work};
 use records::record::VerifiedRun;
 use records::{Measurement, Outcome};
 
-use crate::counters::Report;
+use crate::device::counters::Report;
 use crate::kernel::Kernel;
+use crate::measure::machine;
 use crate::step_run::{StepRun, source_path};
-use crate::{machine, recorded};
 
 /// One kernel on the page.
 pub(crate) struct Entry<'a> {

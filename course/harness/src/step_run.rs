@@ -3,8 +3,9 @@
 use crate::device::{self, Choice, Gpu};
 use crate::error::StepError;
 use crate::kernel::{Kernel, LaunchFn, Program};
-use crate::setup::Cubins;
-use crate::{args, duel, run};
+use crate::measure::setup::Cubins;
+use crate::timing::duel;
+use crate::{args, run};
 
 /// The state of the program that all of its commands work with.
 pub(crate) struct StepRun<'a> {

@@ -10,16 +10,18 @@ use records::record::Line;
 use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Sum, SumsRecord, of_bytes};
 
 use crate::args::Common;
-use crate::cublas::Element;
 use crate::device::Gpu;
+use crate::device::cublas::Element;
+use crate::device::session::{Launch, Session};
 use crate::error::{FAILED, PASSED, StepError};
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, Program, match_launch};
+use crate::measure::machine;
+use crate::measure::subject::budget;
 use crate::measure::{cannot_run, gemm, too_large, transpose};
-use crate::session::{Launch, Session};
 use crate::step_run::StepRun;
-use crate::subject::budget;
-use crate::{machine, out, shapes, yardstick};
+use crate::timing::yardstick;
+use crate::{out, shapes};
 
 /// Runs the command `sums`; returns its exit code.
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {

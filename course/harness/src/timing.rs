@@ -1,18 +1,21 @@
 //! The timing protocol: device events, graphs of what is short, warm caches and cold ones, the yardstick in the same minutes, every sample kept.
 
+pub mod duel;
+pub(crate) mod sampler;
+pub(crate) mod yardstick;
+
 use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaSlice;
 use records::Samples;
 use records::record::{Submission, Yardstick};
 
-use crate::clocks::Clocks;
 use crate::device::Gpu;
-use crate::duel;
+use crate::device::clocks::Clocks;
+use crate::device::session::{Launch, Operands, Session};
 use crate::error::StepError;
 use crate::inputs::Real;
-use crate::sampler::{Sampler, batch_for};
-use crate::session::{Launch, Operands, Session};
+use crate::timing::sampler::{Sampler, batch_for};
 
 /// A launch that takes longer is not timed.
 pub const TOO_SLOW_MS: f64 = 5000.0;

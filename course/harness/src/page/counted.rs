@@ -5,7 +5,7 @@ use catalog::{Shape, Work};
 use counters::{Counters, SECTOR_BYTES};
 
 use super::{Entry, figure, heading, limits};
-use crate::counters::{Arithmetic, Line};
+use crate::device::counters::{Arithmetic, Line};
 
 /// More kernels than these on a page, and nobody reads their lines.
 const MAX_WITH_LINES: usize = 3;

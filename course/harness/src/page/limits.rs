@@ -9,7 +9,7 @@ use catalog::{Format, Shape, Work};
 use records::machine_code::{Prediction, unit};
 
 use super::{Entry, figure};
-use crate::counters::{self, Arithmetic};
+use crate::device::counters::{self, Arithmetic};
 
 /// A unit with a column of its own only where it needs this part of the most that a kernel needs.
 const WORTH_A_COLUMN: f64 = 0.1;

@@ -91,9 +91,9 @@ pub fn run<T: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::load;
+    use crate::device::session::load;
 
-    const PTX: &str = include_str!("../../../kernels/ptx/v01_col_per_lane.ptx");
+    const PTX: &str = include_str!("../../../../kernels/ptx/v01_col_per_lane.ptx");
 
     #[test]
     fn a_kernel_runs_and_the_emulated_gpu_is_no_real_one() {

@@ -4,11 +4,11 @@ use catalog::{Shape, Work};
 use records::Outcome;
 use records::record::{Accuracy, Submission, VerifiedRun, Yardstick};
 
-use crate::case::Case;
-use crate::diagnose::{Terms, WrongResult};
 use crate::inputs::{Data, Real as _};
 use crate::kernel::{Cpu, Kernel};
-use crate::setup::{KernelOutcome, Purpose};
+use crate::measure::case::Case;
+use crate::measure::diagnose::{Terms, WrongResult};
+use crate::measure::setup::{KernelOutcome, Purpose};
 use crate::timing;
 use crate::verify;
 

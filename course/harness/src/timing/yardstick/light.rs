@@ -14,8 +14,8 @@ use cudarc::cublaslt::sys::{
 };
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 
-use crate::cublas::{Flags, Types, workspace};
 use crate::device::Gpu;
+use crate::device::cublas::{Flags, Types, workspace};
 
 /// Algorithms that are asked for. The heuristic names the ones first that it thinks are fast.
 const MAX_ALGORITHMS: usize = 8;

@@ -2,9 +2,9 @@
 
 use records::Outcome;
 
-use crate::counters::Report;
 use crate::device::Gpu;
-use crate::duel::Plan;
+use crate::device::counters::Report;
+use crate::timing::duel::Plan;
 
 /// The purpose of a measurement, which decides how a kernel is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,19 +10,19 @@ use records::machine_code::{Forecast, MachineCode};
 use records::record::{Accuracy, VerifiedRun};
 use reference::{Answer, Problem};
 
-use crate::case::{Case, stored};
-use crate::counters::Report;
-use crate::cublas::Element;
-use crate::diagnose::{Terms, WrongResult};
+use crate::device::counters::Report;
+use crate::device::cublas::Element;
+use crate::device::session::{Launch, Session};
 use crate::error::{StepError, describe};
 use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, Program};
-use crate::machine::{CodeKind, LoadedMachineCode, no_prediction};
-use crate::session::{Launch, Session};
-use crate::setup::{KernelOutcome, Purpose, Setup};
+use crate::measure::case::{Case, stored};
+use crate::measure::diagnose::{Terms, WrongResult};
+use crate::measure::machine::{CodeKind, LoadedMachineCode, no_prediction};
+use crate::measure::setup::{KernelOutcome, Purpose, Setup};
+use crate::timing::yardstick;
 use crate::timing::{self, Other};
 use crate::verify::{self, Comparison};
-use crate::yardstick;
 
 /// A kernel about to be measured.
 pub(crate) struct Subject<'a> {

@@ -8,13 +8,13 @@ use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use records::Roofline;
 
 use crate::device::Gpu;
+use crate::device::session;
 use crate::error::StepError;
 use crate::kernel::{Code, grid_1d};
-use crate::session;
 
 const PROBE: Code = Code {
-    cu: include_str!("../../../kernels/probe.cu"),
-    ptx: include_str!("../../../kernels/ptx/probe.ptx"),
+    cu: include_str!("../../../../kernels/probe.cu"),
+    ptx: include_str!("../../../../kernels/ptx/probe.ptx"),
     cubin: &[],
 };
 /// Threads of a block, in both kernels.

@@ -6,7 +6,7 @@ use records::duel::{Duel, Round};
 
 use crate::device::Gpu;
 use crate::error::StepError;
-use crate::sampler::Sampler;
+use crate::timing::sampler::Sampler;
 
 /// Durations of a duel, in milliseconds.
 #[derive(Debug, Clone, Copy)]

@@ -4,8 +4,8 @@ use catalog::Shape;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, PushKernelArg as _};
 use reference::Bf16;
 
+use crate::device::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 use crate::kernel::{blocks, grid_1d, to_i32};
-use crate::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 
 // ANCHOR: parts
 /// Parts of an element, columns that a thread splits, and threads of a block.

@@ -10,12 +10,12 @@ use catalog::{Shape, Work};
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::{CudaSlice, DevicePtr as _, DevicePtrMut as _};
 
-use crate::cublas::{Cublas, Element, Flags};
 use crate::device::Gpu;
+use crate::device::cublas::{Cublas, Element, Flags};
 use crate::error::StepError;
 use crate::inputs::Real;
-use crate::sampler::Sampler;
 use crate::timing::Other;
+use crate::timing::sampler::Sampler;
 
 /// cuBLAS on these inputs, stored as the kernel under test takes them. Its result comes too, to be verified: a wrong
 /// yardstick is none.

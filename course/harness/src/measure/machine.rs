@@ -8,10 +8,10 @@ use cudarc::driver::CudaFunction;
 use records::machine_code::Forecast;
 
 use crate::device::Gpu;
+use crate::device::session;
 use crate::error::StepError;
 use crate::kernel::{Code, Kernel, Prepared};
-use crate::session;
-use crate::setup::{Purpose, Setup};
+use crate::measure::setup::{Purpose, Setup};
 
 /// The three kinds of code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
