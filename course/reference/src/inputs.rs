@@ -8,8 +8,8 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use crate::answer::Answer;
 use crate::bf16::Bf16;
+use crate::comparison::{self, Comparison};
 use crate::e4m3::E4m3;
-use crate::verify::{self, Comparison};
 
 /// A floating-point type of operands and results.
 pub trait Real:
@@ -44,7 +44,7 @@ pub trait Real:
     fn widen(elements: &[Self]) -> Vec<f64>;
     /// [`transposed()`] of this type.
     fn transpose(x: &[Self], rows: usize, cols: usize) -> Vec<Self>;
-    /// [`verify::compare_on_threads()`] of this type.
+    /// [`compare_on_threads()`](crate::verify::compare_on_threads) of this type.
     fn compare(threads: usize, answer: &Answer<'_>, got: &[Self]) -> Comparison;
 }
 
@@ -67,7 +67,7 @@ macro_rules! alike {
             turn(x, rows, cols)
         }
         fn compare(threads: usize, answer: &Answer<'_>, got: &[Self]) -> Comparison {
-            verify::compare_bands(threads, answer, got)
+            comparison::compare_bands(threads, answer, got, |x| x.to_f64(), |x| x.is_poison())
         }
     };
 }

@@ -8,6 +8,7 @@
 
 mod answer;
 pub mod bf16;
+mod comparison;
 pub mod e4m3;
 pub mod inputs;
 mod problem;
