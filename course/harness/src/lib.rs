@@ -3,7 +3,7 @@
 //! A step binary is its kernels' launches in cudarc and one call of [`main`]:
 //!
 //! ```no_run
-//! # use harness::{Code, Gemm, Kernel, Shape, blocks, int};
+//! # use harness::{Code, Gemm, Kernel, Shape, blocks, to_i32};
 //! # use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
 //! const CODE: Code = Code { cu: "…the source…", ptx: "…what the compiler made of it…", cubin: &[] };
 //!
