@@ -9,8 +9,8 @@ use crate::operands::{Role, visit_operands};
 use crate::virtual_op::AluClasses;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{
-    Access, Addr, BarrierKind, BlockOrder, Callee, ENCLOSING, Kernel, MatrixAccess, Op, OpKind, Order,
-    TensorWay,
+    Access, Addr, BarrierKind, BarrierResult, BlockOrder, Callee, ENCLOSING, Kernel, MatrixAccess, Op,
+    OpKind, Order, TensorWay,
 };
 
 /// Prints a kernel as text.
@@ -134,9 +134,14 @@ impl Listing<'_> {
             OpKind::Barrier { kind, .. } => match kind {
                 BarrierKind::Sync => "barrier".to_owned(),
                 BarrierKind::Arrive => "barrier arrive".to_owned(),
-                BarrierKind::RedPopc(.., negated) => format!("barrier popc{}", not(*negated)),
-                BarrierKind::RedAnd(.., negated) => format!("barrier and{}", not(*negated)),
-                BarrierKind::RedOr(.., negated) => format!("barrier or{}", not(*negated)),
+                BarrierKind::Reduce { negated, result, .. } => {
+                    let name = match result {
+                        BarrierResult::Popc(_) => "popc",
+                        BarrierResult::And(_) => "and",
+                        BarrierResult::Or(_) => "or",
+                    };
+                    format!("barrier {name}{}", not(*negated))
+                }
             },
             OpKind::WarpSync { .. } => "warp sync".to_owned(),
             OpKind::Shuffle { mode, .. } => format!("shuffle {mode:?}"),

@@ -5,7 +5,9 @@
 
 use crate::virtual_op::{AluClasses, VirtualOp};
 use arithmetic::lanes::{Class, Dst, Src};
-use program::{Addr, BarrierKind, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
+use program::{
+    Addr, BarrierKind, BarrierResult, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA,
+};
 
 /// How an operation uses an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,10 +65,10 @@ pub(super) fn visit_operands(
             let row = row.read(id, Bits32).read_optional(count, Bits32);
             match kind {
                 BarrierKind::Sync | BarrierKind::Arrive => row,
-                BarrierKind::RedPopc(dst, pred, _) => row.pred(pred).early(dst, Bits32),
-                BarrierKind::RedAnd(dst, pred, _) | BarrierKind::RedOr(dst, pred, _) => {
-                    row.pred(pred).early(dst, Pred)
-                }
+                BarrierKind::Reduce { pred, result, .. } => match result {
+                    BarrierResult::Popc(dst) => row.pred(pred).early(dst, Bits32),
+                    BarrierResult::And(dst) | BarrierResult::Or(dst) => row.pred(pred).early(dst, Pred),
+                },
             }
         }
         OpKind::WarpSync { members } => row.read(members, Bits32),

@@ -31,6 +31,8 @@ pub use memory::{
     Access, Addr, Atomic, AtomicKind, BulkBytes, Mbarrier, MbarrierKind, MemSpace, Order, TOKEN_PENDING,
     TensorCopy, TensorWay,
 };
-pub use op::{BarrierKind, ENCLOSING, Guard, Op, OpKind, ReduxKind, ShuffleMode, Texture, VoteMode};
+pub use op::{
+    BarrierKind, BarrierResult, ENCLOSING, Guard, Op, OpKind, ReduxKind, ShuffleMode, Texture, VoteMode,
+};
 pub use special::{Clock, Special};
 pub use undefined::{AluShape, Flow, Ordering};

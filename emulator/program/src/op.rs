@@ -240,12 +240,24 @@ pub enum BarrierKind {
     Sync,
     /// Arrives without waiting.
     Arrive,
-    /// `bar.red.popc.u32 d, a, c, p`: destination line, predicate, negated.
-    RedPopc(Dst, u32, bool),
-    /// `bar.red.and.pred d, a, c, p`: destination predicate, predicate, negated.
-    RedAnd(Dst, u32, bool),
-    /// `bar.red.or.pred d, a, c, p`
-    RedOr(Dst, u32, bool),
+    /// `bar.red`: waits, and reduces a predicate over the threads.
+    Reduce {
+        pred: u32,
+        /// Whether `pred` is negated.
+        negated: bool,
+        result: BarrierResult,
+    },
+}
+
+/// Operation and destination of `bar.red`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BarrierResult {
+    /// `bar.red.popc.u32`: the number of threads whose predicate holds, in a line.
+    Popc(Dst),
+    /// `bar.red.and.pred`: whether all predicates hold, in a predicate.
+    And(Dst),
+    /// `bar.red.or.pred`: whether any predicate holds, in a predicate.
+    Or(Dst),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

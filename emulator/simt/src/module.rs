@@ -269,8 +269,8 @@ impl Module {
             variables.list.push(ModuleVariable { name: v.name.clone(), address, bytes: v.bytes, constant });
         }
         for (v, placed) in wanted.iter().zip(&variables.list) {
-            let write = |at: u64, bytes: &[u8]| {
-                let written = memory.write(placed.address.saturating_add(at), bytes);
+            let write = |offset: u64, bytes: &[u8]| {
+                let written = memory.write(placed.address.saturating_add(offset), bytes);
                 written.map_err(|e| LoadError::Internal(e.to_string()))
             };
             for (at, bytes) in &v.init {

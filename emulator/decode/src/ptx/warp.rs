@@ -6,7 +6,7 @@ use super::{Lower, special_registers};
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
-use program::{BARRIERS, BarrierKind, OpKind, ReduxKind, ShuffleMode, VoteMode};
+use program::{BARRIERS, BarrierKind, BarrierResult, OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 impl<'a> Lower<'a> {
     pub(super) fn warp(&mut self, instruction: &'a Instruction) -> Result<()> {
@@ -61,15 +61,16 @@ impl<'a> Lower<'a> {
             let count = count.map_or(Ok(NONE), |count| number(self, count))?;
             self.barrier_operands(id, count)?;
             let (pred, negated) = self.predicate_operand(pred)?;
-            let kind = if instruction.has("popc") {
-                BarrierKind::RedPopc(self.destination(to, Class::Bits32)?, pred, negated)
+            let result = if instruction.has("popc") {
+                BarrierResult::Popc(self.destination(to, Class::Bits32)?)
             } else if instruction.has("and") {
-                BarrierKind::RedAnd(self.destination(to, Class::Pred)?, pred, negated)
+                BarrierResult::And(self.destination(to, Class::Pred)?)
             } else if instruction.has("or") {
-                BarrierKind::RedOr(self.destination(to, Class::Pred)?, pred, negated)
+                BarrierResult::Or(self.destination(to, Class::Pred)?)
             } else {
                 return Err(self.not_supported(instruction));
             };
+            let kind = BarrierKind::Reduce { pred, negated, result };
             return self.emit(OpKind::Barrier { kind, id, count });
         }
         let kind = if instruction.has("arrive") { BarrierKind::Arrive } else { BarrierKind::Sync };

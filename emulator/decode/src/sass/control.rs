@@ -11,7 +11,9 @@ use crate::error::Result;
 use crate::virtual_op::TRUE;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
-use program::{BarrierKind, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode, window};
+use program::{
+    BarrierKind, BarrierResult, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode, window,
+};
 
 impl Lower<'_> {
     /// Combines the guard with a further predicate.
@@ -172,12 +174,13 @@ impl Lower<'_> {
         } else {
             let (line, predicate) = self.reduced();
             let pred = self.predicate(2)? as u32;
-            match () {
-                () if self.take_modifier(Modifier::Popc) => BarrierKind::RedPopc(line, pred, false),
-                () if self.take_modifier(Modifier::And) => BarrierKind::RedAnd(predicate, pred, false),
-                () if self.take_modifier(Modifier::Or) => BarrierKind::RedOr(predicate, pred, false),
+            let result = match () {
+                () if self.take_modifier(Modifier::Popc) => BarrierResult::Popc(line),
+                () if self.take_modifier(Modifier::And) => BarrierResult::And(predicate),
+                () if self.take_modifier(Modifier::Or) => BarrierResult::Or(predicate),
                 () => return Err(self.unsupported()),
-            }
+            };
+            BarrierKind::Reduce { pred, negated: false, result }
         };
         self.emit(OpKind::Barrier { kind, id, count })
     }

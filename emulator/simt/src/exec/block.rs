@@ -66,9 +66,7 @@ pub(crate) struct Block {
     pub(super) carried: Carried,
     pub(super) kept_undefined: KeptUndefined,
     pub(crate) barriers: [Barrier; BARRIERS as usize],
-    /// The first barrier that completed without threads that had exited: warp, lanes and instruction of threads that
-    /// waited there, and the details of the mistake until it is reported.
-    pub(super) exited: Option<(u32, u32, u32, Option<crate::check::Details>)>,
+    pub(super) exited: Option<barrier_state::ExitedBefore>,
     /// Whole warps that waited at different barriers at the same time.
     pub(super) apart: barrier_state::Apart,
     /// Threads that have not exited.

@@ -4,7 +4,7 @@
 //! diverge at a branch, the frame moves to the reconvergence point, and each side gets a frame of its own on top. Only
 //! the top frame of a fiber runs, so lanes that must make progress at the same time are in two fibers.
 
-use crate::program::ENCLOSING;
+use crate::program::{BarrierResult, ENCLOSING};
 
 /// A group of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) struct Fiber {
     /// Whether the fiber continues although named lanes are missing.
     pub(crate) forced: bool,
     /// Barrier reduction whose result the fiber waits for.
-    pub(crate) reduction: Option<crate::program::BarrierKind>,
+    pub(crate) reduction: Option<BarrierResult>,
     /// Polls of memory that other threads change, since the fiber last changed something itself.
     pub(crate) polls: u32,
     /// Phase that the fiber polled last and that had not ended; `None` where it has polled something else since.

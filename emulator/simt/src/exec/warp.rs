@@ -531,23 +531,10 @@ impl Worker<'_> {
                     self.activity.progress = true;
                 }
             }
-            OpKind::WarpSync { members } => {
-                let need = bits(active).fold(0, |m, lane| m | self.u32_at(*members, lane));
-                if self.job.kernel.machine_code {
-                    if self.wait_for_lanes(need, AFTER_WARP_SYNC, pc, active) {
-                        // Machine code issues a `WARPSYNC` once for each group of lanes, when the group arrives.
-                        self.warp.fiber.set_pc(pc + 1);
-                        return AfterOp::WaitAfter;
-                    }
-                } else if self.wait_for_lanes(need, ANY_WARP_SYNC, pc, active) {
-                    return AfterOp::Wait;
-                }
-                if self.job.check_level.checks() {
-                    let groups = self.groups_of(*members, active);
-                    self.check_masks(&groups, pc, active);
-                    self.warp_synced(pc, &groups);
-                }
-            }
+            OpKind::WarpSync { members } => match self.sync_warp(*members, pc, active) {
+                AfterOp::Go => {}
+                wait => return wait,
+            },
             OpKind::Shuffle { .. } | OpKind::Vote { .. } | OpKind::Match { .. } | OpKind::Redux { .. } => {
                 return self.warp_wide(kind, pc, active);
             }
@@ -567,18 +554,11 @@ impl Worker<'_> {
                 }
             }
             OpKind::InitFence => self.block.mbarriers.note_proxy_fence(),
-            OpKind::Fence | OpKind::ProxyFence => {
-                if matches!(kind, OpKind::ProxyFence) {
-                    self.block.bulk.fence();
-                    self.block.mbarriers.note_proxy_fence();
-                }
-                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-                if let Some(races) = &mut self.checks.shared_races {
-                    races.fence();
-                }
-                if let Some(races) = &mut self.checks.global_races {
-                    races.fence();
-                }
+            OpKind::Fence => self.fence(),
+            OpKind::ProxyFence => {
+                self.block.bulk.fence();
+                self.block.mbarriers.note_proxy_fence();
+                self.fence();
             }
             OpKind::Yield => {
                 // A thread that sleeps waits for something that the other lanes may do.
@@ -639,12 +619,10 @@ impl Worker<'_> {
                 }
             }
             OpKind::IsSpace { space, own, dst, src } => {
-                let mut holds = 0;
-                for lane in bits(active) {
-                    let address = self.u64_at(*src, lane);
-                    let is_in = self.is_in(*space, address) && !(*own && self.is_remote(*space, address));
-                    holds |= u32::from(is_in) << lane;
-                }
+                let is_in =
+                    |address| self.is_in(*space, address) && !(*own && self.is_remote(*space, address));
+                let in_space = |lane: &usize| is_in(self.u64_at(*src, *lane));
+                let holds = bits(active).filter(in_space).fold(0, |mask, lane| mask | 1 << lane);
                 self.set_pred(*dst, holds, active);
             }
             OpKind::Texture(t) => self.texture(t, pc, active),
@@ -684,8 +662,38 @@ impl Worker<'_> {
         if self.stopped { AfterOp::Stop } else { AfterOp::Go }
     }
 
+    /// Performs `bar.warp.sync`. Returns [`AfterOp::Go`] if all named lanes are there.
+    fn sync_warp(&mut self, members: i32, pc: u32, active: u32) -> AfterOp {
+        let need = bits(active).fold(0, |mask, lane| mask | self.u32_at(members, lane));
+        if self.job.kernel.machine_code {
+            if self.wait_for_lanes(need, AFTER_WARP_SYNC, pc, active) {
+                // Machine code issues a `WARPSYNC` once for each group of lanes, when the group arrives.
+                self.warp.fiber.set_pc(pc + 1);
+                return AfterOp::WaitAfter;
+            }
+        } else if self.wait_for_lanes(need, ANY_WARP_SYNC, pc, active) {
+            return AfterOp::Wait;
+        }
+        if self.job.check_level.checks() {
+            let groups = self.groups_of(members, active);
+            self.check_masks(&groups, pc, active);
+            self.record_warp_sync(pc, &groups);
+        }
+        AfterOp::Go
+    }
+
+    fn fence(&mut self) {
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        if let Some(races) = &mut self.checks.shared_races {
+            races.fence();
+        }
+        if let Some(races) = &mut self.checks.global_races {
+            races.fence();
+        }
+    }
+
     /// Tells the race checks of a `bar.warp.sync` by groups of lanes that name the same mask.
-    fn warp_synced(&mut self, pc: u32, groups: &[(u32, u32)]) {
+    fn record_warp_sync(&mut self, pc: u32, groups: &[(u32, u32)]) {
         let instr = self.job.kernel.ops[pc as usize].instr;
         for (named, lanes) in groups {
             let mask = named | lanes;

@@ -1,6 +1,6 @@
 //! Barriers of a block (`bar.sync`), and warps that met at different ones.
 
-use crate::check::BarrierGroup;
+use crate::check::{BarrierGroup, Details};
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Barrier {
@@ -10,6 +10,16 @@ pub(crate) struct Barrier {
     /// Threads whose predicate holds, and threads that brought one.
     pub(crate) trues: u32,
     pub(crate) voters: u32,
+}
+
+/// The first barrier that completed without threads that had exited: threads that waited there.
+#[derive(Debug)]
+pub(crate) struct ExitedBefore {
+    pub(crate) warp: u32,
+    pub(crate) mask: u32,
+    pub(crate) instr: u32,
+    /// The mistake, until it is reported.
+    pub(crate) facts: Option<Details>,
 }
 
 /// Meetings of whole warps at different barriers.

@@ -128,8 +128,8 @@ impl BulkCopies {
     }
 
     /// The swizzle with which a copy of a box wrote a piece that holds these bytes still, and the copy's instruction.
-    pub(crate) fn swizzle_of(&self, at: u32, bytes: &[u8; PIECE]) -> Option<(Swizzle, u32)> {
-        let (swizzle, instr, written) = self.swizzles.get(&at)?;
+    pub(crate) fn swizzle_of(&self, offset: u32, bytes: &[u8; PIECE]) -> Option<(Swizzle, u32)> {
+        let (swizzle, instr, written) = self.swizzles.get(&offset)?;
         (written == bytes).then_some((*swizzle, *instr))
     }
 

@@ -54,12 +54,12 @@ impl Worker<'_> {
     }
 
     /// Race checks: a thread of another block arrives at a barrier of this block, handing over its block's accesses.
-    pub(crate) fn arrived_from_outside(&mut self, at: u32, phase: u64) {
+    pub(crate) fn arrived_from_outside(&mut self, barrier: u32, phase: u64) {
         let (rank, n_warps) = (self.block.rank as usize, self.job.n_warps);
         let cluster = self.block.cluster.as_mut();
         if let Some(races) = cluster.and_then(|cluster| cluster.races.get_mut(rank)?.as_mut()) {
-            races.set_mbarrier_phase(at, phase, None);
-            (0..n_warps).for_each(|warp| races.arrive_at_mbarrier(at, warp));
+            races.set_mbarrier_phase(barrier, phase, None);
+            (0..n_warps).for_each(|warp| races.arrive_at_mbarrier(barrier, warp));
         }
     }
 

@@ -304,7 +304,7 @@ fn check(
             }
             _ => {}
         }
-        tell_races(worker, spec, lane, at, spaces[lane]);
+        report_access(worker, spec, lane, at, spaces[lane]);
     }
 }
 
@@ -322,7 +322,7 @@ fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: u32, addr
     }
 }
 
-fn tell_races(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, at: u64, space: MemSpace) {
+fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, address: u64, space: MemSpace) {
     worker.access.serial += 1;
     let touch = Touch {
         kind: spec.mark(),
@@ -330,7 +330,7 @@ fn tell_races(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, at: u
         instr: worker.job.kernel.ops[spec.pc as usize].instr,
         warp: worker.warp.index,
         mask: 1 << lane,
-        base: if space == MemSpace::Shared { at - window::SHARED } else { at },
+        base: if space == MemSpace::Shared { address - window::SHARED } else { address },
         bytes: spec.bytes,
         runs: &[ByteRun { start: 0, bytes: spec.bytes }],
         cells: Cells::default(),

@@ -3,15 +3,15 @@
 //! As since Volta, a barrier counts threads, and does not wait for those that have exited.
 
 use crate::check::{BadOperand, BarrierGroup, BarrierProblem, Details};
-use crate::program::{BARRIERS, BarrierKind, InstrInfo};
+use crate::program::{BARRIERS, BarrierKind, BarrierResult, InstrInfo};
 
 use crate::exec::bits;
-use crate::exec::block::barrier_state::{Barrier, PartOfWarp};
+use crate::exec::block::barrier_state::{Barrier, ExitedBefore, PartOfWarp};
 use crate::exec::fiber::{Fiber, FiberState, join_ready};
 use crate::exec::worker::Worker;
 
 impl Worker<'_> {
-    /// Lanes arrive at barrier `id`, below [`BARRIERS`]; returns whether it is complete and they need not wait.
+    /// Makes lanes arrive at barrier `id`, below [`BARRIERS`]. Returns whether it is complete and they need not wait.
     pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, active: u32, instr: u32) -> bool {
         let warp = self.warp.index as usize;
         let all_of_warp = active == self.warp.live;
@@ -32,14 +32,11 @@ impl Worker<'_> {
         let threads = if count != 0 && all_of_warp { 32 } else { active.count_ones() };
         barrier.arrived += threads;
         barrier.count = barrier.count.max(count);
-        if let BarrierKind::RedPopc(_, p, negated)
-        | BarrierKind::RedAnd(_, p, negated)
-        | BarrierKind::RedOr(_, p, negated) = kind
-        {
+        if let BarrierKind::Reduce { pred, negated, .. } = kind {
             // SAFETY: predicates are in range, as `decode::passes::validate` has established.
-            let p = unsafe { *self.warp.lanes.preds.add(p as usize) };
-            let p = if negated { !p } else { p };
-            barrier.trues += (p & active).count_ones();
+            let holds = unsafe { *self.warp.lanes.preds.add(pred as usize) };
+            let holds = if negated { !holds } else { holds };
+            barrier.trues += (holds & active).count_ones();
             barrier.voters += active.count_ones();
         }
         if kind == BarrierKind::Arrive {
@@ -48,7 +45,10 @@ impl Worker<'_> {
         }
         self.warp.fiber.state = FiberState::Barrier(id as u8);
         self.warp.fiber.wait_instr = instr;
-        self.warp.fiber.reduction = Some(kind);
+        self.warp.fiber.reduction = match kind {
+            BarrierKind::Reduce { result, .. } => Some(result),
+            BarrierKind::Sync | BarrierKind::Arrive => None,
+        };
         // The running fiber must be among those that wait.
         let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
         self.block.warps[warp].fibers.push(fiber);
@@ -61,7 +61,7 @@ impl Worker<'_> {
         self.warp.fiber.state == FiberState::Ready
     }
 
-    /// Lets the waiting go, if all have come.
+    /// Completes a barrier if all threads have arrived, and lets the waiting ones continue.
     pub(crate) fn try_complete(&mut self, id: u32) {
         let job = self.job;
         let b = self.block.barriers[id as usize];
@@ -95,13 +95,13 @@ impl Worker<'_> {
                         *p = if value { *p | lanes } else { *p & !lanes };
                     };
                     match f.reduction.take() {
-                        Some(BarrierKind::RedPopc(dst, ..)) => {
+                        Some(BarrierResult::Popc(dst)) => {
                             let out = regs.add(dst as usize).cast::<u32>();
                             bits(lanes).for_each(|lane| *out.add(lane) = b.trues);
                         }
-                        Some(BarrierKind::RedAnd(dst, ..)) => set(dst, b.trues == b.voters),
-                        Some(BarrierKind::RedOr(dst, ..)) => set(dst, b.trues > 0),
-                        _ => {}
+                        Some(BarrierResult::And(dst)) => set(dst, b.trues == b.voters),
+                        Some(BarrierResult::Or(dst)) => set(dst, b.trues > 0),
+                        None => {}
                     }
                 }
             }
@@ -119,7 +119,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lanes of the running fiber have exited: barriers no longer wait for them.
+    /// Records that lanes of the running fiber have exited: barriers no longer wait for them.
     pub(crate) fn exited(&mut self, lanes: u32, instr: u32) {
         self.warp.live &= !lanes;
         self.block.live -= lanes.count_ones();
@@ -162,27 +162,27 @@ impl Worker<'_> {
             let exited = self.block.warps.iter().enumerate().find(|(_, w)| w.all != w.live);
             if let Some((w, gone)) = exited {
                 let first = w as u32 * 32 + (gone.all & !gone.live).trailing_zeros();
-                let details = Details::Exited { returned, first, exit: gone.exit };
-                self.block.exited = Some((warp as u32, mask, instr, Some(details)));
+                let facts = Details::Exited { returned, first, exit: gone.exit };
+                self.block.exited = Some(ExitedBefore { warp: warp as u32, mask, instr, facts: Some(facts) });
             }
         }
         self.warp.index = running;
     }
 
-    /// An undefined value that is used or stored came from shared memory that nothing wrote. When threads had exited
-    /// before a barrier, it may be the value that they would have written.
+    /// Reports that threads had exited before a barrier. Called when an undefined value from shared memory is used or
+    /// stored: it may be what they would have written.
     #[cold]
-    pub(crate) fn exited_matters(&mut self) {
-        let Some((warp, mask, instr, details)) = &mut self.block.exited else { return };
+    pub(crate) fn report_exited(&mut self) {
+        let Some(ExitedBefore { warp, mask, instr, facts }) = &mut self.block.exited else { return };
         let (warp, mask, instr) = (*warp, *mask, *instr);
-        if let Some(details) = details.take() {
+        if let Some(details) = facts.take() {
             let running = std::mem::replace(&mut self.warp.index, warp);
             self.record_mistake_at(instr, mask, details);
             self.warp.index = running;
         }
     }
 
-    /// Lanes arrive at a barrier, and others of their warp have not exited.
+    /// Records that lanes arrive at a barrier without others of their warp, which have not exited.
     #[cold]
     fn note_part(&mut self, id: u32, here: u32, instr: u32) {
         let warp = self.warp.index;
@@ -196,7 +196,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The barrier is complete: did the rest of a warp exit, instead of coming to it?
+    /// Reports, at a complete barrier, that the rest of a warp exited instead of arriving at it.
     fn check_part(&mut self, id: u32) {
         let Some(part) = self.block.apart.part.take_if(|part| part.id == id) else { return };
         let warp = &self.block.warps[part.warp as usize];
@@ -217,7 +217,7 @@ impl Worker<'_> {
         name.starts_with("bar.") || name.contains(".aligned")
     }
 
-    /// Threads met at several barriers.
+    /// Reports threads that met at several barriers.
     ///
     /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which counts
     /// threads wherever they are. Whole warps at different ones are a warning, as CUDA C++ requires all threads at one
@@ -266,7 +266,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Threads wait at a barrier that others had passed, out of step, before they exited.
+    /// Reports threads that wait at a barrier which others had passed, out of step, before they exited.
     fn check_left_behind(&mut self, groups: Vec<BarrierGroup>, instr: u32, mask: u32) {
         let gone = |g: &BarrierGroup| {
             let passed = self.block.apart.passed.iter().find(|then| then.instr == g.instr);

@@ -16,7 +16,8 @@ mod wgmma;
 use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
 use crate::check::{AccessKind, BadAccess, CopiedBy, Details, Use};
 use crate::program::{
-    Access, Addr, Atomic, AtomicKind, BarrierKind, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA, window,
+    Access, Addr, Atomic, AtomicKind, BarrierKind, BarrierResult, MemSpace, Op, OpKind, TensorWay, VoteMode,
+    WgmmaA, window,
 };
 
 use crate::exec::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
@@ -34,11 +35,11 @@ fn holes(undefined: u64, bytes: u32) -> u32 {
 }
 
 /// Splits a generic address into the space and the address in it, as in [`BadAccess::address`].
-fn place_of(at: u64) -> (MemSpace, u64) {
-    match at >> window::BITS {
-        w if w == window::SHARED >> window::BITS => (MemSpace::Shared, at - window::SHARED),
-        w if w == window::LOCAL >> window::BITS => (MemSpace::Local, at - window::LOCAL),
-        _ => (MemSpace::Global, at),
+fn place_of(address: u64) -> (MemSpace, u64) {
+    match address >> window::BITS {
+        w if w == window::SHARED >> window::BITS => (MemSpace::Shared, address - window::SHARED),
+        w if w == window::LOCAL >> window::BITS => (MemSpace::Local, address - window::LOCAL),
+        _ => (MemSpace::Global, address),
     }
 }
 
@@ -48,27 +49,27 @@ fn low_bits(n: u32) -> u32 {
 
 impl Worker<'_> {
     /// Records which bytes of a lane's access nothing has written.
-    pub(crate) fn note_unwritten(&mut self, lane: usize, at: u64, bytes: u32) {
-        let undefined = self.unwritten_bytes(at, bytes, lane);
+    pub(crate) fn note_unwritten(&mut self, lane: usize, address: u64, bytes: u32) {
+        let undefined = self.unwritten_bytes(address, bytes, lane);
         if undefined != 0 {
             self.checks.fresh.lanes |= 1 << lane;
             self.checks.fresh.bytes[lane] = undefined;
-            self.checks.fresh.address[lane] = at;
+            self.checks.fresh.address[lane] = address;
         }
     }
 
     /// Returns the bytes of an access that nothing has written.
-    fn unwritten_bytes(&self, at: u64, bytes: u32, lane: usize) -> u32 {
-        let offset = (at & ((1 << window::BITS) - 1)) as usize;
+    fn unwritten_bytes(&self, address: u64, bytes: u32, lane: usize) -> u32 {
+        let offset = (address & ((1 << window::BITS) - 1)) as usize;
         let n = bytes as usize;
-        let written = match at & !((1 << window::BITS) - 1) {
+        let written = match address & !((1 << window::BITS) - 1) {
             window::SHARED => {
                 let (written, offset) = self.shared_written(offset as u64);
                 written.mask(offset, n)
             }
             window::LOCAL => self.block.local_written.mask(self.local_offset(lane) + offset, n),
             window::PARAM => u32::MAX,
-            _ => match self.job.table.find(at, u64::from(bytes)) {
+            _ => match self.job.table.find(address, u64::from(bytes)) {
                 Some((allocation, offset)) => allocation.bytes.written_mask(offset, n),
                 None => u32::MAX,
             },
@@ -77,10 +78,10 @@ impl Worker<'_> {
     }
 
     /// Marks the defined bytes of a lane's memory, after a store whose undefined bytes are `undefined`.
-    fn set_written(&mut self, at: u64, bytes: u32, undefined: u32, lane: usize) {
-        let offset = (at & ((1 << window::BITS) - 1)) as usize;
+    fn set_written(&mut self, address: u64, bytes: u32, undefined: u32, lane: usize) {
+        let offset = (address & ((1 << window::BITS) - 1)) as usize;
         let defined = !undefined & low_bits(bytes);
-        match at & !((1 << window::BITS) - 1) {
+        match address & !((1 << window::BITS) - 1) {
             window::SHARED => {
                 let (written, offset) = self.shared_written_mut(offset as u64);
                 runs(undefined).for_each(|(start, n)| written.unset_whole(offset + start, n));
@@ -94,7 +95,7 @@ impl Worker<'_> {
             }
             window::PARAM => {}
             _ => {
-                if let Some((allocation, offset)) = self.job.table.find(at, u64::from(bytes)) {
+                if let Some((allocation, offset)) = self.job.table.find(address, u64::from(bytes)) {
                     runs(undefined).for_each(|(start, n)| allocation.bytes.unmark(offset + start, n));
                     runs(defined).for_each(|(start, n)| allocation.bytes.mark(offset + start, n));
                 }
@@ -103,10 +104,10 @@ impl Worker<'_> {
     }
 
     /// A lane's byte as a place of `Carried`: local memory is each lane's own.
-    fn carried_place(&self, at: u64, lane: usize) -> u64 {
-        match at >> window::BITS == window::LOCAL >> window::BITS {
-            true => at + self.local_offset(lane) as u64,
-            false => at,
+    fn carried_place(&self, address: u64, lane: usize) -> u64 {
+        match address >> window::BITS == window::LOCAL >> window::BITS {
+            true => address + self.local_offset(lane) as u64,
+            false => address,
         }
     }
 
@@ -262,7 +263,7 @@ impl Worker<'_> {
                 from.get_or_insert(first);
                 let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..first };
                 if origin.address >> window::BITS == window::SHARED >> window::BITS {
-                    self.exited_matters();
+                    self.report_exited();
                 }
                 for byte in bits(holes) {
                     let place = self.carried_place(at + u64::from(skip) + byte as u64, lane);
@@ -359,17 +360,17 @@ impl Worker<'_> {
             Details::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
         self.record_mistake_at(at, lanes, details);
         if space == MemSpace::Shared {
-            self.exited_matters();
+            self.report_exited();
         }
     }
 
     /// Written ranges of the array or allocation at an address, as addresses like [`BadAccess::address`].
-    fn written_around(&self, at: u64, lane: usize) -> Box<[(u64, u64)]> {
+    fn written_around(&self, address: u64, lane: usize) -> Box<[(u64, u64)]> {
         const MAX_RANGES: usize = 256;
         let job = self.job;
-        let ranges = match at >> window::BITS {
+        let ranges = match address >> window::BITS {
             w if w == window::SHARED >> window::BITS => {
-                match self.block.shared_range(job, at - window::SHARED) {
+                match self.block.shared_range(job, address - window::SHARED) {
                     Some((from, to)) => {
                         self.block.shared_written.ranges(from as usize, to as usize, MAX_RANGES)
                     }
@@ -382,7 +383,7 @@ impl Worker<'_> {
                 let ranges = self.block.local_written.ranges(own, end, MAX_RANGES);
                 ranges.iter().map(|(s, e)| (s - own as u64, e - own as u64)).collect()
             }
-            _ => match job.table.live(at) {
+            _ => match job.table.live(address) {
                 Some(a) => {
                     let ranges = a.bytes.written_ranges(MAX_RANGES);
                     ranges.iter().map(|(s, e)| (a.base + s, a.base + e)).collect()
@@ -416,12 +417,10 @@ impl Worker<'_> {
             OpKind::Barrier { kind, id, count } => {
                 self.follow_use(*id, active, Use::Control, instr);
                 self.follow_use(*count, active, Use::Control, instr);
-                let (pred, dst) = match *kind {
-                    BarrierKind::Sync | BarrierKind::Arrive => return,
-                    BarrierKind::RedPopc(dst, pred, _) => (pred, self.checks.shadow.line(dst)),
-                    BarrierKind::RedAnd(dst, pred, _) | BarrierKind::RedOr(dst, pred, _) => {
-                        (pred, self.checks.shadow.pred(dst))
-                    }
+                let BarrierKind::Reduce { pred, result, .. } = *kind else { return };
+                let dst = match result {
+                    BarrierResult::Popc(dst) => self.checks.shadow.line(dst),
+                    BarrierResult::And(dst) | BarrierResult::Or(dst) => self.checks.shadow.pred(dst),
                 };
                 let pred = self.checks.shadow.pred(pred);
                 self.undefined_use(pred, active, Use::Condition, instr);
@@ -754,14 +753,14 @@ impl Worker<'_> {
     }
 
     /// `printf` has read arguments from here.
-    pub(crate) fn follow_printed(&mut self, at: u64, bytes: u32, lane: usize, instr: u32) {
-        let undefined = self.unwritten_bytes(at, bytes, lane);
+    pub(crate) fn follow_printed(&mut self, address: u64, bytes: u32, lane: usize, instr: u32) {
+        let undefined = self.unwritten_bytes(address, bytes, lane);
         if undefined == 0 {
             return;
         }
-        let first = at + u64::from(undefined.trailing_zeros());
-        let origin = self.origin_of(at, first, bytes, instr, lane);
+        let first = address + u64::from(undefined.trailing_zeros());
+        let origin = self.origin_of(address, first, bytes, instr, lane);
         self.report_undefined(origin, 1 << lane, Use::Printed, instr);
-        self.set_written(at, bytes, 0, lane);
+        self.set_written(address, bytes, 0, lane);
     }
 }

@@ -322,8 +322,8 @@ impl Waiting {
         self.blocks.push_back(block);
     }
 
-    fn remove(&mut self, at: usize) -> Option<Box<Block>> {
-        let block = self.blocks.remove(at)?;
+    fn remove(&mut self, index: usize) -> Option<Box<Block>> {
+        let block = self.blocks.remove(index)?;
         self.bytes -= self.each + block.printed.len() as u64;
         self.spent -= block.spent;
         Some(block)

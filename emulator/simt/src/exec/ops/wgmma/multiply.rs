@@ -140,12 +140,12 @@ pub(super) struct SharedBytes {
 
 impl SharedBytes {
     /// Sixteen bytes; zeros outside.
-    pub(super) fn piece(&self, at: u32) -> [u8; PIECE as usize] {
-        if at.checked_add(PIECE).is_none_or(|end| end > self.bytes) {
+    pub(super) fn piece(&self, offset: u32) -> [u8; PIECE as usize] {
+        if offset.checked_add(PIECE).is_none_or(|end| end > self.bytes) {
             return [0; PIECE as usize];
         }
         // SAFETY: the block's shared memory has so many bytes, and only this worker writes it.
-        unsafe { self.start.add(at as usize).cast::<[u8; PIECE as usize]>().read() }
+        unsafe { self.start.add(offset as usize).cast::<[u8; PIECE as usize]>().read() }
     }
 }
 
