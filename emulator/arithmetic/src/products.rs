@@ -7,7 +7,7 @@
 //! 2. The largest exponent of the products and of c that are not zero, at least −133, gives the unit of the sum:
 //!    2^(largest − 25), for FP8 in instructions of a warpgroup 2^(largest − 13).
 //! 3. The magnitude of each term is truncated to a multiple of the unit, and the sum of these is exact.
-//! 4. The sum is truncated to `f32` (FP8 of a warpgroup: to 13 bits behind the point), or rounded once to the nearest
+//! 4. The sum is truncated to `f32` (FP8 of a warpgroup: to 13 bits after the point), or rounded once to the nearest
 //!    `f16`, ties to even. Beyond the largest number it is infinite, and a zero is always +0.
 //! 5. A NaN, 0·∞ or ∞−∞ among the terms gives `0x7fffffff` (`f16`: `0x7fff`), otherwise an infinity gives itself.
 //!
@@ -29,15 +29,15 @@ use eight::Eight;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FactorType {
-    /// 8 bits of exponent, 7 behind the point.
+    /// 8 bits of exponent, 7 after the point.
     Bf16,
     /// IEEE half precision.
     F16,
     /// The upper 19 bits of an `f32`.
     Tf32,
-    /// FP8 with 4 bits of exponent and 3 behind the point; no infinity.
+    /// FP8 with 4 bits of exponent and 3 after the point; no infinity.
     E4m3,
-    /// FP8 with 5 bits of exponent and 2 behind the point.
+    /// FP8 with 5 bits of exponent and 2 after the point.
     E5m2,
 }
 
@@ -83,7 +83,7 @@ pub enum Unit {
     Warpgroup,
 }
 
-/// Eight factors, decoded: magnitude · 2^(exponent − bits behind the point).
+/// Eight factors, decoded: magnitude · 2^(exponent − bits after the point).
 #[derive(Debug, Clone, Copy)]
 pub struct Factors {
     /// Significand: 0 for an infinity, 1 for a NaN.
@@ -112,7 +112,7 @@ impl Factors {
     /// Eight zeros.
     pub const ZERO: Self = Self { magnitude: [0; 8], exponent: [ZERO; 8], sign: [0; 8] };
 
-    /// Gives factors of E5M2 as many bits behind the point as those of E4M3.
+    /// Gives factors of E5M2 as many bits after the point as those of E4M3.
     pub fn widen(&mut self) {
         for (magnitude, exponent) in self.magnitude.iter_mut().zip(self.exponent) {
             *magnitude <<= i32::from(exponent != SPECIAL);

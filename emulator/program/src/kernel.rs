@@ -44,7 +44,7 @@ pub struct Kernel {
     pub shared: Vec<DeclaredArray>,
     /// Bytes of shared memory that a GPU would need: without guard gaps.
     pub shared_static_bytes: u32,
-    /// Start of dynamic (`extern`) shared memory, behind static arrays and guard gaps.
+    /// Start of dynamic (`extern`) shared memory, after static arrays and guard gaps.
     pub shared_dynamic_base: u32,
     /// Alignment of the `extern` shared arrays.
     pub shared_dynamic_align: u32,

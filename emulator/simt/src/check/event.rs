@@ -56,7 +56,7 @@ pub enum Details {
         written: Box<[(u64, u64)]>,
         /// The asynchronous copy that was to write it.
         copy: Option<CopyUnderWay>,
-        /// A barrier in shared memory for which the reading thread waited and which it passed before any phase had
+        /// An mbarrier for which the reading thread waited and which it passed before any phase had
         /// ended, as its offset. Of shared memory only.
         fresh: Option<u32>,
     },
@@ -156,7 +156,7 @@ pub enum Details {
         /// The expected and the given shared memory.
         foreign: Foreign,
     },
-    /// `E-BARRIER`: no thread can go on, and some wait for phases of barriers in shared memory.
+    /// `E-BARRIER`: no thread can go on, and some wait for phases of mbarriers.
     Phases {
         /// Awaited phases, the one of [`Event::instr`] first.
         waits: Vec<PhaseWaits>,
@@ -180,9 +180,9 @@ pub enum Details {
         /// Positions of its threads, those at a barrier of the cluster first.
         places: Vec<Elsewhere>,
     },
-    /// `E-MBARRIER`: a barrier in shared memory.
+    /// `E-MBARRIER`, `E-PROXY`: misuse of an mbarrier.
     MemoryBarrier {
-        /// Offset of the barrier in shared memory.
+        /// Offset of the mbarrier.
         offset: u32,
         problem: BadBarrier,
     },
@@ -256,7 +256,7 @@ pub enum BadWgmma {
         writes: bool,
         /// Whether the register is one of the product's A, and not an accumulator.
         factor: bool,
-        /// Groups that the warp has committed behind the product's; `None`: that is not committed.
+        /// Groups that the warp has committed after the product's; `None`: that is not committed.
         behind: Option<u32>,
         /// Groups that the last wait of the warp left under way; `None`: it has not waited.
         left: Option<u32>,
@@ -406,12 +406,12 @@ pub enum BadTensor {
     Shared(u64),
 }
 
-/// Threads that wait for one phase of a barrier in shared memory.
+/// Threads that wait for one phase of an mbarrier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PhaseWaits {
     /// Waiting threads, and their instruction.
     pub group: BarrierGroup,
-    /// Offset of the barrier in shared memory.
+    /// Offset of the mbarrier.
     pub offset: u32,
     /// The parity that they name; `None`: they name the phase itself.
     pub parity: Option<u8>,
@@ -425,7 +425,7 @@ pub struct PhaseWaits {
     pub bytes: i64,
     /// Bytes of copies that are under way to it.
     pub under_way: u64,
-    /// Phases that had ended at the last wait of the thread furthest behind; 0: none, `u64::MAX`: not followed.
+    /// Phases that had ended at the last wait of the thread with the fewest; 0: none, `u64::MAX`: not followed.
     pub seen: u64,
     /// Threads of the block that have arrived at it so far; 0 when that was not followed.
     pub arrivers: u32,
@@ -433,7 +433,7 @@ pub struct PhaseWaits {
     pub never: bool,
 }
 
-/// Misuse of a barrier in shared memory.
+/// Misuse of an mbarrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadBarrier {
     /// No `mbarrier.init` made it.
@@ -579,14 +579,14 @@ pub struct CopyUnderWay {
     pub left: Option<u32>,
     /// As `behind`, at that wait; `None`: the copy's own was committed later.
     pub behind_then: Option<u32>,
-    /// The phase of a barrier in shared memory that the copy belongs to; `None`: the copy is a `cp.async`.
+    /// The phase of an mbarrier that the copy belongs to; `None`: the copy is a `cp.async`.
     pub phase: Option<PhaseOfCopy>,
 }
 
 /// The phase that a bulk copy belongs to, and what the thread that reads too early did to wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseOfCopy {
-    /// Offset of the barrier in shared memory.
+    /// Offset of the mbarrier.
     pub offset: u32,
     /// Number of the phase: phases of the barrier that had ended when the copy was started.
     pub number: u64,
@@ -600,7 +600,7 @@ pub struct PhaseOfCopy {
     pub waited: Option<Waited>,
 }
 
-/// A wait for a phase of a barrier in shared memory that was successful.
+/// A wait for a phase of an mbarrier that was successful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waited {
     /// Phases of the barrier that had ended then.
@@ -697,10 +697,10 @@ pub enum MissingOrder {
     BeforeOverwriting,
     /// Both barriers are missing.
     Both,
-    /// Threads hand data over by barriers in shared memory, and no phase or barrier of the block orders the two.
+    /// Threads hand data over by mbarriers, and no phase or barrier of the block orders the two.
     Phase,
     /// Blocks hand data to each other by fences and flags, and the second one has read no flag that the first one set
-    /// behind its access and a fence.
+    /// after its access and a fence.
     Flag,
     /// The accesses do not tell.
     Unknown,

@@ -260,7 +260,7 @@ impl Block {
         }
         let i = job.plan.shared.partition_point(|(from, _)| *from <= offset);
         let &(from, to) = job.plan.shared.get(i.checked_sub(1)?)?;
-        // In the gap behind an array, the array is the one that was meant; the caller sees that it is outside.
+        // In the gap after an array, that array is the one that was meant; the caller sees that it is outside.
         Some((from, to)).filter(|_| offset < to)
     }
 }

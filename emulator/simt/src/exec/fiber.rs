@@ -211,7 +211,7 @@ impl Fiber {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PhaseWait {
-    /// Offset of the mbarrier in shared memory.
+    /// Offset of the mbarrier.
     pub(crate) barrier: u32,
     pub(crate) instr: u32,
     pub(crate) parity: Option<u8>,
@@ -248,8 +248,8 @@ pub(crate) enum Pause {
     Poll,
     /// The block cannot go on.
     Stopped,
-    /// The fiber continues at once in another variant of the loop: its warp needs [`crate::exec::run_mode::General`] from now
-    /// on, or no longer.
+    /// The fiber continues at once in another variant of the loop: its warp needs [`crate::exec::run_mode::General`]
+    /// from now on, or no longer.
     SwitchRunMode,
 }
 

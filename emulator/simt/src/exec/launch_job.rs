@@ -98,7 +98,7 @@ pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> 
 /// Counters by operation.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Differences: +1 where a straight run starts and -1 behind its end, so that the prefix sums are the number of
+    /// Differences: +1 where a straight run starts and -1 after its end, so that the prefix sums are the number of
     /// times that each operation ran.
     pub(crate) runs: Vec<u64>,
     /// Differences like those of `runs`, by the number of active lanes.

@@ -1,7 +1,7 @@
 //! Memory accesses of a warp: operands, addresses, checks and counts of an access, and its loads and stores.
 //!
-//! [`memo`] keeps what follows from the pattern of a warp's addresses; [`access`] finds the memory by it. What does not fit
-//! a pattern, or goes wrong, is looked up lane by lane ([`per_lane`]).
+//! [`memo`] keeps what follows from the pattern of a warp's addresses; [`access`] finds the memory by it. What does not
+//! fit a pattern, or goes wrong, is looked up lane by lane ([`per_lane`]).
 
 pub(crate) mod access;
 pub(crate) mod access_checks;

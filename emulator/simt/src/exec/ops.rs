@@ -1,4 +1,5 @@
-//! The operations other than arithmetic, a module per family; and `undefined`, which tracks undefined values through all.
+//! The operations other than arithmetic, a module per family; and `undefined`, which tracks undefined values through
+//! all.
 
 pub(crate) mod atomic;
 pub(crate) mod barrier;

@@ -129,9 +129,9 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// Returns whether the running warp needs [`crate::exec::run_mode::General`]: an observer sees its steps, its products
-    /// are under way, values of its registers are undefined, fences are followed, or the CPU has none of the vector
-    /// instructions that the other variants are compiled for.
+    /// Returns whether the running warp needs [`crate::exec::run_mode::General`]: an observer sees its steps, its
+    /// products are under way, values of its registers are undefined, fences are followed, or the CPU has none of the
+    /// vector instructions that the other variants are compiled for.
     #[inline(always)]
     pub(crate) fn needs_general_loop(&self) -> bool {
         cfg!(not(vectors = "base")) && self.job.level == CpuLevel::Baseline

@@ -1,4 +1,4 @@
-//! The bytes behind an allocation.
+//! The bytes of an allocation.
 //!
 //! Kernels may race: two blocks that run on two threads may store to one address, and host threads may copy at
 //! the same time. A Rust reference to such bytes would be wrong, so there is none: accesses go through raw pointers, by

@@ -7,7 +7,7 @@ use crate::exec::runs;
 use crate::memory::bits::CellBits;
 use crate::memory::relaxed;
 
-/// Copies under way among which the one behind a read is looked for.
+/// Most copies in flight that are searched for the one that a read did not wait for.
 pub(crate) const MAX_SEARCHED: usize = 1 << 14;
 
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub(crate) struct Copies {
     pub(crate) left: Vec<u32>,
     /// Groups that had been committed at that wait, by thread.
     pub(crate) committed_then: Vec<u32>,
-    /// Arrivals at barriers in shared memory that happen when copies are done.
+    /// Arrivals at mbarriers that happen when copies are done.
     pub(crate) arrivals: VecDeque<Arrival>,
     /// Number of arrivals by thread; empty without them.
     pub(crate) arrived: Vec<u32>,
@@ -46,7 +46,7 @@ pub(crate) struct Copies {
 /// An arrival that waits for the copies that its thread had started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
-    /// Offset of the barrier in shared memory.
+    /// Offset of the mbarrier.
     pub(crate) barrier: u32,
     pub(crate) thread: u32,
     /// Number of the arrival among those of its thread.

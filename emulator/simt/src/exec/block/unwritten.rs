@@ -11,7 +11,7 @@ pub(crate) struct Fresh {
     pub(crate) lanes: u32,
     /// Bytes of each lane's access.
     pub(crate) bytes: [u32; 32],
-    /// Address of each lane, in the one address space.
+    /// Address of each lane, as a generic address.
     pub(crate) address: [u64; 32],
 }
 

@@ -49,14 +49,14 @@ impl<'a> AccessSpec<'a> {
         matches!(self.order, Order::Strong | Order::InStep)
     }
 
-    /// Sum that turns an address operand's value into an address in the one address space.
+    /// Sum that turns an address operand's value into a generic address.
     #[inline(always)]
     pub(crate) fn bias(&self) -> u64 {
         bias(self.space)
     }
 }
 
-/// Start of a space in the one address space, which is added to address operands.
+/// Start of a space as a generic address, which is added to address operands.
 #[inline(always)]
 pub(crate) fn bias(space: MemSpace) -> u64 {
     match space {
@@ -76,7 +76,7 @@ pub(crate) enum Located {
     Far(u32),
 }
 
-/// An address operand's value as an address in the one address space.
+/// An address operand's value as a generic address.
 #[inline(always)]
 pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
     let sum = value.wrapping_add(addr.offset as u64);

@@ -24,7 +24,7 @@ impl Worker<'_> {
     pub(crate) fn start_load(&mut self, copy: BulkCopy, barrier: u32) {
         if self.job.check_level.checks() {
             self.check_overlap(&copy);
-            // Races behind a reported mistake may follow from it.
+            // Races after a reported mistake may follow from it.
             let told = self.was_misused() || self.check_wgmma_reads(&copy);
             if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
                 let who = (copy.instr, copy.thread);
@@ -338,7 +338,7 @@ impl Worker<'_> {
         }
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global else { return };
-            // A run that is not in memory as a whole was reported when the copy started, or lies behind the last row.
+            // A run that is not in memory as a whole was reported when the copy started, or lies past the last row.
             let whole = find_global(job, start, run.bytes.into(), true).is_ok();
             let each = if whole { run.bytes } else { 1 };
             for i in (0..run.bytes).step_by(each as usize) {

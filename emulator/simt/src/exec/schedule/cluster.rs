@@ -2,10 +2,10 @@
 //!
 //! One worker runs all blocks of a cluster, in turns and in the order of their ranks. The block that runs holds the
 //! others. An address in shared memory has the rank of its block above the offset (`RANK_SHIFT`), also the block's own:
-//! constants that are such addresses are other ones for each rank (`launch_job::Job::constants`). Here (`Worker::seen_from_here`),
-//! in the checks and in what they report, the block's own have nothing there, and those of others the rank plus one.
-//! Accesses to other blocks are looked up lane by lane (`exec::per_lane`), and are not counted: which counters of the
-//! hardware see them is not known.
+//! constants that are such addresses are other ones for each rank (`launch_job::Job::constants`). Here
+//! (`Worker::seen_from_here`), in the checks and in what they report, the block's own have nothing there, and those of
+//! others the rank plus one. Accesses to other blocks are looked up lane by lane (`exec::per_lane`), and are not
+//! counted: which counters of the hardware see them is not known.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ use crate::exec::fiber::{FiberState, join_ready};
 use crate::exec::schedule::scheduler::{ROUNDS_OF_TIME, Visit};
 use crate::exec::worker::Worker;
 
-/// Rounds in which all blocks wait for phases of barriers in shared memory, after which that is a deadlock.
+/// Rounds in which all blocks wait for phases of mbarriers, after which that is a deadlock.
 const STUCK_ROUNDS: u32 = 128;
 
 impl Worker<'_> {

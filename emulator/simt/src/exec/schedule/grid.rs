@@ -1,8 +1,8 @@
 //! Handing blocks to worker threads, and putting together what they bring back.
 //!
 //! The result of a launch does not depend on the number of threads, apart from what comes of races between blocks, and
-//! from memory after a launch that stopped: blocks behind the one that it stops at may have run. Blocks start in
-//! index order. What each brings back is taken in index order, too, and nothing is taken behind a block at which the
+//! from memory after a launch that stopped: blocks after the one that it stops at may have run. Blocks start in
+//! index order. What each brings back is taken in index order, too, and nothing is taken after a block at which the
 //! launch stops: the lowest one that fails (any failure in an unchecked launch, a trap or a runaway loop in a checked
 //! one).
 //!

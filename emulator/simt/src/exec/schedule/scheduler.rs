@@ -16,7 +16,7 @@ const TURN: i64 = 1 << 16;
 const STUCK: u32 = 8;
 /// Like [`STUCK`], for turns that did other work, too.
 const STUCK_BUSY: u32 = 256;
-/// Like [`STUCK`], where all threads wait for phases of barriers in shared memory, after which that is a deadlock.
+/// Like [`STUCK`], where all threads wait for phases of mbarriers, after which that is a deadlock.
 const STUCK_PHASES: u32 = 1 << 10;
 /// Turns that a loop gets each time that clocks went ahead.
 pub(crate) const ROUNDS_OF_TIME: u32 = 16;

@@ -78,7 +78,7 @@ impl Worker<'_> {
         self.fatal(at, mask, details);
     }
 
-    /// A warp that runs the loop at `first ..= last` is bound to run it for ever: its state comes back without a store,
+    /// A warp that runs the loop at `first ..= last` is bound to run it forever: its state comes back without a store,
     /// and no other thread is left to change what it reads.
     fn repeats(&mut self, w: u32, first: u32, last: u32) -> bool {
         let job = self.job;

@@ -14,7 +14,7 @@ use crate::exec::fiber::FiberState;
 use crate::exec::ops::undefined::Unwritten;
 use crate::exec::worker::Worker;
 
-/// Offset that stands for a barrier in shared memory, where a wait of a warpgroup orders the reads of its other warps.
+/// Offset that stands for an mbarrier, where a wait of a warpgroup orders the reads of its other warps.
 const HANDOVER: u32 = 0xffff_ff00;
 
 impl Worker<'_> {
@@ -277,7 +277,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The running warp has waited: it comes behind what the other warps of its group have read for the products.
+    /// The running warp has waited: it comes after what the other warps of its group have read for the products.
     pub(super) fn hand_over(&mut self, waits: u64) {
         let warp = self.warp.index;
         if let Some(races) = &mut self.checks.shared_races {
@@ -431,7 +431,7 @@ impl Worker<'_> {
     }
 
     /// A bulk copy starts to write what a product under way reads. Returns whether that was reported: where its thread
-    /// has waited for an arrival behind the product, which was not waited for. Elsewhere it is a race like others.
+    /// has waited for an arrival after the product, which was not waited for. Elsewhere it is a race like others.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
         let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
