@@ -78,7 +78,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     })
 }
 
-/// The unsigned integer type of a `.b` type.
+/// Returns the unsigned integer type of a `.b` type.
 fn unsigned(ty: &str) -> &str {
     match ty {
         "b16" => "u16",
@@ -114,7 +114,7 @@ fn funnel_right(a: u32, b: u32, n: u32) -> u32 {
     (((b as u64) << 32 | a as u64) >> n) as u32
 }
 
-/// Position of the highest one, all ones without one.
+/// Returns the position of the highest one, all ones without one.
 fn highest(a: u64) -> u32 {
     63u32.wrapping_sub(a.leading_zeros())
 }

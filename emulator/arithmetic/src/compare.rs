@@ -160,7 +160,7 @@ unsafe fn lanes_that<A: Lane, T: PartialOrd>(
     bits
 }
 
-/// Bits of a comparison of all lanes, combined with the predicate.
+/// Returns the bits of a comparison of all lanes, combined with the predicate.
 unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: CompareVariant) -> u32 {
     let ftz = variant.has(CompareVariant::FTZ);
     let half = |x: u32| {

@@ -168,7 +168,7 @@ fn rounding(request: &CvtRequest<'_>, to: NumberKind, from: NumberKind, pair: bo
     }
 }
 
-/// A NaN keeps its sign and the upper part of its payload.
+/// Returns a NaN keeps its sign and the upper part of its payload.
 #[inline(always)]
 fn f64_to_f32(x: f64) -> f32 {
     let bits = x.to_bits();

@@ -181,7 +181,7 @@ pub(super) fn to_integral64(x: f64, code: u32) -> f64 {
     }
 }
 
-/// Value as an `f64`, exact for every format; `None` for NaN.
+/// Returns the value as an `f64`, exact for every format; `None` for NaN.
 pub(super) fn value_of(bits: u64, format: FloatKind) -> Option<f64> {
     soft::convert(bits, format.format(), F64, Round::Nearest).map(f64::from_bits)
 }

@@ -15,7 +15,7 @@ use super::Form;
 use super::lane::Lane;
 use super::lanes::{AluArgs, AluFn, Class, CpuLevel, Lanes, NONE, WARP};
 
-/// The value of a type that has no size.
+/// Returns the value of a type that has no size.
 #[inline(always)]
 pub(super) fn zst_fn<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "forms capture nothing") };

@@ -131,12 +131,12 @@ unsafe fn pred2_run<F: Fn(u32, u32) -> u32 + Copy>(lanes: &mut Lanes, args: &Alu
     }
 }
 
-/// A function of a predicate, all lanes in one word.
+/// Returns a function of a predicate, all lanes in one word.
 pub(super) fn pred1<F: Fn(u32) -> u32 + Copy>(_: F) -> Form {
     Form { run: pred1_run::<F>, dst: Class::Pred, srcs: &[Class::Pred], variant: NONE }
 }
 
-/// A function of two predicates, all lanes in one word.
+/// Returns a function of two predicates, all lanes in one word.
 pub(super) fn pred2<F: Fn(u32, u32) -> u32 + Copy>(_: F) -> Form {
     Form { run: pred2_run::<F>, dst: Class::Pred, srcs: &[Class::Pred, Class::Pred], variant: NONE }
 }

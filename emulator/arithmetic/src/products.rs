@@ -50,7 +50,7 @@ pub enum AccumulatorType {
 }
 
 impl FactorType {
-    /// The type that PTX names so.
+    /// Returns the type that PTX names so.
     pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "bf16" => Self::Bf16,
@@ -64,7 +64,7 @@ impl FactorType {
 }
 
 impl AccumulatorType {
-    /// The type that PTX names so.
+    /// Returns the type that PTX names so.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "f32" => Some(Self::F32),
@@ -351,7 +351,7 @@ fn tile_f64_fma(a: &[f64], b: &[f64], k: usize, d: &mut [f64]) {
     tile_f64(a, b, k, d);
 }
 
-/// Bits of `x`, with the GPU's only NaN.
+/// Returns the bits of `x`, with the GPU's only NaN.
 fn canonical(x: f32) -> u32 {
     if x.is_nan() { NAN } else { x.to_bits() }
 }
@@ -359,7 +359,7 @@ fn canonical(x: f32) -> u32 {
 const NAN: u32 = 0x7fff_ffff;
 const NAN_F16: u32 = 0x7fff;
 
-/// An `e4m3` as an `f16`; exact.
+/// Returns an `e4m3` as an `f16`; exact.
 fn e4m3_to_f16(bits: u32) -> u32 {
     let sign = (bits & 0x80) << 8;
     if bits & 0x7f == 0x7f {
@@ -469,7 +469,7 @@ fn truncate_subnormals(exact: &[f64; 8], d: &mut [u32; 8]) {
     }
 }
 
-/// Results as `f16`, rounded to nearest even; a zero is +0.
+/// Returns the results as `f16`, rounded to nearest even; a zero is +0.
 #[inline(always)]
 fn round_to_f16(exact: f64) -> u32 {
     let magnitude = exact.abs();
@@ -523,7 +523,7 @@ enum Special {
     Infinity(i32),
 }
 
-/// Sum with a term that is not finite.
+/// Returns the sum with a term that is not finite.
 fn infinity(products: impl Iterator<Item = (Factor, Factor)>, c: Factor) -> Option<Special> {
     let products = products.filter_map(|(a, b)| {
         let special = a.exponent.max(b.exponent) == SPECIAL;

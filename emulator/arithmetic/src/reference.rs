@@ -18,7 +18,7 @@ impl Random {
         self.next() % n
     }
 
-    /// A random integer of `bits` bits: of all magnitudes and both signs, now and then an end of the range.
+    /// Returns a random integer of `bits` bits: of all magnitudes and both signs, now and then an end of the range.
     fn integer(&mut self, bits: u32) -> u64 {
         let any = match self.below(8) {
             0 => 1u64 << (bits - 1),
@@ -30,7 +30,7 @@ impl Random {
         any & mask(bits)
     }
 
-    /// A random finite float of a format: near 1, anywhere, near the smallest normal number, or a zero.
+    /// Returns a random finite float of a format: near 1, anywhere, near the smallest normal number, or a zero.
     fn float(&mut self, format: Format) -> f64 {
         let fraction = match self.below(4) {
             0 => self.below(4),
@@ -420,14 +420,14 @@ fn side(x: f64) -> i32 {
     i32::from(x > 0.0) - i32::from(x < 0.0)
 }
 
-/// Sum of two `f64`, and its error (Knuth).
+/// Returns the sum of two `f64`, and its error (Knuth).
 fn sum(a: f64, b: f64) -> Exact {
     let s = a + b;
     let other = s - a;
     (s, side((a - (s - other)) + (b - other)))
 }
 
-/// A power of two that lifts errors of small numbers above the smallest one, below which they would vanish.
+/// Returns a power of two that lifts errors of small numbers above the smallest one, below which they would vanish.
 fn lift(x: f64) -> f64 {
     const SMALL: f64 = 1e-200;
     if x.abs() < SMALL { 2.0_f64.powi(300) } else { 1.0 }

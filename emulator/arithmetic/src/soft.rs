@@ -106,7 +106,7 @@ pub(super) fn unpack(bits: u64, format: Format) -> Number {
     Number::Finite(Exact { negative, exponent, mantissa: mantissa as u128, sticky: false })
 }
 
-/// Bits of a number in a format. A mantissa of zero is a zero.
+/// Returns the bits of a number in a format. A mantissa of zero is a zero.
 pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 {
     let Mode { round: mode, flush } = mode.into();
     let sign = format.sign(value.negative);
@@ -281,7 +281,7 @@ fn product(a: Exact, b: Exact) -> Exact {
     }
 }
 
-/// Sum of two exact numbers of at most 106 bits.
+/// Returns the sum of two exact numbers of at most 106 bits.
 fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
     match (a.mantissa, b.mantissa) {
         (0, 0) => {
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    /// Bits that are often special: exponents near each other, near the ends, few ones.
+    /// Returns bits that are often special: exponents near each other, near the ends, few ones.
     fn bits64() -> impl Strategy<Value = u64> {
         prop_oneof![
             any::<u64>(),

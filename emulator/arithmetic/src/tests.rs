@@ -133,7 +133,7 @@ fn bench(words: &[u32], n_small: usize) -> Bench {
     Bench { regs, consts: vec![Line([0; 32]); 2], preds }
 }
 
-/// Words with many special values of all formats in them.
+/// Returns the words with many special values of all formats in them.
 fn word() -> impl Strategy<Value = u32> {
     prop_oneof![
         3 => any::<u32>(),
@@ -194,7 +194,7 @@ proptest! {
     }
 }
 
-/// Result for operands given as bits, equal on all levels.
+/// Returns the result for operands given as bits, equal on all levels.
 pub(super) fn scalar(mnemonic: &str, operands: &[u64], part: u8) -> u64 {
     let mut results = levels().into_iter().map(|level| (level, scalar_at(mnemonic, operands, part, level)));
     let (_, first) = results.next().expect("there is a baseline");

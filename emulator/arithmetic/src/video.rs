@@ -68,7 +68,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     })
 }
 
-/// The low `bits` of a register as a number.
+/// Returns the low `bits` of a register as a number.
 fn number(value: u32, bits: u32, signed: bool) -> i64 {
     let up = 32 - bits;
     if signed { i64::from((value << up).cast_signed() >> up) } else { i64::from(value << up >> up) }
@@ -88,7 +88,7 @@ fn clamped(mode: u32, d: i64, bits: u32) -> i64 {
     }
 }
 
-/// An H200 compares and adds the whole distance, 33 bits; and it does not clamp to `u32`: 2^32 becomes 0.
+/// Returns an H200 compares and adds the whole distance, 33 bits; and it does not clamp to `u32`: 2^32 becomes 0.
 fn whole(mode: u32, a: u32, b: u32, c: u32) -> u32 {
     let signed = mode & D_SIGNED != 0;
     let d = distance(mode, a, b, 32);
@@ -102,7 +102,7 @@ fn whole(mode: u32, a: u32, b: u32, c: u32) -> u32 {
     }) as u32
 }
 
-/// The distances part by part, or their sum and `c`.
+/// Returns the distances part by part, or their sum and `c`.
 fn parts<const BITS: u32>(mode: u32, a: u32, b: u32, c: u32) -> u32 {
     let each = (0..32 / BITS).map(|part| {
         let at = part * BITS;

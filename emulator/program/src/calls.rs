@@ -83,7 +83,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Bytes of local memory that the registers take.
+    /// Returns the bytes of local memory that the registers take.
     pub fn bytes(&self) -> u64 {
         8 * self.wide.len() as u64 + 4 * self.narrow.len() as u64 + 4 * self.preds.len().div_ceil(32) as u64
     }

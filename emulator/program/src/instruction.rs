@@ -22,7 +22,7 @@ pub struct InstrInfo {
 }
 
 impl InstrInfo {
-    /// Name with all modifiers, `fma.rn.f32`, without the guard.
+    /// Returns the name with all modifiers, `fma.rn.f32`, without the guard.
     pub fn mnemonic(&self) -> &str {
         let mut words = self.text.split_whitespace();
         let name = words.find(|word| !word.starts_with('@')).unwrap_or("");

@@ -86,7 +86,7 @@ impl Account {
         Self { room, max_ops, max_steps, bytes: Cell::new(0), ops: Cell::new(0), steps: Cell::new(0) }
     }
 
-    /// Bytes of the decoded module.
+    /// Returns the bytes of the decoded module.
     pub fn bytes_taken(&self) -> u64 {
         self.bytes.get()
     }

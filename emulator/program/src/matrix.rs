@@ -71,7 +71,7 @@ pub struct Wgmma {
 }
 
 impl Wgmma {
-    /// Elements in a row of A and in a column of B.
+    /// Returns the elements in a row of A and in a column of B.
     pub fn k(&self) -> usize {
         crate::mma::warpgroup::elements_per_row(self.kinds[0])
     }
@@ -81,8 +81,8 @@ impl Wgmma {
         (crate::mma::warpgroup::WARP_ROWS * usize::from(self.n) * self.k()) as u64
     }
 
-    /// Bytes of shared memory read for each of the four warps: its rows of A, if they lie there, and a quarter of B,
-    /// which all four share.
+    /// Returns the bytes of shared memory read for each of the four warps: its rows of A, if they lie there, and a
+    /// quarter of B, which all four share.
     pub fn operand_bytes(&self) -> u64 {
         let rows = match self.a {
             WgmmaA::Registers(_) => 0,

@@ -54,7 +54,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// A weak access to elements without sign, in 32-bit registers.
+    /// Returns a weak access to elements without sign, in 32-bit registers.
     pub fn new(space: MemSpace, addr: Addr, element: u8, registers: &[i32]) -> Access {
         let mut regs = [arithmetic::lanes::NONE; 8];
         regs[..registers.len()].copy_from_slice(registers);

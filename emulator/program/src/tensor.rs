@@ -60,7 +60,7 @@ pub enum Swizzle {
 }
 
 impl Swizzle {
-    /// Bytes of the rows in which pieces change places; 0 without a swizzle.
+    /// Returns the bytes of the rows in which pieces change places; 0 without a swizzle.
     pub fn span(self) -> u64 {
         match self {
             Self::None => 0,
@@ -117,7 +117,8 @@ pub struct Run {
 }
 
 impl TensorMap {
-    /// A map, if it follows the rules. `strides` leaves out the innermost dimension, whose elements are neighbours.
+    /// Creates a map, if it follows the rules. `strides` leaves out the innermost dimension, whose elements are
+    /// neighbours.
     #[allow(clippy::too_many_arguments, reason = "those of cuTensorMapEncodeTiled")]
     pub fn new(
         address: u64,
@@ -174,14 +175,14 @@ impl TensorMap {
         }
     }
 
-    /// The map with another tensor address.
+    /// Returns the map with another tensor address.
     pub fn at(self, address: u64) -> Result<Self, Rule> {
         let map = Self { address, ..self };
         rule::check(&map)?;
         Ok(map)
     }
 
-    /// Elements that a copy moves along each dimension.
+    /// Returns the elements that a copy moves along each dimension.
     pub fn extent(&self) -> [u64; RANKS] {
         std::array::from_fn(|d| u64::from(self.box_dims[d].div_ceil(self.steps[d])))
     }
@@ -190,7 +191,7 @@ impl TensorMap {
         self.extent()[0] * self.element.bytes()
     }
 
-    /// Bytes that a copy reports to its barrier: the whole box, parts outside the tensor included.
+    /// Returns the bytes that a copy reports to its barrier: the whole box, parts outside the tensor included.
     pub fn box_bytes(&self) -> u64 {
         self.extent()[1..].iter().product::<u64>() * self.row_bytes()
     }
@@ -200,7 +201,7 @@ impl TensorMap {
         self.row_bytes().max(self.swizzle.span())
     }
 
-    /// Bytes of shared memory that the box covers.
+    /// Returns the bytes of shared memory that the box covers.
     pub fn shared_bytes(&self) -> u64 {
         self.extent()[1..].iter().product::<u64>() * self.pitch()
     }
@@ -255,7 +256,8 @@ impl TensorMap {
         }
     }
 
-    /// Value of an element outside the tensor, repeated to eight bytes. NaNs are two equal bytes, as on an H200.
+    /// Returns the value of an element outside the tensor, repeated to eight bytes. NaNs are two equal bytes, as on an
+    /// H200.
     pub fn outside(&self) -> u64 {
         match self.fill {
             Fill::Zeros => 0,

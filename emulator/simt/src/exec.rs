@@ -22,7 +22,7 @@ pub(crate) mod worker;
 
 use crate::arithmetic::lanes::Line;
 
-/// Each set bit, lowest first.
+/// Returns each set bit, lowest first.
 #[inline(always)]
 pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -75,7 +75,7 @@ impl Shape {
         Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], shared: 0 }
     }
 
-    /// A launch of this shape.
+    /// Returns a launch of this shape.
     pub fn config(self, params: Vec<u8>, options: LaunchOptions) -> LaunchConfig {
         LaunchConfig { grid: self.grid, block: self.block, dynamic_shared: self.shared, params, options }
     }
@@ -105,12 +105,12 @@ impl Gpu {
         Self { memory: Arc::new(Memory::new(bytes)), textures: Textures::default() }
     }
 
-    /// A buffer that nothing has written. Panics when the memory is full.
+    /// Allocates a buffer that nothing has written. Panics when the memory is full.
     pub fn alloc<T: Value>(&self, n: usize) -> u64 {
         self.memory.alloc((n * T::BYTES) as u64, Origin::new("buffer")).expect("memory for a buffer")
     }
 
-    /// A buffer with these values. Panics when the memory is full.
+    /// Allocates a buffer with these values. Panics when the memory is full.
     pub fn upload<T: Value>(&self, values: &[T]) -> u64 {
         let address = self.alloc::<T>(values.len());
         self.write(address, values);
@@ -140,8 +140,8 @@ impl Gpu {
         Module::load(&self.memory, text, level)
     }
 
-    /// The parameter block of a kernel with these arguments, in its order. Parameters without an argument are 0. Fails
-    /// when an argument has another size than its parameter.
+    /// Returns the parameter block of a kernel with these arguments, in its order. Parameters without an argument are
+    /// 0. Fails when an argument has another size than its parameter.
     pub fn params(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
         let mut params = vec![0; kernel.param_bytes as usize];
         for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {

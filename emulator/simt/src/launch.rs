@@ -170,7 +170,7 @@ fn run(
     })
 }
 
-/// Worker threads that a launch has work for, on any machine.
+/// Returns the worker threads that a launch has work for, on any machine.
 fn most_workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize {
     let options = &config.options;
     let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
@@ -191,7 +191,7 @@ fn is_in_order(kernel: &Kernel, config: &LaunchConfig) -> bool {
     kernel.order.is_by_index(&config.params) && !config.options.unordered
 }
 
-/// Worker threads that the options ask for.
+/// Returns the worker threads that the options ask for.
 fn asked_workers(options: &LaunchOptions) -> usize {
     let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
     threads.map_or(1, NonZeroUsize::get)

@@ -168,7 +168,7 @@ impl Table {
         self.slots.get(usize::try_from(number.checked_sub(FIRST_NUMBER)?).ok()?)
     }
 
-    /// The live allocation of an address's window (or the mapped host memory just below it).
+    /// Returns the live allocation of an address's window (or the mapped host memory just below it).
     pub(crate) fn live(&self, address: u64) -> Option<&Arc<Allocation>> {
         if address >> window::BITS < FIRST_NUMBER {
             return self.host.range(..=address).next_back().map(|(_, a)| a);
@@ -179,7 +179,7 @@ impl Table {
         }
     }
 
-    /// The live allocation that holds a whole range.
+    /// Returns the live allocation that holds a whole range.
     pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<(&Arc<Allocation>, usize)> {
         let allocation = self.live(address)?;
         let offset = address.checked_sub(allocation.base)?;
@@ -223,7 +223,7 @@ impl Memory {
         Self { state: RwLock::default(), limit }
     }
 
-    /// Bytes in use, allocated or [taken](Memory::take).
+    /// Returns the bytes in use, allocated or [taken](Memory::take).
     pub fn used(&self) -> u64 {
         self.read_state().used
     }
@@ -233,7 +233,7 @@ impl Memory {
         self.limit.saturating_sub(self.used())
     }
 
-    /// Bytes of the whole device memory.
+    /// Returns the bytes of the whole device memory.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -422,7 +422,7 @@ impl Memory {
         self.with(address, 0, |bytes, _| bytes.host_wrote()).unwrap_or(false)
     }
 
-    /// An allocation's bytes count as written from now on.
+    /// Makes an allocation's bytes count as written from now on.
     pub(crate) fn trust(&self, address: u64) -> Result<(), AddressError> {
         self.with(address, 0, |bytes, _| bytes.trust())
     }

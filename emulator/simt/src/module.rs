@@ -304,7 +304,7 @@ impl Module {
         Self::of(program, variables, &account)
     }
 
-    /// A decoded program, and where its variables are.
+    /// Returns a decoded program, and where its variables are.
     fn of(program: Program, mut variables: Variables, account: &Account) -> Result<Self, LoadError> {
         let code_bytes = account.bytes_taken();
         let no_room = |e: OutOfMemory| LoadError::TooLarge(format!("no memory for the module's code: {e}"));

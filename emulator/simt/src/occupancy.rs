@@ -54,7 +54,8 @@ pub enum Limit {
     Blocks,
 }
 
-/// Number of clusters of `size` blocks that fit on the device. The blocks of a cluster need a multiprocessor each.
+/// Returns the number of clusters of `size` blocks that fit on the device. The blocks of a cluster need a
+/// multiprocessor each.
 pub fn active_clusters(f: Footprint, size: u32) -> u32 {
     let blocks = blocks_per_sm(f).min(CLUSTER_BLOCKS_PER_SM);
     let groups = GROUPS.iter().filter(|&&group| group >= size);

@@ -18,7 +18,7 @@ pub enum TexelFormat {
 }
 
 impl TexelFormat {
-    /// Bytes of one channel.
+    /// Returns the bytes of one channel.
     pub fn bytes(self) -> usize {
         match self {
             Self::U8 | Self::S8 => 1,

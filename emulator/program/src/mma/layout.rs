@@ -55,12 +55,12 @@ impl MmaForm {
         self.types == Types::F64
     }
 
-    /// Number of element products.
+    /// Returns the number of element products.
     pub fn products(self) -> u64 {
         u64::from(self.m) * 8 * u64::from(self.k)
     }
 
-    /// Elements of A or B per register.
+    /// Returns the elements of A or B per register.
     fn packed(self) -> usize {
         match self.types {
             Types::Small(FactorType::Bf16 | FactorType::F16, ..) => 2,
@@ -84,7 +84,7 @@ impl MmaForm {
         [along * down, along, 2 * down / self.packed_sums()]
     }
 
-    /// Row and first k of a register of A.
+    /// Returns the row and first k of a register of A.
     pub fn in_a(self, lane: usize, register: usize) -> (usize, usize) {
         let down = usize::from(self.m) / 8;
         let k = self.packed() * (lane % 4 + 4 * (register / down));
@@ -96,7 +96,7 @@ impl MmaForm {
         (lane / 4, self.packed() * (lane % 4 + 4 * register))
     }
 
-    /// Row and first column of a register of D.
+    /// Returns the row and first column of a register of D.
     pub fn in_d(self, lane: usize, register: usize) -> (usize, usize) {
         let first = register * self.packed_sums();
         (lane / 4 + 8 * (first / 2), 2 * (lane % 4) + first % 2)
@@ -210,7 +210,7 @@ impl MmaForm {
         }
     }
 
-    /// Undefined bits of an accumulator to which `undefined` bits were added: all of its bits.
+    /// Returns the undefined bits of an accumulator to which `undefined` bits were added: all of its bits.
     pub fn whole_sums(self, undefined: u64) -> u64 {
         match self.types {
             _ if undefined == 0 => 0,
@@ -223,7 +223,7 @@ impl MmaForm {
         }
     }
 
-    /// Lanes of a register of D that depend on undefined lanes of A's and B's registers.
+    /// Returns the lanes of a register of D that depend on undefined lanes of A's and B's registers.
     ///
     /// An undefined element of A makes its row of D undefined, one of B its column: all bits of those accumulators.
     pub fn reached(self, a: &[u32], b: &[u32], register: usize) -> [Reached; 32] {

@@ -18,7 +18,7 @@ pub const PIECE: u32 = 16;
 /// Bytes of a row: all of its k.
 const K_BYTES: usize = 32;
 
-/// Bytes of an element in shared memory.
+/// Returns the bytes of an element in shared memory.
 pub fn element_bytes(kind: FactorType) -> usize {
     match kind {
         FactorType::Bf16 | FactorType::F16 => 2,
@@ -27,7 +27,7 @@ pub fn element_bytes(kind: FactorType) -> usize {
     }
 }
 
-/// Elements of a row.
+/// Returns the elements of a row.
 pub fn elements_per_row(kind: FactorType) -> usize {
     K_BYTES / element_bytes(kind)
 }
@@ -65,7 +65,7 @@ impl Descriptor {
         }
     }
 
-    /// Address of the piece of row `row` (of B: column) that holds the k from byte `16 * piece` on.
+    /// Returns the address of the piece of row `row` (of B: column) that holds the k from byte `16 * piece` on.
     pub fn k_major(&self, row: u32, piece: u32) -> u32 {
         let (group, row) = (row / 8, row % 8);
         self.place(match self.swizzle {
@@ -74,7 +74,8 @@ impl Descriptor {
         })
     }
 
-    /// Address of the piece that holds eight rows (of B: columns) from `8 * piece` on, at one k. Elements have 16 bits.
+    /// Returns the address of the piece that holds eight rows (of B: columns) from `8 * piece` on, at one k. Elements
+    /// have 16 bits.
     pub fn mn_major(&self, k: u32, piece: u32) -> u32 {
         let (group, k) = (k / 8, k % 8);
         self.place(match self.swizzle {
@@ -95,13 +96,13 @@ impl Descriptor {
     }
 }
 
-/// Row and column of the first of two neighbouring accumulators: register pair `pair` of a lane, in the 16 rows of its
-/// warp. A pair of `f32` takes two registers, one of `f16` one.
+/// Returns the row and column of the first of two neighbouring accumulators: register pair `pair` of a lane, in the 16
+/// rows of its warp. A pair of `f32` takes two registers, one of `f16` one.
 pub fn accumulator(lane: usize, pair: usize) -> (usize, usize) {
     (lane / 4 + pair % 2 * 8, pair / 2 * 8 + lane % 4 * 2)
 }
 
-/// Row and first byte of the four bytes of A in a lane's register.
+/// Returns the row and first byte of the four bytes of A in a lane's register.
 pub fn a_register(lane: usize, register: usize) -> (usize, usize) {
     (lane / 4 + register % 2 * 8, register / 2 * 16 + lane % 4 * 4)
 }

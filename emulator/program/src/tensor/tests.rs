@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A matrix of `dims` (columns, rows), whose rows lie `stride` bytes apart, of 4-byte floats.
+/// Returns a matrix of `dims` (columns, rows), whose rows lie `stride` bytes apart, of 4-byte floats.
 fn matrix(dims: [u64; 2], stride: u64, box_dims: [u32; 2], swizzle: Swizzle) -> TensorMap {
     tensor(Element::F32, &dims, &[stride], &box_dims, &[1, 1], swizzle)
 }
@@ -19,7 +19,7 @@ fn tensor(
     map.expect("follows the rules")
 }
 
-/// Addresses of each byte of the box, in element order: in shared memory, and in global memory.
+/// Returns the addresses of each byte of the box, in element order: in shared memory, and in global memory.
 fn by_definition(map: &TensorMap, at: [i32; RANKS], shared: u32) -> Vec<(u32, Option<u64>)> {
     let extent = map.extent();
     let mut bytes = Vec::new();

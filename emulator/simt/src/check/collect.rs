@@ -75,12 +75,12 @@ impl Mistakes {
         self.groups.is_empty()
     }
 
-    /// Codes of the mistakes, in their order.
+    /// Returns the codes of the mistakes, in their order.
     pub fn codes(&self) -> Vec<Code> {
         self.groups.iter().map(|group| group.first.code()).collect()
     }
 
-    /// The allocation at or near an address, also a freed one.
+    /// Returns the allocation at or near an address, also a freed one.
     pub fn allocation(&self, address: u64) -> Option<AllocationInfo> {
         self.table.as_ref()?.info(address)
     }
@@ -103,7 +103,7 @@ impl Collector {
         self.groups.is_empty()
     }
 
-    /// Approximate memory use.
+    /// Returns the approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
         // The texts and tables of an event are bounded, and few are that large.
         size_of::<Self>() + self.groups.len() * (size_of::<MistakeGroup>() + 4096)
@@ -255,7 +255,7 @@ impl Collector {
         }
     }
 
-    /// Findings from the events of launches of `kernel` on these allocations.
+    /// Makes findings from the events of launches of `kernel` on these allocations.
     pub(crate) fn finish(mut self, kernel: &Kernel, table: &Arc<Table>) -> Mistakes {
         let mut groups: Vec<MistakeGroup> = std::mem::take(&mut self.groups).into_values().collect();
         for group in &mut groups {
@@ -320,7 +320,7 @@ fn block_origin(block: u64, grid: [u32; 3], dims: [u32; 3]) -> [u64; 3] {
     [0, 1, 2].map(|axis| u64::from(at[axis]) * u64::from(dims[axis]))
 }
 
-/// The lanes of a mask, lowest first.
+/// Returns the lanes of a mask, lowest first.
 pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
@@ -341,12 +341,12 @@ impl Sites {
         Self { first: sites(kernel), shared }
     }
 
-    /// The instruction that stands for all that come from its place and do the same.
+    /// Returns the instruction that stands for all that come from its place and do the same.
     pub(crate) fn site(&self, instr: u32) -> u32 {
         self.first.get(instr as usize).copied().unwrap_or(instr)
     }
 
-    /// A number for the array that an address belongs to.
+    /// Returns a number for the array that an address belongs to.
     pub(crate) fn array(&self, space: MemSpace, address: u64) -> u64 {
         match space {
             MemSpace::Shared => {

@@ -324,7 +324,7 @@ pub enum BadWgmma {
 }
 
 impl BadWgmma {
-    /// A number that differs where the mistakes at one instruction are reported separately: by variant, and of
+    /// Returns a number that differs where the mistakes at one instruction are reported separately: by variant, and of
     /// [`Self::InFlight`] by `writes`.
     pub(super) fn group_key(&self) -> u32 {
         match self {
@@ -628,7 +628,7 @@ pub struct BadAccess {
 }
 
 impl BadAccess {
-    /// An access to the same address by all lanes.
+    /// Creates an access to the same address by all lanes.
     pub(crate) fn at(kind: AccessKind, space: MemSpace, address: u64, bytes: u32) -> BadAccess {
         BadAccess { kind, space, address, high: address, bytes }
     }
@@ -645,7 +645,7 @@ pub struct BarrierGroup {
 }
 
 impl BarrierGroup {
-    /// More threads at the same place, as lanes by warp.
+    /// Adds threads at the same place, as lanes by warp.
     pub(crate) fn add(&mut self, threads: &[u32]) {
         self.threads.iter_mut().zip(threads).for_each(|(own, more)| *own |= more);
     }

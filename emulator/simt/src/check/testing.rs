@@ -2,7 +2,7 @@
 
 use crate::program::{InstrInfo, Kernel, SourceLoc};
 
-/// A kernel whose instructions come from the given source lines.
+/// Returns a kernel whose instructions come from the given source lines.
 pub(crate) fn kernel(lines: &[u32]) -> Kernel {
     let instr = |(index, &line): (usize, &u32)| InstrInfo {
         text: format!("instr{index};"),

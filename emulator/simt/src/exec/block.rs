@@ -246,7 +246,7 @@ impl Block {
         self.preds.as_mut_ptr().wrapping_add(warp * job.kernel.n_preds as usize)
     }
 
-    /// The range of shared memory that `offset` may move in: its array when checked, all there is otherwise.
+    /// Returns the range of shared memory that `offset` may move in: its array when checked, all there is otherwise.
     pub(crate) fn shared_range(&self, job: &Job<'_>, offset: u64) -> Option<(u32, u32)> {
         let offset = u32::try_from(offset).ok().filter(|o| *o < job.shared_bytes)?;
         if !job.check_level.checks() {
@@ -272,7 +272,7 @@ fn lanes_of(job: &Job<'_>, warp: u32) -> u32 {
     }
 }
 
-/// Memory that a block takes while it runs or waits, or all blocks of a cluster.
+/// Returns the memory that a block takes while it runs or waits, or all blocks of a cluster.
 pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
     let warps = u64::from(job.n_warps);
     let local = warps * WARP as u64 * local_stride(job) as u64;
@@ -287,7 +287,7 @@ pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
     u64::from(job.cluster_blocks) * (warps * (registers + stack + 512) + local + shared + marks + 1024)
 }
 
-/// Bytes of local memory from one thread to the next: the alignment of every access is kept.
+/// Returns the bytes of local memory from one thread to the next: the alignment of every access is kept.
 pub(crate) fn local_stride(job: &Job<'_>) -> usize {
     (job.local_bytes as usize).next_multiple_of(16)
 }

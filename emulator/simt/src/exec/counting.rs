@@ -12,7 +12,7 @@ use crate::exec::plan::{NO_MEMO, Plan};
 /// Bytes that the banks of shared memory deliver in one wavefront.
 const WAVEFRONT_BYTES: u64 = 128;
 
-/// Counters of each instruction of the kernel.
+/// Returns the counters of each instruction of the kernel.
 pub(crate) fn by_instruction(
     kernel: &Kernel,
     plan: &Plan,

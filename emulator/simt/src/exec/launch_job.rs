@@ -57,7 +57,7 @@ impl Job<'_> {
         self.budget.is_some_and(|budget| spent > budget.get())
     }
 
-    /// The linear index of a block, from that of its cluster and its rank.
+    /// Returns the linear index of a block, from that of its cluster and its rank.
     pub(crate) fn block_of(&self, cluster_index: u64, rank: u32) -> u64 {
         let [x, y, _] = self.grid.map(u64::from);
         let [cx, cy, cz] = self.cluster.map(u64::from);
@@ -74,13 +74,14 @@ impl Job<'_> {
         of_rank.unwrap_or(&self.kernel.consts).as_ptr()
     }
 
-    /// The linear index of the first block of a cluster.
+    /// Returns the linear index of the first block of a cluster.
     pub(crate) fn first_block(&self, cluster_index: u64) -> u64 {
         self.block_of(cluster_index, 0)
     }
 }
 
-/// Constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank; none where all are alike.
+/// Returns the constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank; none where all are
+/// alike.
 pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> {
     let of_rank = |rank: u32| {
         let mut lines = kernel.consts.clone();

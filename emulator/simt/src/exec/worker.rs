@@ -141,21 +141,21 @@ impl<'j> Worker<'j> {
             || !self.checks.shadow.is_clean()
     }
 
-    /// A 32-bit operand, all lanes.
+    /// Returns a 32-bit operand, all lanes.
     #[inline(always)]
     pub(crate) fn u32s(&self, src: Src) -> [u32; 32] {
         // SAFETY: decode keeps operands in range, which `decode::passes::validate` has established.
         unsafe { (*self.warp.lanes.source(src)).0 }
     }
 
-    /// A 32-bit operand of one lane.
+    /// Returns a 32-bit operand of one lane.
     #[inline(always)]
     pub(crate) fn u32_at(&self, src: Src, lane: usize) -> u32 {
         // SAFETY: `decode::passes::validate` has established that operands are in range; `lane & 31` is below 32.
         unsafe { *self.warp.lanes.source(src).cast::<u32>().add(lane & 31) }
     }
 
-    /// A 64-bit operand of one lane.
+    /// Returns a 64-bit operand of one lane.
     #[inline(always)]
     pub(crate) fn u64_at(&self, src: Src, lane: usize) -> u64 {
         // SAFETY: `decode::passes::validate` has established that 64-bit operands are two lines, both in range;
@@ -163,7 +163,7 @@ impl<'j> Worker<'j> {
         unsafe { *self.warp.lanes.source(src).cast::<u64>().add(lane & 31) }
     }
 
-    /// The 32 lanes of a 32-bit register.
+    /// Returns the 32 lanes of a 32-bit register.
     #[inline(always)]
     pub(crate) fn out32(&mut self, dst: u32) -> &mut [u32; 32] {
         // SAFETY: `decode::passes::validate` has established that registers are in range; they belong to the block,
@@ -171,7 +171,7 @@ impl<'j> Worker<'j> {
         unsafe { &mut (*self.warp.lanes.regs.add(dst as usize)).0 }
     }
 
-    /// The 32 lanes of a 64-bit register.
+    /// Returns the 32 lanes of a 64-bit register.
     #[inline(always)]
     pub(crate) fn out64(&mut self, dst: u32) -> &mut [u64; 32] {
         // SAFETY: `decode::passes::validate` has established that 64-bit registers are two neighbouring lines in range;
@@ -197,7 +197,7 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// The lanes for which a predicate holds.
+    /// Returns the lanes for which a predicate holds.
     #[inline(always)]
     pub(crate) fn pred(&self, index: u32) -> u32 {
         // SAFETY: `decode::passes::validate` has established that predicates are in range.
@@ -246,7 +246,7 @@ impl<'j> Worker<'j> {
         self.block.fatal = true;
     }
 
-    /// Start of a lane's local memory.
+    /// Returns the start of a lane's local memory.
     pub(crate) fn local_offset(&self, lane: usize) -> usize {
         (self.warp.index as usize * WARP + lane) * local_stride(self.job)
     }

@@ -155,7 +155,7 @@ pub fn check_cluster(kernel: &Kernel, grid: [u32; 3], asked: Option<[u32; 3]>) -
     Ok(())
 }
 
-/// Threads of a block and bytes of its shared memory.
+/// Returns the threads of a block and bytes of its shared memory.
 pub(super) fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32), LaunchRefused> {
     check(kernel, config, Some(config.dynamic_shared))?;
     let given = config.params.len();

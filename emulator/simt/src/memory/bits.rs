@@ -50,7 +50,7 @@ impl CellBits {
         self.bits.unset(from, to.saturating_sub(from));
     }
 
-    /// Mask of up to 32 bytes in the set.
+    /// Returns the mask of up to 32 bytes in the set.
     pub(crate) fn mask(&self, start: usize, n: usize) -> u32 {
         let in_set = |byte: &usize| self.bits.mask((start + byte) >> self.shift, 1) == 1;
         (0..n.min(32)).filter(in_set).fold(0, |mask, byte| mask | 1 << byte)
@@ -77,7 +77,7 @@ impl CellBits {
         missing == 0
     }
 
-    /// The bytes of `from .. to` that are in the set, as ranges, at most `limit` of them.
+    /// Returns the bytes of `from .. to` that are in the set, as ranges, at most `limit` of them.
     pub(crate) fn ranges(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
         let (first, n) = self.range(from, to.saturating_sub(from));
         let mut found = self.bits.ranges(first, first + n, limit);
@@ -102,7 +102,7 @@ fn shifted(from: usize, pattern: &[u64], mut each: impl FnMut(usize, u64)) {
     }
 }
 
-/// The bits `from .. to` of one word.
+/// Returns the bits `from .. to` of one word.
 #[inline(always)]
 fn span(from: usize, n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { ((1u64 << n) - 1) << from }
@@ -155,12 +155,12 @@ impl Bits {
         missing == 0
     }
 
-    /// Mask of up to 32 numbers in the set.
+    /// Returns the mask of up to 32 numbers in the set.
     pub(crate) fn mask(&self, start: usize, n: usize) -> u32 {
         mask(start, n, |i| self.words.get(i).copied().unwrap_or(0))
     }
 
-    /// The members in `from .. to` as ranges, at most `limit` of them.
+    /// Returns the members in `from .. to` as ranges, at most `limit` of them.
     pub(crate) fn ranges(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
         ranges(from, to, limit, |i| self.words.get(i).copied().unwrap_or(0))
     }

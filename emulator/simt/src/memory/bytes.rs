@@ -114,7 +114,7 @@ impl Bytes {
         self.len
     }
 
-    /// The first byte. Whoever uses it keeps to `len`.
+    /// Returns a pointer to the first byte. Callers must not access past `len`.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start
     }
@@ -229,7 +229,7 @@ impl Bytes {
         self.ranges_written(0, self.len, limit)
     }
 
-    /// Written ranges of the bytes `from .. to`, at most `limit` of them.
+    /// Returns the written ranges of the bytes `from .. to`, at most `limit` of them.
     fn ranges_written(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
         if self.trusted() {
             return vec![(from as u64, to as u64)];
@@ -253,7 +253,7 @@ impl Bytes {
         unmarked.map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Mask of up to 32 written bytes.
+    /// Returns the mask of up to 32 written bytes.
     pub(crate) fn written_mask(&self, offset: usize, n: usize) -> u32 {
         if self.trusted() {
             return u32::MAX;

@@ -45,7 +45,7 @@ const TAG_MASKS: [u64; 2] = {
     masks
 };
 
-/// The bank that holds the tag of a line of L1.
+/// Returns the bank that holds the tag of a line of L1.
 pub(crate) fn tag_bank(line: u64) -> usize {
     let parity = |mask: u64| {
         let folded = [32, 16, 8, 4, 2, 1].into_iter().fold(line & mask, |bits, by| bits ^ bits >> by);
@@ -88,14 +88,14 @@ pub(crate) fn distinct(values: impl Iterator<Item = u64>) -> impl Iterator<Item 
     known.into_iter().map(|(value, _)| value)
 }
 
-/// The largest number of distinct values in one of up to 32 banks.
+/// Returns the largest number of distinct values in one of up to 32 banks.
 pub(crate) fn most_in_a_bank(distinct: impl Iterator<Item = u64>, bank: impl Fn(u64) -> usize) -> u32 {
     let mut counts = [0; 32];
     distinct.for_each(|value| counts[bank(value) % 32] += 1);
     counts.into_iter().max().unwrap_or(0)
 }
 
-/// The largest number of distinct lines in one of the four banks of tags.
+/// Returns the largest number of distinct lines in one of the four banks of tags.
 fn most_lines_in_a_tag_bank(addresses: &Addresses, bytes: u32) -> u32 {
     let touched = |&address: &u64| lines(address, bytes);
     most_in_a_bank(distinct(addresses.iter().flatten().flat_map(touched)), tag_bank)
@@ -108,7 +108,7 @@ pub fn l1_passes(addresses: &Addresses, bytes: u32) -> u32 {
     most_lines_in_a_tag_bank(addresses, bytes).max(most_words_in_a_bank(addresses, bytes))
 }
 
-/// The largest number of distinct words in one of the 32 banks. The same word twice is a broadcast.
+/// Returns the largest number of distinct words in one of the 32 banks. The same word twice is a broadcast.
 pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
     let last_byte = u64::from(bytes.max(1)) - 1;
     let touched = |&a: &u64| a / 4..=a.saturating_add(last_byte) / 4;
@@ -121,9 +121,9 @@ pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
     most_in_a_bank(distinct(addresses.iter().flatten().flat_map(touched)), |word| word as usize)
 }
 
-/// Number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a quarter for
-/// 16. A load whose lanes pair up (each has the address of lane `i ^ 1`, or each that of lane `i ^ 2`) serves twice as
-/// many.
+/// Returns the number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a
+/// quarter for 16. A load whose lanes pair up (each has the address of lane `i ^ 1`, or each that of lane `i ^ 2`)
+/// serves twice as many.
 pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let plain = match bytes {
         0..=4 => return 32,
@@ -141,7 +141,8 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     if load && (pairs_up(1) || pairs_up(2)) { 2 * plain } else { plain }
 }
 
-/// Number of lanes that one pass could serve: as [`lanes_together`], but lanes without an active partner are no pairs.
+/// Returns the number of lanes that one pass could serve: as [`lanes_together`], but lanes without an active partner
+/// are no pairs.
 fn lanes_at_best(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let together = lanes_together(addresses, bytes, load);
     let plain = lanes_together(addresses, bytes, false);
@@ -161,8 +162,8 @@ pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost 
     cost
 }
 
-/// Sectors of an atomic on global memory. Lanes on one element are served one after the other: a sector is accessed
-/// once for each lane on its busiest element.
+/// Returns the sectors of an atomic on global memory. Lanes on one element are served one after the other: a sector is
+/// accessed once for each lane on its busiest element.
 pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
     let mut elements: Vec<u64> = addresses.iter().flatten().copied().collect();
     sort(&mut elements);

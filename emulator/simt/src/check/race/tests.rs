@@ -111,7 +111,7 @@ macro_rules! walk {
     }};
 }
 
-/// Warp 0 does its part, then warp 1 the other, and both are done.
+/// Runs warp 0's part, then warp 1's, and ends both.
 fn in_turn(first: &[Step], second: &[Step]) -> Vec<Step> {
     [&[Enter(0)], first, &[Leave(true), Enter(1)], second, &[Leave(true)]].concat()
 }
@@ -345,7 +345,7 @@ fn warps_of_one_block_race_on_global_memory_too() {
 /// A warp's turn: after a barrier or not, and what it accesses (kind, base, distance of lanes).
 type Turn = (u32, bool, Vec<(Mark, u64, i32)>);
 
-/// Races by definition: two warps, the same word, no barrier between, kinds that race.
+/// Returns whether accesses race by definition: two warps, the same word, no barrier between, kinds that race.
 fn races_by_definition(turns: &[Turn]) -> bool {
     let mut since_barrier: Vec<(u32, Mark, u64)> = Vec::new();
     for (warp, barrier, accesses) in turns {

@@ -63,7 +63,7 @@ impl Copies {
         self.arrived.clear();
     }
 
-    /// Arrivals at this barrier that have yet to happen.
+    /// Returns the arrivals at this barrier that have yet to happen.
     pub(crate) fn arrivals_at(&self, barrier: u32) -> usize {
         self.arrivals.iter().filter(|a| a.barrier == barrier).count()
     }
@@ -79,7 +79,7 @@ impl Copies {
 }
 
 impl Copies {
-    /// A copy that has yet to write one of `bytes` bytes at `offset` in shared memory.
+    /// Returns a copy that has yet to write one of `bytes` bytes at `offset` in shared memory.
     pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<CopyUnderWay> {
         if self.pending.iter().map(Vec::len).sum::<usize>() > MAX_SEARCHED {
             return None;

@@ -73,7 +73,7 @@ impl Origins {
 }
 
 impl Origin {
-    /// Origin of a register that is not set when its warp starts, by [`Unset::reader`].
+    /// Creates the origin of a register that is not set when its warp starts, by [`Unset::reader`].
     fn register(reader: u32) -> Self {
         // A `load` of `NOWHERE` would mean that there is no origin.
         Self { load: reader.min(NOWHERE - 1), cause: (reader, u64::MAX), ..Self::NONE }
@@ -144,7 +144,7 @@ impl Shadow {
         }
     }
 
-    /// A source's place; `None` for constants and absent operands.
+    /// Returns a source's place; `None` for constants and absent operands.
     pub(crate) fn source(&self, src: i32) -> Option<ShadowIndex> {
         (src >= 0).then_some(ShadowIndex(src as usize))
     }
@@ -161,18 +161,18 @@ impl Shadow {
         self.traces.get(spot.0)?.as_deref().filter(|trace| trace.lanes != 0)
     }
 
-    /// Lanes with undefined bits.
+    /// Returns the lanes with undefined bits.
     #[inline]
     pub(crate) fn lanes(&self, spot: ShadowIndex) -> u32 {
         self.get(spot).map_or(0, |trace| trace.lanes)
     }
 
-    /// Undefined bits of a lane.
+    /// Returns the undefined bits of a lane.
     pub(crate) fn bits(&self, spot: ShadowIndex, lane: usize) -> u64 {
         self.get(spot).filter(|trace| trace.lanes >> lane & 1 == 1).map_or(0, |trace| trace.bits[lane])
     }
 
-    /// Origins of a lane's undefined bits.
+    /// Returns the origins of a lane's undefined bits.
     pub(crate) fn origins(&self, spot: ShadowIndex, lane: usize) -> Origins {
         self.get(spot).map_or(Origins::NONE, |trace| trace.origins[lane & 31])
     }

@@ -94,7 +94,7 @@ impl Warpgroups {
 }
 
 impl Warpgroup {
-    /// The place of a product in the list.
+    /// Returns the place of a product in the list.
     pub(crate) fn place(&self, number: u64) -> usize {
         (number - self.first) as usize
     }

@@ -23,7 +23,7 @@ pub(crate) struct AccessSpec<'a> {
 }
 
 impl<'a> AccessSpec<'a> {
-    /// A load or a store.
+    /// Creates the operands of a load or a store.
     #[inline(always)]
     pub(crate) fn of(a: &'a Access, kind: AccessKind, pc: u32, memo: usize) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl<'a> AccessSpec<'a> {
         }
     }
 
-    /// The kind of the access for the race checks.
+    /// Returns the kind of the access for the race checks.
     pub(crate) fn mark(&self) -> Mark {
         let excused = matches!(self.order, Order::Strong | Order::Guess);
         Mark::new(self.kind, excused)
@@ -49,14 +49,14 @@ impl<'a> AccessSpec<'a> {
         matches!(self.order, Order::Strong | Order::InStep)
     }
 
-    /// Sum that turns an address operand's value into a generic address.
+    /// Returns the sum that turns an address operand's value into a generic address.
     #[inline(always)]
     pub(crate) fn bias(&self) -> u64 {
         bias(self.space)
     }
 }
 
-/// Start of a space as a generic address, which is added to address operands.
+/// Returns the start of a space as a generic address, which is added to address operands.
 #[inline(always)]
 pub(crate) fn bias(space: MemSpace) -> u64 {
     match space {
@@ -76,7 +76,7 @@ pub(crate) enum Located {
     Far(u32),
 }
 
-/// An address operand's value as a generic address.
+/// Returns an address operand's value as a generic address.
 #[inline(always)]
 pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
     let sum = value.wrapping_add(addr.offset as u64);
@@ -84,7 +84,7 @@ pub(crate) fn place(addr: &Addr, bias: u64, value: u64) -> u64 {
     if addr.wide { sum.wrapping_add(bias) } else { u64::from(sum as u32).wrapping_add(bias) }
 }
 
-/// The address of each lane, offset included.
+/// Returns the address of each lane, offset included.
 pub(crate) fn addresses(lanes: &Lanes, addr: &Addr, bias: u64) -> [u64; WARP] {
     // SAFETY: operands are in range, as `decode::passes::validate` has established.
     unsafe {

@@ -53,7 +53,8 @@ impl Worker<'_> {
         result
     }
 
-    /// Race checks: a thread of another block arrives at a barrier of this block, handing over its block's accesses.
+    /// Tells the race checks that a thread of another block arrives at an mbarrier of this block, and releases its
+    /// block's accesses.
     pub(crate) fn arrived_from_outside(&mut self, barrier: u32, phase: u64) {
         let (rank, n_warps) = (self.block.rank as usize, self.job.n_warps);
         let cluster = self.block.cluster.as_mut();
@@ -63,12 +64,13 @@ impl Worker<'_> {
         }
     }
 
-    /// The rank of the block whose thread runs.
+    /// Returns the rank of the block whose thread runs.
     pub(crate) fn own_rank(&self) -> u32 {
         self.acting.map_or(self.block.rank, |acting| acting.rank)
     }
 
-    /// An offset of the program, seen from the block that runs: its own have no rank, others have theirs plus one.
+    /// Returns an offset of the program, seen from the block that runs: its own have no rank, others have theirs plus
+    /// one.
     pub(crate) fn offset_from_here(&self, offset: u64) -> u64 {
         let rank = offset >> RANK_SHIFT;
         match rank == u64::from(self.own_rank()) {
@@ -85,7 +87,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Owner of an offset in shared memory, seen from the block whose thread runs.
+    /// Returns the owner of an offset in shared memory, seen from the block whose thread runs.
     pub(crate) fn holder(&self, offset: u64) -> Holder {
         let (tag, low) = (offset >> RANK_SHIFT, offset & ((1 << RANK_SHIFT) - 1));
         let rank = match tag {
@@ -108,7 +110,7 @@ impl Worker<'_> {
         space == MemSpace::Shared && !matches!(self.holder(offset), Holder::Own(_))
     }
 
-    /// The block with a rank, if it is not the one that runs.
+    /// Returns the block with a rank, if it is not the one that runs.
     pub(crate) fn member(&self, rank: u32) -> Option<&Block> {
         let cluster = self.block.cluster.as_ref()?;
         cluster.members.get(rank as usize)?.as_deref()
@@ -119,7 +121,7 @@ impl Worker<'_> {
         cluster.members.get_mut(rank as usize)?.as_deref_mut()
     }
 
-    /// Written bytes of the shared memory in which an offset lies, and the offset in there.
+    /// Returns the written bytes of the shared memory in which an offset lies, and the offset in there.
     pub(crate) fn shared_written(&self, offset: u64) -> (&CellBits, usize) {
         match self.holder(offset) {
             Holder::Other(rank, low) => {
@@ -146,7 +148,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Reason why an access to the shared memory of another block fails.
+    /// Returns why an access to the shared memory of another block fails.
     pub(crate) fn remote_problem(&self, offset: u64) -> Option<RemoteProblem> {
         match self.holder(offset) {
             Holder::Nobody(rank) => Some(RemoteProblem::NoBlock { rank, blocks: self.job.cluster_blocks }),

@@ -51,7 +51,7 @@ struct LaneMemory {
     own: Option<u64>,
 }
 
-/// The address of each lane, seen from the block that runs.
+/// Returns the address of each lane, seen from the block that runs.
 pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WARP] {
     access_spec::addresses(&worker.warp.lanes, spec.addr, spec.bias())
         .map(|address| worker.seen_from_here(address))
@@ -205,7 +205,7 @@ fn find(
     }
 }
 
-/// Problem of an address in another block, where the instruction names the block's own shared memory.
+/// Returns the problem of an address in another block, where the instruction names the block's own shared memory.
 fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<RemoteProblem> {
     let Holder::Other(rank, _) = worker.holder(offset) else { return None };
     let kernel = worker.job.kernel;

@@ -17,7 +17,7 @@ use crate::exec::memory::memo::Home;
 use crate::exec::run_mode::General;
 use crate::exec::worker::Worker;
 
-/// The new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in
+/// Returns the new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in
 /// global memory ("atom" in the PTX manual).
 fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u64 {
     use AtomicKind::*;

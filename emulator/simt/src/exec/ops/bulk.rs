@@ -53,7 +53,7 @@ impl Worker<'_> {
         self.activity.progress = true;
     }
 
-    /// Another load to the same place is under way.
+    /// Reports that another load to the same place is in flight.
     fn check_overlap(&mut self, copy: &BulkCopy) {
         let bulk = &self.block.bulk;
         let end = |copy: &BulkCopy| u64::from(copy.shared) + copy.map.shared_bytes();
@@ -145,7 +145,7 @@ impl Worker<'_> {
         });
     }
 
-    /// Bytes that a store would copy now.
+    /// Returns the bytes that a store would copy now.
     fn bytes_of(&mut self, copy: &BulkCopy) -> Vec<u8> {
         let shared = self.block.shared_start();
         let mut bytes = Vec::new();
@@ -183,7 +183,7 @@ impl Worker<'_> {
         self.warp.index = running;
     }
 
-    /// No thread of the block has executed a fence of the async proxy, and the copy reads what ordinary stores wrote.
+    /// Reports a copy that reads what ordinary stores wrote, without a fence of the async proxy in the block.
     #[cold]
     fn check_fence(&mut self, copy: &BulkCopy, lane: usize) {
         let mut stored = None;
@@ -298,7 +298,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The shared memory that a copy reads, if it is that of a block of the cluster.
+    /// Returns the shared memory that a copy reads, if it is that of a block of the cluster.
     fn shared_of_cluster(&mut self, copy: &BulkCopy) -> Option<*mut u8> {
         let mut first = None;
         copy.map.runs(copy.at, copy.shared, |run| first = first.or(run.global));

@@ -14,7 +14,7 @@ use crate::exec::fiber::Frame;
 use crate::exec::worker::Worker;
 
 impl Worker<'_> {
-    /// The `active` lanes, which are all of the running frame, call.
+    /// Performs a call of the `active` lanes, which are all of the running frame.
     pub(crate) fn call(&mut self, site: u32, target: Src, pc: u32, active: u32) -> AfterOp {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else { return AfterOp::Stop };
@@ -48,7 +48,8 @@ impl Worker<'_> {
         AfterOp::Frames
     }
 
-    /// Lanes by function, the one of the lowest lane first. `None`: a lane's target is no function that this can call.
+    /// Groups the lanes by function, the one of the lowest lane first. `None`: a lane's target is not a function that
+    /// this can call.
     fn targets(
         &mut self,
         calls: &Calls,
@@ -101,7 +102,7 @@ impl Worker<'_> {
         false
     }
 
-    /// The frames below the running one, whose own position is out of date.
+    /// Returns the frames below the running one, whose own position is out of date.
     fn waiting(&self) -> std::slice::Iter<'_, Frame> {
         let below = self.warp.fiber.stack.len().saturating_sub(1);
         self.warp.fiber.stack[..below].iter()
@@ -180,7 +181,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A function's registers start as zeros, as a kernel's do.
+    /// Sets a function's registers to zero at its start, as a kernel's are.
     fn zero_kept(&mut self, registers: &Kept, lanes: u32) {
         for lane in bits(lanes) {
             registers.wide.iter().for_each(|&r| self.out64(r)[lane] = 0);

@@ -7,7 +7,7 @@ use crate::exec::bits;
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::worker::Worker;
 
-/// Row and column of the two elements of a lane's register in an 8x8 matrix.
+/// Returns the row and column of the two elements of a lane's register in an 8x8 matrix.
 pub(crate) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
     let (across, pair) = (lane / 4, 2 * (lane % 4));
     match transposed {

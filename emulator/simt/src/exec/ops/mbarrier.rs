@@ -207,7 +207,7 @@ impl Worker<'_> {
         waited.parity = parity;
     }
 
-    /// A bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
+    /// Returns a bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
     pub(crate) fn bulk_under_way(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyUnderWay> {
         let (barrier, copy) = self.block.bulk.under_way(offset, bytes)?;
         let reader = self.warp.index * 32 + lane as u32;

@@ -40,7 +40,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A C string at a generic address.
+    /// Returns a C string at a generic address.
     pub(crate) fn text_at(&self, address: u64) -> String {
         String::from_utf8_lossy(&self.bytes_at(address, 0)).into_owned()
     }
@@ -56,7 +56,7 @@ impl Worker<'_> {
         text
     }
 
-    /// The byte at a generic address, if there is one.
+    /// Returns the byte at a generic address, if there is one.
     fn peek(&self, address: u64, lane: usize) -> Option<u8> {
         let address = self.seen_from_here(address);
         let offset = (address & ((1 << window::BITS) - 1)) as usize;
@@ -77,9 +77,9 @@ impl Worker<'_> {
 
 /// Source of a format's arguments.
 trait ArgumentSource {
-    /// The next argument of 4 or 8 bytes, which is also its alignment.
+    /// Takes the next argument of 4 or 8 bytes, which is also its alignment.
     fn next(&mut self, bytes: usize) -> u64;
-    /// The string at an address.
+    /// Returns the string at an address.
     fn text(&mut self, address: u64) -> Vec<u8>;
 }
 
@@ -121,7 +121,7 @@ struct Conversion {
     size: usize,
 }
 
-/// The text, and how many arguments it used.
+/// Formats the text. Returns it, and how many arguments it used.
 fn render(format: &[u8], source: &mut dyn ArgumentSource) -> (String, u32) {
     let mut out = Vec::new();
     let mut used = 0;
@@ -215,7 +215,7 @@ fn render(format: &[u8], source: &mut dyn ArgumentSource) -> (String, u32) {
     (String::from_utf8_lossy(&out).into_owned(), used)
 }
 
-/// A field: sign or prefix, then digits.
+/// Writes a field: sign or prefix, then digits.
 fn pad(out: &mut Vec<u8>, c: Conversion, prefix: &[u8], body: &[u8], zeros: bool) {
     let fill = c.width.saturating_sub(prefix.len() + body.len());
     if !c.left && !zeros {

@@ -109,12 +109,13 @@ impl Worker<'_> {
         }
     }
 
-    /// Address that an operand of a lane names in its own space.
+    /// Returns the address that an operand of a lane names in its own space.
     fn address_at(&self, addr: &Addr, lane: usize) -> u64 {
         place(addr, 0, self.address_value(addr, lane))
     }
 
-    /// The source of a copy from the block's own shared memory, as an address that every block of the cluster can use.
+    /// Returns the source of a copy from the block's own shared memory, as an address that every block of the cluster
+    /// can use.
     fn own_bytes(&mut self, offset: u64, bytes: u32, pc: u32, lane: usize) -> Option<u64> {
         let own = match self.holder(offset) {
             Holder::Own(own) => Some(own),
@@ -256,7 +257,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The map that a lane names.
+    /// Returns the map that a lane names.
     fn tensor_map(&self, t: &TensorCopy, lane: usize) -> Result<TensorMap, BadTensor> {
         let address = place(&t.map, bias(t.map_space), self.address_value(&t.map, lane));
         if !address.is_multiple_of(MAP_ALIGN) {
@@ -283,7 +284,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Part of the box inside of the tensor and in no memory: reason and first such element, and the last.
+    /// Returns the part of the box inside of the tensor and in no memory: reason and first such element, and the last.
     fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(AccessFault, u64)> {
         let each = copy.map.element.bytes();
         let mut found: Option<(AccessFault, u64)> = None;

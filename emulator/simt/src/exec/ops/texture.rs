@@ -41,7 +41,7 @@ impl Worker<'_> {
     }
 }
 
-/// The four values of one fetch, as bits.
+/// Returns the four values of one fetch, as bits.
 fn fetch(object: &TextureObject, t: &Texture, at: [u32; 2]) -> [u32; 4] {
     let size = [i64::from(object.width), i64::from(object.height.max(1))];
     if !t.float_coordinates {
@@ -82,7 +82,7 @@ fn fetch(object: &TextureObject, t: &Texture, at: [u32; 2]) -> [u32; 4] {
     std::array::from_fn(|i| blend(i).to_bits())
 }
 
-/// The lower neighbour, and the weight of the upper one in 8 bits of fraction.
+/// Returns the lower neighbour, and the weight of the upper one in 8 bits of fraction.
 fn corner(place: f32) -> (i64, f32) {
     let from_centre = place - 0.5;
     let low = from_centre.floor();
@@ -90,7 +90,7 @@ fn corner(place: f32) -> (i64, f32) {
     (low as i64, weight)
 }
 
-/// A texel's number on one axis; `None`: beyond the border.
+/// Returns a texel's number on one axis; `None`: beyond the border.
 fn resolve(object: &TextureObject, axis: usize, i: i64, n: i64) -> Option<i64> {
     if n <= 0 {
         return None;
@@ -118,7 +118,7 @@ fn is_integer(object: &TextureObject) -> bool {
     }
 }
 
-/// A texel's channels as they arrive in registers; missing ones are zero.
+/// Returns a texel's channels as they arrive in registers; missing ones are zero.
 fn raw(object: &TextureObject, x: i64, y: i64, ty: Type) -> [u32; 4] {
     let bytes = object.format.bytes();
     let channels = object.channels.min(4) as usize;

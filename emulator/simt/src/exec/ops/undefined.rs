@@ -103,7 +103,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A lane's byte as a place of `Carried`: local memory is each lane's own.
+    /// Returns a lane's byte as a place of `Carried`: local memory is each lane's own.
     fn carried_place(&self, address: u64, lane: usize) -> u64 {
         match address >> window::BITS == window::LOCAL >> window::BITS {
             true => address + self.local_offset(lane) as u64,
@@ -111,7 +111,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Origin of the undefined bytes that a lane has just read at `at`, the first of them at `first`.
+    /// Returns the origin of the undefined bytes that a lane has just read at `at`, the first of them at `first`.
     fn origin_of(&self, at: u64, first: u64, bytes: u32, load: u32, lane: usize) -> Origin {
         if let Some(origin) = self.block.carried.origins.get(&(self.carried_place(first, lane) / 4)) {
             return *origin;
@@ -135,7 +135,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A load has read what nothing wrote: its registers are undefined so far.
+    /// Makes the registers of a load undefined that has read what nothing wrote.
     #[cold]
     #[inline(never)]
     pub(crate) fn follow_fresh_load(&mut self, a: &Access, pc: u32, active: u32) {
@@ -174,7 +174,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lanes that read what an asynchronous copy is still to write: a mistake whatever becomes of the value.
+    /// Reports lanes that read what an asynchronous copy is still to write: a mistake whatever becomes of the value.
     fn report_in_flight(&mut self, lanes: u32, bytes: u32, load: u32) -> u32 {
         let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane]
             .checked_sub(window::SHARED)
@@ -212,14 +212,15 @@ impl Worker<'_> {
         guilty
     }
 
-    /// A load's registers are defined from now on.
+    /// Makes the registers of a load defined.
     pub(crate) fn follow_load(&mut self, a: &Access, active: u32) {
         for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
             self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
         }
     }
 
-    /// A store is about to be done: whether any of it is undefined and only moved. What was computed is reported.
+    /// Reports undefined values that were computed, before a store. Returns whether any are undefined that were only
+    /// moved.
     pub(crate) fn follow_store(&mut self, a: &Access, pc: u32, active: u32) -> bool {
         let element = u32::from(a.element);
         let mut moved = 0;
@@ -238,7 +239,7 @@ impl Worker<'_> {
         moved != 0
     }
 
-    /// Undefined bytes that were only moved stay undefined in memory, which counts as written by now.
+    /// Keeps undefined bytes that were only moved undefined in memory, which counts as written by now.
     #[cold]
     pub(crate) fn leave_holes(&mut self, a: &Access, spec: &AccessSpec<'_>, good: u32) {
         let addresses = per_lane::addresses(self, spec);
@@ -364,7 +365,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Written ranges of the array or allocation at an address, as addresses like [`BadAccess::address`].
+    /// Returns the written ranges of the array or allocation at an address, as addresses like [`BadAccess::address`].
     fn written_around(&self, address: u64, lane: usize) -> Box<[(u64, u64)]> {
         const MAX_RANGES: usize = 256;
         let job = self.job;
@@ -591,7 +592,7 @@ impl Worker<'_> {
         self.checks.shadow.put(dst, active, &result.undefined, &origins);
     }
 
-    /// An atomic has been located, and it read what nothing wrote.
+    /// Reports an atomic that works on what nothing wrote.
     #[cold]
     pub(crate) fn follow_fresh_atomic(&mut self, a: &Atomic, pc: u32) {
         let lanes = std::mem::take(&mut self.checks.fresh.lanes);
@@ -615,7 +616,7 @@ impl Worker<'_> {
         }
     }
 
-    /// An atomic's result is defined from now on.
+    /// Makes the result of an atomic defined.
     pub(crate) fn follow_atomic(&mut self, a: &Atomic, active: u32) {
         self.define_line(a.dst, active);
     }
@@ -641,7 +642,8 @@ impl Worker<'_> {
         undefined
     }
 
-    /// A bulk copy has stored words that nothing wrote: where in shared memory, bytes, and their new address.
+    /// Keeps words undefined that a bulk copy has stored and nothing wrote: where in shared memory, bytes, and their
+    /// new address.
     pub(crate) fn leave_bulk_holes(&mut self, holes: &[(u32, u32, u64)], instr: u32, lane: u32) {
         let mut first = None;
         let (mut low, mut high) = (u64::MAX, 0);
@@ -684,7 +686,7 @@ impl Worker<'_> {
         self.block.carried.put(window::SHARED + u64::from(to), origin);
     }
 
-    /// A shuffle: each lane of `active` takes what the lane `from` of it has.
+    /// Follows a shuffle: each `active` lane takes what the lane `from` of it has.
     pub(crate) fn follow_shuffle(
         &mut self,
         src: i32,
@@ -708,7 +710,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A vote among the lanes of a group.
+    /// Follows a vote among the lanes of a group.
     pub(crate) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: u32, pc: u32) {
         let dst = match mode {
             VoteMode::Ballot => self.checks.shadow.line(dst),
@@ -734,7 +736,7 @@ impl Worker<'_> {
         self.spread(dst, group, open, origins, pc);
     }
 
-    /// A result for the lanes of a group that depends on all bits that they bring.
+    /// Follows a result for the lanes of a group that depends on all bits of their sources.
     pub(crate) fn follow_gathered(&mut self, src: i32, dst: ShadowIndex, group: u32, open: u64, pc: u32) {
         let source = self.checks.shadow.source(src);
         let undefined = source.map_or(0, |source| self.checks.shadow.lanes(source) & group);

@@ -8,7 +8,7 @@ use crate::exec::bits;
 use crate::exec::fiber::AfterOp;
 use crate::exec::worker::Worker;
 
-/// The lane that `lane` reads from, and whether it is in range ("shfl.sync" in the PTX manual).
+/// Returns the lane that `lane` reads from, and whether it is in range ("shfl.sync" in the PTX manual).
 fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let b = b & 31;
     let clamp = c & 31;
@@ -31,7 +31,7 @@ fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
 }
 
 impl Worker<'_> {
-    /// Lanes `active` by the members that they name.
+    /// Groups the `active` lanes by the members that they name.
     pub(crate) fn groups_of(&self, members: i32, active: u32) -> Vec<(u32, u32)> {
         let mut groups: Vec<(u32, u32)> = Vec::with_capacity(1);
         for lane in bits(active) {
@@ -44,7 +44,7 @@ impl Worker<'_> {
         groups
     }
 
-    /// Lanes whose mask leaves out the lane itself, or is not the one of a lane that it names.
+    /// Reports lanes whose mask leaves out the lane itself, or is not the one of a lane that it names.
     #[inline]
     pub(crate) fn check_masks(&mut self, groups: &[(u32, u32)], pc: u32, active: u32) {
         for &(named, lanes) in groups {
@@ -59,7 +59,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lanes that shuffle a value from a lane that is not there, or that their mask leaves out.
+    /// Reports lanes that shuffle a value from a lane that is not there, or that their mask leaves out.
     #[inline]
     fn check_sources(&mut self, groups: &[(u32, u32)], sources: &[u32; 32], pc: u32, active: u32) {
         for &(named, lanes) in groups {
@@ -87,7 +87,7 @@ impl Worker<'_> {
         self.record_mistake_at(instr, lanes, details);
     }
 
-    /// The facts about a mask, of the warp that runs.
+    /// Returns the facts about a mask, of the warp that runs.
     pub(crate) fn sync_mask(&self, named: u32, present: u32, wrong: WrongMask) -> Details {
         let warp = &self.block.warps[self.warp.index as usize];
         let elsewhere = warp

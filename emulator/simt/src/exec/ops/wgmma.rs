@@ -84,7 +84,7 @@ impl Worker<'_> {
         true
     }
 
-    /// The warps of the group of the running warp look again whether they can go on.
+    /// Lets the warps of the running warp's warpgroup check again whether they can continue.
     pub(crate) fn wake_warpgroup(&mut self) {
         let first = self.warp.index / WARPS * WARPS;
         let warps = &mut self.block.warps;
@@ -209,7 +209,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The running warp touches registers of products under way: gets the sums of its rows up to the last of them.
+    /// Performs the products in flight whose registers the running warp is about to use, up to the last of them.
     pub(crate) fn touch_in_flight(&mut self, pc: u32, active: u32) {
         let kernel = self.job.kernel;
         let Some(touched) = { kernel.in_flight.as_ref() }.and_then(|all| all.touches.get(pc as usize)) else {

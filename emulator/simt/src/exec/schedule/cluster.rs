@@ -183,7 +183,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Another block of the cluster runs from now on.
+    /// Makes another block of the cluster the running one.
     pub(crate) fn switch_to(&mut self, rank: u32) {
         if self.block.rank != rank {
             self.leave_races();
@@ -232,7 +232,7 @@ impl Worker<'_> {
         true
     }
 
-    /// Lanes of the running warp have exited: the barrier of the cluster no longer waits for them.
+    /// Records that lanes of the running warp have exited: the barrier of the cluster no longer waits for them.
     pub(crate) fn exited_in_cluster(&mut self, lanes: u32) {
         let warp = &mut self.block.warps[self.warp.index as usize];
         warp.arrived &= !lanes;
@@ -282,7 +282,7 @@ impl Worker<'_> {
         self.job.cluster_blocks > 1 && fibers.any(|fiber| fiber.state == FiberState::Cluster)
     }
 
-    /// No thread of the cluster can go on.
+    /// Reports that no thread of the cluster can continue.
     #[cold]
     fn cluster_deadlock(&mut self) {
         let ranks = 0..self.job.cluster_blocks;

@@ -198,7 +198,7 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
     memos
 }
 
-/// Worker thread: takes blocks until there are no more.
+/// Runs blocks on a worker thread until there are no more.
 fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
     let mut worker = Worker::new(job, memos(job), global_races);
     let mut waiting = Waiting::new(job);
@@ -329,7 +329,8 @@ impl Waiting {
         Some(block)
     }
 
-    /// The first one for which something has changed; if there is none, the one that has waited longest.
+    /// Removes and returns the first one for which something has changed; if there is none, the one that has waited
+    /// longest.
     fn next(&mut self) -> Option<Box<Block>> {
         let wakes = |block: &mut Box<Block>| {
             block.passes += 1;
@@ -343,7 +344,7 @@ impl Waiting {
         self.remove(at)
     }
 
-    /// The one with the lowest index.
+    /// Removes and returns the one with the lowest index.
     fn lowest(&mut self) -> Option<Box<Block>> {
         let indices = self.blocks.iter().enumerate().map(|(at, block)| (block.cluster_index, at));
         let (_, at) = indices.min()?;
@@ -351,7 +352,7 @@ impl Waiting {
     }
 }
 
-/// Bytes of a worker: a block, the memos and the counters.
+/// Returns the bytes of a worker: a block, the memos and the counters.
 pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
     let counts = if job.check_level.counts() { 4 * 8 * job.kernel.ops.len() } else { 0 };
     let memos = job.plan.n_memos * size_of::<Memo<'_>>();
@@ -367,7 +368,7 @@ fn begin_checks(worker: &mut Worker<'_>, index: u64) {
     }
 }
 
-/// The block has ended: its results are taken, in index order.
+/// Hands in the results of an ended block, and takes those that are next in index order.
 fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
     let index = worker.block.cluster_index;
     let failed = !worker.checks.collector.is_empty();

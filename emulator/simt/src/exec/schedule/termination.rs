@@ -15,7 +15,7 @@ const MAX_ROUNDS: u32 = 1 << 10;
 const MAX_TURNS: u32 = 1 << 14;
 
 impl Worker<'_> {
-    /// No thread can go on.
+    /// Reports that no thread can continue.
     pub(crate) fn deadlock(&mut self) {
         let groups = self.groups(|_| true);
         let Some(first) = groups.first() else { return };
@@ -130,7 +130,7 @@ impl Worker<'_> {
         false
     }
 
-    /// The registers of the warp that runs.
+    /// Returns the registers of the warp that runs.
     fn registers(&self) -> (Vec<Line>, Vec<u32>) {
         let kernel = self.job.kernel;
         let lines = (0..kernel.n_lines as usize).map(|i| {
@@ -193,7 +193,7 @@ fn polls(ops: &[crate::program::Op]) -> bool {
     })
 }
 
-/// The smallest backward branch that spans positions `low ..= high`.
+/// Returns the smallest backward branch that spans positions `low ..= high`.
 fn smallest_loop(job: &Job<'_>, low: u32, high: u32) -> Option<(u32, u32)> {
     use crate::program::OpKind;
     let spans = job.kernel.ops.iter().enumerate().flat_map(|(i, op)| {

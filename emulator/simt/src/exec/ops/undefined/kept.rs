@@ -32,7 +32,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A caller goes on: its registers are as undefined as they were.
+    /// Makes the registers of a caller as undefined as they were before the call.
     pub(in crate::exec) fn restore_undefined(&mut self, base: u32, registers: &Kept, active: u32) {
         if !self.checks.shadow.is_clean() {
             self.define_all(registers, active);
@@ -48,7 +48,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The registers are defined from now on.
+    /// Makes the registers defined.
     #[cold]
     pub(in crate::exec) fn define_all(&mut self, registers: &Kept, active: u32) {
         for spot in self.spots(registers) {
@@ -56,7 +56,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Local memory of a lane becomes that of a new activation, which has written nothing.
+    /// Makes local memory of a lane that of a new activation, which has written nothing.
     pub(in crate::exec) fn forget_local(&mut self, lane: usize, start: u32, bytes: u32) {
         if bytes == 0 {
             return;

@@ -16,7 +16,7 @@ use crate::program::{MatrixAccess, Mma};
 pub(in crate::exec) type Holes = Vec<(usize, u32, Origin)>;
 
 impl Worker<'_> {
-    /// A product: an undefined element of A reaches a row of D, one of B a column.
+    /// Follows an MMA: an undefined element of A reaches a row of D, one of B a column.
     #[cold]
     pub(in crate::exec) fn follow_mma(&mut self, mma: &Mma, pc: u32, active: u32) {
         let instr = self.job.kernel.ops[pc as usize].instr;
@@ -133,7 +133,7 @@ impl Worker<'_> {
         holes
     }
 
-    /// Undefined bytes that `stmatrix` moved stay undefined in memory, which counts as written by now.
+    /// Keeps undefined bytes that `stmatrix` moved undefined in memory, which counts as written by now.
     #[cold]
     pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &AccessSpec<'_>, good: u32) {
         let addresses = per_lane::addresses(self, spec);

@@ -49,7 +49,7 @@ impl Bench {
         Self { regs: [ZERO_LINE; 10], preds: [0; 8], run, args: own, shape }
     }
 
-    /// The operation's result for other sources.
+    /// Returns the operation's result for other sources.
     fn eval(&mut self, sources: &Values, active: u32) -> [u64; 32] {
         for (i, &class) in self.shape.srcs.iter().enumerate().take(4) {
             match class {
@@ -88,7 +88,7 @@ impl Bench {
     }
 }
 
-/// Mask of a class's bits.
+/// Returns the mask of a class's bits.
 pub(super) fn all_bits(class: Class) -> u64 {
     match class {
         Class::Pred => 1,
@@ -97,7 +97,7 @@ pub(super) fn all_bits(class: Class) -> u64 {
     }
 }
 
-/// The undefined bits of an operation's result for the `active` lanes.
+/// Returns the undefined bits of an operation's result for the `active` lanes.
 pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, active: u32) -> AluResult {
     let n = shape.srcs.len().min(4);
     let mut bench = Bench::new(run, args, shape);
@@ -290,7 +290,7 @@ mod tests {
     use crate::decode::{Symbols, decode};
     use crate::program::{Kernel, OpKind};
 
-    /// The kernel of one instruction over registers that stand for anything.
+    /// Returns the kernel of one instruction over registers that stand for anything.
     fn kernel(instruction: &str) -> Kernel {
         let text = format!(
             ".version 8.4\n.target sm_90\n.address_size 64\n.entry k() {{\n\
@@ -302,7 +302,7 @@ mod tests {
         program.kernels.swap_remove(0)
     }
 
-    /// Often whole bytes, often nothing.
+    /// Returns a mask: often whole bytes, often nothing.
     fn mask(random: &mut ChaCha8Rng) -> u64 {
         let bytes: u8 = random.random();
         match random.random_range(0..4) {

@@ -11,7 +11,7 @@ use crate::program::{Wgmma, WgmmaA, window};
 pub(in crate::exec) type Unwritten = [Vec<Option<u32>>; 2];
 
 impl Worker<'_> {
-    /// The running warp issues a product, to sums that are there if `adds`.
+    /// Follows a product that the running warp issues, to existing accumulators if `adds`.
     pub(in crate::exec) fn follow_wgmma(
         &mut self,
         wgmma: &Wgmma,

@@ -18,7 +18,7 @@ use crate::exec::worker::Worker;
 const HANDOVER: u32 = 0xffff_ff00;
 
 impl Worker<'_> {
-    /// The pieces that the running warp reads of a factor: its rows of A (0), all columns of B (1).
+    /// Returns the pieces that the running warp reads of a factor: its rows of A (0), all columns of B (1).
     pub(super) fn pieces(&self, wgmma: &Wgmma, which: usize, descriptor: u64) -> Vec<u32> {
         let one = Descriptor::decode(descriptor);
         let (first, n) = match which {
@@ -206,7 +206,7 @@ impl Worker<'_> {
         true
     }
 
-    /// First unwritten byte by row of A, or column of B. Unused rows may be so.
+    /// Returns the first unwritten byte by row of A, or column of B. Unused rows may be so.
     fn unwritten_lines(&self, pieces: &[u32], transposed: bool) -> Vec<Option<u32>> {
         let written = &self.block.shared_written;
         let hole = |at: u32, n: u32| {
@@ -277,7 +277,8 @@ impl Worker<'_> {
         }
     }
 
-    /// The running warp has waited: it comes after what the other warps of its group have read for the products.
+    /// Orders the running warp, which has waited, after what the other warps of its warpgroup have read for the
+    /// products.
     pub(super) fn hand_over(&mut self, waits: u64) {
         let warp = self.warp.index;
         if let Some(races) = &mut self.checks.shared_races {
@@ -333,7 +334,7 @@ impl Worker<'_> {
         same_b
     }
 
-    /// Registers of the product were written since the warp's last `wgmma.fence`.
+    /// Reports registers of the product that were written since the warp's last `wgmma.fence`.
     fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, active: u32) {
         let warp = self.warp.index;
         let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
@@ -469,7 +470,8 @@ impl Worker<'_> {
         true
     }
 
-    /// No thread of the block can go on, and some wait for warps of their group that do not come.
+    /// Reports that no thread of the block can continue, if some wait for warps of their warpgroup. Returns whether
+    /// they do.
     pub(in crate::exec) fn stuck_warpgroup(&mut self) -> bool {
         let waits = |warp: &crate::exec::block::Warp| {
             let mut fibers = warp.fibers.iter();

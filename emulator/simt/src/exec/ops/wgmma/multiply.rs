@@ -177,7 +177,7 @@ fn rows_of(
     rows
 }
 
-/// The rows of A that a warp has in its registers.
+/// Returns the rows of A that a warp has in its registers.
 fn rows_of_registers(registers: &[[u32; 32]; 4]) -> Vec<[u8; ROW]> {
     let mut rows = vec![[0; ROW]; WARP_ROWS];
     for (register, line) in registers.iter().enumerate() {
@@ -189,7 +189,7 @@ fn rows_of_registers(registers: &[[u32; 32]; 4]) -> Vec<[u8; ROW]> {
     rows
 }
 
-/// The bits of each element of a row; rows of wide elements have fewer.
+/// Returns the bits of each element of a row; rows of wide elements have fewer.
 fn elements(kind: FactorType, row: &[u8; ROW]) -> [u32; ROW] {
     let mut bits = [0; ROW];
     match warpgroup::element_bytes(kind) {
@@ -206,7 +206,7 @@ fn elements(kind: FactorType, row: &[u8; ROW]) -> [u32; ROW] {
     bits
 }
 
-/// Elements of A (0) or B (1), as the rules of `rule` take them.
+/// Returns the elements of A (0) or B (1), as `rule` takes them.
 fn factors(wgmma: &Wgmma, which: usize, rule: FactorType, mut bits: Vec<[u32; 8]>) -> Vec<Factors> {
     let kind = wgmma.kinds[which];
     if wgmma.minus[which] {
