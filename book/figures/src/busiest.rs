@@ -72,9 +72,10 @@ pub fn units_table() -> anyhow::Result<String> {
     titles.extend(SHOWN.map(|(title, _)| title));
     let mut rows = Vec::new();
     for launch in &record()?.launches {
-        let verdict = match UNMODELLED.contains(&launch.kernel.as_str()) {
-            true => "no verdict".into(),
-            false => words(&binding_units(needs(launch)?)),
+        let verdict = if UNMODELLED.contains(&launch.kernel.as_str()) {
+            "no verdict".into()
+        } else {
+            words(&binding_units(needs(launch)?))
         };
         let mut row = vec![
             launch.kernel.clone(),

@@ -207,9 +207,10 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.circle("a", at, 4.5);
         // Labels go on the side away from the slope.
-        match *tflops > copy(*intensity) {
-            true => drawing.text("", Anchor::End, (at.0 - 9.0, at.1 + 5.0), label),
-            false => drawing.text("", Anchor::Start, (at.0 + 9.0, at.1 + 5.0), label),
+        if *tflops > copy(*intensity) {
+            drawing.text("", Anchor::End, (at.0 - 9.0, at.1 + 5.0), label)
+        } else {
+            drawing.text("", Anchor::Start, (at.0 + 9.0, at.1 + 5.0), label)
         }
     }
     for (_, intensity, tflops) in &near {

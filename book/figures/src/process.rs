@@ -111,10 +111,8 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &R
     while ms < last {
         let text = if ms == 0.0 { "0".into() } else { format!("{ms:.0} ms") };
         // The last label is right-aligned if it would cross the edge.
-        let (anchor, at) = match x(ms) + HALF_A_LABEL > WIDTH {
-            true => (Anchor::End, WIDTH),
-            false => (Anchor::Middle, x(ms)),
-        };
+        let (anchor, at) =
+            if x(ms) + HALF_A_LABEL > WIDTH { (Anchor::End, WIDTH) } else { (Anchor::Middle, x(ms)) };
         drawing.text("dim", anchor, (at, y + 8.0), text);
         ms += STEP;
     }

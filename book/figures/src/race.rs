@@ -63,9 +63,10 @@ impl Race {
             // too.
             let may =
                 |warp: usize| done[warp] < all && self.reached(done[1 - warp]) >= self.reached(done[warp]);
-            let goes = match may(leader) && done[leader] < done[other] + self.lead || !may(other) {
-                true => leader,
-                false => other,
+            let goes = if may(leader) && done[leader] < done[other] + self.lead || !may(other) {
+                leader
+            } else {
+                other
             };
             done[goes] += 1;
             order.push(goes);
@@ -304,9 +305,10 @@ mod tests {
         for race in Race::all().filter(|race| race.lead == ACCESSES && race.leader == 0) {
             let computed = unforced(race)?;
             // Without a barrier, a warp of the emulated GPU runs to its end.
-            let order = match race.first || race.second {
-                true => race.order(),
-                false => [[0; ROUNDS * ACCESSES], [1; ROUNDS * ACCESSES]].concat(),
+            let order = if race.first || race.second {
+                race.order()
+            } else {
+                [[0; ROUNDS * ACCESSES], [1; ROUNDS * ACCESSES]].concat()
             };
             assert_eq!(computed, result(&replay(&order)), "{race:?}");
         }

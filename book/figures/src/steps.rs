@@ -385,9 +385,10 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         }
         y += 12.0;
     }
-    let text = match followed.iter().any(|one| one.steps.iter().any(|step| step.barrier)) {
-        true => "Dashed: barriers. To the right: order, not time.",
-        false => "To the right: order, not time.",
+    let text = if followed.iter().any(|one| one.steps.iter().any(|step| step.barrier)) {
+        "Dashed: barriers. To the right: order, not time."
+    } else {
+        "To the right: order, not time."
     };
     drawing.note(y + 6.0, text);
     Ok(drawing.finish(y + 14.0))

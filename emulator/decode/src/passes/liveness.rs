@@ -36,9 +36,10 @@ impl Liveness {
         let mut offsets = vec![0];
         let mut stretches = Vec::with_capacity(self.stretches.len() + registers.len());
         for (register, pinned) in pinned.into_iter().enumerate() {
-            match pinned {
-                true => stretches.push((0, 2 * n_ops as u32)),
-                false => stretches.extend_from_slice(self.of(register as u32)),
+            if pinned {
+                stretches.push((0, 2 * n_ops as u32))
+            } else {
+                stretches.extend_from_slice(self.of(register as u32))
             }
             offsets.push(stretches.len() as u32);
         }

@@ -191,12 +191,11 @@ impl<'a> Lower<'a> {
         for (at, (passed, actual)) in signature.returns.iter().zip(returns).enumerate() {
             if let Passed::Memory(bytes) = *passed {
                 let unwanted = matches!(actual, Operand::Name(name) if name == "_");
-                let place = match unwanted {
-                    true => {
-                        let room = self.frame_bytes(bytes, 16)?;
-                        self.frame_address(room)?
-                    }
-                    false => self.place_of(actual)?,
+                let place = if unwanted {
+                    let room = self.frame_bytes(bytes, 16)?;
+                    self.frame_address(room)?
+                } else {
+                    self.place_of(actual)?
                 };
                 passed_values.push(((Passing::Result, at, Class::Bits32), place));
             }

@@ -59,12 +59,13 @@ impl<'a> Lower<'a> {
             *place = self.source(&instruction.operands[first + 1 + at], class, Some(ty))?;
         }
         // `_` as the destination of `atom` is a `red`.
-        let dst = match returns {
-            true => match self.wanted(&instruction.operands[0])? {
+        let dst = if returns {
+            match self.wanted(&instruction.operands[0])? {
                 Some(_) => self.destination(&instruction.operands[0], class)? as i32,
                 None => NONE,
-            },
-            false => NONE,
+            }
+        } else {
+            NONE
         };
         self.shared_subword |= ty.bytes() < 4 && space != MemSpace::Global;
         let atomic = Atomic { space, addr, kind, ty, src, dst, returns };

@@ -36,9 +36,10 @@ impl<'a> Lower<'a> {
             return Err(self.invalid(format!("there is no function `{name}`")));
         };
         if function.body.is_none() {
-            return Err(match is_of_the_device_runtime(name) {
-                true => self.unsupported(format!("`{name}` of the device runtime")),
-                false => self.invalid(format!("nothing defines the external function `{name}`")),
+            return Err(if is_of_the_device_runtime(name) {
+                self.unsupported(format!("`{name}` of the device runtime"))
+            } else {
+                self.invalid(format!("nothing defines the external function `{name}`"))
             });
         }
         if function.params.len() != arguments.len() || function.returns.len() != returns.len() {

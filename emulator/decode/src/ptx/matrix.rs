@@ -76,9 +76,10 @@ impl<'a> Lower<'a> {
     }
 
     fn as_many(&self, given: usize, needed: usize) -> Result<()> {
-        match given == needed {
-            true => Ok(()),
-            false => Err(self.invalid(format!("{given} registers for a tile that takes {needed}"))),
+        if given == needed {
+            Ok(())
+        } else {
+            Err(self.invalid(format!("{given} registers for a tile that takes {needed}")))
         }
     }
 

@@ -60,9 +60,10 @@ impl<'a> Lower<'a> {
             (Some("test_wait" | "try_wait"), [done, place, phase, rest @ ..]) if rest.len() < 2 => {
                 made.kind = MbarrierKind::Wait;
                 made.done = self.destination(done, Class::Pred)? as i32;
-                match has("parity") {
-                    true => made.number = self.source(phase, Class::Bits32, number)?,
-                    false => made.phase = self.source(phase, Class::Bits64, None)?,
+                if has("parity") {
+                    made.number = self.source(phase, Class::Bits32, number)?
+                } else {
+                    made.phase = self.source(phase, Class::Bits64, None)?
                 }
                 // The time limit of a wait changes no defined result.
                 if let [limit] = rest {

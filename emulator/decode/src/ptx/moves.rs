@@ -90,9 +90,10 @@ impl<'a> Lower<'a> {
 
     /// Returns an element of a vector register as an operand.
     fn register_of(&self, reg: Reg, class: Class) -> Result<Src> {
-        match reg.class == class {
-            true => Ok(reg.id as Src),
-            false => Err(self.invalid("the vector's elements have another size than the instruction's type")),
+        if reg.class == class {
+            Ok(reg.id as Src)
+        } else {
+            Err(self.invalid("the vector's elements have another size than the instruction's type"))
         }
     }
 

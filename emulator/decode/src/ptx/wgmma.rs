@@ -59,13 +59,12 @@ impl<'a> Lower<'a> {
         let c = self.wgmma_registers(d, lines, "accumulators")?;
         let d: Box<[Dst]> = c.iter().map(|&c| c as Dst).collect();
         let in_registers = matches!(a, Operand::Vector(_));
-        let a = match in_registers {
-            true => {
-                let mut registers = [0; A_REGISTERS];
-                registers.copy_from_slice(&self.wgmma_registers(a, A_REGISTERS, "registers of A")?);
-                WgmmaA::Registers(registers)
-            }
-            false => WgmmaA::Shared(self.source(a, Class::Bits64, None)?),
+        let a = if in_registers {
+            let mut registers = [0; A_REGISTERS];
+            registers.copy_from_slice(&self.wgmma_registers(a, A_REGISTERS, "registers of A")?);
+            WgmmaA::Registers(registers)
+        } else {
+            WgmmaA::Shared(self.source(a, Class::Bits64, None)?)
         };
         let b = self.source(b, Class::Bits64, None)?;
         let (adds, negated) = self.predicate_operand(adds)?;

@@ -203,9 +203,10 @@ impl<'a> Lower<'a> {
         let (first, second) = if orientation == Transposed { (at.1, at.0) } else { at };
         let slow = self.lane_bits(2, 31, 1, first)?;
         let quick = self.lane_bits(0, 3, each, second)?;
-        match place.along || orientation == Transposed {
-            true => self.element(place, slow, quick, bytes),
-            false => self.element(place, quick, slow, bytes),
+        if place.along || orientation == Transposed {
+            self.element(place, slow, quick, bytes)
+        } else {
+            self.element(place, quick, slow, bytes)
         }
     }
 
@@ -313,9 +314,10 @@ impl<'a> Lower<'a> {
                 (far, self.lane_bits(3, 1, 8, 0)?)
             };
             let start = self.constants.bits32(start, self.span)?;
-            let (far, near) = match place.along {
-                true => (self.computed("add", &["u32"], &[far, start])?, near),
-                false => (far, self.computed("add", &["u32"], &[near, start])?),
+            let (far, near) = if place.along {
+                (self.computed("add", &["u32"], &[far, start])?, near)
+            } else {
+                (far, self.computed("add", &["u32"], &[near, start])?)
             };
             let addr = self.element(place, far, near, 2)?;
             let mut regs = [NONE; 4];
@@ -411,9 +413,10 @@ impl<'a> Lower<'a> {
             a_regs.contains(&register) || b_regs.contains(&register) || c_regs.iter().enumerate().any(apart)
         };
         let meets = d_regs.iter().enumerate().any(|(at, &d)| others(at, d));
-        let to: Vec<i32> = match meets {
-            true => d_regs.iter().map(|_| self.registers.fresh(class) as i32).collect(),
-            false => d_regs.clone(),
+        let to: Vec<i32> = if meets {
+            d_regs.iter().map(|_| self.registers.fresh(class) as i32).collect()
+        } else {
+            d_regs.clone()
         };
         let (tall, wide) = if n == 32 { (&b_regs, &a_regs) } else { (&a_regs, &b_regs) };
         let [n_a, n_b, n_c] = form.registers();

@@ -206,9 +206,10 @@ impl Lower<'_> {
         // The lanes go on together, as everywhere here.
         self.ignore_modifier(Modifier::Exclusive);
         let register = self.source_register();
-        let members = match self.take_modifier(Modifier::All) {
-            true => self.number(u32::MAX)?,
-            false => self.line(LineId::Lane(register?)) as Src,
+        let members = if self.take_modifier(Modifier::All) {
+            self.number(u32::MAX)?
+        } else {
+            self.line(LineId::Lane(register?)) as Src
         };
         self.emit(OpKind::WarpSync { members })
     }

@@ -130,10 +130,7 @@ impl Lower<'_> {
         }
         modes.push("f32");
         // Compares magnitudes; the sign is that of the sources' product.
-        let sources = match xors_signs {
-            true => vec![self.magnitude(0)?, self.magnitude(1)?],
-            false => self.floats(2)?,
-        };
+        let sources = if xors_signs { vec![self.magnitude(0)?, self.magnitude(1)?] } else { self.floats(2)? };
         let [min, max] = [self.ptx("min", &modes)?, self.ptx("max", &modes)?];
         self.chosen(min, max, &sources, 2)
     }
@@ -163,9 +160,10 @@ impl Lower<'_> {
     /// Takes a source of `XORSIGN`, before its sign is removed.
     fn magnitude(&mut self, at: usize) -> Result<Src> {
         let operand = self.take_source(at).ok_or_else(|| self.unsupported())?;
-        match operand.absolute && !operand.negated {
-            true => self.word(operand.value, 0),
-            false => Err(self.unsupported()),
+        if operand.absolute && !operand.negated {
+            self.word(operand.value, 0)
+        } else {
+            Err(self.unsupported())
         }
     }
 

@@ -326,12 +326,11 @@ impl Lower<'_> {
                 let same = self.compute("setp", &["eq", ty], &[dst, src[0]])?;
                 let (one, zero) = (self.number(1)?, self.number(0)?);
                 let done = self.compute("selp", &["b32"], &[one, zero, same])?;
-                match wide {
-                    true => {
-                        let done = self.value(self.builtin(Builtin::Zext64(32)), &[done])?;
-                        self.wide_write(done)
-                    }
-                    false => self.write_line(done),
+                if wide {
+                    let done = self.value(self.builtin(Builtin::Zext64(32)), &[done])?;
+                    self.wide_write(done)
+                } else {
+                    self.write_line(done)
                 }
             }
             (true, true) => self.wide_write(dst),

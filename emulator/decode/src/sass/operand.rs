@@ -306,9 +306,10 @@ impl Lower<'_> {
             Value::UniformPredicate(Predicate(number)) => self.predicate_of(number, true),
             _ => return Err(self.unsupported()),
         };
-        match operand.negated {
-            false => Ok(register as Src),
-            true => self.value(self.builtin(Builtin::NotPred), &[register as Src]),
+        if operand.negated {
+            self.value(self.builtin(Builtin::NotPred), &[register as Src])
+        } else {
+            Ok(register as Src)
         }
     }
 

@@ -417,9 +417,10 @@ impl Operands {
                     modify(&mut token, 63, 62, reuse, 60);
                     self.place_by_form(&mut token, form, uniform)
                 } else {
-                    match matches!(kind_name, "h" | "b" | "i" | "j") {
-                        true => modify(&mut token, 84, 83, reuse, 81),
-                        false => modify(&mut token, 75, 74, reuse, 81),
+                    if matches!(kind_name, "h" | "b" | "i" | "j") {
+                        modify(&mut token, 84, 83, reuse, 81)
+                    } else {
+                        modify(&mut token, 75, 74, reuse, 81)
                     }
                     if uniform { Slot::Uniform(SLOT_C) } else { Slot::Register(SLOT_C) }
                 }
