@@ -26,7 +26,6 @@ mod params;
 mod scope;
 mod special_registers;
 mod tensor;
-mod text;
 mod texture;
 mod variables;
 mod walk;

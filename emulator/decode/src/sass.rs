@@ -233,10 +233,6 @@ impl<'a> Lower<'a> {
         Some(u32::from_le_bytes(*word))
     }
 
-    fn operation(&self) -> Operation {
-        self.instruction.operation
-    }
-
     /// Lowers the instruction; refuses it if a modifier or operand is left.
     fn lower_instruction(&mut self) -> Result<()> {
         // No lane takes part, but accesses to memory are counted.
@@ -250,7 +246,8 @@ impl<'a> Lower<'a> {
     }
 
     fn lower_operation(&mut self) -> Result<()> {
-        match self.operation() {
+        let operation = self.instruction.operation;
+        match operation {
             Operation::Mov | Operation::Umov | Operation::R2ur => self.mov(),
             Operation::Iadd3 | Operation::Uiadd3 => self.add3(),
             Operation::Viadd if self.take_modifier(Modifier::W16x2) => self.plain("add", &["u16x2"], 2),

@@ -9,11 +9,6 @@ pub struct SpecialRegister(pub u8);
 impl SpecialRegister {
     /// Number of the lane in its warp.
     pub const LANEID: SpecialRegister = SpecialRegister(0x0);
-    pub const CLOCK: SpecialRegister = SpecialRegister(0x1);
-    /// Numbers of multiprocessor and warp, packed.
-    pub const VIRTID: SpecialRegister = SpecialRegister(0x3);
-    /// The three indices of the thread, packed.
-    pub const TID: SpecialRegister = SpecialRegister(0x20);
     /// `threadIdx.x`: index of the thread in its block.
     pub const TID_X: SpecialRegister = SpecialRegister(0x21);
     pub const TID_Y: SpecialRegister = SpecialRegister(0x22);
@@ -22,16 +17,10 @@ impl SpecialRegister {
     pub const CTAID_X: SpecialRegister = SpecialRegister(0x25);
     pub const CTAID_Y: SpecialRegister = SpecialRegister(0x26);
     pub const CTAID_Z: SpecialRegister = SpecialRegister(0x27);
-    /// The three sizes of the block, packed.
-    pub const NTID: SpecialRegister = SpecialRegister(0x28);
-    /// Upper half of the addresses of local memory.
-    pub const LWINHI: SpecialRegister = SpecialRegister(0x2e);
     /// Upper half of the addresses of shared memory.
     pub const SWINHI: SpecialRegister = SpecialRegister(0x2f);
     /// Base of the generic addresses of shared memory.
     pub const SWINLO: SpecialRegister = SpecialRegister(0x30);
-    /// Base of the generic addresses of local memory.
-    pub const LWINLO: SpecialRegister = SpecialRegister(0x34);
     /// The bit of the own lane.
     pub const EQMASK: SpecialRegister = SpecialRegister(0x38);
     /// The bits of lower lanes.
@@ -45,12 +34,6 @@ impl SpecialRegister {
     pub const VIRTUALSMID: SpecialRegister = SpecialRegister(0x43);
     /// Lower half of the cycle counter.
     pub const CLOCKLO: SpecialRegister = SpecialRegister(0x50);
-    /// Upper half of the cycle counter.
-    pub const CLOCKHI: SpecialRegister = SpecialRegister(0x51);
-    /// Lower half of the time in nanoseconds.
-    pub const GLOBALTIMERLO: SpecialRegister = SpecialRegister(0x52);
-    /// Upper half of the time in nanoseconds.
-    pub const GLOBALTIMERHI: SpecialRegister = SpecialRegister(0x53);
     /// Number of the block in its cluster.
     pub const BLOCK_IN_CLUSTER: SpecialRegister = SpecialRegister(0x88);
     /// Reads as zero.

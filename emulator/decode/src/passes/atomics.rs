@@ -24,8 +24,8 @@ use program::{Atomic, AtomicForm, AtomicKind, InstrInfo, MemSpace, OpKind};
 /// Bound on the rounds of the search for uniform registers; programs that need more have none.
 const MAX_ROUNDS: usize = 16;
 
-/// Fills [`InstrInfo::atomic`]. [`crate::passes::order::of_blocks`] has removed results that nothing reads before;
-/// `varying` are the registers of special registers that differ between lanes.
+/// Fills [`InstrInfo::atomic`]. [`crate::passes::order::decide_block_order`] has removed results that nothing reads
+/// before; `varying` are the registers of special registers that differ between lanes.
 pub(crate) fn forms(
     ops: &mut [VirtualOp],
     constants: &Constants,

@@ -1,8 +1,8 @@
 //! Adds operations: under the guard of their instruction, and safe where results are sources.
 
-use ptx::ast::Instruction;
+use ptx::ast::{Instruction, Type};
 
-use super::{Lower, mov_of, text};
+use super::{Lower, mov_of};
 use crate::error::{Result, unsupported};
 use crate::operands::{Role, map_registers};
 use crate::passes::flow::flow_of_builtin;
@@ -27,11 +27,11 @@ impl<'a> Lower<'a> {
                 self.index.account.bytes(text + INSTR_BYTES)?;
                 let own = self.instrs.len() as u32;
                 self.instrs.push(InstrInfo {
-                    text: text::instruction(instruction),
+                    text: instruction.to_string(),
                     ptx_line: instruction.span.line,
                     source: self.loc,
                     calls: self.calls.as_slice().into(),
-                    fmas: text::fmas(instruction),
+                    fmas: fmas(instruction),
                     ..InstrInfo::default()
                 });
                 self.starts.push(start);
@@ -177,5 +177,17 @@ impl<'a> Lower<'a> {
     /// Returns the carry flag: a predicate of the whole kernel.
     pub(super) fn carry(&mut self) -> u32 {
         *self.carry.get_or_insert_with(|| self.registers.fresh(Class::Pred))
+    }
+}
+
+/// Returns the number of multiply-adds that an instruction counts as.
+fn fmas(instruction: &Instruction) -> u8 {
+    if !matches!(instruction.opcode.as_str(), "fma" | "mad") {
+        return 0;
+    }
+    match instruction.types().last() {
+        Some(Type::F32 | Type::F64 | Type::F16 | Type::Bf16) => 1,
+        Some(Type::F16x2 | Type::Bf16x2) => 2,
+        _ => 0,
     }
 }

@@ -339,7 +339,7 @@ impl Lower<'_> {
             _ => return Err(self.unsupported()),
         };
         refuse_if!(
-            self.operation() == Operation::Cs2r && !self.take_modifier(Modifier::W32),
+            self.instruction.operation == Operation::Cs2r && !self.take_modifier(Modifier::W32),
             self.unsupported()
         );
         let source = self.special(special);
@@ -348,8 +348,11 @@ impl Lower<'_> {
 
     /// Writes zero to the destination, which is a pair of registers for `CS2R` without `.32`.
     fn zeros(&mut self) -> Result<()> {
-        let words =
-            if self.take_modifier(Modifier::W32) || self.operation() != Operation::Cs2r { 1 } else { 2 };
+        let words = if self.take_modifier(Modifier::W32) || self.instruction.operation != Operation::Cs2r {
+            1
+        } else {
+            2
+        };
         let zero = self.number(0)?;
         for word in 0..words {
             let dst = self.dst_word(word)?;
@@ -367,7 +370,7 @@ impl Lower<'_> {
     }
 
     fn clock(&mut self) -> Result<()> {
-        let whole = self.operation() == Operation::Cs2r && !self.take_modifier(Modifier::W32);
+        let whole = self.instruction.operation == Operation::Cs2r && !self.take_modifier(Modifier::W32);
         let class = Class::of_width(whole);
         let clock = if whole { Clock::Clock64 } else { Clock::Clock };
         let dst = self.registers.fresh(class);

@@ -29,39 +29,23 @@ pub(super) enum Conversion {
 }
 
 /// PTX names of comparisons; the first six compare integers too.
+#[rustfmt::skip]
 pub(super) const COMPARISONS: [(Modifier, &str); 14] = [
-    (Modifier::Lt, "lt"),
-    (Modifier::Eq, "eq"),
-    (Modifier::Le, "le"),
-    (Modifier::Gt, "gt"),
-    (Modifier::Ne, "ne"),
-    (Modifier::Ge, "ge"),
-    (Modifier::Num, "num"),
-    (Modifier::Nan, "nan"),
-    (Modifier::Ltu, "ltu"),
-    (Modifier::Equ, "equ"),
-    (Modifier::Leu, "leu"),
-    (Modifier::Gtu, "gtu"),
-    (Modifier::Neu, "neu"),
+    (Modifier::Lt, "lt"), (Modifier::Eq, "eq"), (Modifier::Le, "le"), (Modifier::Gt, "gt"), (Modifier::Ne, "ne"),
+    (Modifier::Ge, "ge"), (Modifier::Num, "num"), (Modifier::Nan, "nan"), (Modifier::Ltu, "ltu"),
+    (Modifier::Equ, "equ"), (Modifier::Leu, "leu"), (Modifier::Gtu, "gtu"), (Modifier::Neu, "neu"),
     (Modifier::Geu, "geu"),
 ];
 
+#[rustfmt::skip]
 const INTEGERS: [(Modifier, Type); 8] = [
-    (Modifier::U8, Type::U8),
-    (Modifier::S8, Type::S8),
-    (Modifier::U16, Type::U16),
-    (Modifier::S16, Type::S16),
-    (Modifier::U32, Type::U32),
-    (Modifier::S32, Type::S32),
-    (Modifier::U64, Type::U64),
-    (Modifier::S64, Type::S64),
+    (Modifier::U8, Type::U8), (Modifier::S8, Type::S8), (Modifier::U16, Type::U16), (Modifier::S16, Type::S16),
+    (Modifier::U32, Type::U32), (Modifier::S32, Type::S32), (Modifier::U64, Type::U64), (Modifier::S64, Type::S64),
 ];
 
+#[rustfmt::skip]
 const FLOATS: [(Modifier, Type); 4] = [
-    (Modifier::F64, Type::F64),
-    (Modifier::F16, Type::F16),
-    (Modifier::F32, Type::F32),
-    (Modifier::Bf16, Type::Bf16),
+    (Modifier::F64, Type::F64), (Modifier::F16, Type::F16), (Modifier::F32, Type::F32), (Modifier::Bf16, Type::Bf16),
 ];
 
 /// PTX names of the directions of rounding, without to-nearest, which has no modifier.

@@ -429,7 +429,7 @@ impl Lower<'_> {
         let keep = self.number(!(mask & 0x7f))?;
         let mut value = self.compute("and", &["b32"], &[rest, keep])?;
         for number in (0..7u8).filter(|number| mask >> number & 1 == 1) {
-            let predicate = self.predicate_register(number) as Src;
+            let predicate = self.predicate_of(number, false) as Src;
             let bit = self.number(1 << number)?;
             let zero = self.number(0)?;
             let bit = self.compute("selp", &["b32"], &[bit, zero, predicate])?;
@@ -446,7 +446,7 @@ impl Lower<'_> {
             let bit = self.number(1 << number)?;
             let bit = self.compute("and", &["b32"], &[value, bit])?;
             let bit = self.value(self.builtin(Builtin::PredOf32), &[bit])?;
-            writes.push(PendingResult::Pred(self.predicate_register(number), bit));
+            writes.push(PendingResult::Pred(self.predicate_of(number, false), bit));
         }
         self.write(writes)
     }

@@ -14,7 +14,7 @@ use program::{MatrixAccess, MemSpace, Mma, OpKind};
 impl Lower<'_> {
     /// Lowers `HMMA`, `DMMA`.
     pub(super) fn multiply_matrices(&mut self) -> Result<()> {
-        let form = match self.operation() {
+        let form = match self.instruction.operation {
             Operation::Dmma => self.form_of_doubles(),
             _ => self.form_of_halves(),
         };

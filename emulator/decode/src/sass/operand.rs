@@ -271,10 +271,6 @@ impl Lower<'_> {
         self.with_sign(word, operand, 0x7fff_7fff, 0x8000_8000)
     }
 
-    pub(super) fn predicate_register(&mut self, number: u8) -> u32 {
-        self.predicate_of(number, false)
-    }
-
     /// Returns the virtual register of a predicate, which is added if it is new.
     pub(super) fn predicate_of(&mut self, number: u8, uniform: bool) -> u32 {
         if number == Predicate::TRUE.0 {
@@ -320,7 +316,7 @@ impl Lower<'_> {
 
     /// Takes the predicates that are written; `None` for discarded ones.
     pub(super) fn wanted_predicates(&mut self) -> Vec<Option<Dst>> {
-        self.take_written_predicates();
+        self.taken.written_predicates = true;
         let list: Vec<(u8, bool)> = self
             .instruction
             .destinations()

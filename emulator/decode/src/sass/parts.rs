@@ -11,42 +11,25 @@ use super::Lower;
 pub(super) struct TakenParts {
     modifiers: u32,
     sources: u32,
-    written_predicates: bool,
+    pub(super) written_predicates: bool,
 }
 
-/// Returns whether a modifier never changes a result: cache hints, scopes, and fixed words of an operation's name.
+/// Modifiers that never change a result: cache hints, scopes, and fixed words of an operation's name.
+#[rustfmt::skip]
+const HINTS: [Modifier; 22] = {
+    use Modifier::*;
+    [
+        Bypass, Constant, Cta, DeferBlocking, E, Ef, El, Eu, Gpu, Ltc64b, Ltc128b, Ltc256b, Lu, Lut, Mmio, Na, Nodec,
+        Noinc, Rel, Sm, Strong, Sys,
+    ]
+};
+
+/// Returns whether a modifier never changes a result of an operation.
 fn is_hint(operation: Operation, modifier: Modifier) -> bool {
     use Modifier::{
-        All, Bypass, Constant, Cta, DeferBlocking, E, Ef, El, Eu, F32, Ftz, Gpu, Inc, Ivall, L, Le, Ltc64b,
-        Ltc128b, Ltc256b, Lu, Lut, M88, Mma, Mmio, Mt88, Na, Nodec, Noinc, Red, Rel, Result, Rn, Sc, Sm,
-        Spin, Strong, Sys, Trap, U32, U64, W16, W32,
+        All, F32, Ftz, Inc, Ivall, L, Le, M88, Mma, Mt88, Red, Result, Rn, Sc, Spin, Trap, U32, U64, W16, W32,
     };
-    let of_all = matches!(
-        modifier,
-        Bypass
-            | Constant
-            | Cta
-            | DeferBlocking
-            | E
-            | Ef
-            | El
-            | Eu
-            | Gpu
-            | Ltc64b
-            | Ltc128b
-            | Ltc256b
-            | Lu
-            | Lut
-            | Mmio
-            | Na
-            | Nodec
-            | Noinc
-            | Rel
-            | Sm
-            | Strong
-            | Sys
-    );
-    of_all
+    HINTS.contains(&modifier)
         || match operation {
             Operation::Atom => matches!(modifier, Ftz | Rn | Spin),
             Operation::Atomg | Operation::Redg => matches!(modifier, Ftz | Rn),
@@ -112,11 +95,6 @@ impl Lower<'_> {
     /// Accepts a source without effect on what is lowered.
     pub(super) fn ignore_source(&mut self, at: usize) {
         self.take_source(at);
-    }
-
-    /// Takes all destinations that are predicates.
-    pub(super) fn take_written_predicates(&mut self) {
-        self.taken.written_predicates = true;
     }
 
     /// Returns whether all parts that could change the instruction's effect are taken.
