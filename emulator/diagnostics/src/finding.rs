@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use simt::check::{Code, Severity};
+use simt::check::{AccessKind, Code, Severity};
 use simt::program::SourceLoc;
 
 /// A place in the source, with the text of its line when the source is at hand.
@@ -35,13 +35,46 @@ impl Place {
     }
 }
 
+/// Memory space of an array; in JSON in lower case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Space {
+    Global,
+    Shared,
+    Local,
+    Constant,
+    Param,
+}
+
+/// What a [`Party`] did; in JSON in lower case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    Read,
+    Write,
+    Atomic,
+    /// Waited at a barrier.
+    Wait,
+    /// Ran elsewhere, while others waited.
+    Run,
+}
+
+impl From<AccessKind> for Action {
+    fn from(kind: AccessKind) -> Self {
+        match kind {
+            AccessKind::Read => Self::Read,
+            AccessKind::Write => Self::Write,
+            AccessKind::Atomic => Self::Atomic,
+        }
+    }
+}
+
 /// The array that an access meant, and the element that it hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArrayElement {
     /// Name in the source (`A`, `a_tile`), or what else is known ("the 3rd allocation").
     pub name: String,
-    /// Memory space: `global`, `shared`, `local`, `constant` or `param`.
-    pub space: &'static str,
+    pub space: Space,
     /// Type of one element in the source's words: `float`; `4-byte element` when unknown.
     pub element_type: String,
     pub element_bytes: u32,
@@ -56,8 +89,7 @@ pub struct ArrayElement {
 /// The other thread of a race, or another group at a barrier.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Party {
-    /// Verb of the party's part: `read`, `write`, `atomic`, `wait` or `exit`.
-    pub does: &'static str,
+    pub does: Action,
     /// PTX instruction: index into the kernel's instructions.
     pub instr: u32,
     pub place: Place,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use crate::finding::{ArrayElement, Finding, Party, Place};
+use crate::finding::{Action, ArrayElement, Finding, Party, Place};
 use crate::launch_inputs::LaunchInputs;
 use crate::source::statements::Enclosure;
 use crate::source::text::plain_name;
@@ -370,7 +370,7 @@ impl<'a> LaunchContext<'a> {
         plain_name(&self.inputs.kernel.name)
     }
 
-    pub(crate) fn party(&self, does: &'static str, instr: u32, block: u64, thread: u64, n: u64) -> Party {
+    pub(crate) fn party(&self, does: Action, instr: u32, block: u64, thread: u64, n: u64) -> Party {
         Party {
             does,
             instr,

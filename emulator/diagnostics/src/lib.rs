@@ -24,7 +24,7 @@ mod tests;
 mod trace;
 mod words;
 
-pub use finding::{ArrayElement, Finding, Output, Party, Place};
+pub use finding::{Action, ArrayElement, Finding, Output, Party, Place, Space};
 pub use messages::refusal::{not_attempted, refusal, too_many_registers};
 pub use report::Report;
 pub use source::text::plain_name;

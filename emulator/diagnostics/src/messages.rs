@@ -16,7 +16,7 @@ mod termination;
 mod uninit;
 mod wgmma;
 
-use simt::check::{AccessKind, AccessProblem, Code, Details, MistakeGroup};
+use simt::check::{AccessProblem, Code, Details, MistakeGroup};
 
 use crate::finding::{Finding, Output};
 use crate::launch_context::{LaunchContext, first_thread};
@@ -103,13 +103,4 @@ fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earli
         Details::Trap => termination::trap(launch, kind),
     };
     draft.finish(launch, event.code(), kind, who, earlier)
-}
-
-/// The word for an access in [`Party::does`](crate::finding::Party::does): `read`, `write` or `atomic`.
-fn does(kind: AccessKind) -> &'static str {
-    match kind {
-        AccessKind::Read => "read",
-        AccessKind::Write => "write",
-        AccessKind::Atomic => "atomic",
-    }
 }

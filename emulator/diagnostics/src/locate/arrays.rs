@@ -1,6 +1,6 @@
 //! From an address to the array that was meant, and the element that was hit.
 
-use crate::finding::ArrayElement;
+use crate::finding::{ArrayElement, Space};
 use crate::launch_context::LaunchContext;
 use crate::launch_inputs::Allocation;
 use crate::source::text::{function_of, plain_name, size_of};
@@ -144,7 +144,7 @@ impl LaunchContext<'_> {
         instr: u32,
         name: String,
         named: bool,
-        space: &'static str,
+        space: Space,
         (start, bytes): (u64, u64),
         address: u64,
         access_bytes: u32,
@@ -229,7 +229,7 @@ impl LaunchContext<'_> {
         let named = name != "dynamic shared memory";
         let place = (start, bytes);
         let mut target =
-            self.make(instr, name.to_owned(), named, "shared", place, address, access_bytes, declared);
+            self.make(instr, name.to_owned(), named, Space::Shared, place, address, access_bytes, declared);
         target.dynamic = dynamic;
         Some(target)
     }
@@ -261,11 +261,11 @@ impl LaunchContext<'_> {
         let place = (start, bytes);
         Some(match found {
             Some((name, declared)) => {
-                self.make(instr, name, true, "local", place, address, access_bytes, Some(declared))
+                self.make(instr, name, true, Space::Local, place, address, access_bytes, Some(declared))
             }
             None => {
                 let name = "a local array".to_owned();
-                self.make(instr, name, false, "local", place, address, access_bytes, None)
+                self.make(instr, name, false, Space::Local, place, address, access_bytes, None)
             }
         })
     }
@@ -276,7 +276,7 @@ impl LaunchContext<'_> {
         let param = kernel.params.get(index)?;
         let (name, _) = self.parameter(index);
         let place = (u64::from(param.offset), u64::from(param.bytes));
-        Some(self.make(u32::MAX, name, true, "param", place, address, access_bytes, None))
+        Some(self.make(u32::MAX, name, true, Space::Param, place, address, access_bytes, None))
     }
 
     fn global(&self, instr: u32, address: u64, access_bytes: u32, kind: AccessKind) -> Option<Target> {
@@ -285,7 +285,7 @@ impl LaunchContext<'_> {
         if let Some(name) = allocation.symbol.clone() {
             let declared = self.declared(instr, &["__constant__", "__device__"], &name);
             let name = plain_name(&name);
-            let space = if allocation.read_only { "constant" } else { "global" };
+            let space = if allocation.read_only { Space::Constant } else { Space::Global };
             let mut target =
                 self.make(instr, name.to_owned(), true, space, place, address, access_bytes, declared);
             target.allocation = Some(allocation);
@@ -312,7 +312,7 @@ impl LaunchContext<'_> {
                 0 => "a buffer".to_owned(),
                 id => format!("the {} allocation", nth(id)),
             };
-            let mut target = self.make(instr, name, false, "global", place, address, access_bytes, None);
+            let mut target = self.make(instr, name, false, Space::Global, place, address, access_bytes, None);
             target.allocation = Some(allocation);
             return Some(target);
         };
@@ -322,7 +322,7 @@ impl LaunchContext<'_> {
         let place = (value, end.saturating_sub(value));
         let named = !name.starts_with("parameter ");
         let declared = Some(Declared { ty, dims: Vec::new() });
-        let mut target = self.make(instr, name, named, "global", place, address, access_bytes, declared);
+        let mut target = self.make(instr, name, named, Space::Global, place, address, access_bytes, declared);
         target.allocation = Some(allocation);
         target.parameter = Some(index);
         Some(target)

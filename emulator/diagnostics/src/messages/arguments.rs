@@ -1,5 +1,6 @@
 //! Arguments that cannot be what was meant: a float's bits as a count, half an address, a size that the buffer has not.
 
+use crate::finding::Space;
 use crate::launch_context::{LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
@@ -100,7 +101,7 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
                     let bound = part.bound(&integers);
                     (size, bound.map(|bound| format!("compare with {bound}: {}.", code(&format!("{left} < {bound}")))))
                 }
-                _ if element.space == "local" || element.space == "shared" => {
+                _ if matches!(element.space, Space::Local | Space::Shared) => {
                     let advice = format!(
                         "if {right} may be {given}, {name} needs room for {given} {}; if not, compare with {}.",
                         target.elements(2),

@@ -600,7 +600,7 @@ fn bytes(n: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::ArrayElement;
+    use crate::finding::{ArrayElement, Space};
 
     /// Where `A` ends, from the number of its elements and its dimensions in the source.
     #[track_caller]
@@ -608,7 +608,7 @@ mod tests {
         let target = Target {
             element: ArrayElement {
                 name: "A".into(),
-                space: "global",
+                space: Space::Global,
                 element_type: "float".into(),
                 element_bytes: 4,
                 n_elements,

@@ -2,6 +2,7 @@
 //! and invalid texture objects (`E-TEXTURE`).
 
 use super::bounds::nowhere;
+use crate::finding::Space;
 use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::arrays::Target;
 use crate::locate::case::{Case, noun};
@@ -115,7 +116,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, kind, access);
     let Some(target) = &case.target else { return nowhere(&case) };
-    let what = if target.element.space == "param" { "a kernel parameter" } else { "`__constant__` memory" };
+    let what =
+        if target.element.space == Space::Param { "a kernel parameter" } else { "`__constant__` memory" };
     let mut draft = case
         .draft(format!("write to {}, which is {what}", target.title()))
         .note(format!("This writes {}.", case.element(target)))

@@ -3,6 +3,7 @@
 
 use super::cluster::rank_of;
 use super::sync::{group_name, list_groups, thread_count};
+use crate::finding::Action;
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::words::count;
 use simt::check::{AccessKind, BarrierGroup, MistakeGroup, PhaseOfCopy, PhaseWaits, Waited};
@@ -89,7 +90,7 @@ pub(crate) fn deadlock(
             let warp = group.threads.iter().position(|mask| *mask != 0).unwrap_or(0);
             let lane = group.threads.get(warp).map_or(0, |mask| mask.trailing_zeros() & 31);
             let thread = warp as u64 * 32 + u64::from(lane);
-            launch.party("wait", group.instr, kind.first.block, thread, thread_count(group))
+            launch.party(Action::Wait, group.instr, kind.first.block, thread, thread_count(group))
         })
         .collect();
     // A thread waits for the first time, in a phase without any arrival, while others wait elsewhere.

@@ -66,7 +66,7 @@ pub(crate) fn race<'a>(
     draft.carets = message.underlined(first);
     draft.verbatim = message.parties();
     draft.others =
-        vec![launch.party(super::does(second.kind), second.instr, second.block, u64::from(second.thread), 1)];
+        vec![launch.party(second.kind.into(), second.instr, second.block, u64::from(second.thread), 1)];
     draft.array = message.target.as_ref().map(|target| target.element.clone());
     draft.notes.extend(message.extent());
     draft.notes.extend(message.others());

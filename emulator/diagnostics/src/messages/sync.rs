@@ -1,6 +1,7 @@
 //! Messages about threads that should meet and do not: barriers (`E-BARRIER`, `W-BARRIER`, `W-EXITED`) and lane masks
 //! (`E-SYNC-MASK`, `W-SHUFFLE`).
 
+use crate::finding::Action;
 use crate::launch_context::{Around, Draft, LaunchContext};
 use crate::source::statements::Control;
 use crate::words::{self, capital, code, count, plural};
@@ -147,7 +148,7 @@ pub(crate) fn barrier(
         .skip(1)
         .map(|group| {
             let first = threads(group).next().unwrap_or(0);
-            let does = if group.at_barrier { "wait" } else { "run" };
+            let does = if group.at_barrier { Action::Wait } else { Action::Run };
             launch.party(does, group.instr, kind.first.block, first, n_threads(group))
         })
         .collect();
