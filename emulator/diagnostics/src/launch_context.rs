@@ -22,15 +22,15 @@ const PLACE_COLUMN: usize = 64;
 /// One launch with what its messages share: its inputs, its mistakes, and the sources of its kernel.
 pub(crate) struct LaunchContext<'a> {
     pub(crate) inputs: &'a LaunchInputs<'a>,
-    /// All kinds of mistakes in this launch.
-    pub(crate) kinds: &'a [MistakeGroup],
+    /// The mistakes of this launch, grouped by instruction and kind.
+    pub(crate) mistakes: &'a [MistakeGroup],
     sources: HashMap<u32, Source>,
     parameters: Vec<Parameter>,
     trace: Trace<'a>,
 }
 
 impl<'a> LaunchContext<'a> {
-    pub(crate) fn new(inputs: &'a LaunchInputs<'a>, kinds: &'a [MistakeGroup]) -> Self {
+    pub(crate) fn new(inputs: &'a LaunchInputs<'a>, mistakes: &'a [MistakeGroup]) -> Self {
         let names = &inputs.config.options.names;
         let mut sources = HashMap::new();
         for (index, path) in inputs.files {
@@ -50,7 +50,7 @@ impl<'a> LaunchContext<'a> {
                 break;
             }
         }
-        Self { inputs, kinds, sources, parameters, trace: Trace::new(inputs.kernel) }
+        Self { inputs, mistakes, sources, parameters, trace: Trace::new(inputs.kernel) }
     }
 
     /// Index of the instructions that set each register.
@@ -64,10 +64,10 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// A sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the same.
-    pub(crate) fn first_thread(&self, kind: &MistakeGroup) -> String {
-        let (block, thread) = first_thread(kind);
+    pub(crate) fn first_thread(&self, mistake: &MistakeGroup) -> String {
+        let (block, thread) = first_thread(mistake);
         let text = format!("First: {}.", self.thread_name(block, thread));
-        match self.others_do_the_same(kind) {
+        match self.others_do_the_same(mistake) {
             Some(more) => format!("{text} {more}"),
             None => text,
         }
@@ -324,13 +324,13 @@ impl<'a> LaunchContext<'a> {
 
     /// A sentence about all threads that make the mistake, such as `192 threads in 12 blocks do the same here.`;
     /// `None` for one.
-    pub(crate) fn others_do_the_same(&self, kind: &MistakeGroup) -> Option<String> {
-        let n = kind.n_threads;
+    pub(crate) fn others_do_the_same(&self, mistake: &MistakeGroup) -> Option<String> {
+        let n = mistake.n_threads;
         if n < 2 {
             return None;
         }
         let everybody = n == self.threads_per_block() * self.n_blocks();
-        let who = match (everybody, self.n_blocks() > 1, kind.n_blocks) {
+        let who = match (everybody, self.n_blocks() > 1, mistake.n_blocks) {
             (true, ..) => format!("All {n} threads"),
             (_, false, _) => format!("{n} threads"),
             (_, _, 1) => format!("{n} threads of this block"),
@@ -346,12 +346,12 @@ impl<'a> LaunchContext<'a> {
 
     /// A sentence such as `In block (2,0). 7 blocks do the same.`, unless the launch has only one block; `about`
     /// describes the block.
-    pub(crate) fn in_block(&self, kind: &MistakeGroup, about: &str) -> Option<String> {
-        let more = match kind.n_blocks {
+    pub(crate) fn in_block(&self, mistake: &MistakeGroup, about: &str) -> Option<String> {
+        let more = match mistake.n_blocks {
             1 => String::new(),
             n => format!(" {n} blocks do the same."),
         };
-        let block = self.block_position(kind.first.block);
+        let block = self.block_position(mistake.first.block);
         (self.n_blocks() > 1).then(|| format!("In block {block}{about}.{more}"))
     }
 
@@ -383,9 +383,9 @@ impl<'a> LaunchContext<'a> {
 }
 
 /// Block and thread of the first to make a mistake.
-pub(crate) fn first_thread(kind: &MistakeGroup) -> (u64, u64) {
-    let lane = u64::from(kind.first.mask.trailing_zeros() & 31);
-    (kind.first.block, u64::from(kind.first.warp) * 32 + lane)
+pub(crate) fn first_thread(mistake: &MistakeGroup) -> (u64, u64) {
+    let lane = u64::from(mistake.first.mask.trailing_zeros() & 31);
+    (mistake.first.block, u64::from(mistake.first.warp) * 32 + lane)
 }
 
 /// A branch or loop around an instruction.
@@ -488,11 +488,11 @@ impl Draft {
         self,
         launch: &LaunchContext<'_>,
         code: Code,
-        kind: &MistakeGroup,
+        mistake: &MistakeGroup,
         who: (u64, u64),
         earlier: &[Finding],
     ) -> Finding {
-        let instr = self.instr.unwrap_or(kind.first.instr);
+        let instr = self.instr.unwrap_or(mistake.first.instr);
         let mut place = launch.place(instr);
         if let Some((from, _)) = self.carets.first()
             && let Some(text) = &place.text
@@ -514,8 +514,8 @@ impl Draft {
             place: Some(place),
             block: block_position(who.0, config.grid),
             thread: thread_position(who.1, config.block),
-            n_threads: kind.n_threads,
-            n_blocks: kind.n_blocks,
+            n_threads: mistake.n_threads,
+            n_blocks: mistake.n_blocks,
             array: self.array,
             others: self.others,
             notes: self.notes.into_iter().chain(self.verbatim).map(plain).collect(),

@@ -28,17 +28,17 @@ const MAX_FINDINGS: usize = 64;
 
 /// Returns one finding per kind of mistake, and apart from them those that count only once the host reads what was
 /// stored.
-pub(crate) fn findings(inputs: &LaunchInputs<'_>, kinds: &[MistakeGroup]) -> (Vec<Finding>, Vec<Output>) {
+pub(crate) fn findings(inputs: &LaunchInputs<'_>, mistakes: &[MistakeGroup]) -> (Vec<Finding>, Vec<Output>) {
     let (mut findings, mut outputs) = (Vec::new(), Vec::new());
-    if kinds.is_empty() {
+    if mistakes.is_empty() {
         return (findings, outputs);
     }
-    let launch = LaunchContext::new(inputs, kinds);
+    let launch = LaunchContext::new(inputs, mistakes);
     let chosen = choose::choose(&launch);
     for chosen in chosen.iter().take(MAX_FINDINGS) {
         let next = finding(&launch, chosen, &findings);
-        match chosen.kind.addresses {
-            Some(range) if chosen.kind.first.code() == Code::UndefinedOutput => {
+        match chosen.mistake.addresses {
+            Some(range) if chosen.mistake.first.code() == Code::UndefinedOutput => {
                 outputs.push(Output { finding: next, range });
             }
             _ => findings.push(next),
@@ -47,60 +47,69 @@ pub(crate) fn findings(inputs: &LaunchInputs<'_>, kinds: &[MistakeGroup]) -> (Ve
     (findings, outputs)
 }
 
-fn finding(launch: &LaunchContext<'_>, Chosen { kind, also }: &Chosen<'_>, earlier: &[Finding]) -> Finding {
-    let event = &kind.first;
-    let mut who = first_thread(kind);
+fn finding(
+    launch: &LaunchContext<'_>,
+    Chosen { mistake, also }: &Chosen<'_>,
+    earlier: &[Finding],
+) -> Finding {
+    let event = &mistake.first;
+    let mut who = first_thread(mistake);
     let draft = match &event.details {
         Details::Access { problem, access } if let Some(place) = cluster::remote(access) => {
-            cluster::misplaced(launch, kind, *problem, *access, place)
+            cluster::misplaced(launch, mistake, *problem, *access, place)
         }
-        Details::Remote { access, problem } => cluster::unreachable(launch, kind, *access, *problem),
-        Details::ClusterBarrier { waits } => cluster::out_of_turn(launch, kind, *waits),
-        Details::ClusterDeadlock { places } => cluster::deadlock(launch, kind, places),
+        Details::Remote { access, problem } => cluster::unreachable(launch, mistake, *access, *problem),
+        Details::ClusterBarrier { waits } => cluster::out_of_turn(launch, mistake, *waits),
+        Details::ClusterDeadlock { places } => cluster::deadlock(launch, mistake, places),
         Details::Access { problem, access } => match problem {
-            AccessProblem::UseAfterFree => memory::freed(launch, kind, *access),
-            AccessProblem::Misaligned => memory::misaligned(launch, kind, *access),
-            AccessProblem::ReadOnly => memory::read_only(launch, kind, *access),
-            AccessProblem::OutOfBounds => {
-                asynchronous::of_a_box(launch, kind, *access, bounds::out_of_bounds(launch, kind, *access))
-            }
+            AccessProblem::UseAfterFree => memory::freed(launch, mistake, *access),
+            AccessProblem::Misaligned => memory::misaligned(launch, mistake, *access),
+            AccessProblem::ReadOnly => memory::read_only(launch, mistake, *access),
+            AccessProblem::OutOfBounds => asynchronous::of_a_box(
+                launch,
+                mistake,
+                *access,
+                bounds::out_of_bounds(launch, mistake, *access),
+            ),
         },
         Details::Uninitialised { access, load, copy: Some(copy), .. } => {
-            uninit::under_way(launch, kind, *access, *load, *copy)
+            uninit::under_way(launch, mistake, *access, *load, *copy)
         }
         Details::Uninitialised { access, .. } if let Some(place) = cluster::remote(access) => {
-            cluster::unwritten(launch, kind, *access, place)
+            cluster::unwritten(launch, mistake, *access, place)
         }
-        Details::Uninitialised { .. } => uninit::uninitialised(launch, kind),
-        Details::Unset { used, by, copied } => uninit::unset(launch, kind, (*used, *by), *copied),
+        Details::Uninitialised { .. } => uninit::uninitialised(launch, mistake),
+        Details::Unset { used, by, copied } => uninit::unset(launch, mistake, (*used, *by), *copied),
         Details::Race(facts) => {
             let party = facts.parties[1];
             who = (party.block, u64::from(party.thread));
-            race::race(launch, kind, facts, also)
+            race::race(launch, mistake, facts, also)
         }
-        Details::Barrier { groups, problem } => sync::barrier(launch, kind, groups, problem),
-        Details::Parted { missing, .. } => sync::parted(launch, kind, *missing),
-        Details::Exited { returned, first, exit } => sync::exited(launch, kind, *returned, *first, *exit),
+        Details::Barrier { groups, problem } => sync::barrier(launch, mistake, groups, problem),
+        Details::Parted { missing, .. } => sync::parted(launch, mistake, *missing),
+        Details::Exited { returned, first, exit } => sync::exited(launch, mistake, *returned, *first, *exit),
         Details::Runaway { budget, proven, span } => {
-            termination::runaway(launch, kind, *budget, *proven, *span)
+            termination::runaway(launch, mistake, *budget, *proven, *span)
         }
-        Details::Assert { message, .. } => termination::assertion(launch, kind, message),
-        Details::SyncMask(facts) => sync::mask(launch, kind, facts),
-        Details::Operand { problem, value } => termination::operand(launch, kind, *problem, *value),
-        Details::Call { address, problem } => calls::target(launch, kind, *address, problem),
-        Details::Stack { function, depth, limit } => calls::stack(launch, kind, function, *depth, *limit),
+        Details::Assert { message, .. } => termination::assertion(launch, mistake, message),
+        Details::SyncMask(facts) => sync::mask(launch, mistake, facts),
+        Details::Operand { problem, value } => termination::operand(launch, mistake, *problem, *value),
+        Details::Call { address, problem } => calls::target(launch, mistake, *address, problem),
+        Details::Stack { function, depth, limit } => calls::stack(launch, mistake, function, *depth, *limit),
         Details::Texture { handle } => memory::texture(launch, *handle),
-        Details::TensorCopy { problem } => asynchronous::tensor(launch, kind, *problem),
-        Details::Proxy { address } => phases::no_fence(launch, kind, *address),
-        Details::Phases { waits, others } => phases::deadlock(launch, kind, waits, others),
+        Details::TensorCopy { problem } => asynchronous::tensor(launch, mistake, *problem),
+        Details::Proxy { address } => phases::no_fence(launch, mistake, *address),
+        Details::Phases { waits, others } => phases::deadlock(launch, mistake, waits, others),
         Details::TwoCopies { address, other, phase, blocks, late } => {
-            asynchronous::two_copies(launch, kind, *address, (*other, *phase), *blocks, *late)
+            asynchronous::two_copies(launch, mistake, *address, (*other, *phase), *blocks, *late)
         }
-        Details::ChangedUnderCopy { address } => asynchronous::changed(launch, kind, *address),
-        Details::Wgmma { problem } => wgmma::misuse(launch, kind, *problem),
-        Details::Fragment { foreign } => fragment::mismatch(launch, kind, foreign),
-        Details::MemoryBarrier { offset, problem } => asynchronous::barrier(launch, kind, *offset, *problem),
-        Details::Trap => termination::trap(launch, kind),
+        Details::ChangedUnderCopy { address } => asynchronous::changed(launch, mistake, *address),
+        Details::Wgmma { problem } => wgmma::misuse(launch, mistake, *problem),
+        Details::Fragment { foreign } => fragment::mismatch(launch, mistake, foreign),
+        Details::MemoryBarrier { offset, problem } => {
+            asynchronous::barrier(launch, mistake, *offset, *problem)
+        }
+        Details::Trap => termination::trap(launch, mistake),
     };
-    draft.finish(launch, event.code(), kind, who, earlier)
+    draft.finish(launch, event.code(), mistake, who, earlier)
 }

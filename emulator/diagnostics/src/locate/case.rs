@@ -28,7 +28,7 @@ pub(crate) fn verb(kind: AccessKind) -> &'static str {
 /// One bad access of the first thread, with all that is known of it.
 pub(crate) struct Case<'a> {
     pub(crate) launch: &'a LaunchContext<'a>,
-    pub(crate) kind: &'a MistakeGroup,
+    pub(crate) mistake: &'a MistakeGroup,
     pub(crate) access: BadAccess,
     pub(crate) instr: u32,
     pub(crate) who: (u64, u64),
@@ -67,26 +67,26 @@ pub(crate) struct Data {
 }
 
 impl<'a> Case<'a> {
-    pub(crate) fn new(launch: &'a LaunchContext<'a>, kind: &'a MistakeGroup, access: BadAccess) -> Self {
-        Self::at(launch, kind, access, kind.first.instr)
+    pub(crate) fn new(launch: &'a LaunchContext<'a>, mistake: &'a MistakeGroup, access: BadAccess) -> Self {
+        Self::at(launch, mistake, access, mistake.first.instr)
     }
 
     /// The case of an access by instruction `instr`, which need not be the event's.
     pub(crate) fn at(
         launch: &'a LaunchContext<'a>,
-        kind: &'a MistakeGroup,
+        mistake: &'a MistakeGroup,
         access: BadAccess,
         instr: u32,
     ) -> Self {
-        let who = first_thread(kind);
+        let who = first_thread(mistake);
         let target = launch.reached(instr, &access);
         let explained = target.as_ref().and_then(|target| launch.explain(instr, target, access.kind, who));
-        Self { launch, kind, access, instr, who, target, explained }
+        Self { launch, mistake, access, instr, who, target, explained }
     }
 
     pub(crate) fn of_party(
         launch: &'a LaunchContext<'a>,
-        kind: &'a MistakeGroup,
+        mistake: &'a MistakeGroup,
         party: RaceParty,
         target: &Target,
         explained: Explained,
@@ -101,7 +101,7 @@ impl<'a> Case<'a> {
         };
         Self {
             launch,
-            kind,
+            mistake,
             access,
             instr: party.instr,
             who: (party.block, u64::from(party.thread)),
@@ -137,7 +137,7 @@ impl<'a> Case<'a> {
             text.pop();
             text += &format!(": {values}.");
         }
-        if let Some(more) = self.launch.others_do_the_same(self.kind) {
+        if let Some(more) = self.launch.others_do_the_same(self.mistake) {
             text = format!("{text} {more}");
         }
         text
@@ -198,10 +198,10 @@ impl<'a> Case<'a> {
     /// Elements that the array would need for all accesses past its end in this launch.
     pub(crate) fn most_used(&self, target: &Target) -> u64 {
         let each = u64::from(target.element.element_bytes.max(1));
-        let ends = self.launch.kinds.iter().filter_map(|kind| match &kind.first.details {
+        let ends = self.launch.mistakes.iter().filter_map(|mistake| match &mistake.first.details {
             Details::Access { access, .. } if access.space == self.access.space => {
-                let (_, high) = kind.addresses?;
-                let instr = kind.first.instr;
+                let (_, high) = mistake.addresses?;
+                let instr = mistake.first.instr;
                 let other = self.launch.reached(instr, access)?;
                 (other.start == target.start)
                     .then(|| high.saturating_sub(target.start) + u64::from(access.bytes))

@@ -10,13 +10,13 @@ use simt::program::MemSpace;
 /// Drafts the message of two bulk copies to one place.
 pub(crate) fn two_copies(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     address: u64,
     ((instr, thread), (barrier, phase)): ((u32, u32), (u32, u64)),
     blocks: Option<[u64; 2]>,
     late: Option<PhaseOfCopy>,
 ) -> Draft {
-    let here = kind.first.instr;
+    let here = mistake.first.instr;
     let what = launch.name_in_shared(here, address, 4, AccessKind::Write);
     let name = barrier_name(launch, here, barrier);
     let line = launch.line_name(here, instr);
@@ -49,7 +49,7 @@ pub(crate) fn two_copies(
         "{memory}The other copy was started by thread {thread}{starter} at {line}; it belongs to phase \
          {phase} of {name}{waited}."
     ));
-    draft.notes.push(launch.first_thread(kind));
+    draft.notes.push(launch.first_thread(mistake));
     draft.on_gpu = Some("the bytes of one copy or the other lie there, depending on timing.".into());
     if let Some(late) = late {
         return draft.reason(ended_without(&name, late, "that copy"));
@@ -69,15 +69,15 @@ pub(crate) fn two_copies(
 }
 
 /// Drafts the message of an `E-RACE` between a copy out of shared memory and stores to it.
-pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &MistakeGroup, address: u64) -> Draft {
-    let what = launch.name_in_shared(kind.first.instr, address, 4, AccessKind::Write);
+pub(crate) fn changed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, address: u64) -> Draft {
+    let what = launch.name_in_shared(mistake.first.instr, address, 4, AccessKind::Write);
     Draft::new(format!("{what} is written while a bulk copy reads it"))
         .without_caret()
         .note(
             "The copy was started here. The value changed after that, and before a wait showed that the \
                copy had read it.",
         )
-        .note(launch.first_thread(kind))
+        .note(launch.first_thread(mistake))
         .why(
             "a bulk copy reads shared memory asynchronously: threads go on meanwhile, including those that \
               have yet to write what it copies.",
@@ -91,7 +91,7 @@ pub(crate) fn changed(launch: &LaunchContext<'_>, kind: &MistakeGroup, address: 
 }
 
 /// Drafts the message of `E-TENSOR`.
-pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: BadTensor) -> Draft {
+pub(crate) fn tensor(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem: BadTensor) -> Draft {
     let encode = "encode the map with cuTensorMapEncodeTiled, and pass it by value as \
                   `const __grid_constant__ CUtensorMap`, or copy its 128 bytes to global memory.";
     let not_a_map = "tensor copy through an invalid tensor map";
@@ -161,7 +161,7 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: B
             "declare the array with `alignas(128)`, or with `alignas(1024)` for a swizzle of 128 bytes.",
         ),
     };
-    let mut draft = Draft::new(title).note(note).note(launch.first_thread(kind));
+    let mut draft = Draft::new(title).note(note).note(launch.first_thread(mistake));
     draft.why = why.map(str::to_owned);
     draft.advice = Some(advice.into());
     let error = match problem {
@@ -174,11 +174,11 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: B
 /// Adds the cause to an `E-OOB` draft where a tensor copy made the access: the box is wrong, not an index.
 pub(crate) fn of_a_box(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     access: BadAccess,
     draft: Draft,
 ) -> Draft {
-    let is_tensor_copy = launch.mnemonic(kind.first.instr).starts_with("cp.async.bulk.tensor");
+    let is_tensor_copy = launch.mnemonic(mistake.first.instr).starts_with("cp.async.bulk.tensor");
     // An atomic access is the one to the copy's mbarrier.
     if !is_tensor_copy || access.kind == AccessKind::Atomic {
         return draft;
@@ -200,7 +200,7 @@ pub(crate) fn of_a_box(
 /// Drafts the message of `E-MBARRIER`.
 pub(crate) fn barrier(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     offset: u32,
     problem: BadBarrier,
 ) -> Draft {
@@ -214,7 +214,7 @@ pub(crate) fn barrier(
             "use of another block's mbarrier that has not been initialised yet",
             format!(
                 "It is {} of {}.",
-                barrier_name(launch, kind.first.instr, offset),
+                barrier_name(launch, mistake.first.instr, offset),
                 block_name(launch, block, rank)
             ),
             "let each block initialise its mbarriers, then let all blocks of the cluster wait for each other \
@@ -225,7 +225,7 @@ pub(crate) fn barrier(
             "use of an mbarrier that another thread has just initialised",
             format!(
                 "A thread of warp {init_warp} initialised {}, and the block has passed no barrier since.",
-                barrier_name(launch, kind.first.instr, offset)
+                barrier_name(launch, mistake.first.instr, offset)
             ),
             "place __syncthreads() between mbarrier.init and the first use by other threads.",
         ),
@@ -234,7 +234,7 @@ pub(crate) fn barrier(
             format!(
                 "{} was initialised, and since then no thread of the block has executed a fence that makes \
                  this visible to the async proxy.",
-                capital(&barrier_name(launch, kind.first.instr, offset))
+                capital(&barrier_name(launch, mistake.first.instr, offset))
             ),
             "let the thread that initialises mbarriers execute `fence.mbarrier_init.release.cluster` (or \
              `fence.proxy.async`) after mbarrier.init, before __syncthreads().",
@@ -249,7 +249,7 @@ pub(crate) fn barrier(
             format!(
                 "{} at {}: all arrivals of this phase are in, but {} are still outstanding.",
                 count(arrivals.into(), "arrival"),
-                barrier_name(launch, kind.first.instr, offset),
+                barrier_name(launch, mistake.first.instr, offset),
                 count(bytes.unsigned_abs(), "byte")
             ),
             "before a thread arrives for the next phase, let it wait until the bytes of this one have \
@@ -270,7 +270,7 @@ pub(crate) fn barrier(
             format!(
                 "{} at {}, whose phase expects no more.",
                 count(n.into(), "arrival"),
-                barrier_name(launch, kind.first.instr, offset)
+                barrier_name(launch, mistake.first.instr, offset)
             ),
             "use mbarrier.arrive without .noComplete where the arrival can be the last of a phase.",
         ),
@@ -287,17 +287,18 @@ pub(crate) fn barrier(
             "use several mbarriers, or several phases.",
         ),
     };
-    let mut draft =
-        Draft::new(title).note(note).note(launch.first_thread(kind)).advice(advice).on_gpu(match problem {
+    let mut draft = Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(
+        match problem {
             BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".",
             _ => "what happens is not defined: the kernel may hang or stop.",
-        });
+        },
+    );
     if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {
         draft = draft
             .why(format!(
                 "this thread has just passed a wait for parity {parity} of {}, and had passed an earlier \
                  wait with the same parity: no phase of that mbarrier has completed in between.",
-                barrier_name(launch, kind.first.instr, other),
+                barrier_name(launch, mistake.first.instr, other),
             ))
             .advice(
                 "change the parity that a thread waits for with each phase of the mbarrier: 0, 1, 0, 1. \

@@ -16,8 +16,8 @@ use simt::program::MemSpace;
 const NULL_PAGE: u64 = 1 << 24;
 
 /// Drafts the message of `E-OOB`.
-pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
-    let case = Case::new(launch, kind, access);
+pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
+    let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };
     let what = noun(access.kind);
     let before = target.element.byte_offset < 0;
@@ -118,7 +118,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         };
         format!("{with}{} is {}", code(&explained.written(name)), case.element(target))
     });
-    let one = case.kind.n_threads == 1 && case.launch.sees_all();
+    let one = case.mistake.n_threads == 1 && case.launch.sees_all();
     let edge = element.index == element.n_elements as i64 || element.index == -1;
     if let Some(reaches) = reaches.as_ref().filter(|_| one && edge) {
         return Reason::new(
@@ -360,12 +360,12 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
 
 /// The reason that blocks have another shape than the shared array, if an access of the launch shows it.
 pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
-    launch.kinds.iter().find_map(|kind| {
-        let Details::Access { problem, access } = &kind.first.details else { return None };
+    launch.mistakes.iter().find_map(|mistake| {
+        let Details::Access { problem, access } = &mistake.first.details else { return None };
         if *problem != AccessProblem::OutOfBounds || access.space != MemSpace::Shared {
             return None;
         }
-        let case = Case::new(launch, kind, *access);
+        let case = Case::new(launch, mistake, *access);
         let target = case.target.as_ref()?;
         block_shape_reason(&case, target, &case.outside(target))
     })

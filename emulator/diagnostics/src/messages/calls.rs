@@ -8,7 +8,7 @@ use simt::check::{BadTarget, MistakeGroup};
 /// Drafts the message of `E-CALL`.
 pub(crate) fn target(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     address: u64,
     problem: &BadTarget,
 ) -> Draft {
@@ -22,7 +22,7 @@ pub(crate) fn target(
         }
     };
     draft
-        .note(launch.first_thread(kind))
+        .note(launch.first_thread(mistake))
         .advice(match problem {
             BadTarget::NoFunction => {
                 "set the pointer to a `__device__` function of this module before the call; the address of a \
@@ -43,7 +43,7 @@ pub(crate) fn target(
 /// Drafts the message of `E-STACK`.
 pub(crate) fn stack(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     name: &str,
     depth: u32,
     limit: u32,
@@ -54,7 +54,7 @@ pub(crate) fn stack(
             "Each thread has a stack of {} bytes, and {name} was about to start one call deeper.",
             grouped(limit.into()),
         ))
-        .note(launch.first_thread(kind))
+        .note(launch.first_thread(mistake))
         .advice(
             "check what ends the recursion; if it has to go so deep, ask for a larger stack with \
                  `cudaDeviceSetLimit(cudaLimitStackSize, …)` before the launch.",

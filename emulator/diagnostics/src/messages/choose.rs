@@ -11,53 +11,54 @@ use simt::check::{
 };
 use simt::program::MemSpace;
 
-/// A finding, and the kinds that it also stands for.
+/// A mistake to report, and those that its finding also stands for.
 pub(crate) struct Chosen<'a> {
-    pub(crate) kind: &'a MistakeGroup,
+    pub(crate) mistake: &'a MistakeGroup,
     pub(crate) also: Vec<&'a MistakeGroup>,
 }
 
-/// The kinds to be reported, in their order.
+/// Returns the mistakes to report, in their order.
 pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
-    let kinds = launch.kinds;
-    let code = |code: Code| kinds.iter().filter(move |kind| kind.first.code() == code);
+    let mistakes = launch.mistakes;
+    let code = |code: Code| mistakes.iter().filter(move |mistake| mistake.first.code() == code);
     // Threads out of step after a barrier: whatever follows, follows from that.
     let out_of_step = code(Code::Barrier)
-        .filter(|kind| matches!(&kind.first.details, Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock))
-        .min_by_key(|kind| (kind.first.block, kind.order));
+        .filter(|mistake| matches!(&mistake.first.details, Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock))
+        .min_by_key(|mistake| (mistake.first.block, mistake.order));
     let bad_lines: HashSet<(u32, u32)> =
-        code(Code::OutOfBounds).map(|kind| launch.line(kind.first.instr)).collect();
+        code(Code::OutOfBounds).map(|mistake| launch.line(mistake.first.instr)).collect();
     let unset =
-        |kind: &&MistakeGroup| matches!(kind.first.details, Details::Unset { used: Use::Address, .. });
+        |mistake: &&MistakeGroup| matches!(mistake.first.details, Details::Unset { used: Use::Address, .. });
     let unset_addresses: HashSet<(u32, u32)> =
-        code(Code::Uninitialised).filter(unset).map(|kind| launch.line(kind.first.instr)).collect();
-    let races: Vec<&MistakeGroup> = kinds.iter().filter(|kind| race_of(kind).is_some()).collect();
+        code(Code::Uninitialised).filter(unset).map(|mistake| launch.line(mistake.first.instr)).collect();
+    let races: Vec<&MistakeGroup> = mistakes.iter().filter(|mistake| race_of(mistake).is_some()).collect();
     let any_race =
-        |test: &dyn Fn(&RaceFacts) -> bool| races.iter().filter_map(|kind| race_of(kind)).any(test);
+        |test: &dyn Fn(&RaceFacts) -> bool| races.iter().filter_map(|mistake| race_of(mistake)).any(test);
     let reads_in = |race: &RaceFacts, line: (u32, u32)| {
         let reads = |party: &RaceParty| party.kind == AccessKind::Read && launch.line(party.instr) == line;
         race.parties.iter().any(reads)
     };
     let mut chosen: Vec<Chosen<'a>> = Vec::new();
-    for kind in kinds {
-        let first = &kind.first;
+    for mistake in mistakes {
+        let first = &mistake.first;
         let follows = match &first.details {
             Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => match out_of_step {
-                Some(root) => !std::ptr::eq(root, kind),
-                None => first_apart(kinds).is_some_and(|root| !std::ptr::eq(root, kind)),
+                Some(root) => !std::ptr::eq(root, mistake),
+                None => first_apart(mistakes).is_some_and(|root| !std::ptr::eq(root, mistake)),
             },
             // Said where the source shows the branch, and nothing else is known to be wrong with the barriers.
             Details::Parted { exit, .. } => {
                 let others = [Code::Barrier, Code::ExitedBeforeBarrier];
-                let root = first_of(kinds, |kind| matches!(kind.first.details, Details::Parted { .. }));
+                let root =
+                    first_of(mistakes, |mistake| matches!(mistake.first.details, Details::Parted { .. }));
                 others.into_iter().any(|other| code(other).next().is_some())
-                    || first_apart(kinds).is_some()
-                    || root.is_some_and(|root| !std::ptr::eq(root, kind))
+                    || first_apart(mistakes).is_some()
+                    || root.is_some_and(|root| !std::ptr::eq(root, mistake))
                     || sync::branch_of(launch, first.instr, *exit).is_none()
             }
             Details::Exited { .. } => {
-                let first = first_of(kinds, |kind| kind.first.code() == Code::ExitedBeforeBarrier);
-                out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, kind))
+                let first = first_of(mistakes, |mistake| mistake.first.code() == Code::ExitedBeforeBarrier);
+                out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, mistake))
             }
             // The race checks say who wrote, and when.
             Details::ChangedUnderCopy { .. } => {
@@ -78,7 +79,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                     race.parties.iter().any(|party| bad_lines.contains(&launch.line(party.instr)));
                 // The report of an early read names the phase to wait for.
                 let too_early = race.missing == MissingOrder::Phase
-                    && code(Code::Uninitialised).any(|kind| match &kind.first.details {
+                    && code(Code::Uninitialised).any(|mistake| match &mistake.first.details {
                         Details::Uninitialised {
                             access,
                             load,
@@ -94,16 +95,16 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                 shared && out_of_step.is_some()
                     || too_early
                     || on_bad_line
-                    || races.iter().any(|other| explains(launch, other, kind))
+                    || races.iter().any(|other| explains(launch, other, mistake))
             }
             // Of a line that uses several registers of products under way.
             Details::Wgmma { problem: BadWgmma::InFlight { .. } } => {
-                chosen.iter().any(|earlier| one_line(launch, earlier.kind, kind))
+                chosen.iter().any(|earlier| one_line(launch, earlier.mistake, mistake))
             }
             // Lanes that did not come to load a factor have none.
             Details::Unset { .. } => code(Code::SyncMask).any(|cause| {
                 cause.first.block == first.block
-                    && cause.order < kind.order
+                    && cause.order < mistake.order
                     && sync::is_of_whole_warps(launch, cause.first.instr)
             }),
             // An address that was never set leads anywhere.
@@ -118,7 +119,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                 let shared = matches!(access.space, MemSpace::Shared);
                 // What was reported of the same array where it was used need not be reported again.
                 let told = first.code() == Code::UndefinedOutput
-                    && code(Code::Uninitialised).any(|kind| match &kind.first.details {
+                    && code(Code::Uninitialised).any(|mistake| match &mistake.first.details {
                         Details::Uninitialised { access: other, .. } => {
                             let start = |access| launch.reached(*load, access).map(|target| target.start);
                             other.space == access.space && start(other) == start(access)
@@ -126,10 +127,10 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
                         _ => false,
                     });
                 // A descriptor that reaches too far reads what others wait for.
-                let reaches_too_far = code(Code::Wgmma).any(|kind| {
+                let reaches_too_far = code(Code::Wgmma).any(|mistake| {
                     let outside = |problem: &BadWgmma| matches!(problem, BadWgmma::Outside { .. });
-                    matches!(&kind.first.details, Details::Wgmma { problem } if outside(problem))
-                        && launch.line(kind.first.instr) == line
+                    matches!(&mistake.first.details, Details::Wgmma { problem } if outside(problem))
+                        && launch.line(mistake.first.instr) == line
                 });
                 let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
                 told || reaches_too_far
@@ -143,55 +144,55 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
             }
             _ => false,
         };
-        if follows || chosen.iter().any(|earlier| one_element(launch, earlier.kind, kind)) {
+        if follows || chosen.iter().any(|earlier| one_element(launch, earlier.mistake, mistake)) {
             continue;
         }
         // The same missing barrier, seen through another array.
-        let twin = chosen.iter_mut().find(|earlier| one_barrier_for_both(launch, earlier.kind, kind));
+        let twin = chosen.iter_mut().find(|earlier| one_barrier_for_both(launch, earlier.mistake, mistake));
         match twin {
-            Some(earlier) if better(kind, earlier.kind) => {
-                let old = std::mem::replace(&mut earlier.kind, kind);
+            Some(earlier) if better(mistake, earlier.mistake) => {
+                let old = std::mem::replace(&mut earlier.mistake, mistake);
                 earlier.also.push(old);
             }
-            Some(earlier) => earlier.also.push(kind),
-            None => chosen.push(Chosen { kind, also: Vec::new() }),
+            Some(earlier) => earlier.also.push(mistake),
+            None => chosen.push(Chosen { mistake, also: Vec::new() }),
         }
     }
     // Lanes that have come apart stay apart: the instruction that parted them stands before those that they reach so.
-    let parted = |chosen: &Chosen<'_>| chosen.kind.first.code() == Code::SyncMask;
+    let parted = |chosen: &Chosen<'_>| chosen.mistake.first.code() == Code::SyncMask;
     for group in chosen.chunk_by_mut(|a, b| parted(a) && parted(b)) {
-        group.sort_by_key(|chosen| (chosen.kind.first.block, chosen.kind.order));
+        group.sort_by_key(|chosen| (chosen.mistake.first.block, chosen.mistake.order));
     }
     // A deadlock comes last: what went wrong before it is reported first.
-    let ever = |kind: &MistakeGroup| matches!(kind.first.details, Details::Phases { .. });
-    chosen.sort_by_key(|chosen| (chosen.kind.first.code().severity(), ever(chosen.kind)));
+    let ever = |mistake: &MistakeGroup| matches!(mistake.first.details, Details::Phases { .. });
+    chosen.sort_by_key(|chosen| (chosen.mistake.first.code().severity(), ever(chosen.mistake)));
     chosen
 }
 
-/// Two uses of registers of products under way, in one line and of one kind.
+/// Returns whether two mistakes use registers of a `wgmma` in flight, in one line and in the same way.
 fn one_line(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
-    let writes = |kind: &MistakeGroup| match kind.first.details {
+    let writes = |mistake: &MistakeGroup| match mistake.first.details {
         Details::Wgmma { problem: BadWgmma::InFlight { writes, .. } } => Some(writes),
         _ => None,
     };
     writes(a).is_some() && writes(a) == writes(b) && launch.line(a.first.instr) == launch.line(b.first.instr)
 }
 
-/// The first of some kinds, in the order of blocks and of execution.
-fn first_of(kinds: &[MistakeGroup], wanted: impl Fn(&MistakeGroup) -> bool) -> Option<&MistakeGroup> {
-    let wanted = kinds.iter().filter(|kind| wanted(kind));
-    wanted.min_by_key(|kind| (kind.first.block, kind.order))
+/// Returns the first of the wanted mistakes, in the order of blocks and of execution.
+fn first_of(mistakes: &[MistakeGroup], wanted: impl Fn(&MistakeGroup) -> bool) -> Option<&MistakeGroup> {
+    let wanted = mistakes.iter().filter(|mistake| wanted(mistake));
+    wanted.min_by_key(|mistake| (mistake.first.block, mistake.order))
 }
 
 /// The first meeting of whole warps at different barriers.
-fn first_apart(kinds: &[MistakeGroup]) -> Option<&MistakeGroup> {
-    first_of(kinds, |kind| {
-        matches!(kind.first.details, Details::Barrier { problem: BarrierProblem::DifferentBarriers, .. })
+fn first_apart(mistakes: &[MistakeGroup]) -> Option<&MistakeGroup> {
+    first_of(mistakes, |mistake| {
+        matches!(mistake.first.details, Details::Barrier { problem: BarrierProblem::DifferentBarriers, .. })
     })
 }
 
-fn race_of(kind: &MistakeGroup) -> Option<&RaceFacts> {
-    match &kind.first.details {
+fn race_of(mistake: &MistakeGroup) -> Option<&RaceFacts> {
+    match &mistake.first.details {
         Details::Race(race) => Some(race),
         _ => None,
     }
@@ -209,31 +210,31 @@ fn between(race: &RaceFacts) -> bool {
 
 /// Two uses of one undefined element, read at two places and used at one.
 fn one_element(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
-    let element = |kind: &MistakeGroup| match &kind.first.details {
+    let element = |mistake: &MistakeGroup| match &mistake.first.details {
         Details::Uninitialised { access, .. } => {
-            Some((kind.first.code(), access.space, access.address, launch.line(kind.first.instr)))
+            Some((mistake.first.code(), access.space, access.address, launch.line(mistake.first.instr)))
         }
         _ => None,
     };
     element(a).is_some() && element(a) == element(b)
 }
 
-/// `root` says all that `kind` would say, and more.
-fn explains(launch: &LaunchContext<'_>, root: &MistakeGroup, kind: &MistakeGroup) -> bool {
-    if std::ptr::eq(root, kind) {
+/// Returns whether the message about `root` covers all that `mistake` would say.
+fn explains(launch: &LaunchContext<'_>, root: &MistakeGroup, mistake: &MistakeGroup) -> bool {
+    if std::ptr::eq(root, mistake) {
         return false;
     }
-    let (Some(a), Some(b)) = (race_of(root), race_of(kind)) else { return false };
+    let (Some(a), Some(b)) = (race_of(root), race_of(mistake)) else { return false };
     if lines(launch, a) != lines(launch, b) || !same_array(launch, a, b) {
         return false;
     }
     // Between blocks before inside a block, different values before equal ones, a read and a write before two
     // writes, different warps before one.
-    let rank = |kind: &MistakeGroup, race: &RaceFacts| {
+    let rank = |mistake: &MistakeGroup, race: &RaceFacts| {
         let two_writes = race.parties[0].kind == race.parties[1].kind;
-        (!between(race), race.equal, two_writes, race.same_warp, kind.first.instr, kind.order)
+        (!between(race), race.equal, two_writes, race.same_warp, mistake.first.instr, mistake.order)
     };
-    rank(root, a) < rank(kind, b)
+    rank(root, a) < rank(mistake, b)
 }
 
 fn reader(race: &RaceFacts) -> Option<&RaceParty> {
@@ -299,7 +300,7 @@ fn array_at(launch: &LaunchContext<'_>, (instr, address): (u32, u64)) -> Option<
     target.map(|target| target.start)
 }
 
-fn better(kind: &MistakeGroup, than: &MistakeGroup) -> bool {
-    let same_warp = |kind: &MistakeGroup| race_of(kind).is_some_and(|race| race.same_warp);
-    same_warp(than) && !same_warp(kind)
+fn better(mistake: &MistakeGroup, than: &MistakeGroup) -> bool {
+    let same_warp = |mistake: &MistakeGroup| race_of(mistake).is_some_and(|race| race.same_warp);
+    same_warp(than) && !same_warp(mistake)
 }

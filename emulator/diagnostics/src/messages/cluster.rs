@@ -17,8 +17,8 @@ pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
 }
 
 /// The element as code, `` `tile[3]` ``, or its address.
-fn what(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: &BadAccess, offset: u64) -> String {
-    let target = launch.target(kind.first.instr, MemSpace::Shared, offset, access.bytes, access.kind);
+fn what(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: &BadAccess, offset: u64) -> String {
+    let target = launch.target(mistake.first.instr, MemSpace::Shared, offset, access.bytes, access.kind);
     match target.filter(|target| target.named) {
         Some(target) => format!("`{}`", target.indexed()),
         None => format!("address {offset:#x}"),
@@ -50,31 +50,31 @@ pub(crate) fn rank_of(launch: &LaunchContext<'_>, block: u64) -> u32 {
 
 /// A sentence on the first thread and its block:
 /// `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its cluster.`
-fn first(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> String {
-    let block = kind.first.block;
+fn first(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> String {
+    let block = mistake.first.block;
     let rank = rank_of(launch, block);
     let at = launch.block_position(block);
-    format!("{} Block {at} has rank {rank} in its cluster.", launch.first_thread(kind))
+    format!("{} Block {at} has rank {rank} in its cluster.", launch.first_thread(mistake))
 }
 
 /// Drafts the message of an access to a block that cannot be reached.
 pub(crate) fn unreachable(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     access: BadAccess,
     problem: RemoteProblem,
 ) -> Draft {
     let offset = access.address & ((1 << RANK_SHIFT) - 1);
-    let what = what(launch, kind, &access, offset);
+    let what = what(launch, mistake, &access, offset);
     let verb = noun(access.kind);
     match problem {
         RemoteProblem::Ended { rank, block, exit } => {
             let mut draft = Draft::new(format!("{verb} of shared memory of a block that has ended"));
             let name = block_name(launch, block, rank);
             draft.notes.push(format!("It goes to {what} of {name}; all threads of that block have exited."));
-            draft.notes.push(first(launch, kind));
+            draft.notes.push(first(launch, mistake));
             if let Some(exit) = exit.filter(|exit| launch.line(*exit).0 > 0) {
-                let line = launch.line_name(kind.first.instr, exit);
+                let line = launch.line_name(mistake.first.instr, exit);
                 draft.notes.push(format!("Threads of that block exited at {line}."));
             }
             draft = draft
@@ -94,10 +94,10 @@ pub(crate) fn unreachable(
             let draft = Draft::new(format!(
                 "{verb} of another block's shared memory by an instruction that reaches only the block's own"
             ));
-            let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
+            let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
             draft
                 .note(format!("Its address is that of {what} of {name}."))
-                .note(first(launch, kind))
+                .note(first(launch, mistake))
                 .why(
                     "in a cluster, an address in shared memory has the rank of its block in the bits from \
                       24 on, also the block's own; `.shared` without `::cluster` reaches the block's own \
@@ -119,7 +119,7 @@ pub(crate) fn unreachable(
             };
             draft
                 .note(format!("It goes to {what} of rank {rank}; {ranks}."))
-                .note(first(launch, kind))
+                .note(first(launch, mistake))
                 .advice(
                     "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank \
                          (cluster.num_blocks()): a rank counts the blocks of one cluster, blockIdx those of \
@@ -136,14 +136,14 @@ pub(crate) fn unreachable(
 /// Drafts the message of an access outside of the arrays of another block, or that is not aligned there.
 pub(crate) fn misplaced(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     problem: AccessProblem,
     access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
     let verb = noun(access.kind);
-    let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
-    let what = what(launch, kind, &access, offset);
+    let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
+    let what = what(launch, mistake, &access, offset);
     let mut draft = match problem {
         AccessProblem::Misaligned => Draft::new(format!(
             "{}-byte {verb} in another block's shared memory at an address that is not a multiple of that",
@@ -152,7 +152,7 @@ pub(crate) fn misplaced(
         _ => Draft::new(format!("{verb} past the end of an array in another block's shared memory")),
     };
     draft.notes.push(format!("It goes to {what} of {name}."));
-    draft.notes.push(first(launch, kind));
+    draft.notes.push(first(launch, mistake));
     if problem != AccessProblem::Misaligned {
         draft.on_gpu = Some(
             "past the end of that block's shared memory, the kernel stops with \"illegal memory access\"; \
@@ -166,15 +166,15 @@ pub(crate) fn misplaced(
 /// Drafts the message of a read of shared memory that its block has not written.
 pub(crate) fn unwritten(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
-    let name = block_name(launch, block_of(launch, kind.first.block, rank), rank);
-    let what = what(launch, kind, &access, offset);
+    let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
+    let what = what(launch, mistake, &access, offset);
     Draft::new("read of another block's shared memory that nothing has written")
         .note(format!("It reads {what} of {name}, which nothing has written so far."))
-        .note(first(launch, kind))
+        .note(first(launch, mistake))
         .advice(
             "let the block write it first, and all blocks of the cluster wait for each other \
                  (barrier.cluster.arrive and .wait, cluster.sync()) before they read.",
@@ -183,12 +183,12 @@ pub(crate) fn unwritten(
 }
 
 /// Drafts the message of `barrier.cluster` out of turn.
-pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &MistakeGroup, waits: bool) -> Draft {
+pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, mistake: &MistakeGroup, waits: bool) -> Draft {
     let mut draft = match waits {
         true => Draft::new("barrier.cluster.wait without barrier.cluster.arrive before it"),
         false => Draft::new("barrier.cluster.arrive again, without barrier.cluster.wait in between"),
     };
-    draft.notes.push(first(launch, kind));
+    draft.notes.push(first(launch, mistake));
     draft.advice = Some("let each thread arrive and wait in turns.".into());
     draft.on_gpu =
         Some("what happens is not defined; an H200 goes on without an error, and does not wait.".into());
@@ -196,9 +196,9 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, kind: &MistakeGroup, waits
 }
 
 /// Drafts the message of a cluster in which no thread can go on.
-pub(crate) fn deadlock(launch: &LaunchContext<'_>, kind: &MistakeGroup, places: &[Elsewhere]) -> Draft {
+pub(crate) fn deadlock(launch: &LaunchContext<'_>, mistake: &MistakeGroup, places: &[Elsewhere]) -> Draft {
     let draft = Draft::new("threads of a cluster wait for each other forever");
-    let here = kind.first.instr;
+    let here = mistake.first.instr;
     let threads =
         |group: &BarrierGroup| group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
     let describe = |place: &Elsewhere| {

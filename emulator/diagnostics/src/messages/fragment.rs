@@ -5,7 +5,7 @@ use simt::check::MistakeGroup;
 use simt::program::mma::fragment::{Foreign, Fragment};
 
 /// Drafts the message of `E-FRAGMENT`.
-pub(crate) fn mismatch(launch: &LaunchContext<'_>, kind: &MistakeGroup, foreign: &Foreign) -> Draft {
+pub(crate) fn mismatch(launch: &LaunchContext<'_>, mistake: &MistakeGroup, foreign: &Foreign) -> Draft {
     let Foreign { wanted, given, maker } = *foreign;
     let part = wanted.part;
     let draft = Draft::new(if given.part != wanted.part {
@@ -17,7 +17,7 @@ pub(crate) fn mismatch(launch: &LaunchContext<'_>, kind: &MistakeGroup, foreign:
     } else {
         format!("the fragment of {part} was loaded{}, the MMA takes it{}", layout(&given), layout(&wanted))
     });
-    let here = kind.first.instr;
+    let here = mistake.first.instr;
     let outermost = launch.info(maker).and_then(|info| info.calls.last());
     let called = outermost
         .map_or(String::new(), |loc| format!(" (called at {})", launch.numbered(here, loc.file, loc.line)));
@@ -43,7 +43,7 @@ pub(crate) fn mismatch(launch: &LaunchContext<'_>, kind: &MistakeGroup, foreign:
                  them differently.",
         )
         .without_caret()
-        .note(launch.first_thread(kind))
+        .note(launch.first_thread(mistake))
 }
 
 fn shape(fragment: &Fragment) -> String {

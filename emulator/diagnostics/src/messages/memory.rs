@@ -11,8 +11,8 @@ use simt::check::BadAccess;
 use simt::check::MistakeGroup;
 
 /// Drafts the message of `E-FREED`.
-pub(crate) fn freed(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
-    let case = Case::new(launch, kind, access);
+pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
+    let case = Case::new(launch, mistake, access);
     let what = noun(access.kind);
     let Some(target) = &case.target else { return nowhere(&case) };
     let mut draft = case.draft(format!("{what} of {} after it was freed", target.title()));
@@ -37,8 +37,8 @@ pub(crate) fn freed(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: Bad
 }
 
 /// Drafts the message of `E-ALIGN`.
-pub(crate) fn misaligned(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
-    let case = Case::new(launch, kind, access);
+pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
+    let case = Case::new(launch, mistake, access);
     let what = noun(access.kind);
     let size = u64::from(access.bytes.max(1));
     let is = 1u64 << access.address.trailing_zeros().min(20);
@@ -113,8 +113,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// Drafts the message of `E-READ-ONLY`.
-pub(crate) fn read_only(launch: &LaunchContext<'_>, kind: &MistakeGroup, access: BadAccess) -> Draft {
-    let case = Case::new(launch, kind, access);
+pub(crate) fn read_only(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
+    let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };
     let what =
         if target.element.space == Space::Param { "a kernel parameter" } else { "`__constant__` memory" };

@@ -24,34 +24,16 @@ pub(crate) fn barrier_name(launch: &LaunchContext<'_>, instr: u32, offset: u32) 
 /// Drafts the message of `E-BARRIER` where phases of mbarriers never complete.
 pub(crate) fn deadlock(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     waits: &[PhaseWaits],
     others: &[BarrierGroup],
 ) -> Draft {
     let Some(first) = waits.first() else { return Draft::new("threads wait forever") };
-    let here = kind.first.instr;
+    let here = mistake.first.instr;
     let name = |wait: &PhaseWaits| barrier_name(launch, wait.group.instr, wait.offset);
     let waiting: u64 = waits.iter().map(|wait| thread_count(&wait.group)).sum();
     let total: u64 = waiting + others.iter().map(thread_count).sum::<u64>();
-    let lacks_bytes = first.pending == 0 && first.bytes > 0;
-    let has_more = first.bytes < 0;
-    let passed = first.ended.saturating_sub(first.seen) >= 2;
-    let mut draft = Draft::new(if passed {
-        format!(
-            "{waiting} of {total} threads wait forever: some of them have missed phases of {}",
-            name(first)
-        )
-    } else if lacks_bytes {
-        format!("{} expects {} that no copy delivers", name(first), count(first.bytes.unsigned_abs(), "byte"))
-    } else if has_more && first.pending == 0 {
-        format!(
-            "copies delivered {} more to {} than its phase expects",
-            count(first.bytes.unsigned_abs(), "byte"),
-            name(first)
-        )
-    } else {
-        format!("{waiting} of {total} threads wait forever for phases that do not complete")
-    });
+    let mut draft = Draft::new(deadlock_title(&name(first), first, waiting, total));
     draft.no_listing = true;
     let mut told = Vec::new();
     for wait in waits {
@@ -82,28 +64,71 @@ pub(crate) fn deadlock(
     list_groups(&mut draft, launch, here, others, &vec![None; others.len()]);
     let rank = match launch.blocks_per_cluster() {
         1 => String::new(),
-        _ => format!(", which has rank {} in its cluster", rank_of(launch, kind.first.block)),
+        _ => format!(", which has rank {} in its cluster", rank_of(launch, mistake.first.block)),
     };
-    draft.notes.extend(launch.in_block(kind, &rank));
+    draft.notes.extend(launch.in_block(mistake, &rank));
     draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
         .map(|group| {
             let warp = group.threads.iter().position(|mask| *mask != 0).unwrap_or(0);
             let lane = group.threads.get(warp).map_or(0, |mask| mask.trailing_zeros() & 31);
             let thread = warp as u64 * 32 + u64::from(lane);
-            launch.party(Action::Wait, group.instr, kind.first.block, thread, thread_count(group))
+            launch.party(Action::Wait, group.instr, mistake.first.block, thread, thread_count(group))
         })
         .collect();
+    draft
+        .reason(deadlock_reason(&name(first), first, waits, launch.blocks_per_cluster() != 1))
+        .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").")
+}
+
+/// What keeps a phase from completing.
+enum Blocked {
+    /// Threads wait for a parity that has come back since.
+    Missed,
+    /// The phase expects more bytes than its copies deliver.
+    LacksBytes,
+    /// Copies delivered more bytes than the phase expects.
+    ExtraBytes,
+    Arrivals,
+}
+
+impl Blocked {
+    fn from_wait(wait: &PhaseWaits) -> Self {
+        match wait {
+            _ if wait.ended.saturating_sub(wait.seen) >= 2 => Self::Missed,
+            _ if wait.pending == 0 && wait.bytes > 0 => Self::LacksBytes,
+            _ if wait.bytes < 0 => Self::ExtraBytes,
+            _ => Self::Arrivals,
+        }
+    }
+}
+
+fn deadlock_title(name: &str, first: &PhaseWaits, waiting: u64, total: u64) -> String {
+    let bytes = count(first.bytes.unsigned_abs(), "byte");
+    match Blocked::from_wait(first) {
+        Blocked::Missed => {
+            format!("{waiting} of {total} threads wait forever: some of them have missed phases of {name}")
+        }
+        Blocked::LacksBytes => format!("{name} expects {bytes} that no copy delivers"),
+        Blocked::ExtraBytes if first.pending == 0 => {
+            format!("copies delivered {bytes} more to {name} than its phase expects")
+        }
+        Blocked::ExtraBytes | Blocked::Arrivals => {
+            format!("{waiting} of {total} threads wait forever for phases that do not complete")
+        }
+    }
+}
+
+fn deadlock_reason(name: &str, first: &PhaseWaits, waits: &[PhaseWaits], in_cluster: bool) -> Reason {
     // A thread waits for the first time, in a phase without any arrival, while others wait elsewhere.
     let is_fresh = |wait: &PhaseWaits| {
         wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0) && wait.never
     };
     let at_start = waits.len() > 1 && waits.iter().any(is_fresh);
-    let (why, advice) = if passed {
-        (
+    match Blocked::from_wait(first) {
+        Blocked::Missed => Reason::new(
             format!(
-                "when a thread here last passed a wait for {0}, {1}; now {2} have. A wait names a parity, \
-                 and phase {3} has the same parity as phase {2}.",
-                name(first),
+                "when a thread here last passed a wait for {name}, {}; now {1} have. A wait names a parity, \
+                 and phase {2} has the same parity as phase {1}.",
                 match first.seen {
                     0 => "no phase of it had completed".to_owned(),
                     n => format!("{} of it had completed", count(n, "phase")),
@@ -119,36 +144,27 @@ pub(crate) fn deadlock(
                  for this one, at a second mbarrier at which those arrive (its parity changes each round). \
                  __syncthreads() also works."
             },
-        )
-    } else if lacks_bytes {
-        (
+        ),
+        Blocked::LacksBytes => Reason::new(
             "all arrivals of the phase are in, and it completes only when as many bytes have arrived as \
-             mbarrier.arrive.expect_tx or mbarrier.expect_tx announced."
-                .to_owned(),
-            match launch.blocks_per_cluster() {
-                1 => {
-                    "announce the sum of the bytes of all copies of the phase. A box counts in full, even \
-                     where it lies outside the tensor."
-                }
-                _ => {
-                    "announce the sum of the bytes of all copies of the phase. A box counts in full in each \
-                     block that receives it, even where it lies outside the tensor. Let a copy to several \
-                     blocks (.multicast::cluster) name each of them in its mask."
-                }
+             mbarrier.arrive.expect_tx or mbarrier.expect_tx announced.",
+            if in_cluster {
+                "announce the sum of the bytes of all copies of the phase. A box counts in full in each \
+                 block that receives it, even where it lies outside the tensor. Let a copy to several \
+                 blocks (.multicast::cluster) name each of them in its mask."
+            } else {
+                "announce the sum of the bytes of all copies of the phase. A box counts in full, even \
+                 where it lies outside the tensor."
             },
-        )
-    } else if has_more {
-        (
+        ),
+        Blocked::ExtraBytes => Reason::new(
             "bytes may arrive before they are expected, but a phase completes only when as many were \
-             announced as arrived."
-                .to_owned(),
+             announced as arrived.",
             "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx.",
-        )
-    } else {
-        (
+        ),
+        Blocked::Arrivals => Reason::new(
             "a phase completes when all its arrivals and bytes are in. The missing ones would have to come \
-             from threads that wait themselves, or have exited."
-                .to_owned(),
+             from threads that wait themselves, or have exited.",
             if at_start {
                 "if one of them stands for a slot that is free at the start, let the first wait for it name \
                  parity 1: a newly initialised mbarrier satisfies it."
@@ -156,13 +172,8 @@ pub(crate) fn deadlock(
                 "let as many threads arrive in each phase as mbarrier.init says, and let no thread wait \
                  before the arrival that another thread needs."
             },
-        )
-    };
-    draft.why = Some(why);
-    draft.advice = Some(advice.into());
-    draft.on_gpu =
-        Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
-    draft
+        ),
+    }
 }
 
 /// Returns a sentence on what has arrived at an mbarrier.
@@ -286,9 +297,9 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
 }
 
 /// Drafts the message of `E-PROXY`.
-pub(crate) fn no_fence(launch: &LaunchContext<'_>, kind: &MistakeGroup, address: u64) -> Draft {
-    let what = launch.name_in_shared(kind.first.instr, address, 4, AccessKind::Read);
-    let (reader, short, all) = match launch.mnemonic(kind.first.instr).starts_with("wgmma") {
+pub(crate) fn no_fence(launch: &LaunchContext<'_>, mistake: &MistakeGroup, address: u64) -> Draft {
+    let what = launch.name_in_shared(mistake.first.instr, address, 4, AccessKind::Read);
+    let (reader, short, all) = match launch.mnemonic(mistake.first.instr).starts_with("wgmma") {
         true => ("`wgmma`", "`wgmma`", "`wgmma` accesses"),
         false => ("bulk copy", "copy", "bulk copies access"),
     };
@@ -301,7 +312,7 @@ pub(crate) fn no_fence(launch: &LaunchContext<'_>, kind: &MistakeGroup, address:
             "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has \
              executed `fence.proxy.async`.",
         ))
-        .note(launch.first_thread(kind))
+        .note(launch.first_thread(mistake))
         .why(format!(
             "{all} shared memory through the async proxy, ordinary loads and stores through the generic \
              proxy; a barrier orders threads, not proxies.",

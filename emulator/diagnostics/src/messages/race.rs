@@ -16,7 +16,7 @@ use simt::program::OpKind;
 /// A race, with what all parts of its message name.
 struct RaceMessage<'a> {
     launch: &'a LaunchContext<'a>,
-    kind: &'a MistakeGroup,
+    mistake: &'a MistakeGroup,
     facts: &'a RaceFacts,
     /// Races that are reported with this one.
     also: &'a [&'a MistakeGroup],
@@ -35,7 +35,7 @@ struct RaceMessage<'a> {
 /// Drafts the message of `E-RACE` or `W-RACE-EQUAL`.
 pub(crate) fn race<'a>(
     launch: &'a LaunchContext<'a>,
-    kind: &'a MistakeGroup,
+    mistake: &'a MistakeGroup,
     race: &'a RaceFacts,
     also: &'a [&'a MistakeGroup],
 ) -> Draft {
@@ -59,7 +59,8 @@ pub(crate) fn race<'a>(
     let array = target.as_ref().map_or("this memory", |target| target.element.name.as_str()).to_owned();
     let update = parties::is_update(launch, first, second, &array);
     let here = first.instr;
-    let message = RaceMessage { launch, kind, facts: race, also, first, second, target, array, update, here };
+    let message =
+        RaceMessage { launch, mistake, facts: race, also, first, second, target, array, update, here };
     let mut draft = Draft::new(message.title(&quoted));
     draft.no_listing = true;
     draft.instr = Some(here);

@@ -102,7 +102,7 @@ pub(crate) fn list_groups(
 /// Drafts the message of `E-BARRIER` or `W-BARRIER`.
 pub(crate) fn barrier(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     groups: &[BarrierGroup],
     problem: &BarrierProblem,
 ) -> Draft {
@@ -132,7 +132,7 @@ pub(crate) fn barrier(
         (_, None, None) => "the warps of one block met at different barriers".to_owned(),
     });
     draft.no_listing = groups.len() > 1;
-    let here = kind.first.instr;
+    let here = mistake.first.instr;
     let around = apart(launch, groups);
     list_groups(&mut draft, launch, here, groups, &around);
     if let Some(late) = late {
@@ -142,14 +142,14 @@ pub(crate) fn barrier(
             where_(launch, here, late, groups),
         ));
     }
-    draft.notes.extend(launch.in_block(kind, ""));
+    draft.notes.extend(launch.in_block(mistake, ""));
     draft.others = groups
         .iter()
         .skip(1)
         .map(|group| {
             let first = threads(group).next().unwrap_or(0);
             let does = if group.at_barrier { Action::Wait } else { Action::Run };
-            launch.party(does, group.instr, kind.first.block, first, n_threads(group))
+            launch.party(does, group.instr, mistake.first.block, first, n_threads(group))
         })
         .collect();
     if deadlock {
@@ -266,9 +266,9 @@ pub(crate) fn branch_of<'a>(
 }
 
 /// `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
-pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &MistakeGroup, missing: u32) -> Draft {
-    let Event { instr, warp, mask, .. } = kind.first;
-    let around = match kind.first.details {
+pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing: u32) -> Draft {
+    let Event { instr, warp, mask, .. } = mistake.first;
+    let around = match mistake.first.details {
         Details::Parted { exit, .. } => branch_of(launch, instr, exit),
         _ => None,
     };
@@ -280,7 +280,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &MistakeGroup, missing: u
     };
     let block = match launch.n_blocks() {
         1 => String::new(),
-        _ => format!(" In block {}.", launch.block_position(kind.first.block)),
+        _ => format!(" In block {}.", launch.block_position(mistake.first.block)),
     };
     draft
         .note(format!(
@@ -293,7 +293,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &MistakeGroup, missing: u
             "CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the \
               block do the same: otherwise the behaviour is undefined.",
         )
-        .advice(advice(launch, kind.first.instr, &[around]))
+        .advice(advice(launch, mistake.first.instr, &[around]))
         .on_gpu(
             "since Volta a barrier does not wait for threads that have ended, so it goes on, as here; \
                  older GPUs may hang.",
@@ -303,7 +303,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, kind: &MistakeGroup, missing: u
 /// `W-EXITED`: reported together with the read that goes wrong because of it.
 pub(crate) fn exited(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     returned: u32,
     first: u32,
     exit: Option<u32>,
@@ -313,7 +313,7 @@ pub(crate) fn exited(
         Draft::new(format!("{} had ended before a barrier that the others wait at", count(n, "thread")));
     let which = format!("Thread {}", launch.thread_position(u64::from(first)));
     // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
-    let instr = kind.first.instr;
+    let instr = mistake.first.instr;
     let line = launch.place(instr).line;
     let source = launch.source(instr);
     let returns = source.map(|source| source.returns(&launch.inputs.kernel.name, line));
@@ -343,11 +343,11 @@ pub(crate) fn exited(
     };
     let block = match launch.n_blocks() {
         1 => String::new(),
-        _ => format!(", in block {}", launch.block_position(kind.first.block)),
+        _ => format!(", in block {}", launch.block_position(mistake.first.block)),
     };
     let mut who = format!("{who}{block}.");
-    if kind.n_blocks > 1 {
-        who = format!("{who} {} blocks do the same.", kind.n_blocks);
+    if mistake.n_blocks > 1 {
+        who = format!("{who} {} blocks do the same.", mistake.n_blocks);
     }
     draft
         .note(who)
@@ -387,8 +387,8 @@ fn lane_names(mask: u32) -> String {
 }
 
 /// Drafts the message about a tensor-core instruction that only part of a warp executes.
-fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncMask) -> Draft {
-    let instr = kind.first.instr;
+fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &SyncMask) -> Draft {
+    let instr = mistake.first.instr;
     let call = call_name(launch, instr);
     let SyncMask { present, exited, .. } = *facts;
     let mut draft = Draft::new(format!("{call} is executed by part of a warp"));
@@ -401,7 +401,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncM
         lane_names(present),
         lane_names(missing),
     ));
-    draft.notes.push(launch.first_thread(kind));
+    draft.notes.push(launch.first_thread(mistake));
     let around = launch.around(instr);
     let branches = || { around.iter().rev() }.filter(|one| one.enclosure.control == Control::If);
     // A branch of a header, by the layout of a matrix for one, parts no lanes.
@@ -444,14 +444,14 @@ pub(crate) fn is_of_whole_warps(launch: &LaunchContext<'_>, instr: u32) -> bool 
 }
 
 /// Drafts the message of `E-SYNC-MASK` or `W-SHUFFLE`.
-pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &SyncMask) -> Draft {
-    let instr = kind.first.instr;
+pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &SyncMask) -> Draft {
+    let instr = mistake.first.instr;
     if is_of_whole_warps(launch, instr) {
-        return part_of_a_warp(launch, kind, facts);
+        return part_of_a_warp(launch, mistake, facts);
     }
     let SyncMask { named, present, exited, wrong, .. } = *facts;
     let call = call_name(launch, instr);
-    let caller = kind.first.mask.trailing_zeros() & 31;
+    let caller = mistake.first.mask.trailing_zeros() & 31;
     let missing = named & !present;
     let mut draft = Draft::new(match wrong {
         WrongMask::Missing => format!("{call} names lanes that never come"),
@@ -496,7 +496,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, kind: &MistakeGroup, facts: &Sync
             ));
         }
     }
-    draft.notes.push(launch.first_thread(kind));
+    draft.notes.push(launch.first_thread(mistake));
     let around = launch.around(instr);
     let branch = around.iter().rev().find(|one| one.enclosure.control == Control::If);
     let under = branch.map(|one| {

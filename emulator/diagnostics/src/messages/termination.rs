@@ -13,16 +13,16 @@ use simt::program::BARRIERS;
 /// Drafts the message of `E-LOOP`.
 pub(crate) fn runaway(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     budget: Option<NonZeroU64>,
     proven: bool,
     span: Option<(u32, u32)>,
 ) -> Draft {
     // The first instruction of the loop that comes from a line.
     let has_line = |instr: &u32| launch.loc(*instr).is_some_and(|loc| loc.line > 0);
-    let (start, end) = span.unwrap_or((kind.first.instr, kind.first.instr));
+    let (start, end) = span.unwrap_or((mistake.first.instr, mistake.first.instr));
     let instr =
-        std::iter::once(kind.first.instr).chain(start..=end).find(has_line).unwrap_or(kind.first.instr);
+        std::iter::once(mistake.first.instr).chain(start..=end).find(has_line).unwrap_or(mistake.first.instr);
     let mut draft = match proven {
         true => Draft::new("this loop never ends"),
         false => {
@@ -31,7 +31,7 @@ pub(crate) fn runaway(
         }
     };
     draft.instr = Some(instr);
-    let (block, thread) = first_thread(kind);
+    let (block, thread) = first_thread(mistake);
     let who = launch.thread_name(block, thread).replacen('t', "T", 1);
     let around = launch.loops(instr).into_iter().next();
     let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(launch, instr)));
@@ -43,7 +43,7 @@ pub(crate) fn runaway(
         (None, true) => format!("{who}: its registers repeat, and no thread can change what it tests."),
         (None, false) => format!("{who} was here when the budget was spent."),
     });
-    draft = draft.reason(loop_reason(launch, kind, instr, proven, around));
+    draft = draft.reason(loop_reason(launch, mistake, instr, proven, around));
     draft.on_gpu =
         Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
     draft
@@ -52,7 +52,7 @@ pub(crate) fn runaway(
 /// The reason that a loop does not end, as far as its text and the arguments tell.
 fn loop_reason(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     instr: u32,
     proven: bool,
     around: Option<Around<'_>>,
@@ -71,7 +71,7 @@ fn loop_reason(
     let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
     if let [init, condition, step] = parts[..] {
         if let Some((variable, by)) = step.split_once("+=").or_else(|| step.split_once("-="))
-            && launch.variable(instr, by.trim(), first_thread(kind), 0) == Some(0)
+            && launch.variable(instr, by.trim(), first_thread(mistake), 0) == Some(0)
         {
             let (variable, by) = (variable.trim(), by.trim());
             return Reason::new(
@@ -133,11 +133,11 @@ fn loop_reason(
 /// Drafts the message of `E-OPERAND`.
 pub(crate) fn operand(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     problem: BadOperand,
     value: u32,
 ) -> Draft {
-    let instruction = launch.place(kind.first.instr).instruction;
+    let instruction = launch.place(mistake.first.instr).instruction;
     let instruction = code(instruction.trim_end_matches(';'));
     let last = BARRIERS - 1;
     let (title, note, advice, on_gpu) = match problem {
@@ -187,18 +187,18 @@ pub(crate) fn operand(
             "the kernel jumps to whatever address follows the table; an H200 hung.".to_owned(),
         ),
     };
-    Draft::new(title).note(note).note(launch.first_thread(kind)).advice(advice).on_gpu(on_gpu)
+    Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(on_gpu)
 }
 
 /// Drafts the message of `E-TRAP`.
-pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
-    let instr = kind.first.instr;
+pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
+    let instr = mistake.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
     if launch.inputs.config.options.grid_workspace.is_none() && launch.trace().traps_without_workspace(instr)
     {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
         draft = draft
-            .note(launch.first_thread(kind))
+            .note(launch.first_thread(mistake))
             .why(
                 "`this_grid().sync()` needs the workspace that a cooperative launch has, and this launch \
                   has none: the library traps.",
@@ -211,10 +211,10 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
             Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
         return draft;
     }
-    draft.notes.push(launch.first_thread(kind));
+    draft.notes.push(launch.first_thread(mistake));
     let line = launch.place(instr).line;
     if let Some((_, condition)) = launch.source(instr).and_then(|source| source.enclosing_condition(line)) {
-        let values = values(launch, instr, &condition, first_thread(kind));
+        let values = values(launch, instr, &condition, first_thread(mistake));
         draft.why = Some(format!("{} is true here{values}.", code(&condition)));
     }
     draft.advice = Some("find out how that value came about; the trap is there to catch it.".into());
@@ -224,11 +224,11 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
 }
 
 /// Drafts the message of `E-ASSERT`.
-pub(crate) fn assertion(launch: &LaunchContext<'_>, kind: &MistakeGroup, message: &str) -> Draft {
-    let instr = kind.first.instr;
+pub(crate) fn assertion(launch: &LaunchContext<'_>, mistake: &MistakeGroup, message: &str) -> Draft {
+    let instr = mistake.first.instr;
     let mut draft = Draft::new(format!("assertion failed: `{message}`"));
-    draft.notes.push(launch.first_thread(kind));
-    let values = values(launch, instr, message, first_thread(kind));
+    draft.notes.push(launch.first_thread(mistake));
+    let values = values(launch, instr, message, first_thread(mistake));
     draft
         .why(format!("{} is false here{values}.", code(message)))
         .advice("find out how that value came about, or handle it before the assertion.")

@@ -10,18 +10,18 @@ use simt::check::{AccessKind, BadAccess, CopiedBy, CopyUnderWay, Details, Mistak
 use simt::program::{MemSpace, OpKind};
 
 /// Drafts the message of `E-UNINIT`.
-pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> Draft {
-    let Details::Uninitialised { access, load, used, copied, written, fresh, .. } = &kind.first.details
+pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
+    let Details::Uninitialised { access, load, used, copied, written, fresh, .. } = &mistake.first.details
     else {
         return Draft::new("something is used that nothing wrote");
     };
     let (access, load) = (*access, *load);
-    let case = Case::at(launch, kind, access, load);
+    let case = Case::at(launch, mistake, access, load);
     let Some(target) = &case.target else { return nowhere(&case) };
     let element = &target.element;
     let name = case.quoted_element(target);
     // Used where it is read: the array is what to look at.
-    let at_once = launch.line(load) == launch.line(kind.first.instr);
+    let at_once = launch.line(load) == launch.line(mistake.first.instr);
     let mut draft;
     if at_once && matches!(used, Use::Output { .. }) {
         draft = case.draft(used_title(*used, &name, *copied));
@@ -33,7 +33,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
         draft = Draft::new(used_title(*used, &name, *copied));
         draft.array = Some(element.clone());
     }
-    let here = draft.instr.unwrap_or(kind.first.instr);
+    let here = draft.instr.unwrap_or(mistake.first.instr);
     let who = launch.thread_name(case.who.0, case.who.1);
     let read = if at_once { "Read".to_owned() } else { format!("Read at {}", launch.line_name(here, load)) };
     // Threads use what a bulk copy has read.
@@ -50,7 +50,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, kind: &MistakeGroup) -> 
     if !values.is_empty() {
         reader = format!("{read} by {who}: {values}.");
     }
-    if let Some(more) = launch.others_do_the_same(kind) {
+    if let Some(more) = launch.others_do_the_same(mistake) {
         reader = format!("{reader} {more}");
     }
     draft.notes.push(reader);
@@ -170,11 +170,11 @@ fn use_of(used: Use) -> &'static str {
 /// Drafts the message of `E-UNINIT` about a register.
 pub(crate) fn unset(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     (used, by): (Use, u32),
     copied: Option<CopiedBy>,
 ) -> Draft {
-    let here = kind.first.instr;
+    let here = mistake.first.instr;
     let ops = { launch.inputs.kernel.ops.iter() }.filter(|op| op.instr == here);
     let is_mma = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
     let computed = matches!(used, Use::Stored { .. }) || by != here;
@@ -185,7 +185,7 @@ pub(crate) fn unset(
     };
     let mut draft = Draft::new(format!("{of} a variable that nothing has set"))
         .without_caret()
-        .note(launch.first_thread(kind));
+        .note(launch.first_thread(mistake));
     draft.notes.extend(way(launch, here, used, copied));
     if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
         let line = launch.line_name(here, by);
@@ -235,12 +235,12 @@ fn way(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<CopiedBy
 /// Drafts the `E-UNINIT` of a read from the destination of an asynchronous copy, without a wait for that copy.
 pub(crate) fn under_way(
     launch: &LaunchContext<'_>,
-    kind: &MistakeGroup,
+    mistake: &MistakeGroup,
     access: BadAccess,
     load: u32,
     copy: CopyUnderWay,
 ) -> Draft {
-    let case = Case::at(launch, kind, access, load);
+    let case = Case::at(launch, mistake, access, load);
     let name = case.target.as_ref().map(|target| case.quoted_element(target));
     let name = name.unwrap_or_else(|| "shared memory".to_owned());
     let mut draft = case.draft(format!("{name} is read before the asynchronous copy to it is done"));
@@ -256,7 +256,7 @@ pub(crate) fn under_way(
     draft.verbatim.push(format!("the copy was started by {copier}{elsewhere}:"));
     draft.verbatim.push(place.listed());
     let who = launch.thread_name(case.who.0, reader);
-    let more = launch.others_do_the_same(kind).map(|more| format!(" {more}"));
+    let more = launch.others_do_the_same(mistake).map(|more| format!(" {more}"));
     draft.notes.push(format!("Read by {who}.{}", more.unwrap_or_default()));
     if let Some(phase) = copy.phase {
         return crate::messages::phases::not_waited(launch, draft, load, phase);
@@ -489,8 +489,8 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &
             format!("{line}, which fills {name}, ran in {threads} of {all} threads: {under}.")
         }
         (Some(threads), None) => {
-            let exited = |kind: &MistakeGroup| matches!(kind.first.details, Details::Exited { .. });
-            let rest = if launch.kinds.iter().any(exited) { "; the others had returned" } else { "" };
+            let exited = |mistake: &MistakeGroup| matches!(mistake.first.details, Details::Exited { .. });
+            let rest = if launch.mistakes.iter().any(exited) { "; the others had returned" } else { "" };
             format!("{line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
         }
         (None, Some(under)) => {
@@ -499,7 +499,7 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &
             )
         }
         (None, None) => {
-            let returned = launch.kinds.iter().find_map(|kind| match kind.first.details {
+            let returned = launch.mistakes.iter().find_map(|mistake| match mistake.first.details {
                 Details::Exited { returned, .. } => Some(returned),
                 _ => None,
             });

@@ -6,8 +6,8 @@ use simt::check::{AccessKind, BadWgmma, MistakeGroup};
 use simt::program::tensor::Swizzle;
 
 /// Drafts the message of `E-WGMMA`.
-pub(crate) fn misuse(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: BadWgmma) -> Draft {
-    let here = kind.first.instr;
+pub(crate) fn misuse(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem: BadWgmma) -> Draft {
+    let here = mistake.first.instr;
     let at = |address: u32| launch.name_in_shared(here, address.into(), 2, AccessKind::Read);
     let line = |instr: u32| launch.line_name(here, instr);
     let mut draft = match problem {
@@ -29,15 +29,15 @@ pub(crate) fn misuse(launch: &LaunchContext<'_>, kind: &MistakeGroup, problem: B
         }
         BadWgmma::Differs { which, warp, values } => different_descriptors(which, warp, values),
         BadWgmma::Rank { which, rank, leading } => rank_in_descriptor(which, rank, leading),
-        BadWgmma::Apart { missing } => part_of_a_warp(kind.first.warp, missing),
+        BadWgmma::Apart { missing } => part_of_a_warp(mistake.first.warp, missing),
         BadWgmma::Missing { warps, gone } => {
-            part_of_a_warpgroup(kind.first.warp, launch.threads_per_block().div_ceil(32), warps, gone)
+            part_of_a_warpgroup(mistake.first.warp, launch.threads_per_block().div_ceil(32), warps, gone)
         }
     };
     draft.no_caret = true;
     // The message already names the thread of the copy, or the rank.
     if !matches!(problem, BadWgmma::Changed { by: Some(_), .. } | BadWgmma::Rank { .. }) {
-        draft.notes.push(launch.first_thread(kind));
+        draft.notes.push(launch.first_thread(mistake));
     }
     draft
 }

@@ -18,8 +18,8 @@ impl RaceMessage<'_> {
     pub(super) fn spots(&self) -> Vec<Spot> {
         let Self { launch, facts: race, also, .. } = *self;
         let Some(mut spots) = spot::spots(launch, race) else { return Vec::new() };
-        for kind in also {
-            let Details::Race(other) = &kind.first.details else { continue };
+        for mistake in also {
+            let Details::Race(other) = &mistake.first.details else { continue };
             let more = spot::spots(launch, other).filter(|_| other.missing == race.missing);
             for (spot, more) in spots.iter_mut().zip(more.unwrap_or_default()) {
                 *spot = spot.and(more).unwrap_or(*spot);

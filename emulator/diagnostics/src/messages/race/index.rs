@@ -12,12 +12,12 @@ use simt::check::RaceParty;
 impl RaceMessage<'_> {
     /// The reason where one party means another element, past the end of its row.
     pub(super) fn past_the_row(&self, target: &Target) -> Option<Reason> {
-        let Self { launch, kind, here, .. } = *self;
+        let Self { launch, mistake, here, .. } = *self;
         [self.first, self.second].into_iter().find_map(|party| {
             let who = (party.block, u64::from(party.thread));
             let explained = launch.explain(party.instr, target, party.kind, who)?;
             let name = &target.element.name;
-            let case = Case::of_party(launch, kind, party, target, explained.clone());
+            let case = Case::of_party(launch, mistake, party, target, explained.clone());
             if let Some(part) = case.outside(target).iter().find(|part| !part.outermost) {
                 let length = part.pitch.as_ref().map_or_else(
                     || part.limit.to_string(),

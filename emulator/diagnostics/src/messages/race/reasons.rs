@@ -19,7 +19,7 @@ const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU sc
 impl RaceMessage<'_> {
     /// Adds the reason of the race, the advice, and what a GPU does.
     pub(super) fn reasons(&self, mut draft: Draft) -> Draft {
-        let Self { launch, facts: race, first, second, ref array, update, .. } = *self;
+        let Self { launch, facts: race, first, second, update, .. } = *self;
         let here = first.instr;
         let between_blocks = self.between_blocks();
         let (write, other) = (launch.line_name(here, first.instr), launch.line_name(here, second.instr));
@@ -27,66 +27,16 @@ impl RaceMessage<'_> {
         let barrier = self.barrier();
         let left_out = self.leaves_out();
         if race.equal {
-            let ends = launch.trace().ends(first.instr).filter(|_| first.instr == second.instr);
-            let constant = ends.is_some_and(|ends| {
-                ends.iter().all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size))
-            });
-            let reason = match (left_out, constant) {
-                (Some(what), _) => Reason::new(
-                    format!(
-                        "{}. The values are equal, so the result is the same every time.",
-                        same_elements(what)
-                    ),
-                    format!(
-                        "if each thread has an element of its own, {what} belongs into the index; if not, \
-                         let one thread write."
-                    ),
-                ),
-                (None, true) => Reason::new(
-                    "whichever write comes last, the value is the same: harmless as long as that stays so.",
-                    "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is \
-                     meant.",
-                ),
-                (None, false) => Reason::new(
-                    "their indices are the same here. The values are equal, so the result is the same every \
-                     time.",
-                    "if each thread should have an element of its own, check the index; if not, let one \
-                     thread write.",
-                ),
-            };
-            return draft.reason(reason).on_gpu("the result is the same every time.");
+            return draft.reason(self.equal_values()).on_gpu("the result is the same every time.");
         }
         draft.on_gpu = Some(DEPENDS_ON_TIMING.into());
         if let Some(reason) = self.stride_too_short() {
             return draft.reason(reason);
         }
         if update {
-            draft.why = Some(
-                "an update is three steps (read, compute, write); of two threads that read the \
-                              same old value, one is forgotten."
-                    .into(),
-            );
-            let one = launch.uses(first.instr, array, AccessKind::Write);
-            let text = launch.place(first.instr).text.unwrap_or_default();
-            let element = one.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
-            let element = element.trim_start_matches('*');
-            let pointer =
-                if one.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global {
-                    element.to_owned()
-                } else {
-                    format!("&{element}")
-                };
-            let after = one.first().and_then(|found| text.get(found.end..)).map(str::trim_start);
-            let sum = after
-                .is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
-            draft.advice = match (text.is_empty(), sum) {
-                (true, _) => Some("make it one step with an atomic (atomicAdd and its kin).".into()),
-                (false, true) => {
-                    Some(format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))))
-                }
-                (false, false) => None,
-            };
-            return draft.on_gpu("some updates are lost, another number of them in every run.");
+            return draft
+                .reason(self.lost_update())
+                .on_gpu("some updates are lost, another number of them in every run.");
         }
         if let Some(what) = left_out.filter(|_| both_write) {
             return draft.why(format!("{}, and only one value stays.", same_elements(what))).advice(format!(
@@ -169,6 +119,66 @@ impl RaceMessage<'_> {
                 });
         }
         self.reasons_within_block(draft)
+    }
+
+    /// The reason of racing writes of equal values.
+    fn equal_values(&self) -> Reason {
+        let Self { launch, first, second, .. } = *self;
+        let ends = launch.trace().ends(first.instr).filter(|_| first.instr == second.instr);
+        let constant = ends.is_some_and(|ends| {
+            ends.iter().all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size))
+        });
+        match (self.leaves_out(), constant) {
+            (Some(what), _) => Reason::new(
+                format!(
+                    "{}. The values are equal, so the result is the same every time.",
+                    same_elements(what)
+                ),
+                format!(
+                    "if each thread has an element of its own, {what} belongs into the index; if not, \
+                         let one thread write."
+                ),
+            ),
+            (None, true) => Reason::new(
+                "whichever write comes last, the value is the same: harmless as long as that stays so.",
+                "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is \
+                     meant.",
+            ),
+            (None, false) => Reason::new(
+                "their indices are the same here. The values are equal, so the result is the same every \
+                     time.",
+                "if each thread should have an element of its own, check the index; if not, let one \
+                     thread write.",
+            ),
+        }
+    }
+
+    /// The reason of updates that are not atomic: `bins[i] += 1`.
+    fn lost_update(&self) -> Reason {
+        let Self { launch, facts: race, first, ref array, .. } = *self;
+        let one = launch.uses(first.instr, array, AccessKind::Write);
+        let text = launch.place(first.instr).text.unwrap_or_default();
+        let element = one.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
+        let element = element.trim_start_matches('*');
+        let pointer = if one.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global
+        {
+            element.to_owned()
+        } else {
+            format!("&{element}")
+        };
+        let after = one.first().and_then(|found| text.get(found.end..)).map(str::trim_start);
+        let sum =
+            after.is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
+        let advice = match (text.is_empty(), sum) {
+            (true, _) => Some("make it one step with an atomic (atomicAdd and its kin).".into()),
+            (false, true) => {
+                Some(format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))))
+            }
+            (false, false) => None,
+        };
+        let why = "an update is three steps (read, compute, write); of two threads that read the same old \
+                   value, one is forgotten.";
+        Reason { why: Some(why.into()), advice }
     }
 
     /// The part of [`Self::reasons`] on a write and a read in one block that a barrier would order.

@@ -35,7 +35,7 @@ impl RaceMessage<'_> {
 
     /// Sentences on how much of the array, and how many threads, take part in the race.
     pub(super) fn extent(&self) -> Option<String> {
-        let Self { launch, kind, facts: race, .. } = *self;
+        let Self { launch, mistake, facts: race, .. } = *self;
         let mut text = String::new();
         if let Some(target) = &self.target
             && target.element.n_elements > 1
@@ -52,9 +52,9 @@ impl RaceMessage<'_> {
             }
         }
         let [a, b] = race.parties;
-        if kind.n_threads > 1 && a.block == b.block {
-            let n = kind.n_threads;
-            let blocks = match (launch.n_blocks(), kind.n_blocks) {
+        if mistake.n_threads > 1 && a.block == b.block {
+            let n = mistake.n_threads;
+            let blocks = match (launch.n_blocks(), mistake.n_blocks) {
                 (1, _) => String::new(),
                 (_, 1) => " of one block".into(),
                 (_, blocks) => format!(" in {blocks} blocks"),
@@ -70,8 +70,8 @@ impl RaceMessage<'_> {
     pub(super) fn others(&self) -> Option<String> {
         let Self { launch, here, also, .. } = *self;
         let mut names: Vec<String> = Vec::new();
-        for kind in also {
-            let Details::Race(race) = &kind.first.details else { continue };
+        for mistake in also {
+            let Details::Race(race) = &mistake.first.details else { continue };
             let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
             let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
             let name = format!("{} ({})", target.element.name, launch.line_name(here, write.instr));
