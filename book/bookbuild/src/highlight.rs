@@ -106,7 +106,7 @@ fn language(name: &str) -> Option<&'static Language> {
     }
 }
 
-/// Returns true if code in this language gets colours.
+/// Returns whether code in this language gets colours.
 pub(crate) fn is_known(name: &str) -> bool {
     language(name).is_some()
 }

@@ -94,7 +94,7 @@ impl Transcript {
         self.step.iter().filter_map(|step| Some(format!("{}-{}", self.name, step.name.as_ref()?)))
     }
 
-    /// Returns true if `name` is that of the transcript or of one of its outputs.
+    /// Returns whether `name` is that of the transcript or of one of its outputs.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.outputs().any(|output| output == name)
     }

@@ -131,7 +131,7 @@ impl Launch {
         (percent >= 100.0 * BINDS).then_some(unit)
     }
 
-    /// True when Nsight's busiest unit is among ours; an empty list stands for waiting.
+    /// Returns whether Nsight's busiest unit is among ours; an empty list stands for waiting.
     pub fn agrees(&self, ours: &[&str]) -> bool {
         match self.binds() {
             Some(unit) => ours.iter().any(|name| metered(name).is_some_and(|(metered, _)| metered == unit)),

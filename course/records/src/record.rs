@@ -128,7 +128,7 @@ pub struct Accuracy {
     pub max_abs_error: f64,
     /// Largest |got − want| as a part of the bound of that element: below 1 is right.
     pub max_of_bound: f64,
-    /// True when it was also bit-equal on integers, where FP32 sums are exact.
+    /// Whether it was also bit-equal on integers, where FP32 sums are exact.
     pub exact_on_integers: bool,
 }
 

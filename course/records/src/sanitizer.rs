@@ -52,7 +52,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// True when the tool found nothing.
+    /// Returns whether the tool found nothing.
     pub fn is_clean(&self) -> bool {
         (self.n_errors, self.n_warnings) == (0, 0)
     }

@@ -72,12 +72,12 @@ pub enum Beside<'a> {
 }
 
 impl Sum {
-    /// True when cuBLAS's C has the same bits; `None` where it did not run.
+    /// Returns whether cuBLAS's C has the same bits; `None` where it did not run.
     pub fn is_cublas(&self) -> Option<bool> {
         self.cublas_sha256.as_ref().map(|other| *other == self.c_sha256)
     }
 
-    /// True when two sums are of the same GEMM: kernel, shape, seed and multiprocessors.
+    /// Returns whether two sums are of the same GEMM: kernel, shape, seed and multiprocessors.
     fn is_of(&self, other: &Self) -> bool {
         let key = |sum: &Self| (sum.shape, sum.seed, sum.multiprocessors);
         self.kernel == other.kernel && key(self) == key(other)

@@ -24,7 +24,7 @@ pub struct Explained {
     pub grid: [u32; 3],
     /// Threads in x, y and z.
     pub block: [u32; 3],
-    /// True when the result of this launch was right.
+    /// Whether the result of this launch was right.
     pub right: bool,
     /// Reason for an early end of the launch; the counts then cover a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

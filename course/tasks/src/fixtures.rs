@@ -39,7 +39,7 @@ impl Fixture {
         catalog::provenance::sha256(self.source.as_bytes())
     }
 
-    /// True when the PTX was made from this text and from the included files in their present state.
+    /// Returns whether the PTX was made from this text and from the included files in their present state.
     pub fn is_fresh(&self, root: &Path, ptx: &str) -> bool {
         let read = |file: &str| match Path::new(file) == self.path {
             true => Some(self.source.clone().into_bytes()),

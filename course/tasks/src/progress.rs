@@ -257,7 +257,7 @@ impl TaskProgress {
         self.hint_levels.get(symptom_key(symptom)).copied().unwrap_or(0)
     }
 
-    /// True when the solution may be shown: the task passed, or the learner gave up.
+    /// Returns whether the solution may be shown: the task passed, or the learner gave up.
     pub fn is_over(&self) -> bool {
         self.passed.is_some() || self.gave_up.is_some()
     }

@@ -157,7 +157,7 @@ impl Solution {
         Ok(catalog::provenance::sha256(format!("{}\0{header}", self.source).as_bytes()))
     }
 
-    /// True when compilation is expected to fail.
+    /// Returns whether compilation is expected to fail.
     pub fn is_refused(&self) -> bool {
         self.expect == ["compile"]
     }

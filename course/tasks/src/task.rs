@@ -94,7 +94,7 @@ pub struct Task {
     pub does: Vec<Criterion>,
     #[serde(default)]
     pub hints: Vec<Hint>,
-    /// True when results count only on a real GPU.
+    /// Whether results count only on a real GPU.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gpu_required: bool,
     /// Present for a task whose idea is on the host: the learner writes an answer file, not a kernel.

@@ -100,7 +100,7 @@ struct Size {
 struct Record {
     run: records::Run,
     devices: i32,
-    /// True if each device reaches the memory of the other.
+    /// Whether each device reaches the memory of the other.
     peers: bool,
     nccl: Option<String>,
     chunks: u32,

@@ -64,7 +64,7 @@ pub const WHEELS: &[Wheel] = &[
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub const WHEELS: &[Wheel] = &[];
 
-/// True where NVIDIA publishes wheels for this kind of machine.
+/// Whether NVIDIA publishes wheels for this kind of machine.
 pub const IS_OFFERED: bool = !WHEELS.is_empty();
 
 /// The folder that receives the compiler.

@@ -22,7 +22,7 @@ pub(crate) struct KernelOutcome {
     pub outcome: Outcome,
     /// Report of the emulated device: counters per source line, findings.
     pub report: Option<Report>,
-    /// True when the kernel broke the context: the next kernel needs another one.
+    /// Whether the kernel broke the context: the next kernel needs another one.
     pub lost: bool,
 }
 

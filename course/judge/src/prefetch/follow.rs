@@ -33,7 +33,7 @@ pub(super) struct WarpLoads {
     loads: Vec<PendingLoad>,
     /// Multiply-adds between barriers of the block.
     fmas: Vec<f64>,
-    /// True when the warp also synchronises by other means.
+    /// Whether the warp also synchronises by other means.
     synchronises_otherwise: bool,
 }
 
@@ -43,7 +43,7 @@ impl WarpLoads {
         self.fmas.iter().sum()
     }
 
-    /// True when the warp uses a value that it loads.
+    /// Returns whether the warp uses a value that it loads.
     fn loads(&self) -> bool {
         self.loads.iter().any(|made| made.overlap.is_some())
     }

@@ -34,7 +34,7 @@ impl Criterion {
         Shape { m: size(0), n: size(1), k: size(2) }
     }
 
-    /// True when a value passes. Counts are exact; a quotient of two of them is off by less than the tolerance.
+    /// Returns whether a value passes. Counts are exact; a quotient of two of them is off by less than the tolerance.
     pub fn accepts(&self, value: f64) -> bool {
         const ROUNDING: f64 = 1e-9;
         self.at_most.is_none_or(|most| value <= most + ROUNDING)

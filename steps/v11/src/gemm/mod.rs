@@ -60,7 +60,7 @@ pub enum Error {
     TooLarge { operand: char, elements: usize },
     #[error("{operand} needs {needed} elements for this shape, and has {there}")]
     TooShort { operand: char, needed: usize, there: usize },
-    /// C begins between.
+    /// C has rows of whole float4s, and does not begin on 16 bytes.
     #[error("C begins at {0:#x}: with rows of whole float4s it has to begin on 16 bytes")]
     Misaligned(CUdeviceptr),
     #[error("{}", harness::describe(*.0))]
