@@ -46,9 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             device::open()?;
             for case in CASES {
                 let (answer, expected) = (run(case).unwrap_or_else(|why| why), expected(case));
-                match answer == expected {
-                    true => writeln!(out, "{}: {answer}", case.name)?,
-                    false => writeln!(out, "{}: {answer} (not {expected})", case.name)?,
+                if answer == expected {
+                    writeln!(out, "{}: {answer}", case.name)?
+                } else {
+                    writeln!(out, "{}: {answer} (not {expected})", case.name)?
                 }
             }
         }

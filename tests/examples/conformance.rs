@@ -358,9 +358,10 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
         }
         let mut sampling: sys::CUDA_TEXTURE_DESC = std::mem::zeroed();
         sampling.addressMode = [sys::CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3];
-        sampling.filterMode = match source.filtered {
-            true => sys::CUfilter_mode::CU_TR_FILTER_MODE_LINEAR,
-            false => sys::CUfilter_mode::CU_TR_FILTER_MODE_POINT,
+        sampling.filterMode = if source.filtered {
+            sys::CUfilter_mode::CU_TR_FILTER_MODE_LINEAR
+        } else {
+            sys::CUfilter_mode::CU_TR_FILTER_MODE_POINT
         };
         // Integers as they are, not as fractions of their range.
         sampling.flags = if source.channel == 'f' { 0 } else { 1 };

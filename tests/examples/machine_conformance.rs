@@ -110,8 +110,9 @@ fn assemble(ptxas: &Path, text: &str) -> Result<Vec<u8>, String> {
     fs::write(&source, text).map_err(told)?;
     let mut command = Command::new(ptxas);
     let done = { command.args(["-arch=sm_90", "-o"]) }.args([&cubin, &source]).output().map_err(told)?;
-    match done.status.success() {
-        true => fs::read(&cubin).map_err(told),
-        false => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
+    if done.status.success() {
+        fs::read(&cubin).map_err(told)
+    } else {
+        Err(String::from_utf8_lossy(&done.stderr).into_owned())
     }
 }

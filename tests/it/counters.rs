@@ -48,9 +48,10 @@ fn count(profile: &Profile) -> Counters {
     let ptx = ptx(source);
     let module = gpu.load(&ptx).expect("committed PTX loads");
     let [divided_by_tiles, ..] = SHAPES;
-    match profile.shape.m == divided_by_tiles.m && !ptx.contains("%nctaid") {
-        true => count_of_equal_rows(&gpu, &module, profile),
-        false => count_of(&gpu, &module, profile),
+    if profile.shape.m == divided_by_tiles.m && !ptx.contains("%nctaid") {
+        count_of_equal_rows(&gpu, &module, profile)
+    } else {
+        count_of(&gpu, &module, profile)
     }
 }
 

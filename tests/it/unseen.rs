@@ -100,9 +100,8 @@ fn table() -> String {
     let rows = rows();
     let mut text =
         String::from("| mistake | caught | line | cause | remedy |\n| --- | :-: | :-: | :-: | :-: |\n");
-    let mark = |first: u32, second: u32| match first == second {
-        true => second.to_string(),
-        false => format!("{first} → {second}"),
+    let mark = |first: u32, second: u32| {
+        if first == second { second.to_string() } else { format!("{first} → {second}") }
     };
     for row in &rows {
         let _ = write!(text, "| `{}`: {} |", row.kernel, row.mistake);

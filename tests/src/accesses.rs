@@ -124,10 +124,8 @@ fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
         p.times, p.shift, p.mask
     );
     let (step, start) = (p.step * bytes, p.start * bytes);
-    let (wide, bits, address, base) = match global {
-        true => ("wide", "u64", "%x0", "%data"),
-        false => ("lo", "u32", "%r0", "%tile"),
-    };
+    let (wide, bits, address, base) =
+        if global { ("wide", "u64", "%x0", "%data") } else { ("lo", "u32", "%r0", "%tile") };
     let _ = writeln!(
         body,
         "mad.{wide}.u32 {address}, %r0, {step}, {base}; add.{bits} {address}, {address}, {start};"

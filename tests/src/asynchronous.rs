@@ -225,16 +225,14 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         if head.is_of(name, "bf16") {
             return gpu.upload(&matrix.iter().copied().map(to_bf16).collect::<Vec<u16>>());
         }
-        match head.is_of(name, "e4m3") {
-            true => gpu.upload(&matrix.iter().copied().map(to_e4m3).collect::<Vec<u8>>()),
-            false => gpu.upload(matrix),
+        if head.is_of(name, "e4m3") {
+            gpu.upload(&matrix.iter().copied().map(to_e4m3).collect::<Vec<u8>>())
+        } else {
+            gpu.upload(matrix)
         }
     };
     let is_turned = head.parameters.iter().any(|word| word.starts_with("Bt"));
-    let stored_b = match is_turned {
-        true => &transposed(&product.b, k, n),
-        false => &product.b,
-    };
+    let stored_b = if is_turned { &transposed(&product.b, k, n) } else { &product.b };
     let [a, mut b, c] =
         [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
     if head.lacks_last_row_of_b {
@@ -296,16 +294,15 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
     };
     let is_bf16 = head.is_of("C", "bf16");
     let launch_once = || {
-        match is_bf16 {
-            true => gpu.write(c, &old.iter().copied().map(to_bf16).collect::<Vec<u16>>()),
-            false => gpu.write(c, &old),
+        if is_bf16 {
+            gpu.write(c, &old.iter().copied().map(to_bf16).collect::<Vec<u16>>())
+        } else {
+            gpu.write(c, &old)
         }
         let report = gpu.launch(kernel, &config).expect("a launch");
         let report = Report::new(report, kernel, &config);
-        let found: Vec<f32> = match is_bf16 {
-            true => gpu.read(c, m * n).into_iter().map(of_bf16).collect(),
-            false => gpu.read(c, m * n),
-        };
+        let found: Vec<f32> =
+            if is_bf16 { gpu.read(c, m * n).into_iter().map(of_bf16).collect() } else { gpu.read(c, m * n) };
         let wrong = found.iter().zip(&expected).zip(&old);
         let wrong = wrong.filter(|((found, sum), old)| {
             let right = ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 };
@@ -323,10 +320,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
     // Kernels count finished blocks in global variables, where a second launch finds what the first one left.
     let is_atomic = |word: &str| word.starts_with("atom.") || word.starts_with("red.");
     let leaves_counts = ptx.split_whitespace().any(is_atomic);
-    match leaves_counts && first.findings.is_empty() && first.n_wrong == 0 {
-        true => launch_once(),
-        false => first,
-    }
+    if leaves_counts && first.findings.is_empty() && first.n_wrong == 0 { launch_once() } else { first }
 }
 
 /// Findings and wrong results of a kernel's launches up to the first with any: as text, and the codes.

@@ -213,9 +213,10 @@ fn wrong(memory: &Memory, head: &Head, kernel: &Kernel, params: &[u8]) -> Vec<St
         let address = u64::from_le_bytes(params[start..start + 8].try_into().expect("a pointer"));
         let mut bytes = [0; 4];
         memory.read(address + 4 * index, &mut bytes).expect("an element");
-        let found = match head.args[at].1[0].starts_with("f32") {
-            true => f32::from_le_bytes(bytes).to_string(),
-            false => i32::from_le_bytes(bytes).to_string(),
+        let found = if head.args[at].1[0].starts_with("f32") {
+            f32::from_le_bytes(bytes).to_string()
+        } else {
+            i32::from_le_bytes(bytes).to_string()
         };
         if found != *wanted {
             wrong.push(format!("{name}[{index}] is {found}, not {wanted}"));

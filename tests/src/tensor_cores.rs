@@ -76,9 +76,12 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
         each(if wide { n } else { 0 }, |i| format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1));
     let parts = [0..n_a, n_a..n_a + n_b, n_a + n_b..n].map(|range| list(range, letter));
     let d = list(n..n + n_c, letter);
-    let moves = each(n_c, |i| match wide {
-        true => format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, n + i),
-        false => format!("mov.b32 %o{i}, %r{};\n", n + i),
+    let moves = each(n_c, |i| {
+        if wide {
+            format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, n + i)
+        } else {
+            format!("mov.b32 %o{i}, %r{};\n", n + i)
+        }
     });
     let body = format!("{joined}{name} {d}, {};\n{moves}", parts.join(", "));
     let mut random =
@@ -88,9 +91,12 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
         for (registers, element) in [(n_a, a), (n_b, b), (n_c, c)] {
             for _ in 0..registers {
                 let values: Vec<u64> = (0..32)
-                    .map(|_| match wide {
-                        true => number(&mut random, element, family),
-                        false => u64::from(word(&mut random, element, family)),
+                    .map(|_| {
+                        if wide {
+                            number(&mut random, element, family)
+                        } else {
+                            u64::from(word(&mut random, element, family))
+                        }
                     })
                     .collect();
                 inputs.extend(values.iter().map(|value| *value as u32));

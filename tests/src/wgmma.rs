@@ -253,9 +253,10 @@ pub fn end(case: &Case) -> u32 {
         let one = Descriptor::decode(case.descriptors[which]);
         for row in 0..rows {
             for piece in 0..2 {
-                let at = match form.transposed[which] {
-                    false => one.k_major(row, piece),
-                    true => one.mn_major(8 * piece + 7, row / 8),
+                let at = if form.transposed[which] {
+                    one.mn_major(8 * piece + 7, row / 8)
+                } else {
+                    one.k_major(row, piece)
                 };
                 end = end.max(at + 16);
             }

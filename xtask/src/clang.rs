@@ -16,11 +16,10 @@ use xtask_support::source::Job;
 use xtask_support::{interrupt, source, wheels};
 
 /// When there is none.
-pub const MISSING: &str = match wheels::IS_OFFERED {
-    true => "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup",
-    false => {
-        "no clang found, and NVIDIA offers no compiler for this kind of machine; install clang 14 or later"
-    }
+pub const MISSING: &str = if wheels::IS_OFFERED {
+    "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup"
+} else {
+    "no clang found, and NVIDIA offers no compiler for this kind of machine; install clang 14 or later"
 };
 
 /// Declarations that NVIDIA's compilers have built in.

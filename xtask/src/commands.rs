@@ -65,8 +65,5 @@ fn shown(arg: &Arg) -> String {
         Some(long) => format!("--{long}"),
         None => format!("{name}{several}"),
     };
-    match arg.is_required_set() {
-        true => text,
-        false => format!("[{text}]"),
-    }
+    if arg.is_required_set() { text } else { format!("[{text}]") }
 }

@@ -52,10 +52,11 @@ pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
 
 /// The starter of a task, from its solution.
 pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
-    let solution = match task.has_starter {
-        true => std::fs::read_to_string(root.join(&task.solution))
-            .with_context(|| task.solution.display().to_string())?,
-        false => String::new(),
+    let solution = if task.has_starter {
+        std::fs::read_to_string(root.join(&task.solution))
+            .with_context(|| task.solution.display().to_string())?
+    } else {
+        String::new()
     };
     Ok(tasks::starter::starter(task, &solution))
 }
@@ -63,11 +64,10 @@ pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
 /// The starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
 pub fn starter(root: &Path, task: &Task) -> Result<String> {
     let committed = root.join(task.starter_file());
-    match task.has_starter && !root.join(&task.solution).exists() && committed.is_file() {
-        true => {
-            std::fs::read_to_string(&committed).with_context(|| task.starter_file().display().to_string())
-        }
-        false => generated_starter(root, task),
+    if task.has_starter && !root.join(&task.solution).exists() && committed.is_file() {
+        std::fs::read_to_string(&committed).with_context(|| task.starter_file().display().to_string())
+    } else {
+        generated_starter(root, task)
     }
 }
 

@@ -56,9 +56,10 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
             }
             (LineKind::Fence, Some((indent, name))) => {
                 open = None;
-                match highlight::is_known(name) {
-                    true => out.push_str(&block(indent, name, &code, counts)),
-                    false => out.push_str(line.text),
+                if highlight::is_known(name) {
+                    out.push_str(&block(indent, name, &code, counts))
+                } else {
+                    out.push_str(line.text)
                 }
                 code.clear();
                 out.push('\n');

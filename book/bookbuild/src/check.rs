@@ -40,11 +40,10 @@ pub fn check(repo: &RepoPaths, report: impl Fn(&str)) -> Result<BuiltBook> {
         outputs.transcripts.len(),
         outputs.program.len()
     ));
-    match problems.is_empty() {
-        true => Ok(made),
-        false => {
-            problems.sort();
-            Err(Problems(problems).into())
-        }
+    if problems.is_empty() {
+        Ok(made)
+    } else {
+        problems.sort();
+        Err(Problems(problems).into())
     }
 }

@@ -42,9 +42,10 @@ impl Outputs {
     /// Reads the list; a missing file is an empty list.
     pub fn load(repo: &RepoPaths) -> Result<Self> {
         let path = Self::path(repo);
-        let text = match path.is_file() {
-            true => std::fs::read_to_string(&path).with_context(|| repo.display_path(&path))?,
-            false => String::new(),
+        let text = if path.is_file() {
+            std::fs::read_to_string(&path).with_context(|| repo.display_path(&path))?
+        } else {
+            String::new()
         };
         let mut list: Self = toml::from_str(&text)
             .with_context(|| format!("{} is not a list of outputs", repo.display_path(&path)))?;
@@ -116,10 +117,7 @@ impl Outputs {
             }
         }
         let mut made: BTreeSet<String> = self.output.iter().map(Output::file).collect();
-        let programs = match self.transcripts.is_empty() {
-            true => None,
-            false => Some(Programs::build(repo)?),
-        };
+        let programs = if self.transcripts.is_empty() { None } else { Some(Programs::build(repo)?) };
         for (transcript, programs) in self.transcripts.iter().zip(programs.iter().cycle()) {
             made.extend(transcript.outputs().map(|name| format!("{name}.txt")));
             match transcript.run(repo, programs) {
@@ -187,9 +185,10 @@ impl Program {
             .output()
             .with_context(|| format!("running `{line}`"))?;
         let said = String::from_utf8_lossy(&out.stderr).trim().to_owned();
-        match out.status.success() {
-            true => Ok(()),
-            false => bail!("`{}`, which makes {}, failed: {said}", self.command, self.makes),
+        if out.status.success() {
+            Ok(())
+        } else {
+            bail!("`{}`, which makes {}, failed: {said}", self.command, self.makes)
         }
     }
 

@@ -13,9 +13,10 @@ pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static Kerne
     all().find(|(_, k)| k.name == kernel).with_context(|| {
         let step = STEPS.iter().find(|step| kernel.contains(step.id));
         let names: Vec<&str> = step.map_or(Vec::new(), |s| s.kernels.iter().map(|k| k.name).collect());
-        match names.is_empty() {
-            true => format!("there is no kernel `{kernel}` (see: cargo xtask list)"),
-            false => format!("there is no kernel `{kernel}`; {} has {}", kernel_step(step), names.join(", ")),
+        if names.is_empty() {
+            format!("there is no kernel `{kernel}` (see: cargo xtask list)")
+        } else {
+            format!("there is no kernel `{kernel}`; {} has {}", kernel_step(step), names.join(", "))
         }
     })
 }

@@ -101,9 +101,10 @@ fn run(cli: &Cli) -> Result<()> {
             if cli.open { open(address) } else { Ok(()) }
         });
     }
-    let made = match cli.check {
-        true => bookbuild::check(&repo, |line| println!("{line}"))?,
-        false => bookbuild::make(&repo, &options)?,
+    let made = if cli.check {
+        bookbuild::check(&repo, |line| println!("{line}"))?
+    } else {
+        bookbuild::make(&repo, &options)?
     };
     for problem in &made.findings.problems {
         eprintln!("draft: {problem}");
@@ -126,10 +127,7 @@ fn run(cli: &Cli) -> Result<()> {
     }
     let page = made.folder.join("index.html");
     println!("{}", page.display());
-    match cli.open {
-        true => open(&page.display().to_string()),
-        false => Ok(()),
-    }
+    if cli.open { open(&page.display().to_string()) } else { Ok(()) }
 }
 
 /// Reads the book as JSON from standard input, and writes it filled in to standard output.

@@ -104,9 +104,10 @@ impl Preprocessor for BookPreprocessor {
             }
         });
         findings.problems.sort();
-        match findings.problems.is_empty() || self.draft {
-            true => Ok(book),
-            false => Err(Problems(findings.problems.clone()).into()),
+        if findings.problems.is_empty() || self.draft {
+            Ok(book)
+        } else {
+            Err(Problems(findings.problems.clone()).into())
         }
     }
 }
@@ -229,9 +230,10 @@ impl<'a> Page<'a> {
             // In a list or a quote, every line that is filled in has the indent of the directive.
             let indent = &line.text[..directive.at.start];
             let text = self.directive(line, &directive)?;
-            match directive.alone {
-                true => out.push_str(&text.trim_end().replace('\n', &format!("\n{indent}"))),
-                false => out.push_str(&text),
+            if directive.alone {
+                out.push_str(&text.trim_end().replace('\n', &format!("\n{indent}")))
+            } else {
+                out.push_str(&text)
             }
             from = directive.at.end;
         }

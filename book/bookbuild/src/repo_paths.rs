@@ -93,10 +93,7 @@ pub(crate) fn files_under(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
-        match path.is_dir() {
-            true => files.extend(files_under(&path)?),
-            false => files.push(path),
-        }
+        if path.is_dir() { files.extend(files_under(&path)?) } else { files.push(path) }
     }
     files.sort();
     Ok(files)

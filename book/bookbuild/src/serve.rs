@@ -171,9 +171,10 @@ fn respond_to(server: &Server, stream: TcpStream) -> std::io::Result<()> {
         file.push("index.html");
     }
     // Files outside of the book's folder are not served.
-    let body = match file.starts_with(&*folder) {
-        true => std::fs::read(&file),
-        false => Err(std::io::ErrorKind::NotFound.into()),
+    let body = if file.starts_with(&*folder) {
+        std::fs::read(&file)
+    } else {
+        Err(std::io::ErrorKind::NotFound.into())
     };
     match body {
         Ok(mut body) => {

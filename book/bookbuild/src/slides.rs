@@ -44,10 +44,7 @@ pub(crate) struct QuestionSlide {
 /// Writes the slides; without any, writes no file.
 pub(crate) fn write(folder: &Path, decks: &[Deck]) -> std::io::Result<()> {
     let decks: Vec<&Deck> = decks.iter().filter(|deck| !deck.slides.is_empty()).collect();
-    match decks.is_empty() {
-        true => Ok(()),
-        false => std::fs::write(folder.join(FILE), page(&decks)),
-    }
+    if decks.is_empty() { Ok(()) } else { std::fs::write(folder.join(FILE), page(&decks)) }
 }
 
 fn page(decks: &[&Deck]) -> String {
@@ -91,10 +88,8 @@ fn section(chapter: &str, slide: &Slide) -> String {
         Slide::Question(question) => {
             let choices: String =
                 question.choices.iter().map(|choice| format!("<li>{}</li>", escaped(choice))).collect();
-            let choices = match choices.is_empty() {
-                true => String::new(),
-                false => format!("<ol type=\"a\">{choices}</ol>"),
-            };
+            let choices =
+                if choices.is_empty() { String::new() } else { format!("<ol type=\"a\">{choices}</ol>") };
             format!(
                 "<section><h2>{chapter} · Predict</h2><p class=\"question\">{}</p>{choices}\n<details><summary>Answer</summary>\
                  <p class=\"answer\">{}</p><p>{}</p></details></section>\n",

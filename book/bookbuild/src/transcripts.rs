@@ -240,9 +240,10 @@ impl Sandbox {
         let climbs = path.components().any(|part| part == Component::ParentDir);
         let real_folder = file.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok());
         let own = self.folder.canonicalize()?;
-        match is_link || climbs || !real_folder.is_some_and(|folder| folder.starts_with(own)) {
-            true => bail!("{} is a file of the checkout, which no transcript changes", path.display()),
-            false => Ok(file),
+        if is_link || climbs || !real_folder.is_some_and(|folder| folder.starts_with(own)) {
+            bail!("{} is a file of the checkout, which no transcript changes", path.display())
+        } else {
+            Ok(file)
         }
     }
 

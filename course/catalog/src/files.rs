@@ -47,10 +47,7 @@ pub struct FolderLock {
 /// # Errors
 /// When the folder cannot be locked. Where folders cannot be opened as files (Windows) there is no lock.
 pub fn lock_folder(folder: &Path) -> std::io::Result<FolderLock> {
-    let folder = match cfg!(unix) {
-        true => Some(File::open(folder)?),
-        false => None,
-    };
+    let folder = if cfg!(unix) { Some(File::open(folder)?) } else { None };
     if let Some(folder) = &folder {
         folder.lock()?;
     }

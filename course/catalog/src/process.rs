@@ -54,10 +54,12 @@ pub fn run(
     }
     drop(sender);
     let deadline = Instant::now() + limit;
-    let why_to_stop = || match Instant::now() >= deadline {
-        _ if interrupted() => Some(Stopped::Interrupt),
-        true => Some(Stopped::Time),
-        false => None,
+    let why_to_stop = || {
+        if interrupted() {
+            Some(Stopped::Interrupt)
+        } else {
+            (Instant::now() >= deadline).then_some(Stopped::Time)
+        }
     };
     let (mut output, mut errors, mut stopped) = (Vec::new(), Vec::new(), None);
     while stopped.is_none() {

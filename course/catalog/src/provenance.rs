@@ -26,10 +26,7 @@ pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     // Names may have dots: `wide.starter.cu` becomes `wide.starter.ptx`.
     let mut name = source.file_stem().unwrap_or_default().to_owned();
     name.push(".ptx");
-    match source.starts_with(&kernels) {
-        true => kernels.join("ptx").join(name),
-        false => source.with_file_name(name),
-    }
+    if source.starts_with(&kernels) { kernels.join("ptx").join(name) } else { source.with_file_name(name) }
 }
 
 /// Returns the path of a source's machine code, if it is committed: `kernels/cubin/NAME.cubin` for a file in `kernels`.

@@ -55,27 +55,22 @@ impl Shape {
 
     /// Checks that this size suits at least one of `works`. `owner` names their step or kernel, for the message.
     pub fn check_suits(self, owner: &str, works: impl IntoIterator<Item = Work>) -> Result<(), WrongSize> {
-        match works.into_iter().any(|work| work.shape(self).is_some()) {
-            true => Ok(()),
-            false => Err(WrongSize::NoDepth { size: self, owner: owner.to_owned() }),
+        if works.into_iter().any(|work| work.shape(self).is_some()) {
+            Ok(())
+        } else {
+            Err(WrongSize::NoDepth { size: self, owner: owner.to_owned() })
         }
     }
 
     /// Formats the shape as a command line takes it: `4096`, `1025x1023x1021`, and of a transpose `30000x333`.
     pub fn typed(self) -> String {
-        match self.m == self.n && self.n == self.k {
-            true => self.m.to_string(),
-            false => self.to_string(),
-        }
+        if self.m == self.n && self.n == self.k { self.m.to_string() } else { self.to_string() }
     }
 
     /// Formats the shape for a text: `4096`, `1025×1023×1021`, and of a transpose `30000×333`.
     pub fn short(self) -> String {
         let is_square = self.m == self.n && (self.k == self.m || self.k == 0);
-        match is_square {
-            true => self.m.to_string(),
-            false => self.to_string().replace('x', "×"),
-        }
+        if is_square { self.m.to_string() } else { self.to_string().replace('x', "×") }
     }
 
     /// Returns the multiply-adds of a product, or the elements of a transpose.
@@ -220,10 +215,7 @@ mod tests {
             (Err(error), Err(wanted)) => {
                 let error = error.to_string();
                 assert!(error.starts_with(wanted), "{text}: {error}");
-                let example = match wanted.contains("would have") {
-                    true => "46340",
-                    false => "1025x1023x1021",
-                };
+                let example = if wanted.contains("would have") { "46340" } else { "1025x1023x1021" };
                 assert!(error.contains(example), "{text}: no right size in: {error}");
             }
             (got, wanted) => panic!("{text}: {got:?}, expected {wanted:?}"),

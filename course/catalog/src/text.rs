@@ -58,9 +58,10 @@ impl Table {
             for (column, width) in widths.iter().enumerate() {
                 let cell = row.get(column).map_or("", String::as_str);
                 let blank = " ".repeat(width - cell.chars().count());
-                match column < self.n_left {
-                    true => write!(out, "  {cell}{blank}"),
-                    false => write!(out, "  {blank}{cell}"),
+                if column < self.n_left {
+                    write!(out, "  {cell}{blank}")
+                } else {
+                    write!(out, "  {blank}{cell}")
                 }
                 .expect("a string takes everything");
             }
@@ -98,19 +99,17 @@ pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
 /// Quotes a word for a shell where it needs quotes.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 
 /// Formats a number with at most `digits` digits behind the point, and no zeros at their end.
 pub fn number(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Returns the day of a date such as `2026-11-21T23:28:45Z`.
@@ -190,10 +189,7 @@ impl Paint {
     }
 
     fn with(self, code: &str, text: &str) -> String {
-        match self.0 {
-            true => format!("\x1b[{code}m{text}\x1b[0m"),
-            false => text.to_owned(),
-        }
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
 

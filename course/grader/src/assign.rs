@@ -441,13 +441,12 @@ fn readme(assignment: &Assignment) -> String {
     }
     let names = names(assignment);
     let first = names.first().cloned().unwrap_or_default();
-    let device = match assignment.gpu_required {
-        true => {
-            "Results count from a real GPU: a task has passed where `check` ran on a machine with an NVIDIA GPU, as the \
+    let device = if assignment.gpu_required {
+        "Results count from a real GPU: a task has passed where `check` ran on a machine with an NVIDIA GPU, as the \
              workflow in `.github` does on the runner of your class. You can work without one: kernels then run on an \
              emulated GPU, `check` says so, and calls nothing passed (exit code 3, as for everything that was not run)."
-        }
-        false => "You need Rust and no GPU: kernels run on an emulated one.",
+    } else {
+        "You need Rust and no GPU: kernels run on an emulated one."
     };
     out.push_str(&format!(
         "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \
@@ -494,14 +493,15 @@ fn answers(assignment: &Assignment) -> String {
 const RUNNER: &str = "[self-hosted, gpu]";
 
 fn workflow(assignment: &Assignment) -> String {
-    let (comment, on, runner) = match assignment.gpu_required {
-        true => (
+    let (comment, on, runner) = if assignment.gpu_required {
+        (
             "on the GPU of a runner of yours that has the labels `self-hosted` and `gpu`.\n# Without a GPU, check ends with \
              exit code 3, and the run fails. Not at pull requests: anybody can make one",
             "push",
             RUNNER,
-        ),
-        false => ("on the emulated GPU", "[push, pull_request]", "ubuntu-latest"),
+        )
+    } else {
+        ("on the emulated GPU", "[push, pull_request]", "ubuntu-latest")
     };
     format!(
         "# Checks the kernels at each push, {comment}.\nname: check\non: {on}\npermissions:\n  \
@@ -520,11 +520,11 @@ pub fn rubric(assignment: &Assignment) -> String {
     let mut out = format!(
         "# Rubric of the assignment, for `cargo xtask grade SUBMISSIONS --rubric THIS --out DIR`.\n# The seed is that of \
          the hidden tests: keep this file to yourself.\n{}format = 1\ntitle = {}\nseed = {}\n",
-        match assignment.gpu_required {
-            true =>
-                "# Grading runs on the emulated GPU, because its sandbox shows no device: what a real one says is in the \
-                     runs of\n# the repository's workflow.\n",
-            false => "",
+        if assignment.gpu_required {
+            "# Grading runs on the emulated GPU, because its sandbox shows no device: what a real one says is in the \
+                     runs of\n# the repository's workflow.\n"
+        } else {
+            ""
         },
         Value::String(assignment.title.clone()),
         assignment.seed

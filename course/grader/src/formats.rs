@@ -89,10 +89,7 @@ fn output_of(student: &Student, item: &crate::score::Item) -> String {
     if let Some(verdict) = verdict.filter(|_| failed && is_first) {
         let more = feedback(verdict);
         if !more.is_empty() && more != out {
-            out = match more.starts_with(&out) {
-                true => more,
-                false => format!("{out}\n{more}"),
-            };
+            out = if more.starts_with(&out) { more } else { format!("{out}\n{more}") };
         }
     }
     out.chars().filter(|c| !c.is_control() || *c == '\n' || *c == '\t').collect()

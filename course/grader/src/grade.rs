@@ -222,10 +222,7 @@ fn judge_all(
         return Err(why.into());
     }
     let done = done.into_inner();
-    match stopped.into_inner() && done < of {
-        true => Err(GradingError::Interrupted { done, of }),
-        false => Ok(()),
-    }
+    if stopped.into_inner() && done < of { Err(GradingError::Interrupted { done, of }) } else { Ok(()) }
 }
 
 /// The stored result of a judged source.

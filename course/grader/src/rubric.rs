@@ -268,9 +268,10 @@ fn graded_question(table: &QuestionTable, root: &Path) -> Result<GradedQuestion,
     let catalogue = Catalogue::load(root, step)?;
     let Some(question) = catalogue.questions.iter().find(|question| question.id == id) else {
         let known: Vec<String> = catalogue.questions.iter().map(|question| question.id.clone()).collect();
-        return Err(match known.is_empty() {
-            true => EntryError::NoQuestions(step),
-            false => EntryError::UnknownQuestion { step, known },
+        return Err(if known.is_empty() {
+            EntryError::NoQuestions(step)
+        } else {
+            EntryError::UnknownQuestion { step, known }
         });
     };
     Ok(GradedQuestion {

@@ -23,9 +23,10 @@ use crate::{out, page, shapes};
 /// Runs the command `bench`; returns its exit code.
 pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {
     let emulated = step_run.gpu()?.emulator.is_some();
-    let asked = match bench.recorded_shapes {
-        true => None,
-        false => Some(step_run.sizes(&bench.asked.sizes, shapes::default_size(emulated))?),
+    let asked = if bench.recorded_shapes {
+        None
+    } else {
+        Some(step_run.sizes(&bench.asked.sizes, shapes::default_size(emulated))?)
     };
     // Sizes that somebody typed are refused before anything runs.
     for size in asked.iter().flatten() {
@@ -42,9 +43,10 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8,
     }
     step_run.duel = bench.asked.duel.then_some(duel::PLAN);
     step_run.measure_ceilings();
-    match step_run.common.json {
-        true => out::json(&Line::Run(Box::new(step_run.run.clone())))?,
-        false => out::write(&page::header(step_run))?,
+    if step_run.common.json {
+        out::json(&Line::Run(Box::new(step_run.run.clone())))?
+    } else {
+        out::write(&page::header(step_run))?
     }
     let answers = std::env::var_os(ANSWERS).map(PathBuf::from);
     let (mut failed, mut ran) = (false, page::PassedKernels::default());
@@ -53,11 +55,12 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8,
         for kernel in kernels {
             out::milestone(&format!("{} on {}", kernel.name, case.shape));
             let on_record = emulated && asked.is_none();
-            let result = match on_record && too_large_to_count(kernel, case.shape) {
-                true => KernelOutcome::not_run(
+            let result = if on_record && too_large_to_count(kernel, case.shape) {
+                KernelOutcome::not_run(
                     "too slow on the emulated GPU, which tells nothing new here; ask for the size to see",
-                ),
-                false => step_run.measure(kernel, &case, Purpose::Bench)?,
+                )
+            } else {
+                step_run.measure(kernel, &case, Purpose::Bench)?
             };
             failed |= matches!(result.outcome, Outcome::Failed { .. });
             let measurement = step_run.measurement(kernel, &case, result.outcome);
@@ -117,10 +120,7 @@ impl StepRun<'_> {
             let works = self.kernels.iter().map(|kernel| self.work(kernel));
             size.check_suits(self.step.id, works).map_err(usage)?;
         }
-        Ok(match asked.is_empty() {
-            true => vec![Shape::square(own)],
-            false => asked,
-        })
+        Ok(if asked.is_empty() { vec![Shape::square(own)] } else { asked })
     }
 
     pub(crate) fn work(&self, kernel: &Kernel) -> Work {

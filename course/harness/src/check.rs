@@ -23,9 +23,10 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
         let check = check(step_run, kernel, &mut cases)?;
         out::progress_done();
         failed |= check.failed.is_some();
-        match step_run.common.json {
-            true => out::json(&Line::Check(Box::new(check)))?,
-            false => out::write(&told(&check, step_run.run.emulated, paint))?,
+        if step_run.common.json {
+            out::json(&Line::Check(Box::new(check)))?
+        } else {
+            out::write(&told(&check, step_run.run.emulated, paint))?
         }
     }
     Ok(if failed { FAILED } else { PASSED })

@@ -110,10 +110,8 @@ pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
         Choice::Any if !nvidia_library() => {
             // Under cargo the library path has libnvcuda; a copied program has it beside itself.
             // SAFETY: loads a library that is about to be loaded anyway, and lets it go.
-            match unsafe { sys::is_culib_present() } {
-                true => Ok(()),
-                false => preload("this machine has no CUDA driver"),
-            }
+            let present = unsafe { sys::is_culib_present() };
+            if present { Ok(()) } else { preload("this machine has no CUDA driver") }
         }
         Choice::Any => match probe() {
             Ok(()) => Ok(()),
@@ -127,10 +125,7 @@ pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
 
 /// Returns whether the loader finds a library under the names of NVIDIA's driver.
 pub(crate) fn nvidia_library() -> bool {
-    let names: &[&str] = match cfg!(windows) {
-        true => &["nvcuda.dll"],
-        false => &["libcuda.so.1", "libcuda.so"],
-    };
+    let names: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "libcuda.so"] };
     // SAFETY: loading a CUDA driver runs its initialisers, which is what the program is about to do anyway.
     names.iter().any(|name| unsafe { libloading::Library::new(*name) }.is_ok())
 }
@@ -145,12 +140,13 @@ fn probe() -> Result<(), String> {
         .stderr(Stdio::null())
         .output()
         .map_err(|error| error.to_string())?;
-    match child.status.success() {
-        true => Ok(()),
-        false => Err(match String::from_utf8_lossy(&child.stdout).trim() {
+    if child.status.success() {
+        Ok(())
+    } else {
+        Err(match String::from_utf8_lossy(&child.stdout).trim() {
             "" => format!("it ended with {}", child.status),
             said => said.to_owned(),
-        }),
+        })
     }
 }
 

@@ -117,10 +117,7 @@ fn needs_capability(ptx: &str, there: &str) -> Option<String> {
     let (major, minor) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
     let number = |major: &str, minor: &str| Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?));
     let (needed, have) = (number(major, minor)?, there.split_once('.').and_then(|(a, b)| number(a, b))?);
-    let runs = match target[digits.len()..].starts_with('a') {
-        true => have == needed,
-        false => have >= needed,
-    };
+    let runs = if target[digits.len()..].starts_with('a') { have == needed } else { have >= needed };
     (!runs).then(|| format!("needs compute capability {major}.{minor}; this device has {there}"))
 }
 

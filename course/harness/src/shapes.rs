@@ -6,10 +6,7 @@ use crate::device::Gpu;
 
 /// The size that is used when none is given.
 pub fn default_size(emulated: bool) -> usize {
-    match emulated {
-        true => 512,
-        false => 4096,
-    }
+    if emulated { 512 } else { 4096 }
 }
 
 /// The largest of the recorded shapes that the emulated device is given, by volume. It counts, and counts grow as the

@@ -153,10 +153,7 @@ fn product<R: Real, T: Element<R>>(
     let is_transposed = work.transposed();
     let draw = |operand: u64, rows, cols| {
         let drawn = elements::<T>(Data::Reals, seed, operand, k, rows * cols);
-        match is_transposed[operand as usize] {
-            true => transposed(&drawn, rows, cols),
-            false => drawn,
-        }
+        if is_transposed[operand as usize] { transposed(&drawn, rows, cols) } else { drawn }
     };
     let (a, b) = (draw(0, m, k), draw(1, k, n));
     let sum = repeated(gpu, launch, &a, Some(&b), m * n)?;

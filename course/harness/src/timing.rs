@@ -65,10 +65,7 @@ pub struct Other<'a> {
 
 /// Smallest number of samples.
 fn at_least(one_ms: f64) -> usize {
-    match one_ms >= SLOW_MS {
-        true => FEW_SAMPLES,
-        false => MIN_SAMPLES,
-    }
+    if one_ms >= SLOW_MS { FEW_SAMPLES } else { MIN_SAMPLES }
 }
 
 // ANCHOR: protocol

@@ -61,9 +61,10 @@ impl<'a> EmulatedModule<'a> {
         let Some(kernel) = module.kernel(&task.entry) else {
             let names: Vec<&str> =
                 module.kernels().iter().map(|kernel| kernel.kernel().name.as_str()).collect();
-            let found = match names.is_empty() {
-                true => "there is no kernel at all".to_owned(),
-                false => format!("there is {}", names.join(", ")),
+            let found = if names.is_empty() {
+                "there is no kernel at all".to_owned()
+            } else {
+                format!("there is {}", names.join(", "))
             };
             return Err(LoadError::NoEntry(format!(
                 "there is no kernel called {}; {found} (is it declared extern \"C\" __global__?)",

@@ -24,9 +24,10 @@ const DEPTH: usize = 64;
 /// reason that nothing could be launched.
 pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
     let machine = EmulatedModule::new(request).map_err(|stopped| stopped.to_string())?;
-    match request.task.work.is_double() {
-        true => counted::<f64>(request, &machine),
-        false => counted::<f32>(request, &machine),
+    if request.task.work.is_double() {
+        counted::<f64>(request, &machine)
+    } else {
+        counted::<f32>(request, &machine)
     }
 }
 

@@ -76,9 +76,10 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
             return Verdict::stopped(task.name.clone(), &task.does, "no-entry", &why);
         }
     };
-    match task.work.is_double() {
-        true => Judgement::<f64>::new(request, &machine).run(shapes),
-        false => Judgement::<f32>::new(request, &machine).run(shapes),
+    if task.work.is_double() {
+        Judgement::<f64>::new(request, &machine).run(shapes)
+    } else {
+        Judgement::<f32>::new(request, &machine).run(shapes)
     }
 }
 
@@ -121,10 +122,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 break;
             }
         }
-        let criteria = match self.mismatch.is_some() || self.is_broken() {
-            true => Vec::new(),
-            false => self.measure_criteria(),
-        };
+        let criteria =
+            if self.mismatch.is_some() || self.is_broken() { Vec::new() } else { self.measure_criteria() };
         self.verdict(criteria)
     }
 
@@ -280,12 +279,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             right.why = Some(wrong.in_a_sentence());
         }
         let mut parts = vec![Part::compiles(), right, clean];
-        match criteria.len() == self.task.does.len() {
-            true => parts.extend(criteria),
-            false => {
-                let not_run = Part::not_run(&self.task.does, "the kernel is not right yet");
-                parts.extend(not_run.into_iter().skip(2));
-            }
+        if criteria.len() == self.task.does.len() {
+            parts.extend(criteria)
+        } else {
+            let not_run = Part::not_run(&self.task.does, "the kernel is not right yet");
+            parts.extend(not_run.into_iter().skip(2));
         }
         let failed = parts.iter().find(|part| part.status == Status::Failed);
         let code = failed.map(|part| match (part.id.as_str(), error) {

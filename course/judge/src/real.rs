@@ -30,9 +30,10 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>
             part.why = Some(format!("needs a GPU: {why}"));
         }
         Ok(gpu) => {
-            let wrong = match request.task.work.is_double() {
-                true => on::<f64>(request, &gpu),
-                false => on::<f32>(request, &gpu),
+            let wrong = if request.task.work.is_double() {
+                on::<f64>(request, &gpu)
+            } else {
+                on::<f32>(request, &gpu)
             };
             part.what = format!("{WHAT}: {}", gpu.about.name);
             if let Err(why) = wrong {

@@ -9,10 +9,7 @@ const N_HIDDEN: usize = 8;
 /// The awkward shapes of the course, shapes around the task's own tile, and hidden ones from the seed.
 pub fn shapes_for(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     let is_transpose = task.work.is_transpose();
-    let work = match is_transpose {
-        true => catalog::Work::Transpose,
-        false => catalog::Work::Sgemm,
-    };
+    let work = if is_transpose { catalog::Work::Transpose } else { catalog::Work::Sgemm };
     let mut shapes = harness::shapes::awkward(work).to_vec();
     let mut add = |m: usize, n: usize, k: usize| {
         let shape = Shape { m, n, k: if is_transpose { 0 } else { k } };

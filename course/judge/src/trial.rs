@@ -81,10 +81,11 @@ impl<T: Sums> Expected<T> {
 fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[T]) -> Answer<'p> {
     const ROUNDINGS: f64 = 4.0;
     let product = problem.answer();
-    let want = problem.c.iter().zip(start).map(|(c, start)| match beta == 0.0 {
-        true => alpha * c,
-        false => alpha * c + beta * start.to_f64(),
-    });
+    let want = problem
+        .c
+        .iter()
+        .zip(start)
+        .map(|(c, start)| if beta == 0.0 { alpha * c } else { alpha * c + beta * start.to_f64() });
     let want: Vec<f64> = want.collect();
     let cols = problem.shape.n;
     let bounds = want.iter().zip(&problem.c).enumerate();
@@ -120,9 +121,12 @@ pub fn trials<T: Sums>(
         }
         _ => &[(Data::Integers, 1.0, 0.0), (Data::Reals, 1.0, 0.0)],
     };
-    launches.iter().map(move |(data, alpha, beta)| match work.is_transpose() {
-        true => transpose(work, shape, seed, threads),
-        false => product(work, shape, seed, threads, *data, [*alpha, *beta]),
+    launches.iter().map(move |(data, alpha, beta)| {
+        if work.is_transpose() {
+            transpose(work, shape, seed, threads)
+        } else {
+            product(work, shape, seed, threads, *data, [*alpha, *beta])
+        }
     })
 }
 
@@ -172,9 +176,10 @@ fn product<T: Sums>(
     let [alpha, beta] = factors;
     let [turn_a, turn_b] = work.turned();
     let batch = work.batch();
-    let start = match beta == 0.0 {
-        true => vec![T::POISON; batch * m * n],
-        false => elements::<T>(data, seed, 2, k, batch * m * n),
+    let start = if beta == 0.0 {
+        vec![T::POISON; batch * m * n]
+    } else {
+        elements::<T>(data, seed, 2, k, batch * m * n)
     };
     let (mut a, mut b, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..batch {
@@ -222,10 +227,7 @@ fn product<T: Sums>(
 
 /// An operand in the kernel's layout.
 fn stored<T: Sums>(x: &[T], rows: usize, cols: usize, turn: bool) -> Vec<T> {
-    match turn {
-        true => transposed(x, rows, cols),
-        false => x.to_vec(),
-    }
+    if turn { transposed(x, rows, cols) } else { x.to_vec() }
 }
 
 impl<T: Sums> Trial<T> {
@@ -233,16 +235,13 @@ impl<T: Sums> Trial<T> {
     pub fn without_answer(work: TaskWork, shape: Shape, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
         let reals = |operand: u64, n: usize| elements::<T>(Data::Reals, seed, operand, k, n);
-        let (inputs, n) = match work.is_transpose() {
-            true => {
-                let fields = if work == TaskWork::Transpose12 { 3 } else { 1 };
-                (vec![reals(0, m * n * fields)], m * n * fields)
-            }
-            false => {
-                let batch = work.batch();
-                let inputs = vec![reals(0, batch * m * k), reals(1, batch * k * n)];
-                (inputs, batch * m * n)
-            }
+        let (inputs, n) = if work.is_transpose() {
+            let fields = if work == TaskWork::Transpose12 { 3 } else { 1 };
+            (vec![reals(0, m * n * fields)], m * n * fields)
+        } else {
+            let batch = work.batch();
+            let inputs = vec![reals(0, batch * m * k), reals(1, batch * k * n)];
+            (inputs, batch * m * n)
         };
         Self {
             shape,
@@ -269,9 +268,10 @@ impl<T: Sums> Trial<T> {
     }
 
     fn wrong(&self, task: &Task, piece: &Piece<T>, got: &[T], comparison: &Comparison) -> Mismatch {
-        let (work, turned) = match task.work.is_transpose() {
-            true => (catalog::Work::Transpose, [false; 2]),
-            false => (catalog::Work::Sgemm, task.work.turned()),
+        let (work, turned) = if task.work.is_transpose() {
+            (catalog::Work::Transpose, [false; 2])
+        } else {
+            (catalog::Work::Sgemm, task.work.turned())
         };
         // Sums of αA · B are those of a product whose A is α times as large; a βC in addition hides them.
         let terms = match &piece.expected {
@@ -332,10 +332,7 @@ fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> O
                 (got.to_f64() - value(at)).abs() <= bound
             })
     };
-    let before = |at: usize| match *beta == 0.0 {
-        true => 0.0,
-        false => beta * start[at].to_f64(),
-    };
+    let before = |at: usize| if *beta == 0.0 { 0.0 } else { beta * start[at].to_f64() };
     let c = &problem.c;
     let text = if *beta != 0.0 && all(&|at| alpha * c[at]) {
         "beta * C is missing"

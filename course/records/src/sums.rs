@@ -151,10 +151,8 @@ impl SumsRecord {
         };
         let recorded_run = self.runs.iter().find(|run| run.id == known.run);
         let device = recorded_run.map_or("the device of the record", |run| run.device.as_str());
-        let changed = match known.ptx_sha256 == sum.ptx_sha256 {
-            true => "",
-            false => "; its PTX is another one than there",
-        };
+        let changed =
+            if known.ptx_sha256 == sum.ptx_sha256 { "" } else { "; its PTX is another one than there" };
         Some(format!(
             "{} on {}: C has the sum {} here and {} on {device}{changed}",
             sum.kernel,

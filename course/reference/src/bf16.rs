@@ -68,12 +68,11 @@ mod tests {
         for bits in 0..=u16::MAX {
             let number = Bf16::from_bits(bits);
             let value = number.to_f64();
-            match value.is_nan() {
-                true => assert_eq!(Bf16::from_f64(value).to_bits(), Bf16::NAN.to_bits()),
-                false => {
-                    assert_eq!(Bf16::from_f64(value).to_bits(), bits);
-                    assert_eq!(Bf16::from_f32(value as f32).to_bits(), bits);
-                }
+            if value.is_nan() {
+                assert_eq!(Bf16::from_f64(value).to_bits(), Bf16::NAN.to_bits())
+            } else {
+                assert_eq!(Bf16::from_f64(value).to_bits(), bits);
+                assert_eq!(Bf16::from_f32(value as f32).to_bits(), bits);
             }
         }
     }

@@ -73,10 +73,7 @@ macro_rules! alike {
 }
 
 fn widened<T: Real>(element: &T) -> f64 {
-    match element.is_poison() {
-        true => f64::POISON,
-        false => element.to_f64(),
-    }
+    if element.is_poison() { f64::POISON } else { element.to_f64() }
 }
 
 /// A type that kernels add in, one rounding after each sum.

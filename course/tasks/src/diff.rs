@@ -87,9 +87,10 @@ fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
         let mut length = vec![0_u16; (n + 1) * width];
         for i in (0..n).rev() {
             for j in (0..m).rev() {
-                length[i * width + j] = match old[head + i] == new[head + j] {
-                    true => length[(i + 1) * width + j + 1] + 1,
-                    false => length[(i + 1) * width + j].max(length[i * width + j + 1]),
+                length[i * width + j] = if old[head + i] == new[head + j] {
+                    length[(i + 1) * width + j + 1] + 1
+                } else {
+                    length[(i + 1) * width + j].max(length[i * width + j + 1])
                 };
             }
         }

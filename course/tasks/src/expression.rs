@@ -190,18 +190,16 @@ impl<N: Arithmetic> Parser<'_, N> {
     }
 
     fn closed(&mut self, value: N) -> Result<N, ExpressionError> {
-        match self.takes(')') {
-            true => Ok(value),
-            false => Err(ExpressionError::Unclosed),
-        }
+        if self.takes(')') { Ok(value) } else { Err(ExpressionError::Unclosed) }
     }
 }
 
 fn computed<N: Arithmetic>(operation: Operation, a: N, b: N) -> Result<N, ExpressionError> {
     let divides = !matches!(operation, Operation::Add | Operation::Subtract | Operation::Multiply);
-    match divides && b == N::default() {
-        true => Err(ExpressionError::DivisionByZero),
-        false => N::compute(operation, a, b).ok_or(ExpressionError::TooLarge),
+    if divides && b == N::default() {
+        Err(ExpressionError::DivisionByZero)
+    } else {
+        N::compute(operation, a, b).ok_or(ExpressionError::TooLarge)
     }
 }
 

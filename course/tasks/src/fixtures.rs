@@ -41,9 +41,12 @@ impl Fixture {
 
     /// Returns whether the PTX was made from this text and from the included files in their present state.
     pub fn is_fresh(&self, root: &Path, ptx: &str) -> bool {
-        let read = |file: &str| match Path::new(file) == self.path {
-            true => Some(self.source.clone().into_bytes()),
-            false => std::fs::read(root.join(file)).ok(),
+        let read = |file: &str| {
+            if Path::new(file) == self.path {
+                Some(self.source.clone().into_bytes())
+            } else {
+                std::fs::read(root.join(file)).ok()
+            }
         };
         catalog::provenance::compare_with(ptx, read).is_ok()
     }
@@ -165,9 +168,10 @@ fn headed(base: &str, entry: &Entry) -> Result<String, String> {
     }
     let mut text = format!("// {}.cu: {}\n", entry.name, entry.about);
     for line in base.split_inclusive('\n').skip(1) {
-        match line.starts_with(EXPECT) {
-            true => text.push_str(&format!("{EXPECT}{}\n", entry.expect)),
-            false => text.push_str(line),
+        if line.starts_with(EXPECT) {
+            text.push_str(&format!("{EXPECT}{}\n", entry.expect))
+        } else {
+            text.push_str(line)
         }
     }
     Ok(text)

@@ -191,10 +191,7 @@ fn wide(taken: &CountedLaunch<'_>, kind: &str, bytes: fn(&Counters) -> u64) -> O
             continue;
         }
         all += bytes;
-        let width = match is_copy {
-            true => copied_bytes(text),
-            false => access_bytes(operation),
-        };
+        let width = if is_copy { copied_bytes(text) } else { access_bytes(operation) };
         if width == Some(WIDEST) {
             wide += bytes;
         }

@@ -11,13 +11,12 @@ pub fn starter(task: &Task, solution: &str) -> String {
     if let Some(host) = &task.host {
         return format!("{}{}", head.replace("//", "#"), host.starter);
     }
-    match task.has_starter {
-        true => {
-            let text = markers::starter(solution);
-            let (_, body) = split_header(&text);
-            format!("{head}{}{body}", launch_lines(&text))
-        }
-        false => format!("{head}{}", skeleton(task)),
+    if task.has_starter {
+        let text = markers::starter(solution);
+        let (_, body) = split_header(&text);
+        format!("{head}{}{body}", launch_lines(&text))
+    } else {
+        format!("{head}{}", skeleton(task))
     }
 }
 
@@ -38,15 +37,13 @@ fn head(task: &Task) -> String {
         out.push_str("//\n");
         // Indented lines are code and keep their line breaks.
         let is_code = |line: &str| line.starts_with(' ');
-        match paragraph.lines().any(is_code) {
-            true => paragraph.lines().for_each(|line| out.push_str(&format!("// {}\n", line.trim_end()))),
-            false => out.push_str(&comment(&paragraph.split_whitespace().collect::<Vec<_>>().join(" "))),
+        if paragraph.lines().any(is_code) {
+            paragraph.lines().for_each(|line| out.push_str(&format!("// {}\n", line.trim_end())))
+        } else {
+            out.push_str(&comment(&paragraph.split_whitespace().collect::<Vec<_>>().join(" ")))
         }
     }
-    let todo = match task.has_starter {
-        true => "What is missing is marked TODO. ",
-        false => "",
-    };
+    let todo = if task.has_starter { "What is missing is marked TODO. " } else { "" };
     out.push_str("//\n");
     out.push_str(&comment(&format!("{todo}Check it with: cargo xtask check {name}")));
     out
@@ -86,10 +83,7 @@ fn split_header(text: &str) -> (&str, &str) {
 fn launch_lines(text: &str) -> String {
     let (header, _) = split_header(text);
     let lines: Vec<&str> = header.lines().skip_while(|line| !line.starts_with("// Any ")).collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("//\n{}\n", lines.join("\n")),
-    }
+    if lines.is_empty() { String::new() } else { format!("//\n{}\n", lines.join("\n")) }
 }
 
 /// A kernel that compiles and computes nothing.
@@ -99,10 +93,7 @@ fn skeleton(task: &Task) -> String {
         work.parameters().iter().map(|(kind, name)| format!("{kind} {name}")).collect();
     let threads: u32 = task.block.iter().product();
     let [rows, cols] = task.tile;
-    let (of, names) = match work.is_transpose() {
-        true => ("in", ["rows", "cols"]),
-        false => ("C", ["M", "N"]),
-    };
+    let (of, names) = if work.is_transpose() { ("in", ["rows", "cols"]) } else { ("C", ["M", "N"]) };
     let [x, y, z] = task.block;
     let block = match (y, z) {
         (1, 1) => format!("{x} threads"),

@@ -111,10 +111,7 @@ impl Point {
     }
 
     fn element(&self) -> &'static str {
-        match self.work.is_double() {
-            true => "double",
-            false => "float",
-        }
+        if self.work.is_double() { "double" } else { "float" }
     }
 }
 
@@ -166,9 +163,10 @@ impl Filler<'_> {
             && self.word(inner).is_none()
         {
             let number = self.number(inner)?;
-            return Ok(match number.fract() == 0.0 && number.abs() < MAX_INTEGER {
-                true => Value::Integer(number as i64),
-                false => Value::Float(number),
+            return Ok(if number.fract() == 0.0 && number.abs() < MAX_INTEGER {
+                Value::Integer(number as i64)
+            } else {
+                Value::Float(number)
             });
         }
         let (mut out, mut rest) = (String::new(), text);

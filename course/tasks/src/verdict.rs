@@ -199,9 +199,10 @@ impl Wrong {
     /// `on 129x127x7: 128 of 16383 elements are wrong: …`
     pub fn in_a_sentence(&self) -> String {
         let Self { shape, n_wrong, n, .. } = self;
-        let amount = match n_wrong == n {
-            true => format!("on {shape}: all {n} elements are wrong"),
-            false => format!("on {shape}: {n_wrong} of {n} elements are wrong"),
+        let amount = if n_wrong == n {
+            format!("on {shape}: all {n} elements are wrong")
+        } else {
+            format!("on {shape}: {n_wrong} of {n} elements are wrong")
         };
         match &self.diagnosis {
             Some(diagnosis) => format!("{amount}: {diagnosis}"),

@@ -139,10 +139,7 @@ impl TaskWork {
 
     /// Bytes of each parameter in PTX.
     pub fn parameter_bytes(self) -> Vec<u32> {
-        let bytes = |(kind, _): &(&str, &str)| match kind.ends_with('*') {
-            true => 8,
-            false => 4,
-        };
+        let bytes = |(kind, _): &(&str, &str)| if kind.ends_with('*') { 8 } else { 4 };
         self.parameters().iter().map(bytes).collect()
     }
 
@@ -155,9 +152,10 @@ impl TaskWork {
 
     /// Multiply-adds of the result; 0 for a transpose.
     pub fn fmas(self, shape: Shape) -> f64 {
-        match self.is_transpose() {
-            true => 0.0,
-            false => self.batch() as f64 * shape.m as f64 * shape.n as f64 * shape.k as f64,
+        if self.is_transpose() {
+            0.0
+        } else {
+            self.batch() as f64 * shape.m as f64 * shape.n as f64 * shape.k as f64
         }
     }
 

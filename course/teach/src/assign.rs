@@ -92,9 +92,10 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
             assignment.minutes.get(&task.name.to_string()).unwrap_or(&task.minutes)
         ));
     }
-    text.push_str(match has_git {
-        true => "  one commit in a git repository of its own\n",
-        false => "  no git repository: git is missing or failed\n",
+    text.push_str(if has_git {
+        "  one commit in a git repository of its own\n"
+    } else {
+        "  no git repository: git is missing or failed\n"
     });
     text.push_str(&format!(
         "{}: points, and the seed of the hidden tests; keep it to yourself\n{references}next: look at {shown}/README.md, publish \
@@ -187,18 +188,17 @@ pub(crate) fn report(args: &Report) -> Result<CommandOutcome> {
             "{folder} has no progress file; each student's folder has one in my/progress.toml"
         ));
     }
-    match args.json {
-        true => {
-            for task in &report.tasks {
-                output::print(&format!("{}\n", serde_json::json!({"task": task})))?;
-            }
-            let (n, without, unreadable) = (report.students, &report.without, &report.unreadable);
-            output::print(&format!(
-                "{}\n",
-                serde_json::json!({"class": {"students": n, "without": without, "unreadable": unreadable}})
-            ))?;
+    if args.json {
+        for task in &report.tasks {
+            output::print(&format!("{}\n", serde_json::json!({"task": task})))?;
         }
-        false => output::print(&table(&report))?,
+        let (n, without, unreadable) = (report.students, &report.without, &report.unreadable);
+        output::print(&format!(
+            "{}\n",
+            serde_json::json!({"class": {"students": n, "without": without, "unreadable": unreadable}})
+        ))?;
+    } else {
+        output::print(&table(&report))?
     }
     if let Some(path) = &args.minutes {
         let measured = report.measured();

@@ -30,15 +30,14 @@ const JUDGE: &str = "TILE_JUDGE";
 /// Grades, and shows the class.
 pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     let root = learner::root()?;
-    let sandbox = match args.no_sandbox {
-        true => {
-            output::note(
-                "without a sandbox: compiling a source can read any file that you can read, and what it prints of it is \
+    let sandbox = if args.no_sandbox {
+        output::note(
+            "without a sandbox: compiling a source can read any file that you can read, and what it prints of it is \
                  in the results; time and memory are limited all the same",
-            );
-            Sandbox::None
-        }
-        false => Sandbox::find().map_err(|why| anyhow!(refusal(&why.to_string())))?,
+        );
+        Sandbox::None
+    } else {
+        Sandbox::find().map_err(|why| anyhow!(refusal(&why.to_string())))?
     };
     let name = args.rubric.display().to_string();
     let text = std::fs::read_to_string(&args.rubric).with_context(|| name.clone())?;
@@ -79,13 +78,15 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     };
     drop(bar);
     let files = grader::formats::write(&class, &args.out)?;
-    match args.json {
-        true => records(&class)?,
-        false => output::print(&summary(&class, &files))?,
+    if args.json {
+        records(&class)?
+    } else {
+        output::print(&summary(&class, &files))?
     }
-    match class.students.iter().any(grader::grade::Student::is_ungraded) {
-        true => Ok(CommandOutcome::Failed),
-        false => Ok(CommandOutcome::Passed),
+    if class.students.iter().any(grader::grade::Student::is_ungraded) {
+        Ok(CommandOutcome::Failed)
+    } else {
+        Ok(CommandOutcome::Passed)
     }
 }
 
@@ -174,15 +175,17 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
         },
     )?;
     let words = grader::plain(ended.errors.trim());
-    match ended.status.success() {
-        true => Ok(()),
-        false if interrupt::happened() => bail!(Stop::Interrupted("nothing was graded".into())),
-        false if !sandbox.is_tight() => {
-            let why = format!("judge does not start ({}): {words}", ended.status);
-            bail!("{}", why.trim_end_matches([':', ' ']))
-        }
-        false => bail!(refusal(&format!("the sandbox does not work here: {words}"))),
+    if ended.status.success() {
+        return Ok(());
     }
+    if interrupt::happened() {
+        bail!(Stop::Interrupted("nothing was graded".into()))
+    }
+    if !sandbox.is_tight() {
+        let why = format!("judge does not start ({}): {words}", ended.status);
+        bail!("{}", why.trim_end_matches([':', ' ']))
+    }
+    bail!(refusal(&format!("the sandbox does not work here: {words}")))
 }
 
 /// The programs that grading starts.
@@ -206,10 +209,7 @@ fn tools(root: &Path) -> Result<Tools> {
         headers.push((PRELUDE.into(), clang::PRELUDE.into()));
     }
     headers.sort();
-    let libraries = match cfg!(target_os = "linux") {
-        true => sandbox::libraries(&loaded)?,
-        false => BTreeSet::new(),
-    };
+    let libraries = if cfg!(target_os = "linux") { sandbox::libraries(&loaded)? } else { BTreeSet::new() };
     let version = format!("{} {:x} {:x}", compiler.title()?, fingerprint(&judge)?, fingerprint(&me)?);
     Ok(Tools {
         launcher: Launcher {
@@ -442,10 +442,8 @@ fn passed_on(error: anyhow::Error) -> anyhow::Error {
         return error;
     };
     // clang is still busy with the signal of the first limit when the second one, a second later, kills it.
-    let signal = match signal == libc::SIGKILL && grader::confine::is_out_of_time() {
-        true => libc::SIGXCPU,
-        false => signal,
-    };
+    let signal =
+        if signal == libc::SIGKILL && grader::confine::is_out_of_time() { libc::SIGXCPU } else { signal };
     let signal = u8::try_from(signal).unwrap_or_default();
     Stop::Signal(signal, stopped.words.clone()).into()
 }

@@ -201,10 +201,7 @@ fn tile<const MR: usize, const NR: usize, const FUSED: bool>(a: &[f32], b: &[f32
         for i in 0..MR {
             for j in 0..NR {
                 // Without the instruction, `mul_add` would be a call.
-                acc[i][j] = match FUSED {
-                    true => a[i].mul_add(b[j], acc[i][j]),
-                    false => acc[i][j] + a[i] * b[j],
-                };
+                acc[i][j] = if FUSED { a[i].mul_add(b[j], acc[i][j]) } else { acc[i][j] + a[i] * b[j] };
             }
         }
     }

@@ -192,10 +192,8 @@ fn launch_split(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 fn launch_stream_k(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     let tiles = STREAM_K.tiles(gemm.shape.m, gemm.shape.n);
     let blocks = gemm.config.grid_dim.0 as usize;
-    let whole = match tiles.is_multiple_of(blocks) {
-        true => tiles,
-        false => (tiles / blocks).saturating_sub(1) * blocks,
-    };
+    let whole =
+        if tiles.is_multiple_of(blocks) { tiles } else { (tiles / blocks).saturating_sub(1) * blocks };
     launch_mapped(gemm, &[0.0], &[to_i32(whole)])
 }
 

@@ -58,9 +58,10 @@ fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
         let mut size = || (least * (most / least).powf(random.random::<f64>())) as usize;
         let [m, n, k] = [size(), size(), size()];
         let aligned = found.len().is_multiple_of(2);
-        let shape = match aligned {
-            true => Shape { m, n: n.next_multiple_of(4), k: k.next_multiple_of(4) },
-            false => Shape { m, n: n | 1, k },
+        let shape = if aligned {
+            Shape { m, n: n.next_multiple_of(4), k: k.next_multiple_of(4) }
+        } else {
+            Shape { m, n: n | 1, k }
         };
         if shape.volume() <= MAX_WORK && m.max(n) * (k + 4).max(n + 4) <= MAX_ELEMENTS {
             found.push(shape);
@@ -117,10 +118,7 @@ impl Operands {
         }
         let (a, b) = (gpu.stream.clone_dtoh(&self.a)?, gpu.stream.clone_dtoh(&self.b)?);
         // All of a small product, and of a large one as many as the host can add up.
-        let step = match shape.volume() <= FEW_ADDITIONS {
-            true => 1,
-            false => (m * n / 997).max(1),
-        };
+        let step = if shape.volume() <= FEW_ADDITIONS { 1 } else { (m * n / 997).max(1) };
         let is_right = (0..m * n).step_by(step).all(|i| {
             let (row, col) = (i / n, i % n);
             let sum: f64 = (0..k).map(|i| f64::from(a[row * k + i]) * f64::from(b[i * n + col])).sum();

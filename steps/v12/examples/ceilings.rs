@@ -333,10 +333,7 @@ fn table(record: &Ceilings) -> String {
         SUSTAINED_MS / 1e3,
     );
     for one in ceilings {
-        let of = match one.zeros {
-            true => "zeros",
-            false => &one.numbers,
-        };
+        let of = if one.zeros { "zeros" } else { &one.numbers };
         let cells = |rate: &Rate, width: usize| {
             format!("{:>width$.1} {:>6.3} {:>8.2}", rate.tflops, rate.ghz, rate.clocks)
         };

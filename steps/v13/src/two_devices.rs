@@ -374,9 +374,10 @@ impl<'a> Comparison<'a> {
     /// Chunks where copies take longest, else panels.
     fn schedule(&self, shape: Shape) -> Schedule {
         let n = self.task.chunks as usize;
-        match self.size.bound.is_some_and(Bound::copies_take_longest) {
-            true => schedule::chunks(shape, n),
-            false => schedule::panels(shape, n),
+        if self.size.bound.is_some_and(Bound::copies_take_longest) {
+            schedule::chunks(shape, n)
+        } else {
+            schedule::panels(shape, n)
         }
     }
 
@@ -484,9 +485,6 @@ fn line(measured: &Measured, of_one: f64) -> String {
     };
     let total = median(&measured.total_ms);
     let span = format!("{total:.3} ({least:.3} … {most:.3})");
-    let speed_up = match of_one.is_finite() {
-        true => format!("{:.2}", of_one / total),
-        false => "-".into(),
-    };
+    let speed_up = if of_one.is_finite() { format!("{:.2}", of_one / total) } else { "-".into() };
     format!("{name:<15} {span:<32} {speed_up:>17} {operations:>11}\n")
 }

@@ -102,10 +102,14 @@ fn lanes_that_exit_deep_inside() {
     let out = gpu.alloc::<u32>(32);
     gpu.run(&module, "exits", Shape::line(1, 32), &[out.into()]);
     let want: Vec<u32> = (0..32)
-        .map(|i| match i % 2 == 1 {
-            true => 5 + i % 3,
-            false if i >= 3 => 77,
-            false => 5 + i,
+        .map(|i| {
+            if i % 2 == 1 {
+                5 + i % 3
+            } else if i >= 3 {
+                77
+            } else {
+                5 + i
+            }
         })
         .collect();
     assert_eq!(gpu.read::<u32>(out, 32), want);

@@ -63,9 +63,8 @@ fn stencil() {
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
     let arguments = [Argument::from(rows), cols.into(), input.into(), out.into()];
     gpu.run(&module, "stencil", Shape::plane([5, 4], [16, 16]), &arguments);
-    let at = |r: i32, c: i32| match (0..rows).contains(&r) && (0..cols).contains(&c) {
-        true => x[(r * cols + c) as usize],
-        false => 0.0,
+    let at = |r: i32, c: i32| {
+        if (0..rows).contains(&r) && (0..cols).contains(&c) { x[(r * cols + c) as usize] } else { 0.0 }
     };
     let want: Vec<f32> = (0..rows)
         .flat_map(|r| (0..cols).map(move |c| (r, c)))

@@ -124,9 +124,10 @@ fn chain(seed: u64) -> String {
             };
         }
         let at = 14 + step;
-        let _ = match wide {
-            true => writeln!(body, "    {opcode}.{ty} %d{at}{operands};\n    cvt.u32.u64 %r{at}, %d{at};"),
-            false => writeln!(body, "    {opcode}.{ty} %r{at}{operands};\n    cvt.u64.u32 %d{at}, %r{at};"),
+        let _ = if wide {
+            writeln!(body, "    {opcode}.{ty} %d{at}{operands};\n    cvt.u32.u64 %r{at}, %d{at};")
+        } else {
+            writeln!(body, "    {opcode}.{ty} %r{at}{operands};\n    cvt.u64.u32 %d{at}, %r{at};")
         };
     }
     let _ = writeln!(body, "    addc.u32 %r9, 0, 0;\n    cvt.u64.u32 %d9, %r9;");

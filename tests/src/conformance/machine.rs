@@ -164,11 +164,12 @@ fn votes(row: &Row, mnemonic: &str, sync: bool) -> Vec<Fixture> {
     let ballot = mnemonic.contains("ballot");
     let mut list = Vec::new();
     for (variant, sign) in [("", ""), ("#not", "!")] {
-        let text = match ballot {
-            true => format!("setp.ne.u32 %p2, %r10, 0;\n    {mnemonic} %r4, {sign}%p2{members};"),
-            false => format!(
+        let text = if ballot {
+            format!("setp.ne.u32 %p2, %r10, 0;\n    {mnemonic} %r4, {sign}%p2{members};")
+        } else {
+            format!(
                 "setp.ne.u32 %p2, %r10, 0;\n    {mnemonic} %p1, {sign}%p2{members};\n    selp.b32 %r4, 1, 0, %p1;"
-            ),
+            )
         };
         list.extend(for_masks(row, &format!("{mnemonic}{variant}"), &text, 1));
     }
@@ -220,9 +221,10 @@ fn barriers(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
             if variant == "#warp" { "shr.u32 %r2, %t, 5;\n    add.u32 %r2, %r2, 1;\n    " } else { "" };
         let operands = if variant == "#warp" { "%r2, 32" } else { &operands };
         let body = if words.contains(&"red") {
-            let (dst, after) = match words.contains(&"popc") {
-                true => ("%r4", String::new()),
-                false => ("%p2", "\n    selp.b32 %r4, 1, 0, %p2;".to_string()),
+            let (dst, after) = if words.contains(&"popc") {
+                ("%r4", String::new())
+            } else {
+                ("%p2", "\n    selp.b32 %r4, 1, 0, %p2;".to_string())
             };
             format!(
                 "{before}cvt.u32.u64 %r10, %a;\n    setp.ne.u32 %p1, %r10, 0;\n    {mnemonic} {dst}, {operands}, %p1;{after}"
@@ -284,11 +286,12 @@ fn endings(row: &Row, mnemonic: &str) -> Vec<Fixture> {
 }
 
 fn prefetch(mnemonic: &str) -> String {
-    match mnemonic.contains(".local") {
-        true => format!(
+    if mnemonic.contains(".local") {
+        format!(
             ".local .align 16 .b8 depot[16];\n    mov.u64 %d1, depot;\n    st.local.b64 [%d1], %b;\n    {mnemonic} [%d1];"
-        ),
-        false => format!("{mnemonic} [%A];"),
+        )
+    } else {
+        format!("{mnemonic} [%A];")
     }
 }
 
@@ -407,9 +410,10 @@ fn textures(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
 fn coordinates_of(float: bool) -> [Vec<u64>; 3] {
     let at = |step: usize, i: usize| {
         let k = (i * step % 320) as i64 - 48;
-        match float {
-            true => u64::from((k as f32 / 16.0 + if i.is_multiple_of(5) { 0.013 } else { 0.0 }).to_bits()),
-            false => u64::from((k / 8) as i32 as u32),
+        if float {
+            u64::from((k as f32 / 16.0 + if i.is_multiple_of(5) { 0.013 } else { 0.0 }).to_bits())
+        } else {
+            u64::from((k / 8) as i32 as u32)
         }
     };
     [(0..512).map(|i| at(7, i)).collect(), (0..512).map(|i| at(11, i)).collect(), vec![0; 512]]

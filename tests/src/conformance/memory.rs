@@ -104,10 +104,7 @@ impl Access<'_> {
     }
 
     fn policy(&self) -> (&'static str, &'static str) {
-        match self.hint {
-            true => ("    mov.b64 %d20, 0x12F0000000000000;\n", ", %d20"),
-            false => ("", ""),
-        }
+        if self.hint { ("    mov.b64 %d20, 0x12F0000000000000;\n", ", %d20") } else { ("", "") }
     }
 }
 

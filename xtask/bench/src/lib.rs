@@ -218,10 +218,7 @@ fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
         Outcome::NotRun { why } => format!("not run: {why}"),
     };
     let text = format!("{}  {}  {}  {result}", one.step, one.kernel, one.shape);
-    match status.is_on() {
-        true => status.set(&text),
-        false => output::note(&text),
-    }
+    if status.is_on() { status.set(&text) } else { output::note(&text) }
 }
 
 /// A file of `book/data` that this run adds to.

@@ -17,9 +17,10 @@ fn main() -> ExitCode {
     let program = program(&words);
     if !is_built(program) {
         let packages = packages(program, &words);
-        let time = match PROGRAMS.iter().any(|program| is_built(program)) {
-            true => "",
-            false => "; the first time takes a minute or two",
+        let time = if PROGRAMS.iter().any(|program| is_built(program)) {
+            ""
+        } else {
+            "; the first time takes a minute or two"
         };
         eprintln!("building {}{time}", packages.join(" and "));
         let mut build = Command::new(&cargo);
@@ -50,10 +51,7 @@ const XTASK: &str = "xtask";
 
 /// The program of a command.
 fn program(words: &[OsString]) -> &'static str {
-    match words.first().is_some_and(|word| word == "bench") {
-        true => BENCH,
-        false => XTASK,
-    }
+    if words.first().is_some_and(|word| word == "bench") { BENCH } else { XTASK }
 }
 
 /// Returns whether a program lies beside this one.

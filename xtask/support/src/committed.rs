@@ -256,10 +256,8 @@ impl Made {
         compiler: &mut Compiler,
         root: &Path,
     ) -> anyhow::Result<Compiled> {
-        let device = match self.is_for_one_device() {
-            true => self.job.capability().to_owned(),
-            false => device.to_string(),
-        };
+        let device =
+            if self.is_for_one_device() { self.job.capability().to_owned() } else { device.to_string() };
         self.job.compile_for(&device, &self.includes, nvrtc, compiler, root)
     }
 

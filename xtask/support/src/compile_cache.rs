@@ -42,10 +42,7 @@ impl CompileCache {
             let _ = std::fs::remove_file(&probe);
             written
         };
-        match works {
-            true => Self(inside),
-            false => Self(std::env::temp_dir().join(format!("tile-by-tile-{}", user()))),
-        }
+        if works { Self(inside) } else { Self(std::env::temp_dir().join(format!("tile-by-tile-{}", user()))) }
     }
 
     pub fn known(&self, key: &str, ending: &str) -> Option<PathBuf> {

@@ -28,9 +28,10 @@ pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
         return Ok(path);
     }
     // Kernels of the checkout may choose options.
-    let job = match source.starts_with(root.join("kernels")) {
-        true => Job::read(root, source)?,
-        false => Job::of_learner(root, source)?,
+    let job = if source.starts_with(root.join("kernels")) {
+        Job::read(root, source)?
+    } else {
+        Job::of_learner(root, source)?
     };
     // A source for a newer GPU does not compile for this one.
     let sm = match job.capability().parse::<u32>() {

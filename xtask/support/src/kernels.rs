@@ -97,14 +97,15 @@ fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
         let State::Edited(file) = staleness::state(root, &source) else {
             continue;
         };
-        match paths::is_built_in(root) {
-            true => bail!(
+        if paths::is_built_in(root) {
+            bail!(
                 "{file} changed since it was compiled, and cargo, which builds it in, is not on the PATH; \
                  install Rust, then run: cargo xtask check"
-            ),
-            false => output::note(&format!(
+            )
+        } else {
+            output::note(&format!(
                 "{file} changed since it was compiled; the programs here were copied and carry the kernel as it was"
-            )),
+            ))
         }
     }
     Ok(())

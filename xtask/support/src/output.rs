@@ -60,17 +60,15 @@ pub fn note(text: &str) {
 
 /// Prints a command that is about to run, so that it can be run by hand.
 pub fn command(text: &str) {
-    note(&match colours_on_stderr() {
-        true => format!("\x1b[2m$ {text}\x1b[0m"),
-        false => format!("$ {text}"),
-    });
+    note(&if colours_on_stderr() { format!("\x1b[2m$ {text}\x1b[0m") } else { format!("$ {text}") });
 }
 
 /// Prints an error; `error:` is red on a terminal.
 pub fn error(text: &str) {
-    note(&match colours_on_stderr() {
-        true => format!("\x1b[1;31merror:\x1b[0m {text}"),
-        false => format!("error: {text}"),
+    note(&if colours_on_stderr() {
+        format!("\x1b[1;31merror:\x1b[0m {text}")
+    } else {
+        format!("error: {text}")
     });
 }
 

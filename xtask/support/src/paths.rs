@@ -35,10 +35,7 @@ pub fn cargo() -> Option<PathBuf> {
 /// Cargo, when the programs are to be built before they run: it started this program, or this program lies in the
 /// `target` folder of the checkout, where what lies beside it may be older than the sources.
 pub fn builder(root: &Path) -> Option<PathBuf> {
-    cargo().or_else(|| match is_built_in(root) {
-        true => catalog::programs::on_path("cargo"),
-        false => None,
-    })
+    cargo().or_else(|| if is_built_in(root) { catalog::programs::on_path("cargo") } else { None })
 }
 
 /// Returns whether this program lies inside the checkout, and was not copied somewhere else.

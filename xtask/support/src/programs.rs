@@ -188,9 +188,10 @@ impl Programs {
             code: output.status.code(),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         };
-        match output.status.success() {
-            true => serde_json::from_slice(&output.stdout).context("the step printed no roofline"),
-            false => bail!("{}", ended.message(step)),
+        if output.status.success() {
+            serde_json::from_slice(&output.stdout).context("the step printed no roofline")
+        } else {
+            bail!("{}", ended.message(step))
         }
     }
 
@@ -201,9 +202,10 @@ impl Programs {
         })?;
         let _waiting = Waiting::for_child(&child);
         let output = child.wait_with_output()?;
-        match output.status.success() {
-            true => String::from_utf8(output.stdout).context("the answer of the step is not text"),
-            false => bail!("{} failed; see its output above", step.id),
+        if output.status.success() {
+            String::from_utf8(output.stdout).context("the answer of the step is not text")
+        } else {
+            bail!("{} failed; see its output above", step.id)
         }
     }
 

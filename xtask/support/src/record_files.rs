@@ -33,10 +33,7 @@ pub fn slug(run: &Run) -> String {
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !matches!(*word, "" | "nvidia" | "geforce" | "tesla"));
     let slug = words.collect::<Vec<_>>().join("-");
-    match slug.is_empty() {
-        true => "unknown".into(),
-        false => slug,
-    }
+    if slug.is_empty() { "unknown".into() } else { slug }
 }
 
 #[cfg(test)]

@@ -224,9 +224,10 @@ pub fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
     let folders: Vec<&Path> = [resolved.as_deref(), include, Some(root)].into_iter().flatten().collect();
     let mut out = String::with_capacity(ptx.len());
     for line in ptx.lines() {
-        match line.trim_start().starts_with(".file") {
-            true => out.push_str(&file_line(line, &folders).unwrap_or_else(|| line.to_owned())),
-            false => out.push_str(line.trim_end()),
+        if line.trim_start().starts_with(".file") {
+            out.push_str(&file_line(line, &folders).unwrap_or_else(|| line.to_owned()))
+        } else {
+            out.push_str(line.trim_end())
         }
         out.push('\n');
     }

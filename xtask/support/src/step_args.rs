@@ -32,10 +32,7 @@ pub fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop
 
 /// As [`steps`]; all steps when none is named.
 pub fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
-    match asked.is_empty() {
-        true => Ok(STEPS.iter().collect()),
-        false => steps(command, asked),
-    }
+    if asked.is_empty() { Ok(STEPS.iter().collect()) } else { steps(command, asked) }
 }
 
 /// The sizes that are asked for, each one of all these steps; none when the steps choose.
@@ -54,10 +51,7 @@ pub fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
 /// The options that give these sizes to a step.
 pub fn arguments(shapes: &[Shape]) -> Vec<String> {
     let typed: Vec<String> = shapes.iter().map(|shape| shape.typed()).collect();
-    match typed.is_empty() {
-        true => Vec::new(),
-        false => vec!["--size".to_owned(), typed.join(",")],
-    }
+    if typed.is_empty() { Vec::new() } else { vec!["--size".to_owned(), typed.join(",")] }
 }
 
 /// Steps that have kernels of ours; the others have nothing to look at.

@@ -163,10 +163,7 @@ fn counts(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
         Work::Tensor { .. } => work.flops(one.shape),
         _ => 2.0 * c.fmas as f64,
     };
-    let of = |n: f64, all: f64| match all > 0.0 {
-        true => format!("{:.2}", n / all),
-        false => String::new(),
-    };
+    let of = |n: f64, all: f64| if all > 0.0 { format!("{:.2}", n / all) } else { String::new() };
     let each = |n: u64| of(n as f64, times);
     // What bulk copies move is not among the sectors.
     let bytes = match c.bulk_copies {

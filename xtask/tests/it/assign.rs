@@ -30,10 +30,10 @@ fn text(bytes: &[u8]) -> String {
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
-        match path.is_dir() {
-            true if entry.file_name() == ".git" => {}
-            true => files(&path, into),
-            false => into.push(path),
+        if !path.is_dir() {
+            into.push(path);
+        } else if entry.file_name() != ".git" {
+            files(&path, into);
         }
     }
 }

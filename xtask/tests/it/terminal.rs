@@ -44,10 +44,7 @@ impl Terminal {
                 libc::signal(libc::SIGINT, libc::SIG_DFL);
                 libc::setsid() >= 0 && libc::ioctl(0, libc::TIOCSCTTY, 0) >= 0
             };
-            match done {
-                true => Ok(()),
-                false => Err(std::io::Error::last_os_error()),
-            }
+            if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
         };
         // SAFETY: the closure only makes system calls.
         unsafe { command.pre_exec(own_session) };

@@ -47,9 +47,10 @@ impl Axe {
             tab.value(&format!("{}; true", self.0))?;
         }
         // `preload` would fetch the style sheets again, which a page from `file://` may not.
-        let options = match only_colours {
-            true => "{preload: false, resultTypes: ['violations'], runOnly: ['color-contrast']}",
-            false => "{preload: false, resultTypes: ['violations']}",
+        let options = if only_colours {
+            "{preload: false, resultTypes: ['violations'], runOnly: ['color-contrast']}"
+        } else {
+            "{preload: false, resultTypes: ['violations']}"
         };
         let found = tab.value(&format!(
             "(async () => {{

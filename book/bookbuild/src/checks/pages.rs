@@ -56,14 +56,13 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
             problems.push(Problem { file: name.clone(), line: 0, what });
         };
         for target in &page.loads {
-            match is_outside(target) {
-                true if is_inline(target) => {}
-                true => problem(format!("loads {target} from outside of the book; put it into book/theme")),
-                false => {
-                    if let Err(why) = find(folder, path, target, &pages) {
-                        problem(format!("loads `{target}`: {why}"));
-                    }
-                }
+            if is_inline(target) {
+                continue;
+            }
+            if is_outside(target) {
+                problem(format!("loads {target} from outside of the book; put it into book/theme"));
+            } else if let Err(why) = find(folder, path, target, &pages) {
+                problem(format!("loads `{target}`: {why}"));
             }
         }
         for target in page.links.iter().filter(|target| !is_outside(target)) {

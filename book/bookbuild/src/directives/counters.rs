@@ -72,23 +72,18 @@ impl Counters {
             // A column of reasons is noise where all counts are equal.
             let differs = rows.iter().any(|[.., difference, why]| difference != "0" || !why.is_empty());
             let _ = writeln!(out, "`{}` at {size}:\n", kernel.name);
-            out.push_str(match differs {
-                true => "| counter | emulated | Nsight Compute | |\n| --- | ---: | ---: | --- |\n",
-                false => "| counter | emulated | Nsight Compute |\n| --- | ---: | ---: |\n",
+            out.push_str(if differs {
+                "| counter | emulated | Nsight Compute | |\n| --- | ---: | ---: | --- |\n"
+            } else {
+                "| counter | emulated | Nsight Compute |\n| --- | ---: | ---: |\n"
             });
             for [counter, emulated, measured, _, why] in rows {
                 let _ = write!(out, "| `{counter}` | {emulated} | {measured} |");
-                let _ = match differs {
-                    true => writeln!(out, " {why} |"),
-                    false => writeln!(out),
-                };
+                let _ = if differs { writeln!(out, " {why} |") } else { writeln!(out) };
             }
             out.push('\n');
         }
-        match out.is_empty() {
-            true => Err(Error::msg(missing(step.id, Some(size), step))),
-            false => Ok(out),
-        }
+        if out.is_empty() { Err(Error::msg(missing(step.id, Some(size), step))) } else { Ok(out) }
     }
 
     /// Compares two kernels in one table. The measured ratio (second over first) comes before the counts, because a
@@ -103,10 +98,8 @@ impl Counters {
             labels.push((find_kernel(name)?.0.id, name));
         }
         let one_step = labels[0].0 == labels[1].0;
-        let [one, other] = [labels[0], labels[1]].map(|(step, name)| match one_step {
-            true => format!("`{name}`"),
-            false => step.to_owned(),
-        });
+        let [one, other] = [labels[0], labels[1]]
+            .map(|(step, name)| if one_step { format!("`{name}`") } else { step.to_owned() });
         let mut out = format!(
             "| at {size} | {other} / {one} | {one}, emulated | {one}, Nsight | {other}, emulated | {other}, Nsight |\n| --- | ---: | ---: | ---: | ---: | ---: |\n"
         );

@@ -87,13 +87,14 @@ pub(crate) fn diff(
             }
         }
     }
-    match out.is_empty() {
-        true => Err(anyhow!(
+    if out.is_empty() {
+        Err(anyhow!(
             "`{anchor}` is the same in {} and {}: there is nothing to show",
             repo.display_path(&old.path),
             repo.display_path(&new.path)
-        )),
-        false => Ok((out.trim_end().to_owned(), numbers)),
+        ))
+    } else {
+        Ok((out.trim_end().to_owned(), numbers))
     }
 }
 

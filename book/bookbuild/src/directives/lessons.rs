@@ -133,9 +133,10 @@ fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String> {
     let Some(task) = catalogue.tasks.first() else {
         return Ok(String::new());
     };
-    Ok(match task.minutes > rest {
-        true => format!(" The task takes about {} minutes: begin here, and finish at home.", task.minutes),
-        false => format!(" The task takes about {} minutes.", task.minutes),
+    Ok(if task.minutes > rest {
+        format!(" The task takes about {} minutes: begin here, and finish at home.", task.minutes)
+    } else {
+        format!(" The task takes about {} minutes.", task.minutes)
     })
 }
 

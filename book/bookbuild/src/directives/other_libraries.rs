@@ -237,10 +237,7 @@ impl OtherLibraries {
         );
         for product in &self.kernels {
             let [m, n, k] = product.shape;
-            let shape = match m == n && n == k {
-                true => m.to_string(),
-                false => format!("{m} × {n} × {k}"),
-            };
+            let shape = if m == n && n == k { m.to_string() } else { format!("{m} × {n} × {k}") };
             for kernel in &product.kernels {
                 let blocks = kernel.grid.map(|n| n.to_string()).join(" × ");
                 let threads: u32 = kernel.block.iter().product();

@@ -16,10 +16,7 @@ pub(crate) fn block(repo: &RepoPaths, name: &str, titles: &[&str]) -> Result<Str
     if !titles.is_empty() {
         text = only(&text, titles).map_err(|why| anyhow!("the output {name} {why}"))?;
     }
-    let language = match text.starts_with("--- ") {
-        true => "diff",
-        false => "text",
-    };
+    let language = if text.starts_with("--- ") { "diff" } else { "text" };
     Ok(format!("```{language}\n{text}\n```"))
 }
 
@@ -52,10 +49,7 @@ pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String> {
         anyhow!("{why}; list its command in book/outputs.toml, then: cargo xtask book --refresh {name}")
     })?;
     let text = text.strip_prefix(HEAD).unwrap_or(&text).trim_matches('\n');
-    match text.is_empty() {
-        true => Err(anyhow!("{} is empty", repo.display_path(&path))),
-        false => Ok(text.to_owned()),
-    }
+    if text.is_empty() { Err(anyhow!("{} is empty", repo.display_path(&path))) } else { Ok(text.to_owned()) }
 }
 
 /// `{{#n output v05-bench KERNEL COLUMN}}`: a cell of a table in an output.

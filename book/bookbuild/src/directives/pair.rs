@@ -91,9 +91,10 @@ impl Pair {
         );
         for way in &size.ways {
             let most = way.device_bytes.iter().copied().max().unwrap_or_default();
-            let speed_up = match way.on_two() {
-                true => format!("{:.2}", size.best_of_one() / way.total_ms.median()),
-                false => "–".into(),
+            let speed_up = if way.on_two() {
+                format!("{:.2}", size.best_of_one() / way.total_ms.median())
+            } else {
+                "–".into()
             };
             let _ = writeln!(
                 out,

@@ -71,10 +71,7 @@ impl Process {
         );
         let mut put = |entry: &Entry, when: &str| {
             let copies = entry.what.starts_with("pageable") || entry.what.starts_with("pinned");
-            let rate = match copies {
-                true => rate(entry),
-                false => String::new(),
-            };
+            let rate = if copies { rate(entry) } else { String::new() };
             let first = entry.ms.0.first().copied().unwrap_or(f64::NAN);
             let _ = writeln!(
                 out,
@@ -103,9 +100,10 @@ impl Process {
             .iter()
             .flat_map(|all| all.sizes.iter().filter(of).map(move |size| (all, size)))
             .collect();
-        match found.is_empty() {
-            true => Err(anyhow!("the process at {size} was not measured by v13")),
-            false => Ok(found),
+        if found.is_empty() {
+            Err(anyhow!("the process at {size} was not measured by v13"))
+        } else {
+            Ok(found)
         }
     }
 
@@ -140,10 +138,7 @@ impl Process {
         for (comparison, size) in sizes {
             sources.insert(self.source_of(comparison));
             for way in &size.variants {
-                let parts = match has_parts(way) {
-                    true => comparison.chunks.to_string(),
-                    false => "–".into(),
-                };
+                let parts = if has_parts(way) { comparison.chunks.to_string() } else { "–".into() };
                 let total = way.total_ms.median();
                 let _ = writeln!(
                     out,
@@ -207,10 +202,8 @@ impl Process {
             if !columns && !rows {
                 continue;
             }
-            let row = match columns {
-                true => event.bytes / of_size.shape.m,
-                false => of_size.shape.n * size_of_val(&0.0f32),
-            };
+            let row =
+                if columns { event.bytes / of_size.shape.m } else { of_size.shape.n * size_of_val(&0.0f32) };
             let ms = event.end_ms - event.start_ms;
             let _ = writeln!(
                 out,

@@ -114,14 +114,13 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String> {
         );
         for (number, question) in (1..).zip(&questions) {
             let _ = write!(out, "**{number}.** {}\n\n", prose(&question.question));
-            match question.choices.is_empty() {
-                true => out.push_str("<p class=\"blank\"><span>Answer</span><span>because</span></p>\n\n"),
-                false => {
-                    for choice in &question.choices {
-                        let _ = writeln!(out, "- ☐ {}", prose(choice));
-                    }
-                    out.push_str("\n<p class=\"blank\"><span>because</span></p>\n\n");
+            if question.choices.is_empty() {
+                out.push_str("<p class=\"blank\"><span>Answer</span><span>because</span></p>\n\n")
+            } else {
+                for choice in &question.choices {
+                    let _ = writeln!(out, "- ☐ {}", prose(choice));
                 }
+                out.push_str("\n<p class=\"blank\"><span>because</span></p>\n\n");
             }
         }
         out.push_str(

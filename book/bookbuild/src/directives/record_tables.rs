@@ -39,13 +39,14 @@ impl Records {
                 out.push_str(&one_table(main, others, family, &kernels, &sizes, sources)?);
             }
         }
-        match out.is_empty() {
-            true => Err(anyhow!(
+        if out.is_empty() {
+            Err(anyhow!(
                 "nothing was recorded for `{{{{#recorded {}}}}}`; measure it with: cargo xtask bench {} --save",
                 args.join(" "),
                 step.id
-            )),
-            false => Ok(out),
+            ))
+        } else {
+            Ok(out)
         }
     }
 }

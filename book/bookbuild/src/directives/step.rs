@@ -80,10 +80,7 @@ pub(crate) fn strip(head: &StepHead, page: impl Fn(&Step) -> Option<String>) -> 
             None => format!("{} {}", step.id, escaped(step.name)),
         })
         .collect();
-    let after = match after.is_empty() {
-        true => String::new(),
-        false => format!(" · after {}", after.join(", ")),
-    };
+    let after = if after.is_empty() { String::new() } else { format!(" · after {}", after.join(", ")) };
     let _ = write!(
         out,
         "</ol>\n<p><strong>{}</strong>: {}.</p>\n<p class=\"needs\">{} minutes{after} · {gpu} · <code>cargo xtask bench {}</code></p>\n</nav>\n",
@@ -104,10 +101,7 @@ pub(crate) fn table(heads: &[StepHead], page: impl Fn(&Step) -> Option<String>) 
             None => format!("{} {}", head.step.id, head.step.name),
         };
         let after: Vec<&str> = head.after.iter().map(|step| step.id).collect();
-        let after = match after.is_empty() {
-            true => "–".to_owned(),
-            false => after.join(", "),
-        };
+        let after = if after.is_empty() { "–".to_owned() } else { after.join(", ") };
         let gpu = match head.gpu.as_str() {
             "yes" => "needed",
             "helps" => "helps",

@@ -23,12 +23,13 @@ pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Resu
         sources.extend(sums.iter().filter_map(|sum| provenance(&record, kernel, sum)));
         let _ = writeln!(rows, "| `{}` | {} | {} |", kernel.name, sums.len(), beside(&sums));
     }
-    Ok(match rows.is_empty() {
-        true => format!(
+    Ok(if rows.is_empty() {
+        format!(
             "No checksums of these kernels are on record yet; on a GPU, `cargo xtask sums {} --save` computes them.\n",
             step.id
-        ),
-        false => format!("| kernel | shapes | same bits as cuBLAS |\n| --- | ---: | --- |\n{rows}"),
+        )
+    } else {
+        format!("| kernel | shapes | same bits as cuBLAS |\n| --- | ---: | --- |\n{rows}")
     })
 }
 

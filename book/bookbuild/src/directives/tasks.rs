@@ -132,10 +132,7 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
     let mut out = String::new();
     for task in catalogue.tasks.iter().filter(wanted) {
         let name = &task.name;
-        let start = match task.has_starter {
-            true => "with a starter",
-            false => "without a starter",
-        };
+        let start = if task.has_starter { "with a starter" } else { "without a starter" };
         let _ = write!(
             out,
             "<details><summary>{name}: {} ({} minutes, {start})</summary>\n\n{}\n\n\
@@ -146,9 +143,10 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
             criteria(task)
         );
     }
-    match out.is_empty() {
-        true => Err(anyhow!("{} has no transfer task", task::file_of(step).display())),
-        false => Ok(out),
+    if out.is_empty() {
+        Err(anyhow!("{} has no transfer task", task::file_of(step).display()))
+    } else {
+        Ok(out)
     }
 }
 
@@ -195,12 +193,13 @@ pub(crate) fn text(text: &str) -> String {
     let paragraphs: Vec<String> = text
         .trim()
         .split("\n\n")
-        .map(|paragraph| match paragraph.lines().any(|line| line.starts_with(' ')) {
-            true => {
+        .map(|paragraph| {
+            if paragraph.lines().any(|line| line.starts_with(' ')) {
                 let lines: Vec<&str> = paragraph.lines().map(|line| line.trim_start_matches(' ')).collect();
                 format!("```cpp\n{}\n```", lines.join("\n"))
+            } else {
+                prose(paragraph)
             }
-            false => prose(paragraph),
         })
         .collect();
     paragraphs.join("\n\n")

@@ -24,9 +24,10 @@ fn preprocess(small: &Small) -> Result<Book, String> {
     let input = serde_json::to_vec(&(context, &book.book)).expect("plain data");
     child.stdin.take().expect("a pipe").write_all(&input).expect("a reader");
     let out = child.wait_with_output().expect("an end");
-    match out.status.success() {
-        true => Ok(serde_json::from_slice(&out.stdout).expect("a book")),
-        false => Err(String::from_utf8_lossy(&out.stderr).into_owned()),
+    if out.status.success() {
+        Ok(serde_json::from_slice(&out.stdout).expect("a book"))
+    } else {
+        Err(String::from_utf8_lossy(&out.stderr).into_owned())
     }
 }
 

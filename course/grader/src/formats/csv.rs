@@ -37,14 +37,8 @@ fn line(cells: &[String]) -> String {
 
 /// Quotes a cell if necessary. An apostrophe disarms text that a spreadsheet would take for a formula.
 fn cell(text: &str) -> String {
-    let text = match text.starts_with(['=', '+', '-', '@']) {
-        true => format!("'{text}"),
-        false => text.to_owned(),
-    };
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
-    }
+    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 #[cfg(test)]

@@ -71,9 +71,10 @@ pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunc
 
 /// PTX is a C string.
 fn checked(ptx: &str) -> Result<&str, StepError> {
-    match ptx.contains('\0') {
-        true => Err(StepError::CouldNot("this is not PTX: it has a NUL in it".into())),
-        false => Ok(ptx),
+    if ptx.contains('\0') {
+        Err(StepError::CouldNot("this is not PTX: it has a NUL in it".into()))
+    } else {
+        Ok(ptx)
     }
 }
 

@@ -80,9 +80,10 @@ impl WrongResult<'_> {
         let wrong = Wrong::of(self);
         let n = self.comparison.n_wrong;
         let all = self.got.len();
-        let amount = match n == all {
-            true => format!("all {all} elements are wrong"),
-            false => format!("{n} of {all} elements are wrong"),
+        let amount = if n == all {
+            format!("all {all} elements are wrong")
+        } else {
+            format!("{n} of {all} elements are wrong")
         };
         let is_zero = self.is_zero(&wrong);
         let what = if is_zero { Some(ZEROS.to_owned()) } else { self.what(&wrong) };
@@ -129,18 +130,12 @@ impl WrongResult<'_> {
         if n_infinite > 0 {
             parts.push(format!("{n_infinite} are infinite"));
         }
-        match parts.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", parts.join(", ")),
-        }
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
 
     fn first(&self, row: usize, col: usize) -> String {
         let got = self.got[row * self.answer.cols() + col];
-        let is = match got.is_poison() {
-            true => "was never written".to_owned(),
-            false => format!("is {got}"),
-        };
+        let is = if got.is_poison() { "was never written".to_owned() } else { format!("is {got}") };
         let want = self.answer.want(row, col);
         let bound = match self.answer.bound(row, col) {
             0.0 => String::new(),
@@ -185,9 +180,10 @@ impl WrongResult<'_> {
         let cols = self.answer.cols();
         let got = |row: usize, col: usize| self.got[row * cols + col];
         if self.comparison.n_untouched == self.comparison.n_wrong {
-            return Some(match self.comparison.n_wrong == self.got.len() {
-                true => format!("nothing was written to {}", self.output()),
-                false => "they were never written".into(),
+            return Some(if self.comparison.n_wrong == self.got.len() {
+                format!("nothing was written to {}", self.output())
+            } else {
+                "they were never written".into()
             });
         }
         if self.comparison.n_nan == self.comparison.n_wrong {

@@ -106,12 +106,11 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
     let row = |entry: &Entry<'_>, c: &Counters| {
         let of = Arithmetic::of(entry.work);
         // Sectors leave out bulk copies.
-        let flops = match c.bulk_copies > 0 {
-            true => String::new(),
-            false => {
-                let bytes = SECTOR_BYTES * c.global_sectors() as f64;
-                figure(2.0 * of.multiply_adds(c) / of.for_one() / bytes)
-            }
+        let flops = if c.bulk_copies > 0 {
+            String::new()
+        } else {
+            let bytes = SECTOR_BYTES * c.global_sectors() as f64;
+            figure(2.0 * of.multiply_adds(c) / of.for_one() / bytes)
         };
         Row { per: of.times(c), bytes_used: String::new(), flops }
     };
@@ -121,13 +120,11 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
          FLOP/byte: of global memory as asked for; if each matrix moved once, it would be {}",
         once(shape, counted)
     );
-    let what = match is_machine_code(counted) {
-        true => "Counted in the machine code",
-        false => "Counted",
-    };
-    let lanes = match counted.iter().any(|(entry, _)| matches!(entry.work, Work::Tensor { .. })) {
-        true => "",
-        false => " (32 lanes)",
+    let what = if is_machine_code(counted) { "Counted in the machine code" } else { "Counted" };
+    let lanes = if counted.iter().any(|(entry, _)| matches!(entry.work, Work::Tensor { .. })) {
+        ""
+    } else {
+        " (32 lanes)"
     };
     let title = format!("{what}, per {}{lanes}", limits::unit_of_work(shape, counted));
     let mut out = heading(&title, &note, paint);
@@ -172,9 +169,10 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
     };
     let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; L1 passes: of loads and stores over\n  \
                 the first-level cache, modelled; wavefronts: of shared memory, excess: what a better layout would save";
-    let title = match is_machine_code(counted) {
-        true => "Counted in the machine code, per 32 elements",
-        false => "Counted, per 32 elements",
+    let title = if is_machine_code(counted) {
+        "Counted in the machine code, per 32 elements"
+    } else {
+        "Counted, per 32 elements"
     };
     heading(title, note, paint) + &table(counted, row, paint)
 }
@@ -189,10 +187,7 @@ fn each(n: u64, per: f64) -> String {
 
 /// The excess wavefronts; empty for a kernel that does not use shared memory.
 fn excess(c: &Counters, per: f64) -> String {
-    match c.wavefronts() > 0 {
-        true => figure(c.excess() as f64 / per),
-        false => String::new(),
-    }
+    if c.wavefronts() > 0 { figure(c.excess() as f64 / per) } else { String::new() }
 }
 
 /// The lines in which a kernel spends most of its time.
@@ -239,8 +234,9 @@ fn text_of(entry: &Entry<'_>, line: &Line) -> String {
     };
     let text = text.lines().nth(line.number as usize - 1).unwrap_or_default().trim();
     let code = text.split("//").next().unwrap_or_default().trim_end();
-    match code.chars().count() > WIDTH {
-        true => code.chars().take(WIDTH - 1).chain(['…']).collect(),
-        false => code.to_owned(),
+    if code.chars().count() > WIDTH {
+        code.chars().take(WIDTH - 1).chain(['…']).collect()
+    } else {
+        code.to_owned()
     }
 }

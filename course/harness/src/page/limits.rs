@@ -65,10 +65,7 @@ impl Needs {
         let [(_, arithmetic), (_, issue), (_, shared), (_, l1)] = clocks;
         let limiting = clocks.into_iter().filter(|(unit, _)| is_exact || *unit != counters::Unit::Issue);
         let (unit, most) = counters::binding(limiting)?;
-        let or_issue = match is_exact || issue <= most {
-            true => "",
-            false => ", or issue",
-        };
+        let or_issue = if is_exact || issue <= most { "" } else { ", or issue" };
         Some(Self {
             arithmetic,
             issue,
@@ -77,9 +74,10 @@ impl Needs {
             l1,
             l2: 0.0,
             dram: 0.0,
-            unit: match c.bulk_copies > 0 {
-                true => format!("{}{or_issue} (without copies)", unit.name()),
-                false => format!("{}{or_issue}", unit.name()),
+            unit: if c.bulk_copies > 0 {
+                format!("{}{or_issue} (without copies)", unit.name())
+            } else {
+                format!("{}{or_issue}", unit.name())
             },
             most,
             is_exact,
@@ -122,9 +120,10 @@ pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Pai
     let needs: Vec<(&str, Needs)> = counted
         .iter()
         .filter_map(|(entry, c)| {
-            let per = match is_product {
-                true => Arithmetic::of(entry.work).times(c),
-                false => shape.m as f64 * shape.n as f64 / 32.0,
+            let per = if is_product {
+                Arithmetic::of(entry.work).times(c)
+            } else {
+                shape.m as f64 * shape.n as f64 / 32.0
             };
             let needs = Needs::of(entry, c, per)?;
             Some((entry.measurement.kernel.as_str(), needs))
@@ -165,10 +164,7 @@ pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Pai
             figure(needs.l1),
             only_if(l2, needs.l2),
             only_if(dram, needs.dram),
-            match is_product {
-                true => ceiling(needs),
-                false => String::new(),
-            },
+            if is_product { ceiling(needs) } else { String::new() },
         ]);
     }
     let title = format!("What binds: clocks of an SM per {}", unit_of_work(shape, counted));
@@ -198,9 +194,10 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
             let is_e4m3 = |(entry, _): &(&Entry<'_>, Counters)| {
                 Arithmetic::of(entry.work) == Arithmetic::Tensor(Format::E4m3)
             };
-            let e4m3 = match counted.iter().any(is_e4m3) {
-                true => format!(" or {:.0} of e4m3", counters::E4M3_PRODUCTS),
-                false => String::new(),
+            let e4m3 = if counted.iter().any(is_e4m3) {
+                format!(" or {:.0} of e4m3", counters::E4M3_PRODUCTS)
+            } else {
+                String::new()
             };
             format!(
                 "{:.0} such product of bf16 or {:.1} of TF32{e4m3}, ",
@@ -212,16 +209,17 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
     };
     let mut note =
         format!("what an SM of an H200 does in a clock: {arithmetic}{:.0} instructions", counters::ISSUES);
-    note.push_str(match is_exact {
-        true => {
+    note.push_str(if is_exact {
+
             " (registers: with the\n  clocks that these wait for the two banks of registers), 1 pass over shared memory or L1, \
              which are one memory.\n  A bound: if no warp ever waited"
-        }
-        false => {
+
+} else {
+
             ", 1 pass over\n  shared memory or L1, which are one memory. A bound: if no warp ever waited. Issue: of PTX, \
              of which\n  ptxas makes fewer instructions as a rule, and more of wmma; it binds only where nothing else needs as much"
-        }
-    });
+
+});
     if counted.iter().any(|(_, c)| c.tensor_operand_wavefronts > 0) {
         note.push_str(".\n  shared: with the factors that wgmma reads, each of which it needs at least once");
     }

@@ -50,17 +50,13 @@ pub(crate) fn run(
     let longest = kernel.piece(0.0)?.max(yardstick.piece(0.0)?);
     kernel.piece(plan.warm_up_ms)?;
     yardstick.piece(plan.warm_up_ms)?;
-    let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| match is_kernel {
-        true => kernel.piece(plan.piece_ms),
-        false => yardstick.piece(plan.piece_ms),
+    let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| {
+        if is_kernel { kernel.piece(plan.piece_ms) } else { yardstick.piece(plan.piece_ms) }
     })?;
     let burst = rounds(plan.rounds(longest + plan.pause_ms), |is_kernel| {
         gpu.stream.synchronize()?;
         std::thread::sleep(Duration::from_secs_f64(plan.pause_ms / 1e3));
-        match is_kernel {
-            true => kernel.piece(0.0),
-            false => yardstick.piece(0.0),
-        }
+        if is_kernel { kernel.piece(0.0) } else { yardstick.piece(0.0) }
     })?;
     Ok(Duel { sustained, burst, piece_and_pause: [plan.piece_ms, plan.pause_ms], earlier: None })
 }

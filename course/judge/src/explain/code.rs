@@ -33,9 +33,10 @@ pub fn explain(
         (false, 0) => return Err(WrongSize::NoDepth { size, owner: entry.clone() }.to_string()),
         (false, _) => size,
     };
-    match request.task.work.is_double() {
-        true => explained::<f64>(request, &machine, code.architecture, kernel, shape),
-        false => explained::<f32>(request, &machine, code.architecture, kernel, shape),
+    if request.task.work.is_double() {
+        explained::<f64>(request, &machine, code.architecture, kernel, shape)
+    } else {
+        explained::<f32>(request, &machine, code.architecture, kernel, shape)
     }
 }
 

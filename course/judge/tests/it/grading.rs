@@ -121,10 +121,7 @@ fn kernel(before: &str, body: &str) -> String {
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
-        match entry.file_type().expect("a type").is_dir() {
-            true => files(&path, into),
-            false => into.push(path),
-        }
+        if entry.file_type().expect("a type").is_dir() { files(&path, into) } else { into.push(path) }
     }
 }
 

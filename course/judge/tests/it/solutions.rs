@@ -48,10 +48,7 @@ fn judged(solution: &Solution, ptx: &str) -> Verdict {
 }
 
 fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
-    let shapes: &[[usize; 3]] = match task.work.is_transpose() {
-        true => &TRANSPOSES,
-        false => &PRODUCTS,
-    };
+    let shapes: &[[usize; 3]] = if task.work.is_transpose() { &TRANSPOSES } else { &PRODUCTS };
     let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
     judge::judge_on(&request(task, ptx, sources), &shapes)
 }

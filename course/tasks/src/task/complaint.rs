@@ -22,10 +22,7 @@ impl Catalogue {
                 ids.push(id);
             }
             if let Some((inner, why)) = task.complaint() {
-                let place = match inner.is_empty() {
-                    true => place,
-                    false => format!("{place}, {inner}"),
-                };
+                let place = if inner.is_empty() { place } else { format!("{place}, {inner}") };
                 return Some((place, why));
             }
         }

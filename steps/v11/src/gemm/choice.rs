@@ -36,10 +36,7 @@ pub struct PlanCosts {
 
 impl PlanCosts {
     pub fn of(&self, work: &Work) -> &CostTerms {
-        match work.stores_floats() {
-            true => &self.floats,
-            false => &self.float4s,
-        }
+        if work.stores_floats() { &self.floats } else { &self.float4s }
     }
 }
 

@@ -153,9 +153,10 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
         && !args.json
     {
         let (kernel, shape) = (&check.kernel, failed.shape);
-        let details = match failed.details.is_empty() {
-            true => String::new(),
-            false => format!("{}\n", failed.details.trim_end()),
+        let details = if failed.details.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n", failed.details.trim_end())
         };
         output::print(&format!("\n{kernel} on {shape}: {}\n{details}", failed.why))?;
     }

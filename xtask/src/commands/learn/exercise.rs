@@ -110,22 +110,25 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     // A repository of `assign` has no solutions.
     let has_solution = root.join(&task.solution).is_file();
     let is_over = has_solution && progress(&root)?.task(name).is_over();
-    let (title, other) = match is_over {
-        true => ("the finished kernel", solution_of(&root, &task)?),
-        false => ("the starter", learner::starter(&root, &task)?),
+    let (title, other) = if is_over {
+        ("the finished kernel", solution_of(&root, &task)?)
+    } else {
+        ("the starter", learner::starter(&root, &task)?)
     };
     let text = tasks::diff::unified(&other, &mine, title, &shown);
     if args.json {
-        let record = serde_json::json!({"diff": {"task": name, "against": match is_over {
-            true => "solution",
-            false => "starter",
-        }, "text": text}});
+        let record = serde_json::json!({"diff": {"task": name, "against": if is_over {
+"solution"
+} else {
+"starter"
+}, "text": text}});
         output::print(&format!("{record}\n"))?;
         return Ok(CommandOutcome::Passed);
     }
-    match text.is_empty() {
-        true => output::print(&format!("{shown} is the same as {title}\n"))?,
-        false => output::print(&text)?,
+    if text.is_empty() {
+        output::print(&format!("{shown} is the same as {title}\n"))?
+    } else {
+        output::print(&text)?
     }
     if !is_over && has_solution {
         output::note(&format!(

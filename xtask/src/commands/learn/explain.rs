@@ -182,11 +182,12 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let is_over = progress.is_over();
     let is_secret = task.kind == TaskKind::Transfer && !is_over;
     if !has_copy && is_secret {
-        bail!(match args.finished {
-            true => format!(
+        bail!(if args.finished {
+            format!(
                 "the kernel of {name} is shown once yours has passed, or after: {me} solution {name} --give-up"
-            ),
-            false => format!("there is no {}; begin with: {me} start {name}", learner::shown(&root, &copy)),
+            )
+        } else {
+            format!("there is no {}; begin with: {me} start {name}", learner::shown(&root, &copy))
         });
     }
     if args.machine && args.size.k == 0 && !task.work.is_transpose() {
@@ -312,11 +313,10 @@ fn rule(subjects: &[Subject]) -> &'static str {
 }
 
 fn rule_of(has_others: bool) -> &'static str {
-    match has_others {
-        true => {
-            "Lines of other files stand by themselves where the compiler did not note which line calls them."
-        }
-        false => "What a line calls in another file is counted as its own.",
+    if has_others {
+        "Lines of other files stand by themselves where the compiler did not note which line calls them."
+    } else {
+        "What a line calls in another file is counted as its own."
     }
 }
 

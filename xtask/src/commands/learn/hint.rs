@@ -61,18 +61,21 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let because = chosen_by(&root, &task, &progress, chosen.symptom);
     let mut out = wrapped(&because, "", WIDTH);
     // The code of a part of the solution follows, unwrapped.
-    let (prose, code) = match has_solution && level == last {
-        true => text.split_once("\n\n").unwrap_or((&text, "")),
-        false => (text.as_str(), ""),
+    let (prose, code) = if has_solution && level == last {
+        text.split_once("\n\n").unwrap_or((&text, ""))
+    } else {
+        (text.as_str(), "")
     };
     out.push_str(&format!("\n{}", lines(&format!("{title} ({level} of {last}): {prose}"))));
     if !code.is_empty() {
         out.push_str(&format!("\n{code}\n"));
     }
-    out.push_str(&match level < last {
-        true => format!("\nmore: {me} hint {name} --more\n"),
-        false if !has_solution => "\nthat is all\n".into(),
-        false => format!("\nthat is all; the whole kernel: {me} solution {name} --give-up\n"),
+    out.push_str(&if level < last {
+        format!("\nmore: {me} hint {name} --more\n")
+    } else if has_solution {
+        format!("\nthat is all; the whole kernel: {me} solution {name} --give-up\n")
+    } else {
+        "\nthat is all\n".into()
     });
     learner::note_progress(&root, |progress, now| progress.hinted(name, chosen.symptom, level, now));
     answer(args, &out, &record(name, Some(chosen.symptom), level, last, &because, &text))
@@ -80,17 +83,17 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 
 /// Prose in lines that are not too long; what is indented is code, and stays as it is.
 fn lines(text: &str) -> String {
-    let line = |line: &str| match line.starts_with(' ') || line.is_empty() {
-        true => format!("{line}\n"),
-        false => wrapped(line, "", WIDTH),
+    let line = |line: &str| {
+        if line.starts_with(' ') || line.is_empty() { format!("{line}\n") } else { wrapped(line, "", WIDTH) }
     };
     text.lines().map(line).collect()
 }
 
 fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<CommandOutcome> {
-    match args.json {
-        true => output::print(&format!("{record}\n"))?,
-        false => output::print(text)?,
+    if args.json {
+        output::print(&format!("{record}\n"))?
+    } else {
+        output::print(text)?
     }
     Ok(CommandOutcome::Passed)
 }
@@ -153,10 +156,7 @@ fn shown(part: Option<Hunk>) -> String {
     match part {
         None => "your copy has every line of it; what fails lies in what was added".into(),
         Some(Hunk { todo, text }) => {
-            let todo = match todo.is_empty() {
-                true => "the first lines that your copy lacks".into(),
-                false => todo,
-            };
+            let todo = if todo.is_empty() { "the first lines that your copy lacks".into() } else { todo };
             format!("{todo}\n\n{}", text.trim_end())
         }
     }

@@ -26,9 +26,10 @@ pub(crate) fn run() -> Result<CommandOutcome> {
         (None, Some(folder)) => format!("programs in {}, no checkout around", folder.display()),
         (None, None) => "no checkout".into(),
     };
-    let device = match paths::has_gpu() {
-        true => "an NVIDIA GPU (--emulate for the emulated one)",
-        false => "no NVIDIA GPU here, so the emulated one",
+    let device = if paths::has_gpu() {
+        "an NVIDIA GPU (--emulate for the emulated one)"
+    } else {
+        "no NVIDIA GPU here, so the emulated one"
     };
     out.push_str(&format!("  where   {place}\n  device  {device}\n  steps   {}\n", catalog::range(),));
 

@@ -106,10 +106,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
         _ if ended.stopped == Some(Stopped::Time) => Ok(None),
         _ if ended.stopped.is_some() => bail!("judge printed more than {} MiB", MAX_OUTPUT_BYTES >> 20),
         (Some(0 | 1), _) => {
-            let noun = match options.contains(&"--explain") {
-                true => "an explanation",
-                false => "a verdict",
-            };
+            let noun = if options.contains(&"--explain") { "an explanation" } else { "a verdict" };
             let answer = serde_json::from_slice(&ended.output);
             answer.map(Some).with_context(|| format!("judge printed something that is not {noun}"))
         }
@@ -133,9 +130,10 @@ pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
 pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
     let copy = learner::shown(root, &task.copy(root));
     // A repository of `assign` has no solutions.
-    let finished = match task.name.id.is_none() && root.join(&task.solution).is_file() {
-        true => "; the finished kernel is checked with --finished",
-        false => "",
+    let finished = if task.name.id.is_none() && root.join(&task.solution).is_file() {
+        "; the finished kernel is checked with --finished"
+    } else {
+        ""
     };
     let mut out = format!("{copy}: your copy{finished}\n\n");
     let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);

@@ -92,18 +92,12 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         }
     } else if !args.show && !args.count {
         let talks = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        right = match talks && !args.json {
-            true => quiz.talk(&chosen)?,
-            false => quiz.read(&all, &chosen)?,
-        };
+        right = if talks && !args.json { quiz.talk(&chosen)? } else { quiz.read(&all, &chosen)? };
     }
     if args.show {
         quiz.show(&chosen)?;
     }
-    let counted = match args.count {
-        true => quiz.count(&chosen)?,
-        false => Vec::new(),
-    };
+    let counted = if args.count { quiz.count(&chosen)? } else { Vec::new() };
     if args.json {
         for asked in &chosen {
             let counted = counted.iter().find(|(key, _)| *key == asked.key());
@@ -152,10 +146,7 @@ struct Quiz<'a> {
 impl Quiz<'_> {
     /// Prints for people, and not among records.
     fn print(&self, text: &str) -> Result<()> {
-        match self.json {
-            true => Ok(()),
-            false => output::print(text),
-        }
+        if self.json { Ok(()) } else { output::print(text) }
     }
 
     fn state(&self, asked: &Asked<'_>) -> QuestionState {
@@ -182,15 +173,12 @@ impl Quiz<'_> {
             Some(choice) => choice.as_str(),
             None => answer,
         };
-        match right {
-            true => {
-                let (good, because) = (self.paint.good("right"), asked.question.because.trim());
-                self.print(&wrapped(&format!("{name}: {good}, {shown}. {because}"), "", WIDTH))?;
-            }
-            false => {
-                let bad = self.paint.bad("wrong");
-                self.print(&format!("{name}: {bad}, it is not {shown}\n"))?;
-            }
+        if right {
+            let (good, because) = (self.paint.good("right"), asked.question.because.trim());
+            self.print(&wrapped(&format!("{name}: {good}, {shown}. {because}"), "", WIDTH))?;
+        } else {
+            let bad = self.paint.bad("wrong");
+            self.print(&format!("{name}: {bad}, it is not {shown}\n"))?;
         }
         Ok(right)
     }

@@ -47,9 +47,10 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     for Pack { kernels, old, .. } in &packs {
         for one in kernels.iter().filter(|one| request.is_asked(&one.name)) {
             let packed = old.iter().find(|kernel| kernel.name == one.name);
-            match args.ptx {
-                true => output::print(packed.map_or("", |kernel| &kernel.ptx))?,
-                false => output::print(&one.source)?,
+            if args.ptx {
+                output::print(packed.map_or("", |kernel| &kernel.ptx))?
+            } else {
+                output::print(&one.source)?
             }
         }
     }

@@ -39,10 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             "{file}:{line} is not what it is made from; update it with: cargo xtask readme"
         ));
     }
-    Ok(match stale.is_empty() {
-        true => CommandOutcome::Passed,
-        false => CommandOutcome::Failed,
-    })
+    Ok(if stale.is_empty() { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
 
 /// Writes what is stale.
@@ -192,10 +189,7 @@ fn rows(
     let size: Shape = size.parse()?;
     let record = Record::load(&root.join(path))?;
     let other = other.map(|path| Record::load(&root.join(path))).transpose()?;
-    let shape = match wanted(Work::Transpose) {
-        true => Shape { k: 0, ..size },
-        false => size,
-    };
+    let shape = if wanted(Work::Transpose) { Shape { k: 0, ..size } } else { size };
     let rows = measured(&record, shape, wanted)?;
     let beside = other.as_ref().map(|other| measured(other, shape, wanted)).transpose()?;
 
@@ -276,10 +270,7 @@ fn measured(record: &Record, shape: Shape, wanted: fn(Work) -> bool) -> Result<V
             _ => None,
         })
         .collect();
-    match rows.is_empty() {
-        true => bail!("the record has no times on {shape}"),
-        false => Ok(rows),
-    }
+    if rows.is_empty() { bail!("the record has no times on {shape}") } else { Ok(rows) }
 }
 
 /// One row per kernel and number of cores; plain, counted, checked side by side.

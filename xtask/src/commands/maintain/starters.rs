@@ -29,27 +29,20 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             continue;
         }
         stale += 1;
-        match args.check {
-            true => output::note(&format!("stale: {}", path.display())),
-            false => {
-                write_whole(&root.join(&path), &text)
-                    .with_context(|| format!("writing {}", path.display()))?;
-                output::note(&format!(
-                    "wrote {}; its PTX: cargo xtask ptx {}",
-                    path.display(),
-                    path.display()
-                ));
-            }
+        if args.check {
+            output::note(&format!("stale: {}", path.display()))
+        } else {
+            write_whole(&root.join(&path), &text).with_context(|| format!("writing {}", path.display()))?;
+            output::note(&format!("wrote {}; its PTX: cargo xtask ptx {}", path.display(), path.display()));
         }
     }
-    match args.check && stale > 0 {
-        true => {
-            output::error(&format!(
-                "{stale} starters are not what their solutions give; make them again with: cargo xtask starters"
-            ));
-            Ok(CommandOutcome::Failed)
-        }
-        false => Ok(CommandOutcome::Passed),
+    if args.check && stale > 0 {
+        output::error(&format!(
+            "{stale} starters are not what their solutions give; make them again with: cargo xtask starters"
+        ));
+        Ok(CommandOutcome::Failed)
+    } else {
+        Ok(CommandOutcome::Passed)
     }
 }
 

@@ -60,12 +60,11 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         paths::checkout().context("tidy must run in a checkout of the repository; this folder is not one")?;
     let complaints = complaints(&root)?;
     for complaint in &complaints {
-        output::print(&match args.json {
-            true => {
-                let Complaint { file, line, what, then } = complaint;
-                format!("{}\n", json!({ "file": file, "line": line, "what": what, "then": then }))
-            }
-            false => format!("{complaint}\n"),
+        output::print(&if args.json {
+            let Complaint { file, line, what, then } = complaint;
+            format!("{}\n", json!({ "file": file, "line": line, "what": what, "then": then }))
+        } else {
+            format!("{complaint}\n")
         })?;
     }
     match complaints.len() {
@@ -73,10 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         1 => output::note("1 problem found"),
         n => output::note(&format!("{n} problems found")),
     }
-    Ok(match complaints.is_empty() {
-        true => CommandOutcome::Passed,
-        false => CommandOutcome::Failed,
-    })
+    Ok(if complaints.is_empty() { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
 
 fn complaints(root: &Path) -> Result<Vec<Complaint>> {

@@ -49,10 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             out.push_str(&format!("{}\n", paint.bold(section)));
         }
         for item in items {
-            out.push_str(&match args.json {
-                true => as_json(section, item),
-                false => line(item, paint),
-            });
+            out.push_str(&if args.json { as_json(section, item) } else { line(item, paint) });
         }
         if !args.json {
             out.push('\n');
@@ -81,9 +78,10 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     if !args.json {
         let me = paths::me();
-        output::print(&match paths::has_gpu() {
-            true => format!("Next: {me} bench v05\n"),
-            false => format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n"),
+        output::print(&if paths::has_gpu() {
+            format!("Next: {me} bench v05\n")
+        } else {
+            format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n")
         })?;
     }
     Ok(CommandOutcome::Passed)

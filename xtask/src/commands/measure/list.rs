@@ -26,21 +26,19 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let paint = Paint::for_stdout();
     let mut out = String::new();
     for step in STEPS {
-        match args.json {
-            true => out.push_str(&format!("{}\n", as_json(step, root.as_deref(), &records))),
-            false => out.push_str(&page(step, root.as_deref(), &records, paint)),
+        if args.json {
+            out.push_str(&format!("{}\n", as_json(step, root.as_deref(), &records)))
+        } else {
+            out.push_str(&page(step, root.as_deref(), &records, paint))
         }
     }
     for Standalone { id, name, idea, command } in PROGRAMS {
-        match args.json {
-            true => {
-                let record = json!({"id": id, "name": name, "idea": idea, "kernels": [], "command": command});
-                out.push_str(&format!("{record}\n"));
-            }
-            false => {
-                let title = paint.bold(&format!("{id} {name}"));
-                out.push_str(&format!("{title}: {idea}\n    a program of its own: {command}\n"));
-            }
+        if args.json {
+            let record = json!({"id": id, "name": name, "idea": idea, "kernels": [], "command": command});
+            out.push_str(&format!("{record}\n"));
+        } else {
+            let title = paint.bold(&format!("{id} {name}"));
+            out.push_str(&format!("{title}: {idea}\n    a program of its own: {command}\n"));
         }
     }
     output::print(&out)?;

@@ -81,9 +81,10 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             let launches = emulated(&programs, step, *shape)
                 .inspect_err(|error| output::note(&format!("no emulated counters: {error:#}")))
                 .unwrap_or_default();
-            output::print(&match args.json {
-                true => as_json(&profiles, &launches),
-                false => render_table(&profiles, &launches, paint),
+            output::print(&if args.json {
+                as_json(&profiles, &launches)
+            } else {
+                render_table(&profiles, &launches, paint)
             })?;
         }
         if let Some(folder) = &folder {
@@ -144,10 +145,12 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> 
         out.push_str(&format!("{}\n", timeline(programs, step, shapes.first())));
     }
     output::print(&out)?;
-    let missing = match paths::has_gpu() {
-        true if emulated_only() => "TILE_DEVICE asks for the emulated GPU",
-        true => "Nsight Compute (ncu) is not on the PATH",
-        false => "this machine has no NVIDIA GPU",
+    let missing = if !paths::has_gpu() {
+        "this machine has no NVIDIA GPU"
+    } else if emulated_only() {
+        "TILE_DEVICE asks for the emulated GPU"
+    } else {
+        "Nsight Compute (ncu) is not on the PATH"
     };
     Err(anyhow!("{missing}, so nothing was profiled; the commands above are for a machine that has both"))
 }

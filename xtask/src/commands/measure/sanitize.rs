@@ -35,10 +35,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("sanitize", &args.steps)?;
     let steps = step_args::with_kernels(&steps)?;
-    let folder = match args.save {
-        true => Some(record_files::folder("without it, the result is shown only")?),
-        false => None,
-    };
+    let folder =
+        if args.save { Some(record_files::folder("without it, the result is shown only")?) } else { None };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::find_or_build(&steps)?;
@@ -74,12 +72,11 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         SanitizerRecord::merge_into(&path, &by, &session.verdicts)?;
         output::note(&format!("saved in {}", paths::display_path(&path)));
     }
-    match clean {
-        true => Ok(CommandOutcome::Passed),
-        false => {
-            output::note(&text);
-            Ok(CommandOutcome::Failed)
-        }
+    if clean {
+        Ok(CommandOutcome::Passed)
+    } else {
+        output::note(&text);
+        Ok(CommandOutcome::Failed)
     }
 }
 
@@ -99,9 +96,10 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step]) -> Result<CommandOutc
         }
     }
     output::print(&out)?;
-    let missing = match paths::has_gpu() {
-        true => "compute-sanitizer is not on the PATH",
-        false => "this machine has no NVIDIA GPU",
+    let missing = if paths::has_gpu() {
+        "compute-sanitizer is not on the PATH"
+    } else {
+        "this machine has no NVIDIA GPU"
     };
     Err(anyhow!(
         "{missing}, so nothing was checked; the commands above are for a machine that has both (without a GPU: {} check \

@@ -41,9 +41,10 @@ pub(crate) struct Args {
 
 /// Runs the steps, or reads what they printed elsewhere, and compares.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
-    let folder = match args.save {
-        true => Some(record_files::folder(&format!("try: {} sums --json > sums.jsonl", paths::me()))?),
-        false => None,
+    let folder = if args.save {
+        Some(record_files::folder(&format!("try: {} sums --json > sums.jsonl", paths::me()))?)
+    } else {
+        None
     };
     let mut session = Session {
         reference: reference()?,
@@ -67,12 +68,11 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         output::note(told);
     }
     let differs = session.is_expected_to_agree() && !differences.is_empty();
-    match differs || !session.failed.is_empty() {
-        true => {
-            failures.iter().for_each(|failure| output::error(failure));
-            Ok(CommandOutcome::Failed)
-        }
-        false => programs::passed_unless(&failures, STEPS.len()),
+    if differs || !session.failed.is_empty() {
+        failures.iter().for_each(|failure| output::error(failure));
+        Ok(CommandOutcome::Failed)
+    } else {
+        programs::passed_unless(&failures, STEPS.len())
     }
 }
 
@@ -233,10 +233,7 @@ impl Session {
             }
             table.row(row);
         }
-        let mut text = match table.is_empty() {
-            true => String::new(),
-            false => table.render(paint),
-        };
+        let mut text = if table.is_empty() { String::new() } else { table.render(paint) };
         text.push_str(&self.not_run(paint));
         text
     }

@@ -53,10 +53,8 @@ impl Product {
         let number = |n: i32| u64::from(n.cast_unsigned());
         let (m, n, k) = (number(flags.m), number(flags.n), number(flags.k));
         let (operands, sums) = (same_type(types.operands), Type::CUDA_R_32F);
-        let compute = match flags.tf32 {
-            true => Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
-            false => Compute::CUBLAS_COMPUTE_32F,
-        };
+        let compute =
+            if flags.tf32 { Compute::CUBLAS_COMPUTE_32F_FAST_TF32 } else { Compute::CUBLAS_COMPUTE_32F };
         self.handle = result::create_handle()?;
         self.product = result::create_matmul_desc(compute, sums)?;
         let layout = |of, op, rows, cols, stride: i32| match op {

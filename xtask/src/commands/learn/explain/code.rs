@@ -268,13 +268,10 @@ fn sums(
 
 /// The part of a pass that a time line shows: `its 2,157 clocks`
 fn shown(timeline: &Timeline) -> String {
-    match timeline.clocks < timeline.pass {
-        true => format!(
-            "the first {} of its {} clocks",
-            exact(timeline.clocks.into()),
-            exact(timeline.pass.into())
-        ),
-        false => format!("its {} clocks", exact(timeline.pass.into())),
+    if timeline.clocks < timeline.pass {
+        format!("the first {} of its {} clocks", exact(timeline.clocks.into()), exact(timeline.pass.into()))
+    } else {
+        format!("its {} clocks", exact(timeline.pass.into()))
     }
 }
 

@@ -125,9 +125,6 @@ fn number(value: f64, largest: f64, has_bar: bool) -> String {
     if value == 0.0 {
         return "<td class=\"n\"></td>".into();
     }
-    let share = match has_bar && largest > 0.0 {
-        true => (value / largest * 100.0).clamp(0.0, 100.0),
-        false => 0.0,
-    };
+    let share = if has_bar && largest > 0.0 { (value / largest * 100.0).clamp(0.0, 100.0) } else { 0.0 };
     format!("<td class=\"n\" style=\"--share: {share:.1}%\">{}</td>", exact(value))
 }

@@ -40,11 +40,10 @@ fn head(subject: &Subject, by: Column, paint: Paint) -> String {
     }
     if subject.shows_lines {
         let largest = largest(subject, by);
-        match largest > 0.0 {
-            true => {
-                out.push_str(&format!("bars: {}; {} is {}\n", by.words(), "#".repeat(BAR), short(largest)))
-            }
-            false => out.push_str(&format!("bars: {}, of which there are none\n", by.words())),
+        if largest > 0.0 {
+            out.push_str(&format!("bars: {}; {} is {}\n", by.words(), "#".repeat(BAR), short(largest)))
+        } else {
+            out.push_str(&format!("bars: {}, of which there are none\n", by.words()))
         }
         out.push('\n');
     }
@@ -90,10 +89,7 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
         }
         let cells: Vec<String> = columns.iter().map(|column| cell(column, &line.counts)).collect();
         let value = by.of(&line.counts).unwrap_or(0.0);
-        let n = match largest > 0.0 {
-            true => (value / largest * BAR as f64).ceil() as usize,
-            false => 0,
-        };
+        let n = if largest > 0.0 { (value / largest * BAR as f64).ceil() as usize } else { 0 };
         let text = subject.text(&line.file, line.line);
         out.push_str(&row(&line_number(line.line, "-"), &cells, &"#".repeat(n), &cut(text.trim(), room)));
         out.push('\n');
@@ -102,9 +98,10 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
 }
 
 pub(super) fn cut(text: &str, room: usize) -> String {
-    match text.chars().count() > room {
-        true => text.chars().take(room - 1).chain(['…']).collect(),
-        false => text.to_owned(),
+    if text.chars().count() > room {
+        text.chars().take(room - 1).chain(['…']).collect()
+    } else {
+        text.to_owned()
     }
 }
 
@@ -133,9 +130,10 @@ fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
 /// `65,536`; with a digit after the point where it is not a whole number.
 pub(super) fn exact(value: f64) -> String {
     let out = grouped(value.trunc() as i128, ",");
-    match value.fract() == 0.0 {
-        true => out,
-        false => format!("{out}{}", format!("{:.1}", value.fract()).trim_start_matches('0')),
+    if value.fract() == 0.0 {
+        out
+    } else {
+        format!("{out}{}", format!("{:.1}", value.fract()).trim_start_matches('0'))
     }
 }
 

@@ -116,9 +116,10 @@ impl Search<'_> {
             }
             let verified: Vec<String> = self.query(&["verify", &self.list("kernels", &whole)?])?;
             for (name, ptx) in whole {
-                match verified.iter().any(|other| other == name) {
-                    true => drop(right.insert(name.to_owned(), ptx.with_extension("cubin"))),
-                    false => drop(refused.insert(name, "multiplies wrong".into())),
+                if verified.iter().any(|other| other == name) {
+                    drop(right.insert(name.to_owned(), ptx.with_extension("cubin")))
+                } else {
+                    drop(refused.insert(name, "multiplies wrong".into()))
                 }
             }
             for (name, why) in &refused {
