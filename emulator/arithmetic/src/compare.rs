@@ -206,9 +206,10 @@ unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
         let low = compared(lanes, args, variant);
-        let high = match variant.has(CompareVariant::PAIR) {
-            true => compared(lanes, args, CompareVariant(variant.0 | CompareVariant::HIGH)),
-            false => 0,
+        let high = if variant.has(CompareVariant::PAIR) {
+            compared(lanes, args, CompareVariant(variant.0 | CompareVariant::HIGH))
+        } else {
+            0
         };
         let line = lanes.regs.add(args.dst as usize).cast::<u32>();
         for lane in 0..32 {

@@ -154,9 +154,10 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
         (None, _) => rest > half || (rest == half && (value.sticky || kept & 1 == 1)),
     };
     // The carry of a rounding up moves into the exponent by itself.
-    let magnitude = match scale < lowest {
-        true => kept,
-        false => kept + (((scale + format.bias() - 1) as u64) << format.fraction_bits),
+    let magnitude = if scale < lowest {
+        kept
+    } else {
+        kept + (((scale + format.bias() - 1) as u64) << format.fraction_bits)
     } + increment as u64;
     if magnitude >= format.infinity() { overflow } else { sign | magnitude }
 }

@@ -417,9 +417,10 @@ impl Source {
                 let header = ["if", "else", "for", "while", "do", "switch"];
                 let here = self.clean.get(at..end).unwrap_or("");
                 let (_, first) = words(here).next().unwrap_or((0, ""));
-                match header.contains(&first) && here.starts_with(first) {
-                    true => Some(self.statements.last_in(at..end).unwrap_or(at)),
-                    false => Some(at),
+                if header.contains(&first) && here.starts_with(first) {
+                    Some(self.statements.last_in(at..end).unwrap_or(at))
+                } else {
+                    Some(at)
                 }
             }
         }

@@ -92,9 +92,10 @@ pub(crate) fn ranges(numbers: impl Iterator<Item = u64>) -> String {
             break;
         }
         let comma = if index > 0 { ", " } else { "" };
-        let _ = match first == last {
-            true => write!(text, "{comma}{first}"),
-            false => write!(text, "{comma}{first}..{last}"),
+        let _ = if first == last {
+            write!(text, "{comma}{first}")
+        } else {
+            write!(text, "{comma}{first}..{last}")
         };
     }
     text

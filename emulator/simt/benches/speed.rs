@@ -230,10 +230,8 @@ fn measure(
     let kernel = module.kernel(case.name).ok_or("the kernel is not in its module")?;
     let mut arguments: Vec<Argument> = case.sizes.iter().map(|&size| size.into()).collect();
     for (i, &words) in case.buffers.iter().enumerate() {
-        let address = match i + 1 < case.buffers.len() {
-            true => gpu.upload(&values(words, i)),
-            false => gpu.alloc::<f32>(words),
-        };
+        let address =
+            if i + 1 < case.buffers.len() { gpu.upload(&values(words, i)) } else { gpu.alloc::<f32>(words) };
         arguments.push(address.into());
     }
     let params = Gpu::params(kernel.kernel(), &arguments)?;

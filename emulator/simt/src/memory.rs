@@ -354,12 +354,11 @@ impl Memory {
     /// Forgets mapped host memory.
     pub fn unmap_host(&self, start: u64) -> Result<(), FreeError> {
         let mut state = self.write_state();
-        match state.table.host.contains_key(&start) {
-            true => {
-                Arc::make_mut(&mut state.table).host.remove(&start);
-                Ok(())
-            }
-            false => Err(FreeError::NotAnAllocation),
+        if state.table.host.contains_key(&start) {
+            Arc::make_mut(&mut state.table).host.remove(&start);
+            Ok(())
+        } else {
+            Err(FreeError::NotAnAllocation)
         }
     }
 

@@ -219,10 +219,12 @@ impl<'a> Pointers<'a> {
             _ => {
                 let wide = (0..classes.len()).filter(|&i| classes[i] == Class::Bits64);
                 let values = || wide.clone().map(value);
-                match () {
-                    () if values().any(|v| v == Unset) => Unset,
-                    () if values().all(PointerValue::is_plain) => Plain,
-                    () => Unknown,
+                if values().any(|v| v == Unset) {
+                    Unset
+                } else if values().all(PointerValue::is_plain) {
+                    Plain
+                } else {
+                    Unknown
                 }
             }
         }

@@ -93,11 +93,14 @@ impl<'a> Lower<'a> {
             let dst = self.destination(first, Class::Bits32)?;
             return self.emit(OpKind::MatrixMove { dst, src });
         }
-        let n = match () {
-            () if instruction.has("x1") => 1,
-            () if instruction.has("x2") => 2,
-            () if instruction.has("x4") => 4,
-            () => return Err(self.not_supported(instruction)),
+        let n = if instruction.has("x1") {
+            1
+        } else if instruction.has("x2") {
+            2
+        } else if instruction.has("x4") {
+            4
+        } else {
+            return Err(self.not_supported(instruction));
         };
         let load = instruction.opcode == "ldmatrix";
         let (registers, address) = if load { (first, second) } else { (second, first) };

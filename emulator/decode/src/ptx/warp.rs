@@ -122,12 +122,16 @@ impl<'a> Lower<'a> {
     }
 
     fn shuffle(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let mode = match () {
-            () if instruction.has("up") => ShuffleMode::Up,
-            () if instruction.has("down") => ShuffleMode::Down,
-            () if instruction.has("bfly") => ShuffleMode::Bfly,
-            () if instruction.has("idx") => ShuffleMode::Idx,
-            () => return Err(self.invalid("`shfl` needs a mode")),
+        let mode = if instruction.has("up") {
+            ShuffleMode::Up
+        } else if instruction.has("down") {
+            ShuffleMode::Down
+        } else if instruction.has("bfly") {
+            ShuffleMode::Bfly
+        } else if instruction.has("idx") {
+            ShuffleMode::Idx
+        } else {
+            return Err(self.invalid("`shfl` needs a mode"));
         };
         let sync = instruction.has("sync");
         self.count(instruction, if sync { 5 } else { 4 })?;
@@ -151,12 +155,16 @@ impl<'a> Lower<'a> {
     }
 
     fn vote(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let mode = match () {
-            () if instruction.has("all") => VoteMode::All,
-            () if instruction.has("any") => VoteMode::Any,
-            () if instruction.has("uni") => VoteMode::Uni,
-            () if instruction.has("ballot") => VoteMode::Ballot,
-            () => return Err(self.invalid("`vote` needs a mode")),
+        let mode = if instruction.has("all") {
+            VoteMode::All
+        } else if instruction.has("any") {
+            VoteMode::Any
+        } else if instruction.has("uni") {
+            VoteMode::Uni
+        } else if instruction.has("ballot") {
+            VoteMode::Ballot
+        } else {
+            return Err(self.invalid("`vote` needs a mode"));
         };
         let sync = instruction.has("sync");
         self.count(instruction, if sync { 3 } else { 2 })?;

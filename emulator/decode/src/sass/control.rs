@@ -174,11 +174,14 @@ impl Lower<'_> {
         } else {
             let (line, predicate) = self.reduced();
             let pred = self.predicate(2)? as u32;
-            let result = match () {
-                () if self.take_modifier(Modifier::Popc) => BarrierResult::Popc(line),
-                () if self.take_modifier(Modifier::And) => BarrierResult::And(predicate),
-                () if self.take_modifier(Modifier::Or) => BarrierResult::Or(predicate),
-                () => return Err(self.unsupported()),
+            let result = if self.take_modifier(Modifier::Popc) {
+                BarrierResult::Popc(line)
+            } else if self.take_modifier(Modifier::And) {
+                BarrierResult::And(predicate)
+            } else if self.take_modifier(Modifier::Or) {
+                BarrierResult::Or(predicate)
+            } else {
+                return Err(self.unsupported());
             };
             BarrierKind::Reduce { pred, negated: false, result }
         };
@@ -288,16 +291,24 @@ impl Lower<'_> {
     /// `REDUX`: a reduction over lanes of the warp.
     pub(super) fn reduce(&mut self) -> Result<()> {
         let signed = self.take_modifier(Modifier::S32);
-        let kind = match () {
-            () if self.take_modifier(Modifier::Min) && signed => ReduxKind::MinS,
-            () if self.take_modifier(Modifier::Max) && signed => ReduxKind::MaxS,
-            () if self.take_modifier(Modifier::Min) => ReduxKind::MinU,
-            () if self.take_modifier(Modifier::Max) => ReduxKind::MaxU,
-            () if self.take_modifier(Modifier::Sum) => ReduxKind::Add,
-            () if self.take_modifier(Modifier::Or) => ReduxKind::Or,
-            () if self.take_modifier(Modifier::Xor) => ReduxKind::Xor,
-            () if matches!(self.instruction.modifiers[..], [] | [Modifier::S32]) => ReduxKind::And,
-            () => return Err(self.unsupported()),
+        let kind = if self.take_modifier(Modifier::Min) && signed {
+            ReduxKind::MinS
+        } else if self.take_modifier(Modifier::Max) && signed {
+            ReduxKind::MaxS
+        } else if self.take_modifier(Modifier::Min) {
+            ReduxKind::MinU
+        } else if self.take_modifier(Modifier::Max) {
+            ReduxKind::MaxU
+        } else if self.take_modifier(Modifier::Sum) {
+            ReduxKind::Add
+        } else if self.take_modifier(Modifier::Or) {
+            ReduxKind::Or
+        } else if self.take_modifier(Modifier::Xor) {
+            ReduxKind::Xor
+        } else if matches!(self.instruction.modifiers[..], [] | [Modifier::S32]) {
+            ReduxKind::And
+        } else {
+            return Err(self.unsupported());
         };
         let value = self.int(0)?;
         let members = self.members()?;

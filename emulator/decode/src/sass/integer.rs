@@ -147,10 +147,12 @@ impl Lower<'_> {
             refuse_if!(negated && !self.take_modifier(Modifier::X), self.unsupported());
             let zero = self.number(0)?;
             let is = |src, value| self.constants.is(src, value);
-            let product = match () {
-                () if is(a, 0) || is(b, 0) => zero,
-                () if is(b, 1) => a,
-                () => self.compute("mul", &["lo", "u32"], &[a, b])?,
+            let product = if is(a, 0) || is(b, 0) {
+                zero
+            } else if is(b, 1) {
+                a
+            } else {
+                self.compute("mul", &["lo", "u32"], &[a, b])?
             };
             return self.sum_with_carries(&wants, &[product, c, zero, carry]);
         }

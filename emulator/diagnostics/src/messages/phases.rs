@@ -198,13 +198,14 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
         }
         n => format!(", and {} that it does not expect", count(n.unsigned_abs(), "byte")),
     };
-    let more = match wait.arrivers > wait.arrivals {
-        true => format!(
+    let more = if wait.arrivers > wait.arrivals {
+        format!(
             " So far {} have arrived at it, and a phase completes after {}.",
             count(wait.arrivers.into(), "thread"),
             count(wait.arrivals.into(), "arrival")
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     format!("Phase {} of {name}: {arrivals}{bytes}.{more}", wait.ended)
 }
@@ -299,9 +300,10 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
 /// Drafts the message of `E-PROXY`.
 pub(crate) fn no_fence(launch: &LaunchContext<'_>, mistake: &MistakeGroup, address: u64) -> Draft {
     let what = launch.name_in_shared(mistake.first.instr, address, 4, AccessKind::Read);
-    let (reader, short, all) = match launch.mnemonic(mistake.first.instr).starts_with("wgmma") {
-        true => ("`wgmma`", "`wgmma`", "`wgmma` accesses"),
-        false => ("bulk copy", "copy", "bulk copies access"),
+    let (reader, short, all) = if launch.mnemonic(mistake.first.instr).starts_with("wgmma") {
+        ("`wgmma`", "`wgmma`", "`wgmma` accesses")
+    } else {
+        ("bulk copy", "copy", "bulk copies access")
     };
     let draft = Draft::new(format!(
         "a {reader} reads what ordinary stores wrote, without `fence.proxy.async` in between"

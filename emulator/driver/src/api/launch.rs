@@ -320,12 +320,11 @@ fn launch_by(
     };
     config.options.cluster = shape.cluster.or_else(|| function.set_cluster());
     check(&function, &config, shape.cluster)?;
-    let workspace = match shape.cooperative {
-        true => {
-            check_cooperative(&function, shape)?;
-            Some(Workspace::new()?)
-        }
-        false => None,
+    let workspace = if shape.cooperative {
+        check_cooperative(&function, shape)?;
+        Some(Workspace::new()?)
+    } else {
+        None
     };
     config.options.stack_bytes = stream.context.stack_bytes();
     config.options.grid_workspace = workspace.as_ref().map(|w| w.0);

@@ -331,9 +331,10 @@ impl Operands {
         let mut operands = Operands { tokens: Vec::new(), n_destinations: 0, known: 0, fixed: 0, value: 0 };
         let (written, read) = text.split_once('=').map_or(("", text), |(written, read)| {
             // The `=` of a default within braces does not end the destinations.
-            match written.matches('{').count() > written.matches('}').count() {
-                true => text.split_once(" = ").unwrap_or(("", text)),
-                false => (written, read),
+            if written.matches('{').count() > written.matches('}').count() {
+                text.split_once(" = ").unwrap_or(("", text))
+            } else {
+                (written, read)
             }
         });
         let three = read.split_whitespace().any(|token| token.contains('C'));

@@ -240,9 +240,10 @@ impl Bytes {
     /// 64 bytes, one bit each: something wrote it.
     #[inline]
     fn written_word(&self, i: usize) -> u64 {
-        let written = match self.base_written.load(Ordering::Relaxed) {
-            true => u64::MAX,
-            false => self.written.get(i).map_or(0, |w| w.load(Ordering::Relaxed)),
+        let written = if self.base_written.load(Ordering::Relaxed) {
+            u64::MAX
+        } else {
+            self.written.get(i).map_or(0, |w| w.load(Ordering::Relaxed))
         };
         written & !self.unmarked_word(i)
     }

@@ -351,10 +351,11 @@ impl WarpClocks {
 
 /// Returns the last read of a unit by a warp.
 fn reader(cell: &Cell, warp: usize) -> (AccessKind, u32, u32) {
-    match cell.read_thread as usize / 32 == warp {
-        true => (AccessKind::Read, cell.read_instr, cell.read_thread),
+    if cell.read_thread as usize / 32 == warp {
+        (AccessKind::Read, cell.read_instr, cell.read_thread)
+    } else {
         // Another warp has read it since: the lane is no longer known, and the first one stands for it.
-        false => (AccessKind::Read, cell.read_instr, warp as u32 * 32),
+        (AccessKind::Read, cell.read_instr, warp as u32 * 32)
     }
 }
 

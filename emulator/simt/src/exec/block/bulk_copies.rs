@@ -117,13 +117,14 @@ impl BulkCopies {
         let (rows, swizzle) = (copy.map.rank > 1, copy.map.swizzle);
         copy.map.runs(copy.at, copy.shared, |run| {
             for at in (run.shared..run.shared + run.bytes).step_by(PIECE) {
-                match rows {
+                if rows {
                     // SAFETY: the copy has written there.
-                    true => unsafe {
+                    unsafe {
                         let bytes = shared.add(at as usize).cast::<[u8; PIECE]>().read();
                         self.swizzles.insert(at, (swizzle, copy.instr, bytes));
-                    },
-                    false => drop(self.swizzles.remove(&at)),
+                    }
+                } else {
+                    self.swizzles.remove(&at);
                 }
             }
         });

@@ -73,17 +73,19 @@ impl Worker<'_> {
     /// one.
     pub(crate) fn offset_from_here(&self, offset: u64) -> u64 {
         let rank = offset >> RANK_SHIFT;
-        match rank == u64::from(self.own_rank()) {
-            true => offset & ((1 << RANK_SHIFT) - 1),
-            false => offset.saturating_add(1 << RANK_SHIFT),
+        if rank == u64::from(self.own_rank()) {
+            offset & ((1 << RANK_SHIFT) - 1)
+        } else {
+            offset.saturating_add(1 << RANK_SHIFT)
         }
     }
 
     /// [`Self::offset_from_here`], for the one address space; other addresses are the same from everywhere.
     pub(crate) fn seen_from_here(&self, address: u64) -> u64 {
-        match address >> window::BITS == window::SHARED >> window::BITS {
-            true => window::SHARED + self.offset_from_here(address - window::SHARED),
-            false => address,
+        if address >> window::BITS == window::SHARED >> window::BITS {
+            window::SHARED + self.offset_from_here(address - window::SHARED)
+        } else {
+            address
         }
     }
 
