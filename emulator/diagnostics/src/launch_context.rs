@@ -548,7 +548,7 @@ impl Draft {
             paragraph(&mut out, "", note);
         }
         if let Some(line) = said {
-            paragraph(&mut out, "Try: ", &format!("the same as for {line} above."));
+            paragraph(&mut out, "Try: ", &format!("follow the advice for {line} above."));
             return out;
         }
         for (label, text) in [("Why: ", &self.why), ("Try: ", &self.advice), ("On a GPU: ", &self.on_gpu)] {

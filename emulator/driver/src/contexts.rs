@@ -227,7 +227,7 @@ pub(crate) fn drain_all() {
         if let Some(context) = CONTEXTS.get(handle)
             && context.queue.drain().is_err()
         {
-            diagnose::print_once("a host function freed memory that work behind it may still use");
+            diagnose::print_once("a host function freed memory that later work in its stream may still use");
         }
     }
 }

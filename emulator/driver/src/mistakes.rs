@@ -21,25 +21,22 @@ pub(crate) fn explain(sentence: &str) {
 pub(crate) fn free(address: u64) {
     explain(&match MEMORY.lookup(address) {
         Some(a) if a.base == address && a.freed => {
-            format!("cuMemFree of {address:#x}: it was freed before ({})", describe(&a))
+            format!("cuMemFree({address:#x}): already freed ({})", describe(&a))
         }
         Some(a) if a.base == address && a.origin.symbol => {
-            format!(
-                "cuMemFree of {address:#x}: it is the variable `{}`, which goes with its module",
-                a.origin.label
-            )
+            format!("cuMemFree({address:#x}): the memory belongs to the module variable `{}`", a.origin.label)
         }
         Some(a) if a.base == address => {
-            format!("cuMemFree of {address:#x}: it was not allocated for cuMemFree ({})", describe(&a))
+            format!("cuMemFree({address:#x}): the memory comes from another allocator ({})", describe(&a))
         }
         Some(a) if address > a.base && address < a.base + a.bytes => format!(
-            "cuMemFree of {address:#x}: it lies {} bytes after the start of an allocation ({}); only its \
-             start, {:#x}, can be freed",
+            "cuMemFree({address:#x}): the address lies {} bytes after the start of an allocation ({}); \
+             only its start, {:#x}, can be freed",
             address - a.base,
             describe(&a),
             a.base
         ),
-        _ => format!("cuMemFree of {address:#x}: no allocation starts there"),
+        _ => format!("cuMemFree({address:#x}): no allocation starts at this address"),
     });
 }
 
@@ -93,7 +90,7 @@ fn copied_back_untouched(ranges: impl Iterator<Item = (u64, usize)> + Clone) {
     let bytes: usize = ranges.clone().map(|(_, n)| n).sum();
     if let Some(a) = ranges.clone().next().and_then(|(address, _)| MEMORY.lookup(address)) {
         diagnose::print_once(&format!(
-            "{bytes} bytes are copied back from device memory in which nothing was ever written ({}): did \
+            "{bytes} bytes are copied back from device memory that was never written ({}): did \
              the kernel write to another buffer, or not run?",
             describe(&a)
         ));
@@ -118,7 +115,7 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
         list.push(format!("{} more", kernels.len() - SHOWN));
     }
     explain(&match list.is_empty() {
-        true => format!("no kernel `{name}` in this module: it has no kernel at all"),
+        true => format!("no kernel `{name}` in this module, which has no kernels"),
         false => format!("no kernel `{name}` in this module; it has {}", list.join(", ")),
     });
 }
@@ -138,8 +135,8 @@ pub(crate) fn constants(kernel: &str, constants: &[(String, u64)]) {
     for (name, address) in constants {
         if !MEMORY.host_wrote(*address) {
             diagnose::print_once(&format!(
-                "`{kernel}` reads the constant memory `{name}`, which holds zeros: nothing was copied into \
-                 it (get its address with cuModuleGetGlobal, then copy)"
+                "`{kernel}` reads the constant memory `{name}`, which holds zeros because nothing was \
+                 copied into it (get its address with cuModuleGetGlobal, then copy)"
             ));
         }
     }

@@ -227,7 +227,7 @@ pub(crate) fn barrier(
                 "A thread of warp {init_warp} initialised {}, and the block has passed no barrier since.",
                 barrier_name(launch, mistake.first.instr, offset)
             ),
-            "place __syncthreads() between mbarrier.init and the first use by other threads.",
+            "add __syncthreads() between mbarrier.init and the first use by other threads.",
         ),
         BadBarrier::NotFenced => (
             "a bulk copy uses an mbarrier whose initialisation no fence has made visible",
@@ -279,7 +279,7 @@ pub(crate) fn barrier(
             format!(
                 "The mbarrier is at address {offset:#x} of the shared memory of another block of the cluster."
             ),
-            "from other blocks, only arrive (without a result) or change the expected byte count.",
+            "use only arrivals (without a result) and changes of the expected byte count from other blocks.",
         ),
         BadBarrier::TooManyBytes(n) => (
             "an mbarrier phase expects more bytes than it can count",
@@ -290,7 +290,7 @@ pub(crate) fn barrier(
     let mut draft = Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(
         match problem {
             BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".",
-            _ => "what happens is not defined: the kernel may hang or stop.",
+            _ => "the behaviour is undefined: the kernel may hang or stop.",
         },
     );
     if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {

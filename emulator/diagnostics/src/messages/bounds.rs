@@ -27,13 +27,18 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, 
         .note(bounds_note(&case, target))
         .note(case.who());
     draft.reason(bounds_reason(&case, target)).on_gpu(match (access.space, access.kind) {
-        (MemSpace::Shared, AccessKind::Read) => "this reads whatever shared array lies next to it, silently.",
-        (MemSpace::Shared, _) => "this overwrites whatever shared array lies next to it, silently.",
-        (MemSpace::Local, _) => "this reaches other variables of the thread, silently.",
-        (_, AccessKind::Read) => {
-            "this may stop the kernel (\"illegal memory access\"), or read another buffer silently."
+        (MemSpace::Shared, AccessKind::Read) => {
+            "the access reads whatever shared array lies next to it, silently."
         }
-        _ => "this may stop the kernel (\"illegal memory access\"), or overwrite another buffer silently.",
+        (MemSpace::Shared, _) => "the access overwrites whatever shared array lies next to it, silently.",
+        (MemSpace::Local, _) => "the access reaches other variables of the thread, silently.",
+        (_, AccessKind::Read) => {
+            "the access may stop the kernel (\"illegal memory access\"), or read another buffer silently."
+        }
+        _ => {
+            "the access may stop the kernel (\"illegal memory access\"), or overwrite another buffer \
+              silently."
+        }
     })
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn target(
             Draft::new(format!("a call through {address:#x}, where there is no function"))
         }
         BadTarget::OtherSignature(name) => {
-            Draft::new(format!("a call of {} with other parameters than it has", code(plain_name(name))))
+            Draft::new(format!("{} is called with the wrong parameters", code(plain_name(name))))
         }
     };
     draft
@@ -35,7 +35,7 @@ pub(crate) fn target(
         .on_gpu(match problem {
             BadTarget::NoFunction => "the kernel jumps to wherever the address points; the launch fails.",
             BadTarget::OtherSignature(_) => {
-                "not defined: the function reads other registers than the call fills."
+                "the behaviour is undefined: the function reads registers that the call did not set."
             }
         })
 }

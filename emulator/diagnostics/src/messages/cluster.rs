@@ -69,7 +69,7 @@ pub(crate) fn unreachable(
     let verb = noun(access.kind);
     match problem {
         RemoteProblem::Ended { rank, block, exit } => {
-            let mut draft = Draft::new(format!("{verb} of shared memory of a block that has ended"));
+            let mut draft = Draft::new(format!("{verb} of shared memory of a block that has exited"));
             let name = block_name(launch, block, rank);
             draft.notes.push(format!("It goes to {what} of {name}; all threads of that block have exited."));
             draft.notes.push(first(launch, mistake));
@@ -84,11 +84,11 @@ pub(crate) fn unreachable(
                          cluster.sync()) after the last access to another block's shared memory.",
                 );
             let then = match access.kind {
-                AccessKind::Read => "an H200 stops with \"unspecified launch failure\".",
+                AccessKind::Read => "an H200 stops the kernel with \"unspecified launch failure\".",
                 AccessKind::Write => "an H200 goes on without an error, and the write is lost.",
                 AccessKind::Atomic => "the kernel may stop, or change other data.",
             };
-            draft.on_gpu(format!("it depends on timing: where the block has ended, {then}"))
+            draft.on_gpu(format!("the outcome depends on timing: once the block has exited, {then}"))
         }
         RemoteProblem::NotOwn { rank } => {
             let draft = Draft::new(format!(
@@ -127,7 +127,7 @@ pub(crate) fn unreachable(
                 )
                 .on_gpu(match access.kind {
                     AccessKind::Read => "the kernel stops with \"unspecified launch failure\".",
-                    _ => "what happens is not defined: the kernel may stop.",
+                    _ => "the behaviour is undefined: the kernel may stop.",
                 })
         }
     }
@@ -172,8 +172,8 @@ pub(crate) fn unwritten(
 ) -> Draft {
     let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
     let what = what(launch, mistake, &access, offset);
-    Draft::new("read of another block's shared memory that nothing has written")
-        .note(format!("It reads {what} of {name}, which nothing has written so far."))
+    Draft::new("read of another block's shared memory that has not been written")
+        .note(format!("It reads {what} of {name}, which has not been written yet."))
         .note(first(launch, mistake))
         .advice(
             "let the block write it first, and all blocks of the cluster wait for each other \
@@ -191,7 +191,7 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, mistake: &MistakeGroup, wa
     draft.notes.push(first(launch, mistake));
     draft.advice = Some("let each thread arrive and wait in turns.".into());
     draft.on_gpu =
-        Some("what happens is not defined; an H200 goes on without an error, and does not wait.".into());
+        Some("the behaviour is undefined; an H200 goes on without an error, and does not wait.".into());
     draft
 }
 

@@ -31,8 +31,10 @@ pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: 
         "free a buffer only after the last kernel that uses it is known to have ended (synchronise first)."
             .into(),
     );
-    draft.on_gpu =
-        Some("this reads or destroys what other allocations have put there since, silently.".into());
+    draft.on_gpu = Some(
+        "the access reads or overwrites data that other allocations have stored there since, silently."
+            .into(),
+    );
     draft
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     };
     let element = &target.element;
     draft.notes.push(format!(
-        "{} starts {} bytes into {}; {size} bytes at once must start at a multiple of {size}.",
+        "{} starts {} bytes into {}; an access of {size} bytes must start at a multiple of {size}.",
         case.element(target),
         element.byte_offset,
         element.name,

@@ -30,7 +30,7 @@ pub fn too_many_registers(kernel: &Kernel, threads: u32, registers: u32, limit: 
         ))
     }
     .note(format!("Launch of `{name}`, which did not start; ptxas gave each thread {registers} registers."))
-    .advice(format!("smaller blocks, or __launch_bounds__({threads})."))
+    .advice(format!("use smaller blocks, or __launch_bounds__({threads})."))
     .finish()
 }
 
@@ -218,7 +218,7 @@ fn takes(kernel: &Kernel) -> String {
 
 impl Refusal {
     fn new(title: impl Into<String>) -> Self {
-        let on_gpu = Some("the same; CUDA's own words are \"invalid argument\".");
+        let on_gpu = Some("the launch fails too, with \"invalid argument\".");
         Self { title: title.into(), notes: Vec::new(), advice: None, on_gpu }
     }
 

@@ -175,7 +175,7 @@ pub(crate) fn barrier(
             ),
             (false, None) => (
                 "the others never arrive: they wait in a loop for memory to change, and every thread that \
-                 could change it waits too, or has ended."
+                 could change it waits too, or has exited."
                     .to_owned(),
                 "write what they wait for before the waiting starts, in a thread that does not wait itself.",
             ),
@@ -188,28 +188,28 @@ pub(crate) fn barrier(
     draft
         .why(match (split, late) {
             (Some(warp), _) => format!(
-                "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} part \
-                 before it: under a condition or in a loop it is allowed only where all threads of the block \
-                 do the same."
+                "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} \
+                 diverge before it: inside an `if` or a loop, the barrier is allowed only where all \
+                 threads of the block do the same."
             ),
             (None, Some(_)) => "a barrier only counts arrivals: one group's arrival at one line lets the \
                                 other go on from another line, and from then on the groups are out of step."
                 .into(),
             (None, None) => {
-                "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ \
-                             allows __syncthreads() under a condition only where the condition is the same \
-                             for all threads of the block."
+                "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ allows \
+                 __syncthreads() in conditional code only where the condition is the same for all threads \
+                 of the block."
                     .into()
             }
         })
         .advice(advice(launch, here, &around))
         .on_gpu(match (split, late) {
-            (Some(_), _) => "what follows is undefined: the groups go on out of step, or the kernel hangs.",
+            (Some(_), _) => "the behaviour is undefined: the groups go on out of step, or the kernel hangs.",
             (None, Some(_)) => {
                 "both groups go on, out of step: one reads what the other has not yet written, or has \
                  overwritten."
             }
-            (None, None) => "it works: the warps let each other go on, as here.",
+            (None, None) => "the kernel works: the arrivals of these warps complete the barrier, as here.",
         })
 }
 
@@ -224,7 +224,7 @@ fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) 
     });
     if let (Some(_), Some(branch)) = (in_else, of(&[Control::If])) {
         return format!(
-            "put one barrier after both arms of {} ({}), where all threads reach it.",
+            "add one barrier after both arms of {} ({}), where all threads reach it.",
             code(&branch.enclosure.header),
             branch.name(launch, here)
         );
@@ -273,7 +273,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing
         _ => None,
     };
     let barrier = barrier_name(launch, instr);
-    let draft = Draft::new(format!("only part of a warp comes to this {barrier}"));
+    let draft = Draft::new(format!("only part of a warp reaches this {barrier}"));
     let threads = |mask: u32| {
         let all = lanes(mask).map(|lane| u64::from(warp) * 32 + u64::from(lane));
         format!("{} ({})", count(u64::from(mask.count_ones()), "thread"), words::ranges(all))
@@ -284,19 +284,19 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing
     };
     draft
         .note(format!(
-            "{} of warp {warp} waited here{}; {} of the same warp did not come, and ended.{block}",
+            "{} of warp {warp} waited here{}; {} of the same warp exited without reaching it.{block}",
             threads(mask),
             inside(around),
             threads(missing),
         ))
         .why(
-            "CUDA C++ allows __syncthreads() under a condition or in a loop only where all threads of the \
+            "CUDA C++ allows __syncthreads() inside an `if` or a loop only where all threads of the \
               block do the same: otherwise the behaviour is undefined.",
         )
         .advice(advice(launch, mistake.first.instr, &[around]))
         .on_gpu(
-            "since Volta a barrier does not wait for threads that have ended, so it goes on, as here; \
-                 older GPUs may hang.",
+            "the barrier completes, as here, because since Volta it does not wait for threads that have \
+             exited; older GPUs may hang.",
         )
 }
 
@@ -310,7 +310,7 @@ pub(crate) fn exited(
 ) -> Draft {
     let n = u64::from(returned);
     let mut draft =
-        Draft::new(format!("{} had ended before a barrier that the others wait at", count(n, "thread")));
+        Draft::new(format!("{} exited before a barrier that the others wait at", count(n, "thread")));
     let which = format!("Thread {}", launch.thread_position(u64::from(first)));
     // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
     let instr = mistake.first.instr;
@@ -328,14 +328,14 @@ pub(crate) fn exited(
         }
         (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
             what = advice(launch, instr, &[Some(*one)]);
-            format!("left the loop at {}, and ended", one.name(launch, instr))
+            format!("left the loop at {}, and exited", one.name(launch, instr))
         }
         (Some([]), [one], _) => {
             what = advice(launch, instr, &[Some(*one)]);
-            format!("did not enter {} ({}), and ended", code(&one.enclosure.header), one.name(launch, instr))
+            format!("did not enter {} ({}), and exited", code(&one.enclosure.header), one.name(launch, instr))
         }
-        (None, _, Some(exit)) => format!("ended at {}", launch.line_name(instr, exit)),
-        _ => "ended".to_owned(),
+        (None, _, Some(exit)) => format!("exited at {}", launch.line_name(instr, exit)),
+        _ => "exited".to_owned(),
     };
     let who = match n {
         1 => format!("{which} {did}"),
@@ -352,8 +352,8 @@ pub(crate) fn exited(
     draft
         .note(who)
         .why(format!(
-            "since Volta a barrier waits only for threads that have not ended, so it goes on without {}; {} \
-             no longer {} to fill shared memory.",
+            "since Volta a barrier waits only for threads that have not exited, so it completes without \
+             {}; {} no longer {} to fill shared memory.",
             if n == 1 { "this one" } else { "these" },
             if n == 1 { "it" } else { "they" },
             if n == 1 { "helps" } else { "help" },
@@ -393,11 +393,11 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
     let SyncMask { present, exited, .. } = *facts;
     let mut draft = Draft::new(format!("{call} is executed by part of a warp"));
     let missing = !present;
-    let run = if present.count_ones() == 1 { "runs" } else { "run" };
-    let ended = if missing & !exited == 0 { " (ended, or never there)" } else { "" };
+    let run = if present.count_ones() == 1 { "executes" } else { "execute" };
+    let ended = if missing & !exited == 0 { " (exited, or not in the block)" } else { "" };
     let are = if missing.count_ones() == 1 { "is" } else { "are" };
     draft.notes.push(format!(
-        "It takes all 32 lanes together: {} {run} it; {} {are} missing{ended}.",
+        "It needs all 32 lanes together: {} {run} it; {} {are} missing{ended}.",
         lane_names(present),
         lane_names(missing),
     ));
@@ -413,7 +413,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
     let branch = by_thread.or_else(|| branches().next());
     draft.why = branch.map(|one| {
         format!(
-            "it stands under {} ({}), which holds for some lanes of the warp only.",
+            "it is inside {} ({}), which holds for some lanes of the warp only.",
             code(&one.enclosure.header),
             one.name(launch, instr)
         )
@@ -432,7 +432,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
             (launch.line_name(instr, at), if lanes.count_ones() == 1 { "waits" } else { "wait" });
         draft = draft
             .why(format!("{} {wait} for the others at {line}, which takes all lanes too.", lane_names(lanes)))
-            .advice(format!("repair {line} first: the lanes come apart there."));
+            .advice(format!("repair {line} first: the lanes diverge there."));
     }
     draft.on_gpu("the result is undefined.")
 }
@@ -454,25 +454,26 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     let caller = mistake.first.mask.trailing_zeros() & 31;
     let missing = named & !present;
     let mut draft = Draft::new(match wrong {
-        WrongMask::Missing => format!("{call} names lanes that never come"),
+        WrongMask::Missing => format!("{call} names lanes that never reach it"),
         WrongMask::CallerNotNamed => format!("{call} is called by lanes that its mask does not name"),
         WrongMask::Differs(_) => format!("lanes that meet in one {call} name different masks"),
-        WrongMask::SourceMissing(_) => format!("{call} reads from lanes that do not take part"),
+        WrongMask::SourceMissing(_) => format!("{call} reads from lanes that do not execute it"),
         WrongMask::SourceNotNamed(_) => format!("{call} reads from a lane outside its mask"),
     });
     let mut note = format!(
-        "The mask {named:#010x} names {}, and {} {} it",
+        "The mask {named:#010x} names {}; {} {} {call}",
         lane_names(named),
         lane_names(present),
-        if present.count_ones() == 1 { "runs" } else { "run" },
+        if present.count_ones() == 1 { "executes" } else { "execute" },
     );
     if matches!(wrong, WrongMask::Missing | WrongMask::SourceMissing(_)) && missing != 0 {
-        let gone = match (missing & !exited, missing & exited) {
-            (0, _) => " (ended)",
-            _ => "",
+        let does = match (missing & !exited, missing.count_ones()) {
+            (0, 1) => "has exited",
+            (0, _) => "have exited",
+            (_, 1) => "does not",
+            _ => "do not",
         };
-        let are = if missing.count_ones() == 1 { "is" } else { "are" };
-        note += &format!("; {} {are} missing{gone}", lane_names(missing));
+        note += &format!(", {} {does}", lane_names(missing));
     }
     match wrong {
         WrongMask::Differs(other) => {
@@ -501,7 +502,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     let branch = around.iter().rev().find(|one| one.enclosure.control == Control::If);
     let under = branch.map(|one| {
         format!(
-            "the call stands under {} ({}), and the missing lanes are not there",
+            "the call is inside {} ({}), and the missing lanes do not reach it",
             code(&one.enclosure.header),
             one.name(launch, instr)
         )
@@ -523,33 +524,37 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         }
         WrongMask::SourceNotNamed(_) => {
             draft = draft
-                .why("the value that such a lane gets is undefined, which does harm only if it is used.")
-                .advice(
-                    "use the value only where the source lane is in the mask, or call it in all lanes, \
-                         with a neutral value (0 for a sum) in the others.",
+                .why(
+                    "a lane that reads from outside the mask gets an undefined value, which does harm \
+                      only if it is used.",
                 )
-                .on_gpu("such a lane gets some value; the others get theirs.");
+                .advice(
+                    "use the value only where the source lane is in the mask, or call it in all lanes, and \
+                     let the others contribute the identity (0 for a sum).",
+                )
+                .on_gpu("these lanes get an undefined value; the others are not affected.");
         }
         WrongMask::Missing => {
             draft.why = under.map(|under| format!("{under}."));
             draft.advice = Some(match ballot {
                 Some(ballot) => format!(
-                    "call it where all named lanes are, or take the mask from {ballot} before the branch."
+                    "call it where all named lanes execute it, or take the mask from {ballot} before the \
+                     branch."
                 ),
-                None => "call it where all named lanes are, or name only those that are there.".into(),
+                None => "call it where all named lanes execute it, or name only those that do.".into(),
             });
             draft.on_gpu = Some("the lanes wait for the missing ones, and the kernel may hang.".into());
         }
         WrongMask::SourceMissing(_) => {
             draft.why = Some(match under {
                 Some(under) => format!("{under}."),
-                None => "the missing lanes went another way or have ended.".into(),
+                None => "the missing lanes took another branch or have exited.".into(),
             });
             draft.advice = Some(match ballot {
                 Some(_) => {
-                    "call it in all lanes and let the others give a neutral value (0 for a sum).".into()
+                    "call it in all lanes and let the others contribute the identity (0 for a sum).".into()
                 }
-                None => "call it where all named lanes are.".into(),
+                None => "call it where all named lanes execute it.".into(),
             });
             draft.on_gpu = Some("the value that is read is undefined.".into());
         }

@@ -121,7 +121,7 @@ fn loop_reason(
     if memory {
         let why = match proven {
             true => {
-                "what the condition reads stays as it is: all other threads have ended or wait at a barrier."
+                "what the condition reads stays as it is: all other threads have exited or wait at a barrier."
             }
             false => "the condition holds in every round: no thread changed what it reads while it ran.",
         };
@@ -146,7 +146,7 @@ pub(crate) fn operand(
             format!("{instruction} names barrier {value}, and a block has the barriers 0 to {last}."),
             format!("keep the number of the barrier between 0 and {last}."),
             format!(
-                "not defined. An H200 looks at four bits of the number: there it is barrier {}.",
+                "the behaviour is undefined. An H200 uses four bits of the number, which name barrier {}.",
                 value % BARRIERS
             ),
         ),
@@ -160,25 +160,25 @@ pub(crate) fn operand(
             "give the number of threads that meet here, a multiple of 32.".to_owned(),
             match value {
                 ..4096 => "the launch fails with \"an illegal instruction was encountered\".".to_owned(),
-                _ => "not defined. An H200 looks at twelve bits of the number.".to_owned(),
+                _ => "the behaviour is undefined. An H200 uses twelve bits of the number.".to_owned(),
             },
         ),
         BadOperand::BarrierCounts { other } => (
             format!("threads that meet at a barrier count {value} threads and {other}"),
             format!(
-                "{instruction} counts {value} threads, and threads that came to this barrier before \
+                "{instruction} counts {value} threads, and threads that reached this barrier before \
                      count {other}."
             ),
             "give all threads that meet at a barrier the same number, including those that only arrive. \
              Groups that do not meet need barriers of their own."
                 .to_owned(),
-            "not defined: threads may pass too early, or wait forever.".to_owned(),
+            "the behaviour is undefined: threads may pass too early, or wait forever.".to_owned(),
         ),
         BadOperand::CopyBytes => (
             format!("a bulk copy of {value} bytes, which is not a multiple of 16"),
             format!("{instruction} copies pieces of 16 bytes."),
             "copy a multiple of 16 bytes, and what is left over with ordinary loads and stores.".to_owned(),
-            "not defined; the launch may fail.".to_owned(),
+            "the behaviour is undefined; the launch may fail.".to_owned(),
         ),
         BadOperand::BranchIndex { targets } => (
             format!("jump through a table of {targets} targets with the index {value}"),
@@ -232,9 +232,7 @@ pub(crate) fn assertion(launch: &LaunchContext<'_>, mistake: &MistakeGroup, mess
     draft
         .why(format!("{} is false here{values}.", code(message)))
         .advice("find out how that value came about, or handle it before the assertion.")
-        .on_gpu(
-            "the same: a line on the console, and the launch fails with \"device-side assert triggered\".",
-        )
+        .on_gpu("the assertion prints a line, and the launch fails with \"device-side assert triggered\".")
 }
 
 /// The names in a condition that have a known value, in brackets: ` (n = 50)`.

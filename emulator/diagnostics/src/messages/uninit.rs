@@ -13,7 +13,7 @@ use simt::program::{MemSpace, OpKind};
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let Details::Uninitialised { access, load, used, copied, written, fresh, .. } = &mistake.first.details
     else {
-        return Draft::new("something is used that nothing wrote");
+        return Draft::new("use of an uninitialised value");
     };
     let (access, load) = (*access, *load);
     let case = Case::at(launch, mistake, access, load);
@@ -27,7 +27,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
         draft = case.draft(used_title(*used, &name, *copied));
         draft.instr = Some(load);
     } else if at_once {
-        draft = case.draft(format!("{name} is read before anything wrote it"));
+        draft = case.draft(format!("{name} is read before it is written"));
         draft.instr = Some(load);
     } else {
         draft = Draft::new(used_title(*used, &name, *copied));
@@ -69,7 +69,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
                 explained.indexed(&element.name),
                 target.indexed(),
             ))
-            .on_gpu("it holds left-over values, which differ from run to run.");
+            .on_gpu("the element holds a left-over value, which differs from run to run.");
     }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
@@ -81,11 +81,11 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
                 ),
                 (false, MemSpace::Shared) if launch.has_bulk_loads() => format!(
                     "if a bulk copy fills {}, wait for the phase of its mbarrier before this line. Otherwise \
-                     fill it, and place __syncthreads() before the first read.",
+                     fill it, and add __syncthreads() before the first read.",
                     element.name
                 ),
                 (false, MemSpace::Shared) => {
-                    format!("fill {} and place __syncthreads() before the first read.", element.name)
+                    format!("fill {} and add __syncthreads() before the first read.", element.name)
                 }
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
@@ -104,7 +104,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
             {
                 draft = draft.reason(reason);
             }
-            draft.on_gpu = Some("it holds left-over values, which differ from run to run.".into());
+            draft.on_gpu = Some("the element holds a left-over value, which differs from run to run.".into());
         }
         _ => {
             let what = &element.name;
@@ -126,7 +126,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
                 }
                 draft.advice = Some(format!("copy the input to {what} (or memset it) before the launch."));
             }
-            draft.on_gpu = Some("it holds whatever the memory was used for before.".into());
+            draft.on_gpu = Some("the element holds whatever was stored in this memory before.".into());
         }
     }
     draft
@@ -146,7 +146,7 @@ fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str
 fn used_title(used: Use, name: &str, copied: Option<CopiedBy>) -> String {
     let which = match copied {
         Some(CopiedBy::Unknown) => "which holds no defined value",
-        _ => "which nothing wrote",
+        _ => "which has not been written",
     };
     let of = match used {
         Use::Output { .. } => " a value of",
@@ -183,7 +183,7 @@ pub(crate) fn unset(
         (false, true) => "arithmetic uses",
         (false, false) => use_of(used),
     };
-    let mut draft = Draft::new(format!("{of} a variable that nothing has set"))
+    let mut draft = Draft::new(format!("{of} an uninitialised variable"))
         .without_caret()
         .note(launch.first_thread(mistake));
     draft.notes.extend(way(launch, here, used, copied));
@@ -207,7 +207,8 @@ pub(crate) fn unset(
         ),
     };
     draft.why(why).advice(advice).on_gpu(
-        "a register holds what was left in it: often 0, until the compiler uses it for something before.",
+        "the register holds a left-over value: often 0, until the compiler uses the register for something \
+         else first.",
     )
 }
 
@@ -217,7 +218,7 @@ fn way(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<CopiedBy
     let mut parts = Vec::new();
     match copied {
         Some(CopiedBy::Unknown) => {
-            parts.push("A copy of something that nothing wrote was stored there before.".to_owned())
+            parts.push("A copy of an uninitialised value was stored there before.".to_owned())
         }
         Some(CopiedBy::Instr(by)) if launch.line(by) != shown => {
             parts.push(format!("A copy went through memory at {}.", launch.line_name(here, by)));
@@ -269,6 +270,7 @@ pub(crate) fn under_way(
         false => format!("`cp.async.wait_group\u{a0}{n}`"),
     };
     let commit = if intrinsics { "__pipeline_commit()".to_owned() } else { code("cp.async.commit_group") };
+    let call = if intrinsics { "call" } else { "execute" };
     let behind = copy.behind.unwrap_or(0);
     if copy.left.is_none() && launch.has_phases() {
         return draft
@@ -290,13 +292,13 @@ pub(crate) fn under_way(
                 "the copy belongs to no group yet: a wait is only for groups that were committed before it \
                  ({commit})."
             ));
-            format!("{commit} after {line}, then {}", wait(0))
+            format!("{call} {commit} after {line}, then {}", wait(0))
         }
         (Some(_), Some(left)) => match copy.behind_then {
             Some(then) => {
                 draft.why = Some(format!(
                     "the thread that started it waited with {}, which leaves the last {} in flight; {} \
-                     committed after this copy's.",
+                     committed after the one of this copy.",
                     wait(left),
                     words::count(u64::from(left), "group"),
                     match then {
@@ -305,13 +307,13 @@ pub(crate) fn under_way(
                         n => format!("{n} groups had been"),
                     },
                 ));
-                format!("{} in its place", wait(then))
+                format!("{call} {} instead", wait(then))
             }
             None => {
                 draft.why = Some(
                     "the thread that started it has not waited since it committed the copy's group.".into(),
                 );
-                wait(behind)
+                format!("{call} {}", wait(behind))
             }
         },
         (behind_known, None) => {
@@ -321,8 +323,8 @@ pub(crate) fn under_way(
                 .into(),
             );
             match behind_known {
-                None => format!("{commit} after {line}, then {}", wait(0)),
-                Some(_) => wait(behind),
+                None => format!("{call} {commit} after {line}, then {}", wait(0)),
+                Some(_) => format!("{call} {}", wait(behind)),
             }
         }
     };
@@ -330,13 +332,13 @@ pub(crate) fn under_way(
         .advice(match u64::from(copy.thread) == reader {
             true => format!("{steps}, before this line."),
             false => {
-                format!("{steps} in the thread that copies, and then __syncthreads(), before this line.")
+                format!("{steps} in the copying thread, then __syncthreads(), before this line.")
             }
         })
         .on_gpu("the old value or the new one is read, depending on timing.")
 }
 
-/// A sentence on the part that is written: `Written so far: 128 of 256 elements, rows 0..7.`
+/// A sentence on the part that is written: `128 of the 256 elements of tile have been written: rows 0..7.`
 fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
     let element = &target.element;
     let name = &element.name;
@@ -350,15 +352,16 @@ fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
         .collect();
     let done: u64 = spans.iter().map(|(from, to)| to - from).sum();
     if done == 0 {
-        return format!("Nothing of {name} ({}) was written so far.", target.size());
+        return format!("No element of {name} ({}) has been written yet.", target.size());
     }
-    let head = format!("Written so far: {done} of the {n} elements of {name}");
+    let have = if done == 1 { "has" } else { "have" };
+    let head = format!("{done} of the {n} elements of {name} {have} been written");
     if let [_, columns] = element.dims[..]
         && columns > 0
         && spans.iter().all(|(from, to)| from % columns == 0 && to % columns == 0)
     {
         let rows = spans.iter().flat_map(|(from, to)| from / columns..to / columns);
-        return format!("{head}, rows {}.", words::ranges(rows));
+        return format!("{head}: rows {}.", words::ranges(rows));
     }
     if spans.len() <= 4 {
         let parts: Vec<String> = spans
@@ -481,17 +484,17 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &
     let under = launch
         .source(filler.instr)
         .and_then(|source| source.condition(filler.line))
-        .map(|(_, condition)| format!("it stands under {}", code(&format!("if ({condition})"))));
+        .map(|(_, condition)| format!("it is inside {}", code(&format!("if ({condition})"))));
     let line = launch.line_name(here, filler.instr);
     match (filler.threads.filter(|&threads| threads < all), under) {
-        (Some(0), Some(under)) => format!("{line}, which fills {name}, ran in no thread: {under}."),
+        (Some(0), Some(under)) => format!("{line}, which fills {name}, was executed by no thread: {under}."),
         (Some(threads), Some(under)) => {
-            format!("{line}, which fills {name}, ran in {threads} of {all} threads: {under}.")
+            format!("{line}, which fills {name}, was executed by {threads} of {all} threads: {under}.")
         }
         (Some(threads), None) => {
             let exited = |mistake: &MistakeGroup| matches!(mistake.first.details, Details::Exited { .. });
             let rest = if launch.mistakes.iter().any(exited) { "; the others had returned" } else { "" };
-            format!("{line}, which fills {name}, ran in {threads} of {all} threads{rest}.")
+            format!("{line}, which fills {name}, was executed by {threads} of {all} threads{rest}.")
         }
         (None, Some(under)) => {
             format!(

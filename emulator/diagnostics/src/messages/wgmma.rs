@@ -174,7 +174,7 @@ fn other_swizzle(which: char, line: &str, what: &str, copy: Swizzle, descriptor:
             "give the descriptor the swizzle of the tensor map: {bits} in its bits 62 and 63. Or encode the \
              map with the swizzle of the descriptor."
         ))
-        .on_gpu("elements of other k, or of other rows, are multiplied: a wrong result.")
+        .on_gpu("the `wgmma` multiplies elements of other k, or of other rows, and the result is wrong.")
 }
 
 fn different_descriptors(which: char, warp: u32, [one, other]: [u64; 2]) -> Draft {
@@ -184,7 +184,7 @@ fn different_descriptors(which: char, warp: u32, [one, other]: [u64; 2]) -> Draf
             "compute descriptors from what all 128 threads share; the hardware chooses the rows of each \
                  warp.",
         )
-        .on_gpu("what happens is not defined.")
+        .on_gpu("the behaviour is undefined.")
 }
 
 fn rank_in_descriptor(which: char, rank: u32, [own, first]: [u32; 2]) -> Draft {
@@ -199,7 +199,7 @@ fn rank_in_descriptor(which: char, rank: u32, [own, first]: [u32; 2]) -> Draft {
               bits 16 to 29.",
         )
         .advice("keep the low 18 bits of the address before it is divided by 16: `(address & 0x3ffff) >> 4`.")
-        .on_gpu("blocks of other ranks than 0 multiply elements from elsewhere: a wrong result.")
+        .on_gpu("blocks whose rank is not 0 multiply elements from elsewhere, and the result is wrong.")
 }
 
 fn part_of_a_warp(warp: u32, missing: u32) -> Draft {
@@ -211,7 +211,7 @@ fn part_of_a_warp(warp: u32, missing: u32) -> Draft {
             if n == 1 { "is" } else { "are" }
         ))
         .advice("let all 128 threads of the warpgroup execute it, without a branch by thread around it.")
-        .on_gpu("what happens is not defined.")
+        .on_gpu("the behaviour is undefined.")
 }
 
 /// Warp `warp` waits for its warpgroup. `missing` and `gone` have a bit for each of the four warps: those that do not

@@ -6,7 +6,8 @@ use crate::source::statements::Control;
 use crate::words::code;
 use simt::check::{Details, MissingOrder};
 
-pub(super) const READ_FIRST: &str = "read into a variable first, then BARRIER in all threads, then write.";
+pub(super) const READ_FIRST: &str =
+    "read into a variable first, then execute BARRIER in all threads, then write.";
 
 impl RaceMessage<'_> {
     /// The barrier that would order the accesses.
@@ -43,16 +44,17 @@ impl RaceMessage<'_> {
         match (spot.before, missing) {
             (Some(before), _) => {
                 let before = launch.numbered(here, spot.file, before);
-                format!("put {barrier} between {after} ({done}) and {before} ({next}){outside}.")
+                format!("add {barrier} between {after} ({done}) and {before} ({next}){outside}.")
             }
             (None, MissingOrder::BeforeOverwriting) if spot.ends_loop => format!(
-                "put {barrier} after {after}, where the loop that reads ends, before the next round writes to {array}{outside}."
+                "add {barrier} after {after}, where the loop that reads ends, before the next round writes \
+                 to {array}{outside}."
             ),
             (None, MissingOrder::BeforeOverwriting) => {
-                format!("put {barrier} after {after}, before the next round writes to {array}{outside}.")
+                format!("add {barrier} after {after}, before the next round writes to {array}{outside}.")
             }
             (None, _) => {
-                format!("put {barrier} after {after}, before the next round reads {array}{outside}.")
+                format!("add {barrier} after {after}, before the next round reads {array}{outside}.")
             }
         }
     }

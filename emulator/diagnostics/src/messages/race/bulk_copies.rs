@@ -76,8 +76,8 @@ impl RaceMessage<'_> {
                     thread(second)
                 ),
                 format!(
-                    "in the threads that execute {before}, first `wgmma.wait_group`, then arrive at an \
-                     mbarrier (mbarrier.arrive). Let the copying thread wait for the phase that these \
+                    "let the threads that execute {before} first execute `wgmma.wait_group`, then arrive \
+                     at an mbarrier (mbarrier.arrive). Let the copying thread wait for the phase that these \
                      arrivals complete (its parity changes each time), and then start the copy."
                 ),
             );

@@ -14,7 +14,8 @@ use simt::program::{MemSpace, OpKind};
 
 pub(super) const DEPENDS_ON_TIMING: &str =
     "the result depends on timing: it can be right today and wrong tomorrow.";
-const OFTEN_WORKS: &str = "it often works, until the compiler or the next GPU schedules lanes otherwise.";
+const OFTEN_WORKS: &str =
+    "the kernel often works, until the compiler or another GPU schedules lanes differently.";
 
 impl RaceMessage<'_> {
     /// Adds the reason of the race, the advice, and what a GPU does.
@@ -36,12 +37,11 @@ impl RaceMessage<'_> {
         if update {
             return draft
                 .reason(self.lost_update())
-                .on_gpu("some updates are lost, another number of them in every run.");
+                .on_gpu("some updates are lost, a different number in each run.");
         }
         if let Some(what) = left_out.filter(|_| both_write) {
             return draft.why(format!("{}, and only one value stays.", same_elements(what))).advice(format!(
-                "if each thread has an element of its own, {what} belongs into the index; if not, let one \
-                 thread write.",
+                "if each thread has its own element, add {what} to the index; if not, let one thread write.",
             ));
         }
         if race.same_instruction {
@@ -68,16 +68,16 @@ impl RaceMessage<'_> {
                     launch.block_position(second.block),
                 ))
                 .advice(
-                    "on the one side: __threadfence() in each thread, then a barrier of all of them, \
-                         then set the flag; on the other side: wait until the flag is set, then a barrier of \
-                         all threads that go on.",
+                    "let one block execute __threadfence() in each thread, then a barrier \
+                     of all of them, then set the flag. Let the other block wait until the flag is set, \
+                     and then execute a barrier of all threads that go on.",
                 );
         }
         if both_write {
             return draft
                 .why(match between_blocks {
                     true => "both write to the same element in one launch, and blocks run in any order.",
-                    false => "both write to the same element, and nothing says which value stays.",
+                    false => "both write to the same element, and nothing determines which value remains.",
                 })
                 .advice(match between_blocks {
                     true => "give each block its own elements, or combine results with an atomic.".into(),
@@ -97,7 +97,7 @@ impl RaceMessage<'_> {
                      they wrote at {write} visible before it.",
                 ))
                 .advice(format!(
-                    "put __threadfence() between {write} and the atomic at {line}, and another one between \
+                    "add __threadfence() between {write} and the atomic at {line}, and another one between \
                      the atomic and {other}.",
                 ));
         }
@@ -135,8 +135,8 @@ impl RaceMessage<'_> {
                     same_elements(what)
                 ),
                 format!(
-                    "if each thread has an element of its own, {what} belongs into the index; if not, \
-                         let one thread write."
+                    "if each thread has its own element, add {what} to the index; if not, let one thread \
+                     write."
                 ),
             ),
             (None, true) => Reason::new(
@@ -147,8 +147,7 @@ impl RaceMessage<'_> {
             (None, false) => Reason::new(
                 "their indices are the same here. The values are equal, so the result is the same every \
                      time.",
-                "if each thread should have an element of its own, check the index; if not, let one \
-                     thread write.",
+                "if each thread should have its own element, check the index; if not, let one thread write.",
             ),
         }
     }
@@ -170,7 +169,7 @@ impl RaceMessage<'_> {
         let sum =
             after.is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
         let advice = match (text.is_empty(), sum) {
-            (true, _) => Some("make it one step with an atomic (atomicAdd and its kin).".into()),
+            (true, _) => Some("make it one step with an atomic function, such as atomicAdd.".into()),
             (false, true) => {
                 Some(format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))))
             }
@@ -218,7 +217,7 @@ impl RaceMessage<'_> {
                     }
                 })
                 .advice(
-                    "take the sum in a register, and put __syncwarp() between reading and writing in \
+                    "accumulate in a register, and add __syncwarp() between reading and writing in \
                          every step; or use __shfl_down_sync, which needs no shared memory.",
                 )
                 .on_gpu(OFTEN_WORKS);
@@ -242,9 +241,9 @@ impl RaceMessage<'_> {
                     _ if same_line => READ_FIRST.replace("BARRIER", barrier),
                     _ => match race.missing {
                         MissingOrder::BeforeOverwriting => {
-                            format!("put {barrier} after {other}, before {write} writes again.")
+                            format!("add {barrier} after {other}, before {write} writes again.")
                         }
-                        _ => format!("put {barrier} after {write}, before {other} reads."),
+                        _ => format!("add {barrier} after {write}, before {other} reads."),
                     },
                 })
                 .on_gpu(OFTEN_WORKS);
@@ -267,7 +266,7 @@ impl RaceMessage<'_> {
                     ),
                 },
                 format!(
-                    "put {barrier} at the end of each round, outside any `if` that not all threads enter."
+                    "add {barrier} at the end of each round, outside any `if` that not all threads enter."
                 ),
             ),
             _ if same_line || in_header => Reason::new(
@@ -284,7 +283,7 @@ impl RaceMessage<'_> {
                 match both_orders {
                     false => READ_FIRST.replace("BARRIER", barrier),
                     true => format!(
-                        "{} Another {barrier} belongs before the next read.",
+                        "{} Add another {barrier} before the next read.",
                         READ_FIRST.replace("BARRIER", barrier)
                     ),
                 },
@@ -324,7 +323,7 @@ impl RaceMessage<'_> {
                 },
                 match &spots[..] {
                     [spot] => self.place_barrier(barrier, spot, race.missing),
-                    _ => format!("put {barrier} after {other}, before the next round writes to {array}."),
+                    _ => format!("add {barrier} after {other}, before the next round writes to {array}."),
                 },
             ),
             MissingOrder::Both => Reason::new(

@@ -15,22 +15,21 @@ impl RaceMessage<'_> {
         let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
         let atomic = first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic;
         let whom = if between_blocks { "blocks" } else { "threads" };
-        match (race.equal, update, both_write) {
-            (true, ..) => format!("{whom} write the same value to {name} without order"),
-            (_, true, _) => format!("{whom} update {name} at the same time"),
-            (_, _, true) if race.same_instruction => {
-                format!("threads write different values to {name} at once")
-            }
-            (_, _, true) => format!("two {whom} write to {name}, in no order"),
-            _ if atomic => format!("{name} is used with and without atomics at the same time"),
+        let shared = race.space == MemSpace::Shared;
+        let what = match (race.equal, update, both_write) {
+            (true, ..) => format!("{whom} write the same value to {name}"),
+            (_, true, _) => format!("{whom} update {name}"),
+            (_, _, true) if race.same_instruction => format!("threads write different values to {name}"),
+            (_, _, true) => format!("two {whom} write to {name}"),
+            _ if atomic => format!("{name} is accessed with and without atomics,"),
             _ if between_blocks => format!("{name} is written by one block and read by another"),
-            _ if race.same_warp => format!("{name} is written and read by lanes of one warp, in no order"),
-            _ if race.space == MemSpace::Shared => match race.missing {
-                MissingOrder::Phase => format!("{name} is written and read by two threads, in no order"),
-                _ => format!("{name} is written and read with no __syncthreads() between"),
-            },
-            _ => format!("{name} is written and read by two threads, in no order"),
-        }
+            _ if race.same_warp => format!("{name} is written and read by lanes of one warp"),
+            _ if shared && race.missing != MissingOrder::Phase => {
+                return format!("{name} is written and read with no __syncthreads() between");
+            }
+            _ => format!("{name} is written and read by two threads"),
+        };
+        format!("{what} without synchronisation")
     }
 
     /// Sentences on how much of the array, and how many threads, take part in the race.
