@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::RepoPaths;
 
 /// First line of every generated file.
-pub(crate) const HEAD: &str = "# BuiltBook by `cargo xtask book --refresh`.";
+pub(crate) const HEAD: &str = "# Made by `cargo xtask book --refresh`.";
 
 /// A command whose output the book shows.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -69,7 +69,7 @@ fn a_message_that_was_typed() {
     typed("It says ``error[E-RACE]: `tile[0]` is written``.", 3);
     typed("```text\nwarning[W-EXITED]: 32 threads\n```", 4);
     let said = "error[E-OOB]: read\n";
-    let made = format!("# BuiltBook by `cargo xtask book --refresh`.\n$ cat said.txt\n{said}");
+    let made = format!("# Made by `cargo xtask book --refresh`.\n$ cat said.txt\n{said}");
     let list = "[[output]]\nname = \"hello\"\ncommand = \"cat said.txt\"\n";
     finds_nothing(
         &Small::new("`E-OOB` is a code.\n\n{{#output hello}}")
@@ -204,7 +204,7 @@ fn a_listing_that_was_compiled_and_how_that_is_known() {
 const OUTPUTS: &str = "[[output]]\nname = \"hello\"\ncommand = \"echo hello 12.5 ms\"\n";
 
 fn with_output(text: &str) -> Small {
-    let text = format!("# BuiltBook by `cargo xtask book --refresh`.\n$ echo hello 12.5 ms\n{text}\n");
+    let text = format!("# Made by `cargo xtask book --refresh`.\n$ echo hello 12.5 ms\n{text}\n");
     let small = Small::new("{{#output hello}}").with("book/outputs.toml", OUTPUTS);
     small.with("book/src/generated/hello.txt", &text)
 }
@@ -226,7 +226,7 @@ fn an_output_that_took_another_time() {
 fn an_output_that_ran_elsewhere() {
     let list = format!("volatile = ['^host .*']\n{}", OUTPUTS.replace("hello 12.5 ms", "host here"));
     let small = Small::new("text").with("book/outputs.toml", &list);
-    let text = "# BuiltBook by `cargo xtask book --refresh`.\n$ echo host here\nhost somewhere else\n";
+    let text = "# Made by `cargo xtask book --refresh`.\n$ echo host here\nhost somewhere else\n";
     finds_nothing(&small.with("book/src/generated/hello.txt", text));
 }
 
@@ -271,7 +271,7 @@ fn refreshing_writes_what_changed_and_keeps_what_only_took_another_time() {
     assert!(read().ends_with("hello 9.75 ms\n"), "{}", read());
     small.write("book/src/generated/hello.txt", "goodbye\n");
     outputs.refresh(&repo, &["hello".into()]).expect("a command that runs");
-    assert_eq!(read(), "# BuiltBook by `cargo xtask book --refresh`.\n$ echo hello 12.5 ms\nhello 12.5 ms\n");
+    assert_eq!(read(), "# Made by `cargo xtask book --refresh`.\n$ echo hello 12.5 ms\nhello 12.5 ms\n");
     let unknown = outputs.refresh(&repo, &["gone".into()]).expect_err("no such output");
     assert_eq!(
         unknown.to_string(),

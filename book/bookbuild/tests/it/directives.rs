@@ -175,7 +175,7 @@ fn a_difference_of_a_part() {
 
 #[test]
 fn an_output_is_shown_as_it_was_printed() {
-    let text = "# BuiltBook by `cargo xtask book --refresh`.\n$ echo hello\nhello <world>\n";
+    let text = "# Made by `cargo xtask book --refresh`.\n$ echo hello\nhello <world>\n";
     let small = Small::new("{{#output hello}}").with("book/src/generated/hello.txt", text);
     insta::assert_snapshot!(small.page(), @r#"
     <pre><code class="language-text">$ echo hello
@@ -287,7 +287,7 @@ fn numbers_in_a_sentence() {
 
 /// An output with two tables, with empty cells and words.
 const OUTPUT: &str = "\
-# BuiltBook by `cargo xtask book --refresh`.
+# Made by `cargo xtask book --refresh`.
 $ cargo xtask bench v03 --emulate
 
 Counted
