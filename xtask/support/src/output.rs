@@ -23,7 +23,7 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stop::Usage(why) => f.write_str(why),
-            Stop::ClosedPipe => f.write_str("nobody reads the output"),
+            Stop::ClosedPipe => f.write_str("standard output was closed"),
             Stop::Signal(_, words) => f.write_str(words),
             Stop::Ended(code) => write!(f, "exit code {code}"),
             Stop::Interrupted(what) => write!(f, "interrupted; {what}"),

@@ -79,7 +79,7 @@ fn criteria(task: &Task) -> String {
         "- `right`: {}, on awkward shapes.\n- `clean`: {}: {}.\n",
         verdict::RIGHT,
         verdict::CLEAN,
-        "bounds, races, barriers, alignment, elements that nothing wrote"
+        "bounds, races, barriers, alignment, uninitialised elements"
     );
     for criterion in &task.does {
         let _ = writeln!(
