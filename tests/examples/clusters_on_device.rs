@@ -57,7 +57,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The configuration of a launch.
 fn with_config<T>(
     cluster: Option<[u32; 3]>,
     grid: [u32; 3],

@@ -54,7 +54,6 @@ enum Kind {
     /// A pointer to something that is read or written.
     Memory,
     Pointers,
-    /// The description of a launch.
     Launch,
     Structure,
     Text,

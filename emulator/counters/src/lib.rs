@@ -229,11 +229,6 @@ impl Counters {
         ratio(self.global_load_sectors, self.global_load_requests)
     }
 
-    /// Sectors of a global store.
-    pub fn sectors_per_store(&self) -> Option<f64> {
-        ratio(self.global_store_sectors, self.global_store_requests)
-    }
-
     /// Wavefronts of a shared load.
     pub fn wavefronts_per_load(&self) -> Option<f64> {
         ratio(self.shared_load_wavefronts_merged, self.shared_load_requests_merged)

@@ -378,7 +378,6 @@ impl<'a> Lower<'a> {
         unsupported(self.span, what)
     }
 
-    /// Returns the error for an instruction of this form.
     fn not_supported(&self, instruction: &Instruction) -> DecodeError {
         self.unsupported(format!("`{}`", instruction.mnemonic()))
     }

@@ -128,7 +128,6 @@ impl Registers {
         Ok(Reg { id, class, bits })
     }
 
-    /// Adds a register.
     pub(crate) fn fresh(&mut self, class: Class) -> u32 {
         self.classes.push(class);
         self.classes.len() as u32 - 1

@@ -19,7 +19,6 @@ pub struct Place {
     pub column: u32,
     /// The line's text, without its line end.
     pub text: Option<String>,
-    /// Line in the PTX.
     pub ptx_line: u32,
     /// The instruction as written in PTX or SASS.
     pub instruction: String,

@@ -25,7 +25,6 @@ pub(crate) struct Source {
     statements: Statements,
 }
 
-/// A parameter of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
@@ -93,7 +92,6 @@ impl Source {
         self.clean.contains(what)
     }
 
-    /// Number of lines in the text.
     pub(crate) fn n_lines(&self) -> u32 {
         self.lines.len() as u32
     }
@@ -298,7 +296,6 @@ impl Source {
         found
     }
 
-    /// Uses of a variable in a line.
     pub(crate) fn uses(&self, line: u32, name: &str) -> Vec<Use> {
         let Some(text) = self.clean_line(line) else { return Vec::new() };
         let mut found = Vec::new();
@@ -318,7 +315,6 @@ impl Source {
         found
     }
 
-    /// Lines that store to a variable.
     pub(crate) fn lines_storing(&self, name: &str) -> Vec<u32> {
         (1..=self.n_lines())
             .filter(|&line| {
@@ -397,7 +393,6 @@ impl Source {
         self.statements.at(self.position(line, column)?)
     }
 
-    /// The line in which the statement at a position ends.
     pub(crate) fn statement_end(&self, line: u32, column: u32) -> Option<u32> {
         let statement = self.statement(line, column)?;
         Some(self.line_of(statement.end.saturating_sub(1)))

@@ -205,7 +205,6 @@ impl<'a> Trace<'a> {
         Some(())
     }
 
-    /// Source of the value of a register.
     fn source(&self, register: &str) -> Option<Source<'a>> {
         let instr = match self.set_by.get(register)? {
             Setter::One(instr) => *instr,

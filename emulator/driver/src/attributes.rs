@@ -38,7 +38,6 @@ macro_rules! device_attributes {
             $(pub(crate) const $absent: u32 = $zero;)*
         }
 
-        /// Value of a `CUdevice_attribute`.
         pub(crate) fn attribute_value(attribute: c_uint) -> Option<c_int> {
             use limit::*;
             Some(match attribute {

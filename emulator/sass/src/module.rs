@@ -84,7 +84,6 @@ pub struct Kernel {
     pub instructions: Vec<Instruction>,
     /// Functions in `instructions`.
     pub functions: Vec<Function>,
-    /// Registers of each thread.
     pub registers: u32,
     /// Bytes of static shared memory; on sm_90 the first 1024 belong to the system.
     pub shared_bytes: u64,
@@ -96,7 +95,6 @@ pub struct Kernel {
     pub barriers: u32,
     /// Byte offset of the parameters in bank 0.
     pub parameter_base: u32,
-    /// Size of all parameters.
     pub parameter_bytes: u32,
     /// Parameters in the order of their declaration.
     pub parameters: Vec<Parameter>,

@@ -126,7 +126,6 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// Returns all rows.
 pub fn rows() -> &'static [Row] {
     &TABLE.rows
 }

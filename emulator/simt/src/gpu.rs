@@ -75,7 +75,6 @@ impl Shape {
         Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], shared: 0 }
     }
 
-    /// Returns a launch of this shape.
     pub fn config(self, params: Vec<u8>, options: LaunchOptions) -> LaunchConfig {
         LaunchConfig { grid: self.grid, block: self.block, dynamic_shared: self.shared, params, options }
     }

@@ -189,7 +189,6 @@ fn is_in_order(kernel: &Kernel, config: &LaunchConfig) -> bool {
     kernel.order.is_by_index(&config.params) && !config.options.unordered
 }
 
-/// Returns the worker threads that the options ask for.
 fn asked_workers(options: &LaunchOptions) -> usize {
     let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
     threads.map_or(1, NonZeroUsize::get)

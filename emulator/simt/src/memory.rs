@@ -106,7 +106,6 @@ pub struct AddressError {
     pub address: u64,
     /// Bytes that were asked for.
     pub bytes: u64,
-    /// Allocation at or near the address.
     pub near: Option<AllocationInfo>,
 }
 

@@ -24,7 +24,6 @@ impl CheckLevel {
         self >= Self::Count
     }
 
-    /// Returns whether checks are made.
     pub fn checks(self) -> bool {
         self >= Self::On
     }

@@ -18,7 +18,6 @@ pub enum TexelFormat {
 }
 
 impl TexelFormat {
-    /// Returns the bytes of one channel.
     pub fn bytes(self) -> usize {
         match self {
             Self::U8 | Self::S8 => 1,
@@ -60,7 +59,6 @@ pub struct TextureObject {
     pub height: u32,
     /// 1, 2 or 4.
     pub channels: u32,
-    /// Format of each channel.
     pub format: TexelFormat,
     /// Addressing outside of the array in x and in y.
     pub address: [AddressMode; 2],

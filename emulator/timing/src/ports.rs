@@ -2,7 +2,6 @@
 
 use crate::instruction::Instruction;
 
-/// The ports of one subcore.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ports {
     /// Times until which each bank is busy.

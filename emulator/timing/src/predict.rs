@@ -40,9 +40,7 @@ pub struct Prediction {
     pub bounds: Vec<Bound>,
     /// Parts of units in `bounds`: issue without registers, shared memory, L1.
     pub parts: Vec<Bound>,
-    /// Blocks that were simulated.
     pub n_simulated: u64,
-    /// Blocks of the grid.
     pub n_blocks: u64,
     /// Stalls of the simulated blocks, by instruction of the kernel.
     pub stalls: Vec<Stalls>,

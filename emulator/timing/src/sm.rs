@@ -127,7 +127,6 @@ struct Scheduler {
     addresses: f64,
     /// Times at which the first wavefront of each waiting request passes.
     queue: VecDeque<u64>,
-    /// The ports of the registers.
     ports: Ports,
     /// Tenths of issue clocks that writing back wide loads has taken from arithmetic and that are still to be paid.
     stolen_tenths: u64,

@@ -83,7 +83,6 @@ impl Trace {
         }
     }
 
-    /// Returns the sectors of an access.
     pub(crate) fn sectors(&self, sectors: Sectors) -> &[u64] {
         let range =
             Range { start: sectors.first as usize, end: sectors.first as usize + usize::from(sectors.n) };

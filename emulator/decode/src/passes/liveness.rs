@@ -23,7 +23,6 @@ pub(crate) struct Liveness {
 }
 
 impl Liveness {
-    /// Returns the stretches of a register.
     pub(crate) fn of(&self, register: u32) -> &[Stretch] {
         let register = register as usize;
         &self.stretches[self.offsets[register] as usize..self.offsets[register + 1] as usize]

@@ -304,7 +304,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Lowers the body of a called function.
     fn lower_body(&mut self, at: usize) -> Result<()> {
         let Body { function, label, instr, .. } = self.activations.bodies[at];
         self.base_register();

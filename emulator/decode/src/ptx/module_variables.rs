@@ -47,7 +47,6 @@ impl Symbols {
         Self::default()
     }
 
-    /// Places a variable.
     pub fn insert(&mut self, name: impl Into<String>, address: u64) {
         self.0.insert(name.into(), address);
     }

@@ -163,7 +163,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Returns whether a name is a register of that class.
     pub(super) fn is_register(&mut self, operand: &'a Operand, class: Class) -> Result<bool> {
         Ok(match operand {
             Operand::Name(name) => {

@@ -44,7 +44,6 @@ pub(crate) fn n_statements(function: &Function) -> u64 {
     n
 }
 
-/// Calls `f` for each name in an operand.
 pub(crate) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)) {
     match operand {
         Operand::Name(name) | Operand::NotPred(name) | Operand::NameOffset { name, .. } => f(name),

@@ -78,7 +78,6 @@ impl Lower<'_> {
         self.take_modifier(modifier);
     }
 
-    /// Takes the source at a position.
     pub(super) fn take_source(&mut self, at: usize) -> Option<Operand> {
         self.taken.sources |= bit(at);
         self.instruction.sources().get(at).copied()

@@ -15,7 +15,6 @@ fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
     group.threads.iter().enumerate().flat_map(of_warp).collect::<Vec<_>>().into_iter()
 }
 
-/// Number of threads of a group.
 pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
     group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum()
 }

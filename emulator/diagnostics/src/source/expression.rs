@@ -15,7 +15,6 @@ pub(crate) type Names<'a> = dyn Fn(&str, u32) -> Option<i64> + 'a;
 pub(crate) struct Overflow {
     /// The text as written: `row * N`.
     pub(crate) text: String,
-    /// The exact value.
     pub(crate) exact: i64,
     /// The value wrapped to an `int`.
     pub(crate) wrapped: i64,

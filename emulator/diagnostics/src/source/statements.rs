@@ -30,7 +30,6 @@ pub(crate) struct Enclosure {
     pub(crate) body: Range<usize>,
 }
 
-/// The statements of a text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Statements {
     /// The enclosing statements, in the order of their ends.
@@ -202,7 +201,6 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// The statement under a header.
     fn under(&mut self, control: Control, header: String, condition: &str, start: usize) -> Option<()> {
         self.peek()?;
         let from = self.at;

@@ -27,7 +27,6 @@ pub fn element_bytes(kind: FactorType) -> usize {
     }
 }
 
-/// Returns the elements of a row.
 pub fn elements_per_row(kind: FactorType) -> usize {
     K_BYTES / element_bytes(kind)
 }

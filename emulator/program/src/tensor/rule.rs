@@ -62,7 +62,6 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Checks all rules in order.
 pub(super) fn check(map: &TensorMap) -> Result<(), Rule> {
     if !map.address.is_multiple_of(PIECE) {
         return Err(Rule::Address(map.address));

@@ -273,7 +273,6 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the value of a literal.
 fn read(text: &str) -> Option<Value> {
     if let Some(digits) = text.strip_prefix("0f").or_else(|| text.strip_prefix("0F")) {
         let bits = (digits.len() == 8).then(|| u32::from_str_radix(digits, 16).ok())??;

@@ -43,7 +43,6 @@ pub(crate) struct Sites {
 /// The events of one mistake, which share a message: the first of them, and counts.
 #[derive(Debug, Clone)]
 pub struct MistakeGroup {
-    /// The first event of this group.
     pub first: Event,
     /// Order of the first event among those of its block.
     pub order: u64,

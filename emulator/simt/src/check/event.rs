@@ -28,7 +28,6 @@ pub struct Event {
 }
 
 impl Event {
-    /// Returns the code of the mistake.
     pub fn code(&self) -> Code {
         self.details.code()
     }

@@ -21,7 +21,6 @@ pub(crate) struct Job<'j> {
     pub(crate) block: [u32; 3],
     /// Blocks of a cluster in x, y and z; 1 each in a launch without clusters.
     pub(crate) cluster: [u32; 3],
-    /// Number of blocks of a cluster.
     pub(crate) cluster_blocks: u32,
     /// Whether the launch or the kernel specifies a cluster, even of one block.
     pub(crate) explicit_cluster: bool,

@@ -28,7 +28,6 @@ pub(crate) struct Worker<'j> {
     pub(crate) acting: Option<Acting>,
 }
 
-/// The running warp.
 pub(crate) struct WarpContext {
     /// Registers of the warp.
     pub(crate) lanes: Lanes,

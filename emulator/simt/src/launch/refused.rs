@@ -133,7 +133,6 @@ pub fn check(
     Ok(())
 }
 
-/// Checks the size of clusters that a launch asks for.
 pub fn check_cluster(kernel: &Kernel, grid: [u32; 3], asked: Option<[u32; 3]>) -> Result<(), LaunchRefused> {
     let directives = &kernel.cluster;
     if let (Some(required), Some(asked)) = (directives.required, asked)

@@ -108,7 +108,6 @@ impl RaceMessage<'_> {
     }
 }
 
-/// Returns whether the instruction is a `wgmma`.
 fn is_wgmma(launch: &LaunchContext<'_>, instr: u32) -> bool {
     launch.mnemonic(instr).starts_with("wgmma")
 }

@@ -75,7 +75,6 @@ impl Warpgroups {
         self.last.clear();
     }
 
-    /// Returns whether products of a warp are in flight.
     pub(crate) fn is_in_flight(&self, warp: u32) -> bool {
         let group = self.groups.get((warp / WARPS) as usize);
         group.is_some_and(|group| {

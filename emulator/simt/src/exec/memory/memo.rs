@@ -165,7 +165,6 @@ pub(crate) struct Memo<'j> {
     pub(crate) allocation: Option<&'j Allocation>,
     /// Bytes per lane.
     pub(crate) bytes: u32,
-    /// Whether it is a load.
     pub(crate) load: bool,
     /// Role of the instruction's shared accesses in merging.
     pub(crate) merge: Merge,
@@ -426,7 +425,6 @@ impl Memo<'_> {
         })
     }
 
-    /// Counts one global access at `base`.
     #[inline(always)]
     pub(crate) fn count_global(&mut self, base: u64) {
         let mut n = self.sectors[base as usize & 31];
@@ -530,7 +528,6 @@ impl Memo<'_> {
         n
     }
 
-    /// Counts one shared access at `base`.
     #[inline(always)]
     pub(crate) fn count_shared(&mut self, base: u64) {
         if let Some(form) = self.atomic {

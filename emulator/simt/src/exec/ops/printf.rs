@@ -75,11 +75,9 @@ impl Worker<'_> {
     }
 }
 
-/// Source of a format's arguments.
 trait ArgumentSource {
     /// Takes the next argument of 4 or 8 bytes, which is also its alignment.
     fn next(&mut self, bytes: usize) -> u64;
-    /// Returns the string at an address.
     fn text(&mut self, address: u64) -> Vec<u8>;
 }
 

@@ -29,7 +29,6 @@ impl Worker<'_> {
         observer.step(self.block.index, self.warp.index, step);
     }
 
-    /// Returns the space and the addresses of an access.
     fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, active: u32) -> Access {
         let addresses = access_spec::addresses(&self.warp.lanes, addr, access_spec::bias(space));
         let addresses = addresses.map(|address| self.seen_from_here(address));

@@ -20,7 +20,6 @@ use multiply::DecodedB;
 const MAX_PRODUCTS: usize = 256;
 
 impl Worker<'_> {
-    /// `wgmma.fence`
     pub(crate) fn wgmma_fence(&mut self) {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
@@ -29,7 +28,6 @@ impl Worker<'_> {
         group.written[own].clear();
     }
 
-    /// `wgmma.commit_group`
     pub(crate) fn wgmma_commit(&mut self) {
         let warp = self.warp.index;
         let progress = &mut self.block.warpgroups.of(warp).warps[(warp % WARPS) as usize];

@@ -104,7 +104,6 @@ impl BlockQueue {
     }
 }
 
-/// Runs all blocks on `n_threads` threads.
 pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
     let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product::<u64>() / u64::from(job.cluster_blocks);
     let collector = Collector::new(job.kernel, job.grid, job.block);

@@ -48,7 +48,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Makes the registers defined.
     #[cold]
     pub(in crate::exec) fn define_all(&mut self, registers: &Kept, active: u32) {
         for spot in self.spots(registers) {

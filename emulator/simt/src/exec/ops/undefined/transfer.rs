@@ -11,7 +11,6 @@ use crate::program::{AluShape, Flow, Ordering};
 /// A register for each source.
 type Values = [[u64; 32]; 4];
 
-/// The sources of an operation.
 pub(super) struct Sources {
     pub(super) values: Values,
     /// Undefined bits of the sources.
