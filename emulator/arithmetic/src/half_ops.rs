@@ -6,7 +6,7 @@
 
 use super::engine::{hot1, hot2, hot3, moded1, moded2, moded3};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use super::modes::{MAX, NAN, XORSIGN, extremum};
+use super::modes::{FTZ as PICK_FTZ, extremum, extremum_variant};
 use super::{Form, elementary};
 use crate::lanes::CpuLevel;
 
@@ -180,8 +180,6 @@ fn pick<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
     H::write(extremum(mode & !PICK_FTZ, H::read(flush::<H>(ftz, a)), H::read(flush::<H>(ftz, b))))
 }
 
-const PICK_FTZ: u32 = 4;
-
 fn tanh<H: Half>(_: u32, a: u16) -> u16 {
     H::write(narrow_to_odd(elementary::tanh(H::read(a) as f64)))
 }
@@ -292,22 +290,8 @@ fn form<H: Half>(opcode: &str, rest: &[&str], pair: bool, level: CpuLevel) -> Op
 }
 
 fn extrema<H: Half>(opcode: &str, modifiers: &[&str], pair: bool) -> Option<Form> {
-    let mut variant = if opcode == "max" { MAX } else { 0 };
-    let mut rest = modifiers;
-    for (name, bit) in [("ftz", PICK_FTZ), ("NaN", NAN)] {
-        if let [first, after @ ..] = rest
-            && *first == name
-        {
-            variant |= bit;
-            rest = after;
-        }
-    }
-    variant |= match rest {
-        [] => 0,
-        ["xorsign", "abs"] => XORSIGN,
-        _ => return None,
-    };
-    if variant & PICK_FTZ != 0 && H::EXPONENT != F16::EXPONENT {
+    let (variant, rest) = extremum_variant(opcode, modifiers);
+    if !rest.is_empty() || (variant & PICK_FTZ != 0 && H::EXPONENT != F16::EXPONENT) {
         return None;
     }
     Some(form!(cold pair, variant, pick(a, b)))

@@ -7,7 +7,7 @@ use super::float::{NAN32, flush, nan64};
 use super::soft::{self, F32, F64, Mode, Round};
 
 /// Bits of a mode, above the two of [`Round::from_code`].
-const FTZ: u32 = 4;
+pub(super) const FTZ: u32 = 4;
 const SAT: u32 = 8;
 
 fn read(mode: u32, x: f32) -> u64 {
@@ -180,7 +180,8 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     })
 }
 
-fn extrema(opcode: &str, modifiers: &[&str]) -> Option<Form> {
+/// Returns the variant of a `min` or `max` with these modifiers, and those that follow.
+pub(super) fn extremum_variant<'a, 'm>(opcode: &str, modifiers: &'a [&'m str]) -> (u32, &'a [&'m str]) {
     let mut variant = if opcode == "max" { MAX } else { 0 };
     let mut rest = modifiers;
     for (name, bit) in [("ftz", FTZ), ("NaN", NAN)] {
@@ -195,6 +196,11 @@ fn extrema(opcode: &str, modifiers: &[&str]) -> Option<Form> {
         variant |= XORSIGN;
         rest = after;
     }
+    (variant, rest)
+}
+
+fn extrema(opcode: &str, modifiers: &[&str]) -> Option<Form> {
+    let (variant, rest) = extremum_variant(opcode, modifiers);
     Some(match (rest, opcode) {
         (["f32"], _) => moded2(variant, extremum),
         (["f64"], "min") if variant == 0 => cold2(min64),

@@ -24,8 +24,8 @@ fn calls() -> std::io::Result<Vec<(String, bool)>> {
         let text = std::fs::read_to_string(file)?;
         for block in text.split("\n}\n") {
             for line in block.lines() {
-                // Definitions `fn cuInit 2000(…)`, and rows of the tables of stubs and fills.
-                let is_row = ["\nstubs! {", "\nfills! {"].iter().any(|table| block.contains(table));
+                // Definitions `fn cuInit 2000(…)`, and rows of the tables of stubs.
+                let is_row = block.contains("\nstubs! {");
                 let names = match line.strip_prefix("    fn ") {
                     Some(definition) => definition.split('(').next().unwrap_or_default(),
                     None if is_row => line,

@@ -12,14 +12,13 @@ use crate::common::{NONE, OwnContext, alloc, function, launch_kernel, module, ok
 /// Numbers that `slow` adds up.
 const N: u32 = 3_000_000;
 
-/// The result of `slow`.
 fn slow_sum() -> u32 {
     (1..=N).fold(0, u32::wrapping_add)
 }
 
 /// Launches `slow`, which takes a while on any device.
-fn launch_slow(module: sys::CUmodule, stream: sys::CUstream, address: u64) {
-    let slow = function(module, "slow");
+fn launch_slow(stream: sys::CUstream, address: u64) {
+    let slow = function(module(), "slow");
     let (mut address, mut n) = (address, N);
     let mut pointers = [(&raw mut address).cast::<c_void>(), (&raw mut n).cast()];
     // SAFETY: the arguments are what the kernel takes.
@@ -43,7 +42,6 @@ fn event() -> sys::CUevent {
 #[test]
 fn a_launch_returns_before_its_kernel_ends() {
     let _own = OwnContext::new();
-    let module = module();
     let address = alloc(64);
     let stream = stream(1);
     let (start, end) = (event(), event());
@@ -51,7 +49,7 @@ fn a_launch_returns_before_its_kernel_ends() {
     // SAFETY: handles of this test.
     unsafe {
         ok(sys::cuEventRecord(start, stream));
-        launch_slow(module, stream, address);
+        launch_slow(stream, address);
         ok(sys::cuEventRecord(end, stream));
         assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
         assert_eq!(sys::cuEventQuery(end), CUDA_ERROR_NOT_READY);
@@ -66,11 +64,10 @@ fn a_launch_returns_before_its_kernel_ends() {
 #[test]
 fn a_stream_waits_for_an_event_of_another() {
     let _own = OwnContext::new();
-    let module = module();
     let (first, second) = (stream(1), stream(1));
     let (address, copy) = (alloc(64), alloc(64));
     let done = event();
-    launch_slow(module, first, address);
+    launch_slow(first, address);
     // SAFETY: handles and addresses of this test.
     unsafe {
         ok(sys::cuEventRecord(done, first));
@@ -87,7 +84,7 @@ fn a_stream_waits_for_an_event_of_another_context() {
     let address = alloc(64);
     let done = event();
     let one = stream(1);
-    launch_slow(module(), one, address);
+    launch_slow(one, address);
     // SAFETY: handles of this test.
     ok(unsafe { sys::cuEventRecord(done, one) });
     let _second = OwnContext::new();
@@ -128,9 +125,8 @@ fn host_functions_run_in_the_stream() {
 #[test]
 fn the_default_stream_waits_for_the_others() {
     let _own = OwnContext::new();
-    let module = module();
     let address = alloc(64);
-    launch_slow(module, stream(0), address);
+    launch_slow(stream(0), address);
     // The copy is ordered after the kernel, though of another stream.
     assert_eq!(words(address, 1), [slow_sum()]);
 }
@@ -138,11 +134,10 @@ fn the_default_stream_waits_for_the_others() {
 #[test]
 fn a_thread_has_a_default_stream_of_its_own() {
     let _own = OwnContext::new();
-    let module = module();
     let address = alloc(64);
     // CU_STREAM_PER_THREAD
     let mine = std::ptr::without_provenance_mut(2);
-    launch_slow(module, mine, address);
+    launch_slow(mine, address);
     // SAFETY: a stream that is always there.
     unsafe {
         assert_eq!(sys::cuStreamQuery(mine), CUDA_ERROR_NOT_READY);
@@ -155,11 +150,10 @@ fn a_thread_has_a_default_stream_of_its_own() {
 #[test]
 fn pageable_memory_may_change_after_the_call() {
     let _own = OwnContext::new();
-    let module = module();
     let (busy, address) = (alloc(64), alloc(64));
     let stream = stream(1);
     let mut host = [1u32; 16];
-    launch_slow(module, stream, busy);
+    launch_slow(stream, busy);
     // SAFETY: host memory of that size.
     ok(unsafe { sys::cuMemcpyHtoDAsync_v2(address, host.as_ptr().cast(), 64, stream) });
     host.fill(2);
@@ -173,7 +167,6 @@ fn pageable_memory_may_change_after_the_call() {
 #[test]
 fn pinned_memory_is_copied_in_the_streams_time() {
     let _own = OwnContext::new();
-    let module = module();
     let address = alloc(64);
     let stream = stream(1);
     let mut pinned = null_mut();
@@ -181,7 +174,7 @@ fn pinned_memory_is_copied_in_the_streams_time() {
     unsafe {
         ok(sys::cuMemHostAlloc(&mut pinned, 64, 0));
         pinned.cast::<u32>().write(5);
-        launch_slow(module, stream, address);
+        launch_slow(stream, address);
         ok(sys::cuMemcpyDtoHAsync_v2(pinned, address, 4, stream));
         assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
         ok(sys::cuStreamSynchronize(stream));
@@ -193,13 +186,12 @@ fn pinned_memory_is_copied_in_the_streams_time() {
 #[test]
 fn memory_is_freed_when_the_stream_gets_there() {
     let _own = OwnContext::new();
-    let module = module();
     let stream = stream(1);
     let mut address = 0;
     // SAFETY: valid places for results, addresses of this test.
     unsafe {
         ok(sys::cuMemAllocAsync(&mut address, 64, stream));
-        launch_slow(module, stream, address);
+        launch_slow(stream, address);
         ok(sys::cuMemFreeAsync(address, stream));
         assert_eq!(sys::cuMemFreeAsync(address, stream), CUDA_ERROR_INVALID_VALUE);
         ok(sys::cuStreamSynchronize(stream));
