@@ -5,7 +5,6 @@ use crate::operation::{Modifier, Operation};
 use crate::special::SpecialRegister;
 use crate::table::Row;
 
-/// A decoded instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
     pub architecture: Architecture,
@@ -212,7 +211,7 @@ impl Address {
 }
 
 /// Control bits, by which the compiler directs the scheduler.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Control {
     /// Cycles until the warp's next instruction may issue.
     pub stall: u8,

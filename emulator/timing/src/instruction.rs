@@ -1,6 +1,6 @@
 //! Machine instructions, as far as the scheduler and the units need them.
 
-use sass::instruction::{Operand, Register, Value};
+use sass::instruction::{Control, Operand, Register, Value};
 use sass::operation::{Modifier, Operation};
 
 use crate::bound::Resource;
@@ -19,19 +19,12 @@ pub struct Instruction {
 
 impl From<&sass::Instruction> for Instruction {
     fn from(instruction: &sass::Instruction) -> Self {
-        let control = instruction.control;
         let unit = Unit::of(instruction.operation);
         Self {
             unit,
             sources: if unit.is_memory() { [None; 3] } else { sources(instruction) },
             bytes: bytes(instruction),
-            control: Control {
-                stall: control.stall,
-                yields: control.yields,
-                write_barrier: control.write_barrier,
-                read_barrier: control.read_barrier,
-                wait: control.wait,
-            },
+            control: instruction.control,
         }
     }
 }
@@ -85,20 +78,6 @@ pub struct Source {
     pub n: u8,
     /// Kept for the next instruction.
     pub reuse: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Control {
-    /// Clocks until the warp may issue again.
-    pub stall: u8,
-    /// The scheduler should rather take another warp next.
-    pub yields: bool,
-    /// Scoreboard that is released when the result is written.
-    pub write_barrier: Option<u8>,
-    /// Scoreboard that is released when the operands have been read.
-    pub read_barrier: Option<u8>,
-    /// Scoreboards to wait for, a bit each.
-    pub wait: u8,
 }
 
 /// Scoreboards of a warp.

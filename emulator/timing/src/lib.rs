@@ -41,7 +41,7 @@ mod trace;
 
 pub use bound::{Bound, Busy, Resource};
 pub use chip::{Chip, ChipError};
-pub use instruction::{Control, Instruction, Source, Unit};
+pub use instruction::{Instruction, Source, Unit};
 pub use issue::Issue;
 pub use no_prediction::NoPrediction;
 pub use predict::{Prediction, predict, predict_with_timeline};

@@ -1,9 +1,10 @@
 //! Times of machine code patched word by word, measured on an H200 and predicted by the model.
 
+use sass::instruction::Control;
 use simt::memory::rules;
 use timing::{
-    Access, Block, Chip, Control, Instruction, Outcome, Reach, Reason, Sectors, Setting, Source, Step, Trace,
-    Unit, simulate,
+    Access, Block, Chip, Instruction, Outcome, Reach, Reason, Sectors, Setting, Source, Step, Trace, Unit,
+    simulate,
 };
 
 /// An instruction of a loop body; `R6+` marks a register for reuse.
