@@ -7,6 +7,7 @@ use crate::virtual_op::{AluClasses, VirtualOp};
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{
     Addr, BarrierKind, BarrierResult, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA,
+    without_operands,
 };
 
 /// How an operation uses an operand.
@@ -24,7 +25,6 @@ pub(super) enum Role {
 pub(super) enum Permitted {
     Register,
     RegisterOrConstant,
-    /// A register, or absent.
     OptionalRegister,
     /// A register, a constant, or absent.
     Optional,
@@ -148,27 +148,7 @@ pub(super) fn visit_operands(
             row.read(format, Bits64).read(arguments, Bits64).early_optional(std::slice::from_mut(dst), Bits32)
         }
         OpKind::AssertFail { text, line } => row.reads(text, Bits64).read(line, Bits32),
-        OpKind::Branch { .. }
-        | OpKind::Converge { .. }
-        | OpKind::Leave { .. }
-        | OpKind::Resume { .. }
-        | OpKind::Return
-        | OpKind::Exit
-        | OpKind::Trap
-        | OpKind::Fence
-        | OpKind::ProxyFence
-        | OpKind::ClusterBarrier { .. }
-        | OpKind::InitFence
-        | OpKind::Yield
-        | OpKind::CpAsyncCommit
-        | OpKind::CpAsyncWait { .. }
-        | OpKind::BulkCommit
-        | OpKind::BulkWait { .. }
-        | OpKind::WgmmaFence
-        | OpKind::WgmmaCommit
-        | OpKind::WgmmaWait { .. }
-        | OpKind::WholeWarp
-        | OpKind::Nop => row,
+        without_operands!() => row,
     };
 }
 

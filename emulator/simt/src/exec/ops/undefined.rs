@@ -504,27 +504,7 @@ impl Worker<'_> {
                 self.checks.shadow.define(self.checks.shadow.line(*dst), active);
             }
             OpKind::Call { target, .. } => self.follow_use(*target, active, Use::Address, instr),
-            OpKind::Branch { .. }
-            | OpKind::Converge { .. }
-            | OpKind::Leave { .. }
-            | OpKind::Resume { .. }
-            | OpKind::Return
-            | OpKind::Exit
-            | OpKind::Trap
-            | OpKind::Fence
-            | OpKind::ProxyFence
-            | OpKind::ClusterBarrier { .. }
-            | OpKind::InitFence
-            | OpKind::Yield
-            | OpKind::CpAsyncCommit
-            | OpKind::CpAsyncWait { .. }
-            | OpKind::BulkCommit
-            | OpKind::BulkWait { .. }
-            | OpKind::WgmmaFence
-            | OpKind::WgmmaCommit
-            | OpKind::WgmmaWait { .. }
-            | OpKind::WholeWarp
-            | OpKind::Nop => {}
+            crate::program::without_operands!() => {}
         }
     }
 
