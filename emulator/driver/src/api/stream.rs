@@ -154,38 +154,25 @@ export! {
     }
 
     fn cuStreamIsCapturing 10000 / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<c_uint>) {
-        status.check()?;
-        stream_of(handle)?;
-        status.put(0)
+        not_capturing(handle, status, None, None)
     }
 
     fn cuStreamGetCaptureInfo 10010 / cuStreamGetCaptureInfo_ptsz (handle: Handle, status: Out<c_uint>, id: Out<u64>) {
-        status.check()?;
-        stream_of(handle)?;
-        id.put_if_wanted(0);
-        status.put(0)
+        not_capturing(handle, status, Some(id), None)
     }
 
     fn cuStreamGetCaptureInfo_v2 11030 / cuStreamGetCaptureInfo_v2_ptsz (
         handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
         n: Out<usize>,
     ) {
-        status.check()?;
-        stream_of(handle)?;
-        id.put_if_wanted(0);
-        n.put_if_wanted(0);
-        status.put(0)
+        not_capturing(handle, status, Some(id), Some(n))
     }
 
     fn cuStreamGetCaptureInfo_v3 12030 / cuStreamGetCaptureInfo_v3_ptsz (
         handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
         _edges: Out<usize>, n: Out<usize>,
     ) {
-        status.check()?;
-        stream_of(handle)?;
-        id.put_if_wanted(0);
-        n.put_if_wanted(0);
-        status.put(0)
+        not_capturing(handle, status, Some(id), Some(n))
     }
 
     fn cuThreadExchangeStreamCaptureMode 10010(mode: Out<c_uint>) {
@@ -228,6 +215,20 @@ later! {
         stream_of(handle)?;
         dev.put(0)
     }
+}
+
+/// Writes that a stream is not capturing: there are no graphs.
+fn not_capturing(
+    handle: Handle,
+    status: Out<c_uint>,
+    id: Option<Out<u64>>,
+    n: Option<Out<usize>>,
+) -> Outcome {
+    status.check()?;
+    stream_of(handle)?;
+    id.into_iter().for_each(|id| id.put_if_wanted(0));
+    n.into_iter().for_each(|n| n.put_if_wanted(0));
+    status.put(0)
 }
 
 fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Outcome {

@@ -44,6 +44,12 @@ impl CellBits {
         self.bits.all(from, n)
     }
 
+    /// Records an access to a range. Returns false if it reads what is not in the set.
+    pub(crate) fn access(&mut self, start: usize, n: usize, writes: bool) -> bool {
+        let (from, n) = self.range(start, n);
+        self.bits.access(from, n, writes)
+    }
+
     /// Takes out the cells of which all bytes lie in a range.
     pub(crate) fn unset_whole(&mut self, start: usize, n: usize) {
         let (from, to) = (start.div_ceil(1 << self.shift), (start + n) >> self.shift);
@@ -153,6 +159,15 @@ impl Bits {
         let mut missing = 0;
         Self::each(start, n, |word, bits| missing |= bits & !self.words.get(word).copied().unwrap_or(0));
         missing == 0
+    }
+
+    /// Records an access to a range. Returns false if it reads what is not in the set.
+    #[inline(always)]
+    pub(crate) fn access(&mut self, start: usize, n: usize, writes: bool) -> bool {
+        if writes {
+            self.set(start, n);
+        }
+        writes || self.all(start, n)
     }
 
     /// Returns the mask of up to 32 numbers in the set.

@@ -101,23 +101,23 @@ impl Copies {
 }
 
 impl Copy {
-    /// Notes what the copy wrote, and which of its bytes nobody had written at their source.
-    pub(crate) fn mark(&self, written: &mut CellBits) {
-        written.set(self.to as usize, usize::from(self.bytes));
-        for (start, n) in runs(self.undefined.into()) {
-            written.unset_whole(self.to as usize + start, n);
-        }
-    }
-
+    /// Performs the copy; in `written`, notes what it wrote, and which of its bytes nobody had written at their source.
+    ///
     /// # Safety
     /// `shared` is the memory of the block that started it.
-    pub(crate) unsafe fn finish(&self, shared: *mut u8) {
+    pub(crate) unsafe fn finish(&self, shared: *mut u8, written: Option<&mut CellBits>) {
         let (bytes, n) = (usize::from(self.bytes), usize::from(self.n));
         // SAFETY: both ends were found by `locate`, for `bytes` bytes; the allocation is held by the launch.
         unsafe {
             let to = shared.add(self.to as usize);
             relaxed::copy_out(self.from, std::slice::from_raw_parts_mut(to, n));
             std::ptr::write_bytes(to.add(n), 0, bytes - n);
+        }
+        if let Some(written) = written {
+            written.set(self.to as usize, bytes);
+            for (start, n) in runs(self.undefined.into()) {
+                written.unset_whole(self.to as usize + start, n);
+            }
         }
     }
 }

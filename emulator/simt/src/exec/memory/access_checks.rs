@@ -20,9 +20,7 @@ impl Worker<'_> {
         let mut guilty = 0u32;
         for lane in bits(m.mask) {
             let start = (first + i64::from(m.local[lane])) as usize;
-            if spec.kind == AccessKind::Write {
-                self.block.local_written.set(start, n);
-            } else if !self.block.local_written.all(start, n) {
+            if !self.block.local_written.access(start, n, spec.kind == AccessKind::Write) {
                 guilty |= 1 << lane;
             }
         }
@@ -45,11 +43,7 @@ impl Worker<'_> {
             (true, writes) => {
                 for run in m.runs() {
                     let (start, n) = ((offset + i64::from(run.start)) as usize, run.bytes as usize);
-                    if writes {
-                        written.set(start, n);
-                    } else {
-                        unwritten |= !written.all(start, n);
-                    }
+                    unwritten |= !written.access(start, n, writes);
                 }
             }
         }

@@ -42,7 +42,6 @@ impl LaneFault {
     }
 }
 
-/// The memory that one lane accesses.
 struct LaneMemory {
     host: *mut u8,
     /// `Global`, `Shared`, `Local` or `Param`.
@@ -280,17 +279,13 @@ fn check(
         match spaces[lane] {
             MemSpace::Shared => {
                 let offset = (at - window::SHARED) as usize;
-                if writes {
-                    worker.block.shared_written.set(offset, n);
-                } else if !worker.block.shared_written.all(offset, n) {
+                if !worker.block.shared_written.access(offset, n, writes) {
                     worker.note_unwritten(lane, at, spec.bytes);
                 }
             }
             MemSpace::Local => {
                 let offset = worker.local_offset(lane) + (at - window::LOCAL) as usize;
-                if writes {
-                    worker.block.local_written.set(offset, n);
-                } else if !worker.block.local_written.all(offset, n) {
+                if !worker.block.local_written.access(offset, n, writes) {
                     worker.note_unwritten(lane, at, spec.bytes);
                 }
             }
@@ -314,9 +309,7 @@ fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: u32, addr
     for lane in bits(lanes) {
         let at = addresses[lane];
         let (written, offset) = worker.shared_written_mut(at - window::SHARED);
-        if spec.kind == AccessKind::Write {
-            written.set(offset, n);
-        } else if !written.all(offset, n) {
+        if !written.access(offset, n, spec.kind == AccessKind::Write) {
             worker.note_unwritten(lane, at, spec.bytes);
         }
     }

@@ -114,17 +114,13 @@ impl Worker<'_> {
         let Some(oldest) = copies.arrivals.iter().position(|a| a.barrier == barrier) else { return };
         let Some(arrival) = copies.arrivals.remove(oldest) else { return };
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
-        let written = &mut self.block.shared_written;
-        let checked = self.job.check_level.checks();
+        let mut written = self.job.check_level.checks().then_some(&mut self.block.shared_written);
         self.block.copies.pending[arrival.thread as usize / 32].retain(|c| {
             if u32::from(c.lane) != arrival.thread % 32 || c.arrival > arrival.number {
                 return true;
             }
             // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
-            unsafe { c.finish(shared) };
-            if checked {
-                c.mark(written);
-            }
+            unsafe { c.finish(shared, written.as_deref_mut()) };
             false
         });
     }
@@ -140,8 +136,7 @@ impl Worker<'_> {
         let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp.index as usize]);
         let committed = &self.block.copies.committed[first..];
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
-        let written = &mut self.block.shared_written;
-        let checked = self.job.check_level.checks();
+        let mut written = self.job.check_level.checks().then_some(&mut self.block.shared_written);
         copies.retain(|c| {
             let lane = usize::from(c.lane);
             let due =
@@ -150,10 +145,7 @@ impl Worker<'_> {
                 return true;
             }
             // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
-            unsafe { c.finish(shared) };
-            if checked {
-                c.mark(written);
-            }
+            unsafe { c.finish(shared, written.as_deref_mut()) };
             false
         });
         self.block.copies.pending[self.warp.index as usize] = copies;
@@ -163,12 +155,10 @@ impl Worker<'_> {
     #[cold]
     fn finish_oldest(&mut self) {
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
+        let mut written = self.job.check_level.checks().then_some(&mut self.block.shared_written);
         for c in self.block.copies.pending[self.warp.index as usize].drain(..COPIES / 2) {
             // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
-            unsafe { c.finish(shared) };
-            if self.job.check_level.checks() {
-                c.mark(&mut self.block.shared_written);
-            }
+            unsafe { c.finish(shared, written.as_deref_mut()) };
         }
     }
 }
