@@ -43,16 +43,16 @@ pub(super) fn visit_operands(
         // Constants of arithmetic are lines, and no source is ever absent.
         OpKind::Alu { args, .. } => row.values(args.src.iter_mut().zip(alu.srcs)).def(&mut args.dst, alu.dst),
         OpKind::Load(access) => {
-            let class = wide(access.wide);
+            let class = Class::of_width(access.wide);
             row.address(&mut access.addr)
                 .early_optional(&mut access.regs[..usize::from(access.n.min(8))], class)
         }
         OpKind::Store(access) => {
-            let class = wide(access.wide);
+            let class = Class::of_width(access.wide);
             row.address(&mut access.addr).reads(&mut access.regs[..usize::from(access.n.min(8))], class)
         }
         OpKind::Atomic(atomic) => {
-            let class = wide(atomic.ty.bytes() == 8);
+            let class = Class::of_width(atomic.ty.bytes() == 8);
             let [second, third] = &mut atomic.src;
             row.address(&mut atomic.addr)
                 .read(second, class)
@@ -79,7 +79,7 @@ pub(super) fn visit_operands(
             row.read(members, Bits32).pred(pred).early(dst, vote_class(*mode))
         }
         OpKind::Match { wide: is_wide, src: [value, members], dst, dst_pred, .. } => row
-            .read(value, wide(*is_wide))
+            .read(value, Class::of_width(*is_wide))
             .read(members, Bits32)
             .early(dst, Bits32)
             .early_optional(std::slice::from_mut(dst_pred), Pred),
@@ -91,7 +91,7 @@ pub(super) fn visit_operands(
         }
         OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
         OpKind::Mma(mma) => {
-            let class = wide(mma.form.is_wide());
+            let class = Class::of_width(mma.form.is_wide());
             let [a, b, c] = mma.form.registers();
             row.reads(&mut mma.a[..a], class)
                 .reads(&mut mma.b[..b], class)
@@ -190,7 +190,7 @@ impl Row<'_> {
     }
 
     fn address(&mut self, address: &mut Addr) -> &mut Self {
-        self.read(&mut address.src, wide(address.wide))
+        self.read(&mut address.src, Class::of_width(address.wide))
     }
 
     fn pred(&mut self, field: &mut u32) -> &mut Self {
@@ -225,10 +225,6 @@ impl Row<'_> {
         *field = signed as u32;
         self
     }
-}
-
-fn wide(wide: bool) -> Class {
-    Class::of_width(wide)
 }
 
 fn vote_class(mode: VoteMode) -> Class {

@@ -1,5 +1,6 @@
 //! Operands of the operations that access memory.
 
+use crate::address::window;
 use arithmetic::lanes::Src;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -10,6 +11,20 @@ pub enum MemSpace {
     Const,
     Param,
     Generic,
+}
+
+impl MemSpace {
+    /// Returns the start of the space among generic addresses, which is added to address operands; 0 where operands are
+    /// such addresses already.
+    #[inline(always)]
+    pub fn window(self) -> u64 {
+        match self {
+            Self::Shared => window::SHARED,
+            Self::Local => window::LOCAL,
+            Self::Param => window::PARAM,
+            Self::Global | Self::Const | Self::Generic => 0,
+        }
+    }
 }
 
 /// An address operand: `src + offset`. Addresses in `Shared`, `Local` and `Param` count from the start of their space.

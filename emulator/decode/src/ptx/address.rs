@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::ptx::scope::Binding;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
-use program::{Addr, MemSpace, OpKind, window};
+use program::{Addr, MemSpace, OpKind};
 
 pub(super) fn space_of(instruction: &Instruction) -> Option<MemSpace> {
     instruction.modifiers.iter().find_map(|m| {
@@ -21,17 +21,6 @@ pub(super) fn space_of(instruction: &Instruction) -> Option<MemSpace> {
             _ => return None,
         })
     })
-}
-
-/// Returns the start of a space among generic addresses; 0 for global and constant memory, which have such addresses
-/// already.
-fn window_of(space: MemSpace) -> u64 {
-    match space {
-        MemSpace::Shared => window::SHARED,
-        MemSpace::Local => window::LOCAL,
-        MemSpace::Param => window::PARAM,
-        MemSpace::Global | MemSpace::Const | MemSpace::Generic => 0,
-    }
 }
 
 impl<'a> Lower<'a> {
@@ -84,7 +73,7 @@ impl<'a> Lower<'a> {
         // A generic access reaches the variable's own space.
         let generic =
             generic_value(&binding).ok_or_else(|| self.invalid(format!("`{name}` has no address")))?;
-        let value = generic.wrapping_sub(window_of(own)).wrapping_add_signed(offset);
+        let value = generic.wrapping_sub(own.window()).wrapping_add_signed(offset);
         if own == MemSpace::Shared {
             let src = self.constants.shared_address(value, Class::Bits32, self.span)?;
             let (wide, offset) = (false, 0);
@@ -94,7 +83,7 @@ impl<'a> Lower<'a> {
     }
 
     fn fixed(&mut self, value: u64, space: MemSpace) -> Result<Addr> {
-        let wide = window_of(space) == 0;
+        let wide = space.window() == 0;
         let src = if wide {
             self.constants.bits64(value, self.span)?
         } else {
@@ -110,7 +99,7 @@ impl<'a> Lower<'a> {
         refuse_if!(!instruction.has("u64"), self.not_supported(instruction));
         let dst = self.destination(&instruction.operands[0], Class::Bits64)?;
         let src = self.source(&instruction.operands[1], Class::Bits64, None)?;
-        let window = window_of(space);
+        let window = space.window();
         if window == 0 {
             return self.builtin(Builtin::Mov64, dst, &[src]);
         }

@@ -3,7 +3,7 @@
 use crate::arithmetic::lanes::{Lanes, WARP};
 use crate::check::AccessKind;
 use crate::check::race::Mark;
-use crate::program::{Access, Addr, MemSpace, Order, window};
+use crate::program::{Access, Addr, MemSpace, Order};
 
 /// Operands and properties of a memory operation.
 #[derive(Debug, Clone, Copy)]
@@ -52,18 +52,7 @@ impl<'a> AccessSpec<'a> {
     /// Returns the sum that turns an address operand's value into a generic address.
     #[inline(always)]
     pub(crate) fn bias(&self) -> u64 {
-        bias(self.space)
-    }
-}
-
-/// Returns the start of a space as a generic address, which is added to address operands.
-#[inline(always)]
-pub(crate) fn bias(space: MemSpace) -> u64 {
-    match space {
-        MemSpace::Shared => window::SHARED,
-        MemSpace::Local => window::LOCAL,
-        MemSpace::Param => window::PARAM,
-        MemSpace::Global | MemSpace::Const | MemSpace::Generic => 0,
+        self.space.window()
     }
 }
 

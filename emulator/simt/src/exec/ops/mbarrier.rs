@@ -14,7 +14,7 @@ use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, wind
 use crate::exec::bits;
 use crate::exec::block::mbarrier_state::MbarrierState;
 use crate::exec::fiber::{FiberState, PhaseWait, phase_has_ended};
-use crate::exec::memory::access_spec::{bias, place};
+use crate::exec::memory::access_spec::place;
 use crate::exec::memory::cluster_memory::Holder;
 use crate::exec::worker::Worker;
 
@@ -427,7 +427,7 @@ impl Worker<'_> {
 
     /// Returns the generic address that an operand of a lane names, seen from the block that runs.
     pub(crate) fn address_of(&self, addr: &Addr, space: MemSpace, lane: usize) -> u64 {
-        self.seen_from_here(place(addr, bias(space), self.address_value(addr, lane)))
+        self.seen_from_here(place(addr, space.window(), self.address_value(addr, lane)))
     }
 
     /// Reads the register or constant of an address operand.

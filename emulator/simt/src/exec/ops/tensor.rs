@@ -8,7 +8,7 @@ use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWa
 
 use crate::exec::bits;
 use crate::exec::block::bulk_copies::BulkCopy;
-use crate::exec::memory::access_spec::{bias, place};
+use crate::exec::memory::access_spec::place;
 use crate::exec::memory::cluster_memory::Holder;
 use crate::exec::memory::per_lane::{AccessFault, find_global};
 use crate::exec::worker::Worker;
@@ -259,7 +259,7 @@ impl Worker<'_> {
 
     /// Returns the map that a lane names.
     fn tensor_map(&self, t: &TensorCopy, lane: usize) -> Result<TensorMap, BadTensor> {
-        let address = place(&t.map, bias(t.map_space), self.address_value(&t.map, lane));
+        let address = place(&t.map, t.map_space.window(), self.address_value(&t.map, lane));
         if !address.is_multiple_of(MAP_ALIGN) {
             return Err(BadTensor::MapAlign(address));
         }

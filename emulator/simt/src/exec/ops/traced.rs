@@ -30,7 +30,7 @@ impl Worker<'_> {
     }
 
     fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, active: u32) -> Access {
-        let addresses = access_spec::addresses(&self.warp.lanes, addr, access_spec::bias(space));
+        let addresses = access_spec::addresses(&self.warp.lanes, addr, space.window());
         let addresses = addresses.map(|address| self.seen_from_here(address));
         let first = addresses[active.trailing_zeros() as usize & 31];
         let windows = [
