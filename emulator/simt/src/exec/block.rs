@@ -3,7 +3,6 @@
 pub(crate) mod async_copies;
 pub(crate) mod barrier_state;
 pub(crate) mod bulk_copies;
-pub(crate) mod cluster_state;
 pub(crate) mod mbarrier_state;
 pub(crate) mod poll_cache;
 pub(crate) mod shadow;
@@ -11,6 +10,8 @@ pub(crate) mod unwritten;
 pub(crate) mod warpgroups;
 
 use crate::arithmetic::lanes::{Line, WARP};
+use crate::check::Collector;
+use crate::check::race::SharedRaces;
 use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
@@ -51,7 +52,7 @@ pub(crate) struct Block {
     /// Rank in its cluster.
     pub(crate) rank: u32,
     /// The other blocks of its cluster, while this one runs.
-    pub(crate) cluster: Option<Box<cluster_state::Cluster>>,
+    pub(crate) cluster: Option<Box<Cluster>>,
     /// Position in the grid: `blockIdx`.
     coords: [u32; 3],
     regs: Vec<Line>,
@@ -92,6 +93,29 @@ pub(crate) struct Block {
     pub(super) passes: u32,
     /// Number of times that it may do so before it runs the block again.
     pub(super) patience: u32,
+}
+
+/// The blocks of a cluster but for the one that runs.
+#[derive(Debug, Default)]
+pub(crate) struct Cluster {
+    /// By rank; `None` in the place of the one that runs.
+    pub(crate) members: Vec<Option<Box<Block>>>,
+    /// By rank; the race checks of the block that runs are in `Worker::checks.shared_races`.
+    pub(crate) races: Vec<Option<SharedRaces>>,
+    /// By rank; what the block that runs did wrong is in `Worker::checks.collector`.
+    pub(crate) collectors: Vec<Collector>,
+}
+
+impl Cluster {
+    pub(crate) fn others(&mut self) -> impl Iterator<Item = &mut Block> {
+        self.members.iter_mut().flatten().map(|block| &mut **block)
+    }
+
+    /// Returns whether a value that a block polled has changed.
+    pub(crate) fn changed(&mut self) -> bool {
+        let others = self.members.iter().flatten();
+        { others }.any(|block| block.live > 0 && block.poll_cache.changed())
+    }
 }
 
 impl Block {

@@ -20,8 +20,7 @@ use crate::lock::{into_inner, lock};
 use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
-use crate::exec::block::cluster_state::Cluster;
-use crate::exec::block::{Block, block_bytes};
+use crate::exec::block::{Block, Cluster, block_bytes};
 use crate::exec::launch_job::{Counts, Job};
 use crate::exec::memory::memo::{Memo, Merge, Tally};
 use crate::exec::schedule::scheduler::Visit;
