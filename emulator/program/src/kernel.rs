@@ -111,8 +111,8 @@ pub struct Unset {
     pub place: Dst,
     pub is_predicate: bool,
     pub bits: u32,
-    /// First instruction in text order that reads the register and is more than a move; `u32::MAX` if there is none.
-    pub reader: u32,
+    /// First instruction in text order that reads the register and is more than a move.
+    pub reader: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

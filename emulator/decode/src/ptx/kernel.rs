@@ -197,10 +197,10 @@ fn find_unset(
     registers: &Registers,
     place: &[u32],
 ) -> Vec<Unset> {
-    let mut readers: HashMap<u32, u32> = at_entry
+    let mut readers: HashMap<u32, Option<u32>> = at_entry
         .iter()
         .filter(|&register| *register > FALSE && !filled.contains(register))
-        .map(|&register| (register, u32::MAX))
+        .map(|&register| (register, None))
         .collect();
     if readers.is_empty() {
         return Vec::new();
@@ -212,7 +212,7 @@ fn find_unset(
                 && role == operands::Role::Use
                 && let Some(reader) = readers.get_mut(&(register as u32))
             {
-                *reader = instr.min(*reader);
+                *reader = Some(reader.map_or(instr, |known| known.min(instr)));
             }
             register
         });
@@ -226,7 +226,7 @@ fn find_unset(
             reader,
         })
         .collect();
-    unset.sort_unstable_by_key(|one| (one.reader, one.is_predicate, one.place));
+    unset.sort_unstable_by_key(|one| (one.reader.unwrap_or(u32::MAX), one.is_predicate, one.place));
     unset
 }
 

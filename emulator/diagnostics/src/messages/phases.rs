@@ -94,7 +94,7 @@ enum Blocked {
 impl Blocked {
     fn from_wait(wait: &PhaseWaits) -> Self {
         match wait {
-            _ if wait.ended.saturating_sub(wait.seen) >= 2 => Self::Missed,
+            _ if wait.has_missed() => Self::Missed,
             _ if wait.pending == 0 && wait.bytes > 0 => Self::LacksBytes,
             _ if wait.bytes < 0 => Self::ExtraBytes,
             _ => Self::Arrivals,
@@ -130,8 +130,8 @@ fn deadlock_reason(name: &str, first: &PhaseWaits, waits: &[PhaseWaits], in_clus
                 "when a thread here last passed a wait for {name}, {}; now {1} have. A wait names a parity, \
                  and phase {2} has the same parity as phase {1}.",
                 match first.seen {
-                    0 => "no phase of it had completed".to_owned(),
-                    n => format!("{} of it had completed", count(n, "phase")),
+                    None | Some(0) => "no phase of it had completed".to_owned(),
+                    Some(n) => format!("{} of it had completed", count(n, "phase")),
                 },
                 first.ended,
                 first.ended - 2

@@ -424,12 +424,19 @@ pub struct PhaseWaits {
     pub bytes: i64,
     /// Bytes of copies that are under way to it.
     pub under_way: u64,
-    /// Phases that had ended at the last wait of the thread with the fewest; 0: none, `u64::MAX`: not followed.
-    pub seen: u64,
+    /// Phases that had ended at the last wait of the thread with the fewest; `None` in launches without checks.
+    pub seen: Option<u64>,
     /// Threads of the block that have arrived at it so far; 0 when that was not followed.
     pub arrivers: u32,
     /// Whether none of the threads has passed a wait for it before.
     pub never: bool,
+}
+
+impl PhaseWaits {
+    /// Returns whether some thread waits for a parity that has come back since.
+    pub fn has_missed(&self) -> bool {
+        self.seen.is_some_and(|seen| self.ended.saturating_sub(seen) >= 2)
+    }
 }
 
 /// Misuse of an mbarrier.

@@ -74,7 +74,8 @@ impl Origins {
 
 impl Origin {
     /// Creates the origin of a register that is not set when its warp starts, by [`Unset::reader`].
-    fn register(reader: u32) -> Self {
+    fn register(reader: Option<u32>) -> Self {
+        let reader = reader.unwrap_or(u32::MAX);
         // A `load` of `NOWHERE` would mean that there is no origin.
         Self { load: reader.min(NOWHERE - 1), cause: (reader, u64::MAX), ..Self::NONE }
     }

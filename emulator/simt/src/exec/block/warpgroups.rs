@@ -35,8 +35,8 @@ pub(crate) struct WarpProgress {
     pub(crate) waited: u64,
     /// Groups that it has committed.
     pub(crate) committed: u32,
-    /// Groups that its last wait left under way, plus one; 0: it has not waited.
-    pub(crate) left: u32,
+    /// Groups that its last wait left under way; `None`: it has not waited.
+    pub(crate) left: Option<u32>,
     /// Whether the warp has executed `wgmma.fence`.
     pub(crate) fenced: bool,
     /// Uses of registers of products below this number have been reported.

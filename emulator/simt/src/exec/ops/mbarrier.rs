@@ -305,8 +305,7 @@ impl Worker<'_> {
                 let thread = |lane: usize| (w * 32 + lane) as u32;
                 let last = |lane| self.block.mbarriers.waited.get(&(wait.barrier, thread(lane)));
                 let seen = bits(f.lanes()).map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
-                // Without checks, nothing is known of that.
-                let seen = if self.job.check_level.checks() { seen.unwrap_or(0) } else { u64::MAX };
+                let seen = self.job.check_level.checks().then(|| seen.unwrap_or(0));
                 let never = bits(f.lanes()).all(|lane| last(lane).is_none());
                 if let Some(known) = waits.iter_mut().find(same) {
                     known.never &= never;
@@ -555,5 +554,5 @@ impl Worker<'_> {
 
 /// Rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy completes, unexpected bytes.
 fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
-    (wait.ended.saturating_sub(wait.seen) < 2, wait.pending != 0)
+    (!wait.has_missed(), wait.pending != 0)
 }

@@ -114,7 +114,7 @@ impl Worker<'_> {
         }
         let group = self.block.warpgroups.of(warp);
         group.warps[own].waited = end;
-        group.warps[own].left = pending.min(u32::MAX - 1) + 1;
+        group.warps[own].left = Some(pending);
         group.waits += 1;
         let waits = group.waits;
         if self.job.check_level.checks() {

@@ -426,7 +426,7 @@ impl Worker<'_> {
             writes,
             factor,
             behind: committed.checked_sub(part.group + 1),
-            left: left.checked_sub(1),
+            left,
         };
         self.report_wgmma(pc, active, problem);
     }
