@@ -72,7 +72,11 @@ impl Drop for OwnContext {
 
 /// Loads the test kernels into the current context.
 pub(crate) fn module() -> sys::CUmodule {
-    let text = CString::new(KERNELS).expect("PTX has no NUL");
+    load_ptx(KERNELS)
+}
+
+pub(crate) fn load_ptx(text: &str) -> sys::CUmodule {
+    let text = CString::new(text).expect("PTX has no NUL");
     let mut module = std::ptr::null_mut();
     // SAFETY: a string that ends with NUL.
     unsafe { ok(sys::cuModuleLoadData(&mut module, text.as_ptr().cast())) };
@@ -85,6 +89,20 @@ pub(crate) fn function(module: sys::CUmodule, name: &str) -> sys::CUfunction {
     // SAFETY: a string that ends with NUL.
     unsafe { ok(sys::cuModuleGetFunction(&mut function, module, name.as_ptr())) };
     function
+}
+
+pub(crate) fn stream(flags: u32) -> sys::CUstream {
+    let mut stream = std::ptr::null_mut();
+    // SAFETY: a valid place for the result.
+    ok(unsafe { sys::cuStreamCreate(&mut stream, flags) });
+    stream
+}
+
+pub(crate) fn event() -> sys::CUevent {
+    let mut event = std::ptr::null_mut();
+    // SAFETY: a valid place for the result.
+    ok(unsafe { sys::cuEventCreate(&mut event, 0) });
+    event
 }
 
 pub(crate) fn alloc(bytes: usize) -> u64 {

@@ -7,8 +7,8 @@ use std::ptr::{null, null_mut};
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    ErrorLog, KERNELS, NONE, OwnContext, alloc, function, launch, launch_kernel, load_library, module, ok,
-    silence,
+    ErrorLog, KERNELS, NONE, OwnContext, alloc, event, function, launch, launch_kernel, load_library, module,
+    ok, silence,
 };
 
 /// A table of calls and their codes; all differences are reported at once.
@@ -362,11 +362,9 @@ fn without_a_context() {
 #[test]
 fn events_that_cannot_tell_the_time() {
     let _own = OwnContext::new();
-    let (mut timed, mut other, mut untimed, mut ms) = (null_mut(), null_mut(), null_mut(), 0.0);
-    // SAFETY: valid places for results.
+    let (timed, other, mut untimed, mut ms) = (event(), event(), null_mut(), 0.0);
+    // SAFETY: a valid place for the result, and handles of this test.
     unsafe {
-        ok(sys::cuEventCreate(&mut timed, 0));
-        ok(sys::cuEventCreate(&mut other, 0));
         ok(sys::cuEventCreate(&mut untimed, 2));
         ok(sys::cuEventRecord(timed, null_mut()));
         ok(sys::cuEventRecord(untimed, null_mut()));

@@ -7,7 +7,8 @@ use cudarc::driver::sys::{self, CUresult::*};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, OwnContext, alloc, driver, emulator, function, launch, module, ok, synchronize, words,
+    KERNELS, OwnContext, alloc, driver, emulator, event, function, launch, module, ok, stream, synchronize,
+    words,
 };
 
 fn resident_kib() -> u64 {
@@ -22,12 +23,9 @@ fn ten_thousand_cycles_keep_memory_flat() {
     let module = module();
     let fill = function(module, "fill");
     let mut cycle = |i: u64| {
-        let (mut stream, mut event) = (null_mut(), null_mut());
-        let address = alloc(4096);
-        // SAFETY: valid places for results, and handles of this test.
+        let (stream, event, address) = (stream(0), event(), alloc(4096));
+        // SAFETY: handles of this test.
         unsafe {
-            ok(sys::cuStreamCreate(&mut stream, 0));
-            ok(sys::cuEventCreate(&mut event, 0));
             ok(launch(fill, 1, 32, &[address, 32, i]));
             ok(sys::cuEventRecord(event, stream));
             ok(sys::cuEventSynchronize(event));
@@ -101,11 +99,9 @@ fn emulated_objects_of_a_destroyed_context_are_gone() {
     let own = OwnContext::new();
     let module = module();
     let nothing = function(module, "nothing");
-    let (mut stream, mut event) = (null_mut(), null_mut());
+    let (stream, event) = (stream(0), event());
     // SAFETY: handles of this test.
     unsafe {
-        ok(sys::cuStreamCreate(&mut stream, 0));
-        ok(sys::cuEventCreate(&mut event, 0));
         drop(own);
         let _other = OwnContext::new();
         assert_eq!(sys::cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);

@@ -7,7 +7,8 @@ use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUr
 use emulator_client::CheckLevel;
 
 use crate::common::{
-    ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, ok, report, synchronize, words,
+    ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, load_ptx, ok, report, synchronize,
+    words,
 };
 
 /// `saxpy(int n, float a, const float* x, float* y)`
@@ -144,10 +145,7 @@ fn emulated_a_launch_can_be_predicted() {
 #[test]
 fn emulated_ptx_is_not_predicted() {
     let _own = OwnContext::new();
-    let mut module = null_mut();
-    let ptx = CString::new(include_str!("../../../../kernels/ptx/saxpy.ptx")).expect("no NUL");
-    // SAFETY: a text that ends with NUL.
-    unsafe { ok(sys::cuModuleLoadData(&mut module, ptx.as_ptr().cast())) };
+    let module = load_ptx(include_str!("../../../../kernels/ptx/saxpy.ptx"));
     let report = predicted(function(module, "saxpy"), 64);
     assert_eq!(report["prediction"], serde_json::Value::Null);
     let why = report["no_prediction"].as_str().expect("a reason");

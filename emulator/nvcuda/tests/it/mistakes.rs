@@ -1,12 +1,11 @@
 //! Mistakes of the host's code: messages of the driver, besides the codes that it returns.
 
-use std::ffi::CString;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    OwnContext, alloc, empty_copy, emulator, function, launch, module, ok, synchronize, words,
+    OwnContext, alloc, empty_copy, emulator, function, launch, load_ptx, module, ok, synchronize, words,
 };
 use crate::emulated::{is_alone, run_alone};
 
@@ -55,25 +54,19 @@ fn make_mistakes() {
         refused(sys::cuMemcpyHtoD_v2(buffer, null_mut(), 400));
 
         let mut found = null_mut();
-        let missing = CString::new("fil").expect("no NUL");
         let loaded = module();
-        assert_eq!(sys::cuModuleGetFunction(&mut found, loaded, missing.as_ptr()), CUDA_ERROR_NOT_FOUND);
+        assert_eq!(sys::cuModuleGetFunction(&mut found, loaded, c"fil".as_ptr()), CUDA_ERROR_NOT_FOUND);
 
-        let text = CString::new(PTX).expect("no NUL");
-        let mut mine = null_mut();
-        ok(sys::cuModuleLoadData(&mut mine, text.as_ptr().cast()));
-        let add = CString::new("add").expect("no NUL");
-        assert_eq!(sys::cuModuleGetFunction(&mut found, mine, add.as_ptr()), CUDA_ERROR_NOT_FOUND);
+        let mut mine = load_ptx(PTX);
+        assert_eq!(sys::cuModuleGetFunction(&mut found, mine, c"add".as_ptr()), CUDA_ERROR_NOT_FOUND);
         ok(launch(function(mine, "weigh"), 1, 1, &[buffer]));
         ok(synchronize());
         assert_eq!(words(buffer, 1), [0]);
 
         // There is no message about constants that were set or have an initial value, or about memory that was written.
         let (mut address, mut bytes) = (0, 0);
-        let weights = CString::new("weights").expect("no NUL");
-        let mut other = null_mut();
-        ok(sys::cuModuleLoadData(&mut other, text.as_ptr().cast()));
-        ok(sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, other, weights.as_ptr()));
+        let other = load_ptx(PTX);
+        ok(sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, other, c"weights".as_ptr()));
         ok(sys::cuMemcpyHtoD_v2(address, pointer, bytes));
         ok(launch(function(other, "weigh"), 1, 1, &[buffer]));
         ok(launch(function(loaded, "variables"), 1, 1, &[buffer, 1]));

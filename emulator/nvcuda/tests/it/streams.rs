@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUresult::*};
 
-use crate::common::{NONE, OwnContext, alloc, function, launch_kernel, module, ok, synchronize, words};
+use crate::common::{
+    NONE, OwnContext, alloc, event, function, launch_kernel, module, ok, stream, synchronize, words,
+};
 
 /// Numbers that `slow` adds up.
 const N: u32 = 3_000_000;
@@ -23,20 +25,6 @@ fn launch_slow(stream: sys::CUstream, address: u64) {
     let mut pointers = [(&raw mut address).cast::<c_void>(), (&raw mut n).cast()];
     // SAFETY: the arguments are what the kernel takes.
     ok(unsafe { launch_kernel(slow, [1; 3], [1; 3], 0, stream, pointers.as_mut_ptr(), NONE) });
-}
-
-fn stream(flags: u32) -> sys::CUstream {
-    let mut stream = null_mut();
-    // SAFETY: a valid place for the result.
-    ok(unsafe { sys::cuStreamCreate(&mut stream, flags) });
-    stream
-}
-
-fn event() -> sys::CUevent {
-    let mut event = null_mut();
-    // SAFETY: a valid place for the result.
-    ok(unsafe { sys::cuEventCreate(&mut event, 0) });
-    event
 }
 
 #[test]
