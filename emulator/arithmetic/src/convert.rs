@@ -200,7 +200,7 @@ fn integers(to: &str, from: &str, level: CpuLevel) -> Option<Form> {
         ("s8", 64, _) => return Some(hot1(level, |a: u64| a as i8)),
         ("s8", ..) => return Some(hot1(level, |a: u32| a as i8)),
         ("u16" | "s16", 8, true) => return Some(hot1(level, |a: i8| a as u16)),
-        ("u16" | "s16", 64, _) => Builtin::Lo16Of64,
+        ("u16" | "s16", 64, _) => Builtin::Word16Of64(0),
         ("u16" | "s16", ..) => Builtin::Zext32(bits.min(16)),
         ("u32" | "s32", 64, _) => Builtin::Lo32Of64,
         ("u32" | "s32", 32, _) => Builtin::Mov32,

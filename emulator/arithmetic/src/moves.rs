@@ -53,8 +53,6 @@ pub enum Builtin {
     Add64,
     /// Wrapping difference of two 64-bit integers.
     Sub64,
-    /// The lowest 16 bits of 64.
-    Lo16Of64,
 }
 
 /// Looks up a [`Builtin`]. Widths and indices out of range are clamped.
@@ -72,7 +70,7 @@ pub fn builtin(op: Builtin, level: CpuLevel) -> Form {
         Builtin::Pack32 => hot2(level, |a: u32, b: u32| (a & 0xffff) | b << 16),
         Builtin::Lo16Of32 => builtin(Builtin::Zext32(16), level),
         Builtin::Hi16Of32 => hot1(level, |a: u32| a >> 16),
-        Builtin::Word16Of64(0) | Builtin::Lo16Of64 => hot1(level, |a: u64| (a & 0xffff) as u32),
+        Builtin::Word16Of64(0) => hot1(level, |a: u64| (a & 0xffff) as u32),
         Builtin::Word16Of64(1) => hot1(level, |a: u64| (a >> 16 & 0xffff) as u32),
         Builtin::Word16Of64(2) => hot1(level, |a: u64| (a >> 32 & 0xffff) as u32),
         Builtin::Word16Of64(_) => hot1(level, |a: u64| (a >> 48) as u32),

@@ -88,7 +88,8 @@ fn clamped(mode: u32, d: i64, bits: u32) -> i64 {
     }
 }
 
-/// Returns an H200 compares and adds the whole distance, 33 bits; and it does not clamp to `u32`: 2^32 becomes 0.
+/// Returns the whole distance, or what `c` makes of it. An H200 compares and adds 33 bits, and does not clamp to `u32`:
+/// 2^32 becomes 0.
 fn whole(mode: u32, a: u32, b: u32, c: u32) -> u32 {
     let signed = mode & D_SIGNED != 0;
     let d = distance(mode, a, b, 32);

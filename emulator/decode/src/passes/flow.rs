@@ -68,8 +68,7 @@ pub(crate) fn flow_of_builtin(op: Builtin) -> Flow {
         | Builtin::Zext64(_)
         | Builtin::Sext64(_)
         | Builtin::Zext32(_)
-        | Builtin::Sext32(_)
-        | Builtin::Lo16Of64 => PLAIN,
+        | Builtin::Sext32(_) => PLAIN,
     }
 }
 
