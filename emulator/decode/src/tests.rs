@@ -74,6 +74,7 @@ fn ops(lines: &str) -> String {
     ops.join("\n")
 }
 
+#[track_caller]
 fn refused(lines: &str, message: &str) {
     match decoded(&kernel_of(lines)) {
         Err(e) => assert_eq!(e.to_string(), message),
@@ -81,50 +82,59 @@ fn refused(lines: &str, message: &str) {
     }
 }
 
+/// The lines are refused with this message, at the start of the first.
+#[track_caller]
+fn invalid(lines: &str, message: &str) {
+    refused(lines, &format!("line 17, column 1: {message}"));
+}
+
+/// This part of the first line is refused.
+#[track_caller]
+fn unsupported(lines: &str, part: &str) {
+    refused(lines, &format!("line 17: {part} is not supported"));
+}
+
 #[test]
 fn unsupported_features_are_named() {
-    refused("call (%rd1), malloc, (%rd2);", "line 17: `malloc` inside a kernel is not supported");
-    refused("call cudaSomething;", "line 17: `cudaSomething` of the device runtime is not supported");
-    refused("call (%r1), %rd1, (%r2);", "line 17, column 1: a call through `%rd1` needs a `.callprototype`");
-    refused("call (%r1), %rd1, (%r2), nowhere;", "line 17, column 1: there is no prototype `nowhere`");
-    refused(
+    unsupported("call (%rd1), malloc, (%rd2);", "`malloc` inside a kernel");
+    unsupported("call cudaSomething;", "`cudaSomething` of the device runtime");
+    invalid("call (%r1), %rd1, (%r2);", "a call through `%rd1` needs a `.callprototype`");
+    invalid("call (%r1), %rd1, (%r2), nowhere;", "there is no prototype `nowhere`");
+    invalid(
         "call (%r1), %r3, (%r2), nowhere;",
-        "line 17, column 1: `%r3` is not a 64-bit register: nothing can be called through it",
+        "`%r3` is not a 64-bit register: nothing can be called through it",
     );
-    refused("mov.u32 %r1, twice;", "line 17, column 1: the address of `twice` takes a 64-bit register");
-    refused(
+    invalid("mov.u32 %r1, twice;", "the address of `twice` takes a 64-bit register");
+    invalid(
         "mov.u64 %rd1, foreign;",
-        "line 17, column 1: nothing defines the external function `foreign`, whose address is taken",
+        "nothing defines the external function `foreign`, whose address is taken",
     );
-    refused("mov.u64 %rd1, k;", "line 17: the address of kernel `k` is not supported");
-    refused(
-        "ld.global.u32 %r1, [elsewhere];",
-        "line 17, column 1: nothing defines the external variable `elsewhere`",
-    );
+    unsupported("mov.u64 %rd1, k;", "the address of kernel `k`");
+    invalid("ld.global.u32 %r1, [elsewhere];", "nothing defines the external variable `elsewhere`");
     for number in ["23", "16", "28", "264", "-24"] {
-        refused(
+        invalid(
             &format!("setmaxnreg.inc.sync.aligned.u32 {number};"),
-            "line 17, column 1: the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256",
+            "the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256",
         );
     }
-    refused("call foreign;", "line 17, column 1: nothing defines the external function `foreign`");
-    refused("mov.u32 %r1, %envreg0;", "line 17: the special register `%envreg0` is not supported");
+    invalid("call foreign;", "nothing defines the external function `foreign`");
+    unsupported("mov.u32 %r1, %envreg0;", "the special register `%envreg0`");
 }
 
 /// Instructions that the table refuses are never decoded, not even as `Nop`.
 #[test]
 fn refused_instructions_carry_the_reason() {
-    refused(
+    unsupported(
         "griddepcontrol.wait;",
-        "line 17: `griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported",
+        "`griddepcontrol.wait` (programmatic dependent launch is not emulated yet)",
     );
-    refused(
+    unsupported(
         "redux.sync.min.f32 %f1, %f2, -1;",
-        "line 17: `redux.sync.min.f32` (float reductions are not emulated yet) is not supported",
+        "`redux.sync.min.f32` (float reductions are not emulated yet)",
     );
-    refused(
+    unsupported(
         "atom.global.v2.f32.add {%f1, %f2}, [%rd1], {%f3, %f4};",
-        "line 17: `atom.global.v2.f32.add` (vector atomics are not emulated yet) is not supported",
+        "`atom.global.v2.f32.add` (vector atomics are not emulated yet)",
     );
     refused(
         "createpolicy.fractional.L2::evict_last.b64 %rd2, 1.0;\ntcgen05.fence::before_thread_sync;",
@@ -136,55 +146,37 @@ fn refused_instructions_carry_the_reason() {
 
 #[test]
 fn nonsense_is_explained() {
-    refused("bar.sync 16;", "line 17, column 1: there is no barrier 16: a block has the barriers 0 to 15");
-    refused(
-        "barrier.sync -1, 64;",
-        "line 17, column 1: there is no barrier -1: a block has the barriers 0 to 15",
-    );
-    refused(
+    invalid("bar.sync 16;", "there is no barrier 16: a block has the barriers 0 to 15");
+    invalid("barrier.sync -1, 64;", "there is no barrier -1: a block has the barriers 0 to 15");
+    invalid(
         "bar.red.popc.u32 %r1, 1, 17, %p1;",
-        "line 17, column 1: a barrier of 17 threads: it counts whole warps, so the number must be a multiple of 32",
+        "a barrier of 17 threads: it counts whole warps, so the number must be a multiple of 32",
     );
-    refused(
-        "bar.arrive 1, 0;",
-        "line 17, column 1: `bar.arrive` needs the number of threads, and 0 stands for none",
-    );
-    refused("add.s32 %r1, %r2, %r9;", "line 17, column 1: `%r9` is not declared");
-    refused("add.s32 %r1, %r2;", "line 17, column 1: `add.s32` takes 3 operands (d, a, b), found 2");
-    refused(
+    invalid("bar.arrive 1, 0;", "`bar.arrive` needs the number of threads, and 0 stands for none");
+    invalid("add.s32 %r1, %r2, %r9;", "`%r9` is not declared");
+    invalid("add.s32 %r1, %r2;", "`add.s32` takes 3 operands (d, a, b), found 2");
+    invalid(
         "add.s32 %r1, %r2, %rd1;",
-        "line 17, column 1: `%rd1` is a 64-bit register, and a register of up to 32 bits is needed here",
+        "`%rd1` is a 64-bit register, and a register of up to 32 bits is needed here",
     );
-    refused(
+    invalid(
         "add.s64 %r1, %rd2, %rd1;",
-        "line 17, column 1: the result goes to a register of up to 32 bits, and a 64-bit register is needed",
+        "the result goes to a register of up to 32 bits, and a 64-bit register is needed",
     );
-    refused("bra nowhere;", "line 17, column 1: there is no label `nowhere`");
-    refused("@%r1 bra nowhere;", "line 17, column 1: `%r1` is not a predicate");
-    refused(
-        "add.f32 %f1, %f2, 1;",
-        "line 17, column 1: an integer where a floating-point number belongs (write 0.0)",
-    );
-    refused("ld.global.v4.f32 {%f1, %f2}, [%rd1];", "line 17, column 1: 2 registers for 4 elements");
-    refused(
-        "ld.global.u64 %r1, [%rd1];",
-        "line 17, column 1: a register of up to 32 bits for an element of 8 bytes",
-    );
-    refused(
-        "ld.global.u32 %r1, [first];",
-        "line 17, column 1: `first` is not in the state space that the instruction names",
-    );
-    refused(
+    invalid("bra nowhere;", "there is no label `nowhere`");
+    invalid("@%r1 bra nowhere;", "`%r1` is not a predicate");
+    invalid("add.f32 %f1, %f2, 1;", "an integer where a floating-point number belongs (write 0.0)");
+    invalid("ld.global.v4.f32 {%f1, %f2}, [%rd1];", "2 registers for 4 elements");
+    invalid("ld.global.u64 %r1, [%rd1];", "a register of up to 32 bits for an element of 8 bytes");
+    invalid("ld.global.u32 %r1, [first];", "`first` is not in the state space that the instruction names");
+    invalid(
         "st.const.u32 [limit], %r1;",
-        "line 17, column 1: unknown instruction `st.const.u32`; a kernel cannot store to constant memory",
+        "unknown instruction `st.const.u32`; a kernel cannot store to constant memory",
     );
-    refused("st.u32 [limit], %r1;", "line 17, column 1: a store to constant memory");
+    invalid("st.u32 [limit], %r1;", "a store to constant memory");
     refused("x: x: add.s32 %r1, %r1, %r1;", "line 17, column 4: label `x` is there twice");
-    refused(
-        "call (%r1), twice, (%r1, %r2);",
-        "line 17, column 1: `twice` takes 1 arguments and gives 1 results",
-    );
-    refused("call nobody;", "line 17, column 1: there is no function `nobody`");
+    invalid("call (%r1), twice, (%r1, %r2);", "`twice` takes 1 arguments and gives 1 results");
+    invalid("call nobody;", "there is no function `nobody`");
 }
 
 #[test]
