@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Arg, Device, codes};
+use common::{Device, codes};
 use simt::check::{BadTarget, Details};
 use simt::launch::CheckLevel;
 
@@ -22,7 +22,7 @@ fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u3
     for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Global] {
         let device = device(functions, body).check_level(check_level);
         let out = device.words(&vec![0; threads as usize]);
-        device.run(1, threads, &[Arg::Long(out)]);
+        device.run(1, threads, &[out.into()]);
         assert_eq!(device.read(out, threads as usize), expected, "{check_level:?}");
     }
 }
@@ -32,7 +32,7 @@ fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u3
 fn found(functions: &str, body: &str, code: &str) -> Details {
     let device = device(functions, body);
     let out = device.words(&[0; 32]);
-    let report = device.launch_line(1, 32, &[Arg::Long(out)]);
+    let report = device.launch_line(1, 32, &[out.into()]);
     assert_eq!(codes(&report), [code]);
     report.mistakes.groups[0].first.details.clone()
 }
@@ -262,7 +262,7 @@ fn lanes_make_progress_inside_functions() {
     for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On] {
         let device = device(functions, body).check_level(check_level);
         let out = device.words(&[0; 32]);
-        device.run(1, 32, &[Arg::Long(out)]);
+        device.run(1, 32, &[out.into()]);
         let expected: Vec<u32> = (0..32).map(|t| if t == 31 { 50 } else { 50 + t % 4 }).collect();
         assert_eq!(device.read(out, 32), expected);
     }
@@ -274,7 +274,7 @@ fn activations_are_counted() {
     let body = format!("mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;", call("", "sum", ""));
     let device = device(SUM, &body).check_level(CheckLevel::Count);
     let out = device.words(&[0; 32]);
-    let report = device.run(1, 32, &[Arg::Long(out)]);
+    let report = device.run(1, 32, &[out.into()]);
     let count = |start: &str| {
         let line = report.instructions.iter().find(|i| i.text.starts_with(start));
         line.map(|i| i.counters.warp_instructions)

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Arg, Device, codes};
+use common::{Device, codes};
 use simt::check::{BadOperand, Details};
 use simt::launch::CheckLevel;
 
@@ -25,7 +25,7 @@ fn launched(
 ) -> (Vec<String>, Vec<u32>) {
     let device = Device::new(&kernel(".shared .align 4 .b8 tile[4096];", body)).check_level(check_level);
     let out = device.words(&vec![0; n]);
-    let report = device.launch_line(grid, block, &[Arg::Long(out)]);
+    let report = device.launch_line(grid, block, &[out.into()]);
     (codes(&report), device.read(out, n))
 }
 
@@ -265,7 +265,7 @@ fn operands_out_of_range_are_told() {
     ] {
         for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On] {
             let device = Device::new(&kernel("", body)).check_level(check_level);
-            let report = device.launch_line(1, 64, &[Arg::Long(0)]);
+            let report = device.launch_line(1, 64, &[0_u64.into()]);
             assert_eq!(codes(&report), ["E-OPERAND"], "{body} {check_level:?}");
             let event = &report.mistakes.groups[0].first;
             let expected = Details::Operand { problem: first, value };
@@ -352,7 +352,7 @@ fn an_endless_loop_ends_with_its_budget() {
     for check_level in [CheckLevel::Off, CheckLevel::On] {
         let mut device = Device::new(&kernel("", body)).check_level(check_level);
         device.budget = 1_000_000;
-        let report = device.launch_line(50, 64, &[Arg::Long(0)]);
+        let report = device.launch_line(50, 64, &[0_u64.into()]);
         assert_eq!(codes(&report), ["E-LOOP"], "{check_level:?}");
         assert_eq!(report.mistakes.groups[0].first.block, 0);
     }
@@ -365,7 +365,7 @@ fn the_budget_is_the_whole_launchs() {
         device.budget = 5000;
         device.threads = threads;
         let out = device.words(&[0; 32 * 400]);
-        let report = device.launch_line(400, 32, &[Arg::Long(out)]);
+        let report = device.launch_line(400, 32, &[out.into()]);
         (codes(&report), report.mistakes.groups[0].first.clone())
     };
     assert_eq!(first(1), first(2));
@@ -382,7 +382,7 @@ fn a_trap_stops_at_the_lowest_block() {
         let mut device = Device::new(&kernel("", body));
         device.threads = threads;
         let out = device.words(&[0; 32 * 100]);
-        let report = device.launch_line(100, 32, &[Arg::Long(out)]);
+        let report = device.launch_line(100, 32, &[out.into()]);
         assert_eq!(codes(&report), ["E-TRAP"]);
         let group = &report.mistakes.groups[0];
         assert_eq!((group.first.block, group.n_blocks), (7, 1));

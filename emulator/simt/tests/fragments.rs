@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Arg, Device, codes};
+use common::{Device, codes};
 
 /// The codes that a product of `{a}`, `{b}` and sums `{c}` gives, after `body`.
 #[track_caller]
@@ -21,7 +21,7 @@ fn found(body: &str) -> Vec<String> {
     );
     let device = Device::new(&text);
     let data = device.words(&[0; 256]);
-    codes(&device.launch_line(1, 32, &[Arg::Long(data)]))
+    codes(&device.launch_line(1, 32, &[data.into()]))
 }
 
 const BY_COLUMNS: &str =

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Arg, Device};
+use common::Device;
+use simt::gpu::{Argument, Shape};
 use simt::launch::CheckLevel;
 
 fn ptx(name: &str) -> String {
@@ -38,12 +39,12 @@ fn check(name: &str, n: usize, grid: [u32; 3], block: [u32; 3]) {
     let expected = reference(&a, &b, n);
     for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On, CheckLevel::Global] {
         let device = Device::new(&ptx(name)).check_level(check_level);
-        let (da, db, dc) = (device.floats(&a), device.floats(&b), device.raw(4 * (n * n) as u64));
-        let size = || Arg::Word(n as u32);
-        let params = [size(), size(), size(), Arg::Long(da), Arg::Long(db), Arg::Long(dc)];
-        let report = device.launch(grid, block, 0, &params);
+        let (da, db, dc) = (device.gpu.upload(&a), device.gpu.upload(&b), device.gpu.alloc::<f32>(n * n));
+        let size = Argument::from(n as u32);
+        let arguments = [size.clone(), size.clone(), size, da.into(), db.into(), dc.into()];
+        let report = device.launch(Shape { grid, block, shared: 0 }, &arguments);
         assert!(report.mistakes.is_empty(), "{check_level:?}: {:#?}", report.mistakes);
-        assert!(device.read_floats(dc, n * n) == expected, "{check_level:?}: wrong result");
+        assert!(device.gpu.read::<f32>(dc, n * n) == expected, "{check_level:?}: wrong result");
         if report.counted {
             assert_eq!(report.total.fmas, (n * n * n) as u64, "{check_level:?}");
         }

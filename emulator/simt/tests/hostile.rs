@@ -3,31 +3,29 @@
 mod common;
 
 use std::fmt::Write;
-use std::sync::Arc;
 
-use common::Arg::Long;
 use common::{Device, codes, header};
-use simt::launch::{CheckLevel, Environment, LaunchConfig, LaunchOptions, LaunchRefused};
-use simt::memory::Memory;
+use simt::gpu::{Gpu, Shape};
+use simt::launch::{CheckLevel, LaunchOptions, LaunchRefused};
 use simt::module::Module;
 use simt::program::limits::{self, Account};
 
 /// A device with so much memory, on which a text is loaded.
-fn load(bytes: u64, ptx: &str) -> (Arc<Memory>, Result<Module, String>) {
-    let memory = Arc::new(Memory::new(bytes));
-    let module = Module::load(&memory, &format!("{}{ptx}", header()), None);
-    (memory, module.map_err(|error| error.to_string()))
+fn load(bytes: u64, ptx: &str) -> (Gpu, Result<Module, String>) {
+    let gpu = Gpu::with_memory(bytes);
+    let module = gpu.load(&format!("{}{ptx}", header()));
+    (gpu, module.map_err(|error| error.to_string()))
 }
 
 /// A text is refused, with these words.
 #[track_caller]
 fn refused(bytes: u64, ptx: &str, words: &str) {
-    let (memory, module) = load(bytes, ptx);
+    let (gpu, module) = load(bytes, ptx);
     match module {
         Ok(_) => panic!("it loads"),
         Err(error) => assert!(error.contains(words), "{}", &error[..error.len().min(500)]),
     }
-    assert_eq!(memory.used(), 0);
+    assert_eq!(gpu.memory.used(), 0);
 }
 
 /// A module with `n` kernels, which each call one function with this body.
@@ -44,14 +42,12 @@ fn an_initialiser_takes_the_bytes_that_are_written() {
     let text = ".global .b8 g[2147483648] = {1};\n.global .b32 h[1000000000] = {0};\n\
                 .global .b32 m[2][500000000] = {{1, 2}, {3}};\n";
     refused(1 << 30, text, "no memory for variable `g`");
-    let (memory, module) = load(12 << 30, text);
+    let (gpu, module) = load(12 << 30, text);
     let module = module.expect("it loads");
-    let mut last = [9; 4];
     let m = module.variable("m").expect("it is there").address;
-    memory.read(m + 2_000_000_000, &mut last).expect("in range");
-    assert_eq!(u32::from_le_bytes(last), 3);
+    assert_eq!(gpu.read::<u32>(m + 2_000_000_000, 1), [3]);
     drop(module);
-    assert_eq!(memory.used(), 0);
+    assert_eq!(gpu.memory.used(), 0);
 }
 
 #[test]
@@ -156,7 +152,7 @@ fn variables_of_one_declaration_have_places_of_their_own() {
         ld.param.u64 %out, [p]; st.global.u32 [%out], %a; ret;";
     let device = Device::new(&format!(".shared .b32 x, y;\n.entry k(.param .u64 p) {{\n{kernel}\n}}\n"));
     let out = device.words(&[0]);
-    device.run(1, 1, &[Long(out)]);
+    device.run(1, 1, &[out.into()]);
     assert_eq!(device.read(out, 1), [0x8421]);
 }
 
@@ -185,7 +181,7 @@ fn a_chain_of_waiting_blocks_is_no_square() {
     let instructions = |n: u32| {
         let device = Device::new(CHAIN).check_level(CheckLevel::Count);
         let flags = device.words(&vec![0; n as usize + 1]);
-        let report = device.run(n, 1, &[Long(flags)]);
+        let report = device.run(n, 1, &[flags.into()]);
         assert_eq!(device.read(flags, n as usize), vec![1; n as usize]);
         report.total.thread_instructions
     };
@@ -199,26 +195,17 @@ fn blocks_that_wait_for_ever_share_the_budget() {
     let mut device = Device::new(&CHAIN.replace("@%p bra done;", ""));
     device.budget = 3_000_000;
     let flags = device.words(&[0; 501]);
-    let report = device.launch_line(500, 1, &[Long(flags)]);
+    let report = device.launch_line(500, 1, &[flags.into()]);
     assert_eq!(codes(&report), ["E-LOOP"]);
 }
 
 #[test]
 fn local_memory_is_looked_at_before_it_is_taken() {
     let text = ".entry k() { .local .b8 l[500000]; .reg .b32 %r; .reg .b64 %a; mov.u64 %a, l; st.local.u32 [%a], 1; ret; }";
-    let (memory, module) = load(1 << 28, text);
+    let (gpu, module) = load(1 << 28, text);
     let module = module.expect("it loads");
-    let config = LaunchConfig {
-        grid: [4, 1, 1],
-        block: [1024, 1, 1],
-        dynamic_shared: 0,
-        params: Vec::new(),
-        options: LaunchOptions::default(),
-    };
-    let textures = simt::texture::Textures::default();
-    let environment = Environment { textures: &textures, clock: &|| 0 };
-    let kernel = module.kernel("k").expect("it is there");
-    match simt::launch::launch(&memory, kernel, &config, environment) {
+    let config = Shape::line(4, 1024).config(Vec::new(), LaunchOptions::default());
+    match gpu.launch(module.kernel("k").expect("it is there"), &config) {
         Err(LaunchRefused::LargeMemory { asked, room }) => {
             assert!(asked > 1024 * 500_000 && room == limits::launch_bytes(1 << 28));
         }
@@ -269,7 +256,7 @@ fn copies_without_a_wait_are_done_in_the_end() {
     let device = Device::new(text);
     let numbers: Vec<u32> = (0..32).collect();
     let (from, to) = (device.words(&numbers), device.words(&[0; 32]));
-    device.run(1, 32, &[Long(from), Long(to)]);
+    device.run(1, 32, &[from.into(), to.into()]);
     assert_eq!(device.read(to, 32), numbers);
 }
 
@@ -285,12 +272,12 @@ fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
         st.global.u32 [%out], %b;
         ret; }";
     let found = |threads: usize| {
-        let (memory, module) = load(256 << 20, text);
+        let (gpu, module) = load(256 << 20, text);
         let mut device = Device::new(text).check_level(CheckLevel::Global);
-        (device.memory, device.module) = (memory, module.expect("it loads"));
+        (device.gpu, device.module) = (gpu, module.expect("it loads"));
         device.threads = threads;
         let out = device.raw(8 * 512 * 4096);
-        let report = device.launch_line(16, 512, &[Long(out)]);
+        let report = device.launch_line(16, 512, &[out.into()]);
         assert_eq!(codes(&report), ["E-RACE"]);
         let group = &report.mistakes.groups[0];
         (group.first.clone(), group.n_threads, group.low, group.high)

@@ -8,7 +8,7 @@ mod common;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use common::{Arg, Device};
+use common::Device;
 use simt::launch::CheckLevel;
 use simt::memory::Origin;
 
@@ -41,17 +41,16 @@ fn launches_and_copies_share_memory() {
     let own: [u64; 2] = std::array::from_fn(|_| device.words(&vec![0; n]));
     thread::scope(|scope| {
         let device = &device;
-        let launches = own.map(|own| {
-            scope.spawn(move || device.run(BLOCKS, THREADS, &[Arg::Long(counter), Arg::Long(own)]))
-        });
+        let launches =
+            own.map(|own| scope.spawn(move || device.run(BLOCKS, THREADS, &[counter.into(), own.into()])));
         let mut last = 0;
         while !launches.iter().all(thread::ScopedJoinHandle::is_finished) {
             let now = device.read(counter, 1)[0];
             assert!(now >= last, "a count fell from {last} to {now}");
             last = now;
             // Another part of the allocation that the launches count in.
-            device.memory.fill(counter + 32, &[7], 100).expect("in range");
-            device.memory.copy(counter + 101, counter + 32, 90).expect("in range");
+            device.gpu.memory.fill(counter + 32, &[7], 100).expect("in range");
+            device.gpu.memory.copy(counter + 101, counter + 32, 90).expect("in range");
         }
     });
     let counts = device.read(counter, 4);
@@ -89,9 +88,9 @@ fn the_host_and_a_kernel_hand_over_words() {
     let mailbox: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
     let start = mailbox.as_ptr().cast::<u8>().cast_mut();
     // SAFETY: the words outlive the launch and the mapping, and are atomics.
-    let mapped = unsafe { device.memory.map_host(start, 256, Origin::new("mailbox")) }.expect("free");
+    let mapped = unsafe { device.gpu.memory.map_host(start, 256, Origin::new("mailbox")) }.expect("free");
     thread::scope(|scope| {
-        let launch = scope.spawn(|| device.run(1, 1, &[Arg::Long(mapped)]));
+        let launch = scope.spawn(|| device.run(1, 1, &[mapped.into()]));
         for round in 1..=50 {
             mailbox[2].store(10 * round, Ordering::Relaxed);
             mailbox[3].store(round, Ordering::Relaxed);
@@ -103,5 +102,5 @@ fn the_host_and_a_kernel_hand_over_words() {
             assert_eq!(mailbox[1].load(Ordering::Relaxed), 11 * round);
         }
     });
-    device.memory.unmap_host(mapped).expect("mapped");
+    device.gpu.memory.unmap_host(mapped).expect("mapped");
 }

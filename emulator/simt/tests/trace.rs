@@ -2,15 +2,12 @@
 
 mod common;
 
-use std::sync::Arc;
-
 use common::header;
-use simt::launch::{self, Environment, LaunchConfig, LaunchOptions};
-use simt::memory::{Memory, Origin, rules};
-use simt::module::Module;
+use simt::gpu::{Gpu, Shape};
+use simt::launch::LaunchOptions;
+use simt::memory::rules;
 use simt::program::MemSpace;
 use simt::report::LaunchReport;
-use simt::texture::Textures;
 use simt::trace::{Follow, Step};
 
 /// Each thread loads a word, 8 bytes apart, stores it to shared memory, waits and, in odd lanes only, stores it back.
@@ -36,20 +33,13 @@ const KERNEL: &str = "
 }";
 
 fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
-    let memory = Arc::new(Memory::new(1 << 24));
-    let module = Module::load(&memory, &format!("{}{KERNEL}", header()), None).expect("it is valid");
-    let buffer = memory.alloc(512, Origin::new("test")).expect("there is room");
-    memory.write(buffer, &[0; 512]).expect("in range");
-    let config = LaunchConfig {
-        grid: [2, 1, 1],
-        block: [64, 1, 1],
-        dynamic_shared: 0,
-        params: buffer.to_le_bytes().to_vec(),
-        options: LaunchOptions::default(),
-    };
-    let environment = Environment { textures: &Textures::default(), clock: &|| 0 };
-    let (report, steps) =
-        launch::trace(&memory, &module.kernels()[0], &config, environment, follow).expect("it starts");
+    let gpu = Gpu::with_memory(1 << 24);
+    let module = gpu.load(&format!("{}{KERNEL}", header())).expect("it is valid");
+    let kernel = &module.kernels()[0];
+    let buffer = gpu.upload(&[0_u32; 128]);
+    let params = Gpu::params(kernel.kernel(), &[buffer.into()]).expect("its parameter");
+    let config = Shape::line(2, 64).config(params, LaunchOptions::default());
+    let (report, steps) = gpu.trace(kernel, &config, follow).expect("it starts");
     (buffer, report, steps)
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Arg, Device, codes};
+use common::{Device, codes};
 use simt::check::{Details, Use};
 
 /// A kernel with an output of 64 words, a buffer of 256 bytes that nothing wrote, one of 64 words, and memory of its
@@ -32,7 +32,7 @@ fn found(body: &str) -> (Vec<String>, Vec<Use>) {
         let out = device.words(&[0; 64]);
         let raw = device.raw(256);
         let data = device.words(&(0..64).collect::<Vec<_>>());
-        let report = device.launch_line(1, 32, &[Arg::Long(out), Arg::Long(raw), Arg::Long(data)]);
+        let report = device.launch_line(1, 32, &[out.into(), raw.into(), data.into()]);
         let uses = report
             .mistakes
             .groups
@@ -220,16 +220,16 @@ fn copies_between_buffers_and_launches_carry_what_is_undefined() {
     let out = device.words(&[0; 64]);
     let raw = device.raw(256);
     let data = device.words(&[1; 64]);
-    let arguments = [Arg::Long(out), Arg::Long(raw), Arg::Long(data)];
+    let arguments = [out.into(), raw.into(), data.into()];
     let run = |device: &Device| codes(&device.launch_line(1, 32, &arguments));
     assert_eq!(run(&device), [""; 0]);
     // Beyond what is read.
-    device.memory.copy(data + 128, raw, 128).expect("in range");
+    device.gpu.memory.copy(data + 128, raw, 128).expect("in range");
     assert_eq!(run(&device), [""; 0]);
-    device.memory.copy(data + 64, raw, 8).expect("in range");
-    assert!(device.memory.holds_undefined(data, 128) && !device.memory.is_untouched(data + 64, 8));
+    device.gpu.memory.copy(data + 64, raw, 8).expect("in range");
+    assert!(device.gpu.memory.holds_undefined(data, 128) && !device.gpu.memory.is_untouched(data + 64, 8));
     assert_eq!(run(&device), ["E-UNINIT"]);
-    device.memory.write(data + 64, &[0; 8]).expect("in range");
+    device.gpu.memory.write(data + 64, &[0; 8]).expect("in range");
     assert_eq!(run(&device), [""; 0]);
 }
 

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Arg, Device, codes};
+use common::{Device, codes};
+use simt::gpu::Shape;
 use simt::launch::CheckLevel;
 
 fn kernel(body: &str) -> String {
@@ -27,7 +28,8 @@ fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
         let source = device.words(input);
-        let report = device.launch([grid, 1, 1], [block, 1, 1], 4096, &[Arg::Long(out), Arg::Long(source)]);
+        let report =
+            device.launch(Shape { shared: 4096, ..Shape::line(grid, block) }, &[out.into(), source.into()]);
         assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         results.push(device.read(out, n));
     }
@@ -233,7 +235,7 @@ fn printing_comes_in_block_order() {
         st.global.u32 [%rd3], %r5;";
     let device = Device::new(&kernel(body));
     let out = device.words(&[0; 6]);
-    let report = device.launch_line(3, 2, &[Arg::Long(out), Arg::Long(out)]);
+    let report = device.launch_line(3, 2, &[out.into(), out.into()]);
     let expected: String = (0..6).map(|t| format!("hi {t} 1.5\n")).collect();
     assert_eq!(report.printed, expected);
     assert_eq!(device.read(out, 6), [2; 6]);
@@ -245,7 +247,7 @@ fn found(body: &str, n_out: usize, expected: &[&str]) {
         let device = Device::new(&kernel(body)).check_level(check_level);
         let out = device.words(&vec![0; n_out]);
         let source = device.raw(256);
-        let report = device.launch([1, 1, 1], [32, 1, 1], 256, &[Arg::Long(out), Arg::Long(source)]);
+        let report = device.launch(Shape { shared: 256, ..Shape::line(1, 32) }, &[out.into(), source.into()]);
         let expected = match check_level {
             CheckLevel::Off => {
                 &expected[..expected.iter().filter(|c| **c != "E-UNINIT" && **c != "E-RACE").count().min(1)]

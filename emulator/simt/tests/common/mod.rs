@@ -3,16 +3,14 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::sync::Arc;
 
-use simt::launch::{CheckLevel, Environment, LaunchConfig, LaunchOptions};
-use simt::memory::{Memory, Origin};
+use simt::gpu::{Argument, Gpu, Shape};
+use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use simt::report::LaunchReport;
-use simt::texture::Textures;
 
 pub(crate) struct Device {
-    pub(crate) memory: Arc<Memory>,
+    pub(crate) gpu: Gpu,
     pub(crate) module: Module,
     pub(crate) check_level: CheckLevel,
     pub(crate) threads: usize,
@@ -28,13 +26,13 @@ impl Device {
     /// Loads a module; its text may leave out the header.
     #[track_caller]
     pub(crate) fn new(ptx: &str) -> Self {
-        let memory = Arc::new(Memory::new(1 << 32));
+        let gpu = Gpu::with_memory(1 << 32);
         let text = if ptx.contains(".version") { ptx.to_owned() } else { format!("{}{ptx}", header()) };
-        let module = match Module::load(&memory, &text, None) {
+        let module = match gpu.load(&text) {
             Ok(module) => module,
             Err(error) => panic!("the module does not load: {error}"),
         };
-        Self { memory, module, check_level: CheckLevel::On, threads: 2, budget: 1 << 32 }
+        Self { gpu, module, check_level: CheckLevel::On, threads: 2, budget: 1 << 32 }
     }
 
     pub(crate) fn check_level(mut self, check_level: CheckLevel) -> Self {
@@ -43,65 +41,30 @@ impl Device {
     }
 
     pub(crate) fn words(&self, words: &[u32]) -> u64 {
-        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let address = self.memory.alloc(bytes.len() as u64, Origin::new("test")).expect("there is room");
-        self.memory.write(address, &bytes).expect("in range");
-        address
-    }
-
-    pub(crate) fn floats(&self, floats: &[f32]) -> u64 {
-        self.words(&floats.iter().map(|f| f.to_bits()).collect::<Vec<_>>())
+        self.gpu.upload(words)
     }
 
     /// A buffer that nobody has written.
     pub(crate) fn raw(&self, bytes: u64) -> u64 {
-        self.memory.alloc(bytes, Origin::new("test")).expect("there is room")
+        self.gpu.alloc::<u8>(bytes as usize)
     }
 
     pub(crate) fn read(&self, address: u64, n: usize) -> Vec<u32> {
-        let mut bytes = vec![0; 4 * n];
-        self.memory.read(address, &mut bytes).expect("in range");
-        bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+        self.gpu.read(address, n)
     }
 
-    pub(crate) fn read_floats(&self, address: u64, n: usize) -> Vec<f32> {
-        self.read(address, n).into_iter().map(f32::from_bits).collect()
-    }
-
-    /// Launches the module's first kernel with these parameters, each 4 or 8 bytes.
+    /// Launches the module's first kernel.
     #[track_caller]
-    pub(crate) fn launch(
-        &self,
-        grid: [u32; 3],
-        block: [u32; 3],
-        dynamic_shared: u32,
-        params: &[Arg],
-    ) -> LaunchReport {
-        let mut bytes: Vec<u8> = Vec::new();
-        for p in params {
-            match p {
-                Arg::Word(w) => bytes.extend(w.to_le_bytes()),
-                Arg::Long(l) => {
-                    bytes.resize(bytes.len().next_multiple_of(8), 0);
-                    bytes.extend(l.to_le_bytes());
-                }
-            }
-        }
-        let config = LaunchConfig {
-            grid,
-            block,
-            dynamic_shared,
-            params: bytes,
-            options: LaunchOptions {
-                check_level: self.check_level,
-                threads: NonZeroUsize::new(self.threads),
-                budget: NonZeroU64::new(self.budget),
-                ..LaunchOptions::default()
-            },
-        };
-        let environment = Environment { textures: &Textures::default(), clock: &|| 12345 };
+    pub(crate) fn launch(&self, shape: Shape, arguments: &[Argument]) -> LaunchReport {
         let kernel = &self.module.kernels()[0];
-        match simt::launch::launch(&self.memory, kernel, &config, environment) {
+        let options = LaunchOptions {
+            check_level: self.check_level,
+            threads: NonZeroUsize::new(self.threads),
+            budget: NonZeroU64::new(self.budget),
+            ..LaunchOptions::default()
+        };
+        let params = Gpu::params(kernel.kernel(), arguments).expect("its parameters");
+        match self.gpu.launch(kernel, &shape.config(params, options)) {
             Ok(report) => report,
             Err(refused) => panic!("refused: {refused}"),
         }
@@ -109,22 +72,17 @@ impl Device {
 
     /// Launches a grid of one dimension.
     #[track_caller]
-    pub(crate) fn launch_line(&self, grid: u32, block: u32, params: &[Arg]) -> LaunchReport {
-        self.launch([grid, 1, 1], [block, 1, 1], 0, params)
+    pub(crate) fn launch_line(&self, grid: u32, block: u32, arguments: &[Argument]) -> LaunchReport {
+        self.launch(Shape::line(grid, block), arguments)
     }
 
     /// Launches; asserts that nothing is found.
     #[track_caller]
-    pub(crate) fn run(&self, grid: u32, block: u32, params: &[Arg]) -> LaunchReport {
-        let report = self.launch_line(grid, block, params);
+    pub(crate) fn run(&self, grid: u32, block: u32, arguments: &[Argument]) -> LaunchReport {
+        let report = self.launch_line(grid, block, arguments);
         assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         report
     }
-}
-
-pub(crate) enum Arg {
-    Word(u32),
-    Long(u64),
 }
 
 /// The codes of what was found.
