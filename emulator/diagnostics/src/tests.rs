@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use simt::launch::{CheckLevel, Environment, LaunchConfig, LaunchOptions, Names, launch};
-use simt::memory::{Memory, Origin};
-use simt::module::Module;
-use simt::texture::Textures;
+use simt::gpu::{Gpu, Shape};
+use simt::launch::{CheckLevel, LaunchOptions, Names};
+use simt::memory::Origin;
 
 use crate::{Finding, Report};
 
@@ -45,28 +44,22 @@ const PTX: &str = "\
 ";
 
 /// The first finding of a checked launch of the only kernel in `ptx`.
-fn first_finding(memory: &Arc<Memory>, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>) -> Finding {
-    let module = Module::load(memory, ptx, None).expect("it loads");
+fn first_finding(gpu: &Gpu, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>) -> Finding {
+    let module = gpu.load(ptx).expect("it loads");
     let sources = vec![("kernel.cu".to_owned(), Arc::from(SOURCE))];
     let names = Names { params: Vec::new(), sources };
-    let config = LaunchConfig {
-        grid: [grid, 1, 1],
-        block: [block, 1, 1],
-        dynamic_shared: 0,
-        params,
-        options: LaunchOptions { check_level: CheckLevel::On, names, ..LaunchOptions::default() },
-    };
-    let environment = Environment { textures: &Textures::default(), clock: &|| 0 };
+    let options = LaunchOptions { check_level: CheckLevel::On, names, ..LaunchOptions::default() };
+    let config = Shape::line(grid, block).config(params, options);
     let loaded = &module.kernels()[0];
-    let report = launch(memory, loaded, &config, environment).expect("it starts");
+    let report = gpu.launch(loaded, &config).expect("it starts");
     Report::new(report, loaded, &config).findings.remove(0)
 }
 
 /// Threads 31 of blocks 0 and 1 read `x[32]` and `x[64]` of 32 elements.
 fn finding() -> Finding {
-    let memory = Arc::new(Memory::new(1 << 20));
-    let x = memory.alloc(128, Origin::new("cuMemAlloc")).expect("there is room");
-    first_finding(&memory, PTX, [2, 32], [63, x].map(u64::to_le_bytes).concat())
+    let gpu = Gpu::with_memory(1 << 20);
+    let x = gpu.memory.alloc(128, Origin::new("cuMemAlloc")).expect("there is room");
+    first_finding(&gpu, PTX, [2, 32], [63, x].map(u64::to_le_bytes).concat())
 }
 
 #[test]
@@ -81,7 +74,7 @@ fn title(body: &str) -> String {
         ".version 8.4\n.target sm_80\n.address_size 64\n.visible .entry kernel(.param .u64 p)\n{{\n.reg .pred %p<4>;\n\
          .reg .b32 %r<8>;\n.reg .b64 %rd<8>;\nld.param.u64 %rd1, [p];\n{body}\n$on:\nret;\n}}\n"
     );
-    first_finding(&Arc::new(Memory::new(1 << 20)), &ptx, [1, 1], vec![0; 8]).title
+    first_finding(&Gpu::with_memory(1 << 20), &ptx, [1, 1], vec![0; 8]).title
 }
 
 #[test]
