@@ -128,10 +128,10 @@ pub const CASES: &[Case] = &[
 pub const WRONG: &[(Case, &str)] = &[
     (case("read of a block that has ended", PAIR, PAIR,
         "st.shared.u32 [%r4], %r2; sync; setp.ne.u32 %p2, %r3, 1; @%p2 exit; mov.u32 %r20, 0; $again:; nanosleep.u32 1000; add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 200; @%p3 bra $again; ld.shared::cluster.u32 %r11, [%r7]; see %r11", &[]),
-        "error[E-CLUSTER]: read of shared memory of a block that has ended"),
+        "error[E-CLUSTER]: read of shared memory of a block that has exited"),
     (case("write to a block that has ended", PAIR, PAIR,
         "sync; setp.ne.u32 %p2, %r3, 1; @%p2 exit; mov.u32 %r20, 0; $again:; nanosleep.u32 1000; add.u32 %r20, %r20, 1; setp.lt.u32 %p3, %r20, 200; @%p3 bra $again; st.shared::cluster.u32 [%r7], 1; see %r3", &[]),
-        "error[E-CLUSTER]: write of shared memory of a block that has ended"),
+        "error[E-CLUSTER]: write of shared memory of a block that has exited"),
     (case("a rank that is not there", PAIR, PAIR,
         "st.shared.u32 [%r4], %r2; sync; mapa.shared::cluster.u32 %r10, %r4, 2; ld.shared::cluster.u32 %r11, [%r10]; see %r11; sync", &[]),
         "error[E-CLUSTER]: read of shared memory of a block that the cluster does not have"),
