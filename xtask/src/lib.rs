@@ -39,7 +39,7 @@ enum Command {
     Measure(measure::Command),
     #[command(flatten)]
     Maintain(maintain::Command),
-    /// Compile what standard input asks for
+    /// Compile the requests on standard input
     #[command(hide = true)]
     CompileServer(compiler::Args),
 }

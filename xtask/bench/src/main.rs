@@ -11,7 +11,7 @@ use xtask_support::{CommandOutcome, compiler, programs};
 enum Cli {
     /// Measure steps, after verifying their results
     Bench(xtask_bench::Args),
-    /// Compile what standard input asks for
+    /// Compile the requests on standard input
     #[command(hide = true)]
     CompileServer(compiler::Args),
 }

@@ -26,18 +26,18 @@ pub(crate) enum Command {
     Watch(watch::Args),
     /// Give a hint that fits the last check
     ///
-    /// First a nudge, then the concept, pseudo-code, and a part of the solution
+    /// The first level is a nudge; the next are the concept, pseudo-code and a part of the solution
     Hint(hint::Args),
-    /// Explain what each line of a kernel did: requests, sectors, wavefronts
+    /// Show the counters of each line of a kernel: requests, sectors, wavefronts
     ///
-    /// With --machine, its machine code: instructions with their control bits, what warps wait for, the predicted time,
+    /// With --machine, show its machine code: instructions with their control bits, stall reasons, the predicted time,
     /// and the busiest loop clock by clock
     Explain(explain::Args),
-    /// Ask the questions of a step, to be answered before you run it
+    /// Answer the questions of a step before you run it
     Predict(predict::Args),
-    /// Compare your copy with the starter, or once it has passed, with the finished kernel
+    /// Compare your copy with the starter, or with the finished kernel once it has passed
     Diff(exercise::DiffArgs),
-    /// Begin a task again, and keep your text in another file
+    /// Begin a task again; your copy is kept in another file
     Reset(exercise::ResetArgs),
     /// Show the finished kernel of a task that you passed
     Solution(exercise::SolutionArgs),

@@ -18,19 +18,19 @@ use xtask_support::CommandOutcome;
 pub(crate) enum Command {
     /// Build the book, check it, or serve it while you write
     Book(book::Args),
-    /// Fetch the compiler that `ptx` uses into target/nvrtc
+    /// Download the compiler NVRTC 12.4 into target/nvrtc
     Setup,
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args),
     /// Write the starters of all tasks
     Starters(starters::Args),
-    /// Compile the solutions that the tests judge
+    /// Compile the task solutions that the tests judge
     Solutions(solutions::Args),
-    /// Compile the kernels in tests/fixtures that the tests run, or show one
+    /// Compile the kernels in tests/fixtures, or show one
     Fixtures(fixtures::Args),
-    /// Check the repository's rules, as far as a program can
+    /// Check the rules of the repository
     Tidy(tidy::Args),
-    /// Fill the parts of documents that come from other files
+    /// Update the generated parts of the documents
     Readme(readme::Args),
 }
 

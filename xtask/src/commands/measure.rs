@@ -16,19 +16,19 @@ use xtask_support::CommandOutcome;
 pub(crate) enum Command {
     /// List the steps, their kernels and best recorded numbers
     List(list::Args),
-    /// List what this machine has and lacks, and what needs it
+    /// List the tools and devices of this machine, and those that are missing
     Doctor(doctor::Args),
-    /// Compare the counters of a real GPU with the emulated ones
+    /// Compare the counters of a real GPU with those of the emulated one
     Profile(profile::Args),
-    /// Measure what products cost with each plan of v11, by which it chooses
+    /// Fit v11's cost model on this GPU
     ///
-    /// With --search, look for other plans that its kernels allow
+    /// With --search, try new plans instead
     Tune(tune::Args),
     /// Check the steps under NVIDIA's compute-sanitizer
     Sanitize(sanitize::Args),
-    /// Compare C bit by bit with that of the GPU on record, by checksums
+    /// Compare checksums of C with the recorded ones
     Sums(sums::Args),
-    /// Measure what instructions cost on this machine's GPU, to predict times from it
+    /// Measure the cost of instructions on this machine's GPU, for predicted times
     Calibrate(calibrate::Args),
 }
 

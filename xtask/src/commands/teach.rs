@@ -16,9 +16,9 @@ use xtask_support::programs;
 pub enum Command {
     /// Write a starter repository for a class
     ///
-    /// It holds no solution; the rubric beside it has the seed of the hidden tests
+    /// It holds no solution; the rubric, next to it, holds the seed of the hidden tests
     Assign(Assign),
-    /// Report where a class stands, from its progress files
+    /// Report the progress of a class, from its progress files
     Report(Report),
     /// Grade the submissions of a class
     ///
@@ -42,16 +42,16 @@ pub struct Assign {
     /// Title of the assignment
     #[arg(long, default_value = "Tile by Tile")]
     pub title: String,
-    /// When it is due, in the words that the README will have
+    /// Due date, as text for the README
     #[arg(long)]
     pub due: Option<String>,
     /// Seed of the hidden tests; drawn at random when left out
     #[arg(long, value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
     pub seed: Option<u64>,
-    /// For each step, assign the task whose numbers are drawn from the seed; its answer is printed nowhere
+    /// For each step, assign the task whose numbers are drawn from the seed; its answer is not published
     #[arg(long)]
     pub variant: bool,
-    /// Count only results from a real GPU: without one, `check` in the repository passes nothing
+    /// Accept only results from a real GPU: without one, `check` in the repository fails
     #[arg(long)]
     pub gpu_required: bool,
     /// Use the measured minutes of this file, from `report --minutes`, in place of the estimates
@@ -95,7 +95,7 @@ pub struct Grade {
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// How many submissions to grade at a time; one per core when left out
+    /// Number of submissions to grade in parallel; one per core when left out
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Limit of processor time for compiling, and for judging; 20 s and 60 s when left out

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Quantity that the bars show: instructions, multiply-adds, requests, sectors, shared-requests, wavefronts, excess, …
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     by: Option<Column>,
-    /// Explain the machine code: what its instructions did, and how long an H200 would take, predicted without one
+    /// Explain the machine code: its instructions, and the predicted time on an H200
     #[arg(long, conflicts_with = "by")]
     machine: bool,
     /// Show all of the machine code, and the time line clock by clock
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// Print one JSON record per kernel
     #[arg(long, conflicts_with = "html")]
     json: bool,
-    /// Write a page of HTML that needs no other file
+    /// Write a self-contained HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

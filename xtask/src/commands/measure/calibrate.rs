@@ -25,10 +25,10 @@ use xtask_support::{interrupt, paths, programs};
     On a machine with a GPU but without Rust, run a copy of target/debug/calibrate, and give what it prints to --from here."
 )]
 pub(crate) struct Args {
-    /// Read what the program `calibrate` printed elsewhere
+    /// Read the output of the program `calibrate` on another machine
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Print the constants, and change no file
+    /// Print the constants without changing a file
     #[arg(long)]
     dry_run: bool,
 }

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// Print one JSON record per line
     #[arg(long)]
     json: bool,
-    /// Take what `sums --json` printed on another machine, and run nothing
+    /// Read the output of `sums --json` on another machine; run nothing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["steps", "emulate"])]
     from: Option<PathBuf>,
 }

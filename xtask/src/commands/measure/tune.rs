@@ -27,16 +27,16 @@ pub(crate) struct Args {
     /// The step: `v11`
     #[arg(value_name = "STEP")]
     step: String,
-    /// Search the plans that are possible, in place of measuring those in use
+    /// Search all possible plans instead of measuring those in use
     #[arg(long)]
     search: bool,
     /// Time for compiling and predicting plans, the most promising first
     #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "search")]
     seconds: u64,
-    /// Plans of each class of shapes that are verified, and timed on a GPU
+    /// Number of plans to verify, and to time on a GPU, for each class of shapes
     #[arg(long, value_name = "N", default_value_t = 8, requires = "search")]
     most: usize,
-    /// Keep what was predicted for the book
+    /// Save the predictions in book/data
     #[arg(long, requires = "search")]
     save: bool,
 }
