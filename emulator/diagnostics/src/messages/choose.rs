@@ -6,8 +6,8 @@ use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
 use simt::check::{
-    AccessKind, BadWgmma, BarrierProblem, Code, CopyUnderWay, Details, MissingOrder, MistakeGroup, RaceFacts,
-    RaceParty, Use,
+    AccessKind, BadAccess, BadWgmma, BarrierProblem, Code, CopyUnderWay, Details, MissingOrder, MistakeGroup,
+    RaceFacts, RaceParty, Use,
 };
 use simt::program::MemSpace;
 
@@ -19,138 +19,20 @@ pub(crate) struct Chosen<'a> {
 
 /// Returns the mistakes to report, in their order.
 pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
-    let mistakes = launch.mistakes;
-    let code = |code: Code| mistakes.iter().filter(move |mistake| mistake.first.code() == code);
-    // Threads out of step after a barrier: whatever follows, follows from that.
-    let out_of_step = code(Code::Barrier)
-        .filter(|mistake| matches!(&mistake.first.details, Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock))
-        .min_by_key(|mistake| (mistake.first.block, mistake.order));
-    let bad_lines: HashSet<(u32, u32)> =
-        code(Code::OutOfBounds).map(|mistake| launch.line(mistake.first.instr)).collect();
-    let unset =
-        |mistake: &&MistakeGroup| matches!(mistake.first.details, Details::Unset { used: Use::Address, .. });
-    let unset_addresses: HashSet<(u32, u32)> =
-        code(Code::Uninitialised).filter(unset).map(|mistake| launch.line(mistake.first.instr)).collect();
-    let races: Vec<&MistakeGroup> = mistakes.iter().filter(|mistake| race_of(mistake).is_some()).collect();
-    let any_race =
-        |test: &dyn Fn(&RaceFacts) -> bool| races.iter().filter_map(|mistake| race_of(mistake)).any(test);
-    let reads_in = |race: &RaceFacts, line: (u32, u32)| {
-        let reads = |party: &RaceParty| party.kind == AccessKind::Read && launch.line(party.instr) == line;
-        race.parties.iter().any(reads)
-    };
+    let consequences = Consequences::new(launch);
     let mut chosen: Vec<Chosen<'a>> = Vec::new();
-    for mistake in mistakes {
-        let first = &mistake.first;
-        let follows = match &first.details {
-            Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => match out_of_step {
-                Some(root) => !std::ptr::eq(root, mistake),
-                None => first_apart(mistakes).is_some_and(|root| !std::ptr::eq(root, mistake)),
-            },
-            // Said where the source shows the branch, and nothing else is known to be wrong with the barriers.
-            Details::Parted { exit, .. } => {
-                let others = [Code::Barrier, Code::ExitedBeforeBarrier];
-                let root =
-                    first_of(mistakes, |mistake| matches!(mistake.first.details, Details::Parted { .. }));
-                others.into_iter().any(|other| code(other).next().is_some())
-                    || first_apart(mistakes).is_some()
-                    || root.is_some_and(|root| !std::ptr::eq(root, mistake))
-                    || sync::branch_of(launch, first.instr, *exit).is_none()
-            }
-            Details::Exited { .. } => {
-                let first = first_of(mistakes, |mistake| mistake.first.code() == Code::ExitedBeforeBarrier);
-                out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, mistake))
-            }
-            // The race checks say who wrote, and when.
-            Details::ChangedUnderCopy { .. } => {
-                any_race(&|race| race.parties.iter().any(|party| party.instr == first.instr))
-            }
-            // The product was started before its factor was there: waiting for it would not help.
-            Details::Wgmma { problem: BadWgmma::Changed { by: None, address, .. } } => {
-                let factor = (first.instr, u64::from(*address));
-                any_race(&|race| {
-                    race.space == MemSpace::Shared
-                        && reads_in(race, launch.line(first.instr))
-                        && array_at(launch, factor) == array_at(launch, (first.instr, race.address))
-                })
-            }
-            Details::Race(race) => {
-                let shared = race.space == MemSpace::Shared;
-                let on_bad_line =
-                    race.parties.iter().any(|party| bad_lines.contains(&launch.line(party.instr)));
-                // The report of an early read names the phase to wait for.
-                let too_early = race.missing == MissingOrder::Phase
-                    && code(Code::Uninitialised).any(|mistake| match &mistake.first.details {
-                        Details::Uninitialised {
-                            access,
-                            load,
-                            copy: Some(CopyUnderWay { phase: Some(_), .. }),
-                            ..
-                        } => {
-                            reads_in(race, launch.line(*load))
-                                && array_at(launch, (*load, access.address))
-                                    == array_at(launch, (*load, race.address))
-                        }
-                        _ => false,
-                    });
-                shared && out_of_step.is_some()
-                    || too_early
-                    || on_bad_line
-                    || races.iter().any(|other| explains(launch, other, mistake))
-            }
-            // Of a line that uses several registers of products under way.
-            Details::Wgmma { problem: BadWgmma::InFlight { .. } } => {
-                chosen.iter().any(|earlier| one_line(launch, earlier.mistake, mistake))
-            }
-            // Lanes that did not come to load a factor have none.
-            Details::Unset { .. } => code(Code::SyncMask).any(|cause| {
-                cause.first.block == first.block
-                    && cause.order < mistake.order
-                    && sync::is_of_whole_warps(launch, cause.first.instr)
-            }),
-            // An address that was never set leads anywhere.
-            Details::Access { .. } => unset_addresses.contains(&launch.line(first.instr)),
-            Details::Uninitialised { access, load, copy, .. } => {
-                let line = launch.line(*load);
-                let same_array = |race: &RaceFacts| {
-                    let a = launch.reached(*load, access);
-                    let b = launch.target(*load, race.space, race.address, access.bytes, access.kind);
-                    a.zip(b).is_some_and(|(a, b)| a.start == b.start)
-                };
-                let shared = matches!(access.space, MemSpace::Shared);
-                // What was reported of the same array where it was used need not be reported again.
-                let told = first.code() == Code::UndefinedOutput
-                    && code(Code::Uninitialised).any(|mistake| match &mistake.first.details {
-                        Details::Uninitialised { access: other, .. } => {
-                            let start = |access| launch.reached(*load, access).map(|target| target.start);
-                            other.space == access.space && start(other) == start(access)
-                        }
-                        _ => false,
-                    });
-                // A descriptor that reaches too far reads what others wait for.
-                let reaches_too_far = code(Code::Wgmma).any(|mistake| {
-                    let outside = |problem: &BadWgmma| matches!(problem, BadWgmma::Outside { .. });
-                    matches!(&mistake.first.details, Details::Wgmma { problem } if outside(problem))
-                        && launch.line(mistake.first.instr) == line
-                });
-                let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
-                told || reaches_too_far
-                    || shared && out_of_step.is_some()
-                    || any_race(&|race| {
-                        race.space == access.space
-                            && !(of_a_phase && race.missing == MissingOrder::Phase)
-                            && reads_in(race, line)
-                            && same_array(race)
-                    })
-            }
-            _ => false,
+    for mistake in launch.mistakes {
+        let repeats = |earlier: &Chosen<'_>| {
+            same_element(launch, earlier.mistake, mistake)
+                || same_wgmma_line(launch, earlier.mistake, mistake)
         };
-        if follows || chosen.iter().any(|earlier| one_element(launch, earlier.mistake, mistake)) {
+        if consequences.contain(mistake) || chosen.iter().any(repeats) {
             continue;
         }
         // The same missing barrier, seen through another array.
         let twin = chosen.iter_mut().find(|earlier| one_barrier_for_both(launch, earlier.mistake, mistake));
         match twin {
-            Some(earlier) if better(mistake, earlier.mistake) => {
+            Some(earlier) if is_clearer(mistake, earlier.mistake) => {
                 let old = std::mem::replace(&mut earlier.mistake, mistake);
                 earlier.also.push(old);
             }
@@ -158,19 +40,188 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
             None => chosen.push(Chosen { mistake, also: Vec::new() }),
         }
     }
-    // Lanes that have come apart stay apart: the instruction that parted them stands before those that they reach so.
-    let parted = |chosen: &Chosen<'_>| chosen.mistake.first.code() == Code::SyncMask;
-    for group in chosen.chunk_by_mut(|a, b| parted(a) && parted(b)) {
+    // Lanes that have diverged stay diverged: report the instruction that diverged them before those reached so.
+    let diverged = |chosen: &Chosen<'_>| chosen.mistake.first.code() == Code::SyncMask;
+    for group in chosen.chunk_by_mut(|a, b| diverged(a) && diverged(b)) {
         group.sort_by_key(|chosen| (chosen.mistake.first.block, chosen.mistake.order));
     }
-    // A deadlock comes last: what went wrong before it is reported first.
-    let ever = |mistake: &MistakeGroup| matches!(mistake.first.details, Details::Phases { .. });
-    chosen.sort_by_key(|chosen| (chosen.mistake.first.code().severity(), ever(chosen.mistake)));
+    // A deadlock comes last: the mistakes before it are reported first.
+    let is_deadlock = |mistake: &MistakeGroup| matches!(mistake.first.details, Details::Phases { .. });
+    chosen.sort_by_key(|chosen| (chosen.mistake.first.code().severity(), is_deadlock(chosen.mistake)));
     chosen
 }
 
+/// The mistakes of a launch that follow from others of it.
+struct Consequences<'l, 'a> {
+    launch: &'l LaunchContext<'a>,
+    /// The first barrier after which threads are out of step: later mistakes may follow from that.
+    out_of_step: Option<&'a MistakeGroup>,
+    /// Lines with accesses out of bounds.
+    bad_lines: HashSet<(u32, u32)>,
+    /// Lines with addresses that were computed from registers that were never set.
+    unset_addresses: HashSet<(u32, u32)>,
+}
+
+impl<'l, 'a> Consequences<'l, 'a> {
+    fn new(launch: &'l LaunchContext<'a>) -> Self {
+        let lines = |wanted: &dyn Fn(&MistakeGroup) -> bool| {
+            let wanted = launch.mistakes.iter().filter(|mistake| wanted(mistake));
+            wanted.map(|mistake| launch.line(mistake.first.instr)).collect()
+        };
+        Self {
+            launch,
+            out_of_step: first_of(launch.mistakes, |mistake| {
+                matches!(&mistake.first.details, Details::Barrier { problem, .. }
+                    if mistake.first.code() == Code::Barrier && *problem != BarrierProblem::Deadlock)
+            }),
+            bad_lines: lines(&|mistake| mistake.first.code() == Code::OutOfBounds),
+            unset_addresses: lines(&|mistake| {
+                matches!(mistake.first.details, Details::Unset { used: Use::Address, .. })
+                    && mistake.first.code() == Code::Uninitialised
+            }),
+        }
+    }
+
+    /// Returns whether a mistake follows from another one.
+    fn contain(&self, mistake: &MistakeGroup) -> bool {
+        match &mistake.first.details {
+            Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => self.barrier(mistake),
+            Details::Parted { exit, .. } => self.parted(mistake, *exit),
+            Details::Exited { .. } => self.exited(mistake),
+            Details::ChangedUnderCopy { .. } => self.changed_under_copy(mistake),
+            Details::Wgmma { problem: BadWgmma::Changed { by: None, address, .. } } => {
+                self.changed_operand(mistake, u64::from(*address))
+            }
+            Details::Race(race) => self.race(mistake, race),
+            Details::Unset { .. } => self.unset(mistake),
+            // An address that was never set leads anywhere.
+            Details::Access { .. } => self.unset_addresses.contains(&self.launch.line(mistake.first.instr)),
+            Details::Uninitialised { access, load, copy, .. } => {
+                let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
+                self.uninitialised(mistake, access, *load, of_a_phase)
+            }
+            _ => false,
+        }
+    }
+
+    fn with_code(&self, code: Code) -> impl Iterator<Item = &'a MistakeGroup> {
+        self.launch.mistakes.iter().filter(move |mistake| mistake.first.code() == code)
+    }
+
+    fn any_race(&self, test: impl Fn(&RaceFacts) -> bool) -> bool {
+        self.launch.mistakes.iter().filter_map(race_of).any(test)
+    }
+
+    /// Returns whether a party of the race reads at the line.
+    fn reads_at(&self, race: &RaceFacts, line: (u32, u32)) -> bool {
+        let reads =
+            |party: &RaceParty| party.kind == AccessKind::Read && self.launch.line(party.instr) == line;
+        race.parties.iter().any(reads)
+    }
+
+    /// Only the first meeting at different barriers is reported.
+    fn barrier(&self, mistake: &MistakeGroup) -> bool {
+        let root = self.out_of_step.or_else(|| first_at_different_barriers(self.launch.mistakes));
+        root.is_some_and(|root| !std::ptr::eq(root, mistake))
+    }
+
+    /// Reported only if the source shows the branch and no other barrier mistake is known.
+    fn parted(&self, mistake: &MistakeGroup, exit: Option<u32>) -> bool {
+        let mistakes = self.launch.mistakes;
+        let root = first_of(mistakes, |mistake| matches!(mistake.first.details, Details::Parted { .. }));
+        [Code::Barrier, Code::ExitedBeforeBarrier].iter().any(|code| self.with_code(*code).next().is_some())
+            || first_at_different_barriers(mistakes).is_some()
+            || root.is_some_and(|root| !std::ptr::eq(root, mistake))
+            || sync::branch_of(self.launch, mistake.first.instr, exit).is_none()
+    }
+
+    fn exited(&self, mistake: &MistakeGroup) -> bool {
+        let first =
+            first_of(self.launch.mistakes, |mistake| mistake.first.code() == Code::ExitedBeforeBarrier);
+        self.out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, mistake))
+    }
+
+    /// The message about a race at the copy names the writer.
+    fn changed_under_copy(&self, mistake: &MistakeGroup) -> bool {
+        self.any_race(|race| race.parties.iter().any(|party| party.instr == mistake.first.instr))
+    }
+
+    /// The `wgmma` was issued before its operand at `address` was written: waiting for the `wgmma` would not help.
+    fn changed_operand(&self, mistake: &MistakeGroup, address: u64) -> bool {
+        let instr = mistake.first.instr;
+        self.any_race(|race| {
+            race.space == MemSpace::Shared
+                && self.reads_at(race, self.launch.line(instr))
+                && array_start(self.launch, (instr, address))
+                    == array_start(self.launch, (instr, race.address))
+        })
+    }
+
+    fn race(&self, mistake: &MistakeGroup, race: &RaceFacts) -> bool {
+        let launch = self.launch;
+        let on_bad_line = race.parties.iter().any(|party| self.bad_lines.contains(&launch.line(party.instr)));
+        // The message about the early read names the phase to wait for.
+        let is_early_read = |mistake: &MistakeGroup| match &mistake.first.details {
+            Details::Uninitialised {
+                access, load, copy: Some(CopyUnderWay { phase: Some(_), .. }), ..
+            } => {
+                self.reads_at(race, launch.line(*load))
+                    && array_start(launch, (*load, access.address))
+                        == array_start(launch, (*load, race.address))
+            }
+            _ => false,
+        };
+        race.space == MemSpace::Shared && self.out_of_step.is_some()
+            || race.missing == MissingOrder::Phase && self.with_code(Code::Uninitialised).any(is_early_read)
+            || on_bad_line
+            || launch.mistakes.iter().any(|other| explains(launch, other, mistake))
+    }
+
+    /// Registers of an operand are unset because some lanes skipped the load, which `E-SYNC-MASK` reports.
+    fn unset(&self, mistake: &MistakeGroup) -> bool {
+        self.with_code(Code::SyncMask).any(|cause| {
+            cause.first.block == mistake.first.block
+                && cause.order < mistake.order
+                && sync::is_of_whole_warps(self.launch, cause.first.instr)
+        })
+    }
+
+    fn uninitialised(&self, mistake: &MistakeGroup, access: &BadAccess, load: u32, of_a_phase: bool) -> bool {
+        let launch = self.launch;
+        let line = launch.line(load);
+        let same_array = |race: &RaceFacts| {
+            let a = launch.reached(load, access);
+            let b = launch.target(load, race.space, race.address, access.bytes, access.kind);
+            a.zip(b).is_some_and(|(a, b)| a.start == b.start)
+        };
+        // An output is not reported if uses of the same array are.
+        let start = |access: &BadAccess| launch.reached(load, access).map(|target| target.start);
+        let is_reported_use = |mistake: &MistakeGroup| match &mistake.first.details {
+            Details::Uninitialised { access: other, .. } => {
+                other.space == access.space && start(other) == start(access)
+            }
+            _ => false,
+        };
+        // A descriptor that reaches past its array reads elements that others wait for.
+        let reaches_too_far = |mistake: &MistakeGroup| {
+            matches!(mistake.first.details, Details::Wgmma { problem: BadWgmma::Outside { .. } })
+                && launch.line(mistake.first.instr) == line
+        };
+        let is_output = mistake.first.code() == Code::UndefinedOutput;
+        is_output && self.with_code(Code::Uninitialised).any(is_reported_use)
+            || self.with_code(Code::Wgmma).any(reaches_too_far)
+            || access.space == MemSpace::Shared && self.out_of_step.is_some()
+            || self.any_race(|race| {
+                race.space == access.space
+                    && !(of_a_phase && race.missing == MissingOrder::Phase)
+                    && self.reads_at(race, line)
+                    && same_array(race)
+            })
+    }
+}
+
 /// Returns whether two mistakes use registers of a `wgmma` in flight, in one line and in the same way.
-fn one_line(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
+fn same_wgmma_line(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
     let writes = |mistake: &MistakeGroup| match mistake.first.details {
         Details::Wgmma { problem: BadWgmma::InFlight { writes, .. } } => Some(writes),
         _ => None,
@@ -184,8 +235,8 @@ fn first_of(mistakes: &[MistakeGroup], wanted: impl Fn(&MistakeGroup) -> bool) -
     wanted.min_by_key(|mistake| (mistake.first.block, mistake.order))
 }
 
-/// The first meeting of whole warps at different barriers.
-fn first_apart(mistakes: &[MistakeGroup]) -> Option<&MistakeGroup> {
+/// Returns the first meeting of whole warps at different barriers.
+fn first_at_different_barriers(mistakes: &[MistakeGroup]) -> Option<&MistakeGroup> {
     first_of(mistakes, |mistake| {
         matches!(mistake.first.details, Details::Barrier { problem: BarrierProblem::DifferentBarriers, .. })
     })
@@ -204,12 +255,12 @@ fn lines(launch: &LaunchContext<'_>, race: &RaceFacts) -> [(u32, u32); 2] {
     lines
 }
 
-fn between(race: &RaceFacts) -> bool {
+fn is_between_blocks(race: &RaceFacts) -> bool {
     race.parties[0].block != race.parties[1].block
 }
 
-/// Two uses of one undefined element, read at two places and used at one.
-fn one_element(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
+/// Returns whether two mistakes use one undefined element at one line, read at two places.
+fn same_element(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
     let element = |mistake: &MistakeGroup| match &mistake.first.details {
         Details::Uninitialised { access, .. } => {
             Some((mistake.first.code(), access.space, access.address, launch.line(mistake.first.instr)))
@@ -232,7 +283,7 @@ fn explains(launch: &LaunchContext<'_>, root: &MistakeGroup, mistake: &MistakeGr
     // writes, different warps before one.
     let rank = |mistake: &MistakeGroup, race: &RaceFacts| {
         let two_writes = race.parties[0].kind == race.parties[1].kind;
-        (!between(race), race.equal, two_writes, race.same_warp, mistake.first.instr, mistake.order)
+        (!is_between_blocks(race), race.equal, two_writes, race.same_warp, mistake.first.instr, mistake.order)
     };
     rank(root, a) < rank(mistake, b)
 }
@@ -242,11 +293,15 @@ fn reader(race: &RaceFacts) -> Option<&RaceParty> {
     race.parties.iter().find(|party| party.kind == AccessKind::Read).filter(|_| reads == 1)
 }
 
-/// Two races inside a block that one barrier repairs: read at the same line, ordered the same way.
+/// Returns whether one barrier repairs two races inside a block: read at the same line, ordered the same way.
 fn one_barrier_for_both(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
     let (Some(a), Some(b)) = (race_of(a), race_of(b)) else { return false };
     let (Some(x), Some(y)) = (reader(a), reader(b)) else { return false };
-    if between(a) || between(b) || a.space != b.space || a.left_out.is_some() != b.left_out.is_some() {
+    if is_between_blocks(a)
+        || is_between_blocks(b)
+        || a.space != b.space
+        || a.left_out.is_some() != b.left_out.is_some()
+    {
         return false;
     }
     // The steps of one reduction.
@@ -261,7 +316,7 @@ fn one_barrier_for_both(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &Mistak
     steps || same_line || one_spot().is_some()
 }
 
-/// Code that takes the lanes of a warp to run in step: both accesses are volatile, or steps of a reduction
+/// Returns whether the code relies on lanes of a warp that run in step: both accesses are volatile, or steps of a reduction
 /// (`s[t] += s[t + 8]`).
 pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     if !race.same_warp || race.same_instruction {
@@ -294,13 +349,14 @@ fn same_array(launch: &LaunchContext<'_>, a: &RaceFacts, b: &RaceFacts) -> bool 
     a.space == b.space && target(a) == target(b)
 }
 
-/// Where the array begins in shared memory that an address lies in.
-fn array_at(launch: &LaunchContext<'_>, (instr, address): (u32, u64)) -> Option<u64> {
+/// Returns the start of the array in shared memory that an address lies in.
+fn array_start(launch: &LaunchContext<'_>, (instr, address): (u32, u64)) -> Option<u64> {
     let target = launch.target(instr, MemSpace::Shared, address, 1, AccessKind::Read);
     target.map(|target| target.start)
 }
 
-fn better(mistake: &MistakeGroup, than: &MistakeGroup) -> bool {
+/// Returns whether `mistake` makes a clearer message than `than`: its threads are of different warps.
+fn is_clearer(mistake: &MistakeGroup, than: &MistakeGroup) -> bool {
     let same_warp = |mistake: &MistakeGroup| race_of(mistake).is_some_and(|race| race.same_warp);
     same_warp(than) && !same_warp(mistake)
 }
