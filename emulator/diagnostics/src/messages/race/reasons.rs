@@ -181,136 +181,180 @@ impl RaceMessage<'_> {
     }
 
     /// The part of [`Self::reasons`] on a write and a read in one block that a barrier would order.
-    fn reasons_within_block(&self, mut draft: Draft) -> Draft {
-        let Self { launch, facts: race, first, second, ref array, .. } = *self;
-        let (write, other) =
-            (launch.line_name(first.instr, first.instr), launch.line_name(first.instr, second.instr));
-        let barrier = self.barrier();
-        let same_line = write == other || spot::same_statement(launch, first.instr, second.instr);
-        let spots = self.spots();
+    fn reasons_within_block(&self, draft: Draft) -> Draft {
+        let Self { launch, facts: race, first, second, .. } = *self;
         if let Some((sync, mask)) = race.left_out {
-            let outside = [first, second].into_iter().find(|party| mask >> (party.thread % 32) & 1 == 0);
-            let lane = outside.map_or(0, |party| party.thread % 32);
-            let line = launch.line_name(first.instr, sync);
-            return draft
-                .why(format!(
-                    "__syncwarp({mask:#010x}) at {line} orders only the lanes that it names, and leaves out \
-                     lane {lane}.",
-                ))
-                .advice(
-                    "let every lane that writes or reads here take part: __syncwarp() where all of them \
-                         are, before the branch.",
-                )
-                .on_gpu(OFTEN_WORKS);
+            return draft.reason(self.lane_left_out(sync, mask)).on_gpu(OFTEN_WORKS);
         }
         if choose::in_step(launch, race) {
-            draft.title = format!("warp-synchronous code: {}", draft.title);
-            return draft
-                .why(match choose::is_volatile(launch, first.instr) {
-                    true => {
-                        "volatile keeps each access in the program, and orders no lanes: since Volta the \
-                             lanes of a warp need not run in step."
-                    }
-                    false => {
-                        "since Volta the lanes of a warp need not run in step: nothing orders what lanes \
-                             write in one step and others read in another."
-                    }
-                })
-                .advice(
-                    "accumulate in a register, and add __syncwarp() between reading and writing in \
-                         every step; or use __shfl_down_sync, which needs no shared memory.",
-                )
-                .on_gpu(OFTEN_WORKS);
+            return self.in_step(draft).on_gpu(OFTEN_WORKS);
         }
+        let spots = self.spots();
         if race.same_warp {
-            return draft
-                .why(match race.missing {
-                    MissingOrder::BeforeOverwriting => {
-                        format!(
-                            "a lane can overwrite the element at {write} before another has read it at \
-                             {other}: lanes of a warp need not run in step."
-                        )
-                    }
-                    _ => format!(
-                        "a lane can read the element at {other} before another has written it at {write}: \
-                         lanes of a warp need not run in step (since Volta)."
-                    ),
-                })
-                .advice(match &spots[..] {
-                    [spot] => self.place_barrier(barrier, spot, race.missing),
-                    _ if same_line => READ_FIRST.replace("BARRIER", barrier),
-                    _ => match race.missing {
-                        MissingOrder::BeforeOverwriting => {
-                            format!("add {barrier} after {other}, before {write} writes again.")
-                        }
-                        _ => format!("add {barrier} after {write}, before {other} reads."),
-                    },
-                })
-                .on_gpu(OFTEN_WORKS);
+            return draft.reason(self.between_lanes(&spots)).on_gpu(OFTEN_WORKS);
         }
+        let mut draft = draft.reason(self.between_warps(&spots));
+        match spots.iter().find_map(|spot| spot::taken(launch, spot)) {
+            Some(barrier) => draft.advice = self.move_out(barrier),
+            None if spots.is_empty()
+                && !self.on_one_line()
+                && spot::barrier_between(launch, first.instr, second.instr) =>
+            {
+                draft.advice = None;
+            }
+            None => {}
+        }
+        draft
+    }
+
+    /// Names of the lines of both accesses.
+    fn lines(&self) -> (String, String) {
+        let here = self.first.instr;
+        (self.launch.line_name(here, here), self.launch.line_name(here, self.second.instr))
+    }
+
+    /// Returns whether both accesses are on one line, or in one statement.
+    fn on_one_line(&self) -> bool {
+        let (write, other) = self.lines();
+        write == other || spot::same_statement(self.launch, self.first.instr, self.second.instr)
+    }
+
+    /// The reason where the mask of the `__syncwarp` at `sync` leaves out a lane.
+    fn lane_left_out(&self, sync: u32, mask: u32) -> Reason {
+        let Self { launch, first, second, .. } = *self;
+        let outside = [first, second].into_iter().find(|party| mask >> (party.thread % 32) & 1 == 0);
+        let lane = outside.map_or(0, |party| party.thread % 32);
+        Reason::new(
+            format!(
+                "__syncwarp({mask:#010x}) at {} orders only the lanes that it names, and leaves out lane {lane}.",
+                launch.line_name(first.instr, sync),
+            ),
+            "let every lane that writes or reads here take part: __syncwarp() where all of them are, before \
+             the branch.",
+        )
+    }
+
+    /// Adds the reason of code that relies on lanes that run in step.
+    fn in_step(&self, mut draft: Draft) -> Draft {
+        draft.title = format!("warp-synchronous code: {}", draft.title);
+        draft
+            .why(if choose::is_volatile(self.launch, self.first.instr) {
+                "volatile keeps each access in the program, and orders no lanes: since Volta the lanes of a \
+                 warp need not run in step."
+            } else {
+                "since Volta the lanes of a warp need not run in step: nothing orders what lanes write in \
+                 one step and others read in another."
+            })
+            .advice(
+                "accumulate in a register, and add __syncwarp() between reading and writing in every step; \
+                 or use __shfl_down_sync, which needs no shared memory.",
+            )
+    }
+
+    /// The reason of a race between lanes of one warp.
+    fn between_lanes(&self, spots: &[Spot]) -> Reason {
+        let missing = self.facts.missing;
+        let (write, other) = self.lines();
+        let barrier = self.barrier();
+        let overwrites = missing == MissingOrder::BeforeOverwriting;
+        let why = if overwrites {
+            format!(
+                "a lane can overwrite the element at {write} before another has read it at {other}: lanes of \
+                 a warp need not run in step."
+            )
+        } else {
+            format!(
+                "a lane can read the element at {other} before another has written it at {write}: lanes of a \
+                 warp need not run in step (since Volta)."
+            )
+        };
+        let advice = match spots {
+            [spot] => self.place_barrier(barrier, spot, missing),
+            _ if self.on_one_line() => READ_FIRST.replace("BARRIER", barrier),
+            _ if overwrites => format!("add {barrier} after {other}, before {write} writes again."),
+            _ => format!("add {barrier} after {write}, before {other} reads."),
+        };
+        Reason::new(why, advice)
+    }
+
+    /// The order that a barrier would make between warps of a block.
+    fn order(&self) -> Order {
+        let Self { launch, first, second, .. } = *self;
+        let missing = self.facts.missing;
+        let both_orders = matches!(missing, MissingOrder::Both | MissingOrder::BeforeReading);
         let in_loop = spot::common_loop(launch, first.instr, second.instr);
-        // A barrier in the loop that all threads pass would separate its rounds: no second one belongs there.
+        // A barrier in the loop that all threads pass would separate its rounds: no second one is needed there.
         let in_loop = in_loop.is_some_and(|(file, lines)| spot::barrier_in(launch, file, lines).is_none());
-        let in_header = spot::under_its_header(launch, first.instr, second.instr);
-        let both_orders = matches!(race.missing, MissingOrder::Both | MissingOrder::BeforeReading);
-        let reason = match race.missing {
-            _ if in_loop && both_orders && (same_line || in_header) => Reason::new(
-                match same_line {
-                    true => format!(
+        let together = self.on_one_line() || spot::under_its_header(launch, first.instr, second.instr);
+        match missing {
+            _ if together && in_loop && both_orders => Order::BetweenRounds,
+            _ if together => Order::ReadBeforeWrite { both_orders },
+            MissingOrder::BeforeReading if is_async_copy(launch, first.instr) => Order::OfAsyncCopy,
+            MissingOrder::BeforeReading => Order::WriteBeforeRead,
+            MissingOrder::BeforeOverwriting => Order::ReadBeforeOverwrite,
+            MissingOrder::Both => Order::Both,
+            MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => Order::Unknown,
+        }
+    }
+
+    /// The reason of a race between warps of one block.
+    fn between_warps(&self, spots: &[Spot]) -> Reason {
+        let Self { facts: race, ref array, .. } = *self;
+        let (write, other) = self.lines();
+        let barrier = self.barrier();
+        match self.order() {
+            Order::BetweenRounds => Reason::new(
+                if self.on_one_line() {
+                    format!(
                         "both happen at {write}: in one round of the loop a thread reads what another writes \
                          in that round or the next."
-                    ),
-                    false => format!(
+                    )
+                } else {
+                    format!(
                         "in one round of the loop a thread reads at {other} what another writes at {write} \
                          in that round or the next."
-                    ),
+                    )
                 },
                 format!(
                     "add {barrier} at the end of each round, outside any `if` that not all threads enter."
                 ),
             ),
-            _ if same_line || in_header => Reason::new(
-                match same_line {
-                    true => format!(
+            Order::ReadBeforeWrite { both_orders } => Reason::new(
+                if self.on_one_line() {
+                    format!(
                         "both happen at {write}: a thread can write before another has read the old value."
-                    ),
-                    false => {
-                        format!(
-                            "a thread can write at {write} before another has read the old value at {other}."
-                        )
-                    }
+                    )
+                } else {
+                    format!("a thread can write at {write} before another has read the old value at {other}.")
                 },
-                match both_orders {
-                    false => READ_FIRST.replace("BARRIER", barrier),
-                    true => format!(
-                        "{} Add another {barrier} before the next read.",
-                        READ_FIRST.replace("BARRIER", barrier)
-                    ),
+                match READ_FIRST.replace("BARRIER", barrier) {
+                    advice if both_orders => format!("{advice} Add another {barrier} before the next read."),
+                    advice => advice,
                 },
             ),
-            // A copy to memory that others read: it is not known whether they should read the old or the new contents.
-            MissingOrder::BeforeReading if is_async_copy(launch, first.instr) => Reason::new(
+            // It is not known whether the readers should see the old or the new contents.
+            Order::OfAsyncCopy => Reason::new(
                 format!("the copy at {write} may be done before or after another thread reads at {other}."),
                 format!(
-                    "if {other} should read what this copy loads, wait for it (cp.async.wait_group), and put \
+                    "if {other} should read what this copy loads, wait for it (cp.async.wait_group), and add \
                      {barrier} between the wait and {other}. If it reads what was there before, {barrier} \
                      after the copy does not help: start the copy at {write} after a {barrier} that follows \
                      the last read of its destination. One more slot in the ring also works."
                 ),
             ),
-            MissingOrder::BeforeReading => Reason::new(
+            Order::WriteBeforeRead => Reason::new(
                 format!("a thread can reach {other} before another has written the element at {write}."),
-                match &spots[..] {
+                match spots {
                     [spot] => self.place_barrier(barrier, spot, race.missing),
                     _ => {
                         format!(
-                            "put {barrier} between {write} (all writes done) and {other} (reads may start)."
+                            "add {barrier} between {write} (all writes done) and {other} (reads may start)."
                         )
                     }
                 },
             ),
-            MissingOrder::BeforeOverwriting => Reason::new(
-                match &spots[..] {
+            Order::ReadBeforeOverwrite => Reason::new(
+                match spots {
                     [Spot { before: Some(_), .. }] => {
                         format!(
                             "a fast thread overwrites {array} at {write} while others still read at {other}."
@@ -321,47 +365,54 @@ impl RaceMessage<'_> {
                          others still read at {other}."
                     ),
                 },
-                match &spots[..] {
+                match spots {
                     [spot] => self.place_barrier(barrier, spot, race.missing),
                     _ => format!("add {barrier} after {other}, before the next round writes to {array}."),
                 },
             ),
-            MissingOrder::Both => Reason::new(
+            Order::Both => Reason::new(
                 format!(
                     "no barrier separates the writes at {write} from the reads at {other}, in neither \
                      direction."
                 ),
-                match &spots[..] {
+                match spots {
                     [reading, overwriting] => {
                         let one = self.place_barrier(barrier, reading, MissingOrder::BeforeReading);
                         let two = self.place_barrier("another", overwriting, MissingOrder::BeforeOverwriting);
                         format!("{}, and {two}", one.trim_end_matches('.'))
                     }
                     _ => format!(
-                        "put one {barrier} before reading (after {write}), and one before the next round \
+                        "add one {barrier} before reading (after {write}), and one before the next round \
                          overwrites {array} (after {other})."
                     ),
                 },
             ),
-            MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => Reason::new(
-                format!("{write} and {other} are run by different threads, and no barrier lies between."),
-                format!("put {barrier}, reached by all threads, between {write} and {other}."),
+            Order::Unknown => Reason::new(
+                format!(
+                    "{write} and {other} are executed by different threads, and no barrier lies between."
+                ),
+                format!("add {barrier}, reached by all threads, between {write} and {other}."),
             ),
-        };
-        let mut draft = draft.reason(reason);
-        let there = spots.iter().find_map(|spot| spot::taken(launch, spot));
-        match there {
-            Some(there) => draft.advice = self.move_out(there),
-            None if spots.is_empty()
-                && !same_line
-                && spot::barrier_between(launch, first.instr, second.instr) =>
-            {
-                draft.advice = None;
-            }
-            None => {}
         }
-        draft
     }
+}
+
+/// The order that is missing between two warps of a block, as far as it decides on the advice.
+enum Order {
+    /// Rounds of a loop whose body or header has both accesses.
+    BetweenRounds,
+    /// The read comes before the write, in one statement or in a body and its header; with `both_orders`, the write
+    /// also comes before the next read.
+    ReadBeforeWrite {
+        both_orders: bool,
+    },
+    /// An asynchronous copy writes.
+    OfAsyncCopy,
+    WriteBeforeRead,
+    ReadBeforeOverwrite,
+    /// Both of the former.
+    Both,
+    Unknown,
 }
 
 /// Returns whether the instruction starts asynchronous copies (`cp.async`).
