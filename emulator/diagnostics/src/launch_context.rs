@@ -384,7 +384,7 @@ impl<'a> LaunchContext<'a> {
 
 /// Block and thread of the first to make a mistake.
 pub(crate) fn first_thread(mistake: &MistakeGroup) -> (u64, u64) {
-    let lane = u64::from(mistake.first.mask.trailing_zeros() & 31);
+    let lane = mistake.first.mask.first() as u64 & 31;
     (mistake.first.block, u64::from(mistake.first.warp) * 32 + lane)
 }
 

@@ -14,7 +14,7 @@ pub mod race;
 mod testing;
 
 pub use code::{Code, Severity};
-pub use collect::{Collector, MistakeGroup, Mistakes, block_position, lanes, thread_position};
+pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_position};
 pub use event::{
     AccessKind, AccessProblem, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma,
     BarrierGroup, BarrierProblem, CopiedBy, CopyUnderWay, Details, Elsewhere, Event, MissingOrder,

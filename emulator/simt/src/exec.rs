@@ -22,19 +22,6 @@ pub(crate) mod worker;
 
 use crate::arithmetic::lanes::Line;
 
-/// Returns each set bit, lowest first.
-#[inline(always)]
-pub(crate) fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let lane = mask.trailing_zeros() as usize;
-        mask &= mask - 1;
-        Some(lane)
-    })
-}
-
 /// Runs of set bits: start and length.
 pub(crate) fn runs(mut mask: u32) -> impl Iterator<Item = (usize, usize)> {
     std::iter::from_fn(move || {

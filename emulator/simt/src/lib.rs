@@ -15,6 +15,7 @@ pub mod check;
 #[expect(unsafe_code, reason = "registers by index")]
 mod exec;
 pub mod gpu;
+pub mod lane_mask;
 pub mod launch;
 mod lock;
 #[expect(unsafe_code, reason = "memory that blocks share")]

@@ -200,7 +200,7 @@ pub(crate) fn deadlock(launch: &LaunchContext<'_>, mistake: &MistakeGroup, place
     let draft = Draft::new("threads of a cluster wait for each other forever");
     let here = mistake.first.instr;
     let threads =
-        |group: &BarrierGroup| group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+        |group: &BarrierGroup| group.threads.iter().map(|lanes| u64::from(lanes.count())).sum::<u64>();
     let describe = |place: &Elsewhere| {
         let at = match (place.at_cluster_barrier, place.group.at_barrier) {
             (true, _) => "wait for the cluster",

@@ -69,8 +69,8 @@ pub(crate) fn deadlock(
     draft.notes.extend(launch.in_block(mistake, &rank));
     draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
         .map(|group| {
-            let warp = group.threads.iter().position(|mask| *mask != 0).unwrap_or(0);
-            let lane = group.threads.get(warp).map_or(0, |mask| mask.trailing_zeros() & 31);
+            let warp = group.threads.iter().position(|lanes| !lanes.is_empty()).unwrap_or(0);
+            let lane = group.threads.get(warp).map_or(0, |lanes| lanes.first() as u32 & 31);
             let thread = warp as u64 * 32 + u64::from(lane);
             launch.party(Action::Wait, group.instr, mistake.first.block, thread, thread_count(group))
         })

@@ -5,18 +5,20 @@ use crate::finding::Action;
 use crate::launch_context::{Around, Draft, LaunchContext};
 use crate::source::statements::Control;
 use crate::words::{self, capital, code, count, plural};
-use simt::check::{BarrierGroup, BarrierProblem, Details, Event, MistakeGroup, SyncMask, WrongMask, lanes};
+use simt::check::{BarrierGroup, BarrierProblem, Details, Event, MistakeGroup, SyncMask, WrongMask};
+use simt::lane_mask::LaneMask;
 use simt::program::InstrInfo;
 
 /// Indices of the threads of a group.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
-    let of_warp =
-        |(warp, mask): (usize, &u32)| lanes(*mask).map(move |lane| warp as u64 * 32 + u64::from(lane));
+    let of_warp = |(warp, lanes): (usize, &LaneMask)| {
+        lanes.numbers().map(move |lane| warp as u64 * 32 + u64::from(lane))
+    };
     group.threads.iter().enumerate().flat_map(of_warp).collect::<Vec<_>>().into_iter()
 }
 
 pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
-    group.threads.iter().map(|mask| u64::from(mask.count_ones())).sum()
+    group.threads.iter().map(|lanes| u64::from(lanes.count())).sum()
 }
 
 /// A barrier as code: `__syncthreads()`, or the instruction of a named barrier.
@@ -115,7 +117,7 @@ pub(crate) fn barrier(
     let total: u64 = groups.iter().map(n_threads).sum();
     let n_warps = groups.iter().map(|group| group.threads.len()).max().unwrap_or(0);
     let split = (0..n_warps).find(|&warp| {
-        let here = |group: &&BarrierGroup| group.threads.get(warp).is_some_and(|lanes| *lanes != 0);
+        let here = |group: &&BarrierGroup| group.threads.get(warp).is_some_and(|lanes| !lanes.is_empty());
         groups.iter().filter(here).count() > 1
     });
     let mut draft = Draft::new(match (deadlock, split, late) {
@@ -265,7 +267,7 @@ pub(crate) fn branch_of<'a>(
 }
 
 /// `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
-pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing: u32) -> Draft {
+pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing: LaneMask) -> Draft {
     let Event { instr, warp, mask, .. } = mistake.first;
     let around = match mistake.first.details {
         Details::Parted { exit, .. } => branch_of(launch, instr, exit),
@@ -273,9 +275,9 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing
     };
     let barrier = barrier_name(launch, instr);
     let draft = Draft::new(format!("only part of a warp reaches this {barrier}"));
-    let threads = |mask: u32| {
-        let all = lanes(mask).map(|lane| u64::from(warp) * 32 + u64::from(lane));
-        format!("{} ({})", count(u64::from(mask.count_ones()), "thread"), words::ranges(all))
+    let threads = |lanes: LaneMask| {
+        let all = lanes.numbers().map(|lane| u64::from(warp) * 32 + u64::from(lane));
+        format!("{} ({})", count(u64::from(lanes.count()), "thread"), words::ranges(all))
     };
     let block = match launch.n_blocks() {
         1 => String::new(),
@@ -380,9 +382,9 @@ fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
 }
 
 /// Lanes of a mask in words, such as `lanes 0..15`.
-fn lane_names(mask: u32) -> String {
-    let n = u64::from(mask.count_ones());
-    format!("{} {}", plural(n, "lane"), words::ranges(lanes(mask).map(u64::from)))
+fn lane_names(lanes: LaneMask) -> String {
+    let n = u64::from(lanes.count());
+    format!("{} {}", plural(n, "lane"), words::ranges(lanes.numbers().map(u64::from)))
 }
 
 /// Drafts the message about a tensor-core instruction that only part of a warp executes.
@@ -392,9 +394,9 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
     let SyncMask { present, exited, .. } = *facts;
     let mut draft = Draft::new(format!("{call} is executed by part of a warp"));
     let missing = !present;
-    let run = if present.count_ones() == 1 { "executes" } else { "execute" };
-    let ended = if missing & !exited == 0 { " (exited, or not in the block)" } else { "" };
-    let are = if missing.count_ones() == 1 { "is" } else { "are" };
+    let run = if present.count() == 1 { "executes" } else { "execute" };
+    let ended = if (missing & !exited).is_empty() { " (exited, or not in the block)" } else { "" };
+    let are = if missing.count() == 1 { "is" } else { "are" };
     draft.notes.push(format!(
         "It needs all 32 lanes together: {} {run} it; {} {are} missing{ended}.",
         lane_names(present),
@@ -424,11 +426,12 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
     );
     // Lanes that were parted by another instruction come here apart.
     let apart = facts.elsewhere.iter().find(|(at, lanes)| {
-        lanes & missing != 0 && launch.line(*at) != launch.line(instr) && is_of_whole_warps(launch, *at)
+        !(*lanes & missing).is_empty()
+            && launch.line(*at) != launch.line(instr)
+            && is_of_whole_warps(launch, *at)
     });
     if let Some(&(at, lanes)) = apart {
-        let (line, wait) =
-            (launch.line_name(instr, at), if lanes.count_ones() == 1 { "waits" } else { "wait" });
+        let (line, wait) = (launch.line_name(instr, at), if lanes.count() == 1 { "waits" } else { "wait" });
         draft = draft
             .why(format!("{} {wait} for the others at {line}, which takes all lanes too.", lane_names(lanes)))
             .advice(format!("repair {line} first: the lanes diverge there."));
@@ -450,7 +453,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     }
     let SyncMask { named, present, exited, wrong, .. } = *facts;
     let call = call_name(launch, instr);
-    let caller = mistake.first.mask.trailing_zeros() & 31;
+    let caller = mistake.first.mask.first() & 31;
     let missing = named & !present;
     let mut draft = Draft::new(match wrong {
         WrongMask::Missing => format!("{call} names lanes that never reach it"),
@@ -463,14 +466,14 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         "The mask {named:#010x} names {}; {} {} {call}",
         lane_names(named),
         lane_names(present),
-        if present.count_ones() == 1 { "executes" } else { "execute" },
+        if present.count() == 1 { "executes" } else { "execute" },
     );
-    if matches!(wrong, WrongMask::Missing | WrongMask::SourceMissing(_)) && missing != 0 {
-        let does = match (missing & !exited, missing.count_ones()) {
-            (0, 1) => "has exited",
-            (0, _) => "have exited",
-            (_, 1) => "does not",
-            _ => "do not",
+    if matches!(wrong, WrongMask::Missing | WrongMask::SourceMissing(_)) && !missing.is_empty() {
+        let does = match ((missing & !exited).is_empty(), missing.count()) {
+            (true, 1) => "has exited",
+            (true, _) => "have exited",
+            (false, 1) => "does not",
+            (false, _) => "do not",
         };
         note += &format!(", {} {does}", lane_names(missing));
     }
@@ -485,9 +488,10 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     }
     draft.notes.push(format!("{note}."));
     if wrong == WrongMask::Missing {
-        for &(at, lanes) in facts.elsewhere.iter().filter(|(_, lanes)| lanes & missing != 0).take(3) {
+        for &(at, lanes) in facts.elsewhere.iter().filter(|(_, lanes)| !(*lanes & missing).is_empty()).take(3)
+        {
             let text = launch.place(at).text.unwrap_or_else(|| launch.place(at).instruction);
-            let wait = if lanes.count_ones() == 1 { "waits" } else { "wait" };
+            let wait = if lanes.count() == 1 { "waits" } else { "wait" };
             draft.notes.push(format!(
                 "{} {wait} at {}: {}.",
                 capital(&lane_names(lanes)),

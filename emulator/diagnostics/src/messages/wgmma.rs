@@ -3,6 +3,7 @@
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::count;
 use simt::check::{AccessKind, BadWgmma, MistakeGroup};
+use simt::lane_mask::LaneMask;
 use simt::program::tensor::Swizzle;
 
 /// Drafts the message of `E-WGMMA`.
@@ -202,8 +203,8 @@ fn rank_in_descriptor(which: char, rank: u32, [own, first]: [u32; 2]) -> Draft {
         .on_gpu("blocks whose rank is not 0 multiply elements from elsewhere, and the result is wrong.")
 }
 
-fn part_of_a_warp(warp: u32, missing: u32) -> Draft {
-    let n = missing.count_ones();
+fn part_of_a_warp(warp: u32, missing: LaneMask) -> Draft {
+    let n = missing.count();
     Draft::new("`wgmma` executed by only part of a warp")
         .note(format!(
             "{} of warp {warp} {} not here.",

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::event::{AccessKind, Details, Event, Use};
 use super::{Code, Severity};
+use crate::lane_mask::LaneMask;
 use crate::memory::{AllocationInfo, Table};
 use crate::program::{Kernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
 
@@ -56,7 +57,7 @@ pub struct MistakeGroup {
     /// Lowest and highest address of the first lanes, for accesses.
     pub addresses: Option<(u64, u64)>,
     /// Lanes by warp in the block that is being counted.
-    current: (u64, HashMap<u32, u32>),
+    current: (u64, HashMap<u32, LaneMask>),
 }
 
 /// Mistakes of a launch: facts, no words.
@@ -185,10 +186,10 @@ impl Collector {
             group.close_block();
             group.current.0 = event.block;
         }
-        let seen = group.current.1.entry(event.warp).or_insert(0);
+        let seen = group.current.1.entry(event.warp).or_default();
         let new = event.mask & !*seen;
         *seen |= event.mask;
-        for lane in lanes(new) {
+        for lane in new.numbers() {
             let thread = thread_position(u64::from(event.warp) * 32 + u64::from(lane), dims);
             for axis in 0..3 {
                 let at = origin[axis] + u64::from(thread[axis]);
@@ -278,11 +279,11 @@ impl Collector {
 impl MistakeGroup {
     #[cfg(test)]
     pub(crate) fn n_open_threads(&self) -> u32 {
-        self.current.1.values().map(|mask| mask.count_ones()).sum()
+        self.current.1.values().map(|lanes| lanes.count()).sum()
     }
 
     fn close_block(&mut self) {
-        let n: u64 = self.current.1.values().map(|mask| u64::from(mask.count_ones())).sum();
+        let n: u64 = self.current.1.values().map(|lanes| u64::from(lanes.count())).sum();
         if n > 0 {
             self.n_threads += n;
             self.n_blocks += 1;
@@ -317,11 +318,6 @@ pub fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
 fn block_origin(block: u64, grid: [u32; 3], dims: [u32; 3]) -> [u64; 3] {
     let at = block_position(block, grid);
     [0, 1, 2].map(|axis| u64::from(at[axis]) * u64::from(dims[axis]))
-}
-
-/// Returns the lanes of a mask, lowest first.
-pub fn lanes(mask: u32) -> impl Iterator<Item = u32> {
-    (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
 /// Role of an instruction, as far as it decides which instructions are reported as one.

@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 
 use super::Code;
+use crate::lane_mask::LaneMask;
 use crate::program::MemSpace;
 use crate::program::mma::fragment::Foreign;
 use crate::program::tensor::Swizzle;
@@ -23,7 +24,7 @@ pub struct Event {
     pub block: u64,
     pub warp: u32,
     /// Lanes that made the mistake. The message names the lowest.
-    pub mask: u32,
+    pub mask: LaneMask,
     pub details: Details,
 }
 
@@ -76,7 +77,7 @@ pub enum Details {
     /// is a mistake depends on the source: a branch around the barrier, or a `return` before it.
     Parted {
         /// The other lanes of the warp that had not exited then. They exited without coming to the barrier.
-        missing: u32,
+        missing: LaneMask,
         /// The instruction at which the lowest thread of the warp that has exited did so.
         exit: Option<u32>,
     },
@@ -313,7 +314,7 @@ pub enum BadWgmma {
         leading: [u32; 2],
     },
     /// Lanes of the warp do not execute it.
-    Apart { missing: u32 },
+    Apart { missing: LaneMask },
     /// Warps of the four never execute the product, and others wait for it.
     Missing {
         warps: u8,
@@ -547,14 +548,14 @@ pub enum BadTarget {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyncMask {
     /// Lanes that the instruction names, in the first lane of [`Event::mask`].
-    pub named: u32,
+    pub named: LaneMask,
     /// Lanes that execute the instruction.
-    pub present: u32,
+    pub present: LaneMask,
     /// Lanes of the warp that have exited.
-    pub exited: u32,
+    pub exited: LaneMask,
     pub wrong: WrongMask,
     /// The warp's lanes that do not execute it, in groups: the instruction at which a group is, and its lanes.
-    pub elsewhere: Vec<(u32, u32)>,
+    pub elsewhere: Vec<(u32, LaneMask)>,
 }
 
 /// Disagreement of a lane mask and the lanes that execute the instruction; see [`SyncMask`].
@@ -565,7 +566,7 @@ pub enum WrongMask {
     /// A lane that executes it is not named by itself.
     CallerNotNamed,
     /// Lanes that execute it together name different masks; this is the other one.
-    Differs(u32),
+    Differs(LaneMask),
     /// A shuffle reads from this lane, which is named and does not execute it.
     SourceMissing(u32),
     /// A shuffle reads from this lane, which is not named.
@@ -647,13 +648,13 @@ pub struct BarrierGroup {
     pub instr: u32,
     pub at_barrier: bool,
     /// The lanes that wait, as one mask per warp.
-    pub threads: Box<[u32]>,
+    pub threads: Box<[LaneMask]>,
 }
 
 impl BarrierGroup {
     /// Adds threads at the same place, as lanes by warp.
-    pub(crate) fn add(&mut self, threads: &[u32]) {
-        self.threads.iter_mut().zip(threads).for_each(|(own, more)| *own |= more);
+    pub(crate) fn add(&mut self, threads: &[LaneMask]) {
+        self.threads.iter_mut().zip(threads).for_each(|(own, more)| *own |= *more);
     }
 }
 
@@ -691,7 +692,7 @@ pub struct RaceFacts {
     /// Missing order, where the accesses of one warp show it.
     pub missing: MissingOrder,
     /// In one warp: the instruction and the mask of a `__syncwarp` that leaves out one of the two.
-    pub left_out: Option<(u32, u32)>,
+    pub left_out: Option<(u32, LaneMask)>,
 }
 
 /// Place of the missing barrier between a write and a read.

@@ -12,6 +12,7 @@ pub(crate) mod warpgroups;
 use crate::arithmetic::lanes::{Line, WARP};
 use crate::check::Collector;
 use crate::check::race::SharedRaces;
+use crate::lane_mask::LaneMask;
 use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
@@ -27,13 +28,13 @@ use unwritten::{Carried, KeptUndefined};
 pub(crate) struct Warp {
     pub(crate) fibers: Vec<Fiber>,
     /// Lanes that have not exited.
-    pub(crate) live: u32,
+    pub(crate) live: LaneMask,
     /// Lanes with which the warp started.
-    pub(crate) all: u32,
+    pub(crate) all: LaneMask,
     /// Lanes that have arrived at the barrier of the cluster in its current phase.
-    pub(crate) arrived: u32,
+    pub(crate) arrived: LaneMask,
     /// Lanes that arrived in a phase which has ended, and that have not waited for it yet.
-    pub(crate) released: u32,
+    pub(crate) released: LaneMask,
     /// Number of issued operations, which is the warp's `%clock`.
     pub(crate) issued: u64,
     /// Instruction at which the lowest of the exited lanes exited.
@@ -216,8 +217,8 @@ impl Block {
                 fibers,
                 live: all,
                 all,
-                arrived: 0,
-                released: 0,
+                arrived: LaneMask::EMPTY,
+                released: LaneMask::EMPTY,
                 issued: 0,
                 exit: None,
                 undefined_mask: false,
@@ -289,10 +290,10 @@ impl Block {
     }
 }
 
-fn lanes_of(job: &Job<'_>, warp: u32) -> u32 {
+fn lanes_of(job: &Job<'_>, warp: u32) -> LaneMask {
     match job.n_threads - warp * 32 {
-        n @ ..32 => (1 << n) - 1,
-        _ => u32::MAX,
+        n @ ..32 => LaneMask::from_bits((1 << n) - 1),
+        _ => LaneMask::ALL,
     }
 }
 

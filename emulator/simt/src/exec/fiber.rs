@@ -4,6 +4,7 @@
 //! diverge at a branch, the frame moves to the reconvergence point, and each side gets a frame of its own on top. Only
 //! the top frame of a fiber runs, so lanes that must make progress at the same time are in two fibers.
 
+use crate::lane_mask::LaneMask;
 use crate::program::{BarrierResult, ENCLOSING};
 
 /// A group of lanes.
@@ -13,7 +14,7 @@ pub(crate) struct Frame {
     pub(crate) pc: u32,
     /// Position where the group reconverges with the frame below; `u32::MAX`: never.
     pub(crate) reconvergence_pc: u32,
-    pub(crate) mask: u32,
+    pub(crate) mask: LaneMask,
 }
 
 /// Number of frames from which on [`Fiber::converge`] pushes no more, so that a loop of it cannot exhaust memory.
@@ -30,7 +31,7 @@ pub(crate) enum FiberState {
     Cluster,
     /// Waits for the lanes `need` of its warp to reach `wait_pc`: a position, [`ANY_WARP_SYNC`] or [`AFTER_WARP_SYNC`].
     Lanes {
-        need: u32,
+        need: LaneMask,
         wait_pc: u32,
     },
 }
@@ -60,7 +61,7 @@ pub(crate) struct Fiber {
 }
 
 impl Fiber {
-    pub(crate) fn new(mask: u32) -> Self {
+    pub(crate) fn new(mask: LaneMask) -> Self {
         let stack = vec![Frame { pc: 0, reconvergence_pc: u32::MAX, mask }];
         Self {
             stack,
@@ -79,8 +80,8 @@ impl Fiber {
         !matches!(self.state, FiberState::Lanes { wait_pc: AFTER_WARP_SYNC, .. })
     }
 
-    pub(crate) fn lanes(&self) -> u32 {
-        self.stack.iter().fold(0, |all, frame| all | frame.mask)
+    pub(crate) fn lanes(&self) -> LaneMask {
+        self.stack.iter().fold(LaneMask::EMPTY, |all, frame| all | frame.mask)
     }
 
     pub(crate) fn top(&self) -> Option<Frame> {
@@ -101,7 +102,7 @@ impl Fiber {
 
     /// Splits the top frame: each of `ways`, lanes and a position, runs on its own until `reconvergence_pc`, the last
     /// one first.
-    pub(crate) fn diverge(&mut self, ways: &[(u32, u32)], reconvergence_pc: u32) {
+    pub(crate) fn diverge(&mut self, ways: &[(LaneMask, u32)], reconvergence_pc: u32) {
         let Some(top) = self.stack.pop() else { return };
         let reconvergence_pc =
             if reconvergence_pc == ENCLOSING { top.reconvergence_pc } else { reconvergence_pc };
@@ -110,7 +111,7 @@ impl Fiber {
             self.stack.push(Frame { pc: reconvergence_pc, ..top });
         }
         for &(mask, pc) in ways {
-            if mask != 0 && pc != reconvergence_pc {
+            if !mask.is_empty() && pc != reconvergence_pc {
                 self.stack.push(Frame { pc, reconvergence_pc, mask });
             }
         }
@@ -125,12 +126,12 @@ impl Fiber {
             self.set_pc(pc);
             return;
         }
-        let lanes = self.top().map_or(0, |top| top.mask);
+        let lanes = self.top().map_or(LaneMask::EMPTY, |top| top.mask);
         self.diverge(&[(lanes, pc)], reconvergence_pc);
     }
 
     /// Makes `lanes` skip `reconvergence_pc`: they reconverge at the next point after it.
-    pub(crate) fn leave_reconvergence(&mut self, lanes: u32, reconvergence_pc: u32) {
+    pub(crate) fn leave_reconvergence(&mut self, lanes: LaneMask, reconvergence_pc: u32) {
         let is_joint =
             |frame: &Frame| frame.pc == reconvergence_pc && frame.reconvergence_pc != reconvergence_pc;
         let Some(joint) = self.stack.iter().rposition(is_joint) else { return };
@@ -146,12 +147,12 @@ impl Fiber {
             self.stack.push(Frame { mask: stay, ..frame });
             self.stack.push(Frame { mask: leave, reconvergence_pc: next, ..frame });
         }
-        self.exit(0);
+        self.exit(LaneMask::EMPTY);
     }
 
     /// Makes the lanes of the top frame call: each of `ways`, lanes and a position, runs until it returns, the first
     /// one first. The frame continues at `resume` when all have returned.
-    pub(crate) fn call(&mut self, resume: u32, ways: &[(u32, u32)]) {
+    pub(crate) fn call(&mut self, resume: u32, ways: &[(LaneMask, u32)]) {
         self.set_pc(resume);
         let reconvergence_pc = u32::MAX;
         let frames = ways.iter().rev().map(|&(mask, pc)| Frame { pc, reconvergence_pc, mask });
@@ -160,12 +161,12 @@ impl Fiber {
     }
 
     /// Removes returning lanes from the frames above the lowest `below` ones.
-    pub(crate) fn return_lanes(&mut self, lanes: u32, below: usize) {
+    pub(crate) fn return_lanes(&mut self, lanes: LaneMask, below: usize) {
         let mut kept = below;
         for at in below..self.stack.len() {
             let mut frame = self.stack[at];
             frame.mask &= !lanes;
-            if frame.mask != 0 {
+            if !frame.mask.is_empty() {
                 self.stack[kept] = frame;
                 kept += 1;
             }
@@ -175,16 +176,16 @@ impl Fiber {
     }
 
     /// Removes lanes that have exited from all frames.
-    pub(crate) fn exit(&mut self, lanes: u32) {
+    pub(crate) fn exit(&mut self, lanes: LaneMask) {
         for frame in &mut self.stack {
             frame.mask &= !lanes;
         }
-        self.stack.retain(|frame| frame.mask != 0);
+        self.stack.retain(|frame| !frame.mask.is_empty());
         self.polls = 0;
     }
 
     /// Moves lanes into a fiber of their own.
-    pub(crate) fn split(&mut self, lanes: u32) -> Fiber {
+    pub(crate) fn split(&mut self, lanes: LaneMask) -> Fiber {
         let mut other = self.clone();
         other.exit(!lanes);
         self.exit(lanes);
@@ -294,14 +295,18 @@ pub(crate) fn join_ready(fibers: &mut Vec<Fiber>) {
 mod tests {
     use super::*;
 
+    fn lanes(bits: u32) -> LaneMask {
+        LaneMask::from_bits(bits)
+    }
+
     fn frames(fiber: &Fiber) -> Vec<(u32, u32)> {
-        fiber.stack.iter().map(|f| (f.pc, f.mask)).collect()
+        fiber.stack.iter().map(|f| (f.pc, f.mask.bits())).collect()
     }
 
     #[test]
     fn sides_of_a_branch_run_one_after_the_other_and_reconverge() {
-        let mut f = Fiber::new(0xF);
-        f.diverge(&[(0x3, 10), (0xC, 20)], 30);
+        let mut f = Fiber::new(lanes(0xF));
+        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], 30);
         assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (20, 0xC)]);
         f.reconverge();
         f.reconverge();
@@ -310,32 +315,32 @@ mod tests {
 
     #[test]
     fn lanes_that_leave_a_loop_one_by_one_take_no_room() {
-        let mut f = Fiber::new(u32::MAX);
+        let mut f = Fiber::new(LaneMask::ALL);
         for i in 0..31 {
-            f.diverge(&[(1 << i, 9), (u32::MAX << (i + 1), 1)], 9);
+            f.diverge(&[(lanes(1 << i), 9), (lanes(u32::MAX << (i + 1)), 1)], 9);
             assert_eq!(f.stack.len(), 2);
         }
     }
 
     #[test]
     fn exits_empty_the_stack() {
-        let mut f = Fiber::new(0xF);
-        f.diverge(&[(0x3, 10), (0xC, 20)], u32::MAX);
-        f.exit(0xC);
+        let mut f = Fiber::new(lanes(0xF));
+        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], u32::MAX);
+        f.exit(lanes(0xC));
         assert_eq!(frames(&f), [(10, 0x3)]);
-        f.exit(0x3);
+        f.exit(lanes(0x3));
         assert!(f.stack.is_empty());
     }
 
     #[test]
     fn lanes_that_diverge_reconverge_at_the_given_position() {
-        let mut f = Fiber::new(0xF);
+        let mut f = Fiber::new(lanes(0xF));
         f.converge(2, 30);
-        f.diverge(&[(0x3, 10), (0xC, 20)], ENCLOSING);
-        f.diverge(&[(0x4, 21), (0x8, 40)], ENCLOSING);
+        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], ENCLOSING);
+        f.diverge(&[(lanes(0x4), 21), (lanes(0x8), 40)], ENCLOSING);
         assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (21, 0x4), (40, 0x8)]);
-        f.leave_reconvergence(0x8, 30);
-        f.leave_reconvergence(0x1, 30);
+        f.leave_reconvergence(lanes(0x8), 30);
+        f.leave_reconvergence(lanes(0x1), 30);
         assert_eq!(frames(&f), [(30, 0x6), (10, 0x2), (10, 0x1), (21, 0x4), (40, 0x8)]);
         let pcs: Vec<u32> = f.stack.iter().map(|frame| frame.reconvergence_pc).collect();
         assert_eq!(pcs, [u32::MAX, 30, u32::MAX, 30, u32::MAX]);
@@ -343,10 +348,10 @@ mod tests {
 
     #[test]
     fn lanes_leave_an_outer_reconvergence_from_within_an_inner_one() {
-        let mut f = Fiber::new(0xF);
+        let mut f = Fiber::new(lanes(0xF));
         f.converge(2, 30);
         f.converge(3, 20);
-        f.leave_reconvergence(0x1, 30);
+        f.leave_reconvergence(lanes(0x1), 30);
         assert_eq!(frames(&f), [(30, 0xE), (20, 0xE), (20, 0x1), (3, 0xF)]);
         f.reconverge();
         assert_eq!(f.top().map(|top| top.reconvergence_pc), Some(u32::MAX));
@@ -354,22 +359,22 @@ mod tests {
 
     #[test]
     fn lanes_return_to_where_they_were_called() {
-        let mut f = Fiber::new(0xF);
-        f.call(11, &[(0x5, 50), (0xA, 60)]);
+        let mut f = Fiber::new(lanes(0xF));
+        f.call(11, &[(lanes(0x5), 50), (lanes(0xA), 60)]);
         assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (50, 0x5)]);
-        f.diverge(&[(0x1, 51), (0x4, 52)], u32::MAX);
-        f.return_lanes(0x4, 1);
+        f.diverge(&[(lanes(0x1), 51), (lanes(0x4), 52)], u32::MAX);
+        f.return_lanes(lanes(0x4), 1);
         assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (51, 0x1)]);
-        f.return_lanes(0x1, 1);
-        f.return_lanes(0xA, 1);
+        f.return_lanes(lanes(0x1), 1);
+        f.return_lanes(lanes(0xA), 1);
         assert_eq!(frames(&f), [(11, 0xF)]);
     }
 
     #[test]
     fn halves_join_again() {
-        let mut f = Fiber::new(0xF);
-        f.diverge(&[(0x3, 10), (0xC, 20)], 30);
-        let other = f.split(0xC);
+        let mut f = Fiber::new(lanes(0xF));
+        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], 30);
+        let other = f.split(lanes(0xC));
         assert_eq!(frames(&f), [(30, 0x3), (10, 0x3)]);
         assert_eq!(frames(&other), [(30, 0xC), (20, 0xC)]);
         assert!(f.clone().join(other.clone()).is_some());

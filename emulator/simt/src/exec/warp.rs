@@ -2,9 +2,9 @@
 
 use crate::arithmetic::lanes::{CpuLevel, NONE};
 use crate::check::{AccessKind, BadOperand, Details};
+use crate::lane_mask::LaneMask;
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
-use crate::exec::bits;
 use crate::exec::fiber::{AFTER_WARP_SYNC, ANY_WARP_SYNC, AfterOp, FiberState, Pause};
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::load_store;
@@ -73,7 +73,7 @@ struct Position {
     pc: u32,
     reconvergence_pc: u32,
     /// The lanes of the frame. Those for which the guard of an operation holds are active.
-    lanes: u32,
+    lanes: LaneMask,
     /// Start of the straight run that has not been counted yet.
     start: u32,
 }
@@ -90,7 +90,7 @@ impl Position {
     fn count<M: RunMode>(&mut self, worker: &mut Worker<'_>, end: u32, next: u32) {
         let n = end.wrapping_sub(self.start);
         if n != 0 {
-            let lanes = u64::from(self.lanes.count_ones());
+            let lanes = u64::from(self.lanes.count());
             worker.warp.left -= i64::from(n);
             // The budget is charged for all lanes: an instruction takes as long for one of them as for 32.
             worker.spent += u64::from(n) * 32;
@@ -145,8 +145,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
         };
         // SAFETY: guards are in range, as `decode::passes::validate` has established. Predicate 0 is constant true.
         let guard = unsafe { *worker.warp.lanes.preds.add(usize::from(op.guard.pred)) };
-        let active = (guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.lanes;
-        if M::GENERAL && (active != 0 || op.first) {
+        let active = LaneMask::from_bits(guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.lanes;
+        if M::GENERAL && (!active.is_empty() || op.first) {
             worker.trace(op, active);
         }
         if M::GENERAL && M::checks(worker) {
@@ -155,20 +155,19 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
         if M::GENERAL && worker.warp.in_flight {
             worker.touch_in_flight(at.pc, active);
         }
-        if M::GENERAL && worker.checks.follows_fences && active != 0 {
+        if M::GENERAL && worker.checks.follows_fences && !active.is_empty() {
             worker.note_written(at.pc);
         }
         match &op.kind {
             OpKind::Alu { run, args } => {
                 // SAFETY: decode has validated the operands, and chose functions that this CPU can run.
-                unsafe { run(&mut worker.warp.lanes, args, active) };
+                unsafe { run(&mut worker.warp.lanes, args, active.bits()) };
                 if M::counts(worker) && active != at.lanes {
-                    worker.counts.predicated_off[at.pc as usize] +=
-                        u64::from((at.lanes & !active).count_ones());
+                    worker.counts.predicated_off[at.pc as usize] += u64::from((at.lanes & !active).count());
                 }
             }
             OpKind::Load(a) => {
-                if active != 0 {
+                if !active.is_empty() {
                     worker.load::<M>(a, at.pc, active);
                     if a.order == Order::Strong && a.space != MemSpace::Local {
                         if worker.stopped {
@@ -187,7 +186,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                 }
             }
             OpKind::Store(a) => {
-                if active != 0 {
+                if !active.is_empty() {
                     worker.store::<M>(a, at.pc, active);
                     if worker.stopped {
                         pause!(at.pc, Pause::Stopped);
@@ -205,7 +204,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                     }
                     continue;
                 }
-                if active != 0 {
+                if !active.is_empty() {
                     at.count::<M>(worker, at.pc + 1, at.pc + 1);
                     if M::counts(worker) {
                         worker.counts.diverged[at.pc as usize] += 1;
@@ -221,7 +220,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                 }
             }
             OpKind::BranchIndexed { index, targets, reconverge } => {
-                if active != 0 {
+                if !active.is_empty() {
                     at.count::<M>(worker, at.pc + 1, at.pc + 1);
                     if worker.check_index(*index, targets, active, at.pc) {
                         pause!(at.pc, Pause::Stopped);
@@ -243,7 +242,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                 }
             }
             OpKind::Exit => {
-                if active != 0 {
+                if !active.is_empty() {
                     at.count::<M>(worker, at.pc + 1, at.pc + 1);
                     worker.warp.fiber.set_pc(at.pc + 1);
                     worker.warp.fiber.exit(active);
@@ -253,7 +252,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                 }
             }
             OpKind::Barrier { kind, id, count } => {
-                if active != 0 {
+                if !active.is_empty() {
                     if let Some(why) = worker.barrier(*kind, *id, *count, &at, active, op.instr) {
                         at.count::<M>(worker, at.pc + 1, at.pc + 1);
                         return why;
@@ -265,7 +264,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             }
             OpKind::Nop => {}
             kind => {
-                if active != 0 {
+                if !active.is_empty() {
                     match worker.execute_uncommon(kind, at.pc, active, &at) {
                         AfterOp::Go
                             if !M::GENERAL
@@ -305,7 +304,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
 
 impl Worker<'_> {
     #[inline(always)]
-    fn load<M: RunMode>(&mut self, a: &Access, pc: u32, active: u32) {
+    fn load<M: RunMode>(&mut self, a: &Access, pc: u32, active: LaneMask) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
         let spec = AccessSpec::of(a, AccessKind::Read, pc, memo);
         let spot = self.locate::<M>(&spec, active);
@@ -319,7 +318,7 @@ impl Worker<'_> {
         if good != active {
             self.zero(a, active & !good);
         }
-        if M::checks(self) && self.checks.fresh.lanes != 0 {
+        if M::checks(self) && !self.checks.fresh.lanes.is_empty() {
             self.follow_fresh_load(a, pc, active);
         } else if M::GENERAL && M::checks(self) {
             self.follow_load(a, active);
@@ -327,7 +326,7 @@ impl Worker<'_> {
     }
 
     #[inline(always)]
-    fn store<M: RunMode>(&mut self, a: &Access, pc: u32, active: u32) {
+    fn store<M: RunMode>(&mut self, a: &Access, pc: u32, active: LaneMask) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
         let spec = AccessSpec::of(a, AccessKind::Write, pc, memo);
         let moved = M::GENERAL && M::checks(self) && self.follow_store(a, pc, active);
@@ -347,14 +346,14 @@ impl Worker<'_> {
 
     /// Sets the registers of a load to 0 in lanes whose access failed.
     #[cold]
-    fn zero(&mut self, a: &Access, lanes: u32) {
+    fn zero(&mut self, a: &Access, lanes: LaneMask) {
         for &dst in a.regs.iter().take(usize::from(a.n)) {
-            bits(lanes).for_each(|lane| self.set_lane(dst, a.wide || a.element == 8, lane, 0));
+            lanes.iter().for_each(|lane| self.set_lane(dst, a.wide || a.element == 8, lane, 0));
         }
     }
 
     /// Records that the fiber polled memory. Returns whether it has yielded to the other lanes and must pause.
-    pub(crate) fn poll(&mut self, lanes: u32, changed: bool) -> bool {
+    pub(crate) fn poll(&mut self, lanes: LaneMask, changed: bool) -> bool {
         // Later accesses see what other threads stored before the value that was just read.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         if changed {
@@ -381,11 +380,11 @@ impl Worker<'_> {
     pub(crate) unsafe fn cache_poll(
         &mut self,
         place: load_store::LaneAddresses,
-        active: u32,
+        active: LaneMask,
         element: u8,
         bytes: u32,
     ) {
-        for lane in bits(active) {
+        for lane in active.iter() {
             for at in (0..bytes).step_by(element.into()) {
                 // SAFETY: `place` is readable for `bytes` bytes, in aligned elements, and stays so until the launch
                 // ends.
@@ -398,7 +397,7 @@ impl Worker<'_> {
     }
 
     /// Moves all lanes but `lanes` to a fiber of their own, so that they can run while `lanes` poll.
-    fn yield_to_other_lanes(&mut self, lanes: u32) {
+    fn yield_to_other_lanes(&mut self, lanes: LaneMask) {
         if self.warp.fiber.lanes() != lanes {
             let others = self.warp.fiber.split(!lanes);
             self.block.warps[self.warp.index as usize].fibers.push(others);
@@ -410,35 +409,42 @@ impl Worker<'_> {
         // A fiber that waits for a phase polls it again in its next turn.
         self.warp.fiber.phase = None;
         if self.activity.polled {
-            let lanes = self.warp.fiber.top().map_or(0, |t| t.mask);
+            let lanes = self.warp.fiber.top().map_or(LaneMask::EMPTY, |t| t.mask);
             self.yield_to_other_lanes(lanes);
         }
     }
 
     /// Groups the lanes of a `brx.idx` by target. Lanes with an index beyond the table fall through.
     #[cold]
-    fn ways(&self, index: i32, targets: &[u32], active: u32, lanes: u32, pc: u32) -> Vec<(u32, u32)> {
-        let mut ways: Vec<(u32, u32)> = Vec::new();
-        let mut add = |mask: u32, to: u32| match ways.iter_mut().find(|(_, pc)| *pc == to) {
+    fn ways(
+        &self,
+        index: i32,
+        targets: &[u32],
+        active: LaneMask,
+        lanes: LaneMask,
+        pc: u32,
+    ) -> Vec<(LaneMask, u32)> {
+        let mut ways: Vec<(LaneMask, u32)> = Vec::new();
+        let mut add = |mask: LaneMask, to: u32| match ways.iter_mut().find(|(_, pc)| *pc == to) {
             Some((m, _)) => *m |= mask,
             None => ways.push((mask, to)),
         };
         if lanes != active {
             add(lanes & !active, pc + 1);
         }
-        for lane in bits(active) {
+        for lane in active.iter() {
             if let Some(target) = targets.get(self.u32_at(index, lane) as usize) {
-                add(1 << lane, *target);
+                add(LaneMask::of(lane), *target);
             }
         }
         ways
     }
 
     /// Ends the block if a lane's index is past the table. Returns whether it did.
-    fn check_index(&mut self, index: i32, targets: &[u32], active: u32, pc: u32) -> bool {
+    fn check_index(&mut self, index: i32, targets: &[u32], active: LaneMask, pc: u32) -> bool {
         let past = |lane: &usize| self.u32_at(index, *lane) as usize >= targets.len();
-        let Some(lane) = bits(active).find(past) else { return false };
-        let lanes = bits(active).filter(past).fold(0, |mask, lane| mask | 1 << lane);
+        let Some(lane) = active.iter().find(past) else { return false };
+        let lanes = active.iter().filter(past).collect::<LaneMask>();
         let details = Details::Operand {
             problem: BadOperand::BranchIndex { targets: targets.len() as u32 },
             value: self.u32_at(index, lane),
@@ -454,10 +460,10 @@ impl Worker<'_> {
         id: i32,
         count: i32,
         at: &Position,
-        active: u32,
+        active: LaneMask,
         instr: u32,
     ) -> Option<Pause> {
-        let lane = active.trailing_zeros() as usize;
+        let lane = active.first();
         let id = self.u32_at(id, lane);
         let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
         if id >= BARRIERS && self.job.check_level.checks() {
@@ -490,13 +496,13 @@ impl Worker<'_> {
     }
 
     /// Makes the fiber wait if named lanes are missing. Returns whether it waits.
-    pub(crate) fn wait_for_lanes(&mut self, need: u32, wait_pc: u32, pc: u32, active: u32) -> bool {
-        if std::mem::take(&mut self.warp.fiber.forced) || need & self.warp.live & !active == 0 {
+    pub(crate) fn wait_for_lanes(&mut self, need: LaneMask, wait_pc: u32, pc: u32, active: LaneMask) -> bool {
+        if std::mem::take(&mut self.warp.fiber.forced) || (need & self.warp.live & !active).is_empty() {
             return false;
         }
         let others = self.warp.fiber.lanes() & !active;
         self.warp.fiber.set_pc(pc);
-        if others != 0 {
+        if !others.is_empty() {
             let mut others = self.warp.fiber.split(others);
             // Lanes for which the guard is false are at this position, too, and have completed the operation.
             if others.top().is_some_and(|t| t.pc == pc) && self.guard_holds_back(pc, others.lanes()) {
@@ -509,15 +515,16 @@ impl Worker<'_> {
         true
     }
 
-    fn guard_holds_back(&self, pc: u32, lanes: u32) -> bool {
+    fn guard_holds_back(&self, pc: u32, lanes: LaneMask) -> bool {
         let Some(op) = self.job.kernel.ops.get(pc as usize) else { return false };
-        let guard = self.pred(u32::from(op.guard.pred)) ^ 0u32.wrapping_sub(u32::from(op.guard.negated));
-        guard & lanes == 0
+        let holds = self.pred(u32::from(op.guard.pred));
+        let active = if op.guard.negated { !holds } else { holds };
+        (active & lanes).is_empty()
     }
 
     /// Executes the operations that the loop does not handle itself.
     #[inline(never)]
-    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: u32, at: &Position) -> AfterOp {
+    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: LaneMask, at: &Position) -> AfterOp {
         match kind {
             OpKind::Atomic(a) => {
                 let changed = self.atomic(a, pc, active);
@@ -539,8 +546,8 @@ impl Worker<'_> {
                 return self.warp_wide(kind, pc, active);
             }
             OpKind::ActiveMask { dst } => {
-                for lane in bits(active) {
-                    self.out32(*dst)[lane] = active;
+                for lane in active.iter() {
+                    self.out32(*dst)[lane] = active.bits();
                 }
             }
             OpKind::ClusterBarrier { waits } => {
@@ -621,14 +628,13 @@ impl Worker<'_> {
             OpKind::IsSpace { space, own, dst, src } => {
                 let is_in =
                     |address| self.is_in(*space, address) && !(*own && self.is_remote(*space, address));
-                let in_space = |lane: &usize| is_in(self.u64_at(*src, *lane));
-                let holds = bits(active).filter(in_space).fold(0, |mask, lane| mask | 1 << lane);
+                let holds = active.filter(|lane| is_in(self.u64_at(*src, lane)));
                 self.set_pred(*dst, holds, active);
             }
             OpKind::Texture(t) => self.texture(t, pc, active),
             OpKind::Printf { format, arguments, dst } => self.printf(*format, *arguments, *dst, pc, active),
             OpKind::AssertFail { text, line } => {
-                let lane = active.trailing_zeros() as usize;
+                let lane = active.first();
                 let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
                 let line = self.u32_at(*line, lane);
                 self.fatal(pc, active, Details::Assert { message, file, line, function });
@@ -663,8 +669,9 @@ impl Worker<'_> {
     }
 
     /// Performs `bar.warp.sync`. Returns [`AfterOp::Go`] if all named lanes are there.
-    fn sync_warp(&mut self, members: i32, pc: u32, active: u32) -> AfterOp {
-        let need = bits(active).fold(0, |mask, lane| mask | self.u32_at(members, lane));
+    fn sync_warp(&mut self, members: i32, pc: u32, active: LaneMask) -> AfterOp {
+        let named = active.iter().map(|lane| LaneMask::from_bits(self.u32_at(members, lane)));
+        let need = named.fold(LaneMask::EMPTY, |all, named| all | named);
         if self.job.kernel.machine_code {
             if self.wait_for_lanes(need, AFTER_WARP_SYNC, pc, active) {
                 // Machine code issues a `WARPSYNC` once for each group of lanes, when the group arrives.
@@ -693,11 +700,11 @@ impl Worker<'_> {
     }
 
     /// Tells the race checks of a `bar.warp.sync` by groups of lanes that name the same mask.
-    fn record_warp_sync(&mut self, pc: u32, groups: &[(u32, u32)]) {
+    fn record_warp_sync(&mut self, pc: u32, groups: &[(LaneMask, LaneMask)]) {
         let instr = self.job.kernel.ops[pc as usize].instr;
         for (named, lanes) in groups {
-            let mask = named | lanes;
-            let all = self.warp.live & !mask == 0;
+            let mask = *named | *lanes;
+            let all = (self.warp.live & !mask).is_empty();
             if let Some(races) = &mut self.checks.shared_races {
                 races.warp_sync(instr, mask, all);
             }
@@ -722,7 +729,7 @@ impl Worker<'_> {
         }
     }
 
-    fn read_clock(&mut self, clock: Clock, dst: u32, active: u32, pc: u32, at: &Position) {
+    fn read_clock(&mut self, clock: Clock, dst: u32, active: LaneMask, pc: u32, at: &Position) {
         let warp = &self.block.warps[self.warp.index as usize];
         // Sums the operations of earlier turns, of this turn, and of the straight run that is not counted yet.
         let turn = (self.warp.turn_start - self.warp.left) as u64;
@@ -737,7 +744,7 @@ impl Worker<'_> {
         };
         self.activity.polled = true;
         self.block.poll_cache.note_other();
-        for lane in bits(active) {
+        for lane in active.iter() {
             let wide = matches!(clock, Clock::Clock64 | Clock::GlobalTimer);
             self.set_lane(dst as i32, wide, lane, value);
         }

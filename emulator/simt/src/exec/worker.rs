@@ -4,6 +4,7 @@
 use crate::arithmetic::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Collector, Details, Event};
+use crate::lane_mask::LaneMask;
 
 use crate::exec::block::shadow::Shadow;
 use crate::exec::block::unwritten::Fresh;
@@ -33,7 +34,7 @@ pub(crate) struct WarpContext {
     pub(crate) lanes: Lanes,
     pub(crate) index: u32,
     /// Lanes that have not exited.
-    pub(crate) live: u32,
+    pub(crate) live: LaneMask,
     /// The running fiber, taken out of the block.
     pub(crate) fiber: Fiber,
     /// Operations left of the warp's turn.
@@ -104,8 +105,8 @@ impl<'j> Worker<'j> {
                     preds: std::ptr::null_mut(),
                 },
                 index: 0,
-                live: 0,
-                fiber: Fiber::new(0),
+                live: LaneMask::EMPTY,
+                fiber: Fiber::new(LaneMask::EMPTY),
                 left: 0,
                 turn_start: 0,
                 in_flight: false,
@@ -198,31 +199,31 @@ impl<'j> Worker<'j> {
 
     /// Returns the lanes for which a predicate holds.
     #[inline(always)]
-    pub(crate) fn pred(&self, index: u32) -> u32 {
+    pub(crate) fn pred(&self, index: u32) -> LaneMask {
         // SAFETY: `decode::passes::validate` has established that predicates are in range.
-        unsafe { *self.warp.lanes.preds.add(index as usize) }
+        LaneMask::from_bits(unsafe { *self.warp.lanes.preds.add(index as usize) })
     }
 
     /// Sets a predicate for some lanes.
     #[inline(always)]
-    pub(crate) fn set_pred(&mut self, index: u32, value: u32, lanes: u32) {
+    pub(crate) fn set_pred(&mut self, index: u32, value: LaneMask, lanes: LaneMask) {
         // SAFETY: `decode::passes::validate` has established that predicates are in range; they belong to the block,
         // which this worker owns.
         unsafe {
             let p = self.warp.lanes.preds.add(index as usize);
-            *p = (*p & !lanes) | (value & lanes);
+            *p = (LaneMask::from_bits(*p) & !lanes | value & lanes).bits();
         }
     }
 
     /// Records a mistake at operation `pc`. A checked launch goes on; otherwise the block stops.
     #[cold]
-    pub(crate) fn record_mistake(&mut self, pc: u32, mask: u32, details: Details) {
+    pub(crate) fn record_mistake(&mut self, pc: u32, mask: LaneMask, details: Details) {
         let instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         self.record_mistake_at(instr, mask, details);
     }
 
     /// Records a mistake of the instruction with this index.
-    pub(crate) fn record_mistake_at(&mut self, instr: u32, mask: u32, details: Details) {
+    pub(crate) fn record_mistake_at(&mut self, instr: u32, mask: LaneMask, details: Details) {
         if self.stopped && !self.job.check_level.checks() {
             return;
         }
@@ -239,7 +240,7 @@ impl<'j> Worker<'j> {
 
     /// Records a mistake that ends the block, checked or not.
     #[cold]
-    pub(crate) fn fatal(&mut self, pc: u32, mask: u32, details: Details) {
+    pub(crate) fn fatal(&mut self, pc: u32, mask: LaneMask, details: Details) {
         self.record_mistake(pc, mask, details);
         self.stopped = true;
         self.block.fatal = true;

@@ -10,6 +10,7 @@ use crate::trace::End;
 use crate::words::code;
 use simt::arithmetic::lanes::NONE;
 use simt::check::{AccessKind, MissingOrder, RaceParty};
+use simt::lane_mask::LaneMask;
 use simt::program::{MemSpace, OpKind};
 
 pub(super) const DEPENDS_ON_TIMING: &str =
@@ -220,9 +221,9 @@ impl RaceMessage<'_> {
     }
 
     /// The reason where the mask of the `__syncwarp` at `sync` leaves out a lane.
-    fn lane_left_out(&self, sync: u32, mask: u32) -> Reason {
+    fn lane_left_out(&self, sync: u32, mask: LaneMask) -> Reason {
         let Self { launch, first, second, .. } = *self;
-        let outside = [first, second].into_iter().find(|party| mask >> (party.thread % 32) & 1 == 0);
+        let outside = [first, second].into_iter().find(|party| !mask.contains(party.thread as usize % 32));
         let lane = outside.map_or(0, |party| party.thread % 32);
         Reason::new(
             format!(

@@ -15,7 +15,6 @@ use super::bits::CHUNK;
 use super::global::Chunks;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
-use crate::check::collect::lanes;
 
 /// Most chunks of memory that are followed.
 const MAX_CHUNKS: usize = 1 << 13;
@@ -95,7 +94,7 @@ impl BlockClocks {
         let strong = matches!(touch.kind, Mark::Atomic | Mark::StrongRead | Mark::StrongWrite);
         let differs = touch.kind == Mark::Write && changes(touch, touch.mask);
         let mut before = None;
-        for lane in lanes(touch.mask) {
+        for lane in touch.mask.numbers() {
             let start = touch.address(lane);
             // Many lanes read one element.
             if before == Some(start) && touch.kind != Mark::Write {

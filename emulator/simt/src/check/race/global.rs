@@ -15,8 +15,9 @@ use super::interval::{Interval, Space};
 use super::shared::unit_shift;
 use super::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::collect::{Sites, lanes};
+use crate::check::collect::Sites;
 use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::RACE_CHUNKS;
 use crate::program::{Kernel, MemSpace, Op, OpKind};
@@ -235,7 +236,7 @@ impl BlockRaces {
         let unit_bytes = 1u64 << shift;
         let mut last = (u64::MAX, 0);
         let mut before = None;
-        for lane in lanes(touch.mask) {
+        for lane in touch.mask.numbers() {
             let start = touch.address(lane);
             // Many lanes read one element: the lowest is named.
             if before == Some(start) && touch.kind == Mark::Read {
@@ -273,7 +274,7 @@ impl BlockRaces {
     }
 
     /// Records that lanes of the running warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
-    pub fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
+    pub fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
         self.interval.warp_sync(instr, mask, all);
     }
 
@@ -477,7 +478,7 @@ struct Group {
     address: u64,
     end: u64,
     parties: [RaceParty; 2],
-    warps: BTreeMap<(u64, u32), u32>,
+    warps: BTreeMap<(u64, u32), LaneMask>,
 }
 
 impl Group {
@@ -489,7 +490,7 @@ impl Group {
         self.end = self.end.max(address + bytes);
         let warp = (b.block, b.thread / 32);
         if self.warps.len() < MAX_WARPS || self.warps.contains_key(&warp) {
-            *self.warps.entry(warp).or_insert(0) |= 1 << (b.thread % 32);
+            *self.warps.entry(warp).or_default() |= LaneMask::of(b.thread as usize % 32);
         }
     }
 }

@@ -15,7 +15,8 @@ use super::log::Log;
 use super::touch::{Mark, Touch};
 use crate::check::AccessKind;
 use crate::check::Collector;
-use crate::check::collect::{Sites, lanes};
+use crate::check::collect::Sites;
+use crate::lane_mask::LaneMask;
 use crate::program::{Kernel, MemSpace};
 
 /// Mapping from addresses to chunks.
@@ -57,7 +58,7 @@ pub(super) struct Interval<S> {
     /// Races inside a warp that were found in this block.
     pub(super) n_within: u32,
     /// Lanes that were reported in this block, by warp, site and array.
-    pub(super) reported: HashMap<(u32, u32, u64), u32>,
+    pub(super) reported: HashMap<(u32, u32, u64), LaneMask>,
     /// Whether a fence was executed since the barrier.
     pub(super) fenced: bool,
     /// Whether atomics or strong accesses were made since the barrier.
@@ -81,7 +82,7 @@ pub(super) struct Partial {
     /// For each lane and each other one: log entries of the other below this number are ordered before its next access.
     pub(super) seen: [[u32; 32]; 32],
     /// By lane: instruction and mask of its last sync.
-    pub(super) last: [Option<(u32, u32)>; 32],
+    pub(super) last: [Option<(u32, LaneMask)>; 32],
 }
 
 impl<S: Space> Interval<S> {
@@ -133,7 +134,7 @@ impl<S: Space> Interval<S> {
     }
 
     /// Records that lanes of the running warp passed `bar.warp.sync` together; `all`: no lane was left out.
-    pub(super) fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
+    pub(super) fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
         if all {
             self.begin_step();
             return;
@@ -142,15 +143,15 @@ impl<S: Space> Interval<S> {
         let partial =
             self.partial.get_or_insert_with(|| Box::new(Partial { seen: [[0; 32]; 32], last: [None; 32] }));
         let mut joined = [0u32; 32];
-        for lane in lanes(mask) {
+        for lane in mask.numbers() {
             for (all, seen) in joined.iter_mut().zip(partial.seen[lane as usize]) {
                 *all = (*all).max(seen);
             }
         }
-        for lane in lanes(mask) {
+        for lane in mask.numbers() {
             joined[lane as usize] = next;
         }
-        for lane in lanes(mask) {
+        for lane in mask.numbers() {
             partial.seen[lane as usize] = joined;
             partial.last[lane as usize] = Some((instr, mask));
         }
@@ -334,9 +335,9 @@ impl<S: Space> Interval<S> {
 }
 
 /// Returns whether a lane of `mask` is about to store another value than memory holds.
-pub(super) fn changes(touch: &Touch<'_>, mask: u32) -> bool {
+pub(super) fn changes(touch: &Touch<'_>, mask: LaneMask) -> bool {
     let Some(values) = touch.values else { return true };
-    lanes(mask).any(|lane| {
+    mask.numbers().any(|lane| {
         (0..touch.bytes).step_by(8).any(|offset| {
             let size = (touch.bytes - offset).min(8);
             values.stored(lane, offset, size) != values.present(lane, offset, size)

@@ -4,7 +4,7 @@
 //! are still found, but some cannot be reported, since a party of theirs is missing.
 
 use super::{Mark, Touch, bits};
-use crate::check::collect::lanes;
+use crate::lane_mask::LaneMask;
 
 /// Most entries, and most lane patterns, of one interval.
 const MAX_ENTRIES: usize = 1 << 15;
@@ -15,7 +15,7 @@ const MAX_PATTERNS: usize = 1 << 13;
 pub(super) struct LogEntry {
     pub(super) kind: Mark,
     pub(super) instr: u32,
-    pub(super) mask: u32,
+    pub(super) mask: LaneMask,
     base: u64,
     stride: i64,
     pub(super) count: u32,
@@ -176,7 +176,7 @@ impl Log {
             return None;
         }
         let lane_offsets = &pattern.lanes;
-        lanes(entry.mask).find(|&lane| {
+        entry.mask.numbers().find(|&lane| {
             let offset = offset.wrapping_sub(i64::from(lane_offsets[lane as usize]));
             let covers = |repeat: i64| {
                 let start = repeat.wrapping_mul(entry.stride);

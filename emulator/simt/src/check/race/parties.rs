@@ -4,8 +4,8 @@ use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
 use super::log::LogEntry;
 use crate::check::Collector;
-use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::lane_mask::LaneMask;
 
 /// Most accesses of a block for which the other party is looked up.
 const MAX_RESOLVED: u32 = 1024;
@@ -22,10 +22,10 @@ impl<S: Space> Interval<S> {
             if own.warp() != self.warp || self.resolved >= MAX_RESOLVED {
                 continue;
             }
-            let array = self.sites.array(S::SPACE, self.log.address(&own, 0, own.mask.trailing_zeros() & 31));
+            let array = self.sites.array(S::SPACE, self.log.address(&own, 0, own.mask.first() as u32 & 31));
             let key = (self.warp, self.site_of(own.instr), array);
-            let new = own.mask & !self.reported.get(&key).copied().unwrap_or(0);
-            if new == 0 {
+            let new = own.mask & !self.reported.get(&key).copied().unwrap_or_default();
+            if new.is_empty() {
                 continue;
             }
             let Some((hits, address)) = self.hits(&own, new, conflicts) else { continue };
@@ -33,8 +33,8 @@ impl<S: Space> Interval<S> {
             let bytes = 1 << self.shift;
             let Some(other) = self.log.find_conflict(&own, address, bytes) else { continue };
             let Some(rival) = self.log.accessing_lane(&other, address, bytes) else { continue };
-            *self.reported.entry(key).or_insert(0) |= hits;
-            let lane = hits.trailing_zeros();
+            *self.reported.entry(key).or_default() |= hits;
+            let lane = hits.first() as u32;
             let equal = !self.unequal(&own, &other);
             let race = RaceFacts {
                 space: S::SPACE,
@@ -61,11 +61,11 @@ impl<S: Space> Interval<S> {
     pub(super) fn hits(
         &mut self,
         entry: &LogEntry,
-        of: u32,
+        of: LaneMask,
         conflicts: &[(u32, Bits)],
-    ) -> Option<(u32, u64)> {
-        let (mut hits, mut first) = (0, None);
-        for lane in lanes(of) {
+    ) -> Option<(LaneMask, u64)> {
+        let (mut hits, mut first) = (LaneMask::EMPTY, None);
+        for lane in of.numbers() {
             'lane: for repeat in 0..entry.count.min(MAX_REPEATS) {
                 let start = self.log.address(entry, repeat, lane);
                 let end = start.saturating_add(u64::from(entry.bytes())).div_ceil(1 << self.shift);
@@ -74,7 +74,7 @@ impl<S: Space> Interval<S> {
                     let found = conflicts.binary_search_by_key(&chunk, |(chunk, _)| *chunk);
                     let at = (unit % CHUNK) as usize;
                     if found.is_ok_and(|found| conflicts[found].1[at / 64] >> (at % 64) & 1 != 0) {
-                        hits |= 1 << lane;
+                        hits |= LaneMask::of(lane as usize);
                         first.get_or_insert(unit << self.shift);
                         break 'lane;
                     }

@@ -5,6 +5,7 @@ use super::interval::{Interval, Space};
 use super::warp_clocks::WarpClocks;
 use super::{Mark, Touch};
 use crate::check::Collector;
+use crate::lane_mask::LaneMask;
 use crate::program::{Kernel, MemSpace, OpKind};
 
 /// The accesses to the shared memory of one block at a time. One per worker thread.
@@ -69,7 +70,7 @@ impl SharedRaces {
     }
 
     /// Records that lanes of the running warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
-    pub fn warp_sync(&mut self, instr: u32, mask: u32, all: bool) {
+    pub fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
         self.interval.warp_sync(instr, mask, all);
     }
 

@@ -1,5 +1,6 @@
 //! A race, or the absence of one, per test.
 
+use crate::lane_mask::LaneMask;
 use proptest::prelude::Strategy as _;
 
 use super::*;
@@ -66,7 +67,7 @@ fn with_touch(
         strong: !matches!(kind, R | W),
         instr,
         warp,
-        mask: u32::MAX,
+        mask: LaneMask::ALL,
         base,
         bytes: 4,
         runs: &touch_runs(stride),
@@ -99,7 +100,7 @@ macro_rules! walk {
                 }
                 Leave(done) => $races.leave(done, &mut $out),
                 Barrier => $races.barrier(&mut $out),
-                WarpSync(mask) => $races.warp_sync(9, mask, mask == u32::MAX),
+                WarpSync(bits) => $races.warp_sync(9, LaneMask::from_bits(bits), bits == u32::MAX),
                 Fence => $races.fence(),
                 Do(kind, instr, base, stride) => {
                     with_touch((kind, instr, base, stride), warp, $changes, |touch| {
@@ -147,8 +148,8 @@ fn a_warp_sync_orders_the_lanes_that_it_names() {
     assert!(exchange(u32::MAX).is_empty());
     let found = exchange(0xFFFF);
     // Lane 15 reads what lane 16 wrote, which the mask leaves out; lanes 16 to 31 did not sync at all.
-    assert_eq!(found[0].2.first.mask, 0x7FFF_8000);
-    assert_eq!(found[0].1.left_out, Some((9, 0xFFFF)));
+    assert_eq!(found[0].2.first.mask.bits(), 0x7FFF_8000);
+    assert_eq!(found[0].1.left_out, Some((9, LaneMask::from_bits(0xFFFF))));
     let halves = [
         Enter(0),
         Do(W, 0, 1024, 4),

@@ -1,6 +1,7 @@
 //! A warp-wide access as the race checks see it.
 
 use crate::check::AccessKind;
+use crate::lane_mask::LaneMask;
 
 /// A stretch of distinct bytes that an access covers, relative to its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub struct Touch<'a> {
     /// Warp in the block: the one that [`super::SharedRaces::enter`] named last.
     pub warp: u32,
     /// The lanes that take part.
-    pub mask: u32,
+    pub mask: LaneMask,
     /// Address of the first active lane: an offset in shared memory, or a global address.
     pub base: u64,
     pub bytes: u32,

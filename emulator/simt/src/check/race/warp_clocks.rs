@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::lane_mask::LaneMask;
 use crate::program::{BARRIERS, Kernel, MemSpace, OpKind};
 
 const WARPS: usize = 32;
@@ -61,7 +61,7 @@ struct Phase {
 struct PhaseRace {
     address: u64,
     end: u64,
-    mask: u32,
+    mask: LaneMask,
     parties: [RaceParty; 2],
 }
 
@@ -220,7 +220,7 @@ impl WarpClocks {
         }
         let differs = touch.kind == Mark::Write && changes(touch, touch.mask);
         let mut before = None;
-        for lane in lanes(touch.mask) {
+        for lane in touch.mask.numbers() {
             let start = touch.address(lane);
             // Many lanes read one element.
             if before == Some(start) && touch.kind == Mark::Read {
@@ -317,12 +317,12 @@ impl WarpClocks {
         let race = self.races.entry(key).or_insert_with(|| PhaseRace {
             address,
             end: address,
-            mask: 0,
+            mask: LaneMask::EMPTY,
             parties: [party(other), party(own)],
         });
         race.address = race.address.min(address);
         race.end = race.end.max(address + (1 << self.shift));
-        race.mask |= 1 << (own.2 % 32);
+        race.mask |= LaneMask::of(own.2 as usize % 32);
     }
 
     /// Reports the races of the block.

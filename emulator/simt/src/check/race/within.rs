@@ -4,8 +4,8 @@ use super::bits::{self, CHUNK, KINDS, bit, rivals};
 use super::interval::{Interval, Owner, Partial, Space, changes};
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::collect::lanes;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::lane_mask::LaneMask;
 use crate::memory::rules;
 
 /// Most races inside warps that are reported of a block.
@@ -18,7 +18,7 @@ struct Conflict {
     /// Log entry of the other access.
     entry: u32,
     /// Lanes of this access.
-    mask: u32,
+    mask: LaneMask,
     /// Address of the first unit.
     address: u64,
     /// End of the last unit.
@@ -36,7 +36,7 @@ impl<S: Space> Interval<S> {
         self.index_owners();
         let unit_bytes = 1u64 << self.shift;
         let mut found: Vec<Conflict> = Vec::new();
-        for lane in lanes(touch.mask) {
+        for lane in touch.mask.numbers() {
             let start = touch.address(lane) >> self.shift;
             let end = (touch.address(lane) + u64::from(touch.bytes)).div_ceil(unit_bytes);
             for unit in start..end {
@@ -46,13 +46,13 @@ impl<S: Space> Interval<S> {
                 let same = |found: &&mut Conflict| self.log.entries[found.entry as usize].instr == instr;
                 match found.iter_mut().find(same) {
                     Some(found) => {
-                        found.mask |= 1 << lane;
+                        found.mask |= LaneMask::of(lane as usize);
                         found.address = found.address.min(address);
                         found.end = found.end.max(address + unit_bytes);
                     }
                     None => found.push(Conflict {
                         entry,
-                        mask: 1 << lane,
+                        mask: LaneMask::of(lane as usize),
                         address,
                         end: address + unit_bytes,
                         rival,
@@ -77,7 +77,7 @@ impl<S: Space> Interval<S> {
                 kind: touch.kind.kind(),
                 instr: touch.instr,
                 block: self.block,
-                thread: touch.warp * 32 + mask.trailing_zeros(),
+                thread: touch.warp * 32 + mask.first() as u32,
                 bytes: touch.bytes,
             };
             let missing = match (other.kind.kind(), touch.kind.kind()) {
@@ -94,17 +94,17 @@ impl<S: Space> Interval<S> {
                 same_warp: true,
                 same_instruction: false,
                 missing,
-                left_out: self.left_out(mask.trailing_zeros(), rival),
+                left_out: self.left_out(mask.first() as u32, rival),
             };
             self.record(touch, mask, race, out);
         }
     }
 
     /// Returns the instruction and mask of a warp sync that one of the two lanes took part in and the other did not.
-    fn left_out(&self, lane: u32, rival: u32) -> Option<(u32, u32)> {
+    fn left_out(&self, lane: u32, rival: u32) -> Option<(u32, LaneMask)> {
         let last = |lane: u32| self.partial.as_ref()?.last[lane as usize & 31];
         let (instr, mask) = last(lane).or_else(|| last(rival))?;
-        let both = 1 << (lane & 31) | 1 << (rival & 31);
+        let both = LaneMask::of(lane as usize & 31) | LaneMask::of(rival as usize & 31);
         (mask & both != both).then_some((instr, mask))
     }
 
@@ -113,7 +113,7 @@ impl<S: Space> Interval<S> {
         let Some(values) = touch.values else { return };
         let unit_bytes = 1u32 << self.shift;
         let mut stores: Vec<(u64, u32, u64)> = Vec::new();
-        for lane in lanes(touch.mask) {
+        for lane in touch.mask.numbers() {
             for offset in (0..touch.bytes).step_by(unit_bytes as usize) {
                 let address = touch.address(lane) + u64::from(offset);
                 let size = unit_bytes.min(touch.bytes - offset);
@@ -121,11 +121,11 @@ impl<S: Space> Interval<S> {
             }
         }
         rules::sort(&mut stores);
-        let mut mask = 0;
+        let mut mask = LaneMask::EMPTY;
         let mut first = None;
         for pair in stores.windows(2) {
             if pair[0].0 == pair[1].0 && pair[0].2 != pair[1].2 {
-                mask |= 1 << pair[0].1 | 1 << pair[1].1;
+                mask |= LaneMask::of(pair[0].1 as usize) | LaneMask::of(pair[1].1 as usize);
                 first.get_or_insert((pair[0].0, pair[0].1, pair[1].1));
             }
         }
@@ -151,7 +151,7 @@ impl<S: Space> Interval<S> {
         self.record(touch, mask, race, out);
     }
 
-    fn record(&self, touch: &Touch<'_>, mask: u32, race: RaceFacts, out: &mut Collector) {
+    fn record(&self, touch: &Touch<'_>, mask: LaneMask, race: RaceFacts, out: &mut Collector) {
         out.record(Event {
             instr: touch.instr,
             block: self.block,
@@ -166,7 +166,7 @@ impl<S: Space> Interval<S> {
         for at in self.log.first_since_sync..self.log.entries.len() {
             let entry = self.log.entries[at];
             for repeat in entry.indexed..entry.count {
-                for lane in lanes(entry.mask) {
+                for lane in entry.mask.numbers() {
                     let address = self.log.address(&entry, repeat, lane);
                     let end = address.saturating_add(u64::from(entry.bytes())).div_ceil(1 << self.shift);
                     for unit in address >> self.shift..end {

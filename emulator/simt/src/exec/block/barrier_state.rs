@@ -1,6 +1,7 @@
 //! Barriers of a block (`bar.sync`), and warps that met at different ones.
 
 use crate::check::{BarrierGroup, Details};
+use crate::lane_mask::LaneMask;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Barrier {
@@ -16,7 +17,7 @@ pub(crate) struct Barrier {
 #[derive(Debug)]
 pub(crate) struct ExitedBefore {
     pub(crate) warp: u32,
-    pub(crate) mask: u32,
+    pub(crate) mask: LaneMask,
     pub(crate) instr: u32,
     /// The mistake, until it is reported.
     pub(crate) facts: Option<Details>,
@@ -43,7 +44,7 @@ pub(crate) struct PartOfWarp {
     pub(crate) id: u32,
     pub(crate) instr: u32,
     pub(crate) warp: u32,
-    pub(crate) here: u32,
+    pub(crate) here: LaneMask,
     /// Lanes that had neither exited nor arrived.
-    pub(crate) missing: u32,
+    pub(crate) missing: LaneMask,
 }

@@ -1,7 +1,7 @@
 //! Undefined bits of a warp's registers, and each lane's origin of them.
 
 use crate::check::CopiedBy;
-use crate::exec::bits;
+use crate::lane_mask::LaneMask;
 use crate::program::Unset;
 
 /// Index that stands for no instruction.
@@ -93,7 +93,7 @@ impl Origin {
 #[derive(Debug)]
 pub(crate) struct Trace {
     /// Lanes that have undefined bits. `bits` and `origins` of the others are stale.
-    pub(crate) lanes: u32,
+    pub(crate) lanes: LaneMask,
     pub(crate) bits: [u64; 32],
     pub(crate) origins: [Origins; 32],
 }
@@ -130,18 +130,18 @@ impl Shadow {
     /// Marks all registers as defined.
     pub(crate) fn reset(&mut self) {
         if self.live > 0 {
-            self.traces.iter_mut().flatten().for_each(|trace| trace.lanes = 0);
+            self.traces.iter_mut().flatten().for_each(|trace| trace.lanes = LaneMask::EMPTY);
             self.live = 0;
         }
     }
 
     /// Marks registers that have no value when a warp of these lanes starts.
-    pub(crate) fn start(&mut self, unset: &[Unset], lanes: u32) {
+    pub(crate) fn start(&mut self, unset: &[Unset], lanes: LaneMask) {
         for one in unset {
             let spot = if one.is_predicate { self.pred(one.place) } else { self.line(one.place) };
             let undefined = u64::MAX >> (64 - one.bits.clamp(1, 64));
             let origins = Origins::one(Origin::register(one.reader));
-            bits(lanes).for_each(|lane| self.undefine(spot, lane, undefined, origins));
+            lanes.iter().for_each(|lane| self.undefine(spot, lane, undefined, origins));
         }
     }
 
@@ -159,18 +159,18 @@ impl Shadow {
     }
 
     pub(crate) fn get(&self, spot: ShadowIndex) -> Option<&Trace> {
-        self.traces.get(spot.0)?.as_deref().filter(|trace| trace.lanes != 0)
+        self.traces.get(spot.0)?.as_deref().filter(|trace| !trace.lanes.is_empty())
     }
 
     /// Returns the lanes with undefined bits.
     #[inline]
-    pub(crate) fn lanes(&self, spot: ShadowIndex) -> u32 {
-        self.get(spot).map_or(0, |trace| trace.lanes)
+    pub(crate) fn lanes(&self, spot: ShadowIndex) -> LaneMask {
+        self.get(spot).map_or(LaneMask::EMPTY, |trace| trace.lanes)
     }
 
     /// Returns the undefined bits of a lane.
     pub(crate) fn bits(&self, spot: ShadowIndex, lane: usize) -> u64 {
-        self.get(spot).filter(|trace| trace.lanes >> lane & 1 == 1).map_or(0, |trace| trace.bits[lane])
+        self.get(spot).filter(|trace| trace.lanes.contains(lane)).map_or(0, |trace| trace.bits[lane])
     }
 
     /// Returns the origins of a lane's undefined bits.
@@ -179,24 +179,25 @@ impl Shadow {
     }
 
     /// Marks lanes of a register as defined.
-    pub(crate) fn define(&mut self, spot: ShadowIndex, lanes: u32) {
+    pub(crate) fn define(&mut self, spot: ShadowIndex, lanes: LaneMask) {
         let Some(Some(trace)) = self.traces.get_mut(spot.0) else { return };
-        if trace.lanes & lanes != 0 {
+        if !(trace.lanes & lanes).is_empty() {
             trace.lanes &= !lanes;
-            self.live -= usize::from(trace.lanes == 0);
+            self.live -= usize::from(trace.lanes.is_empty());
         }
     }
 
     /// Sets the undefined bits of a lane.
     pub(crate) fn undefine(&mut self, spot: ShadowIndex, lane: usize, bits: u64, origins: Origins) {
         if bits == 0 {
-            return self.define(spot, 1 << lane);
+            return self.define(spot, LaneMask::of(lane));
         }
         let Some(place) = self.traces.get_mut(spot.0) else { return };
-        let trace = place
-            .get_or_insert_with(|| Box::new(Trace { lanes: 0, bits: [0; 32], origins: [Origins::NONE; 32] }));
-        self.live += usize::from(trace.lanes == 0);
-        trace.lanes |= 1 << lane;
+        let trace = place.get_or_insert_with(|| {
+            Box::new(Trace { lanes: LaneMask::EMPTY, bits: [0; 32], origins: [Origins::NONE; 32] })
+        });
+        self.live += usize::from(trace.lanes.is_empty());
+        trace.lanes |= LaneMask::of(lane);
         trace.bits[lane] = bits;
         trace.origins[lane] = origins;
     }
@@ -205,11 +206,11 @@ impl Shadow {
     pub(crate) fn put(
         &mut self,
         spot: ShadowIndex,
-        active: u32,
+        active: LaneMask,
         undefined: &[u64; 32],
         origins: &[Origins; 32],
     ) {
-        for lane in bits(active) {
+        for lane in active.iter() {
             self.undefine(spot, lane, undefined[lane], origins[lane]);
         }
     }

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use super::shadow::{Origin, Origins, ShadowIndex};
+use crate::lane_mask::LaneMask;
 
 /// Unwritten bytes that the last access read.
 #[derive(Debug)]
 pub(crate) struct Fresh {
     /// Lanes that did; what is kept of the others is stale.
-    pub(crate) lanes: u32,
+    pub(crate) lanes: LaneMask,
     /// Bytes of each lane's access.
     pub(crate) bytes: [u32; 32],
     /// Address of each lane, as a generic address.
@@ -17,7 +18,7 @@ pub(crate) struct Fresh {
 
 impl Fresh {
     pub(crate) fn new() -> Self {
-        Self { lanes: 0, bytes: [0; 32], address: [0; 32] }
+        Self { lanes: LaneMask::EMPTY, bytes: [0; 32], address: [0; 32] }
     }
 }
 

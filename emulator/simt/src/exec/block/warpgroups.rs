@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::lane_mask::LaneMask;
 use crate::program::mma::warpgroup::{PIECE, WARPS};
 
 /// Pieces of a factor by address, with the bytes that they held when the product was issued.
@@ -55,7 +56,7 @@ pub(crate) struct PendingProduct {
 #[derive(Debug)]
 pub(crate) struct WarpPart {
     pub(crate) pc: u32,
-    pub(crate) active: u32,
+    pub(crate) active: LaneMask,
     pub(crate) group: u32,
     /// Descriptors of A and B; that of A is 0 where A is in registers.
     pub(crate) descriptors: [u64; 2],

@@ -1,6 +1,7 @@
 //! Finding the memory of a warp-wide access, with checks and counters on the way.
 
 use crate::check::AccessKind;
+use crate::lane_mask::LaneMask;
 use crate::program::{MemSpace, RANK_SHIFT, window};
 
 use crate::exec::memory::access_spec::{AccessSpec, Located, addresses, place};
@@ -12,7 +13,7 @@ use crate::exec::worker::Worker;
 impl<'j> Worker<'j> {
     /// Finds the memory of the `active` lanes (not none).
     #[inline(always)]
-    pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, active: u32) -> Located {
+    pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, active: LaneMask) -> Located {
         let m = &mut self.access.memos[spec.memo];
         // SAFETY: operands are in range, as `decode::passes::validate` has established.
         let source = unsafe { self.warp.lanes.source(spec.addr.src) };
@@ -53,7 +54,7 @@ impl<'j> Worker<'j> {
                 Home::Global => m.count_global(base),
                 Home::Local => {
                     m.tally.local_requests += 1;
-                    m.tally.local_lanes += u64::from(active.count_ones());
+                    m.tally.local_lanes += u64::from(active.count());
                 }
                 Home::Param | Home::Nowhere => m.tally.constant_requests += 1,
             }
@@ -63,7 +64,7 @@ impl<'j> Worker<'j> {
 
     #[cold]
     #[inline(never)]
-    fn learn(&mut self, spec: &AccessSpec<'_>, active: u32) -> bool {
+    fn learn(&mut self, spec: &AccessSpec<'_>, active: LaneMask) -> bool {
         let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
         self.access.serial += 1;
         self.access.memos[spec.memo].learn(

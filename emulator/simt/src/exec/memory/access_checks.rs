@@ -3,10 +3,10 @@
 use crate::arithmetic::lanes::{Lanes, WARP};
 use crate::check::AccessKind;
 use crate::check::race::{Touch, Values};
+use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
 
-use crate::exec::bits;
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::memo::Memo;
 use crate::exec::worker::Worker;
@@ -17,14 +17,14 @@ impl Worker<'_> {
         let m = &self.access.memos[spec.memo];
         let first = self.local_offset(m.first as usize & 31) as i64 + (base - window::LOCAL) as i64;
         let n = spec.bytes as usize;
-        let mut guilty = 0u32;
-        for lane in bits(m.mask) {
+        let mut guilty = LaneMask::EMPTY;
+        for lane in m.mask.iter() {
             let start = (first + i64::from(m.local[lane])) as usize;
             if !self.block.local_written.access(start, n, spec.kind == AccessKind::Write) {
-                guilty |= 1 << lane;
+                guilty |= LaneMask::of(lane);
             }
         }
-        for lane in bits(guilty) {
+        for lane in guilty.iter() {
             let at = base.wrapping_add(i64::from(self.access.memos[spec.memo].delta[lane]) as u64);
             self.note_unwritten(lane, at, spec.bytes);
         }
@@ -106,7 +106,7 @@ impl Worker<'_> {
     fn unwritten(&mut self, spec: &AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let (mask, delta) = (m.mask, m.delta);
-        for lane in bits(mask) {
+        for lane in mask.iter() {
             let at = base.wrapping_add(i64::from(delta[lane]) as u64);
             self.note_unwritten(lane, at, spec.bytes);
         }

@@ -3,6 +3,7 @@
 use crate::arithmetic::lanes::{Lanes, WARP};
 use crate::check::AccessKind;
 use crate::check::race::Mark;
+use crate::lane_mask::LaneMask;
 use crate::program::{Access, Addr, MemSpace, Order};
 
 /// Operands and properties of a memory operation.
@@ -62,7 +63,7 @@ pub(crate) enum Located {
     /// The first active lane's; the others at the memo's distances.
     Near(*mut u8),
     /// The pointers of these lanes are in `AccessState::pointers`.
-    Far(u32),
+    Far(LaneMask),
 }
 
 /// Returns an address operand's value as a generic address.

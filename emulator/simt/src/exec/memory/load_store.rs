@@ -1,10 +1,10 @@
 //! Moving values between memory and registers.
 
 use crate::arithmetic::lanes::{Lanes, NONE};
+use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::{Access, Order};
 
-use crate::exec::bits;
 use crate::exec::memory::access_spec::Located;
 use crate::exec::memory::memo::{Home, Spread};
 use crate::exec::worker::Worker;
@@ -66,8 +66,8 @@ impl Worker<'_> {
         &self,
         located: Located,
         memo: usize,
-        active: u32,
-    ) -> (u32, LaneAddresses, LaneLayout) {
+        active: LaneMask,
+    ) -> (LaneMask, LaneAddresses, LaneLayout) {
         match located {
             Located::Near(host) => {
                 let m = &self.access.memos[memo];
@@ -93,7 +93,13 @@ impl Worker<'_> {
 /// # Safety
 /// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in range.
 #[inline(always)]
-pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
+pub(crate) unsafe fn load(
+    lanes: &Lanes,
+    a: &Access,
+    active: LaneMask,
+    place: LaneAddresses,
+    shape: LaneLayout,
+) {
     // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are
     // never part of emulated memory.
     unsafe {
@@ -104,8 +110,8 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: u32, place: LaneAdd
         {
             match a.n {
                 1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], active, near, shape),
-                2 if active == u32::MAX && all_wanted(a) => return load_pairs(lanes, a, near),
-                4 if active == u32::MAX && all_wanted(a) => return load_quads(lanes, a, near, shape),
+                2 if active.is_all() && all_wanted(a) => return load_pairs(lanes, a, near),
+                4 if active.is_all() && all_wanted(a) => return load_quads(lanes, a, near, shape),
                 _ => {}
             }
         }
@@ -129,11 +135,11 @@ fn all_wanted(a: &Access) -> bool {
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-unsafe fn load_word(lanes: &Lanes, dst: i32, active: u32, place: Near, shape: LaneLayout) {
+unsafe fn load_word(lanes: &Lanes, dst: i32, active: LaneMask, place: Near, shape: LaneLayout) {
     // SAFETY: memory is readable and aligned for the `active` lanes, and `dst` is in range.
     unsafe {
         let out = lanes.regs.add(dst as usize).cast::<u32>();
-        if active == u32::MAX {
+        if active.is_all() {
             if shape.spread == Spread::Linear {
                 return std::ptr::copy_nonoverlapping(place.host, out.cast(), 128);
             }
@@ -159,11 +165,11 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, active: u32, place: Near, shape: La
         } else if shape.spread == Spread::Uniform {
             let value = relaxed::load(place.host, 4) as u32;
             for lane in 0..32 {
-                let select = 0u32.wrapping_sub(active >> lane & 1);
+                let select = 0u32.wrapping_sub(active.bits() >> lane & 1);
                 *out.add(lane) = (*out.add(lane) & !select) | (value & select);
             }
         } else {
-            for lane in bits(active) {
+            for lane in active.iter() {
                 *out.add(lane) = relaxed::load(place.of(lane), 4) as u32;
             }
         }
@@ -251,7 +257,7 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
 /// # Safety
 /// As [`load`].
 #[inline(never)]
-unsafe fn load_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, spread: Spread) {
+unsafe fn load_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses, spread: Spread) {
     let wide = a.wide || a.element == 8;
     for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
         if dst == NONE {
@@ -263,10 +269,10 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses,
             let out = lanes.regs.add(dst as usize);
             let mut same = None;
             if spread == Spread::Uniform {
-                let from = place.of(active.trailing_zeros() as usize & 31).add(skip);
+                let from = place.of(active.first() & 31).add(skip);
                 same = Some(read_element(from, a.element, a.signed));
             }
-            for lane in bits(active) {
+            for lane in active.iter() {
                 let value = match same {
                     Some(value) => value,
                     None => read_element(place.of(lane).add(skip), a.element, a.signed),
@@ -286,13 +292,19 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses,
 /// # Safety
 /// As [`load`], and writable.
 #[inline(always)]
-pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses, shape: LaneLayout) {
+pub(crate) unsafe fn store(
+    lanes: &Lanes,
+    a: &Access,
+    active: LaneMask,
+    place: LaneAddresses,
+    shape: LaneLayout,
+) {
     // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
     unsafe {
         if let LaneAddresses::Near(near) = place
             && a.element == 4
             && !a.wide
-            && active == u32::MAX
+            && active.is_all()
             && may_be_plain(a)
         {
             match a.n {
@@ -363,12 +375,12 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
 /// # Safety
 /// As [`store`].
 #[inline(never)]
-unsafe fn store_any(lanes: &Lanes, a: &Access, active: u32, place: LaneAddresses) {
+unsafe fn store_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses) {
     let wide = a.wide || a.element == 8;
     let n = usize::from(a.n).min(8);
     // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
     unsafe {
-        for lane in bits(active) {
+        for lane in active.iter() {
             for (e, &src) in a.regs.iter().take(n).enumerate() {
                 let from = lanes.source(src);
                 let value = if wide {

@@ -6,11 +6,10 @@
 
 use crate::arithmetic::lanes::Line;
 use crate::check::race::{ByteRun, Cells};
+use crate::lane_mask::LaneMask;
 use crate::memory::Allocation;
 use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
 use crate::program::AtomicForm;
-
-use crate::exec::bits;
 
 /// Layout of a pattern's lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +135,7 @@ pub(crate) struct Memo<'j> {
     /// Distance of each active lane's address from the first active lane's. Inactive lanes hold stale values.
     pub(crate) delta: [i32; 32],
     /// Active lanes; 0 while no pattern is learnt.
-    pub(crate) mask: u32,
+    pub(crate) mask: LaneMask,
     /// The lowest active lane.
     pub(crate) first: u32,
     /// The lowest distance in `delta`.
@@ -212,7 +211,7 @@ impl Memo<'_> {
     pub(crate) fn new(bytes: u32, load: bool, merge: Merge) -> Self {
         Self {
             delta: [0; 32],
-            mask: 0,
+            mask: LaneMask::EMPTY,
             first: 0,
             low: 0,
             span: 0,
@@ -263,7 +262,7 @@ impl Memo<'_> {
     /// # Safety
     /// `register` is one line, or two when `wide`.
     #[inline(always)]
-    pub(crate) unsafe fn repeats(&self, register: *const Line, wide: bool, active: u32) -> bool {
+    pub(crate) unsafe fn repeats(&self, register: *const Line, wide: bool, active: LaneMask) -> bool {
         if self.mask != active {
             return false;
         }
@@ -273,13 +272,13 @@ impl Memo<'_> {
                 let r = &*register.cast::<[u64; 32]>();
                 let first = r[self.first as usize & 31];
                 let mut different = 0;
-                if active == u32::MAX {
+                if active.is_all() {
                     for (value, delta) in r.iter().zip(&self.delta) {
                         different |= value ^ first.wrapping_add(i64::from(*delta) as u64);
                     }
                 } else {
                     for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
-                        let lane_bits = 0u64.wrapping_sub(u64::from(active >> lane & 1));
+                        let lane_bits = 0u64.wrapping_sub(u64::from(active.bits() >> lane & 1));
                         different |= (value ^ first.wrapping_add(i64::from(*delta) as u64)) & lane_bits;
                     }
                 }
@@ -288,13 +287,13 @@ impl Memo<'_> {
                 let r = &(*register).0;
                 let first = r[self.first as usize & 31];
                 let mut different = 0;
-                if active == u32::MAX {
+                if active.is_all() {
                     for (value, delta) in r.iter().zip(&self.delta) {
                         different |= value ^ first.wrapping_add(*delta as u32);
                     }
                 } else {
                     for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
-                        let lane_bits = 0u32.wrapping_sub(active >> lane & 1);
+                        let lane_bits = 0u32.wrapping_sub(active.bits() >> lane & 1);
                         different |= (value ^ first.wrapping_add(*delta as u32)) & lane_bits;
                     }
                 }
@@ -305,12 +304,18 @@ impl Memo<'_> {
 
     /// Learns the pattern of the `active` lanes (not none). Returns whether they lie close enough together to be one.
     #[inline(never)]
-    pub(crate) fn learn(&mut self, addresses: &[u64; 32], active: u32, serial: u64, with_runs: bool) -> bool {
-        let first = active.trailing_zeros() as usize & 31;
+    pub(crate) fn learn(
+        &mut self,
+        addresses: &[u64; 32],
+        active: LaneMask,
+        serial: u64,
+        with_runs: bool,
+    ) -> bool {
+        let first = active.first() & 31;
         let base = addresses[first];
-        self.mask = 0;
+        self.mask = LaneMask::EMPTY;
         let (mut low, mut high, mut align) = (0i64, 0i64, 0);
-        for lane in bits(active) {
+        for lane in active.iter() {
             let distance = addresses[lane].wrapping_sub(base) as i64;
             let Ok(delta) = i32::try_from(distance) else { return false };
             self.delta[lane] = delta;
@@ -330,7 +335,7 @@ impl Memo<'_> {
                 false => Spread::Gather,
             }
         };
-        if active == u32::MAX {
+        if active.is_all() {
             self.spread = spread(&self.delta);
             self.halves = [spread(&self.delta[..16]), spread(&self.delta[16..])];
         } else {
@@ -388,7 +393,7 @@ impl Memo<'_> {
     fn find_runs(&mut self) {
         let mut starts = [0i32; 32];
         let mut n = 0;
-        for lane in bits(self.mask) {
+        for lane in self.mask.iter() {
             starts[n] = self.delta[lane];
             n += 1;
         }
@@ -421,7 +426,7 @@ impl Memo<'_> {
         // The high bit keeps addresses with negative distances positive; the costs depend on the low bits only.
         let base = (1 << 40) + base % 4096;
         std::array::from_fn(|lane| {
-            (self.mask >> lane & 1 != 0).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
+            self.mask.contains(lane).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
         })
     }
 
@@ -432,7 +437,7 @@ impl Memo<'_> {
             n = self.find_sectors(base);
         }
         self.tally.global_requests += 1;
-        self.tally.global_lanes += u64::from(self.mask.count_ones());
+        self.tally.global_lanes += u64::from(self.mask.count());
         self.tally.sectors += u64::from(n);
         self.tally.l1_passes += u64::from(self.l1_passes(base));
     }
@@ -457,7 +462,7 @@ impl Memo<'_> {
         let whole_words = matches!(self.bytes, 4 | 8 | 16) && (base | self.align) & 3 == 0;
         if !whole_words {
             let addresses = std::array::from_fn(|lane| {
-                (self.mask >> lane & 1 != 0).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
+                self.mask.contains(lane).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
             });
             self.l1_passes = rules::l1_passes(&addresses, self.bytes).min(255) as u8;
             return;
@@ -485,7 +490,7 @@ impl Memo<'_> {
     /// Words that the lanes access, lane by lane; a word that lanes share is repeated.
     fn words(&self, base: u64) -> impl Iterator<Item = u64> {
         let n = u64::from(self.bytes) / WORD;
-        bits(self.mask).flat_map(move |lane| {
+        self.mask.iter().flat_map(move |lane| {
             let first = base.wrapping_add(i64::from(self.delta[lane]) as u64) / WORD;
             first..first + n
         })
@@ -540,7 +545,7 @@ impl Memo<'_> {
         let ideal = u64::from(self.ideal);
         let t = &mut self.tally;
         t.shared_requests += 1;
-        t.shared_lanes += u64::from(self.mask.count_ones());
+        t.shared_lanes += u64::from(self.mask.count());
         t.wavefronts += n;
         t.ideal += ideal;
         match self.merge {
@@ -565,7 +570,7 @@ impl Memo<'_> {
             self.atomic_costs[half] = rules::shared_atomic_cost(&self.addresses(base), self.bytes, form);
         }
         let cost = self.atomic_costs[half];
-        self.tally.count_atomic(&cost, self.mask.count_ones());
+        self.tally.count_atomic(&cost, self.mask.count());
     }
 
     #[cold]
@@ -589,11 +594,11 @@ mod tests {
     use crate::memory::rules::tests::rows;
 
     fn learnt(addresses: &Addresses, bytes: u32, load: bool) -> (Memo<'static>, u64) {
-        let mask = (0..32).fold(0, |m, i| m | u32::from(addresses[i].is_some()) << i);
+        let mask = LaneMask::ALL.filter(|lane| addresses[lane].is_some());
         let plain = addresses.map(|a| a.unwrap_or(u64::MAX));
         let mut memo = Memo::new(bytes, load, Merge::Alone);
         assert!(memo.learn(&plain, mask, 1, true));
-        (memo, plain[mask.trailing_zeros() as usize])
+        (memo, plain[mask.first()])
     }
 
     #[test]

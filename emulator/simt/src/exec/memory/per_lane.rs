@@ -3,10 +3,10 @@
 use crate::arithmetic::lanes::WARP;
 use crate::check::race::{ByteRun, Cells, Touch};
 use crate::check::{AccessKind, AccessProblem, BadAccess, Details, RemoteProblem};
+use crate::lane_mask::LaneMask;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 
-use crate::exec::bits;
 use crate::exec::launch_job::Job;
 use crate::exec::memory::access_spec::{self, AccessSpec};
 use crate::exec::memory::cluster_memory::Holder;
@@ -59,35 +59,36 @@ pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WAR
 /// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `active` in a sound launch.
 #[cold]
 #[inline(never)]
-pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: u32) -> u32 {
+pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: LaneMask) -> LaneMask {
     let mut addresses = addresses(worker, spec);
-    let mut good = 0;
-    let mut remote = 0;
-    let mut bad: Vec<(LaneFault, u32, u64)> = Vec::new();
+    let mut good = LaneMask::EMPTY;
+    let mut remote = LaneMask::EMPTY;
+    let mut bad: Vec<(LaneFault, LaneMask, u64)> = Vec::new();
     let mut spaces = [MemSpace::Generic; 32];
-    for lane in bits(active) {
+    for lane in active.iter() {
         match find(worker, spec, addresses[lane], lane) {
             Ok(found) => {
                 worker.access.pointers[lane] = found.host;
                 spaces[lane] = found.space;
                 match found.own {
                     Some(offset) => addresses[lane] = window::SHARED + offset,
-                    None => remote |= u32::from(found.space == MemSpace::Shared) << lane,
+                    None if found.space == MemSpace::Shared => remote |= LaneMask::of(lane),
+                    None => {}
                 }
-                good |= 1 << lane;
+                good |= LaneMask::of(lane);
             }
             Err(fault) => {
-                let same = |(known, ..): &&mut (LaneFault, u32, u64)| {
+                let same = |(known, ..): &&mut (LaneFault, LaneMask, u64)| {
                     (known.problem, known.space) == (fault.problem, fault.space)
                 };
                 match bad.iter_mut().find(same) {
                     Some((_, mask, high)) => {
-                        *mask |= 1 << lane;
+                        *mask |= LaneMask::of(lane);
                         *high = (*high).max(fault.address);
                     }
                     None => {
                         let high = fault.address;
-                        bad.push((fault, 1 << lane, high));
+                        bad.push((fault, LaneMask::of(lane), high));
                     }
                 }
             }
@@ -106,7 +107,7 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: u32
         };
         worker.record_mistake(spec.pc, mask, details);
         if worker.stopped {
-            return 0;
+            return LaneMask::EMPTY;
         }
     }
     if worker.job.check_level.checks() {
@@ -267,14 +268,14 @@ pub(crate) fn find_global(
 fn check(
     worker: &mut Worker<'_>,
     spec: &AccessSpec<'_>,
-    good: u32,
+    good: LaneMask,
     addresses: &[u64; 32],
     spaces: &[MemSpace; 32],
 ) {
     let job = worker.job;
     let n = spec.bytes as usize;
     let writes = spec.kind == AccessKind::Write;
-    for lane in bits(good) {
+    for lane in good.iter() {
         let at = addresses[lane];
         match spaces[lane] {
             MemSpace::Shared => {
@@ -304,9 +305,9 @@ fn check(
 }
 
 /// Reads of what nothing wrote, in the shared memory of other blocks.
-fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: u32, addresses: &[u64; 32]) {
+fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: LaneMask, addresses: &[u64; 32]) {
     let n = spec.bytes as usize;
-    for lane in bits(lanes) {
+    for lane in lanes.iter() {
         let at = addresses[lane];
         let (written, offset) = worker.shared_written_mut(at - window::SHARED);
         if !written.access(offset, n, spec.kind == AccessKind::Write) {
@@ -322,7 +323,7 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
         strong: spec.is_strong(),
         instr: worker.job.kernel.ops[spec.pc as usize].instr,
         warp: worker.warp.index,
-        mask: 1 << lane,
+        mask: LaneMask::of(lane),
         base: if space == MemSpace::Shared { address - window::SHARED } else { address },
         bytes: spec.bytes,
         runs: &[ByteRun { start: 0, bytes: spec.bytes }],
@@ -355,30 +356,30 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
 fn count(
     worker: &mut Worker<'_>,
     spec: &AccessSpec<'_>,
-    good: u32,
+    good: LaneMask,
     addresses: &[u64; 32],
     spaces: &[MemSpace; 32],
 ) {
-    let lanes_in = |space: MemSpace| bits(good).filter(|&l| spaces[l] == space).fold(0u32, |m, l| m | 1 << l);
-    let of = |mask: u32| std::array::from_fn(|l| (mask >> l & 1 != 0).then_some(addresses[l]));
+    let lanes_in = |space: MemSpace| good.filter(|l| spaces[l] == space);
+    let of = |mask: LaneMask| std::array::from_fn(|l| mask.contains(l).then_some(addresses[l]));
     let memo = &mut worker.access.memos[spec.memo];
     let (load, merge, atomic) = (memo.load, memo.merge, memo.atomic);
     let t = &mut memo.tally;
     let (global, shared) = (lanes_in(MemSpace::Global), lanes_in(MemSpace::Shared));
-    if global != 0 && spec.space == MemSpace::Const {
+    if !global.is_empty() && spec.space == MemSpace::Const {
         t.constant_requests += 1;
-    } else if global != 0 {
+    } else if !global.is_empty() {
         t.count_global(&of(global), spec.bytes, atomic);
     }
-    if shared != 0
+    if !shared.is_empty()
         && let Some(form) = atomic
     {
         let cost = rules::shared_atomic_cost(&of(shared), spec.bytes, form);
-        t.count_atomic(&cost, shared.count_ones());
-    } else if shared != 0 {
+        t.count_atomic(&cost, shared.count());
+    } else if !shared.is_empty() {
         let cost = rules::shared_cost(&of(shared), spec.bytes, load);
         t.shared_requests += 1;
-        t.shared_lanes += u64::from(shared.count_ones());
+        t.shared_lanes += u64::from(shared.count());
         t.wavefronts += u64::from(cost.wavefronts);
         t.ideal += u64::from(cost.ideal);
         let merged = match merge {
@@ -396,11 +397,11 @@ fn count(
         }
     }
     let local = lanes_in(MemSpace::Local);
-    if local != 0 {
+    if !local.is_empty() {
         t.local_requests += 1;
-        t.local_lanes += u64::from(local.count_ones());
+        t.local_lanes += u64::from(local.count());
     }
-    if lanes_in(MemSpace::Param) != 0 {
+    if !lanes_in(MemSpace::Param).is_empty() {
         t.constant_requests += 1;
     }
 }

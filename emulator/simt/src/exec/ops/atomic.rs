@@ -9,9 +9,9 @@ use ptx::ast::Type;
 use crate::arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
+use crate::lane_mask::LaneMask;
 use crate::program::{Atomic, AtomicKind, Order};
 
-use crate::exec::bits;
 use crate::exec::memory::access_spec::{AccessSpec, Located};
 use crate::exec::memory::memo::Home;
 use crate::exec::run_mode::General;
@@ -155,12 +155,12 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 
 impl Worker<'_> {
     /// [`Worker::locate`] for operations outside the loop.
-    pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, active: u32) -> Located {
+    pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, active: LaneMask) -> Located {
         self.locate::<General>(spec, active)
     }
 
     /// Performs an atomic for the `active` lanes. Returns whether memory changed.
-    pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, active: u32) -> bool {
+    pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, active: LaneMask) -> bool {
         let bytes = a.ty.bytes();
         let spec = AccessSpec {
             space: a.space,
@@ -182,7 +182,7 @@ impl Worker<'_> {
             _ => u64::from(worker.u32_at(src, lane)),
         };
         let mut changed = false;
-        for lane in bits(good) {
+        for lane in good.iter() {
             let (b, c) = (value(self, a.src[0], lane), value(self, a.src[1], lane));
             let mut new = 0;
             // SAFETY: `locate` has found aligned, writable memory for the lanes in `good`.
@@ -205,11 +205,11 @@ impl Worker<'_> {
         }
         if self.job.check_level.checks() {
             self.follow_atomic(a, active);
-            if self.checks.fresh.lanes != 0 {
+            if !self.checks.fresh.lanes.is_empty() {
                 self.follow_fresh_atomic(a, pc);
             }
         }
-        bits(active & !good).for_each(|lane| self.set_lane(a.dst, bytes == 8, lane, 0));
+        (active & !good).iter().for_each(|lane| self.set_lane(a.dst, bytes == 8, lane, 0));
         changed
     }
 }

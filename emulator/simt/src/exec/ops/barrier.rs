@@ -3,16 +3,23 @@
 //! As since Volta, a barrier counts threads, and does not wait for those that have exited.
 
 use crate::check::{BadOperand, BarrierGroup, BarrierProblem, Details};
+use crate::lane_mask::LaneMask;
 use crate::program::{BARRIERS, BarrierKind, BarrierResult, InstrInfo};
 
-use crate::exec::bits;
 use crate::exec::block::barrier_state::{Barrier, ExitedBefore, PartOfWarp};
 use crate::exec::fiber::{Fiber, FiberState, join_ready};
 use crate::exec::worker::Worker;
 
 impl Worker<'_> {
     /// Makes lanes arrive at barrier `id`, below [`BARRIERS`]. Returns whether it is complete and they need not wait.
-    pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, active: u32, instr: u32) -> bool {
+    pub(crate) fn arrive(
+        &mut self,
+        kind: BarrierKind,
+        id: u32,
+        count: u32,
+        active: LaneMask,
+        instr: u32,
+    ) -> bool {
         let warp = self.warp.index as usize;
         let all_of_warp = active == self.warp.live;
         if !all_of_warp && count == 0 && self.job.check_level.checks() {
@@ -29,15 +36,15 @@ impl Worker<'_> {
         }
         let barrier = &mut self.block.barriers[id as usize];
         // A barrier with a count counts whole warps: lanes that never were or have exited count with theirs.
-        let threads = if count != 0 && all_of_warp { 32 } else { active.count_ones() };
+        let threads = if count != 0 && all_of_warp { 32 } else { active.count() };
         barrier.arrived += threads;
         barrier.count = barrier.count.max(count);
         if let BarrierKind::Reduce { pred, negated, .. } = kind {
             // SAFETY: predicates are in range, as `decode::passes::validate` has established.
             let holds = unsafe { *self.warp.lanes.preds.add(pred as usize) };
             let holds = if negated { !holds } else { holds };
-            barrier.trues += (holds & active).count_ones();
-            barrier.voters += active.count_ones();
+            barrier.trues += (LaneMask::from_bits(holds) & active).count();
+            barrier.voters += active.count();
         }
         if kind == BarrierKind::Arrive {
             self.try_complete(id);
@@ -50,12 +57,12 @@ impl Worker<'_> {
             BarrierKind::Sync | BarrierKind::Arrive => None,
         };
         // The running fiber must be among those that wait.
-        let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
+        let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(LaneMask::EMPTY));
         self.block.warps[warp].fibers.push(fiber);
         self.block.warps[warp].live = self.warp.live;
         self.try_complete(id);
         let fibers = &mut self.block.warps[warp].fibers;
-        if let Some(i) = fibers.iter().position(|f| f.lanes() & active != 0) {
+        if let Some(i) = fibers.iter().position(|f| !(f.lanes() & active).is_empty()) {
             self.warp.fiber = fibers.remove(i);
         }
         self.warp.fiber.state == FiberState::Ready
@@ -87,17 +94,17 @@ impl Worker<'_> {
                     continue;
                 }
                 f.state = FiberState::Ready;
-                let lanes = f.top().map_or(0, |t| t.mask);
+                let lanes = f.top().map_or(LaneMask::EMPTY, |t| t.mask);
                 // SAFETY: destinations are in range, as `decode::passes::validate` has established.
                 unsafe {
                     let set = |dst: u32, value: bool| {
                         let p = preds.add(dst as usize);
-                        *p = if value { *p | lanes } else { *p & !lanes };
+                        *p = if value { *p | lanes.bits() } else { *p & !lanes.bits() };
                     };
                     match f.reduction.take() {
                         Some(BarrierResult::Popc(dst)) => {
                             let out = regs.add(dst as usize).cast::<u32>();
-                            bits(lanes).for_each(|lane| *out.add(lane) = b.trues);
+                            lanes.iter().for_each(|lane| *out.add(lane) = b.trues);
                         }
                         Some(BarrierResult::And(dst)) => set(dst, b.trues == b.voters),
                         Some(BarrierResult::Or(dst)) => set(dst, b.trues > 0),
@@ -120,16 +127,16 @@ impl Worker<'_> {
     }
 
     /// Records that lanes of the running fiber have exited: barriers no longer wait for them.
-    pub(crate) fn exited(&mut self, lanes: u32, instr: u32) {
+    pub(crate) fn exited(&mut self, lanes: LaneMask, instr: u32) {
         self.warp.live &= !lanes;
-        self.block.live -= lanes.count_ones();
+        self.block.live -= lanes.count();
         self.activity.progress = true;
         let warp = &mut self.block.warps[self.warp.index as usize];
-        if warp.all & !self.warp.live & (lanes.wrapping_neg() & lanes).wrapping_sub(1) == 0 {
+        if (warp.all & !self.warp.live).first() >= lanes.first() {
             warp.exit = Some(instr);
         }
         warp.live = self.warp.live;
-        if self.warp.live == 0 {
+        if self.warp.live.is_empty() {
             self.wake_warpgroup();
         }
         for id in 0..BARRIERS {
@@ -147,7 +154,7 @@ impl Worker<'_> {
         let groups = self.groups(|s| s == FiberState::Barrier(id as u8));
         let Some(first) = groups.first() else { return };
         let instr = first.instr;
-        let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
+        let Some(warp) = first.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
         let mask = first.threads[warp];
         let running = std::mem::replace(&mut self.warp.index, warp as u32);
         if groups.len() > 1 {
@@ -161,7 +168,7 @@ impl Worker<'_> {
         if returned > 0 && self.block.exited.is_none() {
             let exited = self.block.warps.iter().enumerate().find(|(_, w)| w.all != w.live);
             if let Some((w, gone)) = exited {
-                let first = w as u32 * 32 + (gone.all & !gone.live).trailing_zeros();
+                let first = w as u32 * 32 + (gone.all & !gone.live).first() as u32;
                 let facts = Details::Exited { returned, first, exit: gone.exit };
                 self.block.exited = Some(ExitedBefore { warp: warp as u32, mask, instr, facts: Some(facts) });
             }
@@ -184,14 +191,14 @@ impl Worker<'_> {
 
     /// Records that lanes arrive at a barrier without others of their warp, which have not exited.
     #[cold]
-    fn note_part(&mut self, id: u32, here: u32, instr: u32) {
+    fn note_part(&mut self, id: u32, here: LaneMask, instr: u32) {
         let warp = self.warp.index;
         let waits = |f: &&Fiber| f.state == FiberState::Barrier(id as u8);
         let fibers = self.block.warps[warp as usize].fibers.iter();
-        let arrived = fibers.filter(waits).fold(0, |all, f| all | f.lanes());
+        let arrived = fibers.filter(waits).fold(LaneMask::EMPTY, |all, f| all | f.lanes());
         let missing = self.warp.live & !here & !arrived;
         let apart = &self.block.apart;
-        if missing != 0 && apart.part.is_none() && !apart.part_told && self.is_aligned(instr) {
+        if !missing.is_empty() && apart.part.is_none() && !apart.part_told && self.is_aligned(instr) {
             self.block.apart.part = Some(PartOfWarp { id, instr, warp, here, missing });
         }
     }
@@ -200,7 +207,7 @@ impl Worker<'_> {
     fn check_part(&mut self, id: u32) {
         let Some(part) = self.block.apart.part.take_if(|part| part.id == id) else { return };
         let warp = &self.block.warps[part.warp as usize];
-        if warp.live & part.missing != 0 {
+        if !(warp.live & part.missing).is_empty() {
             return;
         }
         let details = Details::Parted { missing: part.missing, exit: warp.exit };
@@ -222,7 +229,7 @@ impl Worker<'_> {
     /// The lanes of one warp must be at one instruction, unless it is `barrier.sync` without `.aligned`, which counts
     /// threads wherever they are. Whole warps at different ones are a warning, as CUDA C++ requires all threads at one
     /// `__syncthreads()`. Copies of one, as in an unrolled loop, have the same source line and count as one.
-    fn check_meeting(&mut self, groups: &[BarrierGroup], instr: u32, mask: u32) {
+    fn check_meeting(&mut self, groups: &[BarrierGroup], instr: u32, mask: LaneMask) {
         let kernel = self.job.kernel;
         let place = |g: &BarrierGroup| {
             let info = kernel.instrs.get(g.instr as usize);
@@ -231,8 +238,8 @@ impl Worker<'_> {
         };
         let aligned: Vec<&BarrierGroup> = groups.iter().filter(|g| self.is_aligned(g.instr)).collect();
         let parted = (0..self.block.warps.len()).any(|w| {
-            let here = groups.iter().filter(|g| g.threads[w] != 0).count();
-            here > 1 && aligned.iter().any(|g| g.threads[w] != 0)
+            let here = groups.iter().filter(|g| !g.threads[w].is_empty()).count();
+            here > 1 && aligned.iter().any(|g| !g.threads[w].is_empty())
         });
         let apart = &mut self.block.apart;
         if parted {
@@ -267,11 +274,11 @@ impl Worker<'_> {
     }
 
     /// Reports threads that wait at a barrier which others had passed, out of step, before they exited.
-    fn check_left_behind(&mut self, groups: Vec<BarrierGroup>, instr: u32, mask: u32) {
+    fn check_left_behind(&mut self, groups: Vec<BarrierGroup>, instr: u32, mask: LaneMask) {
         let gone = |g: &BarrierGroup| {
             let passed = self.block.apart.passed.iter().find(|then| then.instr == g.instr);
             let warps = passed.map(|then| self.block.warps.iter().zip(&then.threads));
-            warps.is_some_and(|mut warps| warps.any(|(w, threads)| threads & !w.live != 0))
+            warps.is_some_and(|mut warps| warps.any(|(w, threads)| !(*threads & !w.live).is_empty()))
         };
         let Some(late) = groups.into_iter().find(gone) else { return };
         self.block.apart.told = true;
@@ -289,7 +296,7 @@ impl Worker<'_> {
                 let at_barrier = matches!(f.state, FiberState::Barrier(_));
                 let known = groups.iter().position(|g| g.instr == f.wait_instr && g.at_barrier == at_barrier);
                 let i = known.unwrap_or_else(|| {
-                    let threads = vec![0; n_warps].into_boxed_slice();
+                    let threads = vec![LaneMask::EMPTY; n_warps].into_boxed_slice();
                     groups.push(BarrierGroup { instr: f.wait_instr, at_barrier, threads });
                     groups.len() - 1
                 });

@@ -5,12 +5,12 @@
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{Details, PhaseOfCopy};
+use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::limits::COPIES;
 use crate::program::tensor::Run;
 use crate::program::{RANK_SHIFT, window};
 
-use crate::exec::bits;
 use crate::exec::block::Block;
 use crate::exec::block::bulk_copies::{BulkCopy, Store};
 use crate::exec::memory::per_lane::find_global;
@@ -91,7 +91,7 @@ impl Worker<'_> {
         if self.note_misuse() {
             return;
         }
-        self.record_mistake_at(copy.instr, 1 << (copy.thread % 32), details);
+        self.record_mistake_at(copy.instr, LaneMask::of(copy.thread as usize % 32), details);
     }
 
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
@@ -130,7 +130,7 @@ impl Worker<'_> {
                     strong: false,
                     instr: copy.instr,
                     warp,
-                    mask: 1 << lane,
+                    mask: LaneMask::of(lane as usize),
                     base: u64::from(run.shared + at),
                     bytes,
                     runs: &[ByteRun { start: 0, bytes }],
@@ -179,7 +179,7 @@ impl Worker<'_> {
         // Whichever warp is running: the thread that started the copy is named.
         let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         let details = Details::ChangedUnderCopy { address };
-        self.record_mistake_at(copy.instr, 1 << (copy.thread % 32), details);
+        self.record_mistake_at(copy.instr, LaneMask::of(copy.thread as usize % 32), details);
         self.warp.index = running;
     }
 
@@ -200,25 +200,25 @@ impl Worker<'_> {
         });
         if let Some(address) = stored {
             let address = address.into();
-            self.record_mistake_at(copy.instr, 1 << lane, Details::Proxy { address });
+            self.record_mistake_at(copy.instr, LaneMask::of(lane), Details::Proxy { address });
         }
     }
 
-    pub(crate) fn commit_bulk(&mut self, active: u32) {
-        for lane in bits(active) {
+    pub(crate) fn commit_bulk(&mut self, active: LaneMask) {
+        for lane in active.iter() {
             *self.block.bulk.committed(self.warp.index * 32 + lane as u32) += 1;
         }
     }
 
     /// Performs the stores of the `active` lanes, but for their last `pending` groups.
-    pub(crate) fn wait_for_bulk(&mut self, active: u32, pending: u32) {
+    pub(crate) fn wait_for_bulk(&mut self, active: LaneMask, pending: u32) {
         let first = self.warp.index * 32;
         let mut stores = std::mem::take(&mut self.block.bulk.stores);
         stores.retain(|store| {
             let lane = store.copy.thread.wrapping_sub(first);
             let committed = self.block.bulk.committed(store.copy.thread);
             let is_due = u64::from(store.group) + u64::from(pending) < u64::from(*committed);
-            if lane >= 32 || active >> lane & 1 == 0 || !is_due {
+            if lane >= 32 || !active.contains(lane as usize) || !is_due {
                 return true;
             }
             self.perform_store(store);

@@ -6,16 +6,16 @@
 
 use crate::arithmetic::lanes::Src;
 use crate::check::{BadTarget, Details};
+use crate::lane_mask::LaneMask;
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
-use crate::exec::bits;
 use crate::exec::fiber::AfterOp;
 use crate::exec::fiber::Frame;
 use crate::exec::worker::Worker;
 
 impl Worker<'_> {
     /// Performs a call of the `active` lanes, which are all of the running frame.
-    pub(crate) fn call(&mut self, site: u32, target: Src, pc: u32, active: u32) -> AfterOp {
+    pub(crate) fn call(&mut self, site: u32, target: Src, pc: u32, active: LaneMask) -> AfterOp {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else { return AfterOp::Stop };
         let Some(site) = calls.sites.get(site as usize) else { return AfterOp::Stop };
@@ -36,13 +36,13 @@ impl Worker<'_> {
             let callee = &calls.callees[callee];
             self.zero_kept(&callee.zeroed, lanes);
             if self.job.check_level.checks() {
-                for lane in bits(lanes) {
+                for lane in lanes.iter() {
                     let start = self.u32_at(calls.base as Src, lane);
                     self.forget_local(lane, start, callee.frame);
                 }
             }
         }
-        let entries: Vec<(u32, u32)> =
+        let entries: Vec<(LaneMask, u32)> =
             { &ways }.iter().map(|&(lanes, callee)| (lanes, calls.callees[callee].entry)).collect();
         self.warp.fiber.call(pc + 1, &entries);
         AfterOp::Frames
@@ -56,14 +56,14 @@ impl Worker<'_> {
         site: &CallSite,
         target: Src,
         pc: u32,
-        active: u32,
-    ) -> Option<Vec<(u32, usize)>> {
-        let mut addresses: Vec<(u32, u64)> = Vec::new();
-        for lane in bits(active) {
+        active: LaneMask,
+    ) -> Option<Vec<(LaneMask, usize)>> {
+        let mut addresses: Vec<(LaneMask, u64)> = Vec::new();
+        for lane in active.iter() {
             let address = self.u64_at(target, lane);
             match addresses.iter_mut().find(|(_, known)| *known == address) {
-                Some((lanes, _)) => *lanes |= 1 << lane,
-                None => addresses.push((1 << lane, address)),
+                Some((lanes, _)) => *lanes |= LaneMask::of(lane),
+                None => addresses.push((LaneMask::of(lane), address)),
             }
         }
         let mut ways = Vec::new();
@@ -87,13 +87,14 @@ impl Worker<'_> {
     }
 
     /// Returns whether one more activation fits on the stack.
-    fn fits(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: u32) -> bool {
+    fn fits(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: LaneMask) -> bool {
         let more = u64::from(site.frame) + u64::from(callee.frame);
         let stack = u64::from(self.job.local_bytes);
-        let full = bits(lanes)
+        let full = lanes
+            .iter()
             .filter(|&lane| u64::from(self.u32_at(calls.base as Src, lane)) + more > stack)
-            .fold(0, |mask, lane| mask | 1 << lane);
-        if full == 0 {
+            .collect::<LaneMask>();
+        if full.is_empty() {
             return true;
         }
         let depth = self.waiting().filter(|frame| self.is_resume(frame.pc)).count() as u32;
@@ -115,18 +116,18 @@ impl Worker<'_> {
     }
 
     /// Returns the `active` lanes to the frame of their caller.
-    pub(crate) fn return_lanes(&mut self, active: u32) -> AfterOp {
+    pub(crate) fn return_lanes(&mut self, active: LaneMask) -> AfterOp {
         let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
         self.warp.fiber.return_lanes(active, caller.map_or(0, |at| at + 1));
         AfterOp::Frames
     }
 
     /// Saves the registers that the caller needs afterwards, and moves the lanes to the local memory of the callee.
-    fn keep(&mut self, calls: &Calls, site: &CallSite, active: u32) {
+    fn keep(&mut self, calls: &Calls, site: &CallSite, active: LaneMask) {
         if self.job.check_level.checks() && !self.checks.shadow.is_clean() {
             self.keep_undefined(calls.base, &site.kept, active);
         }
-        for lane in bits(active) {
+        for lane in active.iter() {
             let base = self.u32_at(calls.base as Src, lane);
             let mut at = self.local_offset(lane) + (base + site.keep_at) as usize;
             for &register in &site.kept.wide {
@@ -140,7 +141,7 @@ impl Worker<'_> {
                 at += 4;
             }
             for preds in site.kept.preds.chunks(32) {
-                let bit = |(i, &pred): (usize, &u32)| (self.pred(pred) >> lane & 1) << i;
+                let bit = |(i, &pred): (usize, &u32)| u32::from(self.pred(pred).contains(lane)) << i;
                 let word = preds.iter().enumerate().map(bit).fold(0, |a, b| a | b);
                 self.block.set_local_word(at, word);
                 at += 4;
@@ -150,11 +151,11 @@ impl Worker<'_> {
     }
 
     /// Restores the caller's registers for lanes that have returned from a call.
-    pub(crate) fn resume(&mut self, site: u32, active: u32) {
+    pub(crate) fn resume(&mut self, site: u32, active: LaneMask) {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else { return };
         let Some(site) = calls.sites.get(site as usize) else { return };
-        for lane in bits(active) {
+        for lane in active.iter() {
             let base = self.u32_at(calls.base as Src, lane).wrapping_sub(site.frame);
             self.out32(calls.base)[lane] = base;
             let mut at = self.local_offset(lane) + (base + site.keep_at) as usize;
@@ -170,8 +171,8 @@ impl Worker<'_> {
             for preds in site.kept.preds.chunks(32) {
                 let word = self.block.local_word(at);
                 for (i, &pred) in preds.iter().enumerate() {
-                    let holds = (word >> i & 1) << lane;
-                    self.set_pred(pred, holds, 1 << lane);
+                    let holds = if word >> i & 1 == 1 { LaneMask::ALL } else { LaneMask::EMPTY };
+                    self.set_pred(pred, holds, LaneMask::of(lane));
                 }
                 at += 4;
             }
@@ -182,12 +183,12 @@ impl Worker<'_> {
     }
 
     /// Sets a function's registers to zero at its start, as a kernel's are.
-    fn zero_kept(&mut self, registers: &Kept, lanes: u32) {
-        for lane in bits(lanes) {
+    fn zero_kept(&mut self, registers: &Kept, lanes: LaneMask) {
+        for lane in lanes.iter() {
             registers.wide.iter().for_each(|&r| self.out64(r)[lane] = 0);
             registers.narrow.iter().for_each(|&r| self.out32(r)[lane] = 0);
         }
-        registers.preds.iter().for_each(|&pred| self.set_pred(pred, 0, lanes));
+        registers.preds.iter().for_each(|&pred| self.set_pred(pred, LaneMask::EMPTY, lanes));
         if self.job.check_level.checks() && !self.checks.shadow.is_clean() {
             self.define_all(registers, lanes);
         }

@@ -4,10 +4,10 @@
 
 use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
+use crate::lane_mask::LaneMask;
 use crate::program::limits::COPIES;
 use crate::program::{MemSpace, OpKind, Order, window};
 
-use crate::exec::bits;
 use crate::exec::block::async_copies::{Arrival, Copy};
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::worker::Worker;
@@ -16,7 +16,7 @@ use crate::exec::worker::Worker;
 const MAX_ARRIVALS: usize = 1 << 16;
 
 impl Worker<'_> {
-    pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, active: u32) {
+    pub(crate) fn copy_op(&mut self, kind: &OpKind, pc: u32, active: LaneMask) {
         self.block.copies.reserve(self.job.n_warps as usize);
         let first = self.warp.index as usize * 32;
         match kind {
@@ -38,26 +38,26 @@ impl Worker<'_> {
                     let asked = self.u32s(*src_bytes);
                     n = std::array::from_fn(|lane| asked[lane].min(u32::from(*bytes)) as u8);
                 }
-                let readers = bits(active).filter(|l| n[*l] > 0).fold(0, |m, l| m | 1u32 << l);
+                let readers = active.iter().filter(|l| n[*l] > 0).collect::<LaneMask>();
                 let mut from = [std::ptr::null::<u8>(); 32];
                 let mut good = active & !readers;
-                if readers != 0 {
+                if !readers.is_empty() {
                     let source = spec(MemSpace::Global, src, AccessKind::Read, memo + 1);
                     let spot = self.locate_any(&source, readers);
                     let (found, place, _) = self.place(spot, memo + 1, readers);
                     // SAFETY: `locate` has found memory for these lanes.
-                    bits(found).for_each(|l| from[l] = unsafe { place.of(l) });
+                    found.iter().for_each(|l| from[l] = unsafe { place.of(l) });
                     good |= found;
                 }
-                if good == 0 || self.stopped {
-                    self.checks.fresh.lanes = 0;
+                if good.is_empty() || self.stopped {
+                    self.checks.fresh.lanes = LaneMask::EMPTY;
                     return;
                 }
                 let target = spec(MemSpace::Shared, dst, AccessKind::Write, memo);
                 let spot = self.locate_any(&target, good);
                 let (found, place, _) = self.place(spot, memo, good);
                 let shared = self.block.shared_start() as usize;
-                for lane in bits(found) {
+                for lane in found.iter() {
                     // SAFETY: `locate` has found memory for these lanes.
                     let to = unsafe { place.of(lane) } as usize - shared;
                     let mut undefined = 0;
@@ -82,13 +82,13 @@ impl Worker<'_> {
                     };
                     self.block.copies.pending[self.warp.index as usize].push(copy);
                 }
-                self.checks.fresh.lanes = 0;
+                self.checks.fresh.lanes = LaneMask::EMPTY;
                 if self.block.copies.pending[self.warp.index as usize].len() > COPIES {
                     self.finish_oldest();
                 }
                 self.activity.progress = true;
             }
-            OpKind::CpAsyncCommit => bits(active).for_each(|l| self.block.copies.committed[first + l] += 1),
+            OpKind::CpAsyncCommit => active.iter().for_each(|l| self.block.copies.committed[first + l] += 1),
             OpKind::CpAsyncWait { pending } => self.finish_copies(active, *pending),
             _ => {}
         }
@@ -126,9 +126,9 @@ impl Worker<'_> {
     }
 
     /// Does the copies of the `active` lanes, but for their last `pending` groups.
-    fn finish_copies(&mut self, active: u32, pending: u32) {
+    fn finish_copies(&mut self, active: LaneMask, pending: u32) {
         let first = self.warp.index as usize * 32;
-        for thread in bits(active).map(|lane| first + lane) {
+        for thread in active.iter().map(|lane| first + lane) {
             let copies = &mut self.block.copies;
             copies.left[thread] = pending.min(u32::MAX - 1) + 1;
             copies.committed_then[thread] = copies.committed[thread];
@@ -141,7 +141,7 @@ impl Worker<'_> {
             let lane = usize::from(c.lane);
             let due =
                 pending == u32::MAX || u64::from(c.group) + u64::from(pending) < u64::from(committed[lane]);
-            if active >> lane & 1 == 0 || !due {
+            if !active.contains(lane) || !due {
                 return true;
             }
             // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.

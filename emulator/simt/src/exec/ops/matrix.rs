@@ -1,9 +1,9 @@
 //! `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`: what a warp does with tiles, all its lanes together.
 
 use crate::check::{AccessKind, Details, WrongMask};
+use crate::lane_mask::LaneMask;
 use crate::program::{MatrixAccess, Mma, Order};
 
-use crate::exec::bits;
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::worker::Worker;
 
@@ -18,19 +18,19 @@ pub(crate) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
 
 impl Worker<'_> {
     /// Returns whether an instruction that all lanes of a warp must execute together waits for some.
-    pub(crate) fn wants_all_lanes(&mut self, pc: u32, active: u32) -> bool {
-        if active == u32::MAX {
+    pub(crate) fn wants_all_lanes(&mut self, pc: u32, active: LaneMask) -> bool {
+        if active.is_all() {
             return false;
         }
         let first = !self.warp.fiber.forced;
-        let waits = self.wait_for_lanes(u32::MAX, pc, pc, active);
+        let waits = self.wait_for_lanes(LaneMask::ALL, pc, pc, active);
         if first && self.job.check_level.checks() {
-            self.wrong_mask(pc, active, u32::MAX, active, WrongMask::Missing);
+            self.wrong_mask(pc, active, LaneMask::ALL, active, WrongMask::Missing);
         }
         waits
     }
 
-    pub(crate) fn mma(&mut self, mma: &Mma, pc: u32, active: u32) {
+    pub(crate) fn mma(&mut self, mma: &Mma, pc: u32, active: LaneMask) {
         let [n_a, n_b, n_d] = mma.form.registers();
         if mma.foreign != [None; 3] && self.job.check_level.checks() {
             for foreign in mma.foreign.into_iter().flatten() {
@@ -49,7 +49,7 @@ impl Worker<'_> {
             mma.form.multiply_f64(&a[..n_a], &b[..n_b], &mut d[..n_d]);
             for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
                 let out = self.out64(*dst as u32);
-                bits(active).for_each(|lane| out[lane] = values[lane]);
+                active.iter().for_each(|lane| out[lane] = values[lane]);
             }
             return;
         }
@@ -61,10 +61,10 @@ impl Worker<'_> {
         mma.form.multiply(&a[..n_a], &b[..n_b], &mut d[..n_d]);
         for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
             let out = self.out32(*dst as u32);
-            if active == u32::MAX {
+            if active.is_all() {
                 *out = *values;
             } else {
-                bits(active).for_each(|lane| out[lane] = values[lane]);
+                active.iter().for_each(|lane| out[lane] = values[lane]);
             }
         }
     }
@@ -82,20 +82,20 @@ impl Worker<'_> {
         }
     }
 
-    pub(crate) fn load_matrices(&mut self, access: &MatrixAccess, pc: u32, active: u32) {
-        let lanes = active & access.lanes();
+    pub(crate) fn load_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
+        let lanes = active & LaneMask::from_bits(access.lanes());
         let spec = self.spec(access, AccessKind::Read, pc);
         let mut rows = [[0_u16; 8]; 32];
-        if lanes != 0 {
+        if !lanes.is_empty() {
             let spot = self.locate_any(&spec, lanes);
             let (good, place, _) = self.place(spot, spec.memo, lanes);
-            for lane in bits(good) {
+            for lane in good.iter() {
                 // SAFETY: `locate` has found 16 readable bytes for these lanes.
                 rows[lane] = unsafe { place.of(lane).cast::<[u16; 8]>().read_unaligned() };
             }
         }
         for (matrix, &dst) in access.regs.iter().take(usize::from(access.n)).enumerate() {
-            for lane in bits(active) {
+            for lane in active.iter() {
                 let [low, high] = elements(lane, access.transposed)
                     .map(|(row, column)| u32::from(rows[(8 * matrix + row) & 31][column & 7]));
                 self.set32(dst, lane, low | high << 16);
@@ -104,15 +104,15 @@ impl Worker<'_> {
         self.follow_matrices(access, pc, active);
     }
 
-    pub(crate) fn store_matrices(&mut self, access: &MatrixAccess, pc: u32, active: u32) {
-        let lanes = active & access.lanes();
-        if lanes == 0 {
+    pub(crate) fn store_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
+        let lanes = active & LaneMask::from_bits(access.lanes());
+        if lanes.is_empty() {
             return;
         }
         let mut rows = [[0_u16; 8]; 32];
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let values = self.u32s(src);
-            for lane in bits(active) {
+            for lane in active.iter() {
                 let [first, second] = elements(lane, access.transposed);
                 rows[(8 * matrix + first.0) & 31][first.1 & 7] = values[lane] as u16;
                 rows[(8 * matrix + second.0) & 31][second.1 & 7] = (values[lane] >> 16) as u16;
@@ -125,7 +125,7 @@ impl Worker<'_> {
         let spec = self.spec(access, AccessKind::Write, pc);
         let spot = self.locate_any(&spec, lanes);
         let (good, place, _) = self.place(spot, spec.memo, lanes);
-        for lane in bits(good) {
+        for lane in good.iter() {
             // SAFETY: `locate` has found 16 writable bytes for these lanes.
             unsafe { place.of(lane).cast::<[u16; 8]>().write_unaligned(rows[lane]) };
         }
@@ -136,13 +136,13 @@ impl Worker<'_> {
         self.warp.fiber.polls = 0;
     }
 
-    pub(crate) fn move_matrix(&mut self, dst: u32, src: i32, active: u32) {
+    pub(crate) fn move_matrix(&mut self, dst: u32, src: i32, active: LaneMask) {
         let values = self.u32s(src);
         let element = |row: usize, column: usize| {
             let value = values[(4 * row + column / 2) & 31];
             if column.is_multiple_of(2) { value & 0xffff } else { value >> 16 }
         };
-        for lane in bits(active) {
+        for lane in active.iter() {
             let [low, high] = elements(lane, true).map(|(row, column)| element(row, column));
             self.out32(dst)[lane] = low | high << 16;
         }

@@ -9,9 +9,9 @@ use crate::check::{
     AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, Details, PhaseOfCopy,
     PhaseWaits, Waited,
 };
+use crate::lane_mask::LaneMask;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
-use crate::exec::bits;
 use crate::exec::block::mbarrier_state::MbarrierState;
 use crate::exec::fiber::{FiberState, PhaseWait, phase_has_ended};
 use crate::exec::memory::access_spec::place;
@@ -25,9 +25,9 @@ const BYTES: u32 = 8;
 
 impl Worker<'_> {
     /// Performs the operation for `active` lanes. Returns whether some of them wait for a phase that has not ended.
-    pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, active: u32) -> bool {
-        let mut done = 0;
-        for lane in bits(active) {
+    pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> bool {
+        let mut done = LaneMask::EMPTY;
+        for lane in active.iter() {
             if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
                 continue;
             }
@@ -38,8 +38,8 @@ impl Worker<'_> {
             };
             if b.kind == MbarrierKind::Init {
                 self.init_mbarrier(barrier, number, pc, lane);
-            } else {
-                done |= u32::from(self.mbarrier_of_lane(b, barrier, number, pc, lane)) << lane;
+            } else if self.mbarrier_of_lane(b, barrier, number, pc, lane) {
+                done |= LaneMask::of(lane);
             }
         }
         // Writes before an arrival are ordered before reads after the wait.
@@ -52,7 +52,7 @@ impl Worker<'_> {
         if b.done != NONE {
             self.set_pred(b.done as u32, done, active);
         }
-        if done != 0 {
+        if !done.is_empty() {
             self.activity.progress = true;
             self.warp.fiber.polls = 0;
         }
@@ -263,8 +263,8 @@ impl Worker<'_> {
     }
 
     /// Returns the phase for which the lowest of the `active` lanes waits.
-    fn phase_wait(&mut self, b: &Mbarrier, pc: u32, active: u32) -> Option<PhaseWait> {
-        let lane = bits(active).next()?;
+    fn phase_wait(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> Option<PhaseWait> {
+        let lane = active.iter().next()?;
         Some(PhaseWait {
             barrier: self.mbarrier_at(&b.addr, b.space, pc, lane)?,
             instr: self.job.kernel.ops[pc as usize].instr,
@@ -304,9 +304,9 @@ impl Worker<'_> {
                 };
                 let thread = |lane: usize| (w * 32 + lane) as u32;
                 let last = |lane| self.block.mbarriers.waited.get(&(wait.barrier, thread(lane)));
-                let seen = bits(f.lanes()).map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
+                let seen = f.lanes().iter().map(|lane| last(lane).map_or(0, |waited| waited.ended)).min();
                 let seen = self.job.check_level.checks().then(|| seen.unwrap_or(0));
-                let never = bits(f.lanes()).all(|lane| last(lane).is_none());
+                let never = f.lanes().iter().all(|lane| last(lane).is_none());
                 if let Some(known) = waits.iter_mut().find(same) {
                     known.never &= never;
                     known.group.threads[w] |= f.lanes();
@@ -314,7 +314,7 @@ impl Worker<'_> {
                     continue;
                 }
                 let Some(state) = self.block.mbarriers.states.get(&wait.barrier) else { continue };
-                let mut threads = vec![0; n_warps].into_boxed_slice();
+                let mut threads = vec![LaneMask::EMPTY; n_warps].into_boxed_slice();
                 threads[w] = f.lanes();
                 waits.push(PhaseWaits {
                     group: BarrierGroup { instr: wait.instr, at_barrier: false, threads },
@@ -357,7 +357,7 @@ impl Worker<'_> {
         let others = self.groups(|state| state != FiberState::Ready);
         let Some(first) = waits.first() else { return };
         let instr = first.group.instr;
-        let Some(warp) = first.group.threads.iter().position(|m| *m != 0) else { return };
+        let Some(warp) = first.group.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
         let mask = first.group.threads[warp];
         self.warp.index = warp as u32;
         self.record_mistake_at(instr, mask, Details::Phases { waits, others });
@@ -376,7 +376,7 @@ impl Worker<'_> {
         self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
-            self.record_mistake(pc, 1 << lane, Details::Remote { access, problem });
+            self.record_mistake(pc, LaneMask::of(lane), Details::Remote { access, problem });
             return true;
         }
         let number = match b.number {
@@ -476,7 +476,7 @@ impl Worker<'_> {
             false => (MemSpace::Generic, address),
         };
         let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
-        self.record_mistake(pc, 1 << lane, Details::Access { problem, access });
+        self.record_mistake(pc, LaneMask::of(lane), Details::Access { problem, access });
         None
     }
 
@@ -489,7 +489,7 @@ impl Worker<'_> {
         };
         if checks && !std::mem::replace(&mut state.fenced_to_async_proxy, true) {
             let details = Details::MemoryBarrier { offset: barrier, problem: BadBarrier::NotFenced };
-            self.record_mistake(pc, 1 << lane, details);
+            self.record_mistake(pc, LaneMask::of(lane), details);
         }
         true
     }
@@ -513,7 +513,7 @@ impl Worker<'_> {
                 (last != offset).then_some((last, parity))
             });
         }
-        self.record_mistake(pc, 1 << lane, Details::MemoryBarrier { offset, problem });
+        self.record_mistake(pc, LaneMask::of(lane), Details::MemoryBarrier { offset, problem });
     }
 
     /// Completes copies that this mbarrier waits for, oldest first, until its phase ends. Returns whether it has ended.

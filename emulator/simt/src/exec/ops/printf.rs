@@ -1,9 +1,9 @@
 //! The kernel's `printf`: C's conversions, safe against any format.
 
+use crate::lane_mask::LaneMask;
 use crate::program::limits::BLOCK_PRINTS;
 use crate::program::window;
 
-use crate::exec::bits;
 use crate::exec::worker::Worker;
 
 /// Longest format or string.
@@ -12,8 +12,8 @@ const LONGEST: usize = 1 << 14;
 const WIDEST: usize = 1 << 10;
 
 impl Worker<'_> {
-    pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, active: u32) {
-        for lane in bits(active) {
+    pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, active: LaneMask) {
+        for lane in active.iter() {
             let text = self.bytes_at(self.u64_at(format, lane), lane);
             let arguments = self.u64_at(arguments, lane);
             let mut source = Arguments { worker: self, at: arguments, lane, read: Vec::new() };

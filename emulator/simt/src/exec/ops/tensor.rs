@@ -2,11 +2,11 @@
 
 use crate::arithmetic::lanes::{NONE, Src};
 use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, Details};
+use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
 
-use crate::exec::bits;
 use crate::exec::block::bulk_copies::BulkCopy;
 use crate::exec::memory::access_spec::place;
 use crate::exec::memory::cluster_memory::Holder;
@@ -21,13 +21,13 @@ const ROW_ALIGN: i64 = 16;
 const BULK_ALIGN: u32 = 16;
 
 impl Worker<'_> {
-    pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, active: u32) {
-        for lane in bits(active) {
+    pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, active: LaneMask) {
+        for lane in active.iter() {
             if t.way == TensorWay::Prefetch {
                 continue;
             }
             if let Err(problem) = self.start_tensor_copy(t, pc, lane) {
-                self.record_mistake(pc, 1 << lane, Details::TensorCopy { problem });
+                self.record_mistake(pc, LaneMask::of(lane), Details::TensorCopy { problem });
                 if matches!(t.way, TensorWay::Load(_)) {
                     self.note_skipped_copy();
                 }
@@ -64,13 +64,13 @@ impl Worker<'_> {
     }
 
     /// `cp.async.bulk` of neighbouring bytes.
-    pub(crate) fn bulk_bytes(&mut self, copy: &BulkBytes, pc: u32, active: u32) {
-        for lane in bits(active) {
+    pub(crate) fn bulk_bytes(&mut self, copy: &BulkBytes, pc: u32, active: LaneMask) {
+        for lane in active.iter() {
             let bytes = self.u32_at(copy.bytes, lane);
             if !bytes.is_multiple_of(BULK_ALIGN) {
                 let problem = BadOperand::CopyBytes;
                 let details = Details::Operand { problem, value: bytes };
-                self.record_mistake(pc, 1 << lane, details);
+                self.record_mistake(pc, LaneMask::of(lane), details);
             }
             let bytes = bytes - bytes % BULK_ALIGN;
             let shared = self.offset_from_here(self.address_at(&copy.shared, lane));
@@ -84,7 +84,7 @@ impl Worker<'_> {
                     let access = BadAccess::at(kind, space, address, BULK_ALIGN);
                     self.record_mistake(
                         pc,
-                        1 << lane,
+                        LaneMask::of(lane),
                         Details::Access { problem: AccessProblem::Misaligned, access },
                     );
                     aligned = false;
@@ -129,7 +129,11 @@ impl Worker<'_> {
             return Some(window::SHARED + tag + own);
         }
         let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, offset, bytes);
-        self.record_mistake(pc, 1 << lane, Details::Access { problem: AccessProblem::OutOfBounds, access });
+        self.record_mistake(
+            pc,
+            LaneMask::of(lane),
+            Details::Access { problem: AccessProblem::OutOfBounds, access },
+        );
         None
     }
 
@@ -156,7 +160,8 @@ impl Worker<'_> {
         }
         // In each block, place and barrier are where the instruction names them in its own.
         let low = |offset: u64| offset & ((1 << RANK_SHIFT) - 1);
-        for rank in bits(self.u32_at(blocks, lane) & 0xFFFF) {
+        let blocks = self.u32_at(blocks, lane);
+        for rank in (0..16).filter(|rank| blocks >> rank & 1 == 1) {
             let tag = (rank as u64 + 1) << RANK_SHIFT;
             let places = (tag | low(offset), tag | low(barrier));
             self.begin_load(map.clone(), at, places, rank as u32, pc, lane);
@@ -175,7 +180,7 @@ impl Worker<'_> {
     ) {
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
-            self.record_mistake(pc, 1 << lane, Details::Remote { access, problem });
+            self.record_mistake(pc, LaneMask::of(lane), Details::Remote { access, problem });
             self.note_skipped_copy();
             return;
         }
@@ -215,7 +220,7 @@ impl Worker<'_> {
             };
             self.record_mistake(
                 pc,
-                1 << lane,
+                LaneMask::of(lane),
                 Details::Access { problem: AccessProblem::OutOfBounds, access },
             );
             if barrier.is_some() {
@@ -236,7 +241,7 @@ impl Worker<'_> {
             self.out_of_reach(&copy, in_global == AccessKind::Write)
         {
             let access = BadAccess { kind: in_global, space, address, high, bytes: bytes.into() };
-            self.record_mistake(pc, 1 << lane, Details::Access { problem, access });
+            self.record_mistake(pc, LaneMask::of(lane), Details::Access { problem, access });
             if self.stopped {
                 return;
             }

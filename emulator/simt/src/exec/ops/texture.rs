@@ -1,5 +1,6 @@
 //! Texture fetches ("Texture Fetching" in the CUDA programming guide).
 
+use crate::lane_mask::LaneMask;
 use ptx::ast::Type;
 
 use crate::arithmetic::half::f16_to_f32;
@@ -8,14 +9,13 @@ use crate::check::Details;
 use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
-use crate::exec::bits;
 use crate::exec::worker::Worker;
 
 impl Worker<'_> {
-    pub(crate) fn texture(&mut self, t: &Texture, pc: u32, active: u32) {
+    pub(crate) fn texture(&mut self, t: &Texture, pc: u32, active: LaneMask) {
         let textures = self.job.environment.textures;
-        let mut bad = 0u32;
-        for lane in bits(active) {
+        let mut bad = LaneMask::EMPTY;
+        for lane in active.iter() {
             let texel = match textures.objects.get(&self.u64_at(t.handle, lane)) {
                 Some(object) => {
                     let coordinate = |worker: &Self, i: usize| match t.coordinates[i] {
@@ -26,7 +26,7 @@ impl Worker<'_> {
                     fetch(object, t, at)
                 }
                 None => {
-                    bad |= 1 << lane;
+                    bad |= LaneMask::of(lane);
                     [0; 4]
                 }
             };
@@ -34,8 +34,8 @@ impl Worker<'_> {
                 self.set32(*dst, lane, value);
             }
         }
-        if bad != 0 {
-            let handle = self.u64_at(t.handle, bad.trailing_zeros() as usize);
+        if !bad.is_empty() {
+            let handle = self.u64_at(t.handle, bad.first());
             self.record_mistake(pc, bad, Details::Texture { handle });
         }
     }

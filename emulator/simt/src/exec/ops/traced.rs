@@ -1,5 +1,6 @@
 //! Records the steps of a warp for an observer.
 
+use crate::lane_mask::LaneMask;
 use crate::program::{Addr, MemSpace, Op, OpKind, window};
 use crate::trace::{Access, Step};
 
@@ -9,13 +10,13 @@ use crate::exec::worker::Worker;
 impl Worker<'_> {
     /// Passes the operation that the `active` lanes are about to execute to the observer, if it follows the warp.
     #[cold]
-    pub(crate) fn trace(&self, op: &Op, active: u32) {
+    pub(crate) fn trace(&self, op: &Op, active: LaneMask) {
         let Some(observer) = self.job.observer else { return };
         if !observer.follows(self.block.index, self.warp.index) {
             return;
         }
         let access = match &op.kind {
-            _ if active == 0 => None,
+            _ if active.is_empty() => None,
             OpKind::Load(a) => {
                 Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), true, active))
             }
@@ -25,14 +26,14 @@ impl Worker<'_> {
             OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, active)),
             _ => None,
         };
-        let step = Step { instr: op.instr, first: op.first, lanes: active, access };
+        let step = Step { instr: op.instr, first: op.first, lanes: active.bits(), access };
         observer.step(self.block.index, self.warp.index, step);
     }
 
-    fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, active: u32) -> Access {
+    fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, active: LaneMask) -> Access {
         let addresses = access_spec::addresses(&self.warp.lanes, addr, space.window());
         let addresses = addresses.map(|address| self.seen_from_here(address));
-        let first = addresses[active.trailing_zeros() as usize & 31];
+        let first = addresses[active.first() & 31];
         let windows = [
             (window::SHARED, MemSpace::Shared),
             (window::LOCAL, MemSpace::Local),
@@ -44,7 +45,7 @@ impl Worker<'_> {
             (None, MemSpace::Generic) => (0, MemSpace::Global),
             (None, declared) => (0, declared),
         };
-        let place = |lane: usize| (active >> lane & 1 == 1).then(|| addresses[lane].wrapping_sub(start));
+        let place = |lane: usize| active.contains(lane).then(|| addresses[lane].wrapping_sub(start));
         Access { space, load, bytes, addresses: std::array::from_fn(place) }
     }
 }

@@ -15,6 +15,7 @@ mod wgmma;
 
 use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
 use crate::check::{AccessKind, BadAccess, CopiedBy, Details, Use};
+use crate::lane_mask::LaneMask;
 use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, BarrierResult, MemSpace, Op, OpKind, TensorWay, VoteMode,
     WgmmaA, window,
@@ -23,8 +24,8 @@ use crate::program::{
 use crate::exec::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::per_lane;
+use crate::exec::runs;
 use crate::exec::worker::Worker;
-use crate::exec::{bits, runs};
 pub(in crate::exec) use wgmma::Unwritten;
 
 /// Returns the bytes of a value of which no bit is defined, one bit each.
@@ -52,7 +53,7 @@ impl Worker<'_> {
     pub(crate) fn note_unwritten(&mut self, lane: usize, address: u64, bytes: u32) {
         let undefined = self.unwritten_bytes(address, bytes, lane);
         if undefined != 0 {
-            self.checks.fresh.lanes |= 1 << lane;
+            self.checks.fresh.lanes |= LaneMask::of(lane);
             self.checks.fresh.bytes[lane] = undefined;
             self.checks.fresh.address[lane] = address;
         }
@@ -138,7 +139,7 @@ impl Worker<'_> {
     /// Makes the registers of a load undefined that has read what nothing wrote.
     #[cold]
     #[inline(never)]
-    pub(crate) fn follow_fresh_load(&mut self, a: &Access, pc: u32, active: u32) {
+    pub(crate) fn follow_fresh_load(&mut self, a: &Access, pc: u32, active: LaneMask) {
         self.follow_load(a, active);
         let lanes = std::mem::take(&mut self.checks.fresh.lanes);
         let instr = self.job.kernel.ops[pc as usize].instr;
@@ -150,7 +151,7 @@ impl Worker<'_> {
                 continue;
             }
             let spot = self.checks.shadow.line(dst as u32);
-            for lane in bits(lanes) {
+            for lane in lanes.iter() {
                 let skip = e as u32 * element;
                 let bytes = self.checks.fresh.bytes[lane] >> skip & low_bits(element);
                 if bytes == 0 {
@@ -175,7 +176,7 @@ impl Worker<'_> {
     }
 
     /// Reports lanes that read what an asynchronous copy is still to write: a mistake whatever becomes of the value.
-    fn report_in_flight(&mut self, lanes: u32, bytes: u32, load: u32) -> u32 {
+    fn report_in_flight(&mut self, lanes: LaneMask, bytes: u32, load: u32) -> LaneMask {
         let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane]
             .checked_sub(window::SHARED)
         {
@@ -186,10 +187,9 @@ impl Worker<'_> {
             }
             _ => None,
         };
-        let found = |lane: &usize| copy(self, *lane).is_some();
-        let guilty = bits(lanes).filter(found).fold(0, |mask, lane| mask | 1u32 << lane);
-        if guilty != 0 {
-            let lane = guilty.trailing_zeros() as usize;
+        let guilty = lanes.filter(|lane| copy(self, lane).is_some());
+        if !guilty.is_empty() {
+            let lane = guilty.first();
             let address = self.checks.fresh.address[lane] - window::SHARED;
             let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address, bytes);
             let details = Details::Uninitialised {
@@ -213,7 +213,7 @@ impl Worker<'_> {
     }
 
     /// Makes the registers of a load defined.
-    pub(crate) fn follow_load(&mut self, a: &Access, active: u32) {
+    pub(crate) fn follow_load(&mut self, a: &Access, active: LaneMask) {
         for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
             self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
         }
@@ -221,34 +221,35 @@ impl Worker<'_> {
 
     /// Reports undefined values that were computed, before a store. Returns whether any are undefined that were only
     /// moved.
-    pub(crate) fn follow_store(&mut self, a: &Access, pc: u32, active: u32) -> bool {
+    pub(crate) fn follow_store(&mut self, a: &Access, pc: u32, active: LaneMask) -> bool {
         let element = u32::from(a.element);
-        let mut moved = 0;
+        let mut moved = LaneMask::EMPTY;
         for &src in &a.regs[..usize::from(a.n)] {
             let Some(spot) = self.checks.shadow.source(src) else { continue };
             let instr = self.job.kernel.ops[pc as usize].instr;
             let lanes = self.checks.shadow.lanes(spot) & active;
             let stored = if element >= 8 { u64::MAX } else { (1 << (8 * element)) - 1 };
-            let computed = bits(lanes)
+            let computed = lanes
+                .iter()
                 .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
                 .filter(|&lane| self.checks.shadow.bits(spot, lane) & stored != 0)
-                .fold(0, |mask, lane| mask | 1 << lane);
+                .collect::<LaneMask>();
             self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
             moved |= lanes & !computed;
         }
-        moved != 0
+        !moved.is_empty()
     }
 
     /// Keeps undefined bytes that were only moved undefined in memory, which counts as written by now.
     #[cold]
-    pub(crate) fn leave_holes(&mut self, a: &Access, spec: &AccessSpec<'_>, good: u32) {
+    pub(crate) fn leave_holes(&mut self, a: &Access, spec: &AccessSpec<'_>, good: LaneMask) {
         let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         let element = u32::from(a.element);
         // Lanes that stored nothing but undefined bytes where the host can read them, by origin.
-        let mut whole: Vec<(Origin, u32)> = Vec::new();
+        let mut whole: Vec<(Origin, LaneMask)> = Vec::new();
         // In index order: where lanes meet, the highest one's value stays.
-        for lane in bits(good) {
+        for lane in good.iter() {
             let at = addresses[lane];
             let mut undefined = 0;
             let mut from = None;
@@ -266,8 +267,8 @@ impl Worker<'_> {
                 if origin.address >> window::BITS == window::SHARED >> window::BITS {
                     self.report_exited();
                 }
-                for byte in bits(holes) {
-                    let place = self.carried_place(at + u64::from(skip) + byte as u64, lane);
+                for byte in (0..element).filter(|byte| holes >> byte & 1 == 1) {
+                    let place = self.carried_place(at + u64::from(skip + byte), lane);
                     self.block.carried.put(place, origin);
                 }
             }
@@ -277,13 +278,13 @@ impl Worker<'_> {
                 && place_of(at).0 == MemSpace::Global
             {
                 match whole.iter_mut().find(|(known, _)| known.cause == origin.cause) {
-                    Some((_, lanes)) => *lanes |= 1 << lane,
-                    None => whole.push((origin, 1 << lane)),
+                    Some((_, lanes)) => *lanes |= LaneMask::of(lane),
+                    None => whole.push((origin, LaneMask::of(lane))),
                 }
             }
         }
         for (origin, lanes) in whole {
-            let starts = || bits(lanes).map(|lane| addresses[lane]);
+            let starts = || lanes.iter().map(|lane| addresses[lane]);
             let from = starts().min().unwrap_or(0);
             let to = starts().max().unwrap_or(0).saturating_add(spec.bytes.into());
             self.report_undefined(origin, lanes, Use::Output { range: (from, to) }, instr);
@@ -291,22 +292,22 @@ impl Worker<'_> {
     }
 
     /// Reports the use of an undefined value, and marks it as defined, so that it is reported once.
-    fn undefined_use(&mut self, spot: ShadowIndex, lanes: u32, used: Use, instr: u32) {
+    fn undefined_use(&mut self, spot: ShadowIndex, lanes: LaneMask, used: Use, instr: u32) {
         let lanes = self.checks.shadow.lanes(spot) & lanes;
         if used == Use::Control {
             self.block.warps[self.warp.index as usize].undefined_mask = true;
         }
         // Lanes by origin; the lowest lane's stands for all.
-        let mut groups: Vec<(Origin, u32)> = Vec::new();
-        for lane in bits(lanes) {
+        let mut groups: Vec<(Origin, LaneMask)> = Vec::new();
+        for lane in lanes.iter() {
             for origin in self.checks.shadow.origins(spot, lane).iter() {
                 let alike = |known: &Origin| {
                     (known.load, known.computed, known.copied)
                         == (origin.load, origin.computed, origin.copied)
                 };
                 match groups.iter_mut().find(|(known, _)| alike(known)) {
-                    Some((_, lanes)) => *lanes |= 1 << lane,
-                    None => groups.push((*origin, 1 << lane)),
+                    Some((_, lanes)) => *lanes |= LaneMask::of(lane),
+                    None => groups.push((*origin, LaneMask::of(lane))),
                 }
             }
         }
@@ -318,7 +319,7 @@ impl Worker<'_> {
 
     /// Reports lanes that use an undefined value; `origin` is that of the lowest lane.
     #[cold]
-    fn report_undefined(&mut self, origin: Origin, lanes: u32, used: Use, instr: u32) {
+    fn report_undefined(&mut self, origin: Origin, lanes: LaneMask, used: Use, instr: u32) {
         let kernel = self.job.kernel;
         let line = |instr: u32| {
             let source = kernel.instrs.get(instr as usize)?.source?;
@@ -343,13 +344,10 @@ impl Worker<'_> {
         let (space, address) = place_of(origin.address);
         let new =
             self.checks.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
-        let written = if new {
-            self.written_around(origin.address, lanes.trailing_zeros() as usize & 31)
-        } else {
-            Box::default()
-        };
+        let written =
+            if new { self.written_around(origin.address, lanes.first() & 31) } else { Box::default() };
         let access = BadAccess::at(AccessKind::Read, space, address, origin.bytes);
-        let thread = self.warp.index * 32 + lanes.trailing_zeros();
+        let thread = self.warp.index * 32 + lanes.first() as u32;
         let fresh = match space {
             MemSpace::Shared => self.passed_fresh(thread),
             _ => None,
@@ -397,12 +395,12 @@ impl Worker<'_> {
 
     /// Computes the undefined registers after an operation, before it is executed. Loads, stores, atomics and
     /// operations on other lanes' registers do their part themselves.
-    pub(crate) fn follow(&mut self, op: &Op, pc: u32, active: u32, frame: u32) {
+    pub(crate) fn follow(&mut self, op: &Op, pc: u32, active: LaneMask, frame: LaneMask) {
         let guard = self.checks.shadow.pred(op.guard.pred.into());
-        if self.checks.shadow.lanes(guard) & frame != 0 {
+        if !(self.checks.shadow.lanes(guard) & frame).is_empty() {
             self.undefined_use(guard, frame, Use::Condition, op.instr);
         }
-        if active == 0 {
+        if active.is_empty() {
             return;
         }
         let instr = op.instr;
@@ -446,7 +444,7 @@ impl Worker<'_> {
                 self.checks.shadow.define(self.checks.shadow.pred(*dst), active);
             }
             OpKind::MatrixLoad(m) | OpKind::MatrixStore(m) => {
-                self.follow_address(&m.addr, active & m.lanes(), instr);
+                self.follow_address(&m.addr, active & LaneMask::from_bits(m.lanes()), instr);
             }
             // Followed where they run: what is undefined moves between lanes.
             OpKind::Mma(_) | OpKind::MatrixMove { .. } => {}
@@ -508,48 +506,48 @@ impl Worker<'_> {
         }
     }
 
-    fn define_line(&mut self, dst: i32, active: u32) {
+    fn define_line(&mut self, dst: i32, active: LaneMask) {
         if dst != NONE {
             self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
         }
     }
 
-    fn follow_use(&mut self, src: i32, active: u32, used: Use, instr: u32) {
+    fn follow_use(&mut self, src: i32, active: LaneMask, used: Use, instr: u32) {
         if let Some(spot) = self.checks.shadow.source(src)
-            && self.checks.shadow.lanes(spot) & active != 0
+            && !(self.checks.shadow.lanes(spot) & active).is_empty()
         {
             self.undefined_use(spot, active, used, instr);
         }
     }
 
-    fn follow_address(&mut self, addr: &Addr, active: u32, instr: u32) {
+    fn follow_address(&mut self, addr: &Addr, active: LaneMask, instr: u32) {
         self.follow_use(addr.src, active, Use::Address, instr);
     }
 
-    fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, active: u32, instr: u32) {
+    fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, active: LaneMask, instr: u32) {
         let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else { return };
         let dst = match shape.dst {
             Class::Pred => self.checks.shadow.pred(args.dst),
             Class::Bits32 | Class::Bits64 => self.checks.shadow.line(args.dst),
         };
         let mut spots = [None; 4];
-        let mut lanes = 0;
+        let mut lanes = LaneMask::EMPTY;
         for ((spot, &src), &class) in spots.iter_mut().zip(&args.src).zip(shape.srcs) {
             *spot = match class {
                 Class::Pred => Some(self.checks.shadow.pred(src as u32)),
                 Class::Bits32 | Class::Bits64 => self.checks.shadow.source(src),
             };
-            lanes |= spot.map_or(0, |spot| self.checks.shadow.lanes(spot));
+            lanes |= spot.map_or(LaneMask::EMPTY, |spot| self.checks.shadow.lanes(spot));
         }
-        if lanes & active == 0 {
+        if (lanes & active).is_empty() {
             return self.checks.shadow.define(dst, active);
         }
         let mut sources = transfer::Sources { values: [[0; 32]; 4], undefined: [[0; 32]; 4], same: [0; 4] };
         for (i, &class) in shape.srcs.iter().enumerate().take(4) {
             let src = args.src[i];
-            for lane in bits(active) {
+            for lane in active.iter() {
                 sources.values[i][lane] = match class {
-                    Class::Pred => u64::from(self.pred(src as u32) >> lane & 1),
+                    Class::Pred => self.pred(src as u32).contains(lane).into(),
                     Class::Bits32 => self.u32_at(src, lane).into(),
                     Class::Bits64 => self.u64_at(src, lane),
                 };
@@ -559,13 +557,13 @@ impl Worker<'_> {
         }
         let result = transfer::alu(run, args, shape, &sources, active);
         let mut origins = NO_ORIGINS;
-        for lane in bits(active & lanes) {
+        for lane in (active & lanes).iter() {
             for (spot, from) in spots.iter().zip(result.from) {
-                if let Some(spot) = spot.filter(|_| from >> lane & 1 == 1) {
+                if let Some(spot) = spot.filter(|_| from.contains(lane)) {
                     origins[lane].join(&self.checks.shadow.origins(spot, lane));
                 }
             }
-            if result.computed >> lane & 1 == 1 {
+            if result.computed.contains(lane) {
                 origins[lane].compute(instr);
             }
         }
@@ -580,11 +578,11 @@ impl Worker<'_> {
         let bytes = a.ty.bytes();
         let exchange = a.kind == AtomicKind::Exch;
         let all = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
-        for lane in bits(lanes) {
+        for lane in lanes.iter() {
             let at = self.checks.fresh.address[lane];
             let origin = self.origin_of(at, at, bytes, instr, lane);
             if !exchange {
-                self.report_undefined(origin, 1 << lane, Use::Atomic, instr);
+                self.report_undefined(origin, LaneMask::of(lane), Use::Atomic, instr);
             } else if a.dst != NONE {
                 let dst = self.checks.shadow.line(a.dst as u32);
                 self.checks.shadow.undefine(dst, lane, all, Origins::one(origin));
@@ -597,7 +595,7 @@ impl Worker<'_> {
     }
 
     /// Makes the result of an atomic defined.
-    pub(crate) fn follow_atomic(&mut self, a: &Atomic, active: u32) {
+    pub(crate) fn follow_atomic(&mut self, a: &Atomic, active: LaneMask) {
         self.define_line(a.dst, active);
     }
 
@@ -608,7 +606,7 @@ impl Worker<'_> {
         for word in 0..u64::from(bytes.div_ceil(4)) {
             self.block.carried.origins.remove(&(first / 4 + word));
         }
-        if self.checks.fresh.lanes >> lane & 1 == 0 {
+        if !self.checks.fresh.lanes.contains(lane) {
             return 0;
         }
         let (undefined, at) = (self.checks.fresh.bytes[lane], self.checks.fresh.address[lane]);
@@ -637,7 +635,7 @@ impl Worker<'_> {
         }
         if let Some(origin) = first {
             let used = Use::Output { range: (low, high) };
-            self.report_undefined(origin, 1 << lane, used, instr);
+            self.report_undefined(origin, LaneMask::of(lane as usize), used, instr);
         }
     }
 
@@ -673,7 +671,7 @@ impl Worker<'_> {
         dst: u32,
         dst_pred: i32,
         from: &[u32; 32],
-        active: u32,
+        active: LaneMask,
     ) {
         let dst = self.checks.shadow.line(dst);
         if dst_pred != NONE {
@@ -681,7 +679,7 @@ impl Worker<'_> {
         }
         self.checks.shadow.define(dst, active);
         let Some(src) = self.checks.shadow.source(src) else { return };
-        for lane in bits(active) {
+        for lane in active.iter() {
             let from = from[lane] as usize & 31;
             let undefined = self.checks.shadow.bits(src, from);
             if undefined != 0 {
@@ -691,7 +689,14 @@ impl Worker<'_> {
     }
 
     /// Follows a vote among the lanes of a group.
-    pub(crate) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: u32, pc: u32) {
+    pub(crate) fn follow_vote(
+        &mut self,
+        mode: VoteMode,
+        dst: u32,
+        pred: (u32, bool),
+        group: LaneMask,
+        pc: u32,
+    ) {
         let dst = match mode {
             VoteMode::Ballot => self.checks.shadow.line(dst),
             _ => self.checks.shadow.pred(dst),
@@ -704,34 +709,41 @@ impl Worker<'_> {
         // True where the lanes with defined values decide the vote.
         let decided = match mode {
             VoteMode::Ballot => false,
-            VoteMode::All => !yes & known != 0,
-            VoteMode::Any => yes & known != 0,
-            VoteMode::Uni => yes & known != 0 && !yes & known != 0,
+            VoteMode::All => !(!yes & known).is_empty(),
+            VoteMode::Any => !(yes & known).is_empty(),
+            VoteMode::Uni => !(yes & known).is_empty() && !(!yes & known).is_empty(),
         };
-        if undefined == 0 || decided {
+        if undefined.is_empty() || decided {
             return self.checks.shadow.define(dst, group);
         }
-        let open = if mode == VoteMode::Ballot { undefined.into() } else { 1 };
-        let origins = self.checks.shadow.origins(source, undefined.trailing_zeros() as usize);
+        let open = if mode == VoteMode::Ballot { undefined.bits().into() } else { 1 };
+        let origins = self.checks.shadow.origins(source, undefined.first());
         self.spread(dst, group, open, origins, pc);
     }
 
     /// Follows a result for the lanes of a group that depends on all bits of their sources.
-    pub(crate) fn follow_gathered(&mut self, src: i32, dst: ShadowIndex, group: u32, open: u64, pc: u32) {
+    pub(crate) fn follow_gathered(
+        &mut self,
+        src: i32,
+        dst: ShadowIndex,
+        group: LaneMask,
+        open: u64,
+        pc: u32,
+    ) {
         let source = self.checks.shadow.source(src);
-        let undefined = source.map_or(0, |source| self.checks.shadow.lanes(source) & group);
+        let undefined = source.map_or(LaneMask::EMPTY, |source| self.checks.shadow.lanes(source) & group);
         match source {
-            Some(source) if undefined != 0 => {
-                let origins = self.checks.shadow.origins(source, undefined.trailing_zeros() as usize);
+            Some(source) if !undefined.is_empty() => {
+                let origins = self.checks.shadow.origins(source, undefined.first());
                 self.spread(dst, group, open, origins, pc);
             }
             _ => self.checks.shadow.define(dst, group),
         }
     }
 
-    fn spread(&mut self, dst: ShadowIndex, group: u32, open: u64, mut origins: Origins, pc: u32) {
+    fn spread(&mut self, dst: ShadowIndex, group: LaneMask, open: u64, mut origins: Origins, pc: u32) {
         origins.compute(self.job.kernel.ops[pc as usize].instr);
-        bits(group).for_each(|lane| self.checks.shadow.undefine(dst, lane, open, origins));
+        group.iter().for_each(|lane| self.checks.shadow.undefine(dst, lane, open, origins));
     }
 
     /// `printf` has read arguments from here.
@@ -742,7 +754,7 @@ impl Worker<'_> {
         }
         let first = address + u64::from(undefined.trailing_zeros());
         let origin = self.origin_of(address, first, bytes, instr, lane);
-        self.report_undefined(origin, 1 << lane, Use::Printed, instr);
+        self.report_undefined(origin, LaneMask::of(lane), Use::Printed, instr);
         self.set_written(address, bytes, 0, lane);
     }
 }

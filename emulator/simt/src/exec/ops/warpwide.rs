@@ -2,9 +2,9 @@
 
 use crate::arithmetic::lanes::NONE;
 use crate::check::{Details, SyncMask, WrongMask};
+use crate::lane_mask::LaneMask;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
-use crate::exec::bits;
 use crate::exec::fiber::AfterOp;
 use crate::exec::worker::Worker;
 
@@ -32,13 +32,13 @@ fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
 
 impl Worker<'_> {
     /// Groups the `active` lanes by the members that they name.
-    pub(crate) fn groups_of(&self, members: i32, active: u32) -> Vec<(u32, u32)> {
-        let mut groups: Vec<(u32, u32)> = Vec::with_capacity(1);
-        for lane in bits(active) {
-            let named = self.u32_at(members, lane);
+    pub(crate) fn groups_of(&self, members: i32, active: LaneMask) -> Vec<(LaneMask, LaneMask)> {
+        let mut groups: Vec<(LaneMask, LaneMask)> = Vec::with_capacity(1);
+        for lane in active.iter() {
+            let named = LaneMask::from_bits(self.u32_at(members, lane));
             match groups.iter_mut().find(|(n, _)| *n == named) {
-                Some((_, lanes)) => *lanes |= 1 << lane,
-                None => groups.push((named, 1 << lane)),
+                Some((_, lanes)) => *lanes |= LaneMask::of(lane),
+                None => groups.push((named, LaneMask::of(lane))),
             }
         }
         groups
@@ -46,13 +46,14 @@ impl Worker<'_> {
 
     /// Reports lanes whose mask leaves out the lane itself, or is not the one of a lane that it names.
     #[inline]
-    pub(crate) fn check_masks(&mut self, groups: &[(u32, u32)], pc: u32, active: u32) {
+    pub(crate) fn check_masks(&mut self, groups: &[(LaneMask, LaneMask)], pc: u32, active: LaneMask) {
         for &(named, lanes) in groups {
-            if lanes & !named != 0 {
+            if !(lanes & !named).is_empty() {
                 self.wrong_mask(pc, lanes & !named, named, active, WrongMask::CallerNotNamed);
                 continue;
             }
-            let differs = groups.iter().find(|(other, theirs)| *other != named && theirs & named != 0);
+            let differs =
+                groups.iter().find(|(other, theirs)| *other != named && !(*theirs & named).is_empty());
             if let Some(&(other, _)) = differs {
                 self.wrong_mask(pc, lanes, named, active, WrongMask::Differs(other));
             }
@@ -61,24 +62,36 @@ impl Worker<'_> {
 
     /// Reports lanes that shuffle a value from a lane that is not there, or that their mask leaves out.
     #[inline]
-    fn check_sources(&mut self, groups: &[(u32, u32)], sources: &[u32; 32], pc: u32, active: u32) {
+    fn check_sources(
+        &mut self,
+        groups: &[(LaneMask, LaneMask)],
+        sources: &[u32; 32],
+        pc: u32,
+        active: LaneMask,
+    ) {
         for &(named, lanes) in groups {
-            let astray = |there: u32| bits(lanes).filter(move |&lane| there >> sources[lane] & 1 == 0);
-            let first = |mask: u32| sources[mask.trailing_zeros() as usize & 31];
-            let all = |there: u32| astray(there).fold(0, |all, lane| all | 1 << lane);
-            let missing = all(active | !named);
-            let unnamed = all(named);
-            if missing != 0 {
+            let first = |mask: LaneMask| sources[mask.first() & 31];
+            let astray = |there: LaneMask| lanes.filter(|lane| !there.contains(sources[lane] as usize));
+            let missing = astray(active | !named);
+            let unnamed = astray(named);
+            if !missing.is_empty() {
                 self.wrong_mask(pc, missing, named, active, WrongMask::SourceMissing(first(missing)));
             }
-            if unnamed != 0 {
+            if !unnamed.is_empty() {
                 self.wrong_mask(pc, unnamed, named, active, WrongMask::SourceNotNamed(first(unnamed)));
             }
         }
     }
 
     #[cold]
-    pub(crate) fn wrong_mask(&mut self, pc: u32, lanes: u32, named: u32, present: u32, wrong: WrongMask) {
+    pub(crate) fn wrong_mask(
+        &mut self,
+        pc: u32,
+        lanes: LaneMask,
+        named: LaneMask,
+        present: LaneMask,
+        wrong: WrongMask,
+    ) {
         if self.block.warps[self.warp.index as usize].undefined_mask {
             return;
         }
@@ -88,19 +101,19 @@ impl Worker<'_> {
     }
 
     /// Returns the facts about a mask, of the warp that runs.
-    pub(crate) fn sync_mask(&self, named: u32, present: u32, wrong: WrongMask) -> Details {
+    pub(crate) fn sync_mask(&self, named: LaneMask, present: LaneMask, wrong: WrongMask) -> Details {
         let warp = &self.block.warps[self.warp.index as usize];
         let elsewhere = warp
             .fibers
             .iter()
             .map(|f| (f.wait_instr, f.lanes() & !present, f.state))
-            .filter(|(_, lanes, state)| *lanes != 0 && *state != crate::exec::fiber::FiberState::Ready)
+            .filter(|(_, lanes, state)| !lanes.is_empty() && *state != crate::exec::fiber::FiberState::Ready)
             .map(|(at, lanes, _)| (at, lanes))
             .collect();
         Details::SyncMask(SyncMask { named, present, exited: warp.all & !self.warp.live, wrong, elsewhere })
     }
 
-    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, active: u32) -> AfterOp {
+    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, active: LaneMask) -> AfterOp {
         let members = match kind {
             OpKind::Shuffle { src, .. } => src[3],
             OpKind::Vote { members, .. } => *members,
@@ -108,7 +121,7 @@ impl Worker<'_> {
             _ => return AfterOp::Go,
         };
         let groups = self.groups_of(members, active);
-        let need = groups.iter().fold(0, |m, (named, _)| m | named);
+        let need = groups.iter().fold(LaneMask::EMPTY, |all, (named, _)| all | *named);
         if self.wait_for_lanes(need, pc, pc, active) {
             return AfterOp::Wait;
         }
@@ -118,14 +131,16 @@ impl Worker<'_> {
         match kind {
             OpKind::Shuffle { mode, dst, dst_pred, src, .. } => {
                 let (a, b, c) = (self.u32s(src[0]), self.u32s(src[1]), self.u32s(src[2]));
-                let mut in_range = 0;
+                let mut in_range = LaneMask::EMPTY;
                 let mut sources = [0; 32];
                 let out = self.out32(*dst);
-                for lane in bits(active) {
+                for lane in active.iter() {
                     let (from, ok) = source_lane(*mode, lane as u32, b[lane], c[lane]);
                     out[lane] = a[from as usize];
                     sources[lane] = from;
-                    in_range |= u32::from(ok) << lane;
+                    if ok {
+                        in_range |= LaneMask::of(lane);
+                    }
                 }
                 if !self.checks.shadow.is_clean() {
                     self.follow_shuffle(src[0], *dst, *dst_pred, &sources, active);
@@ -146,10 +161,10 @@ impl Worker<'_> {
                         self.follow_vote(*mode, *dst, (*pred, *negated), lanes, pc);
                     }
                     match mode {
-                        VoteMode::Ballot => bits(lanes).for_each(|lane| self.out32(*dst)[lane] = yes),
+                        VoteMode::Ballot => lanes.iter().for_each(|lane| self.out32(*dst)[lane] = yes.bits()),
                         VoteMode::All => self.set_pred(*dst, all_if(yes == lanes), lanes),
-                        VoteMode::Any => self.set_pred(*dst, all_if(yes != 0), lanes),
-                        VoteMode::Uni => self.set_pred(*dst, all_if(yes == 0 || yes == lanes), lanes),
+                        VoteMode::Any => self.set_pred(*dst, all_if(!yes.is_empty()), lanes),
+                        VoteMode::Uni => self.set_pred(*dst, all_if(yes.is_empty() || yes == lanes), lanes),
                     }
                 }
             }
@@ -173,13 +188,13 @@ impl Worker<'_> {
                             self.follow_gathered(src[0], dst_pred, lanes, 1, pc);
                         }
                     }
-                    let like = |v: u64| bits(lanes).filter(|l| values[*l] == v).fold(0, |m, l| m | 1u32 << l);
-                    for lane in bits(lanes) {
+                    let like = |v: u64| lanes.filter(|lane| values[lane] == v);
+                    for lane in lanes.iter() {
                         let same = like(values[lane]);
-                        let result = if *all && same != lanes { 0 } else { same };
+                        let result = if *all && same != lanes { 0 } else { same.bits() };
                         self.out32(*dst)[lane] = result;
                         if *all && *dst_pred != NONE {
-                            self.set_pred(*dst_pred as u32, all_if(same == lanes), 1 << lane);
+                            self.set_pred(*dst_pred as u32, all_if(same == lanes), LaneMask::of(lane));
                         }
                     }
                 }
@@ -196,7 +211,7 @@ impl Worker<'_> {
                             pc,
                         );
                     }
-                    let of_lanes = bits(lanes).map(|l| values[l]);
+                    let of_lanes = lanes.iter().map(|l| values[l]);
                     let result = of_lanes.reduce(|a, b| match kind {
                         ReduxKind::Add => a.wrapping_add(b),
                         ReduxKind::MinS => (a as i32).min(b as i32) as u32,
@@ -208,7 +223,7 @@ impl Worker<'_> {
                         ReduxKind::Xor => a ^ b,
                     });
                     let result = result.unwrap_or(0);
-                    bits(lanes).for_each(|lane| self.out32(*dst)[lane] = result);
+                    lanes.iter().for_each(|lane| self.out32(*dst)[lane] = result);
                 }
             }
             _ => {}
@@ -217,8 +232,8 @@ impl Worker<'_> {
     }
 }
 
-fn all_if(yes: bool) -> u32 {
-    if yes { u32::MAX } else { 0 }
+fn all_if(yes: bool) -> LaneMask {
+    if yes { LaneMask::ALL } else { LaneMask::EMPTY }
 }
 
 #[cfg(test)]

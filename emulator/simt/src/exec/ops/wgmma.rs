@@ -8,6 +8,7 @@ mod checks;
 mod multiply;
 
 use crate::check::BadWgmma;
+use crate::lane_mask::LaneMask;
 use crate::program::mma::warpgroup::WARPS;
 use crate::program::{OpKind, Wgmma, WgmmaA};
 
@@ -35,20 +36,20 @@ impl Worker<'_> {
     }
 
     /// Issues a product. Returns false if the warp has to wait for the others of its warpgroup first.
-    pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, active: u32) -> bool {
+    pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
         if group.warps[own].issued - group.first >= MAX_PRODUCTS as u64 && !self.make_room(pc) {
             return false;
         }
-        let lane = active.trailing_zeros() as usize;
+        let lane = active.first();
         let (a_descriptor, a) = match &wgmma.a {
             WgmmaA::Shared(a) => (self.u64_at(*a, lane), None),
             WgmmaA::Registers(a) => (0, Some(Box::new(a.map(|a| self.u32s(a))))),
         };
         let descriptors = [a_descriptor, self.u64_at(wgmma.b, lane)];
-        let adds = self.pred(wgmma.adds) >> lane & 1 == u32::from(!wgmma.negated);
+        let adds = self.pred(wgmma.adds).contains(lane) != wgmma.negated;
         let mut seen = [FactorBytes::new(), FactorBytes::new()];
         if self.job.check_level.checks() {
             seen = self.check_wgmma(wgmma, pc, active, descriptors, adds);
@@ -140,7 +141,7 @@ impl Worker<'_> {
         for at in 0..WARPS {
             let lives = match self.block.warps.get((first + at) as usize) {
                 Some(_) if first + at == warp => true,
-                Some(other) => other.live != 0,
+                Some(other) => !other.live.is_empty(),
                 None => false,
             };
             waits |= lives && end > from && missing(end - 1, at);
@@ -197,7 +198,7 @@ impl Worker<'_> {
         let first = warp / WARPS * WARPS;
         let lives: [bool; WARPS as usize] = std::array::from_fn(|at| {
             let other = self.block.warps.get(first as usize + at);
-            first + at as u32 == warp || other.is_some_and(|other| other.live != 0)
+            first + at as u32 == warp || other.is_some_and(|other| !other.live.is_empty())
         });
         let group = self.block.warpgroups.of(warp);
         let done = group.warps.iter().zip(lives).filter(|(_, lives)| *lives);
@@ -208,13 +209,13 @@ impl Worker<'_> {
     }
 
     /// Performs the products in flight whose registers the running warp is about to use, up to the last of them.
-    pub(crate) fn touch_in_flight(&mut self, pc: u32, active: u32) {
+    pub(crate) fn touch_in_flight(&mut self, pc: u32, active: LaneMask) {
         let kernel = self.job.kernel;
         let Some(touched) = { kernel.in_flight.as_ref() }.and_then(|all| all.touches.get(pc as usize)) else {
             return;
         };
         if touched.is_empty()
-            || active == 0
+            || active.is_empty()
             || matches!(kernel.ops[pc as usize].kind, OpKind::Wgmma(_) | OpKind::Nop)
         {
             return;

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::race::SharedRaces;
 use crate::check::{Collector, Details, Elsewhere};
+use crate::lane_mask::LaneMask;
 
 use crate::exec::block::Block;
 use crate::exec::fiber::{FiberState, join_ready};
@@ -197,13 +198,13 @@ impl Worker<'_> {
     }
 
     /// `barrier.cluster.arrive`
-    pub(crate) fn arrive_in_cluster(&mut self, instr: u32, active: u32) {
+    pub(crate) fn arrive_in_cluster(&mut self, instr: u32, active: LaneMask) {
         let warp = &mut self.block.warps[self.warp.index as usize];
         warp.live = self.warp.live;
         let again = active & (warp.arrived | warp.released);
         warp.released &= !active;
         warp.arrived |= active;
-        if again != 0 && self.job.check_level.checks() {
+        if !again.is_empty() && self.job.check_level.checks() {
             self.record_mistake_at(instr, again, Details::ClusterBarrier { waits: false });
         }
         self.activity.progress = true;
@@ -211,16 +212,16 @@ impl Worker<'_> {
     }
 
     /// Performs `barrier.cluster.wait`. Returns whether lanes of the fiber wait; the others continue.
-    pub(crate) fn wait_for_cluster(&mut self, pc: u32, instr: u32, active: u32) -> bool {
+    pub(crate) fn wait_for_cluster(&mut self, pc: u32, instr: u32, active: LaneMask) -> bool {
         let warp = &mut self.block.warps[self.warp.index as usize];
         let waits = active & warp.arrived;
         let never = active & !(warp.arrived | warp.released);
         warp.released &= !active;
         self.warp.fiber.set_pc(pc + 1);
-        if never != 0 && self.job.check_level.checks() {
+        if !never.is_empty() && self.job.check_level.checks() {
             self.record_mistake_at(instr, never, Details::ClusterBarrier { waits: true });
         }
-        if waits == 0 {
+        if waits.is_empty() {
             return false;
         }
         if self.warp.fiber.lanes() != waits {
@@ -233,7 +234,7 @@ impl Worker<'_> {
     }
 
     /// Records that lanes of the running warp have exited: the barrier of the cluster no longer waits for them.
-    pub(crate) fn exited_in_cluster(&mut self, lanes: u32) {
+    pub(crate) fn exited_in_cluster(&mut self, lanes: LaneMask) {
         let warp = &mut self.block.warps[self.warp.index as usize];
         warp.arrived &= !lanes;
         warp.released &= !lanes;
@@ -245,8 +246,8 @@ impl Worker<'_> {
         let mut any = false;
         let mut is_complete = |block: &Block| {
             block.warps.iter().all(|warp| {
-                any |= warp.arrived != 0;
-                warp.live & !warp.arrived == 0
+                any |= !warp.arrived.is_empty();
+                (warp.live & !warp.arrived).is_empty()
             })
         };
         let complete = is_complete(&self.block)
@@ -300,7 +301,7 @@ impl Worker<'_> {
         }
         found.sort_by_key(|place| !place.at_cluster_barrier);
         let Some(first) = found.first() else { return };
-        let Some(warp) = first.group.threads.iter().position(|mask| *mask != 0) else { return };
+        let Some(warp) = first.group.threads.iter().position(|mask| !mask.is_empty()) else { return };
         let (rank, instr, mask) = (first.rank, first.group.instr, first.group.threads[warp]);
         self.switch_to(rank);
         self.warp.index = warp as u32;
@@ -321,7 +322,7 @@ fn release(block: &mut Block) {
         warp.released |= std::mem::take(&mut warp.arrived);
         for fiber in warp.fibers.iter_mut().filter(|fiber| fiber.state == FiberState::Cluster) {
             fiber.state = FiberState::Ready;
-            warp.released &= !fiber.top().map_or(0, |top| top.mask);
+            warp.released &= !fiber.top().map_or(LaneMask::EMPTY, |top| top.mask);
         }
         if warp.fibers.len() > 1 {
             join_ready(&mut warp.fibers);

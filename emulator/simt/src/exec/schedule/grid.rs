@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::check::race::GlobalRaces;
 use crate::check::{Collector, Details, Event};
+use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
@@ -410,7 +411,8 @@ impl Ledger {
         if job.is_over_budget(self.spent) && !stops {
             stops = true;
             let details = Details::Runaway { budget: job.budget, proven: false, span: None };
-            let event = Event { instr: 0, block: job.first_block(index), warp: 0, mask: 1, details };
+            let event =
+                Event { instr: 0, block: job.first_block(index), warp: 0, mask: LaneMask::of(0), details };
             self.collector.record(event);
         }
         if stops {

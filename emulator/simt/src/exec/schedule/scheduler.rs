@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::WrongMask;
+use crate::lane_mask::LaneMask;
 
 use crate::program::{Op, OpKind};
 
@@ -151,7 +152,7 @@ impl Worker<'_> {
             let warp = &mut self.block.warps[index];
             warp.issued += (self.warp.turn_start - self.warp.left) as u64;
             warp.live = self.warp.live;
-            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
+            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(LaneMask::EMPTY));
             if pause != Pause::Ended {
                 warp.fibers.push(fiber);
             }
@@ -188,8 +189,8 @@ impl Worker<'_> {
             if let FiberState::Lanes { need, wait_pc } = f.state {
                 let at_place =
                     |g: &&Fiber| matches!(g.state, FiberState::Lanes { wait_pc: p, .. } if p == wait_pc);
-                let there = warp.fibers.iter().filter(at_place).fold(0, |m, g| m | g.lanes());
-                ready.push(need & warp.live & !there == 0);
+                let there = warp.fibers.iter().filter(at_place).fold(LaneMask::EMPTY, |m, g| m | g.lanes());
+                ready.push((need & warp.live & !there).is_empty());
             } else {
                 ready.push(false);
             }
@@ -216,7 +217,7 @@ impl Worker<'_> {
                 if let FiberState::Lanes { need, .. } = f.state
                     && !undefined
                 {
-                    let present = f.top().map_or(0, |t| t.mask);
+                    let present = f.top().map_or(LaneMask::EMPTY, |t| t.mask);
                     let details = self.sync_mask(need, present, WrongMask::Missing);
                     found.push((w as u32, f.wait_instr, present, details));
                 }

@@ -1,6 +1,7 @@
 //! Blocks that never end: deadlocks, and loops that use up the budget.
 
 use crate::check::{BarrierGroup, BarrierProblem, Details};
+use crate::lane_mask::LaneMask;
 
 use crate::arithmetic::lanes::Line;
 
@@ -19,7 +20,7 @@ impl Worker<'_> {
     pub(crate) fn deadlock(&mut self) {
         let groups = self.groups(|_| true);
         let Some(first) = groups.first() else { return };
-        let Some(warp) = first.threads.iter().position(|m| *m != 0) else { return };
+        let Some(warp) = first.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
         let (instr, mask) = (first.instr, first.threads[warp]);
         self.warp.index = warp as u32;
         self.record_mistake_at(instr, mask, Details::Barrier { groups, problem: BarrierProblem::Deadlock });
@@ -42,7 +43,11 @@ impl Worker<'_> {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
         let ready = |f: &Fiber| f.state == FiberState::Ready;
-        let mask = self.block.warps[w as usize].fibers.iter().find(|f| ready(f)).map_or(1, Fiber::lanes);
+        let mask = self.block.warps[w as usize]
+            .fibers
+            .iter()
+            .find(|f| ready(f))
+            .map_or(LaneMask::of(0), Fiber::lanes);
         // The targets of the next branches show how far the loop reaches.
         for _ in 0..10_000 {
             let fibers = &mut self.block.warps[w as usize].fibers;
@@ -53,7 +58,7 @@ impl Worker<'_> {
             let pause = warp::run(self);
             let end = self.warp.fiber.top().map_or(0, |t| t.pc);
             (low, high) = (low.min(start).min(end), high.max(start).max(end));
-            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
+            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(LaneMask::EMPTY));
             if pause != Pause::Ended {
                 self.block.warps[w as usize].fibers.push(fiber);
             }
@@ -101,7 +106,7 @@ impl Worker<'_> {
             self.warp.left = 0;
             self.activity.progress = false;
             let pause = warp::run(self);
-            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(0));
+            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(LaneMask::EMPTY));
             if pause == Pause::Ended {
                 return false;
             }
@@ -148,12 +153,12 @@ impl Worker<'_> {
     fn waited_for(&mut self, running: u32) {
         let mut groups = self.groups(|state| matches!(state, FiberState::Barrier(_)));
         let Some(first) = groups.first() else { return };
-        let Some(warp) = first.threads.iter().position(|mask| *mask != 0) else { return };
+        let Some(warp) = first.threads.iter().position(|mask| !mask.is_empty()) else { return };
         let (instr, mask) = (first.instr, first.threads[warp]);
         let others = self.groups(|state| state == FiberState::Ready);
-        let mut threads = vec![0; self.block.warps.len()].into_boxed_slice();
+        let mut threads = vec![LaneMask::EMPTY; self.block.warps.len()].into_boxed_slice();
         for group in &others {
-            threads.iter_mut().zip(&group.threads).for_each(|(all, some)| *all |= some);
+            threads.iter_mut().zip(&group.threads).for_each(|(all, some)| *all |= *some);
         }
         groups.push(BarrierGroup { instr: running, at_barrier: false, threads });
         let polling = self.warp.index;

@@ -1,10 +1,10 @@
 //! Undefined registers of callers, while what they called runs.
 
 use crate::arithmetic::lanes::Src;
-use crate::exec::bits;
 use crate::exec::block::shadow::ShadowIndex;
 use crate::exec::block::unwritten::MAX_CARRIED;
 use crate::exec::worker::Worker;
+use crate::lane_mask::LaneMask;
 use crate::program::{Kept, window};
 
 impl Worker<'_> {
@@ -16,10 +16,10 @@ impl Worker<'_> {
 
     /// Puts away what is undefined in registers that a caller goes on with. They are free for what it calls.
     #[cold]
-    pub(in crate::exec) fn keep_undefined(&mut self, base: u32, registers: &Kept, active: u32) {
+    pub(in crate::exec) fn keep_undefined(&mut self, base: u32, registers: &Kept, active: LaneMask) {
         for spot in self.spots(registers) {
             let lanes = self.checks.shadow.lanes(spot) & active;
-            for lane in bits(lanes) {
+            for lane in lanes.iter() {
                 let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
                 let kept = &mut self.block.kept_undefined.0;
                 if kept.len() < MAX_CARRIED || kept.contains_key(&key) {
@@ -33,14 +33,14 @@ impl Worker<'_> {
     }
 
     /// Makes the registers of a caller as undefined as they were before the call.
-    pub(in crate::exec) fn restore_undefined(&mut self, base: u32, registers: &Kept, active: u32) {
+    pub(in crate::exec) fn restore_undefined(&mut self, base: u32, registers: &Kept, active: LaneMask) {
         if !self.checks.shadow.is_clean() {
             self.define_all(registers, active);
         }
         if self.block.kept_undefined.0.is_empty() {
             return;
         }
-        for lane in bits(active) {
+        for lane in active.iter() {
             let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
             for (spot, undefined, origins) in self.block.kept_undefined.0.remove(&key).unwrap_or_default() {
                 self.checks.shadow.undefine(spot, lane, undefined, origins);
@@ -49,7 +49,7 @@ impl Worker<'_> {
     }
 
     #[cold]
-    pub(in crate::exec) fn define_all(&mut self, registers: &Kept, active: u32) {
+    pub(in crate::exec) fn define_all(&mut self, registers: &Kept, active: LaneMask) {
         for spot in self.spots(registers) {
             self.checks.shadow.define(spot, active);
         }

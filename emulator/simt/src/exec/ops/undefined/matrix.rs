@@ -1,6 +1,6 @@
 //! Undefined elements of tiles: through products, and between memory and the registers of several lanes.
 
-use super::{NOWHERE, bits};
+use super::NOWHERE;
 use crate::check::CopiedBy;
 use crate::check::Use;
 use crate::exec::block::shadow::{Origin, Origins};
@@ -9,6 +9,7 @@ use crate::exec::memory::per_lane;
 use crate::exec::ops::matrix::elements;
 use crate::exec::runs;
 use crate::exec::worker::Worker;
+use crate::lane_mask::LaneMask;
 use crate::program::{MatrixAccess, Mma};
 
 /// Bytes of rows of matrices that are stored and not defined: the lane that has the row's address, the bytes as a
@@ -18,11 +19,12 @@ pub(in crate::exec) type Holes = Vec<(usize, u32, Origin)>;
 impl Worker<'_> {
     /// Follows an MMA: an undefined element of A reaches a row of D, one of B a column.
     #[cold]
-    pub(in crate::exec) fn follow_mma(&mut self, mma: &Mma, pc: u32, active: u32) {
+    pub(in crate::exec) fn follow_mma(&mut self, mma: &Mma, pc: u32, active: LaneMask) {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let [n_a, n_b, n_d] = mma.form.registers();
         let lanes = |src: &i32| {
-            self.checks.shadow.source(*src).map_or(0, |spot| self.checks.shadow.lanes(spot) & active)
+            let spot = self.checks.shadow.source(*src);
+            spot.map_or(0, |spot| (self.checks.shadow.lanes(spot) & active).bits())
         };
         let (a, b): (Vec<u32>, Vec<u32>) =
             (mma.a[..n_a].iter().map(lanes).collect(), mma.b[..n_b].iter().map(lanes).collect());
@@ -51,7 +53,7 @@ impl Worker<'_> {
         }
         for (&dst, result) in mma.d.iter().zip(results) {
             let spot = self.checks.shadow.line(dst as u32);
-            for lane in bits(active) {
+            for lane in active.iter() {
                 let (undefined, origins) = result[lane];
                 self.checks.shadow.undefine(spot, lane, undefined, origins);
             }
@@ -60,26 +62,26 @@ impl Worker<'_> {
 
     /// `ldmatrix` has read rows, perhaps bytes that nothing wrote.
     #[inline]
-    pub(in crate::exec) fn follow_matrices(&mut self, access: &MatrixAccess, pc: u32, active: u32) {
-        if self.checks.fresh.lanes != 0 || !self.checks.shadow.is_clean() {
+    pub(in crate::exec) fn follow_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
+        if !self.checks.fresh.lanes.is_empty() || !self.checks.shadow.is_clean() {
             self.follow_fresh_matrices(access, pc, active);
         }
     }
 
     #[cold]
-    fn follow_fresh_matrices(&mut self, access: &MatrixAccess, pc: u32, active: u32) {
+    fn follow_fresh_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let fresh = std::mem::take(&mut self.checks.fresh.lanes);
         let fresh = fresh & !self.report_in_flight(fresh, 16, instr);
         for (matrix, &dst) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let spot = self.checks.shadow.line(dst as u32);
             self.checks.shadow.define(spot, active);
-            for lane in bits(active) {
+            for lane in active.iter() {
                 let (mut undefined, mut origins) = (0, Origins::NONE);
                 for (half, (row, column)) in elements(lane, access.transposed).into_iter().enumerate() {
                     let row = (8 * matrix + row) & 31;
                     let bytes = self.checks.fresh.bytes[row] >> (2 * column) & 3;
-                    if fresh >> row & 1 == 0 || bytes == 0 {
+                    if !fresh.contains(row) || bytes == 0 {
                         continue;
                     }
                     let whole = (u64::from(bytes & 1) * 0xff) | (u64::from(bytes >> 1) * 0xff00);
@@ -101,18 +103,19 @@ impl Worker<'_> {
         &mut self,
         access: &MatrixAccess,
         pc: u32,
-        active: u32,
+        active: LaneMask,
     ) -> Holes {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let mut holes: Holes = Vec::new();
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let Some(spot) = self.checks.shadow.source(src) else { continue };
             let lanes = self.checks.shadow.lanes(spot) & active;
-            let computed = bits(lanes)
+            let computed = lanes
+                .iter()
                 .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
-                .fold(0, |mask, lane| mask | 1 << lane);
+                .collect::<LaneMask>();
             self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
-            for lane in bits(lanes & !computed) {
+            for lane in (lanes & !computed).iter() {
                 let undefined = self.checks.shadow.bits(spot, lane);
                 let origin = self.checks.shadow.origins(spot, lane).first();
                 for (half, (row, column)) in elements(lane, access.transposed).into_iter().enumerate() {
@@ -135,10 +138,15 @@ impl Worker<'_> {
 
     /// Keeps undefined bytes that `stmatrix` moved undefined in memory, which counts as written by now.
     #[cold]
-    pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &AccessSpec<'_>, good: u32) {
+    pub(in crate::exec) fn leave_matrix_holes(
+        &mut self,
+        holes: &Holes,
+        spec: &AccessSpec<'_>,
+        good: LaneMask,
+    ) {
         let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
-        for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good >> lane & 1 == 1) {
+        for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good.contains(*lane)) {
             let at = addresses[lane];
             let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..origin };
             for (start, n) in runs(mask) {
@@ -153,7 +161,7 @@ impl Worker<'_> {
 
     /// `movmatrix`: elements change their lanes.
     #[cold]
-    pub(in crate::exec) fn follow_moved_matrix(&mut self, dst: u32, src: i32, active: u32) {
+    pub(in crate::exec) fn follow_moved_matrix(&mut self, dst: u32, src: i32, active: LaneMask) {
         let source = self.checks.shadow.source(src);
         let moved: [(u64, Origins); 32] = std::array::from_fn(|lane| {
             let (mut undefined, mut origins) = (0, Origins::NONE);
@@ -169,7 +177,7 @@ impl Worker<'_> {
             (undefined, origins)
         });
         let spot = self.checks.shadow.line(dst);
-        for lane in bits(active) {
+        for lane in active.iter() {
             let (undefined, origins) = moved[lane];
             self.checks.shadow.undefine(spot, lane, undefined, origins);
         }

@@ -5,7 +5,8 @@
 //! undefined bits could have: where the results agree, the result is defined.
 
 use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Lanes, Line};
-use crate::exec::{ZERO_LINE, bits};
+use crate::exec::ZERO_LINE;
+use crate::lane_mask::LaneMask;
 use crate::program::{AluShape, Flow, Ordering};
 
 /// A register for each source.
@@ -22,9 +23,9 @@ pub(super) struct Sources {
 /// The undefined bits of a result, and the lanes in which they have been more than moved.
 pub(super) struct AluResult {
     pub(super) undefined: [u64; 32],
-    pub(super) computed: u32,
+    pub(super) computed: LaneMask,
     /// By source: the lanes in which it has a part in what is undefined.
-    pub(super) from: [u32; 4],
+    pub(super) from: [LaneMask; 4],
 }
 
 /// Registers of its own for running one operation.
@@ -49,7 +50,7 @@ impl Bench {
     }
 
     /// Returns the operation's result for other sources.
-    fn eval(&mut self, sources: &Values, active: u32) -> [u64; 32] {
+    fn eval(&mut self, sources: &Values, active: LaneMask) -> [u64; 32] {
         for (i, &class) in self.shape.srcs.iter().enumerate().take(4) {
             match class {
                 Class::Pred => {
@@ -75,7 +76,7 @@ impl Bench {
         // SAFETY: the operands are those of the bench, all in range and disjoint: sources from 2, the result at 0.
         // Decode chose a function that this CPU can run. What a function finds in `src[3]` beyond its sources is no
         // operand.
-        unsafe { (self.run)(&mut lanes, &self.args, active) };
+        unsafe { (self.run)(&mut lanes, &self.args, active.bits()) };
         std::array::from_fn(|lane| match self.shape.dst {
             Class::Pred => u64::from(self.preds[0] >> lane & 1),
             Class::Bits32 => u64::from(self.regs[0].0[lane]),
@@ -97,18 +98,24 @@ pub(super) fn all_bits(class: Class) -> u64 {
 }
 
 /// Returns the undefined bits of an operation's result for the `active` lanes.
-pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, active: u32) -> AluResult {
+pub(super) fn alu(
+    run: AluFn,
+    args: &AluArgs,
+    shape: AluShape,
+    sources: &Sources,
+    active: LaneMask,
+) -> AluResult {
     let n = shape.srcs.len().min(4);
     let mut bench = Bench::new(run, args, shape);
-    let mut result = AluResult { undefined: [0; 32], computed: active, from: [0; 4] };
+    let mut result = AluResult { undefined: [0; 32], computed: active, from: [LaneMask::EMPTY; 4] };
     for (from, undefined) in result.from.iter_mut().zip(&sources.undefined) {
-        *from = bits(active).filter(|&lane| undefined[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
+        *from = active.filter(|lane| undefined[lane] != 0);
     }
     let any = |lane: usize| sources.undefined[..n].iter().fold(0, |all, s| all | s[lane]);
     let all = all_bits(shape.dst);
     match shape.flow {
         Flow::Mixed => {
-            for lane in bits(active).filter(|&lane| any(lane) != 0) {
+            for lane in active.iter().filter(|&lane| any(lane) != 0) {
                 result.undefined[lane] = all;
             }
         }
@@ -120,32 +127,34 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources
             }
             // One source after the other: each bit of the result is one bit of one source.
             let sure = result.from;
-            for i in (0..n).filter(|&i| is_data(i) && sure[i] != 0) {
+            for i in (0..n).filter(|&i| is_data(i) && !sure[i].is_empty()) {
                 inputs[i] = sources.undefined[i];
                 let moved = bench.eval(&inputs, active);
                 inputs[i] = [0; 32];
-                for lane in bits(active) {
+                for lane in active.iter() {
                     result.undefined[lane] |= moved[lane];
-                    result.from[i] &= !(u32::from(moved[lane] == 0) << lane);
+                    if moved[lane] == 0 {
+                        result.from[i] &= !LaneMask::of(lane);
+                    }
                 }
             }
-            result.computed = 0;
-            for lane in bits(active) {
+            result.computed = LaneMask::EMPTY;
+            for lane in active.iter() {
                 let steers = || (0..n).filter(|&i| !is_data(i));
                 if steers().any(|i| sources.undefined[i][lane] != 0) {
                     result.undefined[lane] = all;
-                    result.computed |= 1 << lane;
+                    result.computed |= LaneMask::of(lane);
                     for i in (0..n).filter(|&i| sources.undefined[i][lane] != 0) {
-                        result.from[i] |= 1 << lane;
+                        result.from[i] |= LaneMask::of(lane);
                     }
                 } else if shifts && steers().any(|i| !sources.values[i][lane].is_multiple_of(8)) {
-                    result.computed |= 1 << lane;
+                    result.computed |= LaneMask::of(lane);
                 }
             }
         }
         Flow::Bitwise => bitwise(&mut bench, sources, active, &mut result),
         Flow::Upward => {
-            for lane in bits(active) {
+            for lane in active.iter() {
                 let of = |i: usize| match shape.srcs[i] {
                     // A carry into the lowest bit.
                     Class::Pred if sources.undefined[i][lane] != 0 => 0,
@@ -156,7 +165,7 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources
             }
         }
         Flow::Halves => {
-            for lane in bits(active) {
+            for lane in active.iter() {
                 for half in [0xFFFF, 0xFFFF_0000] {
                     result.undefined[lane] |= if any(lane) & half != 0 { half } else { 0 };
                 }
@@ -165,17 +174,17 @@ pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources
         Flow::Compared(ordering) => compared(&mut bench, sources, active, ordering, &mut result),
     }
     for lane in 0..32 {
-        result.undefined[lane] &= if active >> lane & 1 == 1 { all } else { 0 };
+        result.undefined[lane] &= if active.contains(lane) { all } else { 0 };
     }
     result
 }
 
 /// Tries all ways in which each source's undefined bits are all 0 or all 1: enough where bits do not mix.
-fn bitwise(bench: &mut Bench, sources: &Sources, active: u32, result: &mut AluResult) {
+fn bitwise(bench: &mut Bench, sources: &Sources, active: LaneMask, result: &mut AluResult) {
     let n = bench.shape.srcs.len().min(4);
     // Registers that have undefined bits, each once.
     let mut unsure: Vec<usize> = (0..n)
-        .filter(|&i| bits(active).any(|lane| sources.undefined[i][lane] != 0))
+        .filter(|&i| active.iter().any(|lane| sources.undefined[i][lane] != 0))
         .map(|i| sources.same[i])
         .collect();
     unsure.sort_unstable();
@@ -197,12 +206,12 @@ fn bitwise(bench: &mut Bench, sources: &Sources, active: u32, result: &mut AluRe
     let mut ones = zeros;
     for ways in 1..1usize << unsure.len() {
         ones = outcome(bench, ways);
-        for lane in bits(active) {
+        for lane in active.iter() {
             result.undefined[lane] |= ones[lane] ^ zeros[lane];
         }
     }
-    result.computed = 0;
-    for lane in bits(active) {
+    result.computed = LaneMask::EMPTY;
+    for lane in active.iter() {
         // Bits that one register alone leaves open, and that are what that register has there.
         let (mut once, mut twice) = (0, 0);
         for &i in &unsure {
@@ -212,14 +221,24 @@ fn bitwise(bench: &mut Bench, sources: &Sources, active: u32, result: &mut AluRe
         let passed = once & !twice & ones[lane] & !zeros[lane];
         for (i, &class) in bench.shape.srcs.iter().enumerate().take(4) {
             let part = class == Class::Pred || sources.undefined[i][lane] & result.undefined[lane] != 0;
-            result.from[i] &= !(u32::from(!part) << lane);
+            if !part {
+                result.from[i] &= !LaneMask::of(lane);
+            }
         }
-        result.computed |= u32::from(result.undefined[lane] & !passed != 0) << lane;
+        if result.undefined[lane] & !passed != 0 {
+            result.computed |= LaneMask::of(lane);
+        }
     }
 }
 
 /// Tries values that the first two sources could have and that compare differently.
-fn compared(bench: &mut Bench, sources: &Sources, active: u32, ordering: Ordering, result: &mut AluResult) {
+fn compared(
+    bench: &mut Bench,
+    sources: &Sources,
+    active: LaneMask,
+    ordering: Ordering,
+    result: &mut AluResult,
+) {
     let n = bench.shape.srcs.len().min(4);
     let undefined = |i: usize, lane: usize| sources.undefined[i][lane];
     // Lowest and highest value of an integer.
@@ -262,7 +281,7 @@ fn compared(bench: &mut Bench, sources: &Sources, active: u32, ordering: Orderin
         // Without further sources, both are the same.
         for &combined in if n > 2 { &[false, true][..] } else { &[false] } {
             let mut inputs = sources.values;
-            for lane in bits(active) {
+            for lane in active.iter() {
                 let [a, b] = pair(sample, lane);
                 (inputs[0][lane], inputs[1][lane]) = (a, b);
                 for (i, input) in inputs.iter_mut().enumerate().take(n).skip(2) {
@@ -273,7 +292,7 @@ fn compared(bench: &mut Bench, sources: &Sources, active: u32, ordering: Orderin
             }
             let outcome = bench.eval(&inputs, active);
             let first = first.get_or_insert(outcome);
-            for lane in bits(active) {
+            for lane in active.iter() {
                 result.undefined[lane] |= outcome[lane] ^ first[lane];
             }
         }
@@ -359,9 +378,9 @@ mod tests {
                     }
                 }
             }
-            let result = alu(run, &args, shape, &sources, u32::MAX);
+            let result = alu(run, &args, shape, &sources, LaneMask::ALL);
             let mut bench = Bench::new(run, &args, shape);
-            let base = bench.eval(&sources.values, u32::MAX);
+            let base = bench.eval(&sources.values, LaneMask::ALL);
             let mut varied = [0; 32];
             for trial in 0..(if exact { 64 * n + 2 } else { 96 }) {
                 let mut inputs = sources.values;
@@ -376,7 +395,7 @@ mod tests {
                         *value ^= flip & open;
                     }
                 }
-                let other = bench.eval(&inputs, u32::MAX);
+                let other = bench.eval(&inputs, LaneMask::ALL);
                 (0..32).for_each(|lane| varied[lane] |= other[lane] ^ base[lane]);
             }
             for (lane, (&claimed, &seen)) in result.undefined.iter().zip(&varied).enumerate() {

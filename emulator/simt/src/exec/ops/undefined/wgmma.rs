@@ -1,8 +1,8 @@
 //! Undefined elements in products of a warpgroup: one of A makes a row of sums undefined, one of B a column.
 
-use super::bits;
 use crate::exec::block::shadow::Origins;
 use crate::exec::worker::Worker;
+use crate::lane_mask::LaneMask;
 use crate::program::mma::products::AccumulatorType;
 use crate::program::mma::warpgroup::{self, WARP_ROWS};
 use crate::program::{Wgmma, WgmmaA, window};
@@ -16,7 +16,7 @@ impl Worker<'_> {
         &mut self,
         wgmma: &Wgmma,
         pc: u32,
-        active: u32,
+        active: LaneMask,
         adds: bool,
         unwritten: &Unwritten,
     ) {
@@ -25,7 +25,7 @@ impl Worker<'_> {
             return;
         }
         let instr = self.job.kernel.ops[pc as usize].instr;
-        let first_lane = active.trailing_zeros() as usize & 31;
+        let first_lane = active.first() & 31;
         let mut rows = [None; WARP_ROWS];
         let mut columns = vec![None; usize::from(wgmma.n)];
         for (which, lines) in [&mut rows[..], &mut columns[..]].into_iter().enumerate() {
@@ -40,7 +40,7 @@ impl Worker<'_> {
         if let WgmmaA::Registers(registers) = &wgmma.a {
             for (register, &src) in registers.iter().enumerate() {
                 let Some(spot) = self.checks.shadow.source(src) else { continue };
-                for lane in bits(self.checks.shadow.lanes(spot) & active) {
+                for lane in (self.checks.shadow.lanes(spot) & active).iter() {
                     let row = &mut rows[warpgroup::a_register(lane, register).0];
                     row.get_or_insert(Origins::NONE).join(&self.checks.shadow.origins(spot, lane));
                 }
@@ -52,7 +52,7 @@ impl Worker<'_> {
                 AccumulatorType::F32 => at / 2,
                 AccumulatorType::F16 => at,
             };
-            for lane in bits(active) {
+            for lane in active.iter() {
                 let (row, column) = warpgroup::accumulator(lane, pair);
                 let own = if adds { self.checks.shadow.bits(spot, lane) } else { 0 };
                 let mut origins = Origins::NONE;

@@ -2,12 +2,12 @@
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, Details, Use};
+use crate::lane_mask::LaneMask;
 use crate::memory::rules;
 use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use crate::program::tensor::Swizzle;
 use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 
-use crate::exec::bits;
 use crate::exec::block::bulk_copies::BulkCopy;
 use crate::exec::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
 use crate::exec::fiber::FiberState;
@@ -42,12 +42,12 @@ impl Worker<'_> {
         &mut self,
         wgmma: &Wgmma,
         pc: u32,
-        active: u32,
+        active: LaneMask,
         descriptors: [u64; 2],
         adds: bool,
     ) -> [FactorBytes; 2] {
         let away = self.warp.live & !active;
-        if away != 0 {
+        if !away.is_empty() {
             self.report_wgmma(pc, active, BadWgmma::Apart { missing: away });
         }
         let registers = [
@@ -58,7 +58,7 @@ impl Worker<'_> {
             },
         ];
         for (which, register) in registers.into_iter().flatten().zip([1, 0]).map(|(r, w)| (w, r)) {
-            let values = bits(active).map(|lane| self.u64_at(register, lane));
+            let values = active.iter().map(|lane| self.u64_at(register, lane));
             if let Some(other) = values.into_iter().find(|value| *value != descriptors[which]) {
                 let problem = BadWgmma::Differs {
                     which: NAMES[which],
@@ -124,7 +124,7 @@ impl Worker<'_> {
         which: usize,
         descriptor: u64,
         pc: u32,
-        active: u32,
+        active: LaneMask,
     ) -> bool {
         if self.job.cluster_blocks == 1 {
             return false;
@@ -155,7 +155,7 @@ impl Worker<'_> {
         rank == self.block.rank
     }
 
-    pub(super) fn report_wgmma(&mut self, pc: u32, active: u32, problem: BadWgmma) {
+    pub(super) fn report_wgmma(&mut self, pc: u32, active: LaneMask, problem: BadWgmma) {
         self.record_mistake(pc, active, Details::Wgmma { problem });
         if matches!(problem, BadWgmma::Outside { .. }) {
             // The product reads memory of others, whose copies overwrite it: later mistakes may follow from that.
@@ -164,7 +164,14 @@ impl Worker<'_> {
     }
 
     /// Returns whether pieces lie outside of the array in which the factor starts.
-    fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, active: u32) -> bool {
+    fn leaves_its_array(
+        &mut self,
+        pieces: &[u32],
+        start: u32,
+        which: usize,
+        pc: u32,
+        active: LaneMask,
+    ) -> bool {
         let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
         let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
         if let Some(&address) = outside {
@@ -175,8 +182,8 @@ impl Worker<'_> {
     }
 
     /// Returns whether a copy to one of the pieces is under way. `element`: bytes of one element.
-    fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, active: u32) -> bool {
-        let lane = active.trailing_zeros() as usize;
+    fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, active: LaneMask) -> bool {
+        let lane = active.first();
         let found = pieces.iter().find_map(|&at| {
             if self.block.shared_written.all(at as usize, PIECE as usize) {
                 return None;
@@ -224,7 +231,14 @@ impl Worker<'_> {
     }
 
     /// Returns whether copies of boxes wrote the pieces with the descriptor's swizzle.
-    fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, active: u32) -> bool {
+    fn has_swizzle(
+        &mut self,
+        pieces: &[u32],
+        swizzle: Swizzle,
+        which: usize,
+        pc: u32,
+        active: LaneMask,
+    ) -> bool {
         let shared = self.shared_bytes_now();
         let other = pieces.iter().find_map(|&at| {
             let (copy, by) = self.block.bulk.swizzle_of(at, &shared.piece(at))?;
@@ -261,7 +275,7 @@ impl Worker<'_> {
                 strong: false,
                 instr,
                 warp,
-                mask: u32::MAX >> (32 - some.len()),
+                mask: LaneMask::from_bits(u32::MAX >> (32 - some.len())),
                 base: base.into(),
                 bytes: PIECE,
                 runs: &runs,
@@ -287,7 +301,7 @@ impl Worker<'_> {
     }
 
     /// Reports a factor in shared memory that has changed since the product was issued.
-    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, active: u32) {
+    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, active: LaneMask) {
         // A copy that came too late or too early was reported, and that changes its place.
         if self.was_misused() {
             return;
@@ -301,7 +315,13 @@ impl Worker<'_> {
     }
 
     /// Checks a product against the warp's past and the other warps' parts. True if one of these has the same B.
-    pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, active: u32, descriptors: [u64; 2]) -> bool {
+    pub(super) fn check_order(
+        &mut self,
+        wgmma: &Wgmma,
+        pc: u32,
+        active: LaneMask,
+        descriptors: [u64; 2],
+    ) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
@@ -335,7 +355,7 @@ impl Worker<'_> {
     }
 
     /// Reports registers of the product that were written since the warp's last `wgmma.fence`.
-    fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, active: u32) {
+    fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask) {
         let warp = self.warp.index;
         let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
         if written.is_empty() {
@@ -403,7 +423,7 @@ impl Worker<'_> {
         &mut self,
         number: u64,
         pc: u32,
-        active: u32,
+        active: LaneMask,
         writes: bool,
         factor: bool,
     ) {
@@ -466,7 +486,7 @@ impl Worker<'_> {
         }
         let Some((pc, which, address)) = found.filter(|_| in_order) else { return false };
         let problem = BadWgmma::Changed { which: NAMES[which], address, by: Some((copy.instr, copy.thread)) };
-        self.report_wgmma(pc, 1 << (copy.thread % 32), problem);
+        self.report_wgmma(pc, LaneMask::of(copy.thread as usize % 32), problem);
         true
     }
 
@@ -482,7 +502,7 @@ impl Worker<'_> {
         let first = warp as u32 / WARPS * WARPS;
         let is_gone: [bool; WARPS as usize] = std::array::from_fn(|at| {
             let other = self.block.warps.get(first as usize + at);
-            other.is_none_or(|other| other.live == 0)
+            other.is_none_or(|other| other.live.is_empty())
         });
         let group = self.block.warpgroups.of(warp as u32);
         let own = warp % WARPS as usize;

@@ -5,7 +5,6 @@ use crate::program::Wgmma;
 use crate::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 
-use crate::exec::bits;
 use crate::exec::block::warpgroups::WarpPart;
 use crate::exec::worker::Worker;
 
@@ -113,7 +112,7 @@ impl Worker<'_> {
             }
         };
         for pair in 0..pairs {
-            for lane in bits(part.active) {
+            for lane in part.active.iter() {
                 let (row, column) = warpgroup::accumulator(lane, pair);
                 let at = row * n + column;
                 match wgmma.sum {
