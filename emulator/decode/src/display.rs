@@ -9,8 +9,8 @@ use crate::operands::{Role, visit_operands};
 use crate::virtual_op::AluClasses;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{
-    Access, Addr, BarrierKind, BarrierResult, BlockOrder, Callee, ENCLOSING, Kernel, MatrixAccess, Op,
-    OpKind, Order, TensorWay,
+    Access, Addr, BarrierKind, BarrierResult, BlockOrder, Callee, Kernel, MatrixAccess, Op, OpKind, Order,
+    PendingCopies, Reconverge, TensorWay,
 };
 
 /// Prints a kernel as text.
@@ -87,10 +87,10 @@ impl Listing<'_> {
     }
 
     fn describe(&self, kind: &OpKind) -> String {
-        let to = |target: u32| match target {
-            u32::MAX => "exit".to_owned(),
-            ENCLOSING => "where all do".to_owned(),
-            at => at.to_string(),
+        let meeting_point = |reconverge: Reconverge| match reconverge {
+            Reconverge::At(position) => position.to_string(),
+            Reconverge::Enclosing => "where all do".to_owned(),
+            Reconverge::AtExit => "exit".to_owned(),
         };
         let not = |negated: bool| if negated { " not" } else { "" };
         let [results, sources] = self.operands(kind);
@@ -115,10 +115,10 @@ impl Listing<'_> {
                 return format!("{results} = atomic {kind:?} {ty:?} {space:?}{address}, {values}");
             }
             OpKind::Branch { target, reconverge } => {
-                return format!("branch {}, meet at {}", to(*target), to(*reconverge));
+                return format!("branch {target}, meet at {}", meeting_point(*reconverge));
             }
             OpKind::BranchIndexed { targets, reconverge, .. } => {
-                return format!("branch {targets:?}[{sources}], meet at {}", to(*reconverge));
+                return format!("branch {targets:?}[{sources}], meet at {}", meeting_point(*reconverge));
             }
             OpKind::CpAsync { dst, src, bytes, .. } => {
                 let count = sources.rsplit(", ").next().unwrap_or_default();
@@ -151,7 +151,8 @@ impl Listing<'_> {
             OpKind::ActiveMask { .. } => "active mask".to_owned(),
             OpKind::ReadClock { clock, .. } => format!("{clock:?}"),
             OpKind::CpAsyncCommit => "copy: commit".to_owned(),
-            OpKind::CpAsyncWait { pending } => format!("copy: wait {pending}"),
+            OpKind::CpAsyncWait { allowed: PendingCopies::Groups(n) } => format!("copy: wait {n}"),
+            OpKind::CpAsyncWait { allowed: PendingCopies::None } => "copy: wait all".to_owned(),
             OpKind::IsSpace { space, .. } => format!("is {space:?}"),
             OpKind::BulkCommit => "bulk copy: commit".to_owned(),
             OpKind::BulkWait { pending } => format!("bulk copy: wait {pending}"),
@@ -196,8 +197,8 @@ impl Listing<'_> {
             OpKind::Texture(t) => format!("texture {}d {:?}", t.dims, t.ty),
             OpKind::Printf { .. } => "printf".to_owned(),
             OpKind::AssertFail { .. } => "assert fail".to_owned(),
-            OpKind::Converge { reconverge } => format!("meet at {}", to(*reconverge)),
-            OpKind::Leave { reconverge } => format!("leave {}", to(*reconverge)),
+            OpKind::Converge { position } => format!("meet at {position}"),
+            OpKind::Leave { position } => format!("leave {position}"),
             OpKind::Resume { site } => format!("resume call {site}"),
             OpKind::Return => "return".to_owned(),
             OpKind::Exit => "exit".to_owned(),

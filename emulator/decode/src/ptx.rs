@@ -51,7 +51,7 @@ use index::{Index, MAX_DEPTH};
 use layout::SharedLayout;
 use module_variables::Symbols;
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
-use program::{DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, SourceLoc, Special};
+use program::{DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, Reconverge, SourceLoc, Special};
 use scope::{Binding, Prototype, Scope};
 
 /// Lowers one kernel: the operations so far, the scopes around the statement, and the instruction being lowered.
@@ -414,7 +414,7 @@ impl<'a> Lower<'a> {
         }
         let label = self.fresh_label();
         self.negated = !self.negated;
-        self.emit(OpKind::Branch { target: label, reconverge: 0 })?;
+        self.emit(OpKind::Branch { target: label, reconverge: Reconverge::AtExit })?;
         (self.guard, self.negated) = (TRUE, false);
         Ok(Some(label))
     }

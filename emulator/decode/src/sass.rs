@@ -33,7 +33,7 @@ use arithmetic::lanes::{CpuLevel, Src};
 use float::{Conversion, FloatOperands};
 use operand::LineId;
 use program::limits::{Account, INSTR_BYTES};
-use program::{InstrInfo, MemSpace, OpKind, SourceLoc, Special};
+use program::{InstrInfo, MemSpace, OpKind, PendingCopies, SourceLoc, Special};
 
 const BYTES: u32 = 16;
 
@@ -323,7 +323,7 @@ impl<'a> Lower<'a> {
             Operation::Ldgdepbar => self.emit(OpKind::CpAsyncCommit),
             Operation::Depbar => {
                 let pending = self.immediate(1).unwrap_or(0);
-                self.emit(OpKind::CpAsyncWait { pending })
+                self.emit(OpKind::CpAsyncWait { allowed: PendingCopies::Groups(pending) })
             }
 
             Operation::Bra if self.take_modifier(Modifier::Div) => self.branch_if_diverged(),

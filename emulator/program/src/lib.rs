@@ -32,7 +32,8 @@ pub use memory::{
     TensorCopy, TensorWay,
 };
 pub use op::{
-    BarrierKind, BarrierResult, ENCLOSING, Guard, Op, OpKind, ReduxKind, ShuffleMode, Texture, VoteMode,
+    BarrierKind, BarrierResult, Guard, Op, OpKind, PendingCopies, Reconverge, ReduxKind, ShuffleMode,
+    Texture, VoteMode,
 };
 pub use special::{Clock, Special};
 pub use undefined::{AluShape, Flow, Ordering};

@@ -39,24 +39,22 @@ pub enum OpKind {
     Branch {
         /// Position in [`Kernel::ops`](crate::Kernel::ops).
         target: u32,
-        /// Position where lanes reconverge: the immediate post-dominator, [`ENCLOSING`], or `u32::MAX` (at their exit).
-        reconverge: u32,
+        reconverge: Reconverge,
     },
     /// `brx.idx`: branch to `targets[index]`.
     BranchIndexed {
         /// A 32-bit register.
         index: Src,
         targets: Box<[u32]>,
-        /// Position where lanes reconverge: the immediate post-dominator, [`ENCLOSING`], or `u32::MAX` (at their exit).
-        reconverge: u32,
+        reconverge: Reconverge,
     },
     /// `BSSY` of machine code: lanes that diverge from here on reconverge at this position.
     Converge {
-        reconverge: u32,
+        position: u32,
     },
     /// `BREAK` of machine code: the lanes no longer reconverge at this position.
     Leave {
-        reconverge: u32,
+        position: u32,
     },
     /// A call of a function that is not inlined; [`OpKind::Resume`] follows.
     Call {
@@ -162,10 +160,9 @@ pub enum OpKind {
         src_bytes: Src,
     },
     CpAsyncCommit,
-    /// `cp.async.wait_group n`; `u32::MAX` is `wait_all`, which includes copies without a group.
+    /// `cp.async.wait_group n`, `cp.async.wait_all`
     CpAsyncWait {
-        /// Groups that may be pending.
-        pending: u32,
+        allowed: PendingCopies,
     },
     /// `isspacep.space p, a`: tests if a generic address lies in a state space.
     IsSpace {
@@ -258,8 +255,25 @@ macro_rules! without_operands {
     };
 }
 
-/// Value of `reconverge`: lanes reconverge where [`OpKind::Converge`] has said before.
-pub const ENCLOSING: u32 = u32::MAX - 1;
+/// Where the lanes that a branch separates reconverge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reconverge {
+    /// At this position in [`Kernel::ops`](crate::Kernel::ops): the immediate post-dominator of the branch.
+    At(u32),
+    /// At the position of the last [`OpKind::Converge`].
+    Enclosing,
+    /// Not before they exit.
+    AtExit,
+}
+
+/// Copies by `cp.async` that may be pending after a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PendingCopies {
+    /// Those of the last groups, at most this many, and those without a group.
+    Groups(u32),
+    /// None, not even those without a group.
+    None,
+}
 
 /// `bar.sync`, `bar.arrive` or `bar.red`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The last pass: removes moves that do nothing, and gives operations their final form.
 
 use crate::virtual_op::VirtualOp;
-use program::{AluShape, Calls, Guard, Op, OpKind};
+use program::{AluShape, Calls, Guard, Op, OpKind, Reconverge};
 
 /// Returns whether an op moves a register to its own place.
 pub(crate) fn moves_nothing(op: &VirtualOp) -> bool {
@@ -30,8 +30,10 @@ pub(crate) fn remove_moves(ops: &mut Vec<VirtualOp>, calls: Option<&mut Calls>) 
     }
     for op in ops {
         each_target(&mut op.kind, &mut &shift);
-        if let OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } = &mut op.kind {
-            shift(reconverge);
+        if let OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } = &mut op.kind
+            && let Reconverge::At(position) = reconverge
+        {
+            shift(position);
         }
     }
 }
@@ -52,7 +54,7 @@ pub(crate) fn each_target(kind: &mut OpKind, f: &mut dyn FnMut(&mut u32)) {
     match kind {
         OpKind::Branch { target, .. } => f(target),
         OpKind::BranchIndexed { targets, .. } => targets.iter_mut().for_each(f),
-        OpKind::Converge { reconverge } | OpKind::Leave { reconverge } => f(reconverge),
+        OpKind::Converge { position } | OpKind::Leave { position } => f(position),
         _ => {}
     }
 }

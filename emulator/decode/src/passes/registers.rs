@@ -13,8 +13,8 @@ use crate::operands::map_registers;
 use crate::passes::liveness::{Liveness, Stretch};
 use crate::virtual_op::{FALSE, TRUE, VirtualOp};
 use arithmetic::lanes::Class;
-use program::OpKind;
 use program::limits::{Account, COMPARISONS};
+use program::{OpKind, Reconverge};
 
 /// Place of each virtual register, and the size of the register file.
 #[derive(Debug)]
@@ -221,7 +221,7 @@ mod tests {
         let mut classes = AluClasses::NONE;
         let mut guard = if r[0].is_multiple_of(4) { pick(Pred, r[1]) } else { TRUE };
         let kind = match r[2] % 10 {
-            0 => OpKind::Branch { target: r[3] % n_ops, reconverge: 0 },
+            0 => OpKind::Branch { target: r[3] % n_ops, reconverge: Reconverge::AtExit },
             1 => {
                 let regs = [pick(Bits32, r[3]) as i32, pick(Bits32, r[4]) as i32];
                 // The address is a 64-bit register, so it cannot be among the results.

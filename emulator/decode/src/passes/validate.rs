@@ -4,7 +4,7 @@ use crate::operands::visit_operands;
 use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::AccumulatorType;
-use program::{Access, AtomicKind, CallSite, Calls, ENCLOSING, Kept, Kernel, OpKind};
+use program::{Access, AtomicKind, CallSite, Calls, Kept, Kernel, OpKind, Reconverge};
 
 /// Checks all operands against the register file, the constants and the program. `ops`: with their operand classes.
 pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
@@ -87,13 +87,16 @@ fn calls_in_range(kernel: &Kernel, calls: &Calls) -> Result<(), String> {
 }
 
 fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {
-    let meets = |at: u32| at < n_ops || at == u32::MAX || at == ENCLOSING;
+    let meets = |reconverge| match reconverge {
+        Reconverge::At(position) => position < n_ops,
+        Reconverge::Enclosing | Reconverge::AtExit => true,
+    };
     match kind {
         OpKind::Branch { target, reconverge } => *target < n_ops && meets(*reconverge),
         OpKind::BranchIndexed { targets, reconverge, .. } => {
             !targets.is_empty() && targets.iter().all(|&t| t < n_ops) && meets(*reconverge)
         }
-        OpKind::Converge { reconverge } | OpKind::Leave { reconverge } => *reconverge < n_ops,
+        OpKind::Converge { position } | OpKind::Leave { position } => *position < n_ops,
         _ => true,
     }
 }

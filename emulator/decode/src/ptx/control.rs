@@ -6,8 +6,8 @@ use super::Lower;
 use crate::error::Result;
 use crate::virtual_op::TRUE;
 use arithmetic::lanes::Class;
-use program::OpKind;
 use program::limits::KERNEL_OPS;
+use program::{OpKind, Reconverge};
 
 impl<'a> Lower<'a> {
     pub(super) fn control(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
@@ -18,7 +18,7 @@ impl<'a> Lower<'a> {
                     return Err(self.invalid("a branch needs a label"));
                 };
                 let target = self.target(name)?;
-                self.emit(OpKind::Branch { target, reconverge: 0 })
+                self.emit(OpKind::Branch { target, reconverge: Reconverge::AtExit })
             }
             "brx" => {
                 self.count(instruction, 2)?;
@@ -34,7 +34,7 @@ impl<'a> Lower<'a> {
                 self.n_targets += targets.len();
                 refuse_if!(self.n_targets > KERNEL_OPS, self.unsupported("so many branch targets"));
                 refuse_if!(targets.is_empty(), self.invalid(format!("`{list}` has no branch targets")));
-                self.emit(OpKind::BranchIndexed { index, targets, reconverge: 0 })
+                self.emit(OpKind::BranchIndexed { index, targets, reconverge: Reconverge::AtExit })
             }
             "ret" => match self.return_label {
                 None => self.emit(OpKind::Exit),
@@ -42,7 +42,7 @@ impl<'a> Lower<'a> {
                 Some(_) if last && self.guard == TRUE && self.depth_in_function == 1 => {
                     self.emit(OpKind::Nop)
                 }
-                Some(target) => self.emit(OpKind::Branch { target, reconverge: 0 }),
+                Some(target) => self.emit(OpKind::Branch { target, reconverge: Reconverge::AtExit }),
             },
             "exit" => self.emit(OpKind::Exit),
             // `brkpt` without a debugger is a trap.

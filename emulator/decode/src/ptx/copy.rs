@@ -6,7 +6,7 @@ use super::Lower;
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::lookup;
-use program::{MemSpace, OpKind};
+use program::{MemSpace, OpKind, PendingCopies};
 
 impl<'a> Lower<'a> {
     pub(super) fn copy(&mut self, instruction: &'a Instruction) -> Result<()> {
@@ -14,13 +14,13 @@ impl<'a> Lower<'a> {
             instruction.modifiers.iter().map(String::as_str).filter(|m| !m.starts_with("L2::")).collect();
         match modifiers[..] {
             ["async", "commit_group"] => self.emit(OpKind::CpAsyncCommit),
-            ["async", "wait_all"] => self.emit(OpKind::CpAsyncWait { pending: u32::MAX }),
+            ["async", "wait_all"] => self.emit(OpKind::CpAsyncWait { allowed: PendingCopies::None }),
             ["async", "wait_group"] => match &instruction.operands[..] {
                 [Operand::Immediate(Immediate::Int(n))] => {
                     let Ok(pending) = u32::try_from(*n) else {
                         return Err(self.invalid("a number of groups cannot be negative"));
                     };
-                    self.emit(OpKind::CpAsyncWait { pending: pending.min(u32::MAX - 1) })
+                    self.emit(OpKind::CpAsyncWait { allowed: PendingCopies::Groups(pending) })
                 }
                 _ => Err(self.invalid("`cp.async.wait_group` takes a number")),
             },

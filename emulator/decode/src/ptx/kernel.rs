@@ -19,7 +19,8 @@ use crate::virtual_op::{FALSE, Registers, VirtualOp};
 use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
 use program::{
-    BlockOrder, Calls, ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED, Unset,
+    BlockOrder, Calls, ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED,
+    Reconverge, Unset,
 };
 
 /// Decodes a kernel: lowers its text, runs the passes, and gives registers their places.
@@ -269,8 +270,8 @@ fn reconverge(ops: &mut [VirtualOp], cfg: &Cfg) {
     let dominators = cfg.post_dominators();
     for block in 0..cfg.n_blocks() as u32 {
         let meet = match dominators[block as usize] {
-            OUTSIDE => u32::MAX,
-            after => cfg.starts[after as usize],
+            OUTSIDE => Reconverge::AtExit,
+            after => Reconverge::At(cfg.starts[after as usize]),
         };
         let last = cfg.range(block).end as usize - 1;
         match &mut ops[last].kind {

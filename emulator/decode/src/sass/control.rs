@@ -12,7 +12,7 @@ use crate::virtual_op::TRUE;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{
-    BarrierKind, BarrierResult, Clock, ENCLOSING, OpKind, ReduxKind, ShuffleMode, Special, VoteMode, window,
+    BarrierKind, BarrierResult, Clock, OpKind, Reconverge, ReduxKind, ShuffleMode, Special, VoteMode, window,
 };
 
 impl Lower<'_> {
@@ -65,7 +65,7 @@ impl Lower<'_> {
     pub(super) fn branch(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let target = self.target()?;
-        self.emit(OpKind::Branch { target, reconverge: ENCLOSING })
+        self.emit(OpKind::Branch { target, reconverge: Reconverge::Enclosing })
     }
 
     /// `BRA.DIV`: branches where lanes of a mask are missing.
@@ -75,7 +75,7 @@ impl Lower<'_> {
         let diverged = self.compute("setp", &["ne", "u32"], &[here, all])?;
         self.narrow_guard_by(diverged)?;
         let target = self.target()?;
-        self.emit(OpKind::Branch { target, reconverge: ENCLOSING })
+        self.emit(OpKind::Branch { target, reconverge: Reconverge::Enclosing })
     }
 
     /// Lowers `EXIT`.
@@ -86,19 +86,19 @@ impl Lower<'_> {
 
     /// `BSSY`. A `BSYNC` of the same barrier precedes the reconvergence point.
     pub(super) fn converge(&mut self) -> Result<()> {
-        let reconverge = self.target()?;
+        let position = self.target()?;
         let barrier = |instruction: &sass::Instruction| {
             instruction.operands.iter().find_map(|operand| match operand.value {
                 Value::Barrier(barrier) => Some(barrier),
                 _ => None,
             })
         };
-        let before = (reconverge as usize).checked_sub(1).map(|at| &self.code[at]);
+        let before = (position as usize).checked_sub(1).map(|at| &self.code[at]);
         let waits = before.is_some_and(|before| {
             before.operation == Operation::Bsync && barrier(before) == barrier(self.instruction)
         });
         refuse_if!(!self.is_always() || !waits, self.unsupported());
-        self.emit(OpKind::Converge { reconverge })
+        self.emit(OpKind::Converge { position })
     }
 
     /// `BSYNC`. Lanes reconverge after it, so it needs no operation; it is refused without a `BSSY`.
@@ -110,8 +110,8 @@ impl Lower<'_> {
     /// `BREAK`: lanes leave a convergence barrier without waiting at it.
     pub(super) fn leave(&mut self) -> Result<()> {
         self.narrow_guard()?;
-        let reconverge = self.reconvergence_point().ok_or_else(|| self.unsupported())?;
-        self.emit(OpKind::Leave { reconverge })
+        let position = self.reconvergence_point().ok_or_else(|| self.unsupported())?;
+        self.emit(OpKind::Leave { position })
     }
 
     /// `RET.REL.NODEC`: returns to an instruction after a call.
@@ -140,7 +140,7 @@ impl Lower<'_> {
         let address = self.value(self.builtin(Builtin::Add32), &[address, base])?;
         let amount = self.number(4)?;
         let index = self.compute("shr", &["u32"], &[address, amount])?;
-        self.emit(OpKind::BranchIndexed { index, targets, reconverge: ENCLOSING })
+        self.emit(OpKind::BranchIndexed { index, targets, reconverge: Reconverge::Enclosing })
     }
 
     /// `BRX`: branches by a jump table.

@@ -5,17 +5,20 @@
 //! the top frame of a fiber runs, so lanes that must make progress at the same time are in two fibers.
 
 use crate::lane_mask::LaneMask;
-use crate::program::{BarrierResult, ENCLOSING};
+use crate::program::{BarrierResult, Reconverge};
 
 /// A group of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Position of the next operation.
     pub(crate) pc: u32,
-    /// Position where the group reconverges with the frame below; `u32::MAX`: never.
+    /// Position where the group reconverges with the frame below, or [`NEVER`].
     pub(crate) reconvergence_pc: u32,
     pub(crate) mask: LaneMask,
 }
+
+/// Value of [`Frame::reconvergence_pc`]: the lanes exit without reconverging.
+const NEVER: u32 = u32::MAX;
 
 /// Number of frames from which on [`Fiber::converge`] pushes no more, so that a loop of it cannot exhaust memory.
 const MAX_FRAMES: usize = 1 << 12;
@@ -29,18 +32,23 @@ pub(crate) enum FiberState {
     Warpgroup,
     /// Waits for the threads of the cluster.
     Cluster,
-    /// Waits for the lanes `need` of its warp to reach `wait_pc`: a position, [`ANY_WARP_SYNC`] or [`AFTER_WARP_SYNC`].
+    /// Waits for the lanes `need` of its warp to reach `place`.
     Lanes {
         need: LaneMask,
-        wait_pc: u32,
+        place: MeetingPlace,
     },
 }
 
-/// Position of lanes that wait at any `bar.warp.sync`.
-pub(crate) const ANY_WARP_SYNC: u32 = u32::MAX;
-
-/// Position of lanes that have executed a `WARPSYNC` of machine code and wait for its other lanes.
-pub(crate) const AFTER_WARP_SYNC: u32 = u32::MAX - 1;
+/// Where lanes of a warp wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MeetingPlace {
+    /// At the operation with this position.
+    At(u32),
+    /// At any `bar.warp.sync`.
+    AnyWarpSync,
+    /// After a `WARPSYNC` of machine code, which they have executed.
+    AfterWarpSync,
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fiber {
@@ -62,7 +70,7 @@ pub(crate) struct Fiber {
 
 impl Fiber {
     pub(crate) fn new(mask: LaneMask) -> Self {
-        let stack = vec![Frame { pc: 0, reconvergence_pc: u32::MAX, mask }];
+        let stack = vec![Frame { pc: 0, reconvergence_pc: NEVER, mask }];
         Self {
             stack,
             state: FiberState::Ready,
@@ -77,7 +85,7 @@ impl Fiber {
 
     /// Returns whether the fiber executes the instruction at which it waits once more when it continues.
     pub(crate) fn repeats_wait(&self) -> bool {
-        !matches!(self.state, FiberState::Lanes { wait_pc: AFTER_WARP_SYNC, .. })
+        !matches!(self.state, FiberState::Lanes { place: MeetingPlace::AfterWarpSync, .. })
     }
 
     pub(crate) fn lanes(&self) -> LaneMask {
@@ -100,12 +108,15 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// Splits the top frame: each of `ways`, lanes and a position, runs on its own until `reconvergence_pc`, the last
-    /// one first.
-    pub(crate) fn diverge(&mut self, ways: &[(LaneMask, u32)], reconvergence_pc: u32) {
+    /// Splits the top frame: each of `ways`, lanes and a position, runs on its own until they reconverge, the last one
+    /// first.
+    pub(crate) fn diverge(&mut self, ways: &[(LaneMask, u32)], reconverge: Reconverge) {
         let Some(top) = self.stack.pop() else { return };
-        let reconvergence_pc =
-            if reconvergence_pc == ENCLOSING { top.reconvergence_pc } else { reconvergence_pc };
+        let reconvergence_pc = match reconverge {
+            Reconverge::At(position) => position,
+            Reconverge::Enclosing => top.reconvergence_pc,
+            Reconverge::AtExit => NEVER,
+        };
         // A frame that reconverges at the same position already waits there for these lanes.
         if top.reconvergence_pc != reconvergence_pc {
             self.stack.push(Frame { pc: reconvergence_pc, ..top });
@@ -127,7 +138,7 @@ impl Fiber {
             return;
         }
         let lanes = self.top().map_or(LaneMask::EMPTY, |top| top.mask);
-        self.diverge(&[(lanes, pc)], reconvergence_pc);
+        self.diverge(&[(lanes, pc)], Reconverge::At(reconvergence_pc));
     }
 
     /// Makes `lanes` skip `reconvergence_pc`: they reconverge at the next point after it.
@@ -154,8 +165,7 @@ impl Fiber {
     /// one first. The frame continues at `resume` when all have returned.
     pub(crate) fn call(&mut self, resume: u32, ways: &[(LaneMask, u32)]) {
         self.set_pc(resume);
-        let reconvergence_pc = u32::MAX;
-        let frames = ways.iter().rev().map(|&(mask, pc)| Frame { pc, reconvergence_pc, mask });
+        let frames = ways.iter().rev().map(|&(mask, pc)| Frame { pc, reconvergence_pc: NEVER, mask });
         self.stack.extend(frames);
         self.polls = 0;
     }
@@ -306,7 +316,7 @@ mod tests {
     #[test]
     fn sides_of_a_branch_run_one_after_the_other_and_reconverge() {
         let mut f = Fiber::new(lanes(0xF));
-        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], 30);
+        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], Reconverge::At(30));
         assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (20, 0xC)]);
         f.reconverge();
         f.reconverge();
@@ -317,7 +327,7 @@ mod tests {
     fn lanes_that_leave_a_loop_one_by_one_take_no_room() {
         let mut f = Fiber::new(LaneMask::ALL);
         for i in 0..31 {
-            f.diverge(&[(lanes(1 << i), 9), (lanes(u32::MAX << (i + 1)), 1)], 9);
+            f.diverge(&[(lanes(1 << i), 9), (lanes(u32::MAX << (i + 1)), 1)], Reconverge::At(9));
             assert_eq!(f.stack.len(), 2);
         }
     }
@@ -325,7 +335,7 @@ mod tests {
     #[test]
     fn exits_empty_the_stack() {
         let mut f = Fiber::new(lanes(0xF));
-        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], u32::MAX);
+        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], Reconverge::AtExit);
         f.exit(lanes(0xC));
         assert_eq!(frames(&f), [(10, 0x3)]);
         f.exit(lanes(0x3));
@@ -336,14 +346,14 @@ mod tests {
     fn lanes_that_diverge_reconverge_at_the_given_position() {
         let mut f = Fiber::new(lanes(0xF));
         f.converge(2, 30);
-        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], ENCLOSING);
-        f.diverge(&[(lanes(0x4), 21), (lanes(0x8), 40)], ENCLOSING);
+        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], Reconverge::Enclosing);
+        f.diverge(&[(lanes(0x4), 21), (lanes(0x8), 40)], Reconverge::Enclosing);
         assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (21, 0x4), (40, 0x8)]);
         f.leave_reconvergence(lanes(0x8), 30);
         f.leave_reconvergence(lanes(0x1), 30);
         assert_eq!(frames(&f), [(30, 0x6), (10, 0x2), (10, 0x1), (21, 0x4), (40, 0x8)]);
         let pcs: Vec<u32> = f.stack.iter().map(|frame| frame.reconvergence_pc).collect();
-        assert_eq!(pcs, [u32::MAX, 30, u32::MAX, 30, u32::MAX]);
+        assert_eq!(pcs, [NEVER, 30, NEVER, 30, NEVER]);
     }
 
     #[test]
@@ -354,7 +364,7 @@ mod tests {
         f.leave_reconvergence(lanes(0x1), 30);
         assert_eq!(frames(&f), [(30, 0xE), (20, 0xE), (20, 0x1), (3, 0xF)]);
         f.reconverge();
-        assert_eq!(f.top().map(|top| top.reconvergence_pc), Some(u32::MAX));
+        assert_eq!(f.top().map(|top| top.reconvergence_pc), Some(NEVER));
     }
 
     #[test]
@@ -362,7 +372,7 @@ mod tests {
         let mut f = Fiber::new(lanes(0xF));
         f.call(11, &[(lanes(0x5), 50), (lanes(0xA), 60)]);
         assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (50, 0x5)]);
-        f.diverge(&[(lanes(0x1), 51), (lanes(0x4), 52)], u32::MAX);
+        f.diverge(&[(lanes(0x1), 51), (lanes(0x4), 52)], Reconverge::AtExit);
         f.return_lanes(lanes(0x4), 1);
         assert_eq!(frames(&f), [(11, 0xF), (60, 0xA), (51, 0x1)]);
         f.return_lanes(lanes(0x1), 1);
@@ -373,7 +383,7 @@ mod tests {
     #[test]
     fn halves_join_again() {
         let mut f = Fiber::new(lanes(0xF));
-        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], 30);
+        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], Reconverge::At(30));
         let other = f.split(lanes(0xC));
         assert_eq!(frames(&f), [(30, 0x3), (10, 0x3)]);
         assert_eq!(frames(&other), [(30, 0xC), (20, 0xC)]);

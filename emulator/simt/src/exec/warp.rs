@@ -5,7 +5,7 @@ use crate::check::{AccessKind, BadOperand, Details};
 use crate::lane_mask::LaneMask;
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
-use crate::exec::fiber::{AFTER_WARP_SYNC, ANY_WARP_SYNC, AfterOp, FiberState, Pause};
+use crate::exec::fiber::{AfterOp, FiberState, MeetingPlace, Pause};
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::load_store;
 use crate::exec::run_mode::{Checked, Counted, General, Plain, RunMode};
@@ -496,7 +496,13 @@ impl Worker<'_> {
     }
 
     /// Makes the fiber wait if named lanes are missing. Returns whether it waits.
-    pub(crate) fn wait_for_lanes(&mut self, need: LaneMask, wait_pc: u32, pc: u32, active: LaneMask) -> bool {
+    pub(crate) fn wait_for_lanes(
+        &mut self,
+        need: LaneMask,
+        place: MeetingPlace,
+        pc: u32,
+        active: LaneMask,
+    ) -> bool {
         if std::mem::take(&mut self.warp.fiber.forced) || (need & self.warp.live & !active).is_empty() {
             return false;
         }
@@ -511,7 +517,7 @@ impl Worker<'_> {
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
         self.warp.fiber.wait_instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
-        self.warp.fiber.state = FiberState::Lanes { need: need | active, wait_pc };
+        self.warp.fiber.state = FiberState::Lanes { need: need | active, place };
         true
     }
 
@@ -643,13 +649,13 @@ impl Worker<'_> {
             OpKind::Call { site, target } => return self.call(*site, *target, pc, active),
             OpKind::Resume { site } => self.resume(*site, active),
             OpKind::Return => return self.return_lanes(active),
-            OpKind::Converge { reconverge } => {
-                self.warp.fiber.converge(pc + 1, *reconverge);
+            OpKind::Converge { position } => {
+                self.warp.fiber.converge(pc + 1, *position);
                 return AfterOp::Frames;
             }
-            OpKind::Leave { reconverge } => {
+            OpKind::Leave { position } => {
                 self.warp.fiber.set_pc(pc + 1);
-                self.warp.fiber.leave_reconvergence(active, *reconverge);
+                self.warp.fiber.leave_reconvergence(active, *position);
                 return AfterOp::Frames;
             }
             OpKind::Trap => {
@@ -673,12 +679,12 @@ impl Worker<'_> {
         let named = active.iter().map(|lane| LaneMask::from_bits(self.u32_at(members, lane)));
         let need = named.fold(LaneMask::EMPTY, |all, named| all | named);
         if self.job.kernel.machine_code {
-            if self.wait_for_lanes(need, AFTER_WARP_SYNC, pc, active) {
+            if self.wait_for_lanes(need, MeetingPlace::AfterWarpSync, pc, active) {
                 // Machine code issues a `WARPSYNC` once for each group of lanes, when the group arrives.
                 self.warp.fiber.set_pc(pc + 1);
                 return AfterOp::WaitAfter;
             }
-        } else if self.wait_for_lanes(need, ANY_WARP_SYNC, pc, active) {
+        } else if self.wait_for_lanes(need, MeetingPlace::AnyWarpSync, pc, active) {
             return AfterOp::Wait;
         }
         if self.job.check_level.checks() {

@@ -6,7 +6,7 @@ use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
 use crate::program::limits::COPIES;
-use crate::program::{MemSpace, OpKind, Order, window};
+use crate::program::{MemSpace, OpKind, Order, PendingCopies, window};
 
 use crate::exec::block::async_copies::{Arrival, Copy};
 use crate::exec::memory::access_spec::AccessSpec;
@@ -89,7 +89,7 @@ impl Worker<'_> {
                 self.activity.progress = true;
             }
             OpKind::CpAsyncCommit => active.iter().for_each(|l| self.block.copies.committed[first + l] += 1),
-            OpKind::CpAsyncWait { pending } => self.finish_copies(active, *pending),
+            OpKind::CpAsyncWait { allowed } => self.finish_copies(active, *allowed),
             _ => {}
         }
     }
@@ -125,12 +125,15 @@ impl Worker<'_> {
         });
     }
 
-    /// Does the copies of the `active` lanes, but for their last `pending` groups.
-    fn finish_copies(&mut self, active: LaneMask, pending: u32) {
+    /// Performs the copies of the `active` lanes, except those that may be pending.
+    fn finish_copies(&mut self, active: LaneMask, allowed: PendingCopies) {
         let first = self.warp.index as usize * 32;
         for thread in active.iter().map(|lane| first + lane) {
             let copies = &mut self.block.copies;
-            copies.left[thread] = pending.min(u32::MAX - 1) + 1;
+            copies.left[thread] = match allowed {
+                PendingCopies::Groups(n) => n.saturating_add(1),
+                PendingCopies::None => u32::MAX,
+            };
             copies.committed_then[thread] = copies.committed[thread];
         }
         let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp.index as usize]);
@@ -139,8 +142,10 @@ impl Worker<'_> {
         let mut written = self.job.check_level.checks().then_some(&mut self.block.shared_written);
         copies.retain(|c| {
             let lane = usize::from(c.lane);
-            let due =
-                pending == u32::MAX || u64::from(c.group) + u64::from(pending) < u64::from(committed[lane]);
+            let due = match allowed {
+                PendingCopies::Groups(n) => u64::from(c.group) + u64::from(n) < u64::from(committed[lane]),
+                PendingCopies::None => true,
+            };
             if !active.contains(lane) || !due {
                 return true;
             }

@@ -4,6 +4,7 @@ use crate::check::{AccessKind, Details, WrongMask};
 use crate::lane_mask::LaneMask;
 use crate::program::{MatrixAccess, Mma, Order};
 
+use crate::exec::fiber::MeetingPlace;
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::worker::Worker;
 
@@ -23,7 +24,7 @@ impl Worker<'_> {
             return false;
         }
         let first = !self.warp.fiber.forced;
-        let waits = self.wait_for_lanes(LaneMask::ALL, pc, pc, active);
+        let waits = self.wait_for_lanes(LaneMask::ALL, MeetingPlace::At(pc), pc, active);
         if first && self.job.check_level.checks() {
             self.wrong_mask(pc, active, LaneMask::ALL, active, WrongMask::Missing);
         }

@@ -5,7 +5,7 @@ use crate::check::{Details, SyncMask, WrongMask};
 use crate::lane_mask::LaneMask;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
-use crate::exec::fiber::AfterOp;
+use crate::exec::fiber::{AfterOp, MeetingPlace};
 use crate::exec::worker::Worker;
 
 /// Returns the lane that `lane` reads from, and whether it is in range ("shfl.sync" in the PTX manual).
@@ -122,7 +122,7 @@ impl Worker<'_> {
         };
         let groups = self.groups_of(members, active);
         let need = groups.iter().fold(LaneMask::EMPTY, |all, (named, _)| all | *named);
-        if self.wait_for_lanes(need, pc, pc, active) {
+        if self.wait_for_lanes(need, MeetingPlace::At(pc), pc, active) {
             return AfterOp::Wait;
         }
         if self.job.check_level.checks() {
