@@ -264,16 +264,19 @@ pub(crate) enum Pause {
     SwitchRunMode,
 }
 
-/// Continuation after an operation that `Worker::execute_uncommon` performed.
+/// What a fiber does after an operation, where it does not continue with the next one.
+///
+/// Operations return it as [`ControlFlow::Break`](std::ops::ControlFlow::Break).
 pub(crate) enum AfterOp {
-    Go,
     /// Continue with the top frame, which has changed.
     Frames,
     /// Wait, and execute the operation again.
     Wait,
     /// The operation is complete: wait, then continue after it.
     WaitAfter,
+    /// Let other lanes and warps run, then continue after the operation.
     Poll,
+    /// The block cannot go on.
     Stop,
 }
 

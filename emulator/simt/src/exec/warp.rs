@@ -1,5 +1,7 @@
 //! The loop over operations: one fiber runs until it waits, ends, or has executed its quantum of instructions.
 
+use std::ops::ControlFlow;
+
 use crate::arithmetic::lanes::{CpuLevel, NONE};
 use crate::check::{AccessKind, BadOperand, Details};
 use crate::lane_mask::LaneMask;
@@ -173,7 +175,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                         if worker.stopped {
                             pause!(at.pc, Pause::Stopped);
                         }
-                        if worker.poll(at.lanes, false) {
+                        if worker.poll(at.lanes).is_break() {
                             pause!(at.pc + 1, Pause::Poll);
                         }
                     }
@@ -222,7 +224,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             OpKind::BranchIndexed { index, targets, reconverge } => {
                 if !active.is_empty() {
                     at.count::<M>(worker, at.pc + 1, at.pc + 1);
-                    if worker.check_index(*index, targets, active, at.pc) {
+                    if worker.check_index(*index, targets, active, at.pc).is_break() {
                         pause!(at.pc, Pause::Stopped);
                     }
                     let ways = worker.ways(*index, targets, active, at.lanes, at.pc);
@@ -266,24 +268,24 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             kind => {
                 if !active.is_empty() {
                     match worker.execute_uncommon(kind, at.pc, active, &at) {
-                        AfterOp::Go
+                        ControlFlow::Continue(())
                             if !M::GENERAL
                                 && (worker.warp.in_flight
                                     || M::checks(worker) && !worker.checks.shadow.is_clean()) =>
                         {
                             pause!(at.pc + 1, Pause::SwitchRunMode)
                         }
-                        AfterOp::Go => {}
-                        AfterOp::Wait => {
+                        ControlFlow::Continue(()) => {}
+                        ControlFlow::Break(AfterOp::Wait) => {
                             // The operation is counted when it completes.
                             at.count::<M>(worker, at.pc, at.pc);
                             return Pause::Waits;
                         }
-                        AfterOp::WaitAfter => {
+                        ControlFlow::Break(AfterOp::WaitAfter) => {
                             at.count::<M>(worker, at.pc + 1, at.pc + 1);
                             return Pause::Waits;
                         }
-                        AfterOp::Frames => {
+                        ControlFlow::Break(AfterOp::Frames) => {
                             at.count::<M>(worker, at.pc + 1, at.pc + 1);
                             if worker.warp.left < 0 {
                                 worker.end_turn();
@@ -292,8 +294,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                             reload!();
                             continue;
                         }
-                        AfterOp::Poll => pause!(at.pc + 1, Pause::Poll),
-                        AfterOp::Stop => pause!(at.pc, Pause::Stopped),
+                        ControlFlow::Break(AfterOp::Poll) => pause!(at.pc + 1, Pause::Poll),
+                        ControlFlow::Break(AfterOp::Stop) => pause!(at.pc, Pause::Stopped),
                     }
                 }
             }
@@ -352,24 +354,19 @@ impl Worker<'_> {
         }
     }
 
-    /// Records that the fiber polled memory. Returns whether it has yielded to the other lanes and must pause.
-    pub(crate) fn poll(&mut self, lanes: LaneMask, changed: bool) -> bool {
+    /// Records that the fiber polled memory; after [`POLLS`] in a row it yields to the other lanes and pauses.
+    pub(crate) fn poll(&mut self, lanes: LaneMask) -> ControlFlow<AfterOp> {
         // Later accesses see what other threads stored before the value that was just read.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
-        if changed {
-            self.activity.progress = true;
-            self.warp.fiber.polls = 0;
-            return false;
-        }
         self.activity.polled = true;
         self.warp.fiber.phase = None;
         self.warp.fiber.polls += 1;
         if self.warp.fiber.polls < POLLS {
-            return false;
+            return ControlFlow::Continue(());
         }
         self.warp.fiber.polls = 0;
         self.yield_to_other_lanes(lanes);
-        true
+        ControlFlow::Break(AfterOp::Poll)
     }
 
     /// Adds the values that the `active` lanes polled to the block's poll cache.
@@ -397,7 +394,7 @@ impl Worker<'_> {
     }
 
     /// Moves all lanes but `lanes` to a fiber of their own, so that they can run while `lanes` poll.
-    fn yield_to_other_lanes(&mut self, lanes: LaneMask) {
+    pub(crate) fn yield_to_other_lanes(&mut self, lanes: LaneMask) {
         if self.warp.fiber.lanes() != lanes {
             let others = self.warp.fiber.split(!lanes);
             self.block.warps[self.warp.index as usize].fibers.push(others);
@@ -440,17 +437,24 @@ impl Worker<'_> {
         ways
     }
 
-    /// Ends the block if a lane's index is past the table. Returns whether it did.
-    fn check_index(&mut self, index: i32, targets: &[u32], active: LaneMask, pc: u32) -> bool {
-        let past = |lane: &usize| self.u32_at(index, *lane) as usize >= targets.len();
-        let Some(lane) = active.iter().find(past) else { return false };
-        let lanes = active.iter().filter(past).collect::<LaneMask>();
+    /// Ends the block if a lane's index is past the table.
+    fn check_index(
+        &mut self,
+        index: i32,
+        targets: &[u32],
+        active: LaneMask,
+        pc: u32,
+    ) -> ControlFlow<AfterOp> {
+        let lanes = active.filter(|lane| self.u32_at(index, lane) as usize >= targets.len());
+        if lanes.is_empty() {
+            return ControlFlow::Continue(());
+        }
         let details = Details::Operand {
             problem: BadOperand::BranchIndex { targets: targets.len() as u32 },
-            value: self.u32_at(index, lane),
+            value: self.u32_at(index, lanes.first()),
         };
         self.fatal(pc, lanes, details);
-        true
+        ControlFlow::Break(AfterOp::Stop)
     }
 
     /// Arrives at a barrier of the block. Returns `None` where the fiber continues with its top frame.
@@ -495,16 +499,16 @@ impl Worker<'_> {
         }
     }
 
-    /// Makes the fiber wait if named lanes are missing. Returns whether it waits.
+    /// Makes the fiber wait if named lanes are missing.
     pub(crate) fn wait_for_lanes(
         &mut self,
         need: LaneMask,
         place: MeetingPlace,
         pc: u32,
         active: LaneMask,
-    ) -> bool {
+    ) -> ControlFlow<AfterOp> {
         if std::mem::take(&mut self.warp.fiber.forced) || (need & self.warp.live & !active).is_empty() {
-            return false;
+            return ControlFlow::Continue(());
         }
         let others = self.warp.fiber.lanes() & !active;
         self.warp.fiber.set_pc(pc);
@@ -518,7 +522,7 @@ impl Worker<'_> {
         }
         self.warp.fiber.wait_instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         self.warp.fiber.state = FiberState::Lanes { need: need | active, place };
-        true
+        ControlFlow::Break(AfterOp::Wait)
     }
 
     fn guard_holds_back(&self, pc: u32, lanes: LaneMask) -> bool {
@@ -530,26 +534,20 @@ impl Worker<'_> {
 
     /// Executes the operations that the loop does not handle itself.
     #[inline(never)]
-    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: LaneMask, at: &Position) -> AfterOp {
+    fn execute_uncommon(
+        &mut self,
+        kind: &OpKind,
+        pc: u32,
+        active: LaneMask,
+        at: &Position,
+    ) -> ControlFlow<AfterOp> {
         match kind {
             OpKind::Atomic(a) => {
-                let changed = self.atomic(a, pc, active);
-                if self.stopped {
-                    return AfterOp::Stop;
-                }
-                if a.dst != NONE && self.poll(at.lanes, changed) {
-                    return AfterOp::Poll;
-                }
-                if a.dst == NONE {
-                    self.activity.progress = true;
-                }
+                self.atomic(a, pc, active, at.lanes)?;
             }
-            OpKind::WarpSync { members } => match self.sync_warp(*members, pc, active) {
-                AfterOp::Go => {}
-                wait => return wait,
-            },
+            OpKind::WarpSync { members } => self.sync_warp(*members, pc, active)?,
             OpKind::Shuffle { .. } | OpKind::Vote { .. } | OpKind::Match { .. } | OpKind::Redux { .. } => {
-                return self.warp_wide(kind, pc, active);
+                self.warp_wide(kind, pc, active)?;
             }
             OpKind::ActiveMask { dst } => {
                 for lane in active.iter() {
@@ -558,13 +556,10 @@ impl Worker<'_> {
             }
             OpKind::ClusterBarrier { waits } => {
                 let instr = self.job.kernel.ops[pc as usize].instr;
-                if !waits {
-                    self.arrive_in_cluster(instr, active);
-                } else if self.wait_for_cluster(pc, instr, active) {
-                    return AfterOp::WaitAfter;
-                } else {
-                    return AfterOp::Frames;
+                if *waits {
+                    return ControlFlow::Break(self.wait_for_cluster(pc, instr, active));
                 }
+                self.arrive_in_cluster(instr, active);
             }
             OpKind::InitFence => self.block.mbarriers.note_proxy_fence(),
             OpKind::Fence => self.fence(),
@@ -581,16 +576,14 @@ impl Worker<'_> {
                     self.warp.fiber.phase = None;
                 }
                 self.yield_to_other_lanes(at.lanes);
-                return AfterOp::Poll;
+                return ControlFlow::Break(AfterOp::Poll);
             }
             OpKind::ReadClock { clock, dst } => self.read_clock(*clock, *dst, active, pc, at),
             OpKind::CpAsync { .. } | OpKind::CpAsyncCommit | OpKind::CpAsyncWait { .. } => {
                 self.copy_op(kind, pc, active)
             }
             OpKind::Mma(_) | OpKind::MatrixLoad(_) | OpKind::MatrixStore(_) | OpKind::MatrixMove { .. } => {
-                if self.wants_all_lanes(pc, active) {
-                    return AfterOp::Wait;
-                }
+                self.wait_for_all_lanes(pc, active)?;
                 match kind {
                     OpKind::Mma(mma) => self.mma(mma, pc, active),
                     OpKind::MatrixLoad(access) => self.load_matrices(access, pc, active),
@@ -599,38 +592,16 @@ impl Worker<'_> {
                     _ => {}
                 }
             }
-            OpKind::WholeWarp => {
-                if self.wants_all_lanes(pc, active) {
-                    return AfterOp::Wait;
-                }
-            }
+            OpKind::WholeWarp => self.wait_for_all_lanes(pc, active)?,
             OpKind::TensorCopy(copy) => self.tensor_copy(copy, pc, active),
             OpKind::BulkBytes(copy) => self.bulk_bytes(copy, pc, active),
             OpKind::BulkCommit => self.commit_bulk(active),
             OpKind::BulkWait { pending } => self.wait_for_bulk(active, *pending),
-            OpKind::Wgmma(wgmma) => {
-                if !self.wgmma(wgmma, pc, active) {
-                    return AfterOp::Wait;
-                }
-            }
+            OpKind::Wgmma(wgmma) => self.wgmma(wgmma, pc, active)?,
             OpKind::WgmmaFence => self.wgmma_fence(),
             OpKind::WgmmaCommit => self.wgmma_commit(),
-            OpKind::WgmmaWait { pending } => {
-                if !self.wgmma_wait(*pending, pc) {
-                    return AfterOp::Wait;
-                }
-            }
-            OpKind::Mbarrier(barrier) => {
-                let waits = self.mbarrier(barrier, pc, active);
-                if self.stopped {
-                    return AfterOp::Stop;
-                }
-                if waits {
-                    self.activity.polled = true;
-                    self.yield_to_other_lanes(at.lanes);
-                    return AfterOp::Poll;
-                }
-            }
+            OpKind::WgmmaWait { pending } => self.wgmma_wait(*pending, pc)?,
+            OpKind::Mbarrier(barrier) => self.mbarrier(barrier, pc, active, at.lanes)?,
             OpKind::IsSpace { space, own, dst, src } => {
                 let is_in =
                     |address| self.is_in(*space, address) && !(*own && self.is_remote(*space, address));
@@ -644,23 +615,23 @@ impl Worker<'_> {
                 let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
                 let line = self.u32_at(*line, lane);
                 self.fatal(pc, active, Details::Assert { message, file, line, function });
-                return AfterOp::Stop;
+                return ControlFlow::Break(AfterOp::Stop);
             }
-            OpKind::Call { site, target } => return self.call(*site, *target, pc, active),
+            OpKind::Call { site, target } => self.call(*site, *target, pc, active)?,
             OpKind::Resume { site } => self.resume(*site, active),
-            OpKind::Return => return self.return_lanes(active),
+            OpKind::Return => self.return_lanes(active)?,
             OpKind::Converge { position } => {
                 self.warp.fiber.converge(pc + 1, *position);
-                return AfterOp::Frames;
+                return ControlFlow::Break(AfterOp::Frames);
             }
             OpKind::Leave { position } => {
                 self.warp.fiber.set_pc(pc + 1);
                 self.warp.fiber.leave_reconvergence(active, *position);
-                return AfterOp::Frames;
+                return ControlFlow::Break(AfterOp::Frames);
             }
             OpKind::Trap => {
                 self.fatal(pc, active, Details::Trap);
-                return AfterOp::Stop;
+                return ControlFlow::Break(AfterOp::Stop);
             }
             OpKind::Alu { .. }
             | OpKind::Load(_)
@@ -671,28 +642,28 @@ impl Worker<'_> {
             | OpKind::Barrier { .. }
             | OpKind::Nop => {}
         }
-        if self.stopped { AfterOp::Stop } else { AfterOp::Go }
+        if self.stopped { ControlFlow::Break(AfterOp::Stop) } else { ControlFlow::Continue(()) }
     }
 
-    /// Performs `bar.warp.sync`. Returns [`AfterOp::Go`] if all named lanes are there.
-    fn sync_warp(&mut self, members: i32, pc: u32, active: LaneMask) -> AfterOp {
+    /// Performs `bar.warp.sync`, or waits until all named lanes are there.
+    fn sync_warp(&mut self, members: i32, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
         let named = active.iter().map(|lane| LaneMask::from_bits(self.u32_at(members, lane)));
         let need = named.fold(LaneMask::EMPTY, |all, named| all | named);
         if self.job.kernel.machine_code {
-            if self.wait_for_lanes(need, MeetingPlace::AfterWarpSync, pc, active) {
+            if self.wait_for_lanes(need, MeetingPlace::AfterWarpSync, pc, active).is_break() {
                 // Machine code issues a `WARPSYNC` once for each group of lanes, when the group arrives.
                 self.warp.fiber.set_pc(pc + 1);
-                return AfterOp::WaitAfter;
+                return ControlFlow::Break(AfterOp::WaitAfter);
             }
-        } else if self.wait_for_lanes(need, MeetingPlace::AnyWarpSync, pc, active) {
-            return AfterOp::Wait;
+        } else {
+            self.wait_for_lanes(need, MeetingPlace::AnyWarpSync, pc, active)?;
         }
         if self.job.check_level.checks() {
             let groups = self.groups_of(members, active);
             self.check_masks(&groups, pc, active);
             self.record_warp_sync(pc, &groups);
         }
-        AfterOp::Go
+        ControlFlow::Continue(())
     }
 
     fn fence(&mut self) {

@@ -2,6 +2,7 @@
 //!
 //! Global memory is changed with the host's atomics, since other blocks run at the same time; shared memory is not.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use ptx::ast::Type;
@@ -12,6 +13,7 @@ use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
 use crate::program::{Atomic, AtomicKind, Order};
 
+use crate::exec::fiber::AfterOp;
 use crate::exec::memory::access_spec::{AccessSpec, Located};
 use crate::exec::memory::memo::Home;
 use crate::exec::run_mode::General;
@@ -159,8 +161,33 @@ impl Worker<'_> {
         self.locate::<General>(spec, active)
     }
 
+    /// Performs an atomic for the `active` lanes of a frame. One that returns a value and changes nothing polls memory.
+    pub(crate) fn atomic(
+        &mut self,
+        a: &Atomic,
+        pc: u32,
+        active: LaneMask,
+        frame: LaneMask,
+    ) -> ControlFlow<AfterOp> {
+        let changed = self.update_memory(a, pc, active);
+        if self.stopped {
+            ControlFlow::Break(AfterOp::Stop)
+        } else if a.dst == NONE {
+            self.activity.progress = true;
+            ControlFlow::Continue(())
+        } else if changed {
+            // As after a poll, later accesses see what other threads stored before.
+            std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+            self.activity.progress = true;
+            self.warp.fiber.polls = 0;
+            ControlFlow::Continue(())
+        } else {
+            self.poll(frame)
+        }
+    }
+
     /// Performs an atomic for the `active` lanes. Returns whether memory changed.
-    pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, active: LaneMask) -> bool {
+    fn update_memory(&mut self, a: &Atomic, pc: u32, active: LaneMask) -> bool {
         let bytes = a.ty.bytes();
         let spec = AccessSpec {
             space: a.space,

@@ -4,6 +4,8 @@
 //! and in different fibers. Where lanes go on is on the fiber's stack: the frame that calls becomes the place where
 //! its lanes are back, and what they call lies on top.
 
+use std::ops::ControlFlow;
+
 use crate::arithmetic::lanes::Src;
 use crate::check::{BadTarget, Details};
 use crate::lane_mask::LaneMask;
@@ -15,21 +17,19 @@ use crate::exec::worker::Worker;
 
 impl Worker<'_> {
     /// Performs a call of the `active` lanes, which are all of the running frame.
-    pub(crate) fn call(&mut self, site: u32, target: Src, pc: u32, active: LaneMask) -> AfterOp {
+    pub(crate) fn call(&mut self, site: u32, target: Src, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
         let kernel = self.job.kernel;
-        let Some(calls) = kernel.calls.as_deref() else { return AfterOp::Stop };
-        let Some(site) = calls.sites.get(site as usize) else { return AfterOp::Stop };
+        let Some(calls) = kernel.calls.as_deref() else { return ControlFlow::Break(AfterOp::Stop) };
+        let Some(site) = calls.sites.get(site as usize) else { return ControlFlow::Break(AfterOp::Stop) };
         let ways = match site.callee {
             Some(callee) => vec![(active, callee as usize)],
             None => match self.targets(calls, site, target, pc, active) {
                 Some(ways) => ways,
-                None => return AfterOp::Stop,
+                None => return ControlFlow::Break(AfterOp::Stop),
             },
         };
         for &(lanes, callee) in &ways {
-            if !self.fits(calls, site, &calls.callees[callee], pc, lanes) {
-                return AfterOp::Stop;
-            }
+            self.check_stack(calls, site, &calls.callees[callee], pc, lanes)?;
         }
         self.keep(calls, site, active);
         for &(lanes, callee) in &ways {
@@ -45,7 +45,7 @@ impl Worker<'_> {
         let entries: Vec<(LaneMask, u32)> =
             { &ways }.iter().map(|&(lanes, callee)| (lanes, calls.callees[callee].entry)).collect();
         self.warp.fiber.call(pc + 1, &entries);
-        AfterOp::Frames
+        ControlFlow::Break(AfterOp::Frames)
     }
 
     /// Groups the lanes by function, the one of the lowest lane first. `None`: a lane's target is not a function that
@@ -86,8 +86,15 @@ impl Worker<'_> {
         Some(ways)
     }
 
-    /// Returns whether one more activation fits on the stack.
-    fn fits(&mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: LaneMask) -> bool {
+    /// Ends the block if one more activation does not fit on the stack.
+    fn check_stack(
+        &mut self,
+        calls: &Calls,
+        site: &CallSite,
+        callee: &Callee,
+        pc: u32,
+        lanes: LaneMask,
+    ) -> ControlFlow<AfterOp> {
         let more = u64::from(site.frame) + u64::from(callee.frame);
         let stack = u64::from(self.job.local_bytes);
         let full = lanes
@@ -95,12 +102,12 @@ impl Worker<'_> {
             .filter(|&lane| u64::from(self.u32_at(calls.base as Src, lane)) + more > stack)
             .collect::<LaneMask>();
         if full.is_empty() {
-            return true;
+            return ControlFlow::Continue(());
         }
         let depth = self.waiting().filter(|frame| self.is_resume(frame.pc)).count() as u32;
         let details = Details::Stack { function: callee.name.clone(), depth, limit: self.job.stack_bytes };
         self.fatal(pc, full, details);
-        false
+        ControlFlow::Break(AfterOp::Stop)
     }
 
     /// Returns the frames below the running one, whose own position is out of date.
@@ -116,10 +123,10 @@ impl Worker<'_> {
     }
 
     /// Returns the `active` lanes to the frame of their caller.
-    pub(crate) fn return_lanes(&mut self, active: LaneMask) -> AfterOp {
+    pub(crate) fn return_lanes(&mut self, active: LaneMask) -> ControlFlow<AfterOp> {
         let caller = self.waiting().rposition(|frame| self.is_resume(frame.pc));
         self.warp.fiber.return_lanes(active, caller.map_or(0, |at| at + 1));
-        AfterOp::Frames
+        ControlFlow::Break(AfterOp::Frames)
     }
 
     /// Saves the registers that the caller needs afterwards, and moves the lanes to the local memory of the callee.

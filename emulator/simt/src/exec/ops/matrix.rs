@@ -1,10 +1,12 @@
 //! `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`: what a warp does with tiles, all its lanes together.
 
+use std::ops::ControlFlow;
+
 use crate::check::{AccessKind, Details, WrongMask};
 use crate::lane_mask::LaneMask;
 use crate::program::{MatrixAccess, Mma, Order};
 
-use crate::exec::fiber::MeetingPlace;
+use crate::exec::fiber::{AfterOp, MeetingPlace};
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::worker::Worker;
 
@@ -18,17 +20,17 @@ pub(crate) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
 }
 
 impl Worker<'_> {
-    /// Returns whether an instruction that all lanes of a warp must execute together waits for some.
-    pub(crate) fn wants_all_lanes(&mut self, pc: u32, active: LaneMask) -> bool {
+    /// Makes the fiber wait if lanes are missing at an instruction that all lanes of a warp must execute together.
+    pub(crate) fn wait_for_all_lanes(&mut self, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
         if active.is_all() {
-            return false;
+            return ControlFlow::Continue(());
         }
         let first = !self.warp.fiber.forced;
-        let waits = self.wait_for_lanes(LaneMask::ALL, MeetingPlace::At(pc), pc, active);
+        let after = self.wait_for_lanes(LaneMask::ALL, MeetingPlace::At(pc), pc, active);
         if first && self.job.check_level.checks() {
             self.wrong_mask(pc, active, LaneMask::ALL, active, WrongMask::Missing);
         }
-        waits
+        after
     }
 
     pub(crate) fn mma(&mut self, mma: &Mma, pc: u32, active: LaneMask) {

@@ -3,6 +3,7 @@
 //! The state of an mbarrier is kept beside shared memory, by address; its eight bytes themselves read as 0.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use crate::arithmetic::lanes::NONE;
 use crate::check::{
@@ -13,7 +14,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
 use crate::exec::block::mbarrier_state::MbarrierState;
-use crate::exec::fiber::{FiberState, PhaseWait, phase_has_ended};
+use crate::exec::fiber::{AfterOp, FiberState, PhaseWait, phase_has_ended};
 use crate::exec::memory::access_spec::place;
 use crate::exec::memory::cluster_memory::Holder;
 use crate::exec::worker::Worker;
@@ -24,8 +25,28 @@ const MAX_ARRIVALS: u32 = (1 << 20) - 1;
 const BYTES: u32 = 8;
 
 impl Worker<'_> {
-    /// Performs the operation for `active` lanes. Returns whether some of them wait for a phase that has not ended.
-    pub(crate) fn mbarrier(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> bool {
+    /// Performs the operation for the `active` lanes of a frame. A wait for a phase that has not ended polls it.
+    pub(crate) fn mbarrier(
+        &mut self,
+        b: &Mbarrier,
+        pc: u32,
+        active: LaneMask,
+        frame: LaneMask,
+    ) -> ControlFlow<AfterOp> {
+        let waits = self.mbarrier_of_lanes(b, pc, active);
+        if self.stopped {
+            return ControlFlow::Break(AfterOp::Stop);
+        }
+        if waits {
+            self.activity.polled = true;
+            self.yield_to_other_lanes(frame);
+            return ControlFlow::Break(AfterOp::Poll);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Performs the operation for the `active` lanes. Returns whether some of them wait for a phase that has not ended.
+    fn mbarrier_of_lanes(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> bool {
         let mut done = LaneMask::EMPTY;
         for lane in active.iter() {
             if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {

@@ -1,5 +1,7 @@
 //! Operations on other lanes' registers: shuffles, votes, matches, reductions.
 
+use std::ops::ControlFlow;
+
 use crate::arithmetic::lanes::NONE;
 use crate::check::{Details, SyncMask, WrongMask};
 use crate::lane_mask::LaneMask;
@@ -113,18 +115,16 @@ impl Worker<'_> {
         Details::SyncMask(SyncMask { named, present, exited: warp.all & !self.warp.live, wrong, elsewhere })
     }
 
-    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, active: LaneMask) -> AfterOp {
+    pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
         let members = match kind {
             OpKind::Shuffle { src, .. } => src[3],
             OpKind::Vote { members, .. } => *members,
             OpKind::Match { src, .. } | OpKind::Redux { src, .. } => src[1],
-            _ => return AfterOp::Go,
+            _ => return ControlFlow::Continue(()),
         };
         let groups = self.groups_of(members, active);
         let need = groups.iter().fold(LaneMask::EMPTY, |all, (named, _)| all | *named);
-        if self.wait_for_lanes(need, MeetingPlace::At(pc), pc, active) {
-            return AfterOp::Wait;
-        }
+        self.wait_for_lanes(need, MeetingPlace::At(pc), pc, active)?;
         if self.job.check_level.checks() {
             self.check_masks(&groups, pc, active);
         }
@@ -228,7 +228,7 @@ impl Worker<'_> {
             }
             _ => {}
         }
-        AfterOp::Go
+        ControlFlow::Continue(())
     }
 }
 

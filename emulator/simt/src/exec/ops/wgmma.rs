@@ -7,13 +7,15 @@
 mod checks;
 mod multiply;
 
+use std::ops::ControlFlow;
+
 use crate::check::BadWgmma;
 use crate::lane_mask::LaneMask;
 use crate::program::mma::warpgroup::WARPS;
 use crate::program::{OpKind, Wgmma, WgmmaA};
 
 use crate::exec::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
-use crate::exec::fiber::FiberState;
+use crate::exec::fiber::{AfterOp, FiberState};
 use crate::exec::worker::Worker;
 use multiply::DecodedB;
 
@@ -35,13 +37,13 @@ impl Worker<'_> {
         progress.committed = progress.committed.saturating_add(1);
     }
 
-    /// Issues a product. Returns false if the warp has to wait for the others of its warpgroup first.
-    pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask) -> bool {
+    /// Issues a product, or waits for the other warps of the warpgroup if too many are in flight.
+    pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
-        if group.warps[own].issued - group.first >= MAX_PRODUCTS as u64 && !self.make_room(pc) {
-            return false;
+        if group.warps[own].issued - group.first >= MAX_PRODUCTS as u64 {
+            self.make_room(pc)?;
         }
         let lane = active.first();
         let (a_descriptor, a) = match &wgmma.a {
@@ -80,7 +82,7 @@ impl Worker<'_> {
         self.warp.in_flight = true;
         self.wake_warpgroup();
         self.activity.progress = true;
-        true
+        ControlFlow::Continue(())
     }
 
     /// Lets the warps of the running warp's warpgroup check again whether they can continue.
@@ -98,9 +100,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Performs `wgmma.wait_group`. Returns false if other warps of the warpgroup have to issue what it waits for
-    /// first.
-    pub(crate) fn wgmma_wait(&mut self, pending: u32, pc: u32) -> bool {
+    /// Performs `wgmma.wait_group`, or waits until the other warps of the warpgroup have issued what it waits for.
+    pub(crate) fn wgmma_wait(&mut self, pending: u32, pc: u32) -> ControlFlow<AfterOp> {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
@@ -110,9 +111,7 @@ impl Worker<'_> {
             part.is_some_and(|part| u64::from(part.group) + u64::from(pending) < u64::from(committed))
         };
         let end = waited + (waited..issued).take_while(is_due).count() as u64;
-        if !self.wait_until(end, pc) {
-            return false;
-        }
+        self.wait_until(end, pc)?;
         let group = self.block.warpgroups.of(warp);
         group.warps[own].waited = end;
         group.warps[own].left = Some(pending);
@@ -124,11 +123,11 @@ impl Worker<'_> {
         self.warp.in_flight = end < issued;
         self.retire();
         self.activity.progress = true;
-        true
+        ControlFlow::Continue(())
     }
 
-    /// Performs the products of the warpgroup up to this number. Returns false if other warps have not issued them yet.
-    fn wait_until(&mut self, end: u64, pc: u32) -> bool {
+    /// Performs the products of the warpgroup up to this number, or waits until the other warps have issued them.
+    fn wait_until(&mut self, end: u64, pc: u32) -> ControlFlow<AfterOp> {
         let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
         let group = self.block.warpgroups.of(warp);
@@ -150,7 +149,7 @@ impl Worker<'_> {
             self.warp.fiber.set_pc(pc);
             self.warp.fiber.wait_instr = self.job.kernel.ops[pc as usize].instr;
             self.warp.fiber.state = FiberState::Warpgroup;
-            return false;
+            return ControlFlow::Break(AfterOp::Wait);
         }
         for number in from..end {
             let group = self.block.warpgroups.of(warp);
@@ -163,7 +162,7 @@ impl Worker<'_> {
                 let problem = BadWgmma::Missing { warps: lacks, gone: lacks };
                 self.report_wgmma(product, self.warp.live, problem);
                 if self.stopped {
-                    return true;
+                    return ControlFlow::Break(AfterOp::Stop);
                 }
             }
             let group = self.block.warpgroups.of(warp);
@@ -175,21 +174,19 @@ impl Worker<'_> {
                 self.perform(first, number, at, &mut b);
             }
         }
-        true
+        ControlFlow::Continue(())
     }
 
-    /// Waits for the oldest product in place of the program. Returns false if it has not been issued by all warps.
-    fn make_room(&mut self, pc: u32) -> bool {
+    /// Waits for the oldest product in place of the program.
+    fn make_room(&mut self, pc: u32) -> ControlFlow<AfterOp> {
         let warp = self.warp.index;
         let end = self.block.warpgroups.of(warp).first + 1;
-        if !self.wait_until(end, pc) {
-            return false;
-        }
+        self.wait_until(end, pc)?;
         for progress in &mut self.block.warpgroups.of(warp).warps {
             progress.waited = progress.waited.max(end);
         }
         self.retire();
-        true
+        ControlFlow::Continue(())
     }
 
     /// Forgets products that all warps have waited for.

@@ -14,7 +14,7 @@ use crate::check::{Collector, Details, Elsewhere};
 use crate::lane_mask::LaneMask;
 
 use crate::exec::block::Block;
-use crate::exec::fiber::{FiberState, join_ready};
+use crate::exec::fiber::{AfterOp, FiberState, join_ready};
 use crate::exec::schedule::scheduler::{ROUNDS_OF_TIME, Visit};
 use crate::exec::worker::Worker;
 
@@ -211,8 +211,8 @@ impl Worker<'_> {
         self.complete_cluster_barrier();
     }
 
-    /// Performs `barrier.cluster.wait`. Returns whether lanes of the fiber wait; the others continue.
-    pub(crate) fn wait_for_cluster(&mut self, pc: u32, instr: u32, active: LaneMask) -> bool {
+    /// Performs `barrier.cluster.wait`: lanes whose phase has not ended wait, the others continue.
+    pub(crate) fn wait_for_cluster(&mut self, pc: u32, instr: u32, active: LaneMask) -> AfterOp {
         let warp = &mut self.block.warps[self.warp.index as usize];
         let waits = active & warp.arrived;
         let never = active & !(warp.arrived | warp.released);
@@ -222,7 +222,7 @@ impl Worker<'_> {
             self.record_mistake_at(instr, never, Details::ClusterBarrier { waits: true });
         }
         if waits.is_empty() {
-            return false;
+            return AfterOp::Frames;
         }
         if self.warp.fiber.lanes() != waits {
             let others = self.warp.fiber.split(!waits);
@@ -230,7 +230,7 @@ impl Worker<'_> {
         }
         self.warp.fiber.state = FiberState::Cluster;
         self.warp.fiber.wait_instr = instr;
-        true
+        AfterOp::WaitAfter
     }
 
     /// Records that lanes of the running warp have exited: the barrier of the cluster no longer waits for them.
