@@ -314,12 +314,6 @@ fn modules(krate: &str) -> BTreeMap<Vec<String>, String> {
     files_under(&src, "rs").into_iter().map(module).collect()
 }
 
-/// Crates whose modules still use each other in a circle.
-#[rustfmt::skip]
-const CIRCULAR: &[&str] = &[
-    "emulator/simt",
-];
-
 /// Groups of neighbouring modules of a crate that use each other in a circle. A module with its submodules counts as one.
 fn cycles(krate: &str) -> Vec<String> {
     let modules = modules(krate);
@@ -359,13 +353,6 @@ fn cycles(krate: &str) -> Vec<String> {
 
 #[test]
 fn modules_use_each_other_one_way() {
-    let found: Vec<String> = members()
-        .iter()
-        .filter(|krate| !CIRCULAR.contains(&krate.as_str()))
-        .flat_map(|krate| cycles(krate))
-        .collect();
+    let found: Vec<String> = members().iter().flat_map(|krate| cycles(krate)).collect();
     assert!(found.is_empty(), "modules that use each other in a circle:\n{}", found.join("\n"));
-    for krate in CIRCULAR {
-        assert!(!cycles(krate).is_empty(), "{krate} has no circle any more: take it off the list");
-    }
 }

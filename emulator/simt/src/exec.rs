@@ -4,14 +4,15 @@
 //! checks, and tallies. A type ([`run_mode::RunMode`]) says which checks and counters a run has, so that the others are
 //! not compiled in.
 //!
-//! Imports go one way: state ([`fiber`], [`launch_job`], [`block`], [`worker`]) ← [`memory`], the accesses of a warp ←
-//! [`ops`], a module per family of operations ← [`warp`], the loop over operations ← [`schedule`], which gives turns to
-//! warps and hands blocks to workers. [`counting`] sums what a launch has counted.
+//! Imports go one way: state ([`fiber`], [`launch_job`], [`block`], [`memo`], [`worker`]) ← [`memory`], the accesses of
+//! a warp ← [`ops`], a module per family of operations ← [`warp`], the loop over operations ← [`schedule`], which gives
+//! turns to warps and hands blocks to workers. [`counting`] sums what a launch has counted.
 
 pub(crate) mod block;
 pub(crate) mod counting;
 pub(crate) mod fiber;
 pub(crate) mod launch_job;
+pub(crate) mod memo;
 pub(crate) mod memory;
 pub(crate) mod ops;
 pub(crate) mod plan;

@@ -13,8 +13,8 @@ use crate::operands::map_registers;
 use crate::passes::liveness::{Liveness, Stretch};
 use crate::virtual_op::{FALSE, TRUE, VirtualOp};
 use arithmetic::lanes::Class;
+use program::OpKind;
 use program::limits::{Account, COMPARISONS};
-use program::{OpKind, Reconverge};
 
 /// Place of each virtual register, and the size of the register file.
 #[derive(Debug)]
@@ -188,7 +188,7 @@ mod tests {
     use crate::virtual_op::AluClasses;
     use arithmetic::lanes::Class::{Bits32, Bits64, Pred};
     use arithmetic::lanes::{AluArgs, Lanes, NONE};
-    use program::{Access, Addr, MemSpace};
+    use program::{Access, Addr, MemSpace, Reconverge};
     use proptest::prelude::*;
 
     /// Never runs: the test interprets ops itself.

@@ -27,6 +27,7 @@
 
 mod bits;
 mod block_clocks;
+mod chunks;
 mod global;
 mod interval;
 mod log;

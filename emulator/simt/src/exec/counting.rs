@@ -6,7 +6,7 @@ use crate::program::{Kernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
 
 use crate::exec::launch_job::Counts;
-use crate::exec::memory::memo::Tally;
+use crate::exec::memo::Tally;
 use crate::exec::plan::{NO_MEMO, Plan};
 
 /// Bytes that the banks of shared memory deliver in one wavefront.

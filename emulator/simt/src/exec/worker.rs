@@ -11,7 +11,7 @@ use crate::exec::block::unwritten::Fresh;
 use crate::exec::block::{Block, local_stride};
 use crate::exec::fiber::Fiber;
 use crate::exec::launch_job::{Counts, Job};
-use crate::exec::memory::memo::Memo;
+use crate::exec::memo::Memo;
 
 pub(crate) struct Worker<'j> {
     pub(crate) job: &'j Job<'j>,

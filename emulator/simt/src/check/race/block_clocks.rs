@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::bits::CHUNK;
-use super::global::Chunks;
+use super::chunks::Chunks;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 

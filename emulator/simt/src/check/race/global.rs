@@ -4,13 +4,13 @@
 //! word, the lowest and the highest block that read it and that wrote it: minimum and maximum do not depend on the
 //! order in which blocks end, and two different blocks with a write among them are a race.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::bits::{self, Bits, CHUNK, KINDS};
 use super::block_clocks::{BlockClocks, Unordered};
+use super::chunks::Chunks;
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
 use super::{Mark, Touch};
@@ -68,26 +68,6 @@ struct Pages {
     block: u32,
     /// Most chunks that are followed: the first ones that the block accesses.
     max_chunks: usize,
-}
-
-/// A table by the number of a chunk.
-pub(super) type Chunks<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
-
-#[derive(Debug, Default)]
-pub(super) struct Mix(u64);
-
-impl Hasher for Mix {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0 ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
-    }
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 const RECENT: u64 = 512;

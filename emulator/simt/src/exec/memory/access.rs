@@ -4,8 +4,8 @@ use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
 use crate::program::{MemSpace, RANK_SHIFT, window};
 
+use crate::exec::memo::Home;
 use crate::exec::memory::access_spec::{AccessSpec, Located, addresses, place};
-use crate::exec::memory::memo::Home;
 use crate::exec::memory::per_lane;
 use crate::exec::run_mode::RunMode;
 use crate::exec::worker::Worker;
@@ -155,7 +155,7 @@ impl<'j> Worker<'j> {
     }
 }
 
-impl crate::exec::memory::memo::Memo<'_> {
+impl crate::exec::memo::Memo<'_> {
     /// Returns whether an access at `base` is aligned and lies in the memory of the last one.
     #[inline(always)]
     fn reaches(&self, base: u64, bytes: u32) -> bool {

@@ -7,8 +7,8 @@ use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
 
+use crate::exec::memo::Memo;
 use crate::exec::memory::access_spec::AccessSpec;
-use crate::exec::memory::memo::Memo;
 use crate::exec::worker::Worker;
 
 impl Worker<'_> {

@@ -9,7 +9,7 @@ use crate::memory::bits::CellBits;
 use crate::program::{MemSpace, RANK_SHIFT, window};
 
 use crate::exec::block::Block;
-use crate::exec::memory::memo::Memo;
+use crate::exec::memo::Memo;
 use crate::exec::worker::{Acting, Worker};
 
 /// Owner of the memory at an address in the shared memory of a cluster.

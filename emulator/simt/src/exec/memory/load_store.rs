@@ -5,8 +5,8 @@ use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::{Access, Order};
 
+use crate::exec::memo::{Home, Spread};
 use crate::exec::memory::access_spec::Located;
-use crate::exec::memory::memo::{Home, Spread};
 use crate::exec::worker::Worker;
 
 /// Host addresses of the lanes' memory.

@@ -14,8 +14,8 @@ use crate::lane_mask::LaneMask;
 use crate::program::{Atomic, AtomicKind, Order};
 
 use crate::exec::fiber::AfterOp;
+use crate::exec::memo::Home;
 use crate::exec::memory::access_spec::{AccessSpec, Located};
-use crate::exec::memory::memo::Home;
 use crate::exec::run_mode::General;
 use crate::exec::worker::Worker;
 

@@ -23,7 +23,7 @@ use crate::program::{AtomicForm, MemSpace, OpKind};
 
 use crate::exec::block::{Block, Cluster, block_bytes};
 use crate::exec::launch_job::{Counts, Job};
-use crate::exec::memory::memo::{Memo, Merge, Tally};
+use crate::exec::memo::{Memo, Merge, Tally};
 use crate::exec::schedule::scheduler::Visit;
 use crate::exec::worker::Worker;
 
