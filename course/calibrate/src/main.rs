@@ -70,7 +70,7 @@ fn run() -> Result<(), StepError> {
 fn print(record: &serde_json::Value) -> Result<(), StepError> {
     match writeln!(std::io::stdout().lock(), "{record}") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(StepError::Closed),
-        Err(error) => Err(StepError::CouldNot(format!("standard output: {error}"))),
+        Err(error) => Err(StepError::Output(error)),
         Ok(()) => Ok(()),
     }
 }

@@ -33,8 +33,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8,
         for kernel in step_run.kernels.clone() {
             let work = step_run.work(kernel);
             if let Some(shape) = work.shape(*size) {
-                shapes::check_fits(work, shape, step_run.gpu()?)
-                    .map_err(|error| StepError::Usage(error.to_string()))?;
+                shapes::check_fits(work, shape, step_run.gpu()?)?;
             }
         }
     }
@@ -114,11 +113,10 @@ pub(crate) fn plan<'a>(
 impl StepRun<'_> {
     /// Sizes from the command line, each one of at least one kernel; where none is given, the step's own.
     pub(crate) fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
-        let usage = |error: catalog::WrongSize| StepError::Usage(error.to_string());
-        let asked = sizes.asked().map_err(usage)?;
+        let asked = sizes.asked()?;
         for size in &asked {
             let works = self.kernels.iter().map(|kernel| self.work(kernel));
-            size.check_suits(self.step.id, works).map_err(usage)?;
+            size.check_suits(self.step.id, works)?;
         }
         Ok(if asked.is_empty() { vec![Shape::square(own)] } else { asked })
     }

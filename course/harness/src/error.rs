@@ -1,8 +1,10 @@
 //! Errors that stop a step, by who has to act.
 
+use catalog::WrongSize;
+use catalog::files::FileError;
 use cudarc::driver::DriverError;
 
-/// Why a step binary stops.
+/// Reason for which a program stops.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     /// The command line asks for something that cannot be: exit code 2.
@@ -11,12 +13,32 @@ pub enum StepError {
     /// Something that is needed is not there: exit code 3.
     #[error("{0}")]
     CouldNot(String),
+    /// A size on the command line is none, or none of this kernel: exit code 2.
+    #[error(transparent)]
+    Size(#[from] WrongSize),
+    /// A file cannot be read or written: exit code 3.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Standard output cannot be written: exit code 3.
+    #[error("standard output: {0}")]
+    Output(#[source] std::io::Error),
     /// The driver refused a call that it should not: exit code 3.
     #[error("{}", describe(*.0))]
     Driver(#[from] DriverError),
-    /// Nobody reads on: no error.
+    /// The reader closed standard output: no error, exit code 0.
     #[error("the reader of standard output is gone")]
     Closed,
+}
+
+impl StepError {
+    /// Returns the exit code of a program that stops with this error.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Closed => PASSED,
+            Self::Usage(_) | Self::Size(_) => USAGE,
+            Self::CouldNot(_) | Self::File(_) | Self::Output(_) | Self::Driver(_) => COULD_NOT,
+        }
+    }
 }
 
 /// A driver error as its name and what it means: `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.

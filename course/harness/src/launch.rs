@@ -61,7 +61,7 @@ fn launch(
     let ptx = step_run.ptx.clone();
     let seed = step_run.common.seed;
     let gpu = step_run.gpu()?;
-    shapes::check_fits(work, shape, gpu).map_err(|error| StepError::Usage(error.to_string()))?;
+    shapes::check_fits(work, shape, gpu)?;
     if let Program::Library { open } = kernel.program {
         match open(&gpu.stream) {
             Ok(multiply) => once(gpu, own_library(&multiply, shape), shape, seed)?,

@@ -87,7 +87,7 @@ pub use timing::duel;
 
 use args::{Cli, Task};
 use device::Choice;
-use error::{COULD_NOT, PASSED, USAGE};
+use error::PASSED;
 
 /// The [`Code`] of `kernels/NAME.cu` and what was compiled from it.
 #[macro_export]
@@ -111,10 +111,10 @@ pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
     let outcome = parse(step).and_then(|cli| run(step, kernels, &cli.task));
     let code = match outcome {
         Ok(code) => code,
-        Err(StepError::Closed) => PASSED,
+        Err(error @ StepError::Closed) => error.exit_code(),
         Err(error) => {
             eprintln!("error: {error}");
-            if matches!(error, StepError::Usage(_)) { USAGE } else { COULD_NOT }
+            error.exit_code()
         }
     };
     ExitCode::from(code)

@@ -13,7 +13,7 @@ pub fn write(text: &str) -> Result<(), StepError> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(StepError::Closed),
-        Err(error) => Err(StepError::CouldNot(format!("standard output: {error}"))),
+        Err(error) => Err(StepError::Output(error)),
     }
 }
 

@@ -3,6 +3,7 @@
 use catalog::{Format, Shape, Work};
 
 use crate::device::Gpu;
+use crate::error::StepError;
 
 /// The size that is used when none is given.
 pub fn default_size(emulated: bool) -> usize {
@@ -102,6 +103,12 @@ pub enum DoesNotFit {
     Device { what: &'static str, shape: Shape, needed: f64, available: f64 },
     #[error("verifying {what} of {shape} needs {} of memory, and {} are free", bytes(*.needed), bytes(*.available))]
     Host { what: &'static str, shape: Shape, needed: f64, available: f64 },
+}
+
+impl From<DoesNotFit> for StepError {
+    fn from(error: DoesNotFit) -> Self {
+        Self::Usage(error.to_string())
+    }
 }
 
 /// Checks that a problem fits: operands on the device, and what verifying it takes in memory.

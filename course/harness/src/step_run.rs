@@ -1,5 +1,7 @@
 //! One run of a step's program: its kernels, the options, and the device.
 
+use catalog::files::FileError;
+
 use crate::device::{self, Choice, Gpu};
 use crate::error::StepError;
 use crate::kernel::{Kernel, LaunchFn, Program};
@@ -95,7 +97,7 @@ fn choose<'a>(
 }
 
 fn read(path: &std::path::Path) -> Result<Vec<u8>, StepError> {
-    std::fs::read(path).map_err(|error| StepError::CouldNot(format!("{}: {error}", path.display())))
+    Ok(std::fs::read(path).map_err(FileError::at(path))?)
 }
 
 fn read_ptx(path: &std::path::Path) -> Result<String, StepError> {

@@ -13,8 +13,8 @@ use simt::module::{LoadedKernel, Module};
 use simt::report::LaunchReport;
 use simt::trace::{Follow, Step};
 
-use crate::Request;
 use crate::trial::Trial;
+use crate::{JudgeError, Request};
 
 #[derive(Debug)]
 pub struct EmulatedModule<'a> {
@@ -159,14 +159,13 @@ impl<'a> EmulatedModule<'a> {
         trial: &Trial<T>,
         code: &sass::Kernel,
         clocks: u64,
-    ) -> Result<(timing::Prediction, timing::Timeline), String> {
-        let buffers = self.place(trial).map_err(|refused| refused.text)?;
+    ) -> Result<(timing::Prediction, timing::Timeline), JudgeError> {
+        let buffers = self.place(trial)?;
         let setup = self.how(trial.shape);
-        let config = self.config(trial, &buffers, CheckLevel::Off, &setup).map_err(|refused| refused.text);
+        let config = self.config(trial, &buffers, CheckLevel::Off, &setup).map_err(JudgeError::from);
         let predicted = config.and_then(|config| {
             let chip = timing::Chip::h200();
-            timing::predict_with_timeline(chip, &self.gpu, code, &self.kernel, &config, clocks)
-                .map_err(|why| why.to_string())
+            Ok(timing::predict_with_timeline(chip, &self.gpu, code, &self.kernel, &config, clocks)?)
         });
         self.free(&buffers);
         predicted

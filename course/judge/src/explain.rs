@@ -12,18 +12,20 @@ use simt::gpu::Value;
 use simt::launch::CheckLevel;
 use tasks::explain::{Explained, Line, places};
 
-use crate::Request;
 use crate::emulated_module::EmulatedModule;
 use crate::trial::trials;
+use crate::{JudgeError, Request};
 
 /// Default sizes without a criterion: a few blocks of the largest tile, and a few steps of k.
 const EDGE: usize = 256;
 const DEPTH: usize = 64;
 
-/// Launches the kernel once, with the sizes of the task's first criterion, and counts by source line. The error is the
-/// reason that nothing could be launched.
-pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
-    let machine = EmulatedModule::new(request).map_err(|stopped| stopped.to_string())?;
+/// Launches the kernel once, with the sizes of the task's first criterion, and counts by source line.
+///
+/// # Errors
+/// Returns an error if nothing could be launched.
+pub fn explain(request: &Request<'_>) -> Result<Explained, JudgeError> {
+    let machine = EmulatedModule::new(request)?;
     if request.task.work.is_double() {
         counted::<f64>(request, &machine)
     } else {
@@ -34,16 +36,15 @@ pub fn explain(request: &Request<'_>) -> Result<Explained, String> {
 fn counted<T: Sums + Value>(
     request: &Request<'_>,
     machine: &EmulatedModule<'_>,
-) -> Result<Explained, String> {
+) -> Result<Explained, JudgeError> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
     let usual = Shape { m: EDGE, n: EDGE, k: depth };
     let shape = task.does.first().map_or(usual, |criterion| criterion.shape());
     let trial = trials::<T>(task.work, shape, request.seed, request.threads)
         .next_back()
-        .ok_or("there is nothing to launch")?;
-    let launched = machine.launch(&trial, CheckLevel::Count, &machine.how(shape));
-    let (report, got) = launched.map_err(|refused| refused.text)?;
+        .ok_or(JudgeError::NothingToLaunch)?;
+    let (report, got) = machine.launch(&trial, CheckLevel::Count, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let places = places(request.ptx, own);
     let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();

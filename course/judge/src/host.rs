@@ -3,21 +3,22 @@
 use catalog::Shape;
 use tasks::Task;
 use tasks::compile::Refused;
-use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, read};
+use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, NumberError, read};
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
 
 use crate::emulated_module::{EmulatedModule, LaunchSetup};
 use crate::trial::{Mismatch, Trial, trials};
-use crate::{Judgement, Request, keep_more_informative, shapes};
+use crate::{JudgeError, Judgement, Request, keep_more_informative, shapes};
 
-/// Judges an answer. For a launch, `request.ptx` is the finished kernel; the error means that it cannot be loaded,
-/// whatever the answer.
-pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, String> {
+/// Judges an answer. For a launch, `request.ptx` is the finished kernel.
+///
+/// # Errors
+/// Returns an error if the finished kernel cannot be loaded, whatever the answer.
+pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, JudgeError> {
     let outcome = match call {
         HostCall::Launch { .. } => {
-            let machine = EmulatedModule::new(request)
-                .map_err(|stopped| format!("the finished kernel cannot be launched: {stopped}"))?;
+            let machine = EmulatedModule::new(request).map_err(JudgeError::FinishedKernel)?;
             read(answer).map(|answer| launch(request, &machine, &answer))
         }
         HostCall::Blas => read(answer).map(|answer| blas(request, &answer)),
@@ -74,16 +75,26 @@ const RIGHT_AT: usize = 1;
 const CLEAN_AT: usize = 2;
 const IDLE_AT: usize = 3;
 
-fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
+/// A grid or block of an answer that is none.
+#[derive(Debug, thiserror::Error)]
+enum SizeError {
+    #[error(transparent)]
+    Expression(#[from] NumberError),
+    #[error("{value} is not a size, for {shape}")]
+    NotASize { value: i64, shape: Shape },
+}
+
+/// Evaluates the three sizes of a grid or block.
+fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], SizeError> {
     let mut sizes = [0; 3];
     for (size, number) in sizes.iter_mut().zip(numbers) {
-        let value = number.value(shape).map_err(|why| why.to_string())?;
-        *size = u32::try_from(value).map_err(|_| format!("{value} is not a size, for {shape}"))?;
+        let value = number.value(shape)?;
+        *size = u32::try_from(value).map_err(|_| SizeError::NotASize { value, shape })?;
     }
     Ok(sizes)
 }
 
-fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, String> {
+fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, SizeError> {
     Ok(LaunchSetup {
         grid: sizes(&answer.grid, shape)?,
         block: sizes(&answer.block, shape)?,
@@ -103,7 +114,7 @@ fn launch(request: &Request<'_>, machine: &EmulatedModule<'_>, answer: &LaunchAn
             Err(why) => {
                 let mut verdict = all_passed(task);
                 verdict.parts.push(no_idle_blocks);
-                return failed(verdict, READ_AT, "compile", &why);
+                return failed(verdict, READ_AT, "compile", &why.to_string());
             }
         };
         if !judgement.run_shape(shape, &setup) {
@@ -138,8 +149,8 @@ struct Operand<'a> {
 }
 
 impl Operand<'_> {
-    /// The element `op(X)[row][col]`; an error outside of the matrix.
-    fn at(&self, row: usize, col: usize) -> Result<f64, String> {
+    /// Returns the element `op(X)[row][col]`; fails outside of the matrix.
+    fn element(&self, row: usize, col: usize) -> Result<f64, CallError> {
         let (row, col) = if self.transposed { (col, row) } else { (row, col) };
         let at = col
             .checked_mul(self.leading_dimension)
@@ -147,7 +158,7 @@ impl Operand<'_> {
             .filter(|at| *at < self.values.len());
         match at {
             Some(at) => Ok(f64::from(self.values[at])),
-            None => Err(format!("read past the end of `{}`", self.name)),
+            None => Err(CallError::OutOfBounds(format!("read past the end of `{}`", self.name))),
         }
     }
 }
@@ -161,9 +172,9 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
         for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
             let got = match multiply(answer, &trial) {
                 Ok(got) => got,
-                Err((code, why)) => {
-                    let at = if code == "compile" { READ_AT } else { CLEAN_AT };
-                    return failed(verdict, at, code, &format!("on {shape}: {why}"));
+                Err(why) => {
+                    let (code, part) = why.code_and_part();
+                    return failed(verdict, part, code, &format!("on {shape}: {why}"));
                 }
             };
             if let Some(mismatch) = trial.look(task, &got) {
@@ -184,11 +195,33 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     }
 }
 
-/// The result of `cublasSgemm`, or its failure as a code and a sentence.
-fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'static str, String)> {
+/// Failure of a call of cuBLAS.
+#[derive(Debug, thiserror::Error)]
+enum CallError {
+    /// An argument of the answer cannot be read.
+    #[error("{0}")]
+    Misread(String),
+    #[error("cuBLAS reports CUBLAS_STATUS_INVALID_VALUE: {0}")]
+    Refused(String),
+    #[error("{0}")]
+    OutOfBounds(String),
+}
+
+impl CallError {
+    /// Returns the verdict's code and the part that fails.
+    fn code_and_part(&self) -> (&'static str, usize) {
+        match self {
+            Self::Misread(_) => ("compile", READ_AT),
+            Self::Refused(_) => ("E-LAUNCH", CLEAN_AT),
+            Self::OutOfBounds(_) => ("E-OOB", CLEAN_AT),
+        }
+    }
+}
+
+/// Computes the result of `cublasSgemm` with the arguments of an answer.
+fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, CallError> {
     let shape = trial.shape;
-    let misread = |why: String| ("compile", why);
-    let refused = |why: String| ("E-LAUNCH", format!("cuBLAS reports CUBLAS_STATUS_INVALID_VALUE: {why}"));
+    let (misread, refused) = (CallError::Misread, CallError::Refused);
     let size = |name: &str, number: &Number| {
         let value = number.value(shape).map_err(|why| misread(format!("{name}: {why}")))?;
         usize::try_from(value).map_err(|_| refused(format!("{name} is {value}")))
@@ -239,13 +272,12 @@ fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, (&'stat
         for row in 0..m {
             let mut sum = 0.0;
             for term in 0..k {
-                let (x, y) = (a.at(row, term), b.at(term, col));
-                sum += x.map_err(|why| ("E-OOB", why))? * y.map_err(|why| ("E-OOB", why))?;
+                sum += a.element(row, term)? * b.element(term, col)?;
             }
             let at = col.checked_mul(ldc).and_then(|start| start.checked_add(row));
             match at.and_then(|at| c.get_mut(at)) {
                 Some(element) => *element = sum as f32,
-                None => return Err(("E-OOB", "write past the end of `C`".into())),
+                None => return Err(CallError::OutOfBounds("write past the end of `C`".into())),
             }
         }
     }

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod emulated_module;
+pub mod error;
 pub mod explain;
 pub mod host;
 pub mod prefetch;
@@ -37,6 +38,7 @@ use tasks::verdict::{CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status
 use tasks::{Task, compile::Refused};
 
 use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
+pub use error::JudgeError;
 use prefetch::Prefetch;
 use trial::{Mismatch, Trial, trials};
 

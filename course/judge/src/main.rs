@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use catalog::Shape;
+use catalog::files::FileError;
 use clap::Parser;
 use judge::Request;
 use tasks::Task;
@@ -69,12 +70,14 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn run(cli: &Cli) -> Result<u8, String> {
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn run(cli: &Cli) -> Result<u8> {
     let task: Task = serde_json::from_str(&read(&cli.task)?)
         .map_err(|error| format!("{} is not a task: {error}", cli.task.display()))?;
     let ptx = cli.ptx.as_deref().map(read).transpose()?.unwrap_or_default();
     let sources = cli.source.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
-    let sources = sources.collect::<Result<Vec<_>, String>>()?;
+    let sources = sources.collect::<Result<Vec<_>>>()?;
     let request = Request {
         task: &task,
         ptx: &ptx,
@@ -86,11 +89,11 @@ fn run(cli: &Cli) -> Result<u8, String> {
     if cli.explain {
         let mut explained = judge::explain::explain(&request)?;
         if let Some(path) = &cli.cubin {
-            let named = |why: String| format!("{}: {why}", path.display());
-            let bytes = std::fs::read(path).map_err(|error| named(error.to_string()))?;
-            let code = sass::Module::read(&bytes).map_err(|error| named(error.to_string()))?;
-            let machine = judge::explain::code::explain(&request, &code, cli.size).map_err(named)?;
-            explained.machine = Some(machine);
+            let bytes = std::fs::read(path).map_err(FileError::at(path))?;
+            let code = sass::Module::read(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
+            let machine_code = judge::explain::code::explain(&request, &code, cli.size)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            explained.machine = Some(machine_code);
         }
         print(&explained)?;
         return Ok(0);
@@ -111,15 +114,17 @@ fn run(cli: &Cli) -> Result<u8, String> {
 }
 
 /// Prints one line of JSON. A closed pipe is not an error.
-fn print(answer: &impl serde::Serialize) -> Result<(), String> {
-    let text = serde_json::to_string(answer).map_err(|error| error.to_string())?;
+fn print(answer: &impl serde::Serialize) -> Result<()> {
+    let text = serde_json::to_string(answer)?;
     match writeln!(std::io::stdout().lock(), "{text}") {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("standard output: {error}").into())
+        }
         _ => Ok(()),
     }
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    String::from_utf8(bytes).map_err(|_| format!("{} is not text", path.display()))
+fn read(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(FileError::at(path))?;
+    Ok(String::from_utf8(bytes).map_err(|_| format!("{} is not text", path.display()))?)
 }

@@ -3,11 +3,11 @@
 //! A kernel must first pass on the emulated GPU, because nothing stops an endless one on a real GPU.
 
 use catalog::Shape;
-use harness::Gpu;
 use harness::foreign::{Argument, NoGpu, run};
 use harness::inputs::Sums;
 use harness::session::load;
-use tasks::verdict::{Part, Status, Verdict};
+use harness::{Gpu, StepError};
+use tasks::verdict::{Part, Status, Verdict, Wrong};
 
 use crate::trial::{Mismatch, Trial, trials};
 use crate::{Request, shapes};
@@ -31,14 +31,14 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>
         }
         Ok(gpu) => {
             let wrong = if request.task.work.is_double() {
-                on::<f64>(request, &gpu)
+                run_shapes::<f64>(request, &gpu)
             } else {
-                on::<f32>(request, &gpu)
+                run_shapes::<f32>(request, &gpu)
             };
             part.what = format!("{WHAT}: {}", gpu.about.name);
             if let Err(why) = wrong {
                 part.status = Status::Failed;
-                part.why = Some(why);
+                part.why = Some(why.to_string());
                 verdict.code = Some("gpu".into());
             }
         }
@@ -48,10 +48,21 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>
     verdict.parts.push(part);
 }
 
-/// Runs all shapes, up to the first wrong result.
-fn on<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
+/// Failure of a kernel on a real GPU.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    NotLoaded(#[from] StepError),
+    #[error("on {shape}: {why}")]
+    Launch { shape: Shape, why: StepError },
+    #[error("on {shape}: {}", .wrong.in_a_sentence())]
+    WrongResult { shape: Shape, wrong: Box<Wrong> },
+}
+
+/// Runs all shapes, up to the first failure.
+fn run_shapes<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> {
     let task = request.task;
-    let kernel = load(gpu, request.ptx, &task.entry).map_err(|trouble| trouble.to_string())?;
+    let kernel = load(gpu, request.ptx, &task.entry)?;
     for shape in shapes::shapes_for(task, request.seed, request.hidden) {
         for trial in trials::<T>(task.work, shape, request.seed, request.threads) {
             let mut buffers: Vec<&[T]> = trial.inputs.iter().map(Vec::as_slice).collect();
@@ -63,9 +74,9 @@ fn on<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), String> {
                 shared_mem_bytes: task.dynamic_shared,
             };
             let got = run(gpu, &kernel, config, &buffers, &arguments(request, &trial))
-                .map_err(|trouble| format!("on {shape}: {trouble}"))?;
+                .map_err(|why| Failure::Launch { shape, why })?;
             if let Some(Mismatch { wrong, .. }) = trial.look(task, &got) {
-                return Err(format!("on {shape}: {}", wrong.in_a_sentence()));
+                return Err(Failure::WrongResult { shape, wrong: Box::new(wrong) });
             }
         }
     }

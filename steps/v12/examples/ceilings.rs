@@ -374,11 +374,7 @@ fn run(cli: &Cli) -> Result<(), StepError> {
 }
 
 fn code(done: &Result<(), StepError>) -> u8 {
-    match done {
-        Ok(()) | Err(StepError::Closed) => 0,
-        Err(StepError::Usage(_)) => 2,
-        Err(_) => 3,
-    }
+    done.as_ref().map_or_else(StepError::exit_code, |()| 0)
 }
 
 fn main() -> ExitCode {

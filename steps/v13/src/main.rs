@@ -52,9 +52,7 @@ impl Common {
             )));
         }
         Ok(match (self.size.is_empty(), gpu.emulator) {
-            (false, _) => {
-                Shape::asked(&self.size, [None; 3]).map_err(|error| StepError::Usage(error.to_string()))?
-            }
+            (false, _) => Shape::asked(&self.size, [None; 3])?,
             (true, Some(_)) => vec![Shape::square(256)],
             (true, None) => [1024, 8192].map(Shape::square).into(),
         })
@@ -90,7 +88,7 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::from(if matches!(error, StepError::Usage(_)) { 2 } else { 3 })
+            ExitCode::from(error.exit_code())
         }
     }
 }

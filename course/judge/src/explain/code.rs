@@ -13,26 +13,29 @@ use tasks::explain::machine_code::{
     Timeline, Unit,
 };
 
-use crate::Request;
 use crate::emulated_module::EmulatedModule;
 use crate::trial::Trial;
+use crate::{JudgeError, Request};
 
 /// Launches the machine code once with these sizes, of which a transpose ignores K, and predicts the time of that
-/// launch. The error is the reason that nothing could be launched.
+/// launch.
+///
+/// # Errors
+/// Returns an error if nothing could be launched.
 pub fn explain(
     request: &Request<'_>,
     code: &sass::Module,
     size: Shape,
-) -> Result<MachineCodeExplanation, String> {
-    let machine = EmulatedModule::of_code(request, code).map_err(|stopped| stopped.to_string())?;
+) -> Result<MachineCodeExplanation, JudgeError> {
+    let machine = EmulatedModule::of_code(request, code)?;
     let entry = &request.task.entry;
     let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);
-    let kernel = kernel.ok_or_else(|| format!("there is no kernel called {entry}"))?;
-    let shape = match (request.task.work.is_transpose(), size.k) {
-        (true, _) => Shape { k: 0, ..size },
-        (false, 0) => return Err(WrongSize::NoDepth { size, owner: entry.clone() }.to_string()),
-        (false, _) => size,
-    };
+    let kernel = kernel.ok_or_else(|| JudgeError::NoKernel(entry.clone()))?;
+    let is_transpose = request.task.work.is_transpose();
+    if !is_transpose && size.k == 0 {
+        return Err(WrongSize::NoDepth { size, owner: entry.clone() }.into());
+    }
+    let shape = if is_transpose { Shape { k: 0, ..size } } else { size };
     if request.task.work.is_double() {
         explained::<f64>(request, &machine, code.architecture, kernel, shape)
     } else {
@@ -46,10 +49,9 @@ fn explained<T: Sums + Value>(
     architecture: u32,
     code: &sass::Kernel,
     shape: Shape,
-) -> Result<MachineCodeExplanation, String> {
+) -> Result<MachineCodeExplanation, JudgeError> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
-    let launched = machine.launch(&trial, CheckLevel::Count, &machine.how(shape));
-    let (report, _) = launched.map_err(|refused| refused.text)?;
+    let (report, _) = machine.launch(&trial, CheckLevel::Count, &machine.how(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let instructions = code.instructions.iter().zip(&report.instructions);
     let mut instructions: Vec<Instruction> = instructions
@@ -92,7 +94,7 @@ fn explained<T: Sums + Value>(
     let stopped = report.findings.iter().find(|finding| finding.severity == Severity::Error);
     let predicted = match stopped {
         Some(finding) => Err(format!("the launch stopped before its end: {}", finding.title)),
-        None => machine.predict(&trial, code, WINDOW),
+        None => machine.predict(&trial, code, WINDOW).map_err(|why| why.to_string()),
     };
     match predicted {
         Ok((predicted, window)) => {

@@ -40,7 +40,7 @@ fn judged(task: &Task, answer: &str) -> Verdict {
     judged_with(task, FINISHED, answer).expect("the kernel is finished")
 }
 
-fn judged_with(task: &Task, ptx: &str, answer: &str) -> Result<Verdict, String> {
+fn judged_with(task: &Task, ptx: &str, answer: &str) -> Result<Verdict, judge::JudgeError> {
     let call: &HostCall = &task.host.as_ref().expect("a task for the host").call;
     judge::host::judge(&request(task, ptx, &[]), call, answer)
 }
@@ -127,7 +127,7 @@ fn a_launch_for_the_host_is_judged_as_that_of_a_kernel() {
     for (ptx, says) in
         [("what", "expected"), (&kernel("").replace("_col_", "_row_"), "there is no kernel called")]
     {
-        let why = judged_with(task, ptx, LAUNCH).expect_err("no verdict");
+        let why = judged_with(task, ptx, LAUNCH).expect_err("no verdict").to_string();
         assert!(why.starts_with("the finished kernel cannot be launched: ") && why.contains(says), "{why}");
     }
 }

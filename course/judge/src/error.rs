@@ -1,0 +1,34 @@
+//! Errors for which a kernel is neither judged nor explained. A kernel's own mistakes are parts of a verdict.
+
+use catalog::WrongSize;
+use diagnostics::Finding;
+
+use crate::emulated_module::LoadError;
+
+/// Reason for which nothing can be judged, launched or predicted.
+#[derive(Debug, thiserror::Error)]
+pub enum JudgeError {
+    /// The kernel cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The repository's own kernel cannot be loaded, whatever the answer to its task.
+    #[error("the finished kernel cannot be launched: {0}")]
+    FinishedKernel(#[source] LoadError),
+    #[error("there is no kernel called {0}")]
+    NoKernel(String),
+    #[error(transparent)]
+    Size(#[from] WrongSize),
+    #[error("there is nothing to launch")]
+    NothingToLaunch,
+    /// The launch was rejected before the kernel ran.
+    #[error("{}", .0.text)]
+    Refused(Box<Finding>),
+    #[error(transparent)]
+    NoPrediction(#[from] timing::NoPrediction),
+}
+
+impl From<Box<Finding>> for JudgeError {
+    fn from(refused: Box<Finding>) -> Self {
+        Self::Refused(refused)
+    }
+}
