@@ -6,7 +6,7 @@ use clap::builder::Styles;
 use clap::{Command, CommandFactory as _};
 
 use crate::Cli;
-use crate::commands::{GROUPS, about};
+use crate::commands::{GROUPS, description};
 
 /// The whole command line, with a help that shows the groups: clap has headings for options alone.
 pub(crate) fn declared() -> Command {
@@ -16,7 +16,7 @@ pub(crate) fn declared() -> Command {
     for (title, group) in GROUPS {
         let _ = writeln!(template, "\n{header}{title}:{header:#}");
         for command in group(Command::new("")).get_subcommands() {
-            let (name, about) = (command.get_name(), about(command));
+            let (name, about) = (command.get_name(), description(command));
             let _ = writeln!(template, "  {literal}{name:<10}{literal:#} {about}");
         }
     }
@@ -33,7 +33,7 @@ mod tests {
         let help = declared().render_help().to_string();
         let table = crate::commands::table();
         for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
-            let (name, about) = (command.get_name(), about(command));
+            let (name, about) = (command.get_name(), description(command));
             let line = format!("  {name:<10} {about}");
             assert_eq!(help.lines().filter(|shown| *shown == line).count(), 1, "{name}: {help}");
             assert!(table.contains(&format!("| `cargo xtask {name}")), "{name}: {table}");

@@ -29,10 +29,10 @@ pub(crate) fn table() -> String {
         let _ = writeln!(out, "| **{title}** | |");
         for command in group(Command::new("")).get_subcommands() {
             let long = command.get_long_about().map(|text| text.to_string().replace("\n\n", ". "));
-            let mut what = long.unwrap_or_else(|| about(command));
+            let mut what = long.unwrap_or_else(|| description(command));
             let mut usage = format!("cargo xtask {}", command.get_name());
             for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
-                let _ = write!(usage, " {}", shown(arg));
+                let _ = write!(usage, " {}", usage_of(arg));
                 if arg.is_trailing_var_arg_set() {
                     let _ = write!(what, ": {}", arg.get_help().map(ToString::to_string).unwrap_or_default());
                 }
@@ -43,12 +43,12 @@ pub(crate) fn table() -> String {
     out
 }
 
-pub(crate) fn about(command: &Command) -> String {
+pub(crate) fn description(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
 /// An argument as a usage has it: `STEP…`, `[--size SIZE,…]`, `--out DIR`.
-fn shown(arg: &Arg) -> String {
+fn usage_of(arg: &Arg) -> String {
     let name = arg
         .get_value_names()
         .and_then(|names| names.first())

@@ -34,7 +34,7 @@ pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
 }
 
 /// The learner's copy as it is called in messages: `my/v05.cu`
-pub(crate) fn shown(root: &Path, path: &Path) -> String {
+pub(crate) fn display_path(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 

@@ -116,7 +116,7 @@ fn block(indent: &str, name: &str, code: &[CodeLine<'_>], counts: &LineCounts) -
         let _ = write!(html, "<span class=\"{class}\"");
         if let (Some(file), Some((_, number))) = (file, line.origin) {
             let _ = write!(html, " data-n=\"{number}\"");
-            if let Some(counts) = counts.of(file, number) {
+            if let Some(counts) = counts.line(file, number) {
                 let _ = write!(html, " data-counts=\"{}\"", escaped(counts));
             }
         }

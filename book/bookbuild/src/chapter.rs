@@ -100,7 +100,7 @@ pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>> {
         if line[..at.start].ends_with('\\') {
             continue;
         }
-        let words = words(&line[open.end()..open.end() + length])?;
+        let words = split_words(&line[open.end()..open.end() + length])?;
         let Some((name, args)) = words.split_first() else {
             return Err(Error::msg("`{{#}}` names no directive"));
         };
@@ -114,7 +114,7 @@ pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>> {
     Ok(out)
 }
 
-fn words(text: &str) -> Result<Vec<&str>> {
+fn split_words(text: &str) -> Result<Vec<&str>> {
     let mut out = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {

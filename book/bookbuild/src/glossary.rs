@@ -93,19 +93,19 @@ impl<'a> Linker<'a> {
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
         for kept in chapter::marked(text) {
-            self.words(forms, &text[from..kept.start], &mut out);
+            self.link_terms(forms, &text[from..kept.start], &mut out);
             if text[kept.clone()].starts_with('[') {
                 self.mark_explained(forms, &text[kept.clone()]);
             }
             out.push_str(&text[kept.clone()]);
             from = kept.end;
         }
-        self.words(forms, &text[from..], &mut out);
+        self.link_terms(forms, &text[from..], &mut out);
         out
     }
 
     /// Links the terms in a stretch of plain prose.
-    fn words(&mut self, forms: &Regex, text: &str, out: &mut String) {
+    fn link_terms(&mut self, forms: &Regex, text: &str, out: &mut String) {
         let mut from = 0;
         for found in forms.captures_iter(text) {
             let (Some(whole), form) = (found.get(0), &found[1]) else {

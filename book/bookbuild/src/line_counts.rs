@@ -54,7 +54,7 @@ impl LineCounts {
                 *names = format!("{kernel} and {names}");
             }
             for CountedLine { line, counts } in lines {
-                all.lines.entry((file.clone(), line)).or_insert_with(|| words(&counts));
+                all.lines.entry((file.clone(), line)).or_insert_with(|| describe(&counts));
             }
         }
         Ok(all)
@@ -65,13 +65,13 @@ impl LineCounts {
         self.launches.get(file).map(String::as_str)
     }
 
-    pub(crate) fn of(&self, file: &str, line: usize) -> Option<&str> {
+    pub(crate) fn line(&self, file: &str, line: usize) -> Option<&str> {
         self.lines.get(&(file.to_owned(), line)).map(String::as_str)
     }
 }
 
 /// `256 requests to global memory, 4 096 sectors; 8 instructions of warps`
-fn words(counts: &Summary) -> String {
+fn describe(counts: &Summary) -> String {
     // Blanks that do not break.
     let grouped = |count| text::grouped(count, "\u{a0}");
     let mut parts = Vec::new();

@@ -115,7 +115,7 @@ impl Transcript {
             if let Some(name) = &step.name {
                 let output = Output {
                     name: format!("{}-{name}", self.name),
-                    command: step.shown(),
+                    command: step.description(),
                     volatile: step.volatile.clone(),
                     ..Output::default()
                 };
@@ -128,7 +128,7 @@ impl Transcript {
 
 impl TranscriptStep {
     /// Describes the step: the command as typed, or the action and the file.
-    fn shown(&self) -> String {
+    fn description(&self) -> String {
         match (&self.run, &self.edit, &self.write) {
             (Some(command), ..) => command.clone(),
             (_, Some(path), _) => format!("edit {}", path.display()),

@@ -111,7 +111,7 @@ pub fn on_the_cpu(shape: Shape, a: &[f32], b: &[f32]) -> Vec<f32> {
 /// Runs a program without checks, as a GPU does.
 pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
     quiet()?;
-    say("As it was:");
+    print("As it was:");
     if let Some(emulator) = emulator_client::find() {
         emulator.set_checks(Some(CheckLevel::Off));
     }
@@ -124,22 +124,22 @@ pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<
 /// # Panics
 /// When the launch is not refused: then it is no pitfall.
 pub fn refused(pitfall: &Pitfall, shape: Shape) {
-    say("\nWho looks at the launch's result gets:");
+    print("\nWho looks at the launch's result gets:");
     if let Some(emulator) = emulator_client::find() {
         emulator.set_diagnosis(Some(true));
     }
     let (a, b) = (vec![1.0; shape.m * shape.k], vec![1.0; shape.k * shape.n]);
     let outcome = pitfall.multiply(shape, &a, &b, &mut vec![0.0; shape.m * shape.n]);
     let error = outcome.expect_err("a pitfall of refused launches");
-    say(&format!("  {}", harness::describe(error)));
-    say("and the emulated GPU says on standard error:");
+    print(&format!("  {}", harness::describe(error)));
+    print("and the emulated GPU says on standard error:");
 }
 
 /// Runs something on the emulated device with all checks on, and prints what they find.
 pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Error>>) {
-    say(&format!("\nThe emulated GPU, {what}:"));
+    print(&format!("\nThe emulated GPU, {what}:"));
     let Some(emulator) = emulator_client::find() else {
-        say("  not asked: this is a real GPU; ask it with TILE_DEVICE=emulated");
+        print("  not asked: this is a real GPU; ask it with TILE_DEVICE=emulated");
         return;
     };
     emulator.set_checks(Some(CheckLevel::Global));
@@ -154,9 +154,9 @@ pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Erro
         .filter_map(|finding| finding["text"].as_str())
         .collect();
     match (texts.is_empty(), outcome) {
-        (true, Ok(())) => say("nothing to report: every access was legal"),
-        (true, Err(error)) => say(&format!("the launch is refused: {error}")),
-        (false, _) => say(texts.join("\n").trim_end()),
+        (true, Ok(())) => print("nothing to report: every access was legal"),
+        (true, Err(error)) => print(&format!("the launch is refused: {error}")),
+        (false, _) => print(texts.join("\n").trim_end()),
     }
 }
 
@@ -194,7 +194,7 @@ pub fn wrong_transpose(ptx: &str, kernel: &str, rows: usize, cols: usize) -> Res
     if let Some(result) = result {
         let right = |at: usize| start[at % rows * cols + at / rows];
         let n_wrong = (0..result.len()).filter(|&at| result[at] != right(at)).count();
-        say(&format!("{n_wrong} of {} elements of the result are wrong", result.len()));
+        print(&format!("{n_wrong} of {} elements of the result are wrong", result.len()));
     }
     Ok(())
 }
@@ -220,7 +220,7 @@ pub fn what_check_says(pitfall: &Pitfall, about: Shape) {
     assert!(all.contains(&about), "check does not try {about}");
     let outcomes = all.iter().map(|shape| (shape, judge(pitfall, *shape)));
     let failed: Vec<_> = outcomes.filter_map(|(shape, outcome)| Some((shape, outcome.err()?))).collect();
-    say(&format!(
+    print(&format!(
         "\ncargo xtask check's shapes, inputs and bounds: {} of {} shapes fail; {about}:",
         failed.len(),
         all.len()
@@ -228,7 +228,7 @@ pub fn what_check_says(pitfall: &Pitfall, about: Shape) {
     let told = failed.into_iter().find(|(shape, _)| **shape == about);
     let Some((_, told)) = told else { panic!("{} is right on {about}: it is no pitfall", pitfall.kernel) };
     for line in told.lines() {
-        say(&format!("  {line}"));
+        print(&format!("  {line}"));
     }
 }
 
@@ -267,6 +267,6 @@ fn judge(pitfall: &Pitfall, shape: Shape) -> Result<(), String> {
 
 /// Prints a line.
 #[expect(clippy::print_stdout, reason = "pitfalls show what came out")]
-fn say(text: &str) {
+fn print(text: &str) {
     println!("{text}");
 }

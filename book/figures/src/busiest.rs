@@ -32,7 +32,7 @@ fn needs(launch: &Launch) -> anyhow::Result<&'static Needs> {
 }
 
 /// Returns the model's time for a launch in microseconds, and the profiled launch.
-pub(crate) fn at(kernel: &str, shape: Shape) -> anyhow::Result<(f64, Launch)> {
+pub(crate) fn predicted_launch(kernel: &str, shape: Shape) -> anyhow::Result<(f64, Launch)> {
     let launches = record()?.launches.into_iter();
     let mut launches = launches.filter(|launch| launch.kernel == kernel && launch.shape == shape);
     let launch = launches.next().with_context(|| format!("{kernel} at {shape} was not profiled"))?;
@@ -52,7 +52,7 @@ fn binding_units(needs: &Needs) -> Vec<&str> {
     longest.iter().map(|(unit, _)| unit.as_str()).collect()
 }
 
-fn words(units: &[&str]) -> String {
+fn unit_list(units: &[&str]) -> String {
     match units {
         [] => "waits".into(),
         units => units.join(", then "),
@@ -75,7 +75,7 @@ pub fn units_table() -> anyhow::Result<String> {
         let verdict = if UNMODELLED.contains(&launch.kernel.as_str()) {
             "no verdict".into()
         } else {
-            words(&binding_units(needs(launch)?))
+            unit_list(&binding_units(needs(launch)?))
         };
         let mut row = vec![
             launch.kernel.clone(),
@@ -235,7 +235,7 @@ mod tests {
             let binding_units = binding_units(needs);
             let exception = EXCEPTIONS.iter().find(|e| e.kernels.contains(&kernel));
             let (agree, theirs) = (launch.agrees(&binding_units), launch.busiest());
-            let ours = words(&binding_units);
+            let ours = unit_list(&binding_units);
             assert_eq!(agree, exception.is_none(), "{kernel} at {shape}: {ours}, by Nsight {theirs:?}");
         }
         Ok(())

@@ -30,7 +30,7 @@ pub fn folder() -> PathBuf {
     machine::root().join("book/theme/explorers")
 }
 
-fn list(addresses: &Addresses) -> String {
+fn json_list(addresses: &Addresses) -> String {
     let word = |address: &Option<u64>| address.map_or("null".to_owned(), |a| a.to_string());
     format!("[{}]", addresses.iter().map(word).collect::<Vec<_>>().join(","))
 }
@@ -57,7 +57,7 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
 fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
     let cost = rules::shared_cost(addresses, bytes, load);
     Case {
-        ask: format!("cost({},{bytes},{load})", list(addresses)),
+        ask: format!("cost({},{bytes},{load})", json_list(addresses)),
         answer: format!(
             "[{},{},{},{}]",
             rules::sectors(addresses, bytes),
@@ -161,7 +161,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
                     ask: format!(
                         "R.tile({{bytes:4,width:32,padding:{padding},swizzle:{swizzle},along:\"{along}\",at:{warp}}})"
                     ),
-                    answer: list(&found.addresses()),
+                    answer: json_list(&found.addresses()),
                 });
             }
         }
@@ -182,7 +182,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         let first = accesses.first().context("it reaches all three matrices")?;
         cases.push(Case {
             ask: format!("R.strided({{bytes:4,stride:{stride},first:0,lanes:32}})"),
-            answer: list(&first.addresses()),
+            answer: json_list(&first.addresses()),
         });
     }
     Ok(())

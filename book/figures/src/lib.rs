@@ -92,8 +92,8 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("counts", counts::draw())?;
     let ladder = bars::ladder(record);
     // For README.md, on a page that selects by its theme.
-    add("ladder-light", Ok(svg::alone(&ladder, false)))?;
-    add("ladder-dark", Ok(svg::alone(&ladder, true)))?;
+    add("ladder-light", Ok(svg::standalone(&ladder, false)))?;
+    add("ladder-dark", Ok(svg::standalone(&ladder, true)))?;
     add("ladder", Ok(ladder))?;
     add("sizes", Ok(plots::sizes(record)))?;
     add("roofline", plots::roofline(record))?;

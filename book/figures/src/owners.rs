@@ -40,7 +40,7 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
         format!(
             "The tile of {edge} by {edge} elements of C that one block of {id} owns. The elements of warp 0 are \
              shaded; those of threads 0, 1, 2 and 16 have colours of their own: {}.",
-            words(&warp[0])
+            element_list(&warp[0])
         ),
     );
     let heading = format!("{id}: one block's tile of C, {edge} × {edge}");
@@ -158,7 +158,7 @@ fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
     lines
 }
 
-fn words(elements: &BTreeSet<(usize, usize)>) -> String {
+fn element_list(elements: &BTreeSet<(usize, usize)>) -> String {
     lines(elements).join(" ")
 }
 

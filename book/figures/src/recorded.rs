@@ -105,7 +105,7 @@ impl<'r> Recorded<'r> {
 
     /// Returns processor and date of a measurement.
     pub(crate) fn host(&self, kernel: &str, shape: Shape) -> Option<String> {
-        let measurement = self.record.of(kernel, shape)?;
+        let measurement = self.record.measurement(kernel, shape)?;
         let run = self.record.run_of(measurement)?;
         let date = day(&run.date);
         Some(format!("{}, {date}", run.host))

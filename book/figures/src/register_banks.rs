@@ -31,7 +31,7 @@ impl Multiply {
 }
 
 fn run(kernel: &str, first: u32) -> anyhow::Result<Vec<Multiply>> {
-    let code = Code::of(kernel)?;
+    let code = Code::load(kernel)?;
     let pass = code.pass()?;
     let mut reuse = Reuse::default();
     let mut found = Vec::new();
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_runs_cost_what_is_usual_in_their_loops() -> anyhow::Result<()> {
         for (kernel, name, first) in RUNS {
-            let code = Code::of(kernel)?;
+            let code = Code::load(kernel)?;
             let mut reuse = Reuse::default();
             let (mut n, mut clocks) = (0, 0);
             for instruction in code.pass()? {

@@ -47,7 +47,7 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    pub(crate) fn of(name: &str) -> anyhow::Result<Self> {
+    pub(crate) fn load(name: &str) -> anyhow::Result<Self> {
         let path = machine::root().join(CUBINS).join(machine::source_of(name)?).with_extension("cubin");
         let shown = path.display().to_string();
         let cubin = std::fs::read(&path).with_context(|| shown.clone())?;
@@ -230,7 +230,7 @@ fn address(text: &str) -> anyhow::Result<u32> {
 
 /// Returns the instructions of an address range, with their control bits.
 fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
-    let code = Code::of(kernel)?;
+    let code = Code::load(kernel)?;
     let mut out =
         String::from("addr  waits  instruction                                   stall  releases\n");
     let within = |i: &&Instruction| (from..=to).contains(&i.address);
@@ -266,7 +266,7 @@ fn loops() -> anyhow::Result<String> {
         ["kernel", "registers", "k", "instructions", "FFMA", "LDS", "LDS.128", "LDG", "STS", "BAR", "other"];
     let mut rows = Vec::new();
     for name in KERNELS.into_iter().chain(SUMMIT) {
-        let code = Code::of(name)?;
+        let code = Code::load(name)?;
         let pass = code.pass()?;
         let ffma = multiply_adds(&pass);
         let is_wide = |i: &&&Instruction| i.operation == Operation::Lds && i.has(Modifier::W128);
@@ -299,7 +299,7 @@ fn registers() -> anyhow::Result<String> {
     let titles = ["kernel", "FFMA", "marked", "one clock", "two", "three", "instructions", "clocks"];
     let mut rows = Vec::new();
     for name in KERNELS.into_iter().chain(SUMMIT) {
-        let code = Code::of(name)?;
+        let code = Code::load(name)?;
         let pass = code.pass()?;
         let OperandCost { marked, alone, clocks } = reads(&pass);
         let [one, two, three] = alone;
@@ -343,10 +343,10 @@ fn summit(record: Option<&Record>) -> anyhow::Result<String> {
     ];
     let mut rows = Vec::new();
     for name in ["sgemm_v07_double_buffer", "sgemm_v11_large_tile", "sgemm_v11_free_banks"] {
-        let code = Code::of(name)?;
+        let code = Code::load(name)?;
         let pass = code.pass()?;
         let [bank_conflicts, bare] = bank_conflicts(&pass);
-        let (predicted, launch) = busiest::at(name, shape)?;
+        let (predicted, launch) = busiest::predicted_launch(name, shape)?;
         let (ms, _) = clocked(&recorded, name)?;
         rows.push(vec![
             name.to_owned(),
@@ -379,7 +379,7 @@ fn binds(record: Option<&Record>) -> anyhow::Result<String> {
     let titles = ["kernel", "multiply-adds", "issue, PTX", "issue", "registers", "shared", "L1", "measured"];
     let mut rows = Vec::new();
     for name in KERNELS {
-        let code = Code::of(name)?;
+        let code = Code::load(name)?;
         let pass = code.pass()?;
         let ffma = multiply_adds(&pass) as f64;
         let (counters, l1) = counted(name)?;
@@ -473,7 +473,7 @@ mod tests {
     /// Checks that of the instructions `each` that a warp executed, no more than `most` are outside of the loop, since
     /// code there runs once.
     fn check(name: &str, k: usize, each: f64, most: f64) -> anyhow::Result<()> {
-        let code = Code::of(name)?;
+        let code = Code::load(name)?;
         let pass = code.pass()?;
         let passes = k * code.elements() / multiply_adds(&pass);
         let outside = each - (passes * pass.len()) as f64;

@@ -25,7 +25,7 @@ struct SharedAccess {
 }
 
 impl SharedAccess {
-    fn of(reached: &Reached<'_>) -> Self {
+    fn new(reached: &Reached<'_>) -> Self {
         Self { addresses: reached.addresses(), bytes: reached.access.bytes, load: reached.access.load }
     }
 
@@ -186,7 +186,7 @@ fn load_of_b(kernel: &'static str, bytes: u32) -> anyhow::Result<SharedAccess> {
     let loads = trace.shared("b_tile");
     let load = loads.iter().find(|r| r.access.load && r.access.bytes == bytes);
     let load = load.with_context(|| format!("{kernel} has no load of {bytes} bytes from b_tile"))?;
-    Ok(SharedAccess::of(load))
+    Ok(SharedAccess::new(load))
 }
 
 /// Draws how v04 and v05 read a row of b_tile.
@@ -216,7 +216,7 @@ pub(crate) fn stores_of_a() -> anyhow::Result<String> {
     const KERNEL: &str = "sgemm_v05_bank_conflict_free";
     const CODE: &str = "a_tile[a_col][a_row] = a.x";
     let trace = machine::product(KERNEL, SHAPE, FIRST)?;
-    let padded = SharedAccess::of(&trace.first_shared("a_tile", false)?);
+    let padded = SharedAccess::new(&trace.first_shared("a_tile", false)?);
     let (rows, pad) = (machine::constant(KERNEL, "BM")?, machine::constant(KERNEL, "PAD")?);
     let bytes = |floats: u32| u64::from(floats) * WORD;
     let plain = padded.with_rows(bytes(rows + pad), bytes(rows));
@@ -263,7 +263,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
     let top = 66.0;
     for (i, (kernel, name)) in kernels.into_iter().enumerate() {
         let trace = machine::transpose(kernel, 64, WARP)?;
-        let access = SharedAccess::of(&trace.first_shared("tile", true)?);
+        let access = SharedAccess::new(&trace.first_shared("tile", true)?);
         let cost = access.cost();
         let x = (edge + gap) * i as f64;
         drawing.text("strong", Anchor::Start, (x, 38.0), name);

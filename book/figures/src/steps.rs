@@ -224,8 +224,11 @@ impl Followed {
                 _ if i < self.steps.len() / 2 => first,
                 _ => last,
             };
-            let mut entry =
-                vec![json!(line), json!(texts.of(json!(step.text))), json!(masks.of(json!(step.lanes)))];
+            let mut entry = vec![
+                json!(line),
+                json!(texts.index_of(json!(step.text))),
+                json!(masks.index_of(json!(step.lanes))),
+            ];
             match &step.reach {
                 Some(reach) => {
                     let elements: Vec<u64> = reach.elements.iter().flatten().copied().collect();
@@ -237,7 +240,7 @@ impl Followed {
                             _ => runs.push([delta, 1]),
                         }
                     }
-                    let pattern = patterns.of(json!(runs.concat()));
+                    let pattern = patterns.index_of(json!(runs.concat()));
                     let [array, width] = [reach.array as u64, reach.width];
                     entry.extend(
                         [array, u64::from(reach.load), width, elements[0], pattern].map(|n| json!(n)),
@@ -297,7 +300,7 @@ struct Index {
 }
 
 impl Index {
-    fn of(&mut self, value: Value) -> u64 {
+    fn index_of(&mut self, value: Value) -> u64 {
         *self.known.entry(value.to_string()).or_insert_with(|| {
             self.all.push(value);
             self.all.len() as u64 - 1

@@ -257,7 +257,7 @@ impl Drawing {
 }
 
 /// Returns a picture for pages outside of the book that select by theme: with fixed colours, and without links.
-pub(crate) fn alone(svg: &str, dark: bool) -> String {
+pub(crate) fn standalone(svg: &str, dark: bool) -> String {
     const SYSTEM: &str = "@media (prefers-color-scheme:dark){";
     let never = if dark { "@media all{" } else { "@media not all{" };
     let lines = svg.lines().filter(|line| !line.starts_with("<a ") && *line != "</a>");

@@ -26,8 +26,8 @@ pub(crate) fn all(
     tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>,
 ) -> Result<f64, StepError> {
     let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
-    tell(number("n_sms", gpu.about.n_sms as f64, ""))?;
-    tell(number("l2", gpu.about.l2 as f64, "bytes"))?;
+    tell(number("n_sms", gpu.info.n_sms as f64, ""))?;
+    tell(number("l2", gpu.info.l2 as f64, "bytes"))?;
     for (name, attribute) in ATTRIBUTES {
         let value = gpu.context.attribute(attribute)?;
         tell(number(name, f64::from(value), ""))?;
@@ -54,7 +54,7 @@ fn clock(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "cost_fma")?;
     let mut clocks: CudaSlice<i64> = gpu.stream.alloc_zeros(2 * 16)?;
     let mut sink: CudaSlice<f32> = gpu.stream.alloc_zeros(64)?;
-    let config = grid_1d(gpu.about.n_sms as u32, 512);
+    let config = grid_1d(gpu.info.n_sms as u32, 512);
     let schedulers = 4;
     let mut samples = Vec::new();
     for _ in 0..REPEATS {
@@ -91,7 +91,7 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     const RESIDENT: u32 = 2;
     let kernel = session::load(gpu, CODE.ptx, "spin")?;
     let time = |rounds: u32| {
-        let config = grid_1d(gpu.about.n_sms as u32 * RESIDENT * rounds, 1024);
+        let config = grid_1d(gpu.info.n_sms as u32 * RESIDENT * rounds, 1024);
         gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&SPIN);
@@ -109,7 +109,7 @@ fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     // Not the default stream, which cannot be captured.
     let stream = gpu.context.new_stream()?;
-    let config = grid_1d(gpu.about.n_sms as u32, THREADS[0]);
+    let config = grid_1d(gpu.info.n_sms as u32, THREADS[0]);
     let graph = |n: u32| {
         stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         for _ in 0..n {

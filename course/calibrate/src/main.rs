@@ -13,10 +13,10 @@ use std::process::ExitCode;
 
 use catalog::statistics::median;
 use clap::Parser;
-use harness::{Code, Gpu, StepError, code};
+use harness::{Gpu, KernelSource, StepError, code};
 
 /// The kernels with the loops, `kernels/calibrate.cu`.
-const CODE: Code = code!("calibrate");
+const CODE: KernelSource = code!("calibrate");
 
 /// Measure what instructions cost on this machine's GPU
 #[derive(Parser)]
@@ -51,11 +51,11 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), StepError> {
     let gpu = Gpu::real().map_err(|why| StepError::CouldNot(format!("no GPU to measure: {why}")))?;
-    let about = &gpu.about;
+    let info = &gpu.info;
     print(&serde_json::json!({
-        "device": about.name,
-        "capability": about.capability,
-        "driver": about.driver,
+        "device": info.name,
+        "capability": info.capability,
+        "driver": info.driver,
         "date": catalog::time::now(),
     }))?;
     let mut tell = |one: Measurement| {

@@ -35,12 +35,12 @@ pub(crate) fn all(
 ) -> Result<(), StepError> {
     let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
     tell(number("chase_l2", chase(gpu, IN_L2)?, "clocks"))?;
-    let many = CACHES * gpu.about.l2 / APART;
+    let many = CACHES * gpu.info.l2 / APART;
     tell(number("chase_memory", chase(gpu, many)?, "clocks"))?;
 
-    let in_l2 = gpu.about.l2 / PART_OF_L2;
-    let beyond = (CACHES * gpu.about.l2).min(gpu.about.memory / 8);
-    let n_sms = gpu.about.n_sms as u32;
+    let in_l2 = gpu.info.l2 / PART_OF_L2;
+    let beyond = (CACHES * gpu.info.l2).min(gpu.info.memory / 8);
+    let n_sms = gpu.info.n_sms as u32;
     for (place, bytes) in [("l2", in_l2), ("memory", beyond)] {
         for n in [1, n_sms] {
             let who = if n == 1 { "_alone" } else { "" };
@@ -119,7 +119,7 @@ fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, StepError> {
         })
     };
     time(n_blocks)?;
-    let of_a_round = f64::from(RESIDENT) * gpu.about.n_sms as f64;
+    let of_a_round = f64::from(RESIDENT) * gpu.info.n_sms as f64;
     Ok(slope([n_blocks / 4, n_blocks], time)? * NS_PER_MS * of_a_round)
 }
 

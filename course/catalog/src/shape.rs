@@ -34,7 +34,7 @@ impl Shape {
     ///
     /// # Errors
     /// When some of the three are missing, or the matrices would be too large.
-    pub fn asked(sizes: &[Self], sides: [Option<usize>; 3]) -> Result<Vec<Self>, WrongSize> {
+    pub fn from_options(sizes: &[Self], sides: [Option<usize>; 3]) -> Result<Vec<Self>, WrongSize> {
         let mut asked: Vec<Self> = Vec::new();
         for size in sizes {
             if !asked.contains(size) {
@@ -271,7 +271,7 @@ mod tests {
     fn single_sides_go_together() {
         let square = Shape::square;
         let check = |sizes: &[Shape], sides, wanted: Result<&[Shape], &str>| {
-            let asked = Shape::asked(sizes, sides).map_err(|error| error.to_string());
+            let asked = Shape::from_options(sizes, sides).map_err(|error| error.to_string());
             match (asked, wanted) {
                 (Ok(asked), Ok(wanted)) => assert_eq!(asked, wanted),
                 (Err(error), Err(wanted)) => assert!(error.contains(wanted), "{error}"),

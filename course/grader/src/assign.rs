@@ -197,7 +197,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
         }
         copier.put(&manifest, toml::to_string(&table)?)?;
     }
-    let own = own(&copier, &workspace)?;
+    let own = workspace_crates(&copier, &workspace)?;
     copier.put(Path::new("Cargo.toml"), toml::to_string(&trimmed(workspace, &members, &own))?)?;
     for name in UNCHANGED {
         if root.join(name).is_file() {
@@ -315,7 +315,7 @@ fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, Pa
 }
 
 /// Names of all crates of the workspace. A path with `*` stands for several.
-fn own(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, AssignError> {
+fn workspace_crates(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, AssignError> {
     let members = workspace.get("workspace").and_then(|it| it.get("members"));
     let patterns = members.and_then(Value::as_array).into_iter().flatten();
     let mut folders = Vec::new();
@@ -559,7 +559,7 @@ mod tests {
         let (root, out) = (root.as_path(), Path::new("/nowhere"));
         let copier = Copier { root, out };
         let mut workspace = copier.toml("Cargo.toml").expect("a manifest");
-        let own = own(&copier, &workspace).expect("manifests");
+        let own = workspace_crates(&copier, &workspace).expect("manifests");
         // Members listed by name, and members found by a pattern.
         for name in ["tests", "v00", "emulator_client"] {
             assert!(own.contains(name), "{name}");

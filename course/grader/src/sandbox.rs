@@ -52,7 +52,7 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// Words of the command line: `20 4294967296 1048576 64`.
-    pub fn words(&self) -> [String; 4] {
+    pub fn arguments(&self) -> [String; 4] {
         [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
     }
 
@@ -129,7 +129,7 @@ impl Sandbox {
             Self::None => {
                 let mut command = Command::new(&launcher.program);
                 command.env_clear().current_dir(what.job);
-                command.args(launcher.words(what.limits, NO_LIMIT)).arg(what.program);
+                command.args(launcher.arguments(what.limits, NO_LIMIT)).arg(what.program);
                 command.args(what.arguments);
                 command
             }
@@ -158,11 +158,11 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    fn words(&self, limits: Limits, processes: u64) -> Vec<String> {
+    fn arguments(&self, limits: Limits, processes: u64) -> Vec<String> {
         let ceilings =
             Ceilings { seconds: limits.seconds, memory: limits.memory, file: MAX_FILE_BYTES, processes };
         let mut words = vec![self.word.clone()];
-        words.extend(ceilings.words());
+        words.extend(ceilings.arguments());
         words.push("--".into());
         words
     }
@@ -190,7 +190,7 @@ impl Bubblewrap {
         }
         command.arg("--ro-bind").arg(what.job).args([JOB, "--remount-ro", "/", "--chdir", JOB]);
         command.arg(inside(&launcher.program));
-        command.args(launcher.words(what.limits, PROCESSES)).arg(inside(what.program));
+        command.args(launcher.arguments(what.limits, PROCESSES)).arg(inside(what.program));
         command.args(what.arguments);
         command
     }
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn ceilings_are_read_back() {
         let ceilings = Ceilings::of_words([1, 2, 3, 4]);
-        let words = ceilings.words().map(|word| word.parse().expect("a number"));
+        let words = ceilings.arguments().map(|word| word.parse().expect("a number"));
         assert_eq!(Ceilings::of_words(words), ceilings);
     }
 

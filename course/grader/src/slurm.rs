@@ -26,7 +26,7 @@ impl Jobs<'_> {
             "#!/bin/sh\n#SBATCH --job-name=grade\n#SBATCH --array=0-{last}\n#SBATCH --ntasks=1\n#SBATCH \
              --cpus-per-task=1\n{}exec {} --jobs 1 --part \"$SLURM_ARRAY_TASK_ID/{}\"\n",
             self.head(),
-            words(self.command),
+            shell_words(self.command),
             self.parts
         )
     }
@@ -37,7 +37,7 @@ impl Jobs<'_> {
             "#!/bin/sh\n#SBATCH --job-name=grade-reports\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n{}exec {} --jobs \
              1\n",
             self.head(),
-            words(self.command)
+            shell_words(self.command)
         )
     }
 
@@ -63,7 +63,7 @@ impl Jobs<'_> {
     }
 }
 
-fn words(all: &[String]) -> String {
+fn shell_words(all: &[String]) -> String {
     let all: Vec<String> = all.iter().map(|text| shell_word(text)).collect();
     all.join(" ")
 }

@@ -143,7 +143,7 @@ mod tests {
         let Task::Bench(bench) = Cli::parse_from(words).task else {
             panic!("it is bench");
         };
-        assert_eq!(bench.asked.sizes.asked().map(|sizes| sizes.len()), Ok(2));
+        assert_eq!(bench.asked.sizes.shapes().map(|sizes| sizes.len()), Ok(2));
         assert!(bench.asked.duel && bench.common.device.emulate);
         assert_eq!(bench.common.kernels.kernel.as_deref(), Some("x"));
     }

@@ -113,7 +113,7 @@ pub(crate) fn plan<'a>(
 impl StepRun<'_> {
     /// Sizes from the command line, each one of at least one kernel; where none is given, the step's own.
     pub(crate) fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
-        let asked = sizes.asked()?;
+        let asked = sizes.shapes()?;
         for size in &asked {
             let works = self.kernels.iter().map(|kernel| self.work(kernel));
             size.check_suits(self.step.id, works)?;
@@ -182,12 +182,13 @@ impl StepRun<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Code, Cpu};
+    use crate::kernel::{Cpu, KernelSource};
 
     #[test]
     fn only_what_the_emulated_device_counts_can_be_too_large_for_it() {
         let geometry = |_| unreachable!("nothing is launched");
-        let counted = Kernel::sgemm("any", Code { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
+        let counted =
+            Kernel::sgemm("any", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
         let multiply = |_, _: &[f32], _: &[f32], _: &mut [f32]| {};
         let timed = Kernel::cpu(
             "any",

@@ -26,7 +26,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
         if step_run.common.json {
             out::json(&Line::Check(Box::new(check)))?
         } else {
-            out::write(&told(&check, step_run.run.emulated, paint))?
+            out::write(&check_line(&check, step_run.run.emulated, paint))?
         }
     }
     Ok(if failed { FAILED } else { PASSED })
@@ -63,7 +63,7 @@ fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> 
 }
 
 /// One line, and what was found.
-fn told(check: &Check, emulated: bool, paint: Paint) -> String {
+fn check_line(check: &Check, emulated: bool, paint: Paint) -> String {
     let Check { kernel, n_passed, .. } = check;
     match (&check.failed, &check.not_run) {
         (Some(FailedCheck { shape, why, details }), _) => {

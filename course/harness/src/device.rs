@@ -33,12 +33,12 @@ pub struct Gpu {
     pub stream: Arc<CudaStream>,
     /// Functions of the emulated device beyond CUDA; `None` on a real GPU.
     pub emulator: Option<emulator_client::Emulator>,
-    pub about: About,
+    pub info: DeviceInfo,
 }
 
 /// Properties of a device, as the driver reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct About {
+pub struct DeviceInfo {
     /// Name of the device, such as `NVIDIA H200`.
     pub name: String,
     /// Compute capability, such as `9.0`.
@@ -179,7 +179,7 @@ impl Gpu {
         // Not the default stream, of which nothing can be captured into a graph.
         let stream = context.per_thread_stream();
         Ok(Self {
-            about: about(&context)?,
+            info: device_info(&context)?,
             emulator: emulator_client::find(),
             cublas: OnceCell::new(),
             modules: RefCell::default(),
@@ -231,14 +231,14 @@ impl Gpu {
     }
 }
 
-fn about(context: &CudaContext) -> Result<About, DriverError> {
+fn device_info(context: &CudaContext) -> Result<DeviceInfo, DriverError> {
     let number = |attribute| context.attribute(attribute).map(|n| usize::try_from(n).unwrap_or(0));
     let grid = |attribute| context.attribute(attribute).map(|n| u32::try_from(n).unwrap_or(0));
     let (major, minor) = context.compute_capability()?;
     let mut version = 0;
     // SAFETY: writes one number.
     unsafe { sys::cuDriverGetVersion(&mut version) }.result()?;
-    Ok(About {
+    Ok(DeviceInfo {
         name: context.name()?,
         capability: format!("{major}.{minor}"),
         driver: format!("{}.{}", version / 1000, version % 1000 / 10),

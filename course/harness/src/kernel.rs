@@ -13,7 +13,7 @@ use reference::{Bf16, E4m3};
 
 /// A compiled kernel file: what runs, and what it was made of, for messages.
 #[derive(Debug, Clone, Copy)]
-pub struct Code {
+pub struct KernelSource {
     /// The text of `kernels/NAME.cu`.
     pub cu: &'static str,
     /// The text of `kernels/ptx/NAME.ptx`.
@@ -22,7 +22,7 @@ pub struct Code {
     pub cubin: &'static [u8],
 }
 
-impl Code {
+impl KernelSource {
     /// The value of `constexpr int NAME = …` in the source. In a constant it is read while the step is compiled.
     ///
     /// # Panics
@@ -142,7 +142,7 @@ pub struct Cpu {
 pub struct Kernel {
     /// Entry point of a kernel; for other programs, the name in the catalogue.
     pub name: &'static str,
-    pub program: Program,
+    pub program: LaunchKind,
     /// Whether a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.
     pub uses_cubin: bool,
     /// Number of blocks, where blocks share out tiles: the grid is a row of them, and the geometry gives the tiles.
@@ -155,9 +155,9 @@ pub struct Kernel {
 
 /// What a [`Kernel`] runs.
 #[derive(Debug, Clone, Copy)]
-pub enum Program {
+pub enum LaunchKind {
     Device {
-        code: Code,
+        code: KernelSource,
         grid: Grid,
         launch: LaunchFn,
     },
@@ -215,15 +215,15 @@ pub(crate) use match_launch;
 macro_rules! declarations {
     ($($(#[$doc:meta])* $name:ident: $variant:ident($launch:ty);)*) => {$(
         $(#[$doc])*
-        pub const fn $name(name: &'static str, code: Code, geometry: Geometry, launch: $launch) -> Self {
+        pub const fn $name(name: &'static str, code: KernelSource, geometry: Geometry, launch: $launch) -> Self {
             let (grid, launch) = (Grid::Function(geometry), LaunchFn::$variant(launch));
-            Self::new(name, Program::Device { code, grid, launch })
+            Self::new(name, LaunchKind::Device { code, grid, launch })
         }
     )*};
 }
 
 impl Kernel {
-    const fn new(name: &'static str, program: Program) -> Self {
+    const fn new(name: &'static str, program: LaunchKind) -> Self {
         Self { name, program, uses_cubin: false, blocks: None, requirement: None, preparation: None }
     }
 
@@ -263,32 +263,32 @@ impl Kernel {
     }
 
     /// A product of FP32 with one block per tile of C. The source says how large both are, as `BM`, `BN` and `THREADS`.
-    pub const fn tiled(name: &'static str, code: Code) -> Self {
+    pub const fn tiled(name: &'static str, code: KernelSource) -> Self {
         let Some(tile) = Tile::from_source(code.cu) else {
             panic!("the source defines no BM, BN and THREADS");
         };
         let (grid, launch) = (Grid::Tiles(tile), LaunchFn::Fp32(launch_gemm));
-        Self::new(name, Program::Device { code, grid, launch })
+        Self::new(name, LaunchKind::Device { code, grid, launch })
     }
 
     pub const fn cpu(name: &'static str, cpu: Cpu) -> Self {
-        Self::new(name, Program::Cpu(cpu))
+        Self::new(name, LaunchKind::Cpu(cpu))
     }
 
     pub const fn cublas(name: &'static str, open: OpenCublas, multiply: MultiplyCublas) -> Self {
-        Self::new(name, Program::Cublas { open, multiply })
+        Self::new(name, LaunchKind::Cublas { open, multiply })
     }
 
     /// A product by a library of the step.
     pub const fn library(name: &'static str, open: OpenLibrary) -> Self {
-        Self::new(name, Program::Library { open })
+        Self::new(name, LaunchKind::Library { open })
     }
 
     /// Source and PTX of the kernel; `None` for the CPU and for libraries.
-    pub fn code(&self) -> Option<Code> {
+    pub fn code(&self) -> Option<KernelSource> {
         match self.program {
-            Program::Device { code, .. } => Some(code),
-            Program::Cpu(_) | Program::Cublas { .. } | Program::Library { .. } => None,
+            LaunchKind::Device { code, .. } => Some(code),
+            LaunchKind::Cpu(_) | LaunchKind::Cublas { .. } | LaunchKind::Library { .. } => None,
         }
     }
 
@@ -309,8 +309,8 @@ impl Kernel {
     /// Grid and block that the step declares for a shape; `None` for the CPU and for libraries.
     pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
         match self.program {
-            Program::Device { grid, .. } => Some(grid.config(shape)),
-            Program::Cpu(_) | Program::Cublas { .. } | Program::Library { .. } => None,
+            LaunchKind::Device { grid, .. } => Some(grid.config(shape)),
+            LaunchKind::Cpu(_) | LaunchKind::Cublas { .. } | LaunchKind::Library { .. } => None,
         }
     }
 
@@ -326,10 +326,10 @@ impl Kernel {
     /// Returns whether the program can do the work that the catalogue lists.
     pub fn is(&self, work: Work) -> bool {
         match (self.program, work) {
-            (Program::Device { launch, .. }, work) => launch.does(work),
-            (Program::Cpu(_), Work::Cpu)
-            | (Program::Cublas { .. }, Work::Cublas)
-            | (Program::Library { .. }, Work::Sgemm) => true,
+            (LaunchKind::Device { launch, .. }, work) => launch.does(work),
+            (LaunchKind::Cpu(_), Work::Cpu)
+            | (LaunchKind::Cublas { .. }, Work::Cublas)
+            | (LaunchKind::Library { .. }, Work::Sgemm) => true,
             _ => false,
         }
     }
@@ -424,14 +424,14 @@ mod tests {
 
     #[test]
     fn the_grid_tells_the_tile() {
-        let code = Code { cu: "", ptx: "", cubin: &[] };
+        let code = KernelSource { cu: "", ptx: "", cubin: &[] };
         let kernel = Kernel::sgemm("any", code, geometry, |_| Ok(()));
         assert_eq!(kernel.tile(), Some([128, 64]));
     }
 
     #[test]
     fn a_tiled_kernel_is_launched_by_the_constants_of_its_source() {
-        const CODE: Code = Code {
+        const CODE: KernelSource = KernelSource {
             cu: "constexpr int BM = 128, BN = 64;\nconstexpr int THREADS = BM * BN / 64;\n",
             ptx: "",
             cubin: &[],

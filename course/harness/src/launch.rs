@@ -10,7 +10,7 @@ use crate::bench::plan;
 use crate::device::session::{Launch, Session};
 use crate::error::{PASSED, StepError};
 use crate::inputs::{Data, Real, elements};
-use crate::kernel::{Kernel, Program, match_launch};
+use crate::kernel::{Kernel, LaunchKind, match_launch};
 use crate::measure::machine;
 use crate::measure::{cannot_run, gemm, own_library, too_large, transpose};
 use crate::step_run::StepRun;
@@ -62,7 +62,7 @@ fn launch(
     let seed = step_run.common.seed;
     let gpu = step_run.gpu()?;
     shapes::check_fits(work, shape, gpu)?;
-    if let Program::Library { open } = kernel.program {
+    if let LaunchKind::Library { open } = kernel.program {
         match open(&gpu.stream) {
             Ok(multiply) => once(gpu, own_library(&multiply, shape), shape, seed)?,
             Err(why) => launched.not_run = Some(why.to_string()),
@@ -70,7 +70,7 @@ fn launch(
         launched.counters = counted(gpu)?;
         return Ok(launched);
     }
-    let (Some(config), Some(code)) = (kernel.launch_config(shape, gpu.about.n_sms), kernel.code()) else {
+    let (Some(config), Some(code)) = (kernel.launch_config(shape, gpu.info.n_sms), kernel.code()) else {
         launched.not_run = Some("it is not a kernel of ours".into());
         return Ok(launched);
     };
@@ -85,7 +85,7 @@ fn launch(
         emulator.set_checks(Some(emulator_client::CheckLevel::Count));
     }
     let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
-    if let Program::Device { launch, .. } = kernel.program {
+    if let LaunchKind::Device { launch, .. } = kernel.program {
         match_launch!(
             launch,
             launch => once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?,

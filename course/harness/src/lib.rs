@@ -3,9 +3,9 @@
 //! A step binary is its kernels' launches in cudarc and one call of [`main`]:
 //!
 //! ```no_run
-//! # use harness::{Code, Gemm, Kernel, Shape, blocks, to_i32};
+//! # use harness::{KernelSource, Gemm, Kernel, Shape, blocks, to_i32};
 //! # use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-//! const CODE: Code = Code { cu: "…the source…", ptx: "…what the compiler made of it…", cubin: &[] };
+//! const CODE: KernelSource = KernelSource { cu: "…the source…", ptx: "…what the compiler made of it…", cubin: &[] };
 //!
 //! fn geometry(shape: Shape) -> LaunchConfig {
 //!     LaunchConfig {
@@ -34,7 +34,7 @@
 //! - `args`, [`out`], `error`: the command line, printing, and errors that stop a step. Exit codes are 0 to 3, and 10 of
 //!   `probe-device` when the driver has no device.
 //! - `kernel`: the declarations of a step. Products, transposes, functions of the CPU and cuBLAS are variants of one
-//!   [`Program`]; the crate `catalog` lists what each computes. [`declared`] compares the two, for the steps' tests.
+//!   [`LaunchKind`]; the crate `catalog` lists what each computes. [`declared`] compares the two, for the steps' tests.
 //! - [`shapes`]: the default, recorded and awkward sizes, and a check that a size fits the device.
 //! - [`mod@reference`]: seeded inputs, their answer in FP64, and the comparison of every element with it.
 //! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream. In its folder:
@@ -77,7 +77,7 @@ pub use catalog::Shape;
 pub use device::{Gpu, foreign, map, parts, roofline, session};
 pub use error::{StepError, describe};
 pub use kernel::{
-    Code, Cpu, Gemm, Kernel, Prepared, Product, Program, Transpose, blocks, grid_1d, launch_gemm,
+    Cpu, Gemm, Kernel, KernelSource, LaunchKind, Prepared, Product, Transpose, blocks, grid_1d, launch_gemm,
     launch_scaled_gemm, to_i32,
 };
 pub use measure::diagnose;
@@ -89,11 +89,11 @@ use args::{Cli, Task};
 use device::Choice;
 use error::PASSED;
 
-/// The [`Code`] of `kernels/NAME.cu` and what was compiled from it.
+/// The [`KernelSource`] of `kernels/NAME.cu` and what was compiled from it.
 #[macro_export]
 macro_rules! code {
     ($name:literal) => {
-        $crate::Code {
+        $crate::KernelSource {
             cu: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
             ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/ptx/", $name, ".ptx")),
             cubin: include_bytes!(concat!(
@@ -168,7 +168,7 @@ fn show_roofline(asked: &args::Roofline) -> Result<u8, StepError> {
     } else {
         out::write(&format!(
             "{}: {:.1} TFLOP/s of FP32 from registers, {:.0} GB/s copied (read + written)\n",
-            gpu.about.name, roofline.fp32_tflops, roofline.copy_gbs
+            gpu.info.name, roofline.fp32_tflops, roofline.copy_gbs
         ))?;
     }
     Ok(PASSED)

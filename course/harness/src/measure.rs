@@ -18,8 +18,8 @@ use crate::device::session::{Launch, Operands};
 use crate::error::StepError;
 use crate::inputs::Real;
 use crate::kernel::{
-    Code, Gemm, Kernel, LaunchGemm, LaunchTranspose, MultiplyCublas, MultiplyLibrary, Product, Program,
-    Transpose, match_launch,
+    Gemm, Kernel, KernelSource, LaunchGemm, LaunchKind, LaunchTranspose, MultiplyCublas, MultiplyLibrary,
+    Product, Transpose, match_launch,
 };
 use crate::measure::case::Case;
 use crate::measure::machine::{Functions, Loaded, LoadedMachineCode};
@@ -41,7 +41,7 @@ pub(crate) fn measure(
         return Ok(KernelOutcome::not_run(why));
     }
     // A library decides for itself how it is launched.
-    let config = kernel.launch_config(case.shape, gpu.about.n_sms).unwrap_or(LaunchConfig {
+    let config = kernel.launch_config(case.shape, gpu.info.n_sms).unwrap_or(LaunchConfig {
         grid_dim: (0, 0, 0),
         block_dim: (0, 0, 0),
         shared_mem_bytes: 0,
@@ -49,7 +49,7 @@ pub(crate) fn measure(
     if let Some(why) = too_large(gpu, config) {
         return Ok(KernelOutcome::not_run(why));
     }
-    let functions = |code: Code| -> Result<Functions, StepError> {
+    let functions = |code: KernelSource| -> Result<Functions, StepError> {
         Ok(Functions {
             ptx: machine::load(gpu, kernel, code, setup.ptx, case.shape)?,
             machine: LoadedMachineCode::load(&setup, kernel),
@@ -57,20 +57,20 @@ pub(crate) fn measure(
     };
     let subject = |machine| Subject { setup, kernel, work, config, machine };
     match kernel.program {
-        Program::Device { code, launch, .. } => {
+        LaunchKind::Device { code, launch, .. } => {
             let functions = functions(code)?;
             let subject = subject(functions.machine.as_ref());
             match_launch!(
                 launch,
                 launch => subject.product(case.problems(), &|which, shape, config| {
-                    gemm(gpu, functions.of(which), launch, shape, config)
+                    gemm(gpu, functions.loaded(which), launch, shape, config)
                 }),
                 launch => subject.transpose(case, &|which, shape, config| {
-                    transpose(gpu, functions.of(which).kernel, launch, shape, config)
+                    transpose(gpu, functions.loaded(which).kernel, launch, shape, config)
                 }),
             )
         }
-        Program::Cublas { open, multiply } => {
+        LaunchKind::Cublas { open, multiply } => {
             if let Err(why) = cublas::provide() {
                 return Ok(KernelOutcome::not_run(why.to_string()));
             }
@@ -90,13 +90,13 @@ pub(crate) fn measure(
                 Err(error) => Ok(KernelOutcome::not_run(NoCublas::from(error).to_string())),
             }
         }
-        Program::Library { open } => match open(&gpu.stream) {
+        LaunchKind::Library { open } => match open(&gpu.stream) {
             Ok(multiply) => {
                 subject(None).product(case.problems(), &|_, shape, _| own_library(&multiply, shape))
             }
             Err(why) => Ok(KernelOutcome::not_run(why.to_string())),
         },
-        Program::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, setup.purpose)),
+        LaunchKind::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, setup.purpose)),
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option
         return Some(lacks.into());
     }
     let ptx = other.or(kernel.code().map(|code| code.ptx))?;
-    needs_capability(ptx, &gpu.about.capability)
+    needs_capability(ptx, &gpu.info.capability)
 }
 
 /// The compute capability that PTX asks for, where the device has another. `sm_90` runs on what is newer; `sm_90a` does
@@ -124,14 +124,14 @@ fn needs_capability(ptx: &str, there: &str) -> Option<String> {
 /// Says why the device cannot launch this, if so.
 pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     let (x, y, z) = config.grid_dim;
-    let max = gpu.about.max_grid;
+    let max = gpu.info.max_grid;
     if [x, y, z].iter().zip(max).any(|(n, max)| *n > max) {
         return Some(format!(
             "needs a grid of {x} x {y} x {z} blocks; the device's largest is {} x {} x {}",
             max[0], max[1], max[2]
         ));
     }
-    let (needed, there) = (config.shared_mem_bytes as usize, gpu.about.shared_per_block);
+    let (needed, there) = (config.shared_mem_bytes as usize, gpu.info.shared_per_block);
     (needed > there).then(|| {
         format!(
             "does not fit in shared memory: a block needs {needed} bytes, and the device gives it {there}"

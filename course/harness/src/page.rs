@@ -220,7 +220,7 @@ mod tests {
         assert_eq!([[4, 4, 1], [256, 1, 1], [0, 0, 0]].map(extent), ["4 x 4", "256", ""]);
     }
 
-    use crate::kernel::{Code, blocks};
+    use crate::kernel::{KernelSource, blocks};
     use cudarc::driver::LaunchConfig;
     use records::Roofline;
     use records::Samples;
@@ -235,7 +235,8 @@ mod tests {
         }
     }
 
-    static FAST: Kernel = Kernel::sgemm("fast", Code { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
+    static FAST: Kernel =
+        Kernel::sgemm("fast", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
 
     fn run(emulated: bool) -> records::Run {
         records::Run {

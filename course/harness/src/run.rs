@@ -13,10 +13,10 @@ pub fn describe(step: &str, gpu: &Gpu) -> Run {
     Run {
         id,
         date,
-        device: gpu.about.name.clone(),
+        device: gpu.info.name.clone(),
         emulated: gpu.emulator.is_some(),
-        capability: gpu.about.capability.clone(),
-        driver: gpu.about.driver.clone(),
+        capability: gpu.info.capability.clone(),
+        driver: gpu.info.driver.clone(),
         host: host(),
         revision: revision(),
         roofline: None,

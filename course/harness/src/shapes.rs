@@ -126,7 +126,7 @@ pub fn check_fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), DoesNotFit>
     let elements: f64 = operands.iter().sum();
     let needed = work.bytes(shape);
     let width = needed / elements;
-    let available = gpu.about.memory as f64;
+    let available = gpu.info.memory as f64;
     if needed > available {
         return Err(DoesNotFit::Device { what, shape, needed, available });
     }

@@ -4,7 +4,7 @@ use catalog::files::FileError;
 
 use crate::device::{self, Choice, Gpu};
 use crate::error::StepError;
-use crate::kernel::{Kernel, LaunchFn, Program};
+use crate::kernel::{Kernel, LaunchFn, LaunchKind};
 use crate::measure::setup::Cubins;
 use crate::timing::duel;
 use crate::{args, run};
@@ -109,7 +109,7 @@ fn read_ptx(path: &std::path::Path) -> Result<String, StepError> {
 fn pass_names(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
     for kernel in kernels {
         let names: &[&str] = match kernel.program {
-            Program::Device { launch: LaunchFn::Transpose(_), .. } => &["rows", "cols", "in", "out"],
+            LaunchKind::Device { launch: LaunchFn::Transpose(_), .. } => &["rows", "cols", "in", "out"],
             _ => &["M", "N", "K", "A", "B", "C"],
         };
         emulator.name_parameters(Some(kernel.name), names);

@@ -15,7 +15,7 @@ use crate::device::cublas::Element;
 use crate::device::session::{Launch, Session};
 use crate::error::{FAILED, PASSED, StepError};
 use crate::inputs::{Data, Real, elements, transposed};
-use crate::kernel::{Kernel, Program, match_launch};
+use crate::kernel::{Kernel, LaunchKind, match_launch};
 use crate::measure::machine;
 use crate::measure::subject::budget;
 use crate::measure::{cannot_run, gemm, too_large, transpose};
@@ -49,7 +49,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
             out::progress_done();
             match sum {
                 Ok(sum) if step_run.common.json => out::json(&Line::Sum(Box::new(sum)))?,
-                Ok(sum) => out::write(&told(&sum))?,
+                Ok(sum) => out::write(&sum_line(&sum))?,
                 // Other kernels are worth having all the same, in a new context: this one may have broken the old.
                 Err(StepError::CouldNot(why)) => {
                     eprintln!("{why}");
@@ -65,7 +65,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
 }
 
 /// The line that is printed for a sum.
-fn told(sum: &Sum) -> String {
+fn sum_line(sum: &Sum) -> String {
     let Sum { kernel, shape, .. } = sum;
     if let Some(why) = &sum.not_run {
         return format!("{kernel} on {shape}: not run: {why}\n");
@@ -121,7 +121,7 @@ impl StepRun<'_> {
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;
-        let Program::Device { launch, .. } = kernel.program else {
+        let LaunchKind::Device { launch, .. } = kernel.program else {
             return Ok(sum);
         };
         let summed = match_launch!(

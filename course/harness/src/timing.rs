@@ -156,7 +156,7 @@ struct Scrub<'g> {
 
 impl<'g> Scrub<'g> {
     fn new(gpu: &'g Gpu) -> Result<Self, StepError> {
-        let memory = gpu.stream.alloc_zeros(SCRUB * gpu.about.l2.max(1))?;
+        let memory = gpu.stream.alloc_zeros(SCRUB * gpu.info.l2.max(1))?;
         Ok(Self { gpu, memory })
     }
 

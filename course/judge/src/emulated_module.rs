@@ -127,7 +127,7 @@ impl<'a> EmulatedModule<'a> {
     }
 
     /// The setup that the task prescribes for a shape.
-    pub fn how(&self, shape: Shape) -> LaunchSetup {
+    pub fn launch_setup(&self, shape: Shape) -> LaunchSetup {
         let task = self.request.task;
         let names = task.work.parameters().iter();
         LaunchSetup {
@@ -145,7 +145,7 @@ impl<'a> EmulatedModule<'a> {
         most: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let buffers = self.place(trial).ok()?;
-        let config = self.config(trial, &buffers, CheckLevel::Count, &self.how(trial.shape));
+        let config = self.config(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
         let follow = Follow { block: [0; 3], warp, most };
         let traced = config.ok().and_then(|config| self.gpu.trace(&self.kernel, &config, follow).ok());
         self.free(&buffers);
@@ -161,7 +161,7 @@ impl<'a> EmulatedModule<'a> {
         clocks: u64,
     ) -> Result<(timing::Prediction, timing::Timeline), JudgeError> {
         let buffers = self.place(trial)?;
-        let setup = self.how(trial.shape);
+        let setup = self.launch_setup(trial.shape);
         let config = self.config(trial, &buffers, CheckLevel::Off, &setup).map_err(JudgeError::from);
         let predicted = config.and_then(|config| {
             let chip = timing::Chip::h200();

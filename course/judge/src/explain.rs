@@ -25,17 +25,17 @@ const DEPTH: usize = 64;
 /// # Errors
 /// Returns an error if nothing could be launched.
 pub fn explain(request: &Request<'_>) -> Result<Explained, JudgeError> {
-    let machine = EmulatedModule::new(request)?;
+    let module = EmulatedModule::new(request)?;
     if request.task.work.is_double() {
-        counted::<f64>(request, &machine)
+        counted::<f64>(request, &module)
     } else {
-        counted::<f32>(request, &machine)
+        counted::<f32>(request, &module)
     }
 }
 
 fn counted<T: Sums + Value>(
     request: &Request<'_>,
-    machine: &EmulatedModule<'_>,
+    module: &EmulatedModule<'_>,
 ) -> Result<Explained, JudgeError> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
@@ -44,7 +44,7 @@ fn counted<T: Sums + Value>(
     let trial = trials::<T>(task.work, shape, request.seed, request.threads)
         .next_back()
         .ok_or(JudgeError::NothingToLaunch)?;
-    let (report, got) = machine.launch(&trial, CheckLevel::Count, &machine.how(shape))?;
+    let (report, got) = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let places = places(request.ptx, own);
     let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();

@@ -18,8 +18,8 @@ use crate::{JudgeError, Judgement, Request, keep_more_informative, shapes};
 pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, JudgeError> {
     let outcome = match call {
         HostCall::Launch { .. } => {
-            let machine = EmulatedModule::new(request).map_err(JudgeError::FinishedKernel)?;
-            read(answer).map(|answer| launch(request, &machine, &answer))
+            let module = EmulatedModule::new(request).map_err(JudgeError::FinishedKernel)?;
+            read(answer).map(|answer| launch(request, &module, &answer))
         }
         HostCall::Blas => read(answer).map(|answer| blas(request, &answer)),
     };
@@ -102,11 +102,11 @@ fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, SizeError> 
     })
 }
 
-fn launch(request: &Request<'_>, machine: &EmulatedModule<'_>, answer: &LaunchAnswer) -> Verdict {
+fn launch(request: &Request<'_>, module: &EmulatedModule<'_>, answer: &LaunchAnswer) -> Verdict {
     let task = request.task;
     let (idle_blocks, what) = NO_IDLE_BLOCKS;
     let no_idle_blocks = Part::passed(idle_blocks, what);
-    let mut judgement = Judgement::<f32>::new(request, machine);
+    let mut judgement = Judgement::<f32>::new(request, module);
     let mut idle = None;
     for shape in shapes::shapes_for(task, request.seed, request.hidden) {
         let setup = match setup(answer, shape) {

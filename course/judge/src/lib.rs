@@ -69,8 +69,8 @@ pub fn judge(request: &Request<'_>) -> Verdict {
 /// Judges a kernel on the given shapes.
 pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
     let task = request.task;
-    let machine = match EmulatedModule::new(request) {
-        Ok(machine) => machine,
+    let module = match EmulatedModule::new(request) {
+        Ok(module) => module,
         Err(LoadError::NotLoaded(why)) => {
             return Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
         }
@@ -79,16 +79,16 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
         }
     };
     if task.work.is_double() {
-        Judgement::<f64>::new(request, &machine).run(shapes)
+        Judgement::<f64>::new(request, &module).run(shapes)
     } else {
-        Judgement::<f32>::new(request, &machine).run(shapes)
+        Judgement::<f32>::new(request, &module).run(shapes)
     }
 }
 
 struct Judgement<'a, T: Sums> {
     request: &'a Request<'a>,
     task: &'a Task,
-    machine: &'a EmulatedModule<'a>,
+    module: &'a EmulatedModule<'a>,
     n_shapes: usize,
     findings: Vec<Found>,
     mismatch: Option<Mismatch>,
@@ -103,11 +103,11 @@ enum TrialOutcome {
 }
 
 impl<'a, T: Sums + Value> Judgement<'a, T> {
-    fn new(request: &'a Request<'a>, machine: &'a EmulatedModule<'a>) -> Self {
+    fn new(request: &'a Request<'a>, module: &'a EmulatedModule<'a>) -> Self {
         Self {
             request,
             task: request.task,
-            machine,
+            module,
             n_shapes: 0,
             findings: Vec::new(),
             mismatch: None,
@@ -120,7 +120,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     /// wrong result does not end the run, because another shape may be more informative.
     fn run(mut self, shapes: &[Shape]) -> Verdict {
         for &shape in shapes {
-            if !self.run_shape(shape, &self.machine.how(shape)) {
+            if !self.run_shape(shape, &self.module.launch_setup(shape)) {
                 break;
             }
         }
@@ -152,7 +152,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 
     /// Launches once and compares the result.
     fn launch(&mut self, trial: &Trial<T>, check_level: CheckLevel, setup: &LaunchSetup) -> TrialOutcome {
-        let (report, got) = match self.machine.launch(trial, check_level, setup) {
+        let (report, got) = match self.module.launch(trial, check_level, setup) {
             Ok(ran) => ran,
             Err(refusal) => {
                 self.findings.push(found(&refusal, trial.shape, None));
@@ -201,7 +201,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 let Some(trial) = trials.next_back() else {
                     continue;
                 };
-                match self.launch(&trial, CheckLevel::Count, &self.machine.how(shape)) {
+                match self.launch(&trial, CheckLevel::Count, &self.module.launch_setup(shape)) {
                     TrialOutcome::Right(report) => launched.push((trial, report)),
                     TrialOutcome::Wrong | TrialOutcome::Broken => return Vec::new(),
                 }
@@ -219,7 +219,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         let ahead = criterion
             .measure
             .needs_trace()
-            .then(|| prefetch::detect(self.machine, trial, criterion.bk.unwrap_or(1)));
+            .then(|| prefetch::detect(self.module, trial, criterion.bk.unwrap_or(1)));
         let ahead = match ahead {
             Some(Prefetch::Share(share)) => Some(share),
             Some(Prefetch::Nothing) | None => None,
@@ -236,7 +236,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             .iter()
             .map(|instruction| (instruction.text.as_str(), &instruction.counters))
             .collect();
-        let value = criterion.measure.of(&CountedLaunch {
+        let value = criterion.measure.value(&CountedLaunch {
             total: &report.total,
             instructions: &instructions,
             grid: report.grid,
@@ -254,7 +254,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             why: (!passes).then(|| criterion.misses.clone()),
             measured: Some(CriterionValue {
                 measure: measure.as_str().unwrap_or_default().to_owned(),
-                words: criterion.measure.words().to_owned(),
+                words: criterion.measure.description().to_owned(),
                 value,
                 at_most: criterion.at_most,
                 at_least: criterion.at_least,

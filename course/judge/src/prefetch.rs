@@ -40,8 +40,8 @@ pub enum Prefetch {
 }
 
 /// Follows the first warp of the first block that both loads and multiplies, or all of its warps where none does both.
-pub fn detect<T: Sums + Value>(machine: &EmulatedModule<'_>, trial: &Trial<T>, bk: usize) -> Prefetch {
-    let Some((report, first)) = machine.trace(trial, 0, MAX_STEPS) else {
+pub fn detect<T: Sums + Value>(module: &EmulatedModule<'_>, trial: &Trial<T>, bk: usize) -> Prefetch {
+    let Some((report, first)) = module.trace(trial, 0, MAX_STEPS) else {
         return Prefetch::Nothing;
     };
     let texts: Vec<&str> = report.instructions.iter().map(|i| i.text.as_str()).collect();
@@ -53,7 +53,7 @@ pub fn detect<T: Sums + Value>(machine: &EmulatedModule<'_>, trial: &Trial<T>, b
     for warp in 0..n_warps {
         let followed = match warp {
             0 => Some(program.follow(&first)),
-            _ => machine.trace(trial, warp, MAX_STEPS).map(|(_, steps)| program.follow(&steps)),
+            _ => module.trace(trial, warp, MAX_STEPS).map(|(_, steps)| program.follow(&steps)),
         };
         let Some(followed) = followed else { continue };
         if let Some(share) = followed.share(enough(followed.fmas())) {

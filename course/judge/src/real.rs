@@ -35,7 +35,7 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>
             } else {
                 run_shapes::<f32>(request, &gpu)
             };
-            part.what = format!("{WHAT}: {}", gpu.about.name);
+            part.what = format!("{WHAT}: {}", gpu.info.name);
             if let Err(why) = wrong {
                 part.status = Status::Failed;
                 part.why = Some(why.to_string());

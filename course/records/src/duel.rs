@@ -44,7 +44,7 @@ pub struct Speed {
 impl Speed {
     /// Speed from rounds; `None` for fewer than two. The interval is Student's, of the logarithms of the rounds'
     /// quotients.
-    pub fn of(rounds: &[Round]) -> Option<Self> {
+    pub fn from_rounds(rounds: &[Round]) -> Option<Self> {
         let logarithms: Vec<f64> =
             rounds.iter().map(|[a, b, b_again, a_again]| ((b + b_again) / (a + a_again)).ln()).collect();
         let n = logarithms.len();
@@ -117,7 +117,7 @@ mod tests {
     fn a_speed_has_the_interval_of_its_rounds() {
         // Quotients of 1.1 and 1.21: logarithms of 1 and 2 times ln 1.1, with mean 1.5 and standard error 0.5.
         let rounds = [[10.0, 11.0, 11.0, 10.0], [10.0, 12.1, 12.1, 10.0]];
-        let speed = Speed::of(&rounds).expect("two rounds");
+        let speed = Speed::from_rounds(&rounds).expect("two rounds");
         let power = |exponent: f64| 1.1f64.powf(exponent);
         for (got, want) in [
             (speed.times, power(1.5)),
@@ -126,7 +126,7 @@ mod tests {
         ] {
             assert!((got / want - 1.0).abs() < 1e-12, "{got} {want}");
         }
-        assert_eq!(Speed::of(&rounds[..1]), None);
+        assert_eq!(Speed::from_rounds(&rounds[..1]), None);
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         let drifting: Vec<Round> = (0..10)
             .map(|round| std::array::from_fn(|piece| 1.0 + 0.01 * (4 * round + piece) as f64))
             .collect();
-        let speed = Speed::of(&drifting).expect("rounds");
+        let speed = Speed::from_rounds(&drifting).expect("rounds");
         assert!((speed.times - 1.0).abs() < 1e-12 && (speed.high - 1.0).abs() < 1e-12);
         assert_eq!(speed.percent(), "100.0 % (100.0 to 100.0 %)");
     }

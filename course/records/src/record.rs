@@ -310,7 +310,7 @@ impl Record {
     }
 
     /// The measurement of a kernel on a shape.
-    pub fn of(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
+    pub fn measurement(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
         self.measurements.iter().find(|m| m.kernel == kernel && m.shape == shape)
     }
 }

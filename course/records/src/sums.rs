@@ -62,7 +62,7 @@ pub struct Sum {
 
 /// Comparison of a sum with a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside<'a> {
+pub enum SumComparison<'a> {
     /// The record has an equal sum.
     Same,
     /// The record has this different sum.
@@ -136,17 +136,17 @@ impl SumsRecord {
         self.sums.sort_by(|a, b| (&a.step, &a.kernel, a.shape).cmp(&(&b.step, &b.kernel, b.shape)));
     }
 
-    pub fn beside(&self, sum: &Sum) -> Beside<'_> {
+    pub fn compare(&self, sum: &Sum) -> SumComparison<'_> {
         match self.sums.iter().find(|known| known.is_of(sum)) {
-            None => Beside::Missing,
-            Some(known) if known.c_sha256 == sum.c_sha256 => Beside::Same,
-            Some(known) => Beside::Other(known),
+            None => SumComparison::Missing,
+            Some(known) if known.c_sha256 == sum.c_sha256 => SumComparison::Same,
+            Some(known) => SumComparison::Other(known),
         }
     }
 
     /// Difference from the recorded sum, in a sentence; `None` without a difference or a recorded sum.
     pub fn difference(&self, sum: &Sum) -> Option<String> {
-        let Beside::Other(known) = self.beside(sum) else {
+        let SumComparison::Other(known) = self.compare(sum) else {
             return None;
         };
         let recorded_run = self.runs.iter().find(|run| run.id == known.run);
@@ -166,14 +166,14 @@ impl SumsRecord {
     /// `not_summed` does not name the kernel; or both have it.
     pub fn complaint(&self, sum: &Sum, not_summed: &[&str]) -> Option<String> {
         let Sum { step, kernel, shape, .. } = sum;
-        match (self.beside(sum), not_summed.contains(&kernel.as_str())) {
-            (Beside::Missing, true) | (Beside::Same, false) => None,
-            (Beside::Other(_), false) => self.difference(sum),
-            (Beside::Missing, false) => Some(format!(
+        match (self.compare(sum), not_summed.contains(&kernel.as_str())) {
+            (SumComparison::Missing, true) | (SumComparison::Same, false) => None,
+            (SumComparison::Other(_), false) => self.difference(sum),
+            (SumComparison::Missing, false) => Some(format!(
                 "{kernel} on {shape}: no sum in {}; on a machine with such a GPU: cargo xtask sums {step} --save",
                 REFERENCES.join(" or ")
             )),
-            (Beside::Same | Beside::Other(_), true) => Some(format!(
+            (SumComparison::Same | SumComparison::Other(_), true) => Some(format!(
                 "{kernel} on {shape}: {} has its sum, and records::sums::NOT_SUMMED names the kernel: take it out",
                 REFERENCES.join(" or ")
             )),
@@ -217,7 +217,7 @@ mod tests {
     fn one_changed_digit_is_a_difference_with_kernel_and_shape() {
         let ours = sum("here", "two", 64);
         let mut record = record();
-        assert_eq!((record.beside(&ours), record.difference(&ours)), (Beside::Same, None));
+        assert_eq!((record.compare(&ours), record.difference(&ours)), (SumComparison::Same, None));
         let digit = record.sums[1].c_sha256.pop().expect("a digit");
         record.sums[1].c_sha256.push(if digit == '0' { '1' } else { '0' });
         let message = record.difference(&ours).expect("a difference");
@@ -265,7 +265,7 @@ mod tests {
             let mut ours = sum("here", "two", 64);
             change(&mut ours);
             ours.c_sha256.clear();
-            assert_eq!(record.beside(&ours), Beside::Missing, "{ours:?}");
+            assert_eq!(record.compare(&ours), SumComparison::Missing, "{ours:?}");
         }
     }
 

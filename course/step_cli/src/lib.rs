@@ -39,8 +39,8 @@ pub struct Sizes {
 
 impl Sizes {
     /// The sizes that are asked for; none when the step chooses.
-    pub fn asked(&self) -> Result<Vec<Shape>, WrongSize> {
-        Shape::asked(&self.size, [self.m, self.n, self.k])
+    pub fn shapes(&self) -> Result<Vec<Shape>, WrongSize> {
+        Shape::from_options(&self.size, [self.m, self.n, self.k])
     }
 }
 

@@ -115,7 +115,7 @@ fn joined(root: &Path, file: &Path) -> Result<String, SolutionError> {
     let mut included_files = Vec::new();
     for line in read(root, file)?.split_inclusive('\n') {
         match line.trim_end().strip_suffix(AS_TEXT).and_then(included) {
-            Some(name) => join(root, &beside(file, name), &mut text, &mut included_files)?,
+            Some(name) => join(root, &sibling_path(file, name), &mut text, &mut included_files)?,
             None => text.push_str(line),
         }
     }
@@ -135,7 +135,7 @@ fn join(
     included_files.push(file.to_owned());
     for line in read(root, file)?.split_inclusive('\n') {
         match included(line.trim_end()) {
-            Some(name) => join(root, &beside(file, name), text, included_files)?,
+            Some(name) => join(root, &sibling_path(file, name), text, included_files)?,
             None if line.trim_end() == "#pragma once" => {}
             None => text.push_str(line),
         }
@@ -149,7 +149,7 @@ fn included(line: &str) -> Option<&str> {
 }
 
 /// Path of an included file, from the root of the checkout.
-fn beside(file: &Path, name: &str) -> PathBuf {
+fn sibling_path(file: &Path, name: &str) -> PathBuf {
     let mut path = file.parent().map(Path::to_owned).unwrap_or_default();
     for part in Path::new(name).components() {
         match part {

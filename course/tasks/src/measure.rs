@@ -23,7 +23,7 @@ macro_rules! measures {
 
         impl Measure {
             /// In words, for a sentence: `sectors of global loads per multiply-add of a warp`.
-            pub fn words(self) -> &'static str {
+            pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$name => $words,)*
                 }
@@ -123,7 +123,7 @@ impl Measure {
     }
 
     /// The value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for example.
-    pub fn of(self, taken: &CountedLaunch<'_>) -> Option<f64> {
+    pub fn value(self, taken: &CountedLaunch<'_>) -> Option<f64> {
         let CountedLaunch { total: c, work, shape, .. } = *taken;
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
         let fmas = work.fmas(shape) / WARP;
@@ -257,15 +257,15 @@ mod tests {
     fn per_multiply_add_is_of_the_result() {
         // 1024 multiply-adds of a warp, however many the kernel does.
         let total = Counters { fmas: 7, global_load_sectors: 2048, ..Counters::default() };
-        assert_eq!(Measure::LoadSectorsPerFma.of(&launch(&total)), Some(2.0));
-        assert_eq!(Measure::FmasPerSharedLoad.of(&launch(&total)), None);
+        assert_eq!(Measure::LoadSectorsPerFma.value(&launch(&total)), Some(2.0));
+        assert_eq!(Measure::FmasPerSharedLoad.value(&launch(&total)), None);
     }
 
     #[test]
     fn barriers_count_per_warp_and_step() {
         let total = Counters { barriers: 48, ..Counters::default() };
-        assert_eq!(Measure::BarriersPerWarp.of(&launch(&total)), Some(4.0));
-        assert_eq!(Measure::BarriersPerTile.of(&launch(&total)), Some(2.0));
+        assert_eq!(Measure::BarriersPerWarp.value(&launch(&total)), Some(4.0));
+        assert_eq!(Measure::BarriersPerTile.value(&launch(&total)), Some(2.0));
     }
 
     #[test]
@@ -277,8 +277,8 @@ mod tests {
             async_copy_ideal: 1,
             ..Counters::default()
         };
-        assert_eq!(Measure::SharedExcess.of(&launch(&total)), Some(8.0));
-        assert_eq!(Measure::SharedExcessPerFma.of(&launch(&total)), Some(8.0 / 1024.0));
+        assert_eq!(Measure::SharedExcess.value(&launch(&total)), Some(8.0));
+        assert_eq!(Measure::SharedExcessPerFma.value(&launch(&total)), Some(8.0 / 1024.0));
     }
 
     #[test]
@@ -298,8 +298,8 @@ mod tests {
             ],
             ..launch(&total)
         };
-        assert_eq!(Measure::WideGlobalBytes.of(&taken), Some(1536.0 / 2048.0));
-        assert_eq!(Measure::WideStoreBytes.of(&taken), Some(1.0));
-        assert_eq!(Measure::WideSharedBytes.of(&taken), None);
+        assert_eq!(Measure::WideGlobalBytes.value(&taken), Some(1536.0 / 2048.0));
+        assert_eq!(Measure::WideStoreBytes.value(&taken), Some(1.0));
+        assert_eq!(Measure::WideSharedBytes.value(&taken), None);
     }
 }

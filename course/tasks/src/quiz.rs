@@ -25,7 +25,7 @@ pub enum QuestionState {
 
 impl QuestionState {
     /// One word, such as `right`.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Open => "open",
             Self::Right => "right",
@@ -100,7 +100,7 @@ impl Asked<'_> {
 }
 
 impl Answer {
-    pub fn shown(&self) -> String {
+    pub fn text(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),
             Self::Choice(text) => text.clone(),

@@ -19,7 +19,7 @@ pub enum Status {
 
 impl Status {
     /// Name in words: `passed`, `failed`, `not run`.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let shown = args.out.display().to_string();
     let out = args.out.as_path();
-    let rubric = beside(out, ".rubric.toml");
+    let rubric = sibling_path(out, ".rubric.toml");
     let is_free = |path: &Path| match std::fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -74,16 +74,16 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     let mut references = String::new();
     for given in &assignment.tasks {
         if let Some(drawn) = &given.drawn {
-            let path = beside(out, &format!(".{}.cu", given.task.name));
+            let path = sibling_path(out, &format!(".{}.cu", given.task.name));
             write_whole(&path, &drawn.reference).with_context(|| path.display().to_string())?;
             references.push_str(&format!("{}: a kernel that passes; keep it to yourself\n", path.display()));
         }
     }
     tidy_lock(out);
     let has_git = commit(out, &assignment.title);
-    let me = paths::me();
+    let me = paths::command_name();
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    let mut text = format!("{shown}: {} with no solution in it\n", list(&names));
+    let mut text = format!("{shown}: {} with no solution in it\n", task_list(&names));
     for AssignedTask { task, starter, .. } in &assignment.tasks {
         text.push_str(&format!(
             "  my/{}  {} lines, about {} minutes\n",
@@ -108,13 +108,13 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
 }
 
 /// The path of `folder` with an ending behind its name.
-fn beside(folder: &Path, ending: &str) -> PathBuf {
+fn sibling_path(folder: &Path, ending: &str) -> PathBuf {
     let mut path = folder.as_os_str().to_owned();
     path.push(ending);
     path.into()
 }
 
-fn list(names: &[String]) -> String {
+fn task_list(names: &[String]) -> String {
     match names {
         [one] => format!("task {one}"),
         many => format!("tasks {}", many.join(", ")),
@@ -207,7 +207,7 @@ pub(crate) fn report(args: &Report) -> Result<CommandOutcome> {
             "wrote {}: minutes of {} tasks; use them with: {} assign … --minutes {}",
             path.display(),
             measured.minutes.len(),
-            paths::me(),
+            paths::command_name(),
             path.display()
         ));
     }

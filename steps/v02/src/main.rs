@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{DriverError, LaunchConfig};
-use harness::{Code, Gemm, Kernel, Shape, blocks, code, launch_gemm};
+use harness::{Gemm, Kernel, KernelSource, Shape, blocks, code, launch_gemm};
 
-const SHARED: Code = code!("v02_shared");
-const STRIP: Code = code!("v02_strip");
+const SHARED: KernelSource = code!("v02_shared");
+const STRIP: KernelSource = code!("v02_strip");
 
 /// Edge of the square of C that a block owns where it keeps whole strips.
 const STRIP_BLOCK: u32 = STRIP.constant("BLOCK");

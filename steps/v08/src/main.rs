@@ -3,16 +3,16 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-use harness::{Code, Kernel, Shape, Transpose, blocks, code, to_i32};
+use harness::{Kernel, KernelSource, Shape, Transpose, blocks, code, to_i32};
 
-const THREADS: Code = code!("v08_transpose_threads");
-const COALESCED: Code = code!("v08_transpose_coalesced");
-const TILE: Code = code!("v08_transpose_tile");
-const PADDED: Code = code!("v08_transpose_padded");
-const SWIZZLED: Code = code!("v08_transpose_swizzled");
-const RECTANGULAR: Code = code!("v08_transpose_rectangular");
-const FLOAT4: Code = code!("v08_transpose_float4");
-const GEMM: Code = code!("v08_gemm_transposed");
+const THREADS: KernelSource = code!("v08_transpose_threads");
+const COALESCED: KernelSource = code!("v08_transpose_coalesced");
+const TILE: KernelSource = code!("v08_transpose_tile");
+const PADDED: KernelSource = code!("v08_transpose_padded");
+const SWIZZLED: KernelSource = code!("v08_transpose_swizzled");
+const RECTANGULAR: KernelSource = code!("v08_transpose_rectangular");
+const FLOAT4: KernelSource = code!("v08_transpose_float4");
+const GEMM: KernelSource = code!("v08_gemm_transposed");
 
 /// Edge of the square tile that a block moves, and of the larger one of `transpose_float4`.
 const EDGE: u32 = TILE.constant("TILE");

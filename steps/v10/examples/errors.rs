@@ -14,14 +14,14 @@ use cudarc::nvrtc::Ptx;
 use harness::inputs::{Data, Real, elements, transposed};
 use harness::map::{Element, Matrix, Swizzle};
 use harness::parts::parts;
-use harness::{Bf16, Code, E4m3, Shape, code, to_i32};
+use harness::{Bf16, E4m3, KernelSource, Shape, code, to_i32};
 
 const EDGE: usize = 16;
 const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
 
 struct Compared {
     heading: &'static str,
-    code: Code,
+    code: KernelSource,
     entry: &'static str,
     threads: u32,
     shared: u32,
@@ -50,7 +50,7 @@ enum Operands {
 }
 
 impl Compared {
-    const fn new(heading: &'static str, code: Code, entry: &'static str) -> Self {
+    const fn new(heading: &'static str, code: KernelSource, entry: &'static str) -> Self {
         Self {
             heading,
             code,
@@ -63,7 +63,7 @@ impl Compared {
     }
 
     /// A kernel of v12, with a ring of tiles and boxes of C.
-    const fn on_hopper(heading: &'static str, code: Code, entry: &'static str, takes: Takes) -> Self {
+    const fn on_hopper(heading: &'static str, code: KernelSource, entry: &'static str, takes: Takes) -> Self {
         Self { threads: 288, shared: 229_440, takes, ..Self::new(heading, code, entry) }
     }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig};
-use harness::{Code, Gemm, Kernel, Shape, blocks, code, launch_gemm};
+use harness::{Gemm, Kernel, KernelSource, Shape, blocks, code, launch_gemm};
 
 /// Tile of C that a block owns.
 const BM: u32 = 128;
@@ -16,12 +16,12 @@ const LARGE_WARPS_THREADS: u32 = 128;
 const TILE_WIDE: [u32; 2] = [128, 256];
 const TILE_TALL: [u32; 2] = [256, 128];
 
-const WMMA: Code = code!("v10_wmma");
-const SHARED: Code = code!("v10_shared");
-const LARGE_WARPS: Code = code!("v10_large_warps");
-const AHEAD: Code = code!("v10_ahead");
-const PARTS: Code = code!("v10_parts");
-const THREE_TF32: Code = code!("v10_three_tf32");
+const WMMA: KernelSource = code!("v10_wmma");
+const SHARED: KernelSource = code!("v10_shared");
+const LARGE_WARPS: KernelSource = code!("v10_large_warps");
+const AHEAD: KernelSource = code!("v10_ahead");
+const PARTS: KernelSource = code!("v10_parts");
+const THREE_TF32: KernelSource = code!("v10_three_tf32");
 
 const KERNELS: &[Kernel] = &[
     Kernel::bf16("bf16gemm_v10_wmma", WMMA, geometry, launch),

@@ -53,13 +53,13 @@ impl CostTerms {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Work {
+pub struct CostInput {
     pub shape: [usize; 3],
     pub sharing: Sharing,
     pub packed: [bool; 2],
 }
 
-impl Work {
+impl CostInput {
     pub fn stores_floats(&self) -> bool {
         !self.shape[1].is_multiple_of(4)
     }
@@ -67,8 +67,8 @@ impl Work {
 
 /// Returns how often each term counts in a product; `None` where the plan cannot share it in this way.
 // ANCHOR: terms
-pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> Option<CostTerms> {
-    let (Work { sharing, packed, .. }, [m, n, k]) = (*work, work.shape);
+pub fn terms(plan: &Plan, work: &CostInput, n_sms: usize) -> Option<CostTerms> {
+    let (CostInput { sharing, packed, .. }, [m, n, k]) = (*work, work.shape);
     let (tiles, steps) = (plan.tiles(m, n), plan.steps(k));
     let shares = plan.shares(tiles, steps, sharing, n_sms)?;
     let (at_once, slots) = (plan.blocks as usize, n_sms * plan.blocks as usize);
@@ -160,7 +160,7 @@ mod tests {
             for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
                 let shape = [i * 97 % 3000 + 1, i * 61 % 2000 + 1, i * 37 % 900 + 1];
                 let packed = [i % 3 == 0, i % 2 == 0];
-                let terms = terms(plan, &Work { shape, sharing, packed }, H200);
+                let terms = terms(plan, &CostInput { shape, sharing, packed }, H200);
                 measured.extend(terms.map(|terms| (terms, expected(&constants, &terms))));
             }
         }
@@ -175,7 +175,7 @@ mod tests {
     fn rounds_of_tiles_cost_whole_rounds() {
         // 288 tiles on 132 multiprocessors are three rounds; shared out, 2.18.
         let steps = |sharing| {
-            let work = Work { shape: [3072; 3], sharing, packed: [false; 2] };
+            let work = CostInput { shape: [3072; 3], sharing, packed: [false; 2] };
             terms(&STREAM_K, &work, H200).expect("possible").step
         };
         assert_eq!(steps(Sharing::Tiles), 3.0 * 192.0);

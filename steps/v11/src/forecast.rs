@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::costs::{CostTerms, Work, expected, terms};
+use crate::costs::{CostInput, CostTerms, expected, terms};
 use crate::gemm::Costs;
 use crate::plans::{Plan, Sharing, Source};
 
@@ -95,7 +95,7 @@ pub fn best(
     n_sms: usize,
 ) -> Option<(f64, Sharing)> {
     let of = |sharing| {
-        let terms = terms(plan, &Work { shape, sharing, packed }, n_sms)?;
+        let terms = terms(plan, &CostInput { shape, sharing, packed }, n_sms)?;
         Some((expected(constants, &terms), sharing))
     };
     let all = [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds];

@@ -54,15 +54,15 @@ const PRODUCER: Geometry = Geometry { threads: STREAM_K.threads(), shared: STREA
 
 /// The compiled kernel files.
 mod code {
-    use harness::{Code, code};
+    use harness::{KernelSource, code};
 
-    pub(super) const LARGE_TILE: Code = code!("v11_large_tile");
-    pub(super) const FREE_BANKS: Code = code!("v11_free_banks");
-    pub(super) const SMALL_TILE: Code = code!("v11_small_tile");
-    pub(super) const SLICES: Code = code!("v11_slices");
-    pub(super) const ASYNC_COPY: Code = code!("v11_async_copy");
-    pub(super) const PRODUCER: Code = code!("v11_producer");
-    pub(super) const STREAM_K: Code = code!("v11_stream_k");
+    pub(super) const LARGE_TILE: KernelSource = code!("v11_large_tile");
+    pub(super) const FREE_BANKS: KernelSource = code!("v11_free_banks");
+    pub(super) const SMALL_TILE: KernelSource = code!("v11_small_tile");
+    pub(super) const SLICES: KernelSource = code!("v11_slices");
+    pub(super) const ASYNC_COPY: KernelSource = code!("v11_async_copy");
+    pub(super) const PRODUCER: KernelSource = code!("v11_producer");
+    pub(super) const STREAM_K: KernelSource = code!("v11_stream_k");
 }
 
 const KERNELS: &[Kernel] = &[

@@ -244,8 +244,8 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
         return Err(could_not(format!("nothing was measured of {}", missing.join(", "))));
     }
     let costs = Costs {
-        device: gpu.about.name.clone(),
-        driver: gpu.about.driver.clone(),
+        device: gpu.info.name.clone(),
+        driver: gpu.info.driver.clone(),
         date: catalog::time::utc(catalog::time::now()),
         products: shapes.len(),
         seed: SEED,

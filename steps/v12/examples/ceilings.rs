@@ -12,10 +12,11 @@ use std::time::Duration;
 use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use harness::inputs::{Data, elements};
-use harness::{Bf16, Code, E4m3, Gpu, StepError, out, session};
+use harness::{Bf16, E4m3, Gpu, KernelSource, StepError, out, session};
 use records::ceilings::{Ceilings, Rate, Sample};
 
-const CODE: Code = Code { cu: include_str!("ceilings.cu"), ptx: include_str!("ceilings.ptx"), cubin: &[] };
+const CODE: KernelSource =
+    KernelSource { cu: include_str!("ceilings.cu"), ptx: include_str!("ceilings.ptx"), cubin: &[] };
 /// Capability that the kernels are compiled for.
 const CAPABILITY: &str = "9.0";
 /// Maximum threads of a block: 16 warps.
@@ -124,7 +125,7 @@ impl Ceiling {
         f64::from(self.per_round * (self.warps / self.together))
     }
 
-    fn words(&self) -> Vec<u32> {
+    fn input_words(&self) -> Vec<u32> {
         if self.zeros {
             return vec![0; WORDS];
         }
@@ -179,16 +180,22 @@ impl<'g> Ready<'g> {
             // The part of A that the warpgroups need.
             _ => (WORDS * size_of::<u32>()) as u32,
         };
-        Self::of(gpu, ceiling.entry, &ceiling.words(), [blocks as u32, ceiling.warps * WARP], shared)
+        Self::with_input(
+            gpu,
+            ceiling.entry,
+            &ceiling.input_words(),
+            [blocks as u32, ceiling.warps * WARP],
+            shared,
+        )
     }
 
     fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, StepError> {
         let chunks = (L2_CHUNKS as usize).max(blocks * OWN_CHUNKS as usize);
         let words = vec![1; chunks * CHUNK_BYTES / size_of::<u32>()];
-        Self::of(gpu, entry, &words, [blocks as u32, THREADS], 0)
+        Self::with_input(gpu, entry, &words, [blocks as u32, THREADS], 0)
     }
 
-    fn of(
+    fn with_input(
         gpu: &'g Gpu,
         entry: &str,
         words: &[u32],
@@ -266,13 +273,13 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
             "times on the emulated GPU mean nothing, so ceilings are measured on an NVIDIA GPU only".into(),
         ));
     }
-    if gpu.about.capability != CAPABILITY {
+    if gpu.info.capability != CAPABILITY {
         return Err(StepError::CouldNot(format!(
             "these kernels are for compute capability {CAPABILITY}, and {} has {}",
-            gpu.about.name, gpu.about.capability
+            gpu.info.name, gpu.info.capability
         )));
     }
-    let n_sms = gpu.about.n_sms;
+    let n_sms = gpu.info.n_sms;
     let mut run = harness::run::describe("v12", gpu);
     run.roofline = Some(harness::roofline::measure(gpu)?);
     let bursts = |ready: &mut Ready<'_>| {

@@ -96,20 +96,20 @@ impl Geometry {
 
 /// The compiled kernel files.
 mod code {
-    use harness::{Code, code};
+    use harness::{KernelSource, code};
 
-    pub(super) const MMA_RING: Code = code!("v12_mma_ring");
-    pub(super) const WGMMA: Code = code!("v12_wgmma");
-    pub(super) const RING: Code = code!("v12_ring");
-    pub(super) const PERSISTENT: Code = code!("v12_persistent");
-    pub(super) const MULTICAST: Code = code!("v12_multicast");
-    pub(super) const STORE: Code = code!("v12_store");
-    pub(super) const PING_PONG: Code = code!("v12_ping_pong");
-    pub(super) const SMALL: Code = code!("v12_small");
-    pub(super) const SPLIT: Code = code!("v12_split");
-    pub(super) const SIX_BF16: Code = code!("v12_six_bf16");
-    pub(super) const TF32: Code = code!("v12_tf32");
-    pub(super) const FP8: Code = code!("v12_fp8");
+    pub(super) const MMA_RING: KernelSource = code!("v12_mma_ring");
+    pub(super) const WGMMA: KernelSource = code!("v12_wgmma");
+    pub(super) const RING: KernelSource = code!("v12_ring");
+    pub(super) const PERSISTENT: KernelSource = code!("v12_persistent");
+    pub(super) const MULTICAST: KernelSource = code!("v12_multicast");
+    pub(super) const STORE: KernelSource = code!("v12_store");
+    pub(super) const PING_PONG: KernelSource = code!("v12_ping_pong");
+    pub(super) const SMALL: KernelSource = code!("v12_small");
+    pub(super) const SPLIT: KernelSource = code!("v12_split");
+    pub(super) const SIX_BF16: KernelSource = code!("v12_six_bf16");
+    pub(super) const TF32: KernelSource = code!("v12_tf32");
+    pub(super) const FP8: KernelSource = code!("v12_fp8");
 }
 
 /// Two kernels whose operands the TMA copies: with C in FP32 and in bf16.

@@ -149,7 +149,7 @@ pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     let mut record =
         Record { run: harness::run::describe("v13", &gpu), chunks: task.chunks, sizes: Vec::new() };
     let mut right = true;
-    out::write(&format!("{}\n", gpu.about.name))?;
+    out::write(&format!("{}\n", gpu.info.name))?;
     if gpu.emulator.is_some() {
         out::write("Emulated: products are computed and verified, but nothing is timed.\n")?;
     }

@@ -52,7 +52,7 @@ impl Common {
             )));
         }
         Ok(match (self.size.is_empty(), gpu.emulator) {
-            (false, _) => Shape::asked(&self.size, [None; 3])?,
+            (false, _) => Shape::from_options(&self.size, [None; 3])?,
             (true, Some(_)) => vec![Shape::square(256)],
             (true, None) => [1024, 8192].map(Shape::square).into(),
         })

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cudarc::driver::{DevicePtr as _, DriverError, result};
 use cudarc::nvrtc::Ptx;
-use harness::{Code, Gpu, Shape, StepError, code, out};
+use harness::{Gpu, KernelSource, Shape, StepError, code, out};
 use v11::gemm::{Product, Sgemm};
 use v13::host::{Array, Kind};
 use v13::process::Device;
@@ -13,7 +13,7 @@ use v13::schedule::Queue;
 use crate::clock::Clock;
 use crate::{Common, could_not};
 
-const MODULE: Code = code!("v11_stream_k");
+const MODULE: KernelSource = code!("v11_stream_k");
 
 /// Options of `measure`.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     let gpu = Gpu::find()?;
     let opened = begin.elapsed().as_secs_f64() * 1e3;
     let mut clock = Clock::new(&gpu, task.common.repeat);
-    out::write(&format!("{}\n", gpu.about.name))?;
+    out::write(&format!("{}\n", gpu.info.name))?;
     if clock.emulated {
         out::write("Emulated: everything is done once, and nothing is timed.\n")?;
     }

@@ -13,7 +13,7 @@ use records::process::Event;
 use crate::host::Arrays;
 use crate::nccl::Nccl;
 use crate::process::{Device, Error, Pointers, Process, Times, pointers};
-use crate::schedule::{Exchange, Queue, Schedule, Spread, Work};
+use crate::schedule::{Exchange, OpKind, Queue, Schedule, Spread};
 
 #[derive(Clone, Copy)]
 pub enum Link<'l> {
@@ -61,9 +61,9 @@ impl<'d> Pair<'d> {
             let mut progress = false;
             for (rank, process) in self.ranks.iter_mut().enumerate() {
                 let i = next[rank];
-                match process.schedule().ops.get(i).map(|op| op.work) {
+                match process.schedule().ops.get(i).map(|op| op.kind) {
                     None => {}
-                    Some(Work::Exchange(exchange)) => exchanges[rank] = Some(exchange),
+                    Some(OpKind::Exchange(exchange)) => exchanges[rank] = Some(exchange),
                     Some(_) => {
                         process.await_others(i, Times::Taken)?;
                         process.start(i, host)?;

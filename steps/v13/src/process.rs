@@ -14,7 +14,7 @@ use records::process::Event;
 use v11::gemm::{Product, Sgemm};
 
 use crate::host::Arrays;
-use crate::schedule::{Block, Op, Operand, QUEUES, Queue, Schedule, Work};
+use crate::schedule::{Block, Op, OpKind, Operand, QUEUES, Queue, Schedule};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -128,7 +128,7 @@ impl Process<'_> {
         ops.map(|(op, [start, end])| {
             Ok(Event {
                 queue: op.queue(),
-                what: op.words(self.schedule.shape),
+                what: op.description(self.schedule.shape),
                 bytes: op.bytes(),
                 start_ms: f64::from(self.origin.elapsed_ms(start)?),
                 end_ms: f64::from(self.origin.elapsed_ms(end)?),
@@ -259,8 +259,8 @@ fn start(
     device.context.bind_to_thread()?;
     let stream = device.stream(op.queue());
     let Shape { n, k, .. } = schedule.shape;
-    match op.work {
-        Work::In(operand, block) => {
+    match op.kind {
+        OpKind::In(operand, block) => {
             let (array, width, memory) = match operand {
                 Operand::A => (host.a, k, &memory[0]),
                 Operand::B => (host.b, n, &memory[1]),
@@ -269,18 +269,18 @@ fn start(
             let host = array.wrapping_add(block.row * width + block.col);
             copy(stream, Way::In, block, host.cast_mut(), width, to.device_ptr(stream).0)
         }
-        Work::Multiply { shape, at, adds } => {
+        OpKind::Multiply { shape, at, adds } => {
             let product = Product { beta: if adds { 1.0 } else { 0.0 }, ..Product::new(shape) };
             let [a, b, c] = memory;
             let (a, b) = (a.slice(at[0]..), b.slice(at[1]..));
             Ok(device.sgemm.multiply(&product, &a, &b, &mut c.slice_mut(at[2]..))?)
         }
-        Work::Out(block) => {
+        OpKind::Out(block) => {
             let from = memory[2].slice(block.at..block.at + block.rows * block.cols);
             let host = host.c.wrapping_add(block.row * n + block.col);
             copy(stream, Way::Out, block, host, n, from.device_ptr(stream).0)
         }
-        Work::Exchange(_) => Err(Error::Alone),
+        OpKind::Exchange(_) => Err(Error::Alone),
     }
 }
 

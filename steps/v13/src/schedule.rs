@@ -32,7 +32,7 @@ pub struct Block {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub enum OpKind {
     In(Operand, Block),
     /// Multiplies what lies at these places of the device.
     Multiply {
@@ -86,31 +86,31 @@ pub type WaitsFor = (Queue, usize);
 /// An operation, and the operations of other queues that must end before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
-    pub work: Work,
+    pub kind: OpKind,
     pub waits_for: [Option<WaitsFor>; 2],
 }
 
 impl Op {
     pub fn queue(&self) -> Queue {
-        match self.work {
-            Work::In(..) => Queue::In,
-            Work::Multiply { .. } => Queue::Kernel,
-            Work::Out(_) => Queue::Out,
-            Work::Exchange(_) => Queue::Peer,
+        match self.kind {
+            OpKind::In(..) => Queue::In,
+            OpKind::Multiply { .. } => Queue::Kernel,
+            OpKind::Out(_) => Queue::Out,
+            OpKind::Exchange(_) => Queue::Peer,
         }
     }
 
     /// Bytes that it copies; of an exchange, those of all parts.
     pub fn bytes(&self) -> usize {
-        match self.work {
-            Work::In(_, block) | Work::Out(block) => block.rows * block.cols * size_of::<f32>(),
-            Work::Exchange(exchange) => exchange.count * size_of::<f32>(),
-            Work::Multiply { .. } => 0,
+        match self.kind {
+            OpKind::In(_, block) | OpKind::Out(block) => block.rows * block.cols * size_of::<f32>(),
+            OpKind::Exchange(exchange) => exchange.count * size_of::<f32>(),
+            OpKind::Multiply { .. } => 0,
         }
     }
 
     /// The operation in words: `A, rows 0 … 255`.
-    pub fn words(&self, shape: Shape) -> String {
+    pub fn description(&self, shape: Shape) -> String {
         let part = |what: &str, first: usize, n: usize, all: usize| {
             (n < all).then(|| format!(", {what} {first} … {}", first + n - 1))
         };
@@ -119,14 +119,14 @@ impl Op {
             let cols = part("columns", block.col, block.cols, cols).unwrap_or_default();
             format!("{name}{rows}{cols}")
         };
-        match self.work {
-            Work::In(Operand::A, part) => block("A", part, [shape.m, shape.k]),
-            Work::In(Operand::B, part) => block("B", part, [shape.k, shape.n]),
-            Work::Out(part) => block("C", part, [shape.m, shape.n]),
-            Work::Multiply { shape, adds, .. } => {
+        match self.kind {
+            OpKind::In(Operand::A, part) => block("A", part, [shape.m, shape.k]),
+            OpKind::In(Operand::B, part) => block("B", part, [shape.k, shape.n]),
+            OpKind::Out(part) => block("C", part, [shape.m, shape.n]),
+            OpKind::Multiply { shape, adds, .. } => {
                 format!("{shape}{}", if adds { ", added" } else { "" })
             }
-            Work::Exchange(_) => "B, between the devices".to_owned(),
+            OpKind::Exchange(_) => "B, between the devices".to_owned(),
         }
     }
 }
@@ -148,13 +148,13 @@ impl Schedule {
     pub fn emptied(&self) -> Self {
         let one = |block: Block| Block { rows: 1, cols: 1, ..block };
         let ops = self.ops.iter().map(|op| Op {
-            work: match op.work {
-                Work::In(operand, block) => Work::In(operand, one(block)),
-                Work::Out(block) => Work::Out(one(block)),
+            kind: match op.kind {
+                OpKind::In(operand, block) => OpKind::In(operand, one(block)),
+                OpKind::Out(block) => OpKind::Out(one(block)),
                 // Nothing else is computed of what it could add to.
-                Work::Multiply { at, .. } => Work::Multiply { shape: Shape::square(1), at, adds: false },
-                Work::Exchange(exchange) => {
-                    Work::Exchange(Exchange { count: exchange.count.min(2), ..exchange })
+                OpKind::Multiply { at, .. } => OpKind::Multiply { shape: Shape::square(1), at, adds: false },
+                OpKind::Exchange(exchange) => {
+                    OpKind::Exchange(Exchange { count: exchange.count.min(2), ..exchange })
                 }
             },
             ..*op
@@ -194,27 +194,27 @@ impl Builder {
         Some((queue, self.counts[queue as usize])).filter(|(_, n)| *n > 0)
     }
 
-    fn push(&mut self, work: Work, waits_for: [Option<WaitsFor>; 2]) {
-        let op = Op { work, waits_for: waits_for.map(|condition| condition.filter(|(_, n)| *n > 0)) };
+    fn push(&mut self, kind: OpKind, waits_for: [Option<WaitsFor>; 2]) {
+        let op = Op { kind, waits_for: waits_for.map(|condition| condition.filter(|(_, n)| *n > 0)) };
         self.counts[op.queue() as usize] += 1;
         self.ops.push(op);
     }
 
     /// Copies in without waiting: no other operation uses this memory before.
     fn copy_in(&mut self, operand: Operand, block: Block) {
-        self.push(Work::In(operand, block), [None; 2]);
+        self.push(OpKind::In(operand, block), [None; 2]);
     }
 
     /// A product of everything that was copied in, or exchanged, so far.
     fn multiply(&mut self, [m, n, k]: [usize; 3], at: [usize; 3], adds: bool) {
         let shape = Shape { m, n, k };
         let exchanged = self.done(Queue::Peer);
-        self.push(Work::Multiply { shape, at, adds }, [self.done(Queue::In), exchanged]);
+        self.push(OpKind::Multiply { shape, at, adds }, [self.done(Queue::In), exchanged]);
     }
 
     /// A block of C that the products so far have finished.
     fn copy_out(&mut self, block: Block) {
-        self.push(Work::Out(block), [self.done(Queue::Kernel), None]);
+        self.push(OpKind::Out(block), [self.done(Queue::Kernel), None]);
     }
 
     /// Whole rows of B, to both devices.
@@ -244,7 +244,7 @@ impl Builder {
         if even > 0 {
             let exchange = Exchange { kind: spread, at: block.at, count: even * block.cols };
             let copied = self.done(Queue::In).filter(|_| own.rows > 0);
-            self.push(Work::Exchange(exchange), [copied, None]);
+            self.push(OpKind::Exchange(exchange), [copied, None]);
         }
     }
 
@@ -374,13 +374,13 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
                 let [a, b] = [0, 1].map(|i| products % 2 * room[i]);
                 // The product before the last has used what was there.
                 let unused = Some((Queue::Kernel, products.saturating_sub(1)));
-                schedule.push(Work::In(Operand::A, block([row, rows], [from, depth], a)), [unused, None]);
-                schedule.push(Work::In(Operand::B, block([from, depth], [col, cols], b)), [None; 2]);
+                schedule.push(OpKind::In(Operand::A, block([row, rows], [from, depth], a)), [unused, None]);
+                schedule.push(OpKind::In(Operand::B, block([from, depth], [col, cols], b)), [None; 2]);
                 let shape = Shape { m: rows, n: cols, k: depth };
-                let work = Work::Multiply { shape, at: [a, b, c], adds: from > 0 };
+                let op = OpKind::Multiply { shape, at: [a, b, c], adds: from > 0 };
                 // The tile before the last has left its place.
                 let left = Some((Queue::Out, usize::max(n_tiles, 1) - 1));
-                schedule.push(work, [schedule.done(Queue::In), left]);
+                schedule.push(op, [schedule.done(Queue::In), left]);
             }
             schedule.copy_out(block([row, rows], [col, cols], c));
             n_tiles += 1;
@@ -429,14 +429,14 @@ pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> R
         let mut schedule = Builder::new(shape);
         for op in own.ops {
             let below = |block: Block| Block { row: first + block.row, ..block };
-            match op.work {
-                Work::In(Operand::B, block) => schedule.spread(spread, rank, block),
-                Work::In(Operand::A, block) => schedule.copy_in(Operand::A, below(block)),
-                Work::Multiply { shape, at, adds } => {
+            match op.kind {
+                OpKind::In(Operand::B, block) => schedule.spread(spread, rank, block),
+                OpKind::In(Operand::A, block) => schedule.copy_in(Operand::A, below(block)),
+                OpKind::Multiply { shape, at, adds } => {
                     schedule.multiply([shape.m, shape.n, shape.k], at, adds);
                 }
-                Work::Out(block) => schedule.copy_out(below(block)),
-                Work::Exchange(_) => unreachable!("a way of one device"),
+                OpKind::Out(block) => schedule.copy_out(below(block)),
+                OpKind::Exchange(_) => unreachable!("a way of one device"),
             }
         }
         Schedule { elements: own.elements, ..schedule.finish() }

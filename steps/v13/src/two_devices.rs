@@ -122,7 +122,7 @@ pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
         None => false,
     };
     let nccl = second.as_ref().map(|second| open_nccl([&first, second]));
-    let mut text = format!("{}, devices: {devices}", gpu.about.name);
+    let mut text = format!("{}, devices: {devices}", gpu.info.name);
     let version = match &nccl {
         Some(Ok(_)) => Nccl::version().ok(),
         _ => None,

@@ -10,7 +10,7 @@ use v13::host::{Arrays, Kind};
 use v13::pair::{Link, Pair};
 use v13::process::Device;
 use v13::schedule::{
-    Op, Operand, QUEUES, Queue, Schedule, Spread, Work, chunks, panels, shells, split, tiles, whole,
+    Op, OpKind, Operand, QUEUES, Queue, Schedule, Spread, chunks, panels, shells, split, tiles, whole,
 };
 
 fn context() -> Arc<CudaContext> {
@@ -54,15 +54,15 @@ fn pairs(shape: Shape) -> Vec<(String, [Schedule; 2])> {
 
 /// Elements of A, B and C on this device that an operation reads and writes.
 fn touches(op: &Op, rank: usize) -> Vec<(usize, Range<usize>, bool)> {
-    match op.work {
-        Work::In(operand, block) => {
+    match op.kind {
+        OpKind::In(operand, block) => {
             let matrix = match operand {
                 Operand::A => 0,
                 Operand::B => 1,
             };
             vec![(matrix, block.at..block.at + block.rows * block.cols, true)]
         }
-        Work::Multiply { shape, at, .. } => {
+        OpKind::Multiply { shape, at, .. } => {
             let Shape { m, n, k } = shape;
             vec![
                 (0, at[0]..at[0] + m * k, false),
@@ -70,8 +70,8 @@ fn touches(op: &Op, rank: usize) -> Vec<(usize, Range<usize>, bool)> {
                 (2, at[2]..at[2] + m * n, true),
             ]
         }
-        Work::Out(block) => vec![(2, block.at..block.at + block.rows * block.cols, false)],
-        Work::Exchange(exchange) => vec![(1, exchange.has(rank), false), (1, exchange.has(1 - rank), true)],
+        OpKind::Out(block) => vec![(2, block.at..block.at + block.rows * block.cols, false)],
+        OpKind::Exchange(exchange) => vec![(1, exchange.has(rank), false), (1, exchange.has(1 - rank), true)],
     }
 }
 
@@ -191,7 +191,7 @@ fn every_way_on_two_devices_is_right() {
 /// Bytes that the operations of a queue copy, of one operand or of all.
 fn bytes(schedules: &[Schedule], queue: Queue, operand: Option<Operand>) -> usize {
     let ops = schedules.iter().flat_map(|schedule| &schedule.ops).filter(|op| op.queue() == queue);
-    ops.filter(|op| operand.is_none_or(|it| matches!(op.work, Work::In(of, _) if of == it)))
+    ops.filter(|op| operand.is_none_or(|it| matches!(op.kind, OpKind::In(of, _) if of == it)))
         .map(Op::bytes)
         .sum()
 }

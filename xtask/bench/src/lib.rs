@@ -73,7 +73,7 @@ pub fn run(args: &Args, fill_documents: FillDocuments) -> Result<CommandOutcome>
         ([step], false, None) => page(&programs, step, &words),
         _ => {
             words.push("--json".into());
-            many(args, &programs, &steps, &words, records, fill_documents)
+            run_several(args, &programs, &steps, &words, records, fill_documents)
         }
     }
 }
@@ -108,15 +108,17 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOut
         Some(1) => Ok(CommandOutcome::Failed),
         // The step has printed the reason.
         Some(2) => Err(Stop::Usage(format!("{} did not run; see its output above", step.id)).into()),
-        Some(_) => {
-            Err(anyhow!("{} could not run; see what is missing here: {} doctor", step.id, paths::me()))
-        }
+        Some(_) => Err(anyhow!(
+            "{} could not run; see what is missing here: {} doctor",
+            step.id,
+            paths::command_name()
+        )),
         None => Err(anyhow!("{} was killed by the system ({status})", step.id)),
     }
 }
 
 /// Several steps, or records to keep: their lines are gathered, and shown as one table.
-fn many(
+fn run_several(
     args: &Args,
     programs: &Programs,
     steps: &[&'static Step],
@@ -253,7 +255,7 @@ struct Records {
 
 impl Records {
     fn open() -> Result<Self> {
-        let instead = format!("try: {} bench all --json > records.jsonl", paths::me());
+        let instead = format!("try: {} bench all --json > records.jsonl", paths::command_name());
         Ok(Self {
             folder: record_files::folder(&instead)?,
             open: Vec::new(),

@@ -213,7 +213,7 @@ impl Made {
             writeln!(head, "// include: {shown} sha256:{hash}")?;
         }
         writeln!(head, "// compiler: NVRTC {}.{}", nvrtc.version.0, nvrtc.version.1)?;
-        writeln!(head, "// options: {}", job.shown().join(" "))?;
+        writeln!(head, "// options: {}", job.options().join(" "))?;
 
         let mut made = Self {
             job,

@@ -25,7 +25,7 @@ pub fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<String> {
         parts.push(path.display().to_string());
         parts.push(source::read_source(path)?);
     }
-    parts.extend(job.shown());
+    parts.extend(job.options());
     let text: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
     Ok(sha256(format!("{compiler}\n{text}").as_bytes()))
 }

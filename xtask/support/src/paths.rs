@@ -48,7 +48,7 @@ pub fn is_built_in(root: &Path) -> bool {
 }
 
 /// The command that starts this program: messages name commands that work where the reader is.
-pub fn me() -> &'static str {
+pub fn command_name() -> &'static str {
     match cargo() {
         Some(_) => "cargo xtask",
         None => "xtask",

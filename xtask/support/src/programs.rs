@@ -415,7 +415,7 @@ pub fn passed_unless(failures: &[String], n_steps: usize) -> Result<CommandOutco
             Err(anyhow!(
                 "{} of {n_steps} steps could not run; see what is missing here: {} doctor",
                 several.len(),
-                paths::me()
+                paths::command_name()
             ))
         }
     }

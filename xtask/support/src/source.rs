@@ -89,7 +89,7 @@ impl Job {
     }
 
     /// Options that change what comes out.
-    pub fn shown(&self) -> Vec<String> {
+    pub fn options(&self) -> Vec<String> {
         let mut options = vec![
             format!("--gpu-architecture={}", self.architecture),
             "--std=c++17".to_string(),
@@ -107,13 +107,13 @@ impl Job {
 
     /// PTX with paths as seen from the root, and the compiler's warnings.
     pub fn compile(&self, nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path) -> anyhow::Result<Compiled> {
-        let compiled = compiler.compile(&self.unit(nvrtc, self.shown()))?;
+        let compiled = compiler.compile(&self.unit(nvrtc, self.options()))?;
         Ok(Compiled { ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()), ..compiled })
     }
 
     /// Compiles in this process, which cannot be stopped when the compiler does not return.
     pub fn compile_here(&self, nvrtc: &Nvrtc, root: &Path) -> anyhow::Result<String> {
-        let compiled = nvrtc.compile(&self.unit(nvrtc, self.shown()))?;
+        let compiled = nvrtc.compile(&self.unit(nvrtc, self.options()))?;
         Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
     }
 

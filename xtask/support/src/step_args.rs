@@ -22,7 +22,7 @@ pub fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop
         }
     }
     if chosen.is_empty() {
-        let me = paths::me();
+        let me = paths::command_name();
         return Err(Stop::Usage(format!(
             "which step? For example: {me} {command} v05, or {me} {command} all"
         )));
@@ -38,7 +38,7 @@ pub fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'static Step
 /// The sizes that are asked for, each one of all these steps; none when the steps choose.
 pub fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
     let usage = |error: WrongSize| Stop::Usage(error.to_string());
-    let shapes = sizes.asked().map_err(usage)?;
+    let shapes = sizes.shapes().map_err(usage)?;
     for step in steps {
         for shape in &shapes {
             let works = step.kernels.iter().map(|kernel| kernel.work);

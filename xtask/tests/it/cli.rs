@@ -271,7 +271,7 @@ fn xtask(words: &str) -> Command {
 }
 
 /// Exit code and both streams, without what differs from machine to machine.
-fn told(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let clean = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).replace(&programs().display().to_string(), "PROGRAMS");
         // Paths are shown from where it runs, and the checkout may lie in there.
@@ -291,14 +291,14 @@ fn told(output: &Output) -> String {
 #[track_caller]
 fn run(command: &mut Command) -> String {
     let here = command.get_current_dir().map(|folder| folder.display().to_string());
-    let text = told(&command.output().expect("it starts"));
+    let text = output_text(&command.output().expect("it starts"));
     text.replace(&here.unwrap_or_default(), "HERE")
 }
 
 #[track_caller]
 fn refused(words: &str) -> String {
     let output = xtask(words).output().expect("it starts");
-    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
     assert!(output.stdout.is_empty());
     String::from_utf8_lossy(&output.stderr).trim_end().to_owned()
 }
@@ -355,7 +355,7 @@ fn one_step_speaks_for_itself() {
 fn the_exit_code_of_a_step_is_ours() {
     for (code, ours) in [("0", 0), ("1", 1), ("2", 2), ("3", 3), ("77", 3)] {
         let output = xtask("bench v05").env("FAKE_CODE", code).output().expect("it starts");
-        assert_eq!(output.status.code(), Some(ours), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(ours), "{}", output_text(&output));
     }
 }
 
@@ -401,7 +401,7 @@ fn tensor_cores_are_counted_by_their_own_products() {
 #[test]
 fn steps_share_answers_in_a_folder_that_no_printed_command_has() {
     let output = xtask("bench v05 v06").env("FAKE", "sharing").output().expect("it starts");
-    let errors = told(&output);
+    let errors = output_text(&output);
     let (commands, others): (Vec<_>, Vec<_>) = errors.lines().partition(|line| line.starts_with("$ "));
     assert!(commands.iter().all(|command| !command.contains("answers")), "{errors}");
     let shared = others.iter().filter(|line| line.contains("could not run: answers in /"));
@@ -721,7 +721,7 @@ fn a_closed_pipe_is_no_error() {
             .expect("it starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(0), "{words}: {}", told(&output));
+        assert_eq!(output.status.code(), Some(0), "{words}: {}", output_text(&output));
         assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
     }
 }
@@ -734,7 +734,7 @@ fn a_folder_without_a_step_says_so() {
     command.args(["bench", "v05"]).env_remove("CARGO");
     command.env_remove("CARGO_MANIFEST_DIR").current_dir(std::env::temp_dir());
     let output = command.output().expect("it starts");
-    let text = told(&output).replace(&folder.display().to_string(), "FOLDER");
+    let text = output_text(&output).replace(&folder.display().to_string(), "FOLDER");
     insta::assert_snapshot!(text, @r"
     exit code 3
     --- stdout

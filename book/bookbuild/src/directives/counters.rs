@@ -24,7 +24,7 @@ impl Counters {
     }
 
     /// Returns the counters of a kernel at a size; without a size, at the first one on record.
-    pub(crate) fn of(&self, kernel: &str, size: Option<&str>) -> Result<&Counted> {
+    pub(crate) fn counted(&self, kernel: &str, size: Option<&str>) -> Result<&Counted> {
         let (step, kernel) = find_kernel(kernel)?;
         let at = size.map(|size| parse_shape(kernel.name, size)).transpose()?;
         let missing = || missing(kernel.name, size, step);
@@ -47,7 +47,7 @@ impl Counters {
     /// Returns tables of a step's kernels at a size: `v05 1024`, optionally followed by the names of kernels.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (step, size, chosen) = match args {
-            ["beside", size, one, other] => return self.beside(size, [one, other], sources),
+            ["beside", size, one, other] => return self.comparison(size, [one, other], sources),
             [step, size, chosen @ ..] if *step != "beside" => (step, size, chosen),
             _ => {
                 return Err(Error::msg(
@@ -88,11 +88,11 @@ impl Counters {
 
     /// Compares two kernels in one table. The measured ratio (second over first) comes before the counts, because a
     /// phone shows two columns.
-    fn beside(&self, size: &str, kernels: [&str; 2], sources: &mut Sources) -> Result<String> {
+    fn comparison(&self, size: &str, kernels: [&str; 2], sources: &mut Sources) -> Result<String> {
         let mut labels = Vec::new();
         let mut rows: [Vec<Compared>; 2] = [Vec::new(), Vec::new()];
         for (name, rows) in kernels.into_iter().zip(&mut rows) {
-            let counted = self.of(name, Some(size))?;
+            let counted = self.counted(name, Some(size))?;
             *rows = counted.compared();
             sources.extend(self.source(counted));
             labels.push((find_kernel(name)?.0.id, name));

@@ -55,7 +55,7 @@ impl Records {
         let mut runs = BTreeSet::new();
         for row in &rows {
             runs.insert(run_source(row.run, row.kernel.work));
-            let cell = |rounds| Speed::of(rounds).map_or("–".into(), |speed| speed.percent());
+            let cell = |rounds| Speed::from_rounds(rounds).map_or("–".into(), |speed| speed.percent());
             let opponent = match row.algorithm {
                 Some(number) => format!("cublasLt's algorithm {}", number + 1),
                 None => "its own choice".into(),

@@ -39,7 +39,7 @@ impl Pair {
         sources.insert(self.source());
         Ok(match what {
             "links" => self.links(size),
-            _ => self.ways(size),
+            _ => self.ways_table(size),
         })
     }
 
@@ -73,7 +73,7 @@ impl Pair {
         out
     }
 
-    fn ways(&self, size: &Size) -> String {
+    fn ways_table(&self, size: &Size) -> String {
         let (bound, pair) = (&size.bound, &size.pair_bound);
         let mut out = format!(
             "{}. Each part alone, on one device: copy in {} ms, product {} ms, copy out {} ms. \

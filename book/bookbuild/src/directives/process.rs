@@ -51,7 +51,7 @@ impl Process {
                 sources.insert(source(&self.0.run));
                 Ok(self.surroundings())
             }
-            ["ways", size] => self.ways(size, sources),
+            ["ways", size] => self.ways_table(size, sources),
             ["constants", sizes @ ..] if !sizes.is_empty() => self.constants(sizes, sources),
             ["rows", size] => self.rows(size, sources),
             _ => Err(Error::msg(
@@ -120,7 +120,7 @@ impl Process {
         Err(anyhow!("{way} at {size} was not measured by v13"))
     }
 
-    fn ways(&self, size: &str, sources: &mut Sources) -> Result<String> {
+    fn ways_table(&self, size: &str, sources: &mut Sources) -> Result<String> {
         let sizes = self.sizes(size)?;
         let bound = &sizes[0].1.bound;
         let mut out = format!(

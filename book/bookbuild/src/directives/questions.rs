@@ -74,7 +74,7 @@ fn answer_with_reason(question: &Question) -> String {
 /// Formats an answer as `8` or `(b) the text`.
 fn answer(question: &Question) -> String {
     match &question.answer {
-        Answer::Number(_) => question.answer.shown(),
+        Answer::Number(_) => question.answer.text(),
         Answer::Choice(right) => {
             let at = question.choices.iter().position(|choice| choice == right);
             let letter = at.map(|at| format!("({}) ", quiz::letter(at)));
@@ -89,7 +89,7 @@ pub(crate) fn slides(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Q
     let slides = questions.iter().filter(wanted).map(|question| QuestionSlide {
         question: question.question.clone(),
         choices: question.choices.clone(),
-        answer: question.answer.shown(),
+        answer: question.answer.text(),
         because: question.because.clone(),
     });
     Ok(slides.collect())

@@ -164,7 +164,7 @@ impl Records {
         counter: &str,
         sources: &mut Sources,
     ) -> Result<String> {
-        let counted = self.counters.of(kernel, size)?;
+        let counted = self.counters.counted(kernel, size)?;
         let get = |name: &str| {
             counted.emulated.get(name).with_context(|| {
                 let names: Vec<&str> = PAIRS.iter().map(|pair| pair.name).collect();
@@ -211,7 +211,7 @@ fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, 
     let shape = parse_shape(kernel, size)?;
     let again = format!("measure it with: cargo xtask bench {} --save", step.id);
     let found = record
-        .of(known.name, shape)
+        .measurement(known.name, shape)
         .with_context(|| format!("{kernel} at {shape} was not recorded on {}; {again}", name_of(record)))?;
     let run = record
         .run_of(found)

@@ -96,7 +96,9 @@ impl<'r> Beside<'r> {
     fn among(records: &[&'r Record], rows: &[TimedRow<'_>]) -> Vec<Self> {
         let has = |record: &&&Record| {
             let timed = |(shape, kernel, _): &TimedRow<'_>| {
-                record.of(kernel.name, *shape).is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
+                record
+                    .measurement(kernel.name, *shape)
+                    .is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
             };
             rows.iter().any(timed)
         };
@@ -105,7 +107,7 @@ impl<'r> Beside<'r> {
 
     /// Returns cells of a kernel at a shape, and the sources of their numbers.
     fn cells(&self, shape: Shape, kernel: &Kernel, quantities: &[&str]) -> (Vec<String>, Option<String>) {
-        let found = self.record.of(kernel.name, shape).and_then(|m| match &m.outcome {
+        let found = self.record.measurement(kernel.name, shape).and_then(|m| match &m.outcome {
             Outcome::Passed(passed) => Some((self.record.run_of(m)?, passed)),
             _ => None,
         });

@@ -21,7 +21,7 @@ pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Resu
             continue;
         }
         sources.extend(sums.iter().filter_map(|sum| provenance(&record, kernel, sum)));
-        let _ = writeln!(rows, "| `{}` | {} | {} |", kernel.name, sums.len(), beside(&sums));
+        let _ = writeln!(rows, "| `{}` | {} | {} |", kernel.name, sums.len(), comparison_with_cublas(&sums));
     }
     Ok(if rows.is_empty() {
         format!(
@@ -39,7 +39,7 @@ fn provenance(record: &SumsRecord, kernel: &Kernel, sum: &Sum) -> Option<String>
 }
 
 /// Lists the shapes with the same C as cuBLAS, or those with another one, whichever is shorter.
-fn beside(sums: &[&Sum]) -> String {
+fn comparison_with_cublas(sums: &[&Sum]) -> String {
     let shapes = |wanted: bool| -> Vec<String> {
         let chosen = sums.iter().filter(|sum| sum.is_cublas() == Some(wanted));
         chosen.map(|sum| sum.shape.to_string()).collect()

@@ -88,7 +88,7 @@ fn criteria(task: &Task) -> String {
             criterion.id,
             prose(&criterion.what),
             sizes(criterion),
-            prose(criterion.measure.words()),
+            prose(criterion.measure.description()),
             criterion.threshold(),
             prose(&criterion.misses)
         );

@@ -240,7 +240,7 @@ fn page(at: usize, student: &Student, max: f64) -> String {
             "<tr><td><code>{}</code></td><td>{}{why}</td><td class=\"{class}\">{}</td><td class=\"n\">{} of {}</td></tr>\n",
             escaped(&item.id),
             escaped(&item.what),
-            item.status.words(),
+            item.status.label(),
             format_points(item.points),
             format_points(item.max)
         ));

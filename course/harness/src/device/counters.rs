@@ -17,7 +17,7 @@ pub(crate) enum Arithmetic {
 }
 
 impl Arithmetic {
-    pub(crate) fn of(work: Work) -> Self {
+    pub(crate) fn of_work(work: Work) -> Self {
         match work {
             Work::Dgemm => Arithmetic::Fp64,
             Work::Tensor { operands, .. } => Arithmetic::Tensor(operands),

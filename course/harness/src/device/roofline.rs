@@ -10,9 +10,9 @@ use records::Roofline;
 use crate::device::Gpu;
 use crate::device::session;
 use crate::error::StepError;
-use crate::kernel::{Code, grid_1d};
+use crate::kernel::{KernelSource, grid_1d};
 
-const PROBE: Code = Code {
+const PROBE: KernelSource = KernelSource {
     cu: include_str!("../../../../kernels/probe.cu"),
     ptx: include_str!("../../../../kernels/ptx/probe.ptx"),
     cubin: &[],
@@ -44,7 +44,7 @@ pub fn measure(gpu: &Gpu) -> Result<Roofline, StepError> {
 
 fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, PROBE.ptx, "probe_fma")?;
-    let n_sms = u32::try_from(gpu.about.n_sms).unwrap_or(1);
+    let n_sms = u32::try_from(gpu.info.n_sms).unwrap_or(1);
     let mut best = 0.0_f64;
     for blocks_per_sm in BLOCKS_PER_SM {
         let config = grid_1d(n_sms * blocks_per_sm, THREADS);
@@ -86,7 +86,7 @@ fn copy_gbs(gpu: &Gpu) -> Result<f64, StepError> {
     let mut best = 0.0_f64;
     for caches in CACHES {
         // Not more than leaves room on a small device.
-        let bytes = (caches * gpu.about.l2).min(gpu.about.memory / 16).next_multiple_of(FLOAT4);
+        let bytes = (caches * gpu.info.l2).min(gpu.info.memory / 16).next_multiple_of(FLOAT4);
         let from = gpu.stream.alloc_zeros::<u8>(bytes)?;
         let mut to = gpu.stream.alloc_zeros::<u8>(bytes)?;
         let gbs = |ms: f64| 2.0 * bytes as f64 / ms * 1e-6;

@@ -77,7 +77,7 @@ const MAX_MAP_CELLS: [usize; 2] = [16, 32];
 impl WrongResult<'_> {
     /// Finds out what the wrong elements have in common.
     pub fn diagnose(&self) -> Diagnosis {
-        let wrong = Wrong::of(self);
+        let wrong = Wrong::new(self);
         let n = self.comparison.n_wrong;
         let all = self.got.len();
         let amount = if n == all {
@@ -422,7 +422,7 @@ impl Cell {
 }
 
 impl Wrong {
-    fn of(result: &WrongResult<'_>) -> Self {
+    fn new(result: &WrongResult<'_>) -> Self {
         let (rows, cols) = (result.answer.rows(), result.answer.cols());
         let is: Vec<bool> = (0..rows * cols)
             .map(|index| {

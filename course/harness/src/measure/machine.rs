@@ -10,7 +10,7 @@ use records::machine_code::Forecast;
 use crate::device::Gpu;
 use crate::device::session;
 use crate::error::StepError;
-use crate::kernel::{Code, Kernel, Prepared};
+use crate::kernel::{Kernel, KernelSource, Prepared};
 use crate::measure::setup::{Purpose, Setup};
 
 /// The three kinds of code of a kernel.
@@ -49,7 +49,7 @@ pub(crate) struct LoadedMachineCode {
 
 impl Functions {
     /// The kernel in one kind of code; its PTX where it has no code of that kind.
-    pub(crate) fn of(&self, which: CodeKind) -> Loaded {
+    pub(crate) fn loaded(&self, which: CodeKind) -> Loaded {
         let machine = self.machine.as_ref();
         let found = match which {
             CodeKind::Ptx => None,
@@ -92,7 +92,7 @@ impl LoadedMachineCode {
 pub(crate) fn load(
     gpu: &Gpu,
     kernel: &Kernel,
-    code: Code,
+    code: KernelSource,
     other: Option<&str>,
     shape: Shape,
 ) -> Result<Loaded, StepError> {
@@ -108,10 +108,15 @@ pub(crate) fn load(
     Ok(Loaded { kernel, preparation })
 }
 
-fn function(gpu: &Gpu, kernel: &Kernel, code: Code, other: Option<&str>) -> Result<CudaFunction, StepError> {
+fn function(
+    gpu: &Gpu,
+    kernel: &Kernel,
+    code: KernelSource,
+    other: Option<&str>,
+) -> Result<CudaFunction, StepError> {
     /// Capability that `kernels/cubin` is compiled for.
     const CAPABILITY: &str = "9.0";
-    let is_here = kernel.uses_cubin && gpu.emulator.is_none() && gpu.about.capability == CAPABILITY;
+    let is_here = kernel.uses_cubin && gpu.emulator.is_none() && gpu.info.capability == CAPABILITY;
     match committed(kernel).filter(|_| is_here && other.is_none()) {
         Some(cubin) => session::load_cubin(gpu, cubin, kernel.name).map_err(|why| {
             StepError::CouldNot(format!(
@@ -142,9 +147,9 @@ pub(crate) fn no_prediction(why: impl Into<String>) -> Forecast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Code;
+    use crate::kernel::KernelSource;
 
-    fn kernel(code: Code) -> Kernel {
+    fn kernel(code: KernelSource) -> Kernel {
         Kernel::sgemm("any", code, |_| unreachable!("nothing is launched"), |_| Ok(()))
     }
 
@@ -152,7 +157,7 @@ mod tests {
     fn machine_code_of_other_ptx_is_not_used() {
         const CUBIN: &[u8] = b"code";
         let ptx = format!("// cubin: kernels/cubin/any.cubin sha256:{}\n", sha256(CUBIN));
-        let code = |ptx: &str, cubin| Code { cu: "", ptx: ptx.to_owned().leak(), cubin };
+        let code = |ptx: &str, cubin| KernelSource { cu: "", ptx: ptx.to_owned().leak(), cubin };
         assert_eq!(committed(&kernel(code(&ptx, CUBIN))), Some(CUBIN));
         assert_eq!(committed(&kernel(code(&ptx, b"other"))), None);
         assert_eq!(committed(&kernel(code(".version 8.4\n", b""))), None);

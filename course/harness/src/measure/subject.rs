@@ -15,7 +15,7 @@ use crate::device::cublas::Element;
 use crate::device::session::{Launch, Session};
 use crate::error::{StepError, describe};
 use crate::inputs::{Data, Real};
-use crate::kernel::{Kernel, Program};
+use crate::kernel::{Kernel, LaunchKind};
 use crate::measure::case::{Case, stored};
 use crate::measure::diagnose::{Terms, WrongResult};
 use crate::measure::machine::{CodeKind, LoadedMachineCode, no_prediction};
@@ -112,7 +112,7 @@ impl<'a> Subject<'a> {
     ) -> Result<Option<Other<'a>>, StepError> {
         let gpu = self.setup.gpu;
         // cuBLAS is not compared with itself.
-        if matches!(self.kernel.program, Program::Cublas { .. }) {
+        if matches!(self.kernel.program, LaunchKind::Cublas { .. }) {
             return Ok(None);
         }
         let (Ok(cublas), Some(b)) = (gpu.cublas(), &inputs.b) else {
@@ -347,7 +347,7 @@ impl<'a> Subject<'a> {
         if self.setup.gpu.emulator.is_some() || small == shape {
             return Ok(None);
         }
-        let Some(config) = self.kernel.launch_config(small, self.setup.gpu.about.n_sms) else {
+        let Some(config) = self.kernel.launch_config(small, self.setup.gpu.info.n_sms) else {
             return Ok(None);
         };
         // A transpose has one input, of m x n.

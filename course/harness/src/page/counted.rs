@@ -88,14 +88,14 @@ fn table(
         let Row { per, bytes_used, flops } = row(entry, c);
         table.row([
             entry.measurement.kernel.clone(),
-            each(c.warp_instructions, per),
-            each(c.global_load_sectors, per),
-            each(c.global_store_sectors, per),
+            ratio(c.warp_instructions, per),
+            ratio(c.global_load_sectors, per),
+            ratio(c.global_store_sectors, per),
             bytes_used,
-            each(c.l1_passes, per),
-            each(c.wavefronts(), per),
+            ratio(c.l1_passes, per),
+            ratio(c.wavefronts(), per),
             excess(c, per),
-            each(c.barriers, per),
+            ratio(c.barriers, per),
             flops,
         ]);
     }
@@ -104,7 +104,7 @@ fn table(
 
 fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
     let row = |entry: &Entry<'_>, c: &Counters| {
-        let of = Arithmetic::of(entry.work);
+        let of = Arithmetic::of_work(entry.work);
         // Sectors leave out bulk copies.
         let flops = if c.bulk_copies > 0 {
             String::new()
@@ -178,7 +178,7 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
 }
 
 /// A count in proportion; nothing where there is none.
-fn each(n: u64, per: f64) -> String {
+fn ratio(n: u64, per: f64) -> String {
     match n {
         0 => String::new(),
         n => figure(n as f64 / per),
@@ -202,7 +202,7 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
         0 => String::new(),
         n => format!("{:.0}%", 100.0 * n as f64 / of as f64),
     };
-    let of = Arithmetic::of(entry.work);
+    let of = Arithmetic::of_work(entry.work);
     let multiply_adds = |c: &Counters| of.multiply_adds(c) as u64;
     for line in report.hottest(of, N_LINES) {
         let c = &line.counters;
@@ -214,7 +214,7 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
             part(multiply_adds(c), multiply_adds(total)),
             part(c.global_sectors(), total.global_sectors()),
             part(c.wavefronts(), total.wavefronts()),
-            each(c.excess(), 1.0),
+            ratio(c.excess(), 1.0),
         ]);
     }
     if table.is_empty() {

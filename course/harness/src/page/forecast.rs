@@ -119,7 +119,7 @@ fn idle(kernel: &str, prediction: &Prediction) -> String {
 /// The measured time of the same kernel on the same shape, in milliseconds.
 fn recorded(records: &[(String, Record)], kernel: &str, shape: Shape, gpu: &str) -> Option<f64> {
     records.iter().find_map(|(_, record)| {
-        let measurement = record.of(kernel, shape)?;
+        let measurement = record.measurement(kernel, shape)?;
         let run = record.run_of(measurement)?;
         match &measurement.outcome {
             Outcome::Passed(passed) if run.device == gpu => passed.hot.as_ref().map(Samples::median),

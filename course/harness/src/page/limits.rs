@@ -84,8 +84,8 @@ impl Needs {
         })
     }
 
-    fn of(entry: &Entry<'_>, c: &Counters, per: f64) -> Option<Self> {
-        let of = Arithmetic::of(entry.work);
+    fn of_entry(entry: &Entry<'_>, c: &Counters, per: f64) -> Option<Self> {
+        let of = Arithmetic::of_work(entry.work);
         let code = entry.passed()?.machine_code.as_deref();
         let prediction = code.and_then(|code| code.forecast.prediction.as_ref());
         match prediction {
@@ -121,11 +121,11 @@ pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Pai
         .iter()
         .filter_map(|(entry, c)| {
             let per = if is_product {
-                Arithmetic::of(entry.work).times(c)
+                Arithmetic::of_work(entry.work).times(c)
             } else {
                 shape.m as f64 * shape.n as f64 / 32.0
             };
-            let needs = Needs::of(entry, c, per)?;
+            let needs = Needs::of_entry(entry, c, per)?;
             Some((entry.measurement.kernel.as_str(), needs))
         })
         .collect();
@@ -192,7 +192,7 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
         ),
         (true, true) => {
             let is_e4m3 = |(entry, _): &(&Entry<'_>, Counters)| {
-                Arithmetic::of(entry.work) == Arithmetic::Tensor(Format::E4m3)
+                Arithmetic::of_work(entry.work) == Arithmetic::Tensor(Format::E4m3)
             };
             let e4m3 = if counted.iter().any(is_e4m3) {
                 format!(" or {:.0} of e4m3", counters::E4M3_PRODUCTS)

@@ -137,7 +137,7 @@ fn table(record: &Record, step: &Step, family: Family) -> Table {
             if kernel.work == Work::Cublas {
                 continue;
             }
-            let of = |size: usize| record.of(kernel.name, square(family, size)).map(|m| &m.outcome);
+            let of = |size: usize| record.measurement(kernel.name, square(family, size)).map(|m| &m.outcome);
             if !sizes.iter().any(|size| of(*size).is_some()) {
                 continue;
             }

@@ -17,7 +17,7 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     let mut table = Table::new(["kernel", "without pauses", "after pauses"]);
     for entry in entries {
         if let Some(duel) = entry.measurement.duel() {
-            let cell = |rounds| Speed::of(rounds).map(|speed| speed.percent()).unwrap_or_default();
+            let cell = |rounds| Speed::from_rounds(rounds).map(|speed| speed.percent()).unwrap_or_default();
             table.row([entry.kernel.name.to_owned(), cell(&duel.sustained), cell(&duel.burst)]);
         }
     }

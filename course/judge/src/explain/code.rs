@@ -27,7 +27,7 @@ pub fn explain(
     code: &sass::Module,
     size: Shape,
 ) -> Result<MachineCodeExplanation, JudgeError> {
-    let machine = EmulatedModule::of_code(request, code)?;
+    let module = EmulatedModule::of_code(request, code)?;
     let entry = &request.task.entry;
     let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);
     let kernel = kernel.ok_or_else(|| JudgeError::NoKernel(entry.clone()))?;
@@ -37,21 +37,21 @@ pub fn explain(
     }
     let shape = if is_transpose { Shape { k: 0, ..size } } else { size };
     if request.task.work.is_double() {
-        explained::<f64>(request, &machine, code.architecture, kernel, shape)
+        explained::<f64>(request, &module, code.architecture, kernel, shape)
     } else {
-        explained::<f32>(request, &machine, code.architecture, kernel, shape)
+        explained::<f32>(request, &module, code.architecture, kernel, shape)
     }
 }
 
 fn explained<T: Sums + Value>(
     request: &Request<'_>,
-    machine: &EmulatedModule<'_>,
+    module: &EmulatedModule<'_>,
     architecture: u32,
     code: &sass::Kernel,
     shape: Shape,
 ) -> Result<MachineCodeExplanation, JudgeError> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
-    let (report, _) = machine.launch(&trial, CheckLevel::Count, &machine.how(shape))?;
+    let (report, _) = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let instructions = code.instructions.iter().zip(&report.instructions);
     let mut instructions: Vec<Instruction> = instructions
@@ -80,10 +80,10 @@ fn explained<T: Sums + Value>(
         grid: report.grid,
         block: report.block,
         registers: code.registers,
-        shared_bytes: u64::from(machine.static_shared_bytes()) + u64::from(request.task.dynamic_shared),
+        shared_bytes: u64::from(module.static_shared_bytes()) + u64::from(request.task.dynamic_shared),
         local_bytes: code.frame_bytes,
         forecast: Forecast {
-            occupancy: Some(occupied(machine, code, request.task.dynamic_shared)),
+            occupancy: Some(occupied(module, code, request.task.dynamic_shared)),
             ..Forecast::default()
         },
         clocks: 0.0,
@@ -94,7 +94,7 @@ fn explained<T: Sums + Value>(
     let stopped = report.findings.iter().find(|finding| finding.severity == Severity::Error);
     let predicted = match stopped {
         Some(finding) => Err(format!("the launch stopped before its end: {}", finding.title)),
-        None => machine.predict(&trial, code, WINDOW).map_err(|why| why.to_string()),
+        None => module.predict(&trial, code, WINDOW).map_err(|why| why.to_string()),
     };
     match predicted {
         Ok((predicted, window)) => {
@@ -154,12 +154,12 @@ fn reason(reason: timing::Reason) -> Reason {
     }
 }
 
-fn occupied(machine: &EmulatedModule<'_>, code: &sass::Kernel, dynamic_shared: u32) -> Occupancy {
-    let threads = machine.threads();
+fn occupied(module: &EmulatedModule<'_>, code: &sass::Kernel, dynamic_shared: u32) -> Occupancy {
+    let threads = module.threads();
     let occupancy = occupancy(Footprint {
         threads,
         registers: code.registers,
-        shared: u64::from(machine.static_shared_bytes()) + u64::from(dynamic_shared),
+        shared: u64::from(module.static_shared_bytes()) + u64::from(dynamic_shared),
     });
     let limit = match occupancy.limit {
         Limit::Threads => "threads",

@@ -133,7 +133,7 @@ macro_rules! legend {
                 }
             }
 
-            pub fn words(self) -> &'static str {
+            pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$value => $words,)*
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use harness::Shape;
 use serde::{Deserialize, Serialize};
 
-use crate::costs::{CostTerms, Work, expected, terms};
+use crate::costs::{CostInput, CostTerms, expected, terms};
 use crate::gemm::Form;
 use crate::plans::{PLANS, Plan, Sharing, Source};
 
@@ -20,9 +20,9 @@ pub struct Choice {
 }
 
 impl Choice {
-    pub fn work(&self, shape: Shape) -> Work {
+    pub fn work(&self, shape: Shape) -> CostInput {
         let Shape { m, n, k } = shape;
-        Work { shape: [m, n, k], sharing: self.sharing, packed: self.packed }
+        CostInput { shape: [m, n, k], sharing: self.sharing, packed: self.packed }
     }
 }
 
@@ -35,7 +35,7 @@ pub struct PlanCosts {
 }
 
 impl PlanCosts {
-    pub fn of(&self, work: &Work) -> &CostTerms {
+    pub fn terms_for(&self, work: &CostInput) -> &CostTerms {
         if work.stores_floats() { &self.floats } else { &self.float4s }
     }
 }
@@ -79,7 +79,7 @@ impl Costs {
                 let mut choice = Choice { plan: i, sharing, packed, expected: 0.0 };
                 let work = choice.work(shape);
                 if let Some(terms) = terms(plan, &work, n_sms) {
-                    choice.expected = expected(costs.of(&work), &terms);
+                    choice.expected = expected(costs.terms_for(&work), &terms);
                     found.push(choice);
                 }
             }

@@ -13,15 +13,15 @@ use cudarc::driver::{
     LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use harness::{Code, Shape, blocks, code, to_i32};
+use harness::{KernelSource, Shape, blocks, code, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
 use harness::map::{ALIGNED, Element, Matrix, Swizzle};
 
-const LARGE: Code = code!("v11_stream_k");
-const OTHERS: Code = code!("v11_gemm");
-const PACK: Code = code!("v11_pack");
+const LARGE: KernelSource = code!("v11_stream_k");
+const OTHERS: KernelSource = code!("v11_gemm");
+const PACK: KernelSource = code!("v11_pack");
 /// Capability that the machine code is compiled for.
 const CAPABILITY: (i32, i32) = (9, 0);
 
@@ -83,7 +83,7 @@ pub struct Sgemm {
 }
 
 /// A module as machine code where the card runs it, else as PTX: the emulated device.
-fn load(context: &Arc<CudaContext>, code: Code) -> Result<Arc<CudaModule>, DriverError> {
+fn load(context: &Arc<CudaContext>, code: KernelSource) -> Result<Arc<CudaModule>, DriverError> {
     match emulator_client::find() {
         None => context.load_module(Ptx::from_binary(code.cubin.to_vec())),
         Some(_) => context.load_module(Ptx::from_src(code.ptx)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cudarc::nvrtc::Ptx;
 use harness::{Gpu, Shape, StepError};
 use serde::{Deserialize, Serialize};
-use v11::costs::{Work, expected, terms};
+use v11::costs::{CostInput, expected, terms};
 use v11::forecast;
 use v11::gemm::{Choice, Costs, Sgemm};
 use v11::plans::{PLANS, Sharing};
@@ -89,7 +89,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
             let (Some(packed), Some(forecast)) = (packed(plan, sizes), forecasts.get(name)) else { continue };
             let constants = forecast.constants(plan, &timed);
             for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
-                let work = Work { shape: sizes, sharing, packed };
+                let work = CostInput { shape: sizes, sharing, packed };
                 let Some(terms) = terms(plan, &work, sgemm.n_sms) else { continue };
                 let choice =
                     Choice { plan: *number, sharing, packed, expected: expected(&constants, &terms) };
@@ -108,8 +108,8 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
     }
     std::fs::write(all, times).map_err(|error| could_not(format!("{all}: {error}")))?;
     let found = Found {
-        device: gpu.about.name.clone(),
-        driver: gpu.about.driver.clone(),
+        device: gpu.info.name.clone(),
+        driver: gpu.info.driver.clone(),
         date: catalog::time::utc(catalog::time::now()),
         cubins,
         classes,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
 use harness::{Shape, StepError};
-use v11::costs::{CostTerms, Work, expected, terms};
+use v11::costs::{CostInput, CostTerms, expected, terms};
 use v11::forecast::{self, Forecast};
 use v11::gemm::Costs;
 use v11::plans::{PLANS, Plan, Sharing};
@@ -45,7 +45,7 @@ pub(super) fn page(file: Option<&str>) -> Result<(), StepError> {
     let refused = text.lines().filter(|line| line.contains("\trefused\t")).count();
     let (plans, timed, forecasts) = (plans(), Costs::committed(), forecast::read(&text));
     let known = known(&plans, &forecasts);
-    let (table, agreement) = (table(&known, &timed), Agreement::of(&known, &timed));
+    let (table, agreement) = (table(&known, &timed), Agreement::measure(&known, &timed));
     harness::out::write(&format!(
         "{head}{} of them were compiled and predicted, the most promising first; {refused} of the best are refused\n\n\
          {table}\n{agreement}",
@@ -127,7 +127,7 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
-    pub(super) fn of(known: &[(&Plan, Forecast)], timed: &Costs) -> Self {
+    pub(super) fn measure(known: &[(&Plan, Forecast)], timed: &Costs) -> Self {
         let constants: BTreeMap<&str, (&Plan, CostTerms)> = known
             .iter()
             .filter(|(plan, _)| PLANS.contains(plan))
@@ -136,7 +136,7 @@ impl Agreement {
         let mut products: BTreeMap<[usize; 3], Vec<(f64, f64)>> = BTreeMap::new();
         for sample in forecast::samples() {
             let predicted = constants.get(sample.entry).and_then(|(plan, constants)| {
-                let work = Work {
+                let work = CostInput {
                     shape: sample.shape,
                     sharing: sample.sharing,
                     packed: packed(plan, sample.shape)?,
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn the_predicted_order_of_the_plans_in_use_is_nearly_the_measured_one() {
         let (plans, timed, forecasts) = (plans(), Costs::committed(), forecast::read(COMMITTED));
-        let agreement = Agreement::of(&known(&plans, &forecasts), &timed);
+        let agreement = Agreement::measure(&known(&plans, &forecasts), &timed);
         assert_eq!((agreement.plans, agreement.products), (PLANS.len(), 128));
         assert!(agreement.rank_correlation > 0.9, "{agreement}");
         assert!(agreement.lost[0] < 0.02, "{agreement}");

@@ -75,7 +75,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
                 let task = learner::task(&root, asked)?;
                 let copy = task.copy(&root);
                 if !copy.is_file() {
-                    let (me, copy) = (paths::me(), learner::shown(&root, &copy));
+                    let (me, copy) = (paths::command_name(), learner::display_path(&root, &copy));
                     bail!("there is no {copy}; begin with: {me} start {name}");
                 }
                 copies.push(task);

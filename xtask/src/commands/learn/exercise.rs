@@ -58,7 +58,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
+    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
     if path.symlink_metadata().is_ok() {
         bail!("{shown} already exists; to start over: {me} reset {name}");
@@ -80,7 +80,7 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
+    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
     if path.symlink_metadata().is_err() {
         bail!("there is no {shown}; begin with: {me} start {name}");
@@ -92,7 +92,7 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<CommandOutcome> {
     });
     output::print(&format!(
         "{shown} is the starter again; your text is in {}\nnext: {me} check {name}\n",
-        learner::shown(&root, &kept)
+        learner::display_path(&root, &kept)
     ))?;
     Ok(CommandOutcome::Passed)
 }
@@ -102,7 +102,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
+    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     if !path.is_file() {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }
@@ -142,7 +142,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
 pub(crate) fn solution(args: &SolutionArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let (me, name) = (paths::me(), &task.name);
+    let (me, name) = (paths::command_name(), &task.name);
     let text = solution_of(&root, &task)?;
     if !progress(&root)?.task(name).is_over() {
         if !args.give_up {

@@ -100,7 +100,7 @@ struct Subject {
 
 impl Subject {
     fn new(root: &Path, whose: &'static str, file: &Path, mut explained: Explained) -> Self {
-        let own = learner::shown(root, file);
+        let own = learner::display_path(root, file);
         // The kernel's own lines first, what belongs to no line last.
         let order = |line: &Line| (line.file.is_empty(), line.file != own, line.file.clone(), line.line);
         explained.lines.sort_by_key(order);
@@ -171,7 +171,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let copy = task.copy(&root);
-    let (me, name) = (paths::me(), &task.name);
+    let (me, name) = (paths::command_name(), &task.name);
     if task.host.is_some() {
         bail!(Stop::Usage(format!(
             "{name} is about the host and has no kernel to explain; its answer is checked with: {me} check {name}"
@@ -187,7 +187,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
                 "the kernel of {name} is shown once yours has passed, or after: {me} solution {name} --give-up"
             )
         } else {
-            format!("there is no {}; begin with: {me} start {name}", learner::shown(&root, &copy))
+            format!("there is no {}; begin with: {me} start {name}", learner::display_path(&root, &copy))
         });
     }
     if args.machine && args.size.k == 0 && !task.work.is_transpose() {
@@ -234,7 +234,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             Err(error) => return Err(error),
         }
     }
-    let by = args.by.unwrap_or_else(|| by(&task, &subjects, progress.code.as_deref()));
+    let by = args.by.unwrap_or_else(|| default_column(&task, &subjects, progress.code.as_deref()));
     if let Some(file) = &args.html {
         write_whole(file, &page::page(&task, &subjects, by))
             .with_context(|| format!("writing {}", file.display()))?;
@@ -265,9 +265,11 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
         State::Fresh => {}
         State::Edited(file) => output::note(&format!(
             "{file} changed since {shown} was compiled, and lines may be off; compile it with: {} ptx {shown}",
-            paths::me()
+            paths::command_name()
         )),
-        State::Missing => bail!("there is no PTX of {shown}; make it with: {} ptx {shown}", paths::me()),
+        State::Missing => {
+            bail!("there is no PTX of {shown}; make it with: {} ptx {shown}", paths::command_name())
+        }
         State::Damaged(why) => bail!("the PTX of {shown} is damaged: {why}"),
     }
     let code = args.machine.then(|| cubin::up_to_date(root, &source)).transpose()?;
@@ -278,7 +280,7 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
 
 /// The column that the bars show without `--by`: that of the criterion that the last check failed, or else of the first
 /// criterion of the task that is not 0 in the first kernel.
-fn by(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
+fn default_column(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
     let has = |column: &Column| {
         let first = subjects.first();
         first.is_some_and(|subject| column.of(&subject.explained.total).is_some_and(|n| n > 0.0))

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let progress = Progress::load(&root)?.task(&task.name);
-    let (me, name) = (paths::me(), &task.name);
+    let (me, name) = (paths::command_name(), &task.name);
     if passed_last(&progress) && args.more == 0 {
         let text = format!("{name} passed its last check\nnext: {me} diff {name}\n");
         return answer(args, &text, &record(name, None, 0, 0, "passed", ""));
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     .min(last);
     let (title, text) = match chosen.levels.get(level as usize - 1) {
         Some(text) => (NAMES.get(level as usize - 1).copied().unwrap_or("more"), text.trim().to_owned()),
-        None => ("a part of the finished kernel", shown(part(&root, &task)?)),
+        None => ("a part of the finished kernel", part_text(part(&root, &task)?)),
     };
     let because = chosen_by(&root, &task, &progress, chosen.symptom);
     let mut out = wrapped(&because, "", WIDTH);
@@ -118,8 +118,8 @@ fn passed_last(progress: &TaskProgress) -> bool {
 
 /// A sentence on what selected the hint.
 fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
-    let (me, name) = (paths::me(), &task.name);
-    let copy = learner::shown(root, &task.copy(root));
+    let (me, name) = (paths::command_name(), &task.name);
+    let copy = learner::display_path(root, &task.copy(root));
     let Some(code) = progress.code.as_deref() else {
         return match progress.checks {
             0 => format!(
@@ -152,7 +152,7 @@ fn part(root: &std::path::Path, task: &Task) -> Result<Option<Hunk>> {
     Ok(hints::hunk(&solution, &String::from_utf8_lossy(&copy)))
 }
 
-fn shown(part: Option<Hunk>) -> String {
+fn part_text(part: Option<Hunk>) -> String {
     match part {
         None => "your copy has every line of it; what fails lies in what was added".into(),
         Some(Hunk { todo, text }) => {

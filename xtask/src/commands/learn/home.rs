@@ -15,7 +15,7 @@ use xtask_support::{kernels, output, paths};
 /// Prints where the learner is, and what to do next.
 pub(crate) fn run() -> Result<CommandOutcome> {
     let paint = Paint::for_stdout();
-    let me = paths::me();
+    let me = paths::command_name();
     let mut out = format!(
         "{}: CUDA matrix multiplication from Rust, one optimisation at a time\n\n",
         paint.bold("Tile by Tile")

@@ -128,7 +128,7 @@ pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
 
 /// A verdict for people.
 pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
-    let copy = learner::shown(root, &task.copy(root));
+    let copy = learner::display_path(root, &task.copy(root));
     // A repository of `assign` has no solutions.
     let finished = if task.name.id.is_none() && root.join(&task.solution).is_file() {
         "; the finished kernel is checked with --finished"
@@ -211,7 +211,7 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
 
 /// The one command to go on with.
 pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
-    let (me, name) = (paths::me(), &task.name);
+    let (me, name) = (paths::command_name(), &task.name);
     match verdict.status {
         Status::Passed => match following(root, name) {
             // A repository of `assign` has all of its copies from the beginning.
@@ -222,7 +222,7 @@ pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
         Status::NotRun => format!("next: the same on a machine with an NVIDIA GPU: {me} check {name}"),
         _ if is_stuck(root, verdict) => format!("next: {me} hint {name}"),
         _ => {
-            let copy = learner::shown(root, &task.copy(root));
+            let copy = learner::display_path(root, &task.copy(root));
             format!("next: change {copy}, then: {me} check {name}")
         }
     }

@@ -188,7 +188,7 @@ impl Quiz<'_> {
         let open: Vec<&&Asked<'_>> =
             chosen.iter().filter(|asked| self.state(asked) != QuestionState::Right).collect();
         if open.is_empty() {
-            let me = paths::me();
+            let me = paths::command_name();
             output::print(&format!(
                 "all questions of {step} are answered; the answers: {me} predict {step} --show\n",
                 step = self.step
@@ -198,7 +198,7 @@ impl Quiz<'_> {
         let mut all_right = true;
         let mut lines = std::io::stdin().lock().lines();
         for asked in open {
-            output::print(&format!("\n{}", self.asked(asked)))?;
+            output::print(&format!("\n{}", self.question_text(asked)))?;
             let mut right = true;
             loop {
                 output::print("answer, or Enter to skip: ")?;
@@ -228,7 +228,7 @@ impl Quiz<'_> {
     /// Prints the questions, and takes answers from standard input where that is no terminal.
     fn read(&mut self, all: &[Asked<'_>], chosen: &[&Asked<'_>]) -> Result<bool> {
         for asked in chosen {
-            self.print(&format!("{}\n", self.asked(asked)))?;
+            self.print(&format!("{}\n", self.question_text(asked)))?;
         }
         let mut right = true;
         let mut n = 0;
@@ -255,7 +255,7 @@ impl Quiz<'_> {
                 Answer::Number(_) => "NUMBER",
                 Answer::Choice(_) => "LETTER",
             };
-            let (me, name) = (paths::me(), first.name());
+            let (me, name) = (paths::command_name(), first.name());
             self.print(&format!("next: {me} predict {} {name}={example}\n", self.step))?;
         }
         Ok(right)
@@ -271,10 +271,10 @@ impl Quiz<'_> {
             self.revealed.insert(key);
             let question = asked.question;
             let because = question.because.trim();
-            let answer = question.answer.shown();
+            let answer = question.answer.text();
             self.print(&format!(
                 "{}{}\n",
-                self.asked(asked),
+                self.question_text(asked),
                 wrapped(&format!("answer: {answer}. {because}"), "  ", WIDTH)
             ))?;
         }
@@ -282,7 +282,7 @@ impl Quiz<'_> {
     }
 
     /// A question as it is asked.
-    fn asked(&self, asked: &Asked<'_>) -> String {
+    fn question_text(&self, asked: &Asked<'_>) -> String {
         let (name, question) = (asked.name(), asked.question);
         let state = match (self.state(asked), asked.again) {
             (QuestionState::Open, Some(_)) => format!("  ({} asked it first)", asked.step),
@@ -291,9 +291,9 @@ impl Quiz<'_> {
                 let answer = asked.progress(&self.progress).answer;
                 match (answer, state) {
                     (Some(answer), QuestionState::Right | QuestionState::Wrong) => {
-                        format!("  ({}: {answer})", state.words())
+                        format!("  ({}: {answer})", state.label())
                     }
-                    _ => format!("  ({})", state.words()),
+                    _ => format!("  ({})", state.label()),
                 }
             }
         };
@@ -333,7 +333,7 @@ impl Quiz<'_> {
                 &format!(
                     "{}: counted {text}: {}, {} on {shape}",
                     asked.name(),
-                    derived.measure.words(),
+                    derived.measure.description(),
                     derived.kernel,
                 ),
                 "",
@@ -366,7 +366,7 @@ impl Quiz<'_> {
             "again": asked.again,
             "question": question.question,
             "choices": question.choices,
-            "state": state.words(),
+            "state": state.label(),
             "given": known.answer,
             "tries": known.tries,
             "answer": told.then_some(right),
@@ -417,7 +417,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let Some(total) = &passed.counters else {
         bail!("{} was not counted: it ran on a real GPU", kernel.name);
     };
-    Ok(derived.measure.of(&CountedLaunch {
+    Ok(derived.measure.value(&CountedLaunch {
         total,
         instructions: &[],
         grid: passed.grid,

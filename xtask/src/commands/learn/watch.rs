@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::shown(&root, &path), paths::me(), &task.name);
+    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     if path.symlink_metadata().is_err() {
         bail!("there is no {shown}; begin with: {me} start {name}");
     }

@@ -264,7 +264,7 @@ fn measured(record: &Record, shape: Shape, wanted: fn(Work) -> bool) -> Result<V
     let kernels = STEPS.iter().flat_map(|step| step.kernels);
     let rows: Vec<Row> = kernels
         .filter(|kernel| wanted(kernel.work))
-        .filter_map(|kernel| record.of(kernel.name, shape))
+        .filter_map(|kernel| record.measurement(kernel.name, shape))
         .filter_map(|one| match &one.outcome {
             Outcome::Passed(passed) => Some((one, passed.as_ref(), passed.hot.as_ref()?)),
             _ => None,

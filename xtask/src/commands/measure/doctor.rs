@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         output::print(&words)?;
     }
     if !args.json {
-        let me = paths::me();
+        let me = paths::command_name();
         output::print(&if paths::has_gpu() {
             format!("Next: {me} bench v05\n")
         } else {

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     kernels::compile_edited(&steps)?;
     let programs = Programs::find_or_build(&steps)?;
     let (Some(tool), true) = (tools::tool(PROFILER), paths::has_gpu() && !emulated_only()) else {
-        return elsewhere(&programs, &steps, &shapes);
+        return print_commands(&programs, &steps, &shapes);
     };
     let version = tools::version(&tool).unwrap_or_else(|| "of unknown version".into());
     let mut session = Session {
@@ -135,7 +135,7 @@ fn timeline(programs: &Programs, step: &Step, shape: Option<&Shape>) -> String {
 }
 
 /// No GPU or no profiler: what to run where there are both.
-fn elsewhere(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> Result<CommandOutcome> {
+fn print_commands(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> Result<CommandOutcome> {
     let mut out = String::new();
     for step in steps {
         for shape in shapes {

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     kernels::compile_edited(&steps)?;
     let programs = Programs::find_or_build(&steps)?;
     let (Some(program), true) = (tools::tool(SANITIZER), paths::has_gpu()) else {
-        return elsewhere(&programs, &steps);
+        return print_commands(&programs, &steps);
     };
     let version = tools::version(&program).unwrap_or_else(|| "of unknown version".into());
     let mut session = Session {
@@ -86,7 +86,7 @@ fn sanitizer(program: &str, tool: &str) -> Vec<String> {
 }
 
 /// No GPU or no tool: what to run where there are both.
-fn elsewhere(programs: &Programs, steps: &[&'static Step]) -> Result<CommandOutcome> {
+fn print_commands(programs: &Programs, steps: &[&'static Step]) -> Result<CommandOutcome> {
     let words = ["check".to_owned()];
     let mut out = String::new();
     for step in steps {
@@ -104,7 +104,7 @@ fn elsewhere(programs: &Programs, steps: &[&'static Step]) -> Result<CommandOutc
     Err(anyhow!(
         "{missing}, so nothing was checked; the commands above are for a machine that has both (without a GPU: {} check \
          all, which checks on the emulated one)",
-        paths::me()
+        paths::command_name()
     ))
 }
 
@@ -156,7 +156,7 @@ impl Session<'_> {
         }
         let ended = ended?;
         if let Some(wrong) = wrong {
-            bail!("{wrong} (under {tool}); see: {} check {}", paths::me(), step.id);
+            bail!("{wrong} (under {tool}); see: {} check {}", paths::command_name(), step.id);
         }
         let Some((n_errors, n_warnings)) = found(&text) else {
             bail!("{tool} did not end on {}: {}{}", step.id, text.trim(), ended.message(step));

@@ -10,7 +10,7 @@ use catalog::STEPS;
 use catalog::text::{Paint, Table};
 use records::Run;
 use records::record::Line;
-use records::sums::{Beside, Sum, SumsRecord, short};
+use records::sums::{Sum, SumComparison, SumsRecord, short};
 use step_cli::PassedOn;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 /// Runs the steps, or reads what they printed elsewhere, and compares.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let folder = if args.save {
-        Some(record_files::folder(&format!("try: {} sums --json > sums.jsonl", paths::me()))?)
+        Some(record_files::folder(&format!("try: {} sums --json > sums.jsonl", paths::command_name()))?)
     } else {
         None
     };
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         None => session.start(args)?,
     };
     if !args.json {
-        output::print(&session.shown(Paint::for_stdout()))?;
+        output::print(&session.table(Paint::for_stdout()))?;
     }
     if let Some(saved) = session.saved() {
         output::note(&saved);
@@ -206,7 +206,7 @@ impl Session {
     }
 
     /// A line per kernel and shape, with the columns that something is known for.
-    fn shown(&self, paint: Paint) -> String {
+    fn table(&self, paint: Paint) -> String {
         let sums = &self.found.sums;
         let device = self.reference.runs.first().map(|run| run.device.as_str());
         let has_cublas = sums.iter().any(|sum| sum.cublas_sha256.is_some());
@@ -225,10 +225,10 @@ impl Session {
                 });
             }
             if device.is_some() {
-                row.push(match self.reference.beside(sum) {
-                    Beside::Same => "same bits".into(),
-                    Beside::Other(_) => paint.bad("other bits"),
-                    Beside::Missing => paint.dim("not on record"),
+                row.push(match self.reference.compare(sum) {
+                    SumComparison::Same => "same bits".into(),
+                    SumComparison::Other(_) => paint.bad("other bits"),
+                    SumComparison::Missing => paint.dim("not on record"),
                 });
             }
             table.row(row);

@@ -45,13 +45,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("tune", std::slice::from_ref(&args.step))?;
     let [step] = steps.as_slice() else {
-        return Err(Stop::Usage(format!("one step at a time: {} tune {STEP}", paths::me())).into());
+        return Err(Stop::Usage(format!("one step at a time: {} tune {STEP}", paths::command_name())).into());
     };
     if step.id != STEP {
         return Err(Stop::Usage(format!(
             "{} has no plans to choose from; {STEP} has: {} tune {STEP}",
             step.id,
-            paths::me()
+            paths::command_name()
         ))
         .into());
     }
@@ -76,7 +76,7 @@ fn written(root: &Path, file: &str, measured: &str) -> Result<CommandOutcome> {
         catalog::files::write_whole(&root.join(file), measured).with_context(|| format!("writing {file}"))?;
         output::note(&format!(
             "wrote {file}; what the step chooses now: {} bench {STEP} --kernel v11_gemm",
-            paths::me()
+            paths::command_name()
         ));
     }
     Ok(CommandOutcome::Passed)

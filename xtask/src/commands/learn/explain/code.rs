@@ -267,7 +267,7 @@ fn sums(
 }
 
 /// The part of a pass that a time line shows: `its 2,157 clocks`
-fn shown(timeline: &Timeline) -> String {
+fn window(timeline: &Timeline) -> String {
     if timeline.clocks < timeline.pass {
         format!("the first {} of its {} clocks", exact(timeline.clocks.into()), exact(timeline.pass.into()))
     } else {

@@ -37,9 +37,9 @@ impl State {
         for catalogue in &self.catalogues {
             let name = catalog::find(&catalogue.step).map_or("", |step| step.name);
             let kernel = catalogue.tasks.iter().find(|task| task.name.id.is_none());
-            let kernel = kernel.map_or(String::new(), |task| self.words(task));
+            let kernel = kernel.map_or(String::new(), |task| self.state(task));
             let more: Vec<&Task> = catalogue.tasks.iter().filter(|task| task.name.id.is_some()).collect();
-            let done = more.iter().filter(|task| self.of(task).passed.is_some()).count();
+            let done = more.iter().filter(|task| self.task_progress(task).passed.is_some()).count();
             let (right, all) = self.questions(&catalogue.step);
             table.row([
                 catalogue.step.clone(),
@@ -52,7 +52,7 @@ impl State {
         format!("\n{}", table.without_empty_columns().render(paint))
     }
 
-    fn of(&self, task: &Task) -> TaskProgress {
+    fn task_progress(&self, task: &Task) -> TaskProgress {
         self.progress.task(&task.name)
     }
 
@@ -64,12 +64,12 @@ impl State {
     }
 
     fn is_started(&self, task: &Task) -> bool {
-        self.of(task).last.is_some() || task.copy(&self.root).is_file()
+        self.task_progress(task).last.is_some() || task.copy(&self.root).is_file()
     }
 
     /// The state of a task in words, such as `started: no-excess`.
-    fn words(&self, task: &Task) -> String {
-        let known = self.of(task);
+    fn state(&self, task: &Task) -> String {
+        let known = self.task_progress(task);
         match (&known.passed, &known.gave_up, &known.code) {
             (Some(_), _, _) => "passed".into(),
             (None, Some(_), _) => "gave up".into(),
@@ -82,12 +82,12 @@ impl State {
     /// The one command to go on with, and why.
     pub(super) fn next(&self, me: &str) -> Option<(String, &'static str)> {
         let tasks: Vec<&Task> = self.catalogues.iter().flat_map(|known| &known.tasks).collect();
-        let is_open = |task: &&&Task| !self.of(task).is_over();
+        let is_open = |task: &&&Task| !self.task_progress(task).is_over();
         // The one that was worked on last. Of several that were never checked, the first: `max_by_key` returns the last
         // of equal ones.
         let begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
-        if let Some(task) = begun.rev().max_by_key(|task| self.of(task).last) {
-            let (name, known) = (&task.name, self.of(task));
+        if let Some(task) = begun.rev().max_by_key(|task| self.task_progress(task).last) {
+            let (name, known) = (&task.name, self.task_progress(task));
             let hash = learner::hash(&self.root, task);
             return Some(match (hash, known.code) {
                 (None, _) => (format!("{me} start {name}"), "its file is gone; start over"),
@@ -98,7 +98,7 @@ impl State {
             });
         }
         // A step that was passed has questions, too.
-        let last_over = tasks.iter().rev().find(|task| self.of(task).is_over());
+        let last_over = tasks.iter().rev().find(|task| self.task_progress(task).is_over());
         if let Some(task) = last_over {
             let step = &task.name.step;
             let asked = quiz::of_step(&self.catalogues, step);

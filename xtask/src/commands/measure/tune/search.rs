@@ -76,7 +76,7 @@ impl Search<'_> {
             candidates.len(),
             fits.len()
         ));
-        let list = self.list("multipliers", &fits)?;
+        let list = self.write_list("multipliers", &fits)?;
         let predicted = self.text(&["predict", &list, &half.to_string()])?;
         let file = self.folder().join("forecasts.tsv");
         write_whole_bytes(&file, predicted.as_bytes())?;
@@ -87,7 +87,7 @@ impl Search<'_> {
             output::note(&format!("wrote {FORECASTS}"));
         }
         output::print(&self.text(&["page", &forecasts])?)?;
-        let (right, times) = (self.list("right", &right)?, self.folder().join("times.tsv"));
+        let (right, times) = (self.write_list("right", &right)?, self.folder().join("times.tsv"));
         self.text(&["time", &right, &forecasts, &times.to_string_lossy()])
     }
 
@@ -114,7 +114,7 @@ impl Search<'_> {
                     None => {}
                 }
             }
-            let verified: Vec<String> = self.query(&["verify", &self.list("kernels", &whole)?])?;
+            let verified: Vec<String> = self.query(&["verify", &self.write_list("kernels", &whole)?])?;
             for (name, ptx) in whole {
                 if verified.iter().any(|other| other == name) {
                     drop(right.insert(name.to_owned(), ptx.with_extension("cubin")))
@@ -135,7 +135,7 @@ impl Search<'_> {
     }
 
     /// Names with their files, for the step.
-    fn list(&self, name: &str, files: &[(impl serde::Serialize, PathBuf)]) -> Result<String> {
+    fn write_list(&self, name: &str, files: &[(impl serde::Serialize, PathBuf)]) -> Result<String> {
         let path = self.folder().join(name).with_extension("json");
         write_whole_bytes(&path, serde_json::to_string(files)?.as_bytes())
             .with_context(|| format!("writing {}", path.display()))?;

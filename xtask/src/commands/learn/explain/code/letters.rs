@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use catalog::text::{Paint, wrapped};
 use tasks::explain::machine_code::{MachineCodeExplanation, Reason, Slot, Timeline, Unit};
 
-use super::shown;
+use super::window;
 
 const WIDTH: usize = 100;
 /// Columns of a time line of text.
@@ -24,7 +24,7 @@ pub(super) fn time_line(
         let found = machine.instructions.iter().find(|i| i.address == address);
         found.map_or(0, |i| i.line)
     };
-    let shown = shown(timeline);
+    let shown = window(timeline);
     let title = format!(
         "one pass of the busiest loop, {:04x} to {:04x} (its branch is of line {}), while {} warps share the \
          multiprocessor: {shown}",
@@ -48,11 +48,11 @@ pub(super) fn time_line(
         }
     }
     let legend: Vec<String> =
-        Unit::ALL.iter().map(|unit| format!("{} {}", unit.letter(), unit.words())).collect();
+        Unit::ALL.iter().map(|unit| format!("{} {}", unit.letter(), unit.description())).collect();
     let gaps: Vec<String> = Reason::ALL
         .iter()
         .filter(|reason| **reason != Reason::NotSelected)
-        .map(|reason| format!("{} {}", reason.letter(), reason.words()))
+        .map(|reason| format!("{} {}", reason.letter(), reason.description()))
         .collect();
     let letter = match each {
         1 => "each letter is a clock".to_owned(),

@@ -23,7 +23,7 @@ pub(in crate::commands::learn::explain) fn sections(subjects: &[Subject]) -> Str
         subjects.iter().filter_map(|subject| Some((subject, subject.explained.machine.as_ref()?)));
     let mut out: String = with_code.map(|(subject, machine)| section(subject, machine)).collect();
     if let [yours, finished] = subjects {
-        out.insert_str(0, &beside(yours, finished));
+        out.insert_str(0, &side_by_side(yours, finished));
     }
     out
 }
@@ -42,7 +42,7 @@ pub(in crate::commands::learn::explain) fn links(subjects: &[Subject]) -> String
         .collect()
 }
 
-fn beside(yours: &Subject, finished: &Subject) -> String {
+fn side_by_side(yours: &Subject, finished: &Subject) -> String {
     let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else {
         return String::new();
     };
@@ -109,7 +109,7 @@ fn reasons(machine: &MachineCodeExplanation) -> String {
                 class(*reason),
                 reason.heading(),
                 percent(clocks, all),
-                reason.words()
+                reason.description()
             ))
         })
         .collect();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use tasks::explain::machine_code::{MachineCodeExplanation, Reason, Timeline, Unit};
 
-use super::{class, shown};
+use super::{class, window};
 
 fn class_of_unit(unit: Unit) -> &'static str {
     match unit {
@@ -27,7 +27,7 @@ const TOP: u32 = 16;
 
 /// One pass of the busiest loop: a row per scheduler, colours by what issues, height in the row by warp.
 pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -> String {
-    let shown = shown(timeline);
+    let shown = window(timeline);
     let words = format!(
         "One pass of the busiest loop, {:04x} to {:04x}, while {} warps share the multiprocessor: {shown}. Each of the four \
          schedulers has a row; a mark is an issue, its colour what executes it, its height in the row which warp. Between \
@@ -114,7 +114,7 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
         .iter()
         .filter(|unit| marks.contains_key(class_of_unit(**unit)))
         .map(|unit| {
-            format!("<li><span class=\"key {}\"></span>{}</li>\n", class_of_unit(*unit), unit.words())
+            format!("<li><span class=\"key {}\"></span>{}</li>\n", class_of_unit(*unit), unit.description())
         })
         .collect();
     let waits: String = Reason::ALL
@@ -125,7 +125,7 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
                 "<li><span class=\"key {}\"></span><b>{}</b> {}</li>\n",
                 class(*reason),
                 reason.heading(),
-                reason.words()
+                reason.description()
             )
         })
         .collect();

@@ -38,7 +38,7 @@ pub(in crate::commands::learn::explain) fn text(subjects: &[Subject], all: bool,
         out.push('\n');
     }
     if let [yours, finished] = subjects {
-        out.push_str(&beside(yours, finished, paint));
+        out.push_str(&side_by_side(yours, finished, paint));
     }
     out
 }
@@ -129,7 +129,7 @@ fn reasons(machine: &MachineCodeExplanation, paint: Paint) -> String {
         table.row([
             reason.heading().to_owned(),
             "#".repeat(bar),
-            reason.words().to_owned(),
+            reason.description().to_owned(),
             percent(clocks, all),
         ]);
     }
@@ -167,7 +167,7 @@ fn instructions(subject: &Subject, machine: &MachineCodeExplanation, all: bool, 
         out.push_str(&format!("\n  {}\n", paint.bold(&cut(&place, WIDTH - 2))));
         let shown = if all { line.instructions.clone() } else { slowest(&line.instructions) };
         for instruction in &shown {
-            out.push_str(&one(machine, instruction));
+            out.push_str(&instruction_line(machine, instruction));
         }
         match line.instructions.len() - shown.len() {
             0 => {}
@@ -186,7 +186,7 @@ fn slowest<'a>(instructions: &[&'a Instruction]) -> Vec<&'a Instruction> {
     shown
 }
 
-fn one(machine: &MachineCodeExplanation, instruction: &Instruction) -> String {
+fn instruction_line(machine: &MachineCodeExplanation, instruction: &Instruction) -> String {
     let mark = if is_in_loop(machine, instruction) { '|' } else { ' ' };
     let clocks = clocks_of_issue(instruction);
     let mainly = mainly(&instruction.stalls).map_or("", Reason::heading);
@@ -204,7 +204,7 @@ fn one(machine: &MachineCodeExplanation, instruction: &Instruction) -> String {
 }
 
 /// Sums of the launches beside each other.
-fn beside(yours: &Subject, finished: &Subject, paint: Paint) -> String {
+fn side_by_side(yours: &Subject, finished: &Subject, paint: Paint) -> String {
     let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else {
         return String::new();
     };
