@@ -59,12 +59,12 @@ impl std::error::Error for Stopped {}
 pub struct Clang(pub PathBuf);
 
 impl Clang {
-    /// The first on the `PATH`.
+    /// Returns the first on the `PATH`.
     pub fn find() -> Option<Self> {
         NAMES.iter().find_map(|name| on_path(name)).map(Self)
     }
 
-    /// The part of a cache key that names the compiler: `Debian clang version 14.0.6`, and the prelude.
+    /// Returns the part of a cache key that names the compiler: `Debian clang version 14.0.6`, and the prelude.
     pub fn key(&self) -> Result<String> {
         let output = Command::new(&self.0)
             .arg("--version")

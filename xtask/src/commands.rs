@@ -47,7 +47,7 @@ pub(crate) fn description(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-/// An argument as a usage has it: `STEP…`, `[--size SIZE,…]`, `--out DIR`.
+/// Returns an argument as a usage has it: `STEP…`, `[--size SIZE,…]`, `--out DIR`.
 fn usage_of(arg: &Arg) -> String {
     let name = arg
         .get_value_names()

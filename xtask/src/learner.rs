@@ -20,7 +20,7 @@ use crate::clang::{self, Clang};
 /// Chooses the compiler: `nvrtc` or `clang`.
 pub const COMPILER: &str = "TILE_COMPILER";
 
-/// The checkout, which has the tasks.
+/// Returns the checkout, which has the tasks.
 pub fn root() -> Result<PathBuf> {
     paths::checkout().context("the tasks are in a checkout of the repository, and this folder is not one")
 }
@@ -61,7 +61,7 @@ pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
     Ok(tasks::starter::starter(task, &solution))
 }
 
-/// The starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
+/// Returns the starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
 pub fn starter(root: &Path, task: &Task) -> Result<String> {
     let committed = root.join(task.starter_file());
     if task.has_starter && !root.join(&task.solution).exists() && committed.is_file() {

@@ -44,7 +44,7 @@ enum Command {
     CompileServer(compiler::Args),
 }
 
-/// The parsed command line; what clap has to say of it ends the program.
+/// Returns the parsed command line; what clap has to say of it ends the program.
 fn cli() -> Cli {
     let matches = command_line::declared().get_matches();
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())

@@ -64,7 +64,7 @@ struct Server {
 /// interrupted. Calls `ready` with the address.
 ///
 /// # Errors
-/// When the port is in use, or the first build could not run.
+/// Returns an error if the port is in use, or the first build could not run.
 pub fn watch(
     repo: &RepoPaths,
     options: &Options,

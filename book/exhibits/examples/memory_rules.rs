@@ -96,7 +96,7 @@ fn main() {
     println!("{n_equal} patterns, stores and random ones among them: the rules give what the H200 counted");
 }
 
-/// The cells of a line; one with commas in it stands in quotes.
+/// Returns the cells of a line; one with commas in it stands in quotes.
 fn cells(row: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut quoted = false;

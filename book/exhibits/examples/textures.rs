@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 // ANCHOR: object
-/// A line of floats that is read with interpolation, and whose ends go on for ever.
+/// Returns a line of floats that is read with interpolation, and whose ends go on for ever.
 fn texture_of(
     stream: &CudaStream,
     values: &[f32],

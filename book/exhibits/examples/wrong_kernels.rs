@@ -89,7 +89,7 @@ const fn by_check(
     }
 }
 
-/// A transpose by tiles, caught by the checks of the emulated device or by its result.
+/// Returns a transpose by tiles, caught by the checks of the emulated device or by its result.
 const fn transpose(named: Named) -> Wrong {
     Wrong {
         caught: |wrong| {

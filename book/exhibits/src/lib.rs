@@ -25,11 +25,11 @@ pub fn device() -> Result<Arc<CudaContext>, Box<dyn Error>> {
 }
 
 // ANCHOR: counted
-/// A counter of this thread's last launch on the emulated device, by its name in `counters::Counters`: waits for
-/// it. `None` on a real GPU, which does not count unless a profiler asks it to.
+/// Returns a counter of this thread's last launch on the emulated device, by its name in `counters::Counters`: waits
+/// for it. `None` on a real GPU, which does not count unless a profiler asks it to.
 ///
 /// # Panics
-/// When there was no launch, or no such counter.
+/// Panics if there was no launch, or no such counter.
 pub fn counted(counter: &str) -> Option<u64> {
     let report = emulator_client::find()?.report().expect("there was a launch");
     let report: Value = serde_json::from_str(&report).expect("a report is JSON");
@@ -41,7 +41,7 @@ pub fn counted(counter: &str) -> Option<u64> {
 /// Compares a counter with what the text says, where there are counters.
 ///
 /// # Panics
-/// When it is another number.
+/// Panics if the counter has another value.
 #[track_caller]
 pub fn expect(counter: &str, value: u64) {
     if let Some(count) = counted(counter) {
@@ -49,12 +49,12 @@ pub fn expect(counter: &str, value: u64) {
     }
 }
 
-/// A counter for a printed line: its value, or on a real GPU, a dash.
+/// Returns a counter for a printed line: its value, or on a real GPU, a dash.
 pub fn shown(counter: &str) -> String {
     counted(counter).map_or_else(|| "-".to_owned(), |count| count.to_string())
 }
 
-/// The entry of a table that the command line names.
+/// Returns the entry of a table that the command line names.
 ///
 /// # Errors
 /// With the names that there are, when it names none of them.

@@ -59,7 +59,7 @@ impl Pitfall {
     /// Copies A, B and C to the device, launches, and copies C back.
     ///
     /// # Errors
-    /// When the launch is refused, or the kernel goes wrong.
+    /// Returns an error if the launch is refused, or the kernel goes wrong.
     pub fn multiply(&self, shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) -> Result<(), DriverError> {
         let context = CudaContext::new(0)?;
         let stream = context.default_stream();
@@ -122,7 +122,7 @@ pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<
 /// error, checks or not.
 ///
 /// # Panics
-/// When the launch is not refused: then it is no pitfall.
+/// Panics if the launch is not refused: then it is no pitfall.
 pub fn refused(pitfall: &Pitfall, shape: Shape) {
     print("\nWho looks at the launch's result gets:");
     if let Some(emulator) = emulator_client::find() {
@@ -214,7 +214,7 @@ fn quiet() -> Result<(), Box<dyn Error>> {
 /// inside its bound after. Prints how many shapes the pitfall passes, and what is said of it on one of the others.
 ///
 /// # Panics
-/// When nothing is found: then it is no pitfall.
+/// Panics if nothing is found: then it is no pitfall.
 pub fn what_check_says(pitfall: &Pitfall, about: Shape) {
     let all = shapes::awkward(Work::Sgemm);
     assert!(all.contains(&about), "check does not try {about}");

@@ -22,13 +22,13 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).expect("a kernel is text")
 }
 
-/// The lines of a source, without comments and blank lines.
+/// Returns the lines of a source, without comments and blank lines.
 fn code(text: &str) -> Vec<String> {
     let code = |line: &str| line.split("//").next().unwrap_or_default().trim().to_owned();
     text.lines().map(code).filter(|line| !line.is_empty()).collect()
 }
 
-/// The part that the book shows; a file may have other kernels beside it.
+/// Returns the part that the book shows; a file may have other kernels beside it.
 fn shown(text: &str) -> &str {
     let (_, rest) = text.split_once("// ANCHOR: kernel").expect("the book shows a part");
     rest.split_once("// ANCHOR_END: kernel").expect("and it ends").0

@@ -10,7 +10,7 @@ fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The names of files in a folder.
+/// Returns the names of files in a folder.
 fn stems(below: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder().join(below)).expect("the folder is there");
     let stem = |path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
@@ -72,7 +72,7 @@ fn run(program: &str) -> [String; 2] {
     [trimmed(&out), trimmed(&(out + &err))]
 }
 
-/// The text of the book, without what made it.
+/// Returns the text of the book, without what made it.
 fn shown(program: &str) -> String {
     let path = folder().join("../src/generated").join(output_of(program)).with_extension("txt");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -57,7 +57,7 @@ pub struct Figure {
 /// Draws all pictures, those of the kernels first.
 ///
 /// # Errors
-/// When a kernel's files cannot be read, or a kernel no longer behaves as a picture shows.
+/// Returns an error if a kernel's files cannot be read, or a kernel no longer behaves as a picture shows.
 pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let mut add = |name: &'static str, svg: anyhow::Result<String>| -> anyhow::Result<()> {

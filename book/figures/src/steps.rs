@@ -311,7 +311,7 @@ impl Index {
 /// Returns the text of `steps.js`.
 ///
 /// # Errors
-/// When a kernel's files cannot be read, or a kernel does something that a page cannot show.
+/// Returns an error if a kernel's files cannot be read, or a kernel does something that a page cannot show.
 pub fn steps_js() -> anyhow::Result<String> {
     let mut text = "// made by: cargo run -p figures -- explorers; what one warp of each kernel did on the emulated GPU\n\
          window.TileSteps = [\n"

@@ -8,7 +8,7 @@ use records::Roofline;
 use records::record::{Accuracy, Submission, VerifiedRun, Yardstick};
 use records::{Measurement, Outcome, Record, Run, Samples};
 
-/// A record of a device that does not exist: every GEMM takes a second, and cuBLAS half of one.
+/// Returns a record of a device that does not exist: every GEMM takes a second, and cuBLAS half of one.
 fn record() -> Record {
     let run = Run {
         id: "run".into(),

@@ -12,7 +12,7 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The tile of a source that defines `BM`, `BN` and `THREADS`.
+    /// Returns the tile of a source that defines `BM`, `BN` and `THREADS`.
     pub const fn from_source(source: &str) -> Option<Self> {
         match (constant(source, "BM"), constant(source, "BN"), constant(source, "THREADS")) {
             (Some(rows), Some(cols), Some(threads)) => Some(Self { rows, cols, threads }),
@@ -21,7 +21,8 @@ impl Tile {
     }
 }
 
-/// The value of `constexpr int NAME = …` at the start of a line: products and quotients of numbers and constants.
+/// Returns the value of `constexpr int NAME = …` at the start of a line: products and quotients of numbers and
+/// constants.
 pub const fn constant(source: &str, name: &str) -> Option<u32> {
     defined(source.as_bytes(), name.as_bytes())
 }
@@ -70,7 +71,7 @@ const fn definition(source: &[u8], name: &[u8]) -> Option<usize> {
     None
 }
 
-/// The value of factors with `*` and `/` between them, and where they end.
+/// Returns the value of factors with `*` and `/` between them, and where they end.
 const fn product(source: &[u8], at: usize) -> Option<(u32, usize)> {
     let Some((mut value, mut at)) = factor(source, at) else {
         return None;
@@ -95,7 +96,7 @@ const fn product(source: &[u8], at: usize) -> Option<(u32, usize)> {
     }
 }
 
-/// The value of a number, a constant, or an expression in parentheses, and where it ends.
+/// Returns the value of a number, a constant, or an expression in parentheses, and where it ends.
 const fn factor(source: &[u8], at: usize) -> Option<(u32, usize)> {
     let at = skip_spaces(source, at);
     if byte(source, at) == b'(' {
@@ -150,7 +151,7 @@ const fn skip_spaces(source: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// A byte of the source; 0 after its end.
+/// Returns a byte of the source; 0 after its end.
 const fn byte(source: &[u8], at: usize) -> u8 {
     if at < source.len() { source[at] } else { 0 }
 }

@@ -26,7 +26,7 @@ impl Family {
     /// Products in FP32, whatever computes them: on tensor cores, in three products of parts.
     pub const FP32: Self = Family::Products { operands: Format::Fp32, result: Format::Fp32 };
 
-    /// The families of the ladder's kernels, in the order of their first kernels.
+    /// Returns the families of the ladder's kernels, in the order of their first kernels.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for kernel in STEPS.iter().flat_map(|step| step.kernels) {

@@ -19,7 +19,7 @@ impl FileError {
     }
 }
 
-/// The folder that holds a file: `.` for a bare name.
+/// Returns the folder that holds a file: `.` for a bare name.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -27,7 +27,7 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The files of a folder whose names end with `suffix`, sorted by name.
+/// Returns the files of a folder whose names end with `suffix`, sorted by name.
 pub fn files_ending_with(folder: &Path, suffix: &str) -> std::io::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder)?.flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -45,7 +45,7 @@ pub struct FolderLock {
 /// Waits until no other process holds the lock of `folder`.
 ///
 /// # Errors
-/// When the folder cannot be locked. Where folders cannot be opened as files (Windows) there is no lock.
+/// Returns an error if the folder cannot be locked. Where folders cannot be opened as files (Windows) there is no lock.
 pub fn lock_folder(folder: &Path) -> std::io::Result<FolderLock> {
     let folder = if cfg!(unix) { Some(File::open(folder)?) } else { None };
     if let Some(folder) = &folder {
@@ -58,7 +58,7 @@ pub fn lock_folder(folder: &Path) -> std::io::Result<FolderLock> {
 /// behind while it wrote the same file.
 ///
 /// # Errors
-/// When the file cannot be written; the old one stays as it was.
+/// Returns an error if the file cannot be written; the old one stays as it was.
 pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     write_whole_bytes(path, text.as_bytes())
 }

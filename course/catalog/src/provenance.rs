@@ -37,7 +37,7 @@ pub fn cubin_of(root: &Path, source: &Path) -> Option<PathBuf> {
     Some(kernels.join("cubin").join(name))
 }
 
-/// The hash of the machine code that was made with this PTX, if there is any.
+/// Returns the hash of the machine code that was made with this PTX, if there is any.
 pub fn cubin_hash(ptx: &str) -> Option<&str> {
     let mut lines = header(ptx).filter(|(key, _)| *key == "cubin");
     Some(lines.next()?.1.split_once(" sha256:")?.1)
@@ -50,8 +50,8 @@ pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
 }
 
-/// The report of ptxas on a kernel for a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes spilled`: the
-/// number that stands before `unit`.
+/// Returns the report of ptxas on a kernel for a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes
+/// spilled`: the number that stands before `unit`.
 pub fn ptxas<'a>(ptx: &'a str, kernel: &str, device: &str, unit: &str) -> Option<&'a str> {
     header(ptx)
         .filter(|(key, _)| *key == device)

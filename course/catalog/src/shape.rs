@@ -30,10 +30,11 @@ impl Shape {
         Self { m: size, n: size, k: size }
     }
 
-    /// The distinct sizes that a command line asks for: those of `--size`, or the one of `--m`, `--n` and `--k`.
+    /// Returns the distinct sizes that a command line asks for: those of `--size`, or the one of `--m`, `--n` and
+    /// `--k`.
     ///
     /// # Errors
-    /// When some of the three are missing, or the matrices would be too large.
+    /// Returns an error if some of the three are missing, or the matrices would be too large.
     pub fn from_options(sizes: &[Self], sides: [Option<usize>; 3]) -> Result<Vec<Self>, WrongSize> {
         let mut asked: Vec<Self> = Vec::new();
         for size in sizes {

@@ -1,6 +1,6 @@
 //! Statistics of measured values.
 
-/// The middle value, or the mean of the two in the middle; `None` for no values.
+/// Returns the middle value, or the mean of the two in the middle; `None` for no values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     match values.len() {

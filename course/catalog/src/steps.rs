@@ -118,7 +118,7 @@ const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> 
     Kernel { name, source: Some(source), work }
 }
 
-/// A kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
+/// Returns a kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
 const fn with_b_transposed(
     name: &'static str,
     source: &'static str,
@@ -373,7 +373,7 @@ pub fn range() -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// The step called `v05`, `5` or `bank-conflict-free`.
+/// Returns the step called `v05`, `5` or `bank-conflict-free`.
 ///
 /// ```
 /// assert_eq!(catalog::find("5").unwrap().id, "v05");
@@ -405,12 +405,12 @@ fn nearest(asked: &str) -> Option<&'static str> {
 }
 
 impl Step {
-    /// The kernel of the step with this entry point.
+    /// Returns the kernel of the step with this entry point.
     pub fn kernel(&self, name: &str) -> Option<&'static Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// The number of the step: 5 for `v05`.
+    /// Returns the number of the step: 5 for `v05`.
     pub fn number(&self) -> u32 {
         self.id[1..].parse().unwrap_or_default()
     }

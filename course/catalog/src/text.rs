@@ -193,7 +193,7 @@ impl Paint {
     }
 }
 
-/// The text with its first letter as a capital.
+/// Returns the text with its first letter as a capital.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     match letters.next() {

@@ -28,7 +28,7 @@ pub fn utc(seconds: u64) -> String {
     )
 }
 
-/// The other way round; `None` for what [`utc`] does not write.
+/// Parses a time as [`utc`] writes it; `None` for any other text.
 pub fn seconds(utc: &str) -> Option<u64> {
     let (date, time) = utc.strip_suffix('Z')?.split_once('T')?;
     let numbers = |text: &str, between: char| -> Option<[u64; 3]> {

@@ -341,7 +341,7 @@ fn workspace_crates(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<S
     folders.iter().map(name).collect()
 }
 
-/// The manifest of the workspace, whose crates are `own`, reduced to these members.
+/// Returns the manifest of the workspace, whose crates are `own`, reduced to these members.
 fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTreeSet<String>) -> Table {
     let folders = members.values().map(|folder| Value::String(folder.to_string_lossy().replace('\\', "/")));
     if let Some(Value::Table(workspace)) = manifest.get_mut("workspace") {
@@ -362,7 +362,7 @@ fn trimmed(mut manifest: Table, members: &BTreeMap<String, PathBuf>, own: &BTree
     manifest
 }
 
-/// The catalogue of a step, reduced to the assigned tasks, without answers.
+/// Returns the catalogue of a step, reduced to the assigned tasks, without answers.
 fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
     let assigned = |id: Option<&str>| {
         let name = TaskName { step: step.to_owned(), id: id.map(str::to_owned) };

@@ -121,7 +121,7 @@ pub fn run_part(
     judge_all(grading, &found, Some((part, of)), on_progress)
 }
 
-/// The folder of results by key.
+/// Returns the folder of results by key.
 fn work(out: &Path) -> PathBuf {
     out.join("work")
 }
@@ -150,7 +150,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
     Ok(submissions.into_iter().map(with_entries).collect())
 }
 
-/// The hash of everything that a verdict depends on.
+/// Returns the hash of everything that a verdict depends on.
 fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
     let parts = serde_json::json!([
         VERSION,
@@ -339,7 +339,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
     Ok(Class { format: VERSION, title: rubric.title.clone(), max: rubric.max(), students, similar })
 }
 
-/// The verdict on a task: the stored one, or one that says that nothing was handed in.
+/// Returns the verdict on a task: the stored one, or one that says that nothing was handed in.
 fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
     let task = &entry.graded.task;
     let absent = |status: Status, code: Option<&str>, why: &str| {

@@ -44,7 +44,7 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// A file name for any text; different texts have different names.
+/// Returns a file name for any text; different texts have different names.
 pub fn file_name(text: &str) -> String {
     const MAX_BYTES: usize = 60;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.@+".contains(c);

@@ -152,7 +152,7 @@ pub enum MinutesError {
 }
 
 impl Report {
-    /// The medians, rounded up, of tasks with times of enough students.
+    /// Returns the medians, rounded up, of tasks with times of enough students.
     pub fn measured(&self) -> Minutes {
         let enough = self.tasks.iter().filter(|task| task.timed >= MIN_TIMED);
         let minutes = enough.filter_map(|task| {
@@ -174,7 +174,7 @@ impl Minutes {
         }
     }
 
-    /// The text of a file for [`Minutes::parse`].
+    /// Returns the text of a file for [`Minutes::parse`].
     pub fn text(&self) -> String {
         let table = toml::to_string(self).unwrap_or_default();
         format!(

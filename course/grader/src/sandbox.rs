@@ -121,8 +121,8 @@ impl Sandbox {
         matches!(self, Self::Bubblewrap(_))
     }
 
-    /// The command that runs the program. `launcher` is a program that calls [`crate::confine`] with the words before
-    /// its limits.
+    /// Returns the command that runs the program. `launcher` is a program that calls [`crate::confine`] with the words
+    /// before its limits.
     pub fn command(&self, launcher: &Launcher, what: &Confined<'_>) -> Command {
         match self {
             Self::Bubblewrap(wrap) => wrap.command(launcher, what),

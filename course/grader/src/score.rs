@@ -28,8 +28,8 @@ pub struct Item {
     pub why: Option<String>,
 }
 
-/// The lines of a task. Points for the absence of a mistake (`clean`, a threshold) require a right result for at least
-/// one shape: a kernel that does nothing makes no mistakes.
+/// Returns the lines of a task. Points for the absence of a mistake (`clean`, a threshold) require a right result for
+/// at least one shape: a kernel that does nothing makes no mistakes.
 pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
     let name = &graded.task.name;
     let mut parts = vec![
@@ -71,7 +71,8 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
         .collect()
 }
 
-/// The line of a question, from the answers by their ids. It checks the answer itself and trusts no file's claim.
+/// Returns the line of a question, from the answers by their ids. It checks the answer itself and trusts no file's
+/// claim.
 pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) -> Item {
     let (status, why) = match answers.get(&graded.id) {
         None => (Status::NotRun, Some("no answer".to_owned())),

@@ -90,7 +90,7 @@ fn runs(text: &str) -> Vec<u64> {
     tokens.windows(RUN).map(hash).collect()
 }
 
-/// The smallest hash of each window.
+/// Returns the smallest hash of each window.
 fn fingerprint(text: &str) -> BTreeSet<u64> {
     let runs = runs(text);
     match runs.len() {
@@ -111,7 +111,8 @@ fn hash(tokens: &[String]) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// The tokens of a source: without comments and white space, chosen names as `n`, numbers as `0`, strings as `s`.
+/// Returns the tokens of a source: without comments and white space, chosen names as `n`, numbers as `0`, strings as
+/// `s`.
 fn tokens(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -165,7 +166,7 @@ fn string(text: &str, quote: char) -> usize {
 mod tests {
     use super::*;
 
-    /// A text for each seed: statements with random operators.
+    /// Returns a text for each seed: statements with random operators.
     fn source(seed: usize, names: &str) -> String {
         const OPERATORS: [&str; 8] = ["+", "-", "*", "/", "&", "|", "^", "<"];
         let mut state = seed as u64;

@@ -31,7 +31,7 @@ impl Jobs<'_> {
         )
     }
 
-    /// The script of the job after them.
+    /// Returns the script of the job after them.
     pub fn reports(&self) -> String {
         format!(
             "#!/bin/sh\n#SBATCH --job-name=grade-reports\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n{}exec {} --jobs \

@@ -81,7 +81,7 @@ pub enum UnreadableProgress {
 }
 
 impl Submission {
-    /// The file of a task by name; `is_only` when the assignment has no other task.
+    /// Returns the file of a task by name; `is_only` when the assignment has no other task.
     pub fn source(&self, name: &str, is_only: bool) -> SubmittedFile {
         match self.path.symlink_metadata() {
             Err(error) => return SubmittedFile::Refused(format!("it cannot be read: {error}")),
@@ -102,7 +102,7 @@ impl Submission {
         self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source")
     }
 
-    /// The answers to questions by their ids, such as `v02.sectors`, and complaints about their files.
+    /// Returns the answers to questions by their ids, such as `v02.sectors`, and complaints about their files.
     pub fn answers(&self) -> (BTreeMap<String, String>, Vec<String>) {
         let (mut answers, mut notes) = (BTreeMap::new(), Vec::new());
         if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
@@ -157,7 +157,7 @@ impl Submission {
         }
     }
 
-    /// The first existing file of several.
+    /// Returns the first existing file of several.
     fn first(&self, names: &[&str], most: u64, what: &str) -> SubmittedFile {
         for name in names {
             let mut path = self.path.clone();
@@ -180,7 +180,7 @@ impl Submission {
     }
 }
 
-/// The entries of a file of answers. A key without quotes, `v02.sectors`, is a table in a table.
+/// Returns the entries of a file of answers. A key without quotes, `v02.sectors`, is a table in a table.
 fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
     let mut entries = Vec::new();
     for (id, value) in table {
@@ -195,7 +195,7 @@ fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
     entries
 }
 
-/// The text of an answer given as a string, number or truth value.
+/// Returns the text of an answer given as a string, number or truth value.
 fn answer(value: toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text),

@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 /// was compiled for.
 ///
 /// # Panics
-/// When they differ: this is an assertion for tests.
+/// Panics if they differ: this is an assertion for tests.
 #[track_caller]
 pub fn agrees(step: &str, kernels: &[Kernel]) {
     let step = catalog::find(step).expect("a step of the catalogue");

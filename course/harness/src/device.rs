@@ -50,7 +50,7 @@ pub struct DeviceInfo {
     /// Bytes of the level-2 cache.
     pub l2: usize,
     pub n_sms: usize,
-    /// Most shared memory of one block, after the opt-in, in bytes.
+    /// Maximum shared memory of one block, after the opt-in, in bytes.
     pub shared_per_block: usize,
     /// The most blocks of a grid, in x, y and z.
     pub max_grid: [u32; 3],
@@ -71,7 +71,7 @@ impl Choice {
     /// From the command line and from `TILE_DEVICE`.
     ///
     /// # Errors
-    /// When the variable holds another word.
+    /// Returns an error if the variable holds another word.
     pub fn new(emulate: bool) -> Result<Self, StepError> {
         if emulate {
             return Ok(Self::Emulated);
@@ -164,7 +164,7 @@ pub(crate) fn count_devices() -> Result<i32, String> {
 }
 
 impl Gpu {
-    /// The device of a program of its own, by `TILE_DEVICE`, before anything else of CUDA is called.
+    /// Opens the device of a program of its own, by `TILE_DEVICE`, before anything else of CUDA is called.
     pub fn find() -> Result<Self, StepError> {
         choose_driver(Choice::new(false)?)?;
         Self::open()
@@ -173,7 +173,7 @@ impl Gpu {
 
 // ANCHOR: open
 impl Gpu {
-    /// A context and a stream on the first device.
+    /// Returns a context and a stream on the first device.
     pub fn open() -> Result<Self, StepError> {
         let context = CudaContext::new(0).map_err(no_device)?;
         // Not the default stream, of which nothing can be captured into a graph.
@@ -216,7 +216,7 @@ impl Gpu {
     /// The emulated device's report of the last launch. `None` on a real GPU, before a launch, and of a prediction.
     ///
     /// # Errors
-    /// When the emulated device is of another build.
+    /// Returns an error if the emulated device is of another build.
     pub(crate) fn report(&self) -> Result<Option<Report>, StepError> {
         let text = self.emulator.and_then(|emulator| emulator.report());
         let report = text.as_deref().map(Report::parse).transpose();

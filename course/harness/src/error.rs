@@ -41,7 +41,7 @@ impl StepError {
     }
 }
 
-/// A driver error as its name and what it means: `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
+/// Returns a driver error as its name and what it means: `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
 pub fn describe(error: DriverError) -> String {
     let text = |c: Result<&std::ffi::CStr, DriverError>| c.ok().map(|c| c.to_string_lossy().into_owned());
     match (text(error.error_name()), text(error.error_string())) {

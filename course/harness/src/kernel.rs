@@ -23,10 +23,11 @@ pub struct KernelSource {
 }
 
 impl KernelSource {
-    /// The value of `constexpr int NAME = …` in the source. In a constant it is read while the step is compiled.
+    /// Returns the value of `constexpr int NAME = …` in the source. In a constant it is read while the step is
+    /// compiled.
     ///
     /// # Panics
-    /// When the source defines no such constant.
+    /// Panics if the source defines no such constant.
     pub const fn constant(&self, name: &str) -> u32 {
         match catalog::constants::constant(self.cu, name) {
             Some(value) => value,
@@ -262,7 +263,8 @@ impl Kernel {
         transpose: Transpose(LaunchTranspose);
     }
 
-    /// A product of FP32 with one block per tile of C. The source says how large both are, as `BM`, `BN` and `THREADS`.
+    /// Returns a product of FP32 with one block per tile of C. The source says how large both are, as `BM`, `BN` and
+    /// `THREADS`.
     pub const fn tiled(name: &'static str, code: KernelSource) -> Self {
         let Some(tile) = Tile::from_source(code.cu) else {
             panic!("the source defines no BM, BN and THREADS");
@@ -279,7 +281,7 @@ impl Kernel {
         Self::new(name, LaunchKind::Cublas { open, multiply })
     }
 
-    /// A product by a library of the step.
+    /// Returns a product by a library of the step.
     pub const fn library(name: &'static str, open: OpenLibrary) -> Self {
         Self::new(name, LaunchKind::Library { open })
     }
@@ -292,7 +294,7 @@ impl Kernel {
         }
     }
 
-    /// The launch for a shape on a device with so many multiprocessors; `None` for the CPU and for libraries.
+    /// Returns the launch for a shape on a device with so many multiprocessors; `None` for the CPU and for libraries.
     pub fn launch_config(&self, shape: Shape, n_sms: usize) -> Option<LaunchConfig> {
         let config = self.config(shape)?;
         let Some(blocks) = self.blocks else {
@@ -405,7 +407,7 @@ pub fn grid_1d(blocks: u32, threads: u32) -> LaunchConfig {
 /// Converts a size to what kernels take.
 ///
 /// # Panics
-/// When it does not fit; sizes are checked before a launch.
+/// Panics if the problem does not fit; sizes are checked before a launch.
 pub fn to_i32(n: usize) -> i32 {
     i32::try_from(n).expect("sizes that do not fit an int are refused before a launch")
 }

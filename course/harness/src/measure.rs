@@ -109,8 +109,8 @@ pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option
     needs_capability(ptx, &gpu.info.capability)
 }
 
-/// The compute capability that PTX asks for, where the device has another. `sm_90` runs on what is newer; `sm_90a` does
-/// not.
+/// Returns the compute capability that PTX asks for, where the device has another. `sm_90` runs on what is newer;
+/// `sm_90a` does not.
 fn needs_capability(ptx: &str, there: &str) -> Option<String> {
     let target = ptx.lines().find_map(|line| line.trim().strip_prefix(".target sm_"))?;
     let digits = target.split(|c: char| !c.is_ascii_digit()).next()?;
@@ -194,7 +194,7 @@ pub(crate) fn own_library(multiply: &MultiplyLibrary, shape: Shape) -> Launch<'_
     })
 }
 
-/// A step's call of cuBLAS.
+/// Returns a step's call of cuBLAS.
 fn library<'b>(blas: &'b CudaBlas, multiply: MultiplyCublas, shape: Shape) -> Launch<'b, f32> {
     Box::new(move |operands| {
         multiply(blas, product(shape, operands))

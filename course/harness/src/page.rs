@@ -195,7 +195,7 @@ fn time(ms: f64) -> String {
     }
 }
 
-/// A title, and below it what is to be known of the table that follows.
+/// Returns a title with a note on the table that follows.
 fn heading(title: &str, note: &str, paint: Paint) -> String {
     format!("\n{}\n{}\n", paint.bold(title), paint.dim(&format!("  {note}")))
 }

@@ -5,7 +5,7 @@ use catalog::{Format, Shape, Work};
 use crate::device::Gpu;
 use crate::error::StepError;
 
-/// The size that is used when none is given.
+/// Returns the size that is used when none is given.
 pub fn default_size(emulated: bool) -> usize {
     if emulated { 512 } else { 4096 }
 }
@@ -14,7 +14,7 @@ pub fn default_size(emulated: bool) -> usize {
 /// loops do: what takes it minutes shows nothing new.
 pub const EMULATED: f64 = 1.1e9;
 
-/// A shape by its sides, as a command line takes them: M = N = K; M and N of a transpose; M, N and K.
+/// Returns a shape by its sides, as a command line takes them: M = N = K; M and N of a transpose; M, N and K.
 const fn shape(sides: &[usize]) -> Shape {
     match *sides {
         [side] => Shape::square(side),
@@ -29,7 +29,7 @@ macro_rules! shapes {
     ($($side:literal $(x $more:literal)*),* $(,)?) => { const { &[$(shape(&[$side $(, $more)*])),*] } };
 }
 
-/// The sizes for which results are kept on record.
+/// Returns the sizes for which results are kept on record.
 pub fn recorded(work: Work) -> &'static [Shape] {
     match work {
         Work::Transpose => shapes![
@@ -146,7 +146,7 @@ fn available_memory() -> Option<f64> {
     Some(kib * 1024.0)
 }
 
-/// A number of bytes with a decimal unit, such as `1.5 GB`.
+/// Returns a number of bytes with a decimal unit, such as `1.5 GB`.
 pub fn bytes(n: f64) -> String {
     const STEP: f64 = 1000.0;
     let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"];

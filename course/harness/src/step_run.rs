@@ -76,7 +76,7 @@ impl<'a> StepRun<'a> {
     }
 }
 
-/// The kernels that are asked for, in the order of the catalogue.
+/// Returns the kernels that are asked for, in the order of the catalogue.
 fn choose<'a>(
     step: &'static catalog::Step,
     kernels: &'a [Kernel],

@@ -64,7 +64,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
     Ok(if failed { FAILED } else { PASSED })
 }
 
-/// The line that is printed for a sum.
+/// Returns the line that is printed for a sum.
 fn sum_line(sum: &Sum) -> String {
     let Sum { kernel, shape, .. } = sum;
     if let Some(why) = &sum.not_run {
@@ -83,7 +83,7 @@ impl StepRun<'_> {
     /// given checks.
     ///
     /// # Errors
-    /// When the launch goes wrong, a check finds something, or C is not the same in a second launch.
+    /// Returns an error if the launch goes wrong, a check finds something, or C is not the same in a second launch.
     pub(crate) fn sum(
         &mut self,
         kernel: &Kernel,
@@ -141,7 +141,7 @@ impl StepRun<'_> {
     }
 }
 
-/// The sum of C, and on a real GPU cuBLAS's from the same operands.
+/// Returns the sum of C, and on a real GPU cuBLAS's from the same operands.
 fn product<R: Real, T: Element<R>>(
     gpu: &Gpu,
     launch: Launch<'_, T, R>,
@@ -173,7 +173,8 @@ fn product<R: Real, T: Element<R>>(
     }
 }
 
-/// The sum of what a launch writes; on a real GPU, where blocks run in any order, two launches must write the same.
+/// Returns the sum of what a launch writes; on a real GPU, where blocks run in any order, two launches must write the
+/// same.
 fn repeated<T: Real, R: Real>(
     gpu: &Gpu,
     launch: Launch<'_, T, R>,
@@ -202,7 +203,7 @@ fn sum_of<R: Real>(elements: &[R]) -> String {
     of_bytes(&bytes)
 }
 
-/// The finding of the checks, or else the error.
+/// Returns the finding of the checks, or else the error.
 fn found(gpu: &Gpu, error: StepError) -> String {
     let first = gpu.report().ok().flatten().and_then(|report| report.findings.into_iter().next());
     first.map_or_else(|| error.to_string(), |finding| finding.title)
@@ -215,7 +216,7 @@ const LARGE: f64 = 1e8;
 /// record of a real one, and do not depend on the number of multiprocessors, or are known to. Returns them.
 ///
 /// # Panics
-/// When they differ: this is an assertion for tests.
+/// Panics if they differ: this is an assertion for tests.
 #[track_caller]
 pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/data/");

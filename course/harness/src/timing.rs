@@ -72,7 +72,7 @@ fn at_least(one_ms: f64) -> usize {
 /// Times a session that has been verified; with a `duel`, in turns with the yardstick too.
 ///
 /// # Errors
-/// When a launch fails.
+/// Returns an error if a launch fails.
 pub fn time<T: Real, R: Real>(
     gpu: &Gpu,
     session: &mut Session<'_, T, R>,
@@ -166,11 +166,11 @@ impl<'g> Scrub<'g> {
 }
 
 // ANCHOR: whole
-/// The whole GPU part, as a program meets it that has its data in ordinary memory: allocate, copy in, launch, copy
-/// out, free. By the host's clock.
+/// Returns the whole GPU part, as a program meets it that has its data in ordinary memory: allocate, copy in, launch,
+/// copy out, free. By the host's clock.
 ///
 /// # Errors
-/// When a call fails.
+/// Returns an error if a call fails.
 pub fn whole<T: Real, R: Real>(
     gpu: &Gpu,
     launch: &Launch<'_, T, R>,
@@ -199,7 +199,7 @@ pub fn whole<T: Real, R: Real>(
 }
 // ANCHOR_END: whole
 
-/// The device copying `n` elements to another place: what a transpose cannot beat.
+/// Returns the device copying `n` elements to another place: what a transpose cannot beat.
 pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, StepError> {
     let from: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
     let mut to: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;

@@ -126,7 +126,7 @@ impl<'a> EmulatedModule<'a> {
         ran
     }
 
-    /// The setup that the task prescribes for a shape.
+    /// Returns the setup that the task prescribes for a shape.
     pub fn launch_setup(&self, shape: Shape) -> LaunchSetup {
         let task = self.request.task;
         let names = task.work.parameters().iter();

@@ -38,7 +38,7 @@ pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Ver
 pub(crate) const NOT_RIGHT: &str = "the launch is not right yet";
 const READ: &str = "the file can be read";
 
-/// A verdict whose parts have passed so far.
+/// Returns a verdict whose parts have passed so far.
 fn all_passed(task: &Task) -> Verdict {
     let mut verdict = Verdict::stopped(task.name.clone(), &[], "", "");
     verdict.status = Status::Passed;

@@ -341,7 +341,7 @@ mod tests {
 
     use super::*;
 
-    /// The kept diagnosis of two wrong results, each with the columns of its shape.
+    /// Returns the kept diagnosis of two wrong results, each with the columns of its shape.
     fn kept(one: (Clue, &str, usize), two: (Clue, &str, usize)) -> Option<String> {
         let mut kept = None;
         for (clue, diagnosis, n) in [one, two] {

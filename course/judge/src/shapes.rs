@@ -6,7 +6,7 @@ use tasks::Task;
 
 const N_HIDDEN: usize = 8;
 
-/// The awkward shapes of the course, shapes around the task's own tile, and hidden ones from the seed.
+/// Returns the awkward shapes of the course, shapes around the task's own tile, and hidden ones from the seed.
 pub fn shapes_for(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     let is_transpose = task.work.is_transpose();
     let work = if is_transpose { catalog::Work::Transpose } else { catalog::Work::Sgemm };

@@ -105,8 +105,8 @@ fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[
 /// Distance between the seeds of two products of a batch.
 const BATCH_SEED_STRIDE: u64 = 1 << 32;
 
-/// The launches that decide about a shape, in order: first on integers, where every sum is exact. Each is made on
-/// demand, with the given threads; 0 for one per core.
+/// Returns the launches that decide about a shape, in order: first on integers, where every sum is exact. Each is made
+/// on demand, with the given threads; 0 for one per core.
 pub fn trials<T: Sums>(
     work: TaskWork,
     shape: Shape,
@@ -225,13 +225,13 @@ fn product<T: Sums>(
     }
 }
 
-/// An operand in the kernel's layout.
+/// Returns an operand in the kernel's layout.
 fn stored<T: Sums>(x: &[T], rows: usize, cols: usize, turn: bool) -> Vec<T> {
     if turn { transposed(x, rows, cols) } else { x.to_vec() }
 }
 
 impl<T: Sums> Trial<T> {
-    /// A launch without comparison, for sizes where the expected result would take longer than the launch.
+    /// Returns a launch without comparison, for sizes where the expected result would take longer than the launch.
     pub fn without_answer(work: TaskWork, shape: Shape, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
         let reals = |operand: u64, n: usize| elements::<T>(Data::Reals, seed, operand, k, n);
@@ -365,7 +365,7 @@ mod tests {
         catalogue.tasks.into_iter().next().expect("a task")
     }
 
-    /// The result of a right kernel, with its factors as `[alpha, beta]`.
+    /// Returns the result of a right kernel, with its factors as `[alpha, beta]`.
     fn right<T: Sums>(trial: &Trial<T>, work: TaskWork, factors: [f64; 2]) -> Vec<T> {
         let Shape { m, n, k } = trial.shape;
         if work.is_transpose() {

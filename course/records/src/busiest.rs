@@ -102,7 +102,7 @@ pub const UNMODELLED: [&str; 6] = [
     "sgemm_v11_stream_k",
 ];
 
-/// The entry of [`UNITS`] that covers a unit: Nsight measures some of ours together.
+/// Returns the entry of [`UNITS`] that covers a unit: Nsight measures some of ours together.
 fn metered(name: &str) -> Option<(&'static str, &'static str)> {
     let name = match name {
         unit::REGISTERS => unit::ISSUE,
@@ -113,19 +113,19 @@ fn metered(name: &str) -> Option<(&'static str, &'static str)> {
 }
 
 impl Launch {
-    /// The part of the time that a unit is busy, in percent.
+    /// Returns the part of the time that a unit is busy, in percent.
     pub fn busy(&self, name: &str) -> Option<f64> {
         let (_, metric) = metered(name)?;
         self.metrics.get(metric).copied()
     }
 
-    /// The unit that is busy longest, and its part of the time.
+    /// Returns the unit that is busy longest, and its part of the time.
     pub fn busiest(&self) -> Option<(&'static str, f64)> {
         let busy = |(unit, _): &(&'static str, &str)| Some((*unit, self.busy(unit)?));
         UNITS.iter().filter_map(busy).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// The unit that binds. `None` where all are idle most of the time.
+    /// Returns the unit that binds. `None` where all are idle most of the time.
     pub fn binds(&self) -> Option<&'static str> {
         let (unit, percent) = self.busiest()?;
         (percent >= 100.0 * BINDS).then_some(unit)

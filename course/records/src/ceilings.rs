@@ -95,7 +95,7 @@ impl Ceilings {
         )
     }
 
-    /// The fastest instruction with this prefix and element type, on random numbers.
+    /// Returns the fastest instruction with this prefix and element type, on random numbers.
     pub fn best(&self, instruction: &str, numbers: &str) -> Option<&Ceiling> {
         let matches = |ceiling: &&Ceiling| {
             ceiling.instruction.starts_with(instruction) && ceiling.numbers == numbers && !ceiling.zeros
@@ -120,7 +120,7 @@ impl Ceilings {
 mod tests {
     use super::*;
 
-    /// A bandwidth of 2000 GB/s, and 4000 of L2.
+    /// Returns a bandwidth of 2000 GB/s, and 4000 of L2.
     fn ceilings(of: &[(&str, f64, bool)]) -> Ceilings {
         let one = |(instruction, tflops, zeros): &(&str, f64, bool)| {
             let rate =

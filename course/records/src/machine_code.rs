@@ -101,7 +101,7 @@ pub const BINDS: f64 = 0.6;
 /// Ratio from which two units are level: the model is not more exact.
 pub const LEVEL: f64 = 0.9;
 
-/// The first of the units, sorted by time, and those that are level with it.
+/// Returns the first of the units, sorted by time, and those that are level with it.
 pub fn level<T>(bounds: &[T], us: impl Fn(&T) -> f64) -> &[T] {
     let most = bounds.first().map_or(0.0, &us);
     let n = bounds.iter().take_while(|bound| us(bound) >= most * LEVEL);
@@ -109,17 +109,17 @@ pub fn level<T>(bounds: &[T], us: impl Fn(&T) -> f64) -> &[T] {
 }
 
 impl Prediction {
-    /// The longest busy unit, and those that are level with it.
+    /// Returns the longest busy unit, and those that are level with it.
     pub fn longest(&self) -> &[Bound] {
         level(&self.bounds, |bound| bound.us)
     }
 
-    /// The unit that binds. `None` where the kernel waits most of the time.
+    /// Returns the unit that binds. `None` where the kernel waits most of the time.
     pub fn binds(&self) -> Option<&Bound> {
         self.bounds.first().filter(|bound| self.part(bound) >= BINDS)
     }
 
-    /// The part of the time that a unit is busy.
+    /// Returns the part of the time that a unit is busy.
     pub fn part(&self, bound: &Bound) -> f64 {
         bound.us / self.us
     }

@@ -59,12 +59,12 @@ macro_rules! pairs {
         }
 
         impl Counts {
-            /// The numbers in the order of [`PAIRS`].
+            /// Returns the numbers in the order of [`PAIRS`].
             pub const fn in_order(&self) -> [u64; PAIRS.len()] {
                 [$(self.$name),*]
             }
 
-            /// The number of a [`Pair::name`].
+            /// Returns the number of a [`Pair::name`].
             pub fn get(&self, name: &str) -> Option<u64> {
                 let at = PAIRS.iter().position(|pair| pair.name == name)?;
                 Some(self.in_order()[at])
@@ -80,7 +80,7 @@ macro_rules! pairs {
                 Self { $($name: [$(counters.$as_written),+].iter().sum(),)* }
             }
 
-            /// The sums of a profile's metrics. `None` where one is missing.
+            /// Returns the sums of a profile's metrics. `None` where one is missing.
             fn measured(metrics: &BTreeMap<String, u64>) -> Option<Self> {
                 let sum = |names: &[&str]| -> Option<u64> {
                     names.iter().map(|name| metrics.get(*name).copied()).sum()
@@ -230,7 +230,7 @@ pub const REASONS: &[Reason] = reasons! {
         "how often a block looks at the flag of another depends on when they run";
 };
 
-/// The reason why this counter of this kernel differs, if we know.
+/// Returns the reason why this counter of this kernel differs, if we know.
 pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
     let of = |reason: &&Reason| reason.counters.contains(&counter);
     if of(&&OF_DIFFERENT_THINGS) {
@@ -284,7 +284,7 @@ impl ProfileRecord {
     /// Adds profiles of one run to a file, beside what other processes added to it meanwhile.
     ///
     /// # Errors
-    /// When the file cannot be read or written; it is as it was then.
+    /// Returns an error if the file cannot be read or written; it is as it was then.
     pub fn merge_into(path: &Path, by: &Profiler, profiles: &[Profile]) -> Result<(), RecordError> {
         let _lock = lock_folder_of(path)?;
         let mut record = Self::load_or(&Self::default(), path)?;
@@ -383,7 +383,7 @@ impl Compared {
         i128::from(self.theirs) - i128::from(self.ours)
     }
 
-    /// The remark beside this pair: how accesses merge, and the reason for a difference.
+    /// Returns the remark beside this pair: how accesses merge, and the reason for a difference.
     pub fn remark(&self, kernel: &str) -> String {
         let merged =
             self.as_written.map(|count| format!("as ptxas merges them; as written {}", grouped(count, " ")));

@@ -173,7 +173,7 @@ impl Submission {
 pub struct Samples(pub Vec<f64>);
 
 impl Samples {
-    /// The median; NaN without samples.
+    /// Returns the median; NaN without samples.
     pub fn median(&self) -> f64 {
         catalog::statistics::median(self.0.clone()).unwrap_or(f64::NAN)
     }
@@ -309,7 +309,7 @@ impl Record {
         }
     }
 
-    /// The measurement of a kernel on a shape.
+    /// Returns the measurement of a kernel on a shape.
     pub fn measurement(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
         self.measurements.iter().find(|m| m.kernel == kernel && m.shape == shape)
     }
@@ -353,7 +353,7 @@ pub(crate) mod tests {
         assert_eq!(record.measurements.len(), 2);
     }
 
-    /// A passed measurement beside the cuBLAS algorithm of this number, with a duel or without.
+    /// Returns a passed measurement beside the cuBLAS algorithm of this number, with a duel or without.
     fn beside(algorithm: usize, run: &str, has_duel: bool) -> Measurement {
         let duel = Duel {
             sustained: vec![[1.0; 4]; 2],

@@ -84,12 +84,12 @@ impl Sum {
     }
 }
 
-/// The first digits of a sum, enough to distinguish two.
+/// Returns the first digits of a sum, enough to distinguish two.
 pub fn short(sum: &str) -> &str {
     sum.get(..12).unwrap_or(sum)
 }
 
-/// The sum of the bytes of C.
+/// Returns the sum of the bytes of C.
 pub fn of_bytes(bytes: &[u8]) -> String {
     sha256(bytes)
 }

@@ -38,7 +38,7 @@ impl<'a> Answer<'a> {
         Self { rows: values.len() / cols, cols, want: Want::Values(values), bound: Bound::Constant(0.0) }
     }
 
-    /// The transpose of a row-major matrix with so many columns.
+    /// Returns the transpose of a row-major matrix with so many columns.
     pub fn transpose_of(matrix: &'a [f32], cols: usize) -> Self {
         Self {
             rows: cols,
@@ -73,7 +73,7 @@ impl<'a> Answer<'a> {
         self.cols
     }
 
-    /// The right value of an element.
+    /// Returns the right value of an element.
     pub fn want(&self, row: usize, col: usize) -> f64 {
         match &self.want {
             Want::Values(values) => values[row * self.cols + col],

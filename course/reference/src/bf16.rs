@@ -24,7 +24,7 @@ impl Bf16 {
         self.0
     }
 
-    /// The nearest number; of two, the even one.
+    /// Returns the nearest number; of two, the even one.
     pub const fn from_f32(value: f32) -> Self {
         if value.is_nan() {
             return Self::NAN;
@@ -34,7 +34,7 @@ impl Bf16 {
         Self(((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16)
     }
 
-    /// The nearest number; of two, the even one.
+    /// Returns the nearest number; of two, the even one.
     pub fn from_f64(value: f64) -> Self {
         let short = value as f32;
         let exact = f64::from(short) == value;
@@ -47,7 +47,7 @@ impl Bf16 {
         Self::from_f32(f32::from_bits(odd))
     }
 
-    /// The value, which `f64` holds exactly.
+    /// Returns the value, which `f64` holds exactly.
     pub fn to_f64(self) -> f64 {
         f64::from(f32::from_bits(u32::from(self.0) << 16))
     }

@@ -31,7 +31,7 @@ impl E4m3 {
         self.0
     }
 
-    /// The nearest number, of two the even one; beyond the largest, that one.
+    /// Returns the nearest number, of two the even one; beyond the largest, that one.
     pub fn from_f64(value: f64) -> Self {
         if value.is_nan() {
             return Self::NAN;

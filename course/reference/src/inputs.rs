@@ -31,7 +31,7 @@ pub trait Real:
     fn is_poison(self) -> bool;
     /// Nearest to a value.
     fn from_f64(value: f64) -> Self;
-    /// The value, which `f64` holds exactly.
+    /// Returns the value, which `f64` holds exactly.
     fn to_f64(self) -> f64;
     /// Uniform in [−1, 1).
     fn uniform(rng: &mut ChaCha8Rng) -> Self;
@@ -40,7 +40,7 @@ pub trait Real:
 
     /// [`elements()`] of this type.
     fn draw(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<Self>;
-    /// The values of elements. What nobody wrote stays recognisable.
+    /// Returns the values of elements. What nobody wrote stays recognisable.
     fn widen(elements: &[Self]) -> Vec<f64>;
     /// [`transposed()`] of this type.
     fn transpose(x: &[Self], rows: usize, cols: usize) -> Vec<Self>;

@@ -102,7 +102,7 @@ impl<T: Real> Problem<T> {
 }
 
 impl<T: Sums> Problem<T> {
-    /// The product as an answer for kernels that add in `T`.
+    /// Returns the product as an answer for kernels that add in `T`.
     pub fn answer(&self) -> Answer<'_> {
         self.answer_of_sums(T::UNIT)
     }

@@ -19,7 +19,7 @@ const TF32_CUT: f64 = 1.0 / (1u64 << 10) as f64;
 const TF32_UNIT: f64 = 1.0 / (1u64 << 11) as f64;
 
 impl<T: Real> Problem<T> {
-    /// The product as an answer for a kernel that does this work.
+    /// Returns the product as an answer for a kernel that does this work.
     pub fn answer_of(&self, work: Work) -> Answer<'_> {
         match work {
             Work::Tensor { operands, result, .. } => self.answer_on_tensor_cores(operands, result),

@@ -40,7 +40,7 @@ mod tests {
         assert_eq!(comparison.first, Some([0, 1]));
     }
 
-    /// An output of 1000 rows whose elements should be 0 and may differ by 1.
+    /// Returns an output of 1000 rows whose elements should be 0 and may differ by 1.
     fn large() -> Answer<'static> {
         Answer::exact(333, vec![0.0; 333_000]).within(1.0)
     }

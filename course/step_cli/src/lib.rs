@@ -38,7 +38,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The sizes that are asked for; none when the step chooses.
+    /// Returns the sizes that are asked for; none when the step chooses.
     pub fn shapes(&self) -> Result<Vec<Shape>, WrongSize> {
         Shape::from_options(&self.size, [self.m, self.n, self.k])
     }
@@ -90,7 +90,7 @@ impl<T: Args> FromArgMatches for PassedOn<T> {
     }
 }
 
-/// The words that stand for the options of `T` among these.
+/// Returns the words that stand for the options of `T` among these.
 fn words<T: Args>(matches: &ArgMatches) -> Vec<String> {
     let declared = T::augment_args(Command::new(""));
     let mut words = Vec::new();

@@ -43,7 +43,7 @@ impl Refused {
         Self { errors, hint, log: cut(log, MAX_LOG_BYTES) }
     }
 
-    /// The first error as `my/v05.cu:23: …`, or a line of the log when no error was recognised.
+    /// Returns the first error as `my/v05.cu:23: …`, or a line of the log when no error was recognised.
     pub fn first(&self) -> String {
         match self.errors.first() {
             Some(error) => error.to_string(),

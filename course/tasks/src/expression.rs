@@ -17,7 +17,7 @@ pub enum Operation {
 pub trait Arithmetic: Copy + PartialOrd + Default {
     /// Parses a literal. The error completes the sentence "`word` is …".
     fn read(word: &str) -> Result<Self, &'static str>;
-    /// The result; `None` on overflow. Divisors are never 0.
+    /// Returns the result; `None` on overflow. Divisors are never 0.
     fn compute(operation: Operation, a: Self, b: Self) -> Option<Self>;
 }
 

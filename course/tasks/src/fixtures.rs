@@ -109,7 +109,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     Ok(found)
 }
 
-/// The text of a file, with the files that it includes as text, and those that they include.
+/// Returns the text of a file, with the files that it includes as text, and those that they include.
 fn joined(root: &Path, file: &Path) -> Result<String, SolutionError> {
     let mut text = String::new();
     let mut included_files = Vec::new();
@@ -143,7 +143,7 @@ fn join(
     Ok(())
 }
 
-/// The file name in an include with quotes.
+/// Returns the file name in an include with quotes.
 fn included(line: &str) -> Option<&str> {
     line.strip_prefix("#include \"")?.strip_suffix('"')
 }
@@ -160,7 +160,7 @@ fn sibling_path(file: &Path, name: &str) -> PathBuf {
     path
 }
 
-/// The text of a base with the first line and the expected codes of an entry.
+/// Returns the text of a base with the first line and the expected codes of an entry.
 fn headed(base: &str, entry: &Entry) -> Result<String, String> {
     let n = base.lines().filter(|line| line.starts_with(EXPECT)).count();
     if n != 1 {

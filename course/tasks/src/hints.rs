@@ -13,7 +13,7 @@ pub struct HintChoice<'a> {
     pub levels: &'a [String],
 }
 
-/// The hint for the code of a verdict, or else the general one.
+/// Returns the hint for the code of a verdict, or else the general one.
 pub fn choose<'a>(task: &'a Task, code: Option<&str>) -> HintChoice<'a> {
     let hint_for = |symptom: &str| task.hints.iter().find(|hint| hint.symptom == symptom);
     let special = code.filter(|code| !code.is_empty()).and_then(hint_for);
@@ -34,8 +34,9 @@ pub struct Hunk {
     pub text: String,
 }
 
-/// The first part of the finished kernel that the copy lacks at this position: a marked region or, in a solution
-/// without markers, the first missing lines. `solution` includes its markers. `None` when the copy has every part.
+/// Returns the first part of the finished kernel that the copy lacks at this position: a marked region or, in a
+/// solution without markers, the first missing lines. `solution` includes its markers. `None` when the copy has every
+/// part.
 pub fn hunk(solution: &str, copy: &str) -> Option<Hunk> {
     let finished = markers::finished(solution);
     let plain = |text: &str| {
@@ -64,7 +65,7 @@ fn block(lines: &[&str]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// The code of a line, without its comment and with white space normalised.
+/// Returns the code of a line, without its comment and with white space normalised.
 fn code_of(line: &str) -> String {
     let code = line.split_once("//").map_or(line, |(code, _)| code);
     code.split_whitespace().collect::<Vec<_>>().join(" ")

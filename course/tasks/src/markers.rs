@@ -25,7 +25,7 @@ fn is_marker(comment: &str) -> bool {
         || comment.starts_with("STARTER|")
 }
 
-/// The starter: each region of a solution is replaced by `// TODO(v05): …` and the starter's own lines.
+/// Returns the starter: each region of a solution is replaced by `// TODO(v05): …` and the starter's own lines.
 pub fn starter(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -76,7 +76,7 @@ pub struct Region {
     pub lines: std::ops::Range<usize>,
 }
 
-/// The regions of a solution, located in the finished text.
+/// Returns the regions of a solution, located in the finished text.
 pub fn regions(text: &str) -> Vec<Region> {
     let mut found: Vec<Region> = Vec::new();
     let mut at = 0;

@@ -29,7 +29,7 @@ macro_rules! measures {
                 }
             }
 
-            /// The column of an explanation in which it is seen line by line.
+            /// Returns the column of an explanation in which it is seen line by line.
             pub fn column(self) -> Column {
                 match self {
                     $(Self::$name => Column::$column,)*
@@ -122,7 +122,8 @@ impl Measure {
         !(of_products && work.is_transpose())
     }
 
-    /// The value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for example.
+    /// Returns the value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for
+    /// example.
     pub fn value(self, taken: &CountedLaunch<'_>) -> Option<f64> {
         let CountedLaunch { total: c, work, shape, .. } = *taken;
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);

@@ -35,7 +35,7 @@ impl QuestionState {
     }
 }
 
-/// The questions of a step, its own first.
+/// Returns the questions of a step, its own first.
 pub fn of_step<'a>(catalogues: &'a [Catalogue], step: &str) -> Vec<Asked<'a>> {
     let (mut own, mut back) = (Vec::new(), Vec::new());
     for catalogue in catalogues {

@@ -20,7 +20,7 @@ pub fn starter(task: &Task, solution: &str) -> String {
     }
 }
 
-/// The finished kernel for learners, without markers.
+/// Returns the finished kernel for learners, without markers.
 pub fn finished(solution: &str) -> String {
     markers::finished(solution)
 }
@@ -79,14 +79,14 @@ fn split_header(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// The part of the header about shapes and the launch: from `// Any M, N, K` on.
+/// Returns the part of the header about shapes and the launch: from `// Any M, N, K` on.
 fn launch_lines(text: &str) -> String {
     let (header, _) = split_header(text);
     let lines: Vec<&str> = header.lines().skip_while(|line| !line.starts_with("// Any ")).collect();
     if lines.is_empty() { String::new() } else { format!("//\n{}\n", lines.join("\n")) }
 }
 
-/// A kernel that compiles and computes nothing.
+/// Returns a kernel that compiles and computes nothing.
 fn skeleton(task: &Task) -> String {
     let work = task.work;
     let parameters: Vec<String> =

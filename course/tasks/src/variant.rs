@@ -105,7 +105,7 @@ pub fn reference(text: &str, point: &Point) -> Result<String, VariantError> {
 }
 
 impl Point {
-    /// The point as part of a file name, such as `sgemm_tn-BM16-BN32`.
+    /// Returns the point as part of a file name, such as `sgemm_tn-BM16-BN32`.
     pub fn slug(&self) -> String {
         self.to_string().replace(' ', "-").replace('=', "")
     }
@@ -116,7 +116,7 @@ impl Point {
 }
 
 impl Variant {
-    /// The point for a seed. A hash hides the seed from those who know the point.
+    /// Returns the point for a seed. A hash hides the seed from those who know the point.
     pub fn draw(&self, step: &str, seed: u64) -> Option<&Point> {
         let hash = sha256(format!("{step} {seed}").as_bytes());
         let number = u64::from_str_radix(hash.get(..15)?, 16).ok()?;

@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// The path of `folder` with an ending behind its name.
+/// Returns the path of `folder` with an ending behind its name.
 fn sibling_path(folder: &Path, ending: &str) -> PathBuf {
     let mut path = folder.as_os_str().to_owned();
     path.push(ending);
@@ -121,7 +121,7 @@ fn task_list(names: &[String]) -> String {
     }
 }
 
-/// The standard library draws the keys of its hash tables by chance.
+/// Returns the standard library draws the keys of its hash tables by chance.
 fn drawn() -> u64 {
     let state = std::collections::hash_map::RandomState::new();
     state.build_hasher().finish() & LARGEST_SEED

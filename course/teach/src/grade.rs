@@ -188,7 +188,7 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
     bail!(refusal(&format!("the sandbox does not work here: {words}")))
 }
 
-/// The programs that grading starts.
+/// Returns the programs that grading starts.
 fn tools(root: &Path) -> Result<Tools> {
     let judge = programs::find_program("judge")?;
     let judge = judge.canonicalize().with_context(|| judge.display().to_string())?;
@@ -268,7 +268,7 @@ impl CompiledBy {
         Ok(reads)
     }
 
-    /// The command line of [`CompileArgs`] up to the source.
+    /// Returns the command line of [`CompileArgs`] up to the source.
     fn arguments(&self) -> Vec<OsString> {
         let (option, path) = match self {
             Self::Nvrtc(nvrtc) => ("--nvrtc", &nvrtc.directory),
@@ -277,7 +277,7 @@ impl CompiledBy {
         vec!["compile-one".into(), option.into(), path.into()]
     }
 
-    /// The part of a cache key that names the compiler.
+    /// Returns the part of a cache key that names the compiler.
     fn title(&self) -> Result<String> {
         match self {
             Self::Nvrtc(nvrtc) => Ok(nvrtc.title()),
@@ -286,8 +286,8 @@ impl CompiledBy {
     }
 }
 
-/// A hash of a program, to notice that it was built again. Nobody tampers with our own programs, so a plain hash
-/// of words does, which is quick in a debug build, too.
+/// Returns a hash of a program, to notice that it was built again. Nobody tampers with our own programs, so a plain
+/// hash of words does, which is quick in a debug build, too.
 fn fingerprint(path: &Path) -> Result<u64> {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
@@ -302,7 +302,7 @@ fn fingerprint(path: &Path) -> Result<u64> {
     Ok(hash)
 }
 
-/// The starters of the rubric's tasks by name, where they can be made.
+/// Returns the starters of the rubric's tasks by name, where they can be made.
 fn starters(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
     let tasks = rubric.tasks.iter().map(|graded| &graded.task);
     tasks

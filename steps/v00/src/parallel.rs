@@ -53,7 +53,7 @@ impl Lanes {
         *Self::available().first().expect("portable is always there")
     }
 
-    /// The widths that this CPU has, the widest first.
+    /// Returns the widths that this CPU has, the widest first.
     fn available() -> Vec<Self> {
         let mut available = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -136,7 +136,7 @@ fn pack_rows(k: usize, rows: &[f32], mr: usize, panels: &mut Vec<f32>) {
     }
 }
 
-/// A panel of the `nr` columns from `col0` on, in which pieces of rows follow each other.
+/// Returns a panel of the `nr` columns from `col0` on, in which pieces of rows follow each other.
 fn pack_columns(shape: Shape, b: &[f32], col0: usize, nr: usize) -> Vec<f32> {
     let mut panel = vec![0.0; nr * shape.k];
     let width = nr.min(shape.n - col0);
@@ -193,7 +193,7 @@ fn multiply_band<const MR: usize, const NR: usize, const FUSED: bool>(operands: 
 }
 
 // ANCHOR: tile
-/// A tile of C from a piece of a panel of A and one of B: a rank-1 update for each k.
+/// Returns a tile of C from a piece of a panel of A and one of B: a rank-1 update for each k.
 #[inline(always)]
 fn tile<const MR: usize, const NR: usize, const FUSED: bool>(a: &[f32], b: &[f32]) -> [[f32; NR]; MR] {
     let mut acc = [[0.0; NR]; MR];

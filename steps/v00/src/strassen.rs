@@ -69,7 +69,7 @@ pub fn n_levels(shape: Shape) -> u32 {
     (shortest / cutoff()).checked_ilog2().unwrap_or(0)
 }
 
-/// The first-order bound on the error of any element of C, where no element of A or B is larger than these.
+/// Returns the first-order bound on the error of any element of C, where no element of A or B is larger than these.
 ///
 /// By induction over the levels. With u half an ulp of 1, the error of a product with inner dimension k is at most
 /// f · u · max|A| · max|B|, where the textbook below the cut-off has f₀ = (k + 2) · k. One level up, operands such
@@ -104,7 +104,7 @@ fn multiply_levels(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f
     }
 }
 
-/// A copy with more rows and columns, zero where there was nothing.
+/// Returns a copy with more rows and columns, zero where there was nothing.
 fn resized(matrix: &[f32], n_cols: usize, new_rows: usize, new_cols: usize) -> Vec<f32> {
     let mut new = vec![0.0; new_rows * new_cols];
     for (new_row, row) in new.chunks_exact_mut(new_cols).zip(matrix.chunks_exact(n_cols)) {

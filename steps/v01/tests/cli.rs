@@ -33,7 +33,7 @@ impl Changed {
         Self(path)
     }
 
-    /// The kernel with every `from` replaced by `to`.
+    /// Returns the kernel with every `from` replaced by `to`.
     fn replaced(name: &str, from: &str, to: &str) -> Self {
         assert!(PTX.contains(from), "the PTX has no {from}");
         Self::new(name, &PTX.replace(from, to))

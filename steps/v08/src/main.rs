@@ -53,7 +53,7 @@ fn row_per_thread(shape: Shape) -> LaunchConfig {
     LaunchConfig { grid_dim: (1, blocks(shape.m, ROWS), 1), block_dim: (ROWS, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// The launch of one block per square tile of the input, `EDGE` on a side.
+/// Returns the launch of one block per square tile of the input, `EDGE` on a side.
 fn tiles<const EDGE: u32, const THREADS: u32>(shape: Shape) -> LaunchConfig {
     LaunchConfig {
         grid_dim: (blocks(shape.n, EDGE), blocks(shape.m, EDGE), 1),

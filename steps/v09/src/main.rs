@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 const KERNELS: [Kernel; 1] = [Kernel::cublas("cublas_sgemm", open, multiply)];
 
 // ANCHOR: open
-/// A handle: made once, since it takes longer than many a product, and brings the workspace.
+/// Returns a handle: made once, since it takes longer than many a product, and brings the workspace.
 fn open(stream: Arc<CudaStream>) -> Result<CudaBlas, CublasError> {
     let blas = CudaBlas::new(stream)?;
     // The default says it already: FP32 stays FP32. CUBLAS_TF32_TENSOR_OP_MATH would round the inputs to 11 bits.

@@ -62,7 +62,7 @@ impl Compared {
         }
     }
 
-    /// A kernel of v12, with a ring of tiles and boxes of C.
+    /// Returns a kernel of v12, with a ring of tiles and boxes of C.
     const fn on_hopper(heading: &'static str, code: KernelSource, entry: &'static str, takes: Takes) -> Self {
         Self { threads: 288, shared: 229_440, takes, ..Self::new(heading, code, entry) }
     }

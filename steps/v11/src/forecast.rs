@@ -86,7 +86,8 @@ fn mean(timed: &Costs) -> CostTerms {
     std::array::from_fn(mean).into()
 }
 
-/// The best time that constants give a product, and how it is shared out then. `None` where the plan cannot do it.
+/// Returns the best time that constants give a product, and how it is shared out then. `None` where the plan cannot do
+/// it.
 pub fn best(
     plan: &Plan,
     constants: &CostTerms,
@@ -150,7 +151,7 @@ pub struct Sample<'a> {
     pub us: f64,
 }
 
-/// The times from which the committed costs were fitted, as `tune` writes them.
+/// Returns the times from which the committed costs were fitted, as `tune` writes them.
 pub fn samples() -> Vec<Sample<'static>> {
     let lines = include_str!("../data/samples.tsv").lines();
     lines.filter_map(sample).collect()

@@ -26,12 +26,13 @@ struct Geometry {
 }
 
 impl Geometry {
-    /// A kernel that declares its shared memory, and whose threads own `tm` × `tn` elements each.
+    /// Returns a kernel that declares its shared memory, and whose threads own `tm` × `tn` elements each.
     const fn tile([bm, bn]: [u32; 2], [tm, tn]: [u32; 2]) -> Self {
         Self { bm, bn, threads: bm / tm * (bn / tn), shared: 0 }
     }
 
-    /// A ring of `stages` pairs of tiles of depth `bk`, and the accumulators that `slices` groups of warps exchange.
+    /// Returns a ring of `stages` pairs of tiles of depth `bk`, and the accumulators that `slices` groups of warps
+    /// exchange.
     const fn ring([bm, bn, bk]: [u32; 3], [tm, tn]: [u32; 2], slices: u32, stages: u32) -> Self {
         const FLOAT: u32 = 4;
         Self {

@@ -207,7 +207,7 @@ fn product3(a: &'static [u32], b: &'static [u32], c: &'static [u32]) -> impl Ite
     a.iter().flat_map(move |&a| b.iter().flat_map(move |&b| c.iter().map(move |&c| [a, b, c])))
 }
 
-/// The entry point that `kernels/v11_plan.cuh` gives to a kernel called `candidate`.
+/// Returns the entry point that `kernels/v11_plan.cuh` gives to a kernel called `candidate`.
 const fn entry(source: Source) -> &'static str {
     match source {
         Source::Boxes => "sgemm_v11_boxes_candidate",
@@ -216,7 +216,7 @@ const fn entry(source: Source) -> &'static str {
     }
 }
 
-/// The name of a plan by all its constants: `boxes_64x128x32_8x16_s4_r4_b1_p128`.
+/// Returns the name of a plan by all its constants: `boxes_64x128x32_8x16_s4_r4_b1_p128`.
 pub fn name(plan: &Plan) -> String {
     let source = match plan.source {
         Source::Boxes => "boxes",
@@ -228,13 +228,13 @@ pub fn name(plan: &Plan) -> String {
     format!("{source}_{bm}x{bn}x{bk}_{tm}x{tn}_s{slices}_r{stages}_b{blocks}_p{producers}")
 }
 
-/// The constants of `Tile`.
+/// Returns the constants of `Tile`.
 fn tile_of(plan: &Plan) -> String {
     let ([bm, bn, bk], [tm, tn]) = (plan.tile, plan.thread);
     format!("{bm}, {bn}, {bk}, {tm}, {tn}, {}", plan.slices)
 }
 
-/// The source of a plan's kernel, called `candidate`.
+/// Returns the source of a plan's kernel, called `candidate`.
 pub fn kernel_source(plan: &Plan) -> String {
     let Plan { stages, blocks, producers, .. } = plan;
     let (mine, theirs) = match plan.registers() {
@@ -254,7 +254,7 @@ pub fn kernel_source(plan: &Plan) -> String {
     )
 }
 
-/// The source of a plan's consumer warps alone. Plans that differ only in their copies share it.
+/// Returns the source of a plan's consumer warps alone. Plans that differ only in their copies share it.
 pub fn multipliers_source(plan: &Plan) -> String {
     let (registers, _) = plan.registers();
     format!(

@@ -37,23 +37,24 @@ const PRODUCERS: u32 = 32;
 /// Bytes of a barrier.
 const BARRIER: u32 = 8;
 
-/// The geometry of `stages` pairs of tiles with `barriers` each, followed by `exchange` bytes of shared memory.
+/// Returns the geometry of `stages` pairs of tiles with `barriers` each, followed by `exchange` bytes of shared memory.
 const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exchange: u32) -> Geometry {
     let tiles = (bm + bn) * ROW;
     Geometry { bm, bn, threads, shared: stages * (tiles + barriers * BARRIER) + exchange, rows: [bm, BK] }
 }
 
-/// The geometry of a ring of `stages` pairs of tiles between a producer warp and consumer warpgroups of 64 rows each.
+/// Returns the geometry of a ring of `stages` pairs of tiles between a producer warp and consumer warpgroups of 64 rows
+/// each.
 const fn ring([bm, bn]: [u32; 2], stages: u32, exchange: u32) -> Geometry {
     tiles([bm, bn], bm / 64 * GROUP + PRODUCERS, stages, 2, exchange)
 }
 
-/// The geometry of a cluster of two blocks, one below the other: each copies half of a tile of B.
+/// Returns the geometry of a cluster of two blocks, one below the other: each copies half of a tile of B.
 const fn pair_of_blocks(geometry: Geometry) -> Geometry {
     Geometry { bm: 2 * geometry.bm, rows: [geometry.rows[0], geometry.rows[1] / 2], ..geometry }
 }
 
-/// The geometry of a cluster with B stored transposed, as N × K: each block copies half of a tile's `bn` rows.
+/// Returns the geometry of a cluster with B stored transposed, as N × K: each block copies half of a tile's `bn` rows.
 const fn with_b_transposed(geometry: Geometry) -> Geometry {
     Geometry { rows: [geometry.rows[0], geometry.bn / 2], ..geometry }
 }
@@ -136,12 +137,13 @@ macro_rules! both_of_fp8 {
     }};
 }
 
-/// The blocks of a persistent kernel: one per multiprocessor, each of which takes one tile after another.
+/// Returns the blocks of a persistent kernel: one per multiprocessor, each of which takes one tile after another.
 fn persistent(tiles: u32, n_sms: u32) -> u32 {
     tiles.min(n_sms)
 }
 
-/// The blocks of a persistent kernel of clusters: a pair per two multiprocessors, which takes one tile after another.
+/// Returns the blocks of a persistent kernel of clusters: a pair per two multiprocessors, which takes one tile after
+/// another.
 fn persistent_pairs(pairs: u32, n_sms: u32) -> u32 {
     2 * pairs.min(n_sms / 2).max(1)
 }

@@ -53,7 +53,7 @@ pub struct Arrays {
     pub c: Array,
 }
 
-/// A whole number from -3 to 3: sums of products of them are exact in any order, up to a depth of 1864135.
+/// Returns a whole number from -3 to 3: sums of products of them are exact in any order, up to a depth of 1864135.
 fn element(i: usize, seed: usize) -> f32 {
     let mixed = (i + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     (mixed % 7) as f32 - 3.0
@@ -81,7 +81,7 @@ impl Arrays {
         Ok(())
     }
 
-    /// The first row of C that is not a row of the product.
+    /// Returns the first row of C that is not a row of the product.
     ///
     /// It compares `C · x` with `A · (B · x)` for a vector of whole numbers, where all sums are exact: a wrong element
     /// that no other wrong one makes up for changes its row.
@@ -95,7 +95,7 @@ impl Arrays {
     }
 }
 
-/// A matrix times a vector. NaN stays.
+/// Returns a matrix times a vector. NaN stays.
 fn times(matrix: &[f32], x: &[f64]) -> Vec<f64> {
     matrix
         .chunks_exact(x.len())

@@ -204,7 +204,7 @@ impl Process<'_> {
         Some(&self.events[self.enqueued[queue as usize][n - 1]][1])
     }
 
-    /// The schedule as a graph, for these arrays: one call starts all of it.
+    /// Returns the schedule as a graph, for these arrays: one call starts all of it.
     pub fn capture(&mut self, arrays: &mut Arrays) -> Result<CudaGraph, Error> {
         let host = pointers(self.schedule.shape, arrays)?;
         let kernels = self.device.stream(Queue::Kernel).clone();

@@ -68,7 +68,7 @@ pub enum Spread {
 }
 
 impl Exchange {
-    /// The elements that a device has before; the others come to it.
+    /// Returns the elements that a device has before; the others come to it.
     pub fn has(&self, rank: usize) -> std::ops::Range<usize> {
         let half = self.count / 2;
         match (self.kind, rank) {
@@ -109,7 +109,7 @@ impl Op {
         }
     }
 
-    /// The operation in words: `A, rows 0 … 255`.
+    /// Returns the operation in words: `A, rows 0 … 255`.
     pub fn description(&self, shape: Shape) -> String {
         let part = |what: &str, first: usize, n: usize, all: usize| {
             (n < all).then(|| format!(", {what} {first} … {}", first + n - 1))
@@ -142,8 +142,8 @@ pub struct Schedule {
 
 impl Schedule {
     // ANCHOR: emptied
-    /// A schedule of the operations in this order, each with as little to do as there is: one element to copy, products of
-    /// one by one.
+    /// Returns a schedule of the operations in this order, each with as little to do as there is: one element to copy,
+    /// products of one by one.
     #[must_use]
     pub fn emptied(&self) -> Self {
         let one = |block: Block| Block { rows: 1, cols: 1, ..block };
@@ -171,7 +171,7 @@ pub struct TooLittle {
     pub least: usize,
 }
 
-/// The first element and the length of `n` parts of about equal size.
+/// Returns the first element and the length of `n` parts of about equal size.
 fn parts(all: usize, n: usize) -> Vec<(usize, usize)> {
     let size = all.div_ceil(n.max(1)).next_multiple_of(GRANULE);
     (0..all).step_by(size).map(|first| (first, size.min(all - first))).collect()
@@ -356,7 +356,7 @@ pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
 /// with room for two of each: one that is multiplied, one that is copied.
 ///
 /// # Errors
-/// When the smallest blocks do not fit.
+/// Returns an error if the smallest blocks do not fit.
 pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
     let Shape { m, n, k } = shape;
     let (side, depth) = tile(shape, bytes)?;
@@ -416,7 +416,7 @@ fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
 /// One way for two devices: each computes half of the rows of C, from the same rows of A and the whole of B.
 ///
 /// # Errors
-/// When there is a single row.
+/// Returns an error if there is a single row.
 pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> Result<[Schedule; 2], OneRow> {
     let halves = match parts(shape.m, 2).as_slice() {
         [first, second] => [*first, *second],

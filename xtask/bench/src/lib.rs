@@ -49,7 +49,7 @@ pub type FillDocuments = fn(&Path) -> Result<CommandOutcome>;
 /// that show them.
 ///
 /// # Errors
-/// When something cannot be run or saved.
+/// Returns an error if something cannot be run or saved.
 pub fn run(args: &Args, fill_documents: FillDocuments) -> Result<CommandOutcome> {
     let steps = step_args::steps("bench", &args.steps)?;
     let shapes = step_args::shapes(&args.bench.options.sizes, &steps)?;
@@ -84,7 +84,7 @@ struct Answers {
 }
 
 impl Answers {
-    /// A folder that is made by the first program that keeps an answer.
+    /// Returns a folder that is made by the first program that keeps an answer.
     fn new() -> Self {
         let name = format!("tile-answers.{}", std::process::id());
         Self { folder: std::env::temp_dir().join(name) }
@@ -321,7 +321,7 @@ impl Records {
         }
     }
 
-    /// A sentence on what was saved and where.
+    /// Describes what was saved and where.
     fn tell(&self) -> String {
         let files: Vec<String> = self.open.iter().map(|open| paths::display_path(&open.path)).collect();
         match (self.n_new, files.as_slice()) {

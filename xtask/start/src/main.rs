@@ -49,7 +49,7 @@ const PROGRAMS: [&str; 2] = [BENCH, XTASK];
 const BENCH: &str = "xtask_bench";
 const XTASK: &str = "xtask";
 
-/// The program of a command.
+/// Returns the program of a command.
 fn program(words: &[OsString]) -> &'static str {
     if words.first().is_some_and(|word| word == "bench") { BENCH } else { XTASK }
 }
@@ -61,7 +61,7 @@ fn is_built(program: &str) -> bool {
     here.is_ok_and(|here| here.with_file_name(name).is_file())
 }
 
-/// The program, and the steps that `bench` or `check` are to run, where they are named as their packages.
+/// Returns the program, and the steps that `bench` or `check` are to run, where they are named as their packages.
 fn packages(program: &str, words: &[OsString]) -> Vec<String> {
     let steps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../steps");
     let mut packages = vec![program.to_owned()];

@@ -68,8 +68,8 @@ struct Changed {
     bytes: Vec<u8>,
 }
 
-/// The files of a source that are not what it gives. Register counts are not compared, so the code that they are of is
-/// compiled only for a file that is written.
+/// Returns the files of a source that are not what it gives. Register counts are not compared, so the code that they
+/// are of is compiled only for a file that is written.
 fn changed(
     nvrtc: &Nvrtc,
     compiler: &mut Option<Compiler>,
@@ -105,7 +105,7 @@ fn changed(
     Ok(files)
 }
 
-/// The PTX of a text that need not lie at its path, which is absolute; `old` where nothing has changed.
+/// Returns the PTX of a text that need not lie at its path, which is absolute; `old` where nothing has changed.
 pub fn ptx_of_text(
     nvrtc: &Nvrtc,
     compiler: &mut Compiler,
@@ -146,7 +146,7 @@ pub fn compile_until<T>(
     Ok(compiled)
 }
 
-/// The line with the hash of the source.
+/// Returns the line with the hash of the source.
 fn provenance(ptx: &str) -> &str {
     ptx.lines().nth(1).unwrap_or_default()
 }
@@ -261,7 +261,7 @@ impl Made {
         self.job.compile_for(&device, &self.includes, nvrtc, compiler, root)
     }
 
-    /// The oldest device that runs it.
+    /// Returns the oldest device that runs it.
     fn oldest(&self) -> u32 {
         let digits = self.job.capability().trim_end_matches(char::is_alphabetic);
         digits.parse().unwrap_or(0)
@@ -272,7 +272,7 @@ impl Made {
         self.job.capability().ends_with(char::is_alphabetic)
     }
 
-    /// The text of the PTX file, header included.
+    /// Returns the text of the PTX file, header included.
     fn text(&self) -> String {
         [&*self.head, &self.registers, &self.names_cubin, &self.ptx].concat()
     }

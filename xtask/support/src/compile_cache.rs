@@ -18,7 +18,7 @@ pub const NVRTC: &str = "NVRTC 12.4";
 pub const PTX: &str = "ptx";
 pub const CUBIN: &str = "cubin";
 
-/// A hash of everything that goes into what a compiler makes of a source.
+/// Returns a hash of everything that goes into what a compiler makes of a source.
 pub fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<String> {
     let mut parts = vec![job.name.clone(), job.source.clone()];
     for Include { path, .. } in includes {

@@ -156,7 +156,7 @@ impl Drop for Compiler {
 mod tests {
     use super::*;
 
-    /// The result of a compiler that a shell script stands in for.
+    /// Returns the result of a compiler that a shell script stands in for.
     #[track_caller]
     fn compiled_by(script: &str, limit: Duration) -> String {
         let mut command = Command::new("sh");

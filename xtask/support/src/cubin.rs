@@ -19,7 +19,7 @@ use crate::{interrupt, source};
 /// The GPU that machine code is made for: `sm_90`.
 pub const GPU: u32 = 90;
 
-/// The file with the machine code of a source, a kernel of the checkout or a learner's.
+/// Returns the file with the machine code of a source, a kernel of the checkout or a learner's.
 ///
 /// If the compiler refuses the source, the error is a [`DoesNotCompile`](crate::nvrtc::DoesNotCompile). If
 /// a compiler is needed and there is none, the error names the command that fetches one.
@@ -53,7 +53,7 @@ pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
     cache.keep(&key, compile_cache::CUBIN, &without_ptx(compiled?.cubin)?)
 }
 
-/// The committed one, if it was made from the sources as they are.
+/// Returns the committed cubin, if it was made from the sources as they are.
 pub fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
     let path = cubin_of(root, source)?;
     if staleness::state(root, source) != State::Fresh {
@@ -64,7 +64,7 @@ pub fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
     (cubin_hash(&ptx) == Some(sha256(&bytes).as_str())).then_some(path)
 }
 
-/// A cubin as NVRTC makes it, without the copy of the PTX, which is most of it.
+/// Returns a cubin as NVRTC makes it, without the copy of the PTX, which is most of it.
 pub fn without_ptx(mut cubin: Vec<u8>) -> Result<Vec<u8>> {
     cut(&mut cubin, b".nv_debug_ptx_txt\0").context("NVRTC made something else than a cubin")?;
     Ok(cubin)

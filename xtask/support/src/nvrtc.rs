@@ -88,7 +88,7 @@ pub struct Compiled {
 }
 
 impl Nvrtc {
-    /// The first in the usual places that has the version of the committed PTX.
+    /// Returns the first compiler in the usual places that has the version of the committed PTX.
     pub fn find() -> anyhow::Result<Nvrtc> {
         let get = match std::env::var_os(VARIABLE) {
             Some(_) => "correct TILE_NVRTC, or unset it and run: cargo xtask setup",
@@ -116,7 +116,7 @@ impl Nvrtc {
         }
     }
 
-    /// The one in a folder.
+    /// Loads the compiler of a folder.
     pub fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
         let mut libraries = Vec::new();
         // libnvrtc opens its builtins by bare name; loading them first by path spares the user a library path.
@@ -205,7 +205,7 @@ impl Nvrtc {
     }
 }
 
-/// The error for a code of `nvrtcCompileProgram`.
+/// Returns the error for a code of `nvrtcCompileProgram`.
 fn failure(code: c_int, name: &str, log: &str) -> anyhow::Error {
     /// NVRTC_ERROR_OUT_OF_MEMORY: the process has a limit that no source of this course comes near.
     const OUT_OF_MEMORY: c_int = 1;

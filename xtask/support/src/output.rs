@@ -82,7 +82,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// A status line that shows nothing yet.
+    /// Returns a status line that shows nothing yet.
     pub fn on_stderr() -> Self {
         Self { on: std::io::stderr().is_terminal() }
     }

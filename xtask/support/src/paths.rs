@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the workspace: Cargo's, else the one around the current folder.
+/// Returns the folder of the workspace: Cargo's, else the one around the current folder.
 pub fn checkout() -> Option<PathBuf> {
     if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR")
         && let Some(root) = Path::new(&manifest).ancestors().find(|folder| is_checkout(folder))
@@ -13,7 +13,7 @@ pub fn checkout() -> Option<PathBuf> {
     here.ancestors().find(|f| is_checkout(f)).map(Path::to_path_buf)
 }
 
-/// The folder of the workspace; where there is none, the current one.
+/// Returns the folder of the workspace; where there is none, the current one.
 pub fn repository() -> PathBuf {
     checkout().unwrap_or_else(|| PathBuf::from("."))
 }
@@ -22,7 +22,7 @@ fn is_checkout(folder: &Path) -> bool {
     folder.join("xtask/Cargo.toml").is_file() && folder.join("kernels").is_dir()
 }
 
-/// The folder of this program.
+/// Returns the folder of this program.
 pub fn program_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
 }
@@ -47,7 +47,7 @@ pub fn is_built_in(root: &Path) -> bool {
     }
 }
 
-/// The command that starts this program: messages name commands that work where the reader is.
+/// Returns the command that starts this program: messages name commands that work where the reader is.
 pub fn command_name() -> &'static str {
     match cargo() {
         Some(_) => "cargo xtask",
@@ -55,7 +55,7 @@ pub fn command_name() -> &'static str {
     }
 }
 
-/// A path relative to the current folder, where it lies below that.
+/// Returns a path relative to the current folder, where it lies below that.
 pub fn display_path(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&here) {

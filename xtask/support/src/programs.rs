@@ -40,12 +40,12 @@ pub struct CommandOutput {
 }
 
 impl CommandOutput {
-    /// A sentence for a step that neither passed nor failed.
+    /// Returns a sentence for a step that neither passed nor failed.
     pub fn could_not_run(&self, step: &Step) -> String {
         format!("{} could not run: {}", step.id, self.message(step))
     }
 
-    /// The error that the step printed, or how it ended without one.
+    /// Returns the error that the step printed, or how it ended without one.
     pub fn message(&self, step: &Step) -> String {
         let text = self.stderr.trim();
         let text = text.strip_prefix("error: ").unwrap_or(text);
@@ -176,7 +176,7 @@ impl Programs {
         Ok(CommandOutput { code: ended.code(), stderr })
     }
 
-    /// The ceilings of the device, measured by a step.
+    /// Returns the ceilings of the device, measured by a step.
     pub fn roofline(&self, step: &Step) -> Result<Roofline> {
         let words = ["roofline", "--json"].map(String::from);
         let child = self.start(&[], step, &words, |command| {
@@ -227,13 +227,13 @@ impl Programs {
         command.spawn().with_context(|| format!("starting {}", program.display()))
     }
 
-    /// The command that would run, as one would type it.
+    /// Returns the command that would run, as one would type it.
     pub fn command_line(&self, tool: &[String], step: &Step, args: &[String]) -> String {
         let (command, folders) = self.command(tool, step, args);
         command_line(&command, &folders)
     }
 
-    /// The command, and folders for the loader.
+    /// Returns the command, and folders for the loader.
     fn command(&self, tool: &[String], step: &Step, args: &[String]) -> (Command, Vec<PathBuf>) {
         let path = &self.paths[step.id];
         let mut command = match tool {
@@ -301,8 +301,8 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
     Ok(paths)
 }
 
-/// The program of a package that is no step: the one that `TILE_JUDGE`, for `judge`, names, or else built when Cargo is
-/// there, or lying beside this one.
+/// Returns the program of a package that is no step: the one that `TILE_JUDGE`, for `judge`, names, or else built when
+/// Cargo is there, or lying beside this one.
 pub fn find_program(name: &'static str) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(format!("TILE_{}", name.to_uppercase())) {
         return Ok(path.into());
@@ -375,7 +375,7 @@ fn gather(stream: impl std::io::Read, step: &Step, status: &Status) -> String {
     all
 }
 
-/// The command as one would type it.
+/// Returns the command as one would type it.
 pub fn command_line(command: &Command, libraries: &[PathBuf]) -> String {
     let word = |text: &OsStr| shell_word(&text.to_string_lossy());
     let path = |path: &Path| word(&OsString::from(paths::display_path(path)));

@@ -23,7 +23,7 @@ pub fn folder(instead: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A name for the file of a machine: `h200` for `NVIDIA H200`.
+/// Returns a name for the file of a machine: `h200` for `NVIDIA H200`.
 pub fn slug(run: &Run) -> String {
     if run.emulated {
         return "emulated".into();

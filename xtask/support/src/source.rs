@@ -33,7 +33,7 @@ impl Job {
         Ok(Self::of_text(root, path, read_source(path)?))
     }
 
-    /// A source whose text need not lie at its path.
+    /// Returns a source whose text need not lie at its path.
     pub fn of_text(root: &Path, path: &Path, source: String) -> Self {
         let architecture = source
             .lines()
@@ -72,7 +72,7 @@ impl Job {
         Ok(job)
     }
 
-    /// A learner's source that lies in no file, with the folder of the file that it was made from.
+    /// Returns a learner's source that lies in no file, with the folder of the file that it was made from.
     pub fn of_solution(root: &Path, base: &Path, name: &str, source: &str) -> Self {
         Self {
             source: source.to_owned(),
@@ -83,7 +83,7 @@ impl Job {
         }
     }
 
-    /// The number of the architecture: `80` of `compute_80`.
+    /// Returns the number of the architecture: `80` of `compute_80`.
     pub fn capability(&self) -> &str {
         self.architecture.trim_start_matches("compute_")
     }
@@ -117,7 +117,7 @@ impl Job {
         Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
     }
 
-    /// The input of the compiler; options that name folders are added.
+    /// Returns the input of the compiler; options that name folders are added.
     fn unit(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> Unit {
         options.extend(self.hidden(nvrtc));
         Unit { source: self.source.clone(), name: self.name.clone(), headers: Vec::new(), options }
@@ -165,7 +165,7 @@ pub struct Include {
     pub path: PathBuf,
 }
 
-/// The files that the source includes with quotes, and those that they include, each once.
+/// Returns the files that the source includes with quotes, and those that they include, each once.
 pub fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<Vec<Include>> {
     let mut found = Vec::new();
     add_includes(root, path, source, &mut vec![path.to_owned()], &mut found)?;
@@ -205,7 +205,7 @@ fn included(line: &str) -> Option<&str> {
     Some(rest.split_once('"')?.0)
 }
 
-/// The text of a source or header.
+/// Returns the text of a source or header.
 pub fn read_source(path: &Path) -> anyhow::Result<String> {
     let size = std::fs::metadata(path).with_context(|| path.display().to_string())?.len();
     ensure!(path.is_file(), "{} is not a file", path.display());
@@ -234,8 +234,8 @@ pub fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
     out
 }
 
-/// A `.file` line without the first folder that its path lies in, and without the time stamp and size that NVRTC
-/// adds for a file that it finds.
+/// Returns a `.file` line without the first folder that its path lies in, and without the time stamp and size that
+/// NVRTC adds for a file that it finds.
 fn file_line(line: &str, folders: &[&Path]) -> Option<String> {
     let (before, rest) = line.split_once('"')?;
     let path = unescaped(rest)?;
@@ -245,7 +245,8 @@ fn file_line(line: &str, folders: &[&Path]) -> Option<String> {
     Some(format!("{before}\"{}\"", short.escape_ascii()))
 }
 
-/// The bytes of a C string literal whose opening quote has been read. NVRTC writes what is not ASCII as octal digits.
+/// Returns the bytes of a C string literal whose opening quote has been read. NVRTC writes what is not ASCII as octal
+/// digits.
 fn unescaped(literal: &str) -> Option<Vec<u8>> {
     let mut bytes = literal.bytes().peekable();
     let mut out = Vec::new();

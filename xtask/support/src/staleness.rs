@@ -55,7 +55,7 @@ fn whole(ptx: &str) -> Option<&'static str> {
     None
 }
 
-/// The source of a kernel in the catalogue.
+/// Returns the source of a kernel in the catalogue.
 pub fn source_of(root: &Path, name: &str) -> PathBuf {
     root.join("kernels").join(name).with_extension("cu")
 }

@@ -35,7 +35,7 @@ pub fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'static Step
     if asked.is_empty() { Ok(STEPS.iter().collect()) } else { steps(command, asked) }
 }
 
-/// The sizes that are asked for, each one of all these steps; none when the steps choose.
+/// Returns the sizes that are asked for, each one of all these steps; none when the steps choose.
 pub fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
     let usage = |error: WrongSize| Stop::Usage(error.to_string());
     let shapes = sizes.shapes().map_err(usage)?;
@@ -48,7 +48,7 @@ pub fn shapes(sizes: &Sizes, steps: &[&Step]) -> Result<Vec<Shape>, Stop> {
     Ok(shapes)
 }
 
-/// The options that give these sizes to a step.
+/// Returns the options that give these sizes to a step.
 pub fn arguments(shapes: &[Shape]) -> Vec<String> {
     let typed: Vec<String> = shapes.iter().map(|shape| shape.typed()).collect();
     if typed.is_empty() { Vec::new() } else { vec!["--size".to_owned(), typed.join(",")] }

@@ -94,7 +94,7 @@ fn work(one: &Measurement) -> Work {
     kernel.map_or(Work::Sgemm, |kernel| kernel.work)
 }
 
-/// The time that counts: of the kernel where there is one.
+/// Returns the time that counts: of the kernel where there is one.
 pub fn time_ms(passed: &VerifiedRun) -> Option<f64> {
     let hot = passed.hot.as_ref().map(records::Samples::median);
     hot.or(passed.cpu_ms).filter(|ms| *ms > 0.0)
@@ -189,7 +189,7 @@ fn cell(value: Option<f64>) -> String {
     }
 }
 
-/// A rate, with enough digits to compare.
+/// Returns a rate, with enough digits to compare.
 pub fn rate(value: f64) -> String {
     match value {
         value if value >= 10.0 => format!("{value:.0}"),
@@ -197,7 +197,7 @@ pub fn rate(value: f64) -> String {
     }
 }
 
-/// A time with enough digits to compare.
+/// Returns a time with enough digits to compare.
 pub fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms >= 100.0 => format!("{ms:.0}"),

@@ -67,7 +67,7 @@ pub const WHEELS: &[Wheel] = &[];
 /// Whether NVIDIA publishes wheels for this kind of machine.
 pub const IS_OFFERED: bool = !WHEELS.is_empty();
 
-/// The folder that receives the compiler.
+/// Returns the folder that receives the compiler.
 pub fn directory() -> PathBuf {
     paths::repository().join("target/nvrtc")
 }

@@ -45,7 +45,7 @@ for word in "$@"; do
 done
 "#;
 
-/// A folder with `xtask` and its steps, made once: nothing may be started while programs are written.
+/// Returns a folder with `xtask` and its steps, made once: nothing may be started while programs are written.
 fn programs() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -743,7 +743,7 @@ fn a_folder_without_a_step_says_so() {
     ");
 }
 
-/// A checkout with one step, whose kernel is compiled, and `xtask` as Cargo starts it there.
+/// Returns a checkout with one step, whose kernel is compiled, and `xtask` as Cargo starts it there.
 fn in_checkout(name: &str, words: &str) -> (PathBuf, Command) {
     let root = checkout(name);
     let source = "__global__ void k() {}\n";
@@ -830,7 +830,8 @@ fn a_program_in_the_target_folder_is_built_again_before_it_runs() {
     ");
 }
 
-/// The command in a file system in which its working directory cannot be written; none where that cannot be made.
+/// Returns the command in a file system in which its working directory cannot be written; none where that cannot be
+/// made.
 fn in_read_only(command: &Command) -> Option<Command> {
     let here = command.get_current_dir().expect("it is set");
     let mounted = |words: &str| {

@@ -22,7 +22,7 @@ fn counts(n: u64) -> Summary {
     }
 }
 
-/// An explanation of a kernel with two lines that do something, one of them with excess.
+/// Returns an explanation of a kernel with two lines that do something, one of them with excess.
 fn explained(file: &str, lines: [u32; 2], excess: u64) -> Explained {
     let slow = Summary { shared_requests: 100, wavefronts: 100 + excess, excess, ..counts(131_072) };
     let mut total = counts(3);

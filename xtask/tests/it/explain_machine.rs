@@ -15,7 +15,7 @@ use crate::explain::with_explanations;
 use crate::explain_page;
 use crate::fakes::{self, Learner, run_with_note};
 
-/// An instruction that was issued so often, and what warps waited for in front of it.
+/// Returns an instruction that was issued so often, and what warps waited for in front of it.
 fn instruction(
     at: u32,
     line: u32,
@@ -109,7 +109,7 @@ fn machine() -> MachineCodeExplanation {
     }
 }
 
-/// A learner, and the finished kernel with its machine code.
+/// Returns a learner, and the finished kernel with its machine code.
 fn with_machine_code(machine: MachineCodeExplanation) -> Learner {
     let learner = with_explanations();
     let write = |name: &str, text: &[u8]| {

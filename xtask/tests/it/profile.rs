@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use crate::files::empty_folder;
 
-/// A folder with `xtask` and something called `v05`, which is not started here. Made once: nothing may be started while
-/// programs are written.
+/// Returns a folder with `xtask` and something called `v05`, which is not started here. Made once: nothing may be
+/// started while programs are written.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {

@@ -52,7 +52,7 @@ impl Terminal {
         Self { person, child, shown: String::new(), seen: 0 }
     }
 
-    /// The text that is shown from here on, up to and with some words.
+    /// Returns the text that is shown from here on, up to and with some words.
     #[track_caller]
     fn until(&mut self, words: &str) -> String {
         let start = self.seen;
@@ -99,7 +99,7 @@ impl Terminal {
         [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag]
     }
 
-    /// The rest, and how it ended.
+    /// Returns the rest, and how it ended.
     fn end(&mut self) -> (String, ExitStatus) {
         while self.more() {}
         let status = self.child.wait().expect("it ends");

@@ -173,7 +173,7 @@ impl Report {
     /// Reads the report of a launch. `None` of a launch that was predicted instead of run.
     ///
     /// # Errors
-    /// When a counter is missing or unknown: the emulated device is of another build.
+    /// Returns an error if a counter is missing or unknown: the emulated device is of another build.
     pub(crate) fn parse(text: &str) -> Result<Option<Self>, String> {
         /// A prediction has none of these; a launch has all.
         #[derive(Deserialize)]

@@ -151,7 +151,7 @@ pub(crate) fn provide() -> Result<(), NoCublas> {
     }
 }
 
-/// A variable of [`SHORT_CUTS`] that the environment switches on.
+/// Returns a variable of [`SHORT_CUTS`] that the environment switches on.
 fn short_cut(value: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
     let is_on = |name: &&str| value(name).is_some_and(|value| !["", "0"].contains(&value.trim()));
     SHORT_CUTS.into_iter().find(is_on)

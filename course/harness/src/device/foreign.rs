@@ -60,7 +60,7 @@ fn check_is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), NoGp
 /// bytes as the kernel's parameters: the caller has compared them.
 ///
 /// # Errors
-/// When the launch is refused or the kernel goes wrong; the context is of no use then.
+/// Returns an error if the launch is refused or the kernel goes wrong; the context is of no use then.
 pub fn run<T: Real>(
     gpu: &Gpu,
     kernel: &CudaFunction,

@@ -80,7 +80,7 @@ impl Matrix {
     /// Makes the map of boxes with these rows and columns.
     ///
     /// # Errors
-    /// When the driver refuses.
+    /// Returns an error if the driver rejects the tensor map.
     pub fn map(self, rows: u32, cols: u32, swizzle: Swizzle) -> Result<TensorMap, DriverError> {
         let mut map = CUtensorMap { opaque: [0; 16] };
         // From the inside outwards: columns, then rows.

@@ -36,7 +36,7 @@ pub type Launch<'g, T, R = T> = Box<dyn Fn(Operands<'_, T, R>) -> Result<(), Ste
 /// The kernel `name` of a PTX text.
 ///
 /// # Errors
-/// When the driver does not take the text, or there is no such kernel in it.
+/// Returns an error if the driver does not take the text, or there is no such kernel in it.
 // ANCHOR: load
 pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError> {
     let module = gpu.module(ptx, |ptx| {
@@ -78,7 +78,8 @@ fn checked(ptx: &str) -> Result<&str, StepError> {
     }
 }
 
-/// The driver's log about an image that it does not take, on lines of their own: a text with its NUL, or a cubin.
+/// Returns the driver's log about an image that it does not take, on lines of their own: a text with its NUL, or a
+/// cubin.
 fn explain(image: &[u8]) -> String {
     const ROOM: usize = 8192;
     let mut log = vec![0u8; ROOM];
@@ -130,7 +131,7 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
     /// Launches once.
     ///
     /// # Errors
-    /// When the launch is refused; what the kernel does wrong comes out later.
+    /// Returns an error if the launch is refused; errors of the kernel itself are reported at the next synchronisation.
     pub fn launch(&mut self) -> Result<(), StepError> {
         (self.launch)(Operands { a: &self.a, b: self.b.as_ref(), c: &mut self.c })
     }
@@ -183,7 +184,7 @@ impl Gpu {
     /// A graph of what `put` puts into the stream, `n` times, to be replayed as a whole.
     ///
     /// # Errors
-    /// When something is put there that cannot be captured.
+    /// Returns an error if something is put there that cannot be captured.
     // ANCHOR: captured
     pub fn captured(
         &self,
@@ -199,7 +200,7 @@ impl Gpu {
     }
     // ANCHOR_END: captured
 
-    /// An event that marks this place in the stream, with its time.
+    /// Returns an event that marks this place in the stream, with its time.
     pub fn event(&self) -> Result<CudaEvent, StepError> {
         let with_time = CUevent_flags::CU_EVENT_DEFAULT;
         Ok(self.stream.record_event(Some(with_time))?)

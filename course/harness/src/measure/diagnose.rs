@@ -159,7 +159,7 @@ impl WrongResult<'_> {
         text
     }
 
-    /// The tile of the output: a transpose's input tile lies on its side.
+    /// Returns the tile of the output: a transpose's input tile lies on its side.
     fn output_tile(&self) -> Option<[usize; 2]> {
         self.tile.map(|[rows, cols]| match self.work {
             Work::Transpose => [cols, rows],
@@ -540,7 +540,7 @@ mod tests {
         result.diagnose()
     }
 
-    /// The sentence about a result on integers in which some elements are changed.
+    /// Returns the sentence about a result on integers in which some elements are changed.
     #[track_caller]
     fn why(change: impl Fn(&Problem<f32>, &mut [f32])) -> String {
         let problem = problem(Data::Integers, SHAPE);

@@ -228,7 +228,7 @@ impl<'a> Subject<'a> {
         Ok(MachineCodeOutcome::Failed(measured))
     }
 
-    /// The time that a real GPU would take, by the emulated one.
+    /// Returns the time that a real GPU would take, by the emulated one.
     fn forecast<'g, T: Real, R: Real>(
         &self,
         which: CodeKind,
@@ -286,7 +286,7 @@ impl<'a> Subject<'a> {
         }));
     }
 
-    /// A launch that was refused, or a kernel that went wrong.
+    /// Returns a launch that was refused, or a kernel that went wrong.
     fn broken(&self, error: &StepError) -> Result<KernelOutcome, StepError> {
         let report = self.setup.gpu.report()?;
         let findings = report.as_ref().map_or(&[][..], |report| &report.findings);
@@ -394,7 +394,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The instruction that a driver's log names as unsupported. CUDA's interface returns the log as text only.
+/// Returns the instruction that a driver's log names as unsupported. CUDA's interface returns the log as text only.
 fn unsupported(log: &str) -> Option<&str> {
     log.split_once("unsupported `")?.1.split_once('`').map(|(mnemonic, _)| mnemonic)
 }

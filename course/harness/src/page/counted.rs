@@ -177,7 +177,7 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
     heading(title, note, paint) + &table(counted, row, paint)
 }
 
-/// A count in proportion; nothing where there is none.
+/// Returns a count in proportion; nothing where there is none.
 fn ratio(n: u64, per: f64) -> String {
     match n {
         0 => String::new(),
@@ -185,12 +185,12 @@ fn ratio(n: u64, per: f64) -> String {
     }
 }
 
-/// The excess wavefronts; empty for a kernel that does not use shared memory.
+/// Returns the excess wavefronts; empty for a kernel that does not use shared memory.
 fn excess(c: &Counters, per: f64) -> String {
     if c.wavefronts() > 0 { figure(c.excess() as f64 / per) } else { String::new() }
 }
 
-/// The lines in which a kernel spends most of its time.
+/// Returns the lines in which a kernel spends most of its time.
 fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
     let Some(report) = &entry.report else {
         return String::new();
@@ -224,7 +224,7 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
     format!("\n{title}\n{}", table.without_empty_columns().render(paint))
 }
 
-/// The text of a line, cut to fit.
+/// Returns the text of a line, cut to fit.
 fn text_of(entry: &Entry<'_>, line: &Line) -> String {
     let own = entry.kernel.code().filter(|code| code.ptx.contains(&format!("// source: {} ", line.file)));
     let text = match own {

@@ -93,7 +93,7 @@ fn row(kernel: &str, forecast: &Forecast, prediction: &Prediction, recorded_ms: 
     ]
 }
 
-/// The unit that is busy most of the time, or that none is.
+/// Returns the unit that is busy most of the time, or that none is.
 fn binds(prediction: &Prediction) -> String {
     let Some(busiest) = prediction.bounds.first() else {
         return String::new();
@@ -105,7 +105,7 @@ fn binds(prediction: &Prediction) -> String {
     }
 }
 
-/// A grid that leaves multiprocessors without a block.
+/// Returns a grid that leaves multiprocessors without a block.
 fn idle(kernel: &str, prediction: &Prediction) -> String {
     let (n_blocks, n_sms) = (prediction.n_blocks, u64::from(prediction.n_sms));
     match n_sms.checked_sub(n_blocks) {
@@ -116,7 +116,7 @@ fn idle(kernel: &str, prediction: &Prediction) -> String {
     }
 }
 
-/// The measured time of the same kernel on the same shape, in milliseconds.
+/// Returns the measured time of the same kernel on the same shape, in milliseconds.
 fn recorded(records: &[(String, Record)], kernel: &str, shape: Shape, gpu: &str) -> Option<f64> {
     records.iter().find_map(|(_, record)| {
         let measurement = record.measurement(kernel, shape)?;

@@ -98,7 +98,7 @@ impl Needs {
     }
 }
 
-/// The unit that is needed longest, and what is level with it.
+/// Returns the unit that is needed longest, and what is level with it.
 fn units(prediction: &Prediction) -> String {
     let units: Vec<&str> = prediction.longest().iter().map(|bound| bound.unit.as_str()).collect();
     units.join(", then ")
@@ -173,7 +173,7 @@ pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Pai
     out
 }
 
-/// The part of the peak that is left when the busiest unit never rests.
+/// Returns the part of the peak that is left when the busiest unit never rests.
 fn ceiling(needs: &Needs) -> String {
     let percent = 100.0 * needs.arithmetic / needs.most;
     match percent {

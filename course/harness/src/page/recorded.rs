@@ -96,7 +96,7 @@ fn square(family: Family, size: usize) -> Shape {
     Shape { m: size, n: size, k }
 }
 
-/// The rate of a launch that takes `ms` milliseconds, in the table's unit.
+/// Returns the rate of a launch that takes `ms` milliseconds, in the table's unit.
 fn rate_of(family: Family, shape: Shape, ms: f64) -> f64 {
     match family {
         Family::Products { .. } | Family::Doubles => Work::Sgemm.flops(shape) / ms * 1e-9,

@@ -196,8 +196,8 @@ const WINDOW: u64 = 16_384;
 /// Clocks of a pass that are kept.
 const MAX_CLOCKS: u64 = 4096;
 
-/// The median iteration of the busiest loop in the window: issues of all schedulers from one iteration's start to its
-/// end.
+/// Returns the median iteration of the busiest loop in the window: issues of all schedulers from one iteration's start
+/// to its end.
 fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<Timeline> {
     let std::ops::Range { start: first, end } = window.busiest_loop;
     let last = end.checked_sub(1).filter(|last| *last >= first)?;

@@ -14,7 +14,7 @@ use tasks::measure::Measure;
 
 use crate::common::{kernel_tasks, ptx_of, read, request, root};
 
-/// The committed machine code of a task's kernel, explained on a small problem.
+/// Returns the committed machine code of a task's kernel, explained on a small problem.
 fn code(task: &Task) -> Option<(sass::Module, MachineCodeExplanation)> {
     let source = root().join(&task.solution);
     let cubin = std::fs::read(cubin_of(root(), &source)?).ok()?;

@@ -79,7 +79,7 @@ impl Class {
         self.command(out, more).output().expect("teach runs")
     }
 
-    /// The grades in the folder `out`, by student.
+    /// Returns the grades in the folder `out`, by student.
     fn grades(&self, out: &str) -> BTreeMap<String, Value> {
         let path = self.folder.join(out).join("grades.json");
         let text = std::fs::read_to_string(path).expect("grades");
@@ -109,7 +109,7 @@ const CANARY: &str = "canary-7f3a91";
 const TEMPLATE_BOMB: &str = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
                              template <int X> struct T<0, X> { static const long v = X; };\n";
 
-/// A kernel with the given body.
+/// Returns a kernel with the given body.
 fn kernel(before: &str, body: &str) -> String {
     format!(
         "#include \"common.cuh\"\n{before}\nextern \"C\" __global__ void __launch_bounds__(1024)\n\

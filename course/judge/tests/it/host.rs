@@ -94,7 +94,7 @@ fn shapes_count_as_right_also_after_a_wrong_one() {
     right_shapes(&tasks()[1], &blas, |shape| shape.k <= 8);
 }
 
-/// A kernel in place of the finished one.
+/// Returns a kernel in place of the finished one.
 fn kernel(body: &str) -> String {
     format!(
         ".version 8.4\n.target sm_75\n.address_size 64\n\

@@ -92,7 +92,7 @@ fn measures_are_those_that_the_chapters_derive() {
     near(padded[1], 0.0);
 }
 
-/// The verdict on a change of committed PTX.
+/// Returns the verdict on a change of committed PTX.
 #[track_caller]
 fn code_after(source: &str, task: &Task, from: &str, to: &str) -> (Vec<String>, Verdict) {
     let ptx = ptx(source);

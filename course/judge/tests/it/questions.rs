@@ -28,7 +28,7 @@ fn launch_of(entry: &str) -> ([u32; 2], u32) {
     }
 }
 
-/// The answer to a question, counted.
+/// Returns the answer to a question, counted.
 fn counted(derived: &Derived) -> f64 {
     let mut kernels = catalog::STEPS.iter().flat_map(|step| step.kernels);
     let kernel =

@@ -84,18 +84,18 @@ impl Sheet {
         }
     }
 
-    /// A kernel on a shape; on its first where none is given.
+    /// Returns a kernel on a shape; on its first where none is given.
     pub fn find(&self, kernel: &str, shape: Option<Shape>) -> Option<&Counted> {
         let mut launches = self.launches.iter();
         launches.find(|one| one.kernel == kernel && shape.is_none_or(|shape| one.shape == shape))
     }
 
-    /// The text of [`SHEET`].
+    /// Returns the text of [`SHEET`].
     pub fn text(&self) -> String {
         json_file(self.schema, "launches", &self.runs, &self.launches)
     }
 
-    /// The text of [`PAGE`]: one row per kernel, shape and counter.
+    /// Returns the text of [`PAGE`]: one row per kernel, shape and counter.
     pub fn page(&self) -> String {
         let mut body = String::new();
         let (mut n_rows, mut n_equal, mut n_explained, mut n_open) = (0, 0, 0, 0);

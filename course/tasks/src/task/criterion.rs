@@ -41,7 +41,7 @@ impl Criterion {
             && self.at_least.is_none_or(|least| value >= least - ROUNDING)
     }
 
-    /// The limits in words, such as `at most 0.5`.
+    /// Returns the limits in words, such as `at most 0.5`.
     pub fn threshold(&self) -> String {
         threshold(self.at_most, self.at_least)
     }

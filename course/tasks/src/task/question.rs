@@ -55,7 +55,7 @@ impl Question {
         }
     }
 
-    /// The choice with the given text, letter (`a`) or number (`1`).
+    /// Returns the choice with the given text, letter (`a`) or number (`1`).
     pub fn chosen(&self, given: &str) -> Option<&String> {
         let by_text = self.choices.iter().find(|choice| choice.eq_ignore_ascii_case(given));
         by_text.or_else(|| {

@@ -82,7 +82,7 @@ pub struct Sgemm {
     costs: Costs,
 }
 
-/// A module as machine code where the card runs it, else as PTX: the emulated device.
+/// Returns a module as machine code where the card runs it, else as PTX: the emulated device.
 fn load(context: &Arc<CudaContext>, code: KernelSource) -> Result<Arc<CudaModule>, DriverError> {
     match emulator_client::find() {
         None => context.load_module(Ptx::from_binary(code.cubin.to_vec())),
@@ -90,7 +90,7 @@ fn load(context: &Arc<CudaContext>, code: KernelSource) -> Result<Arc<CudaModule
     }
 }
 
-/// A plan with its kernel, which may use as much shared memory as it needs.
+/// Returns a plan with its kernel, which may use as much shared memory as it needs.
 fn load_kernel(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunction), DriverError> {
     let kernel = module.load_function(plan.entry)?;
     let shared = plan.shared().cast_signed();
@@ -144,7 +144,7 @@ impl Sgemm {
     /// The product by a plan of the caller's choice.
     ///
     /// # Panics
-    /// When the plan does not take the operands as the choice leaves them.
+    /// Panics if the plan does not take the operands as the choice leaves them.
     pub fn multiply_by(
         &self,
         product: &Product,
@@ -187,7 +187,7 @@ impl Sgemm {
         self.launch(product, &choice, matrices, c)
     }
 
-    /// A copy of an operand, row-major with rows on 16 bytes.
+    /// Returns a copy of an operand, row-major with rows on 16 bytes.
     fn pack(&self, operand: Operand, room: &mut Option<CudaSlice<f32>>) -> Result<Matrix, Error> {
         const TILE: u32 = 32;
         const ROWS: u32 = 8;

@@ -90,7 +90,7 @@ pub(super) fn ranked<'a>(
     ranked
 }
 
-/// The plan that is predicted fastest for each class, of all and of those in use.
+/// Returns the plan that is predicted fastest for each class, of all and of those in use.
 fn table(known: &[(&Plan, Forecast)], timed: &Costs) -> String {
     let mut text = String::from("predicted, in us\n");
     let mut row = |product: &str, [first, us, second, us_in_use]: [&str; 4]| {

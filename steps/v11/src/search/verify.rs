@@ -14,7 +14,7 @@ use crate::tune::{Operands, could_not};
 /// Instructions of threads after which a product that verifies a plan counts as endless. It has a million multiply-adds.
 const BUDGET: u64 = 200_000_000;
 
-/// A product for which a plan's tiles reach past the edges, and are shared.
+/// Returns a product for which a plan's tiles reach past the edges, and are shared.
 fn awkward(plan: &Plan) -> Shape {
     let [bm, bn, bk] = plan.tile.map(|size| size as usize);
     let more = if plan.source == Source::Words { 3 } else { 4 };

@@ -106,7 +106,7 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<CommandOutcome> {
     })
 }
 
-/// The kernels of steps, as they are under `kernels`; of all steps when none is named.
+/// Returns the kernels of steps, as they are under `kernels`; of all steps when none is named.
 fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("check", asked)?;
     interrupt::watch();

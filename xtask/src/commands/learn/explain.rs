@@ -58,7 +58,7 @@ pub(crate) struct Args {
     html: Option<PathBuf>,
 }
 
-/// A size at which machine code is run instruction by instruction, and its time predicted.
+/// Returns a size at which machine code is run instruction by instruction, and its time predicted.
 fn code_size(text: &str) -> Result<Shape, String> {
     const MAX_SIZE: usize = 4096;
     let size: Shape = text.parse().map_err(|error: WrongSize| error.to_string())?;
@@ -70,7 +70,7 @@ fn code_size(text: &str) -> Result<Shape, String> {
     }
 }
 
-/// A column by its name in records, with hyphens or underscores.
+/// Returns a column by its name in records, with hyphens or underscores.
 fn column(text: &str) -> Result<Column, String> {
     let word = serde_json::Value::String(text.replace('-', "_"));
     serde_json::from_value(word).map_err(|_| {
@@ -79,7 +79,7 @@ fn column(text: &str) -> Result<Column, String> {
     })
 }
 
-/// The name of a column on the command line, such as `shared-requests`.
+/// Returns the name of a column on the command line, such as `shared-requests`.
 fn name(column: Column) -> String {
     let word = serde_json::to_value(column).unwrap_or_default();
     word.as_str().unwrap_or_default().replace('_', "-")
@@ -117,7 +117,7 @@ impl Subject {
         Self { whose, file: own, explained, sources, shows_lines: true }
     }
 
-    /// The text of a line.
+    /// Returns the text of a line.
     fn text(&self, file: &str, line: u32) -> &str {
         let at = (line as usize).wrapping_sub(1);
         self.sources.get(file).and_then(|lines| lines.get(at)).map_or("", String::as_str)
@@ -256,7 +256,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// The finished kernel, by its committed PTX.
+/// Returns the finished kernel, by its committed PTX.
 fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
     let source = root.join(&task.solution);
     let ptx = target_of(root, &source);
@@ -278,8 +278,8 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
     Ok(Subject::new(root, "finished", &source, explained))
 }
 
-/// The column that the bars show without `--by`: that of the criterion that the last check failed, or else of the first
-/// criterion of the task that is not 0 in the first kernel.
+/// Returns the column that the bars show without `--by`: that of the criterion that the last check failed, or else of
+/// the first criterion of the task that is not 0 in the first kernel.
 fn default_column(task: &Task, subjects: &[Subject], code: Option<&str>) -> Column {
     let has = |column: &Column| {
         let first = subjects.first();
@@ -322,7 +322,7 @@ fn rule_of(has_others: bool) -> &'static str {
     }
 }
 
-/// The number of a line; `none` for what belongs to no line.
+/// Returns the number of a line; `none` for what belongs to no line.
 fn line_number(line: u32, none: &str) -> String {
     match line {
         0 => none.to_owned(),
@@ -330,7 +330,7 @@ fn line_number(line: u32, none: &str) -> String {
     }
 }
 
-/// The heading over the lines of a file.
+/// Returns the heading over the lines of a file.
 fn file_heading(file: &str) -> &str {
     if file.is_empty() { "of no line" } else { file }
 }
@@ -343,7 +343,7 @@ fn count(n: u64) -> String {
     }
 }
 
-/// The largest value of a column among the lines.
+/// Returns the largest value of a column among the lines.
 fn largest(subject: &Subject, column: Column) -> f64 {
     let values = subject.explained.lines.iter().filter_map(|line| column.of(&line.counts));
     values.fold(0.0, f64::max)
@@ -365,7 +365,7 @@ fn short(value: f64) -> String {
     }
 }
 
-/// The heading of a kernel in a page.
+/// Returns the heading of a kernel in a page.
 fn heading(subject: &Subject) -> String {
     format!("{}: {}", capital(subject.whose_words()), escaped(&subject.file))
 }

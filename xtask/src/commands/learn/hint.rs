@@ -116,7 +116,7 @@ fn passed_last(progress: &TaskProgress) -> bool {
     progress.checks > 0 && progress.code.is_none()
 }
 
-/// A sentence on what selected the hint.
+/// Returns a sentence on what selected the hint.
 fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
     let (me, name) = (paths::command_name(), &task.name);
     let copy = learner::display_path(root, &task.copy(root));
@@ -145,7 +145,7 @@ fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, sympt
     }
 }
 
-/// The part of the finished kernel that the copy lacks; without a copy, the first one.
+/// Returns the part of the finished kernel that the copy lacks; without a copy, the first one.
 fn part(root: &std::path::Path, task: &Task) -> Result<Option<Hunk>> {
     let copy = std::fs::read(task.copy(root)).unwrap_or_default();
     let solution = learner::solution(root, task)?;

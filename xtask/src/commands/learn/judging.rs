@@ -167,7 +167,7 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
     out
 }
 
-/// The first error with its line, as the compiler shows it.
+/// Returns the first error with its line, as the compiler shows it.
 fn excerpt(log: &str) -> Option<String> {
     let lines: Vec<&str> = log.lines().collect();
     let at = lines.iter().position(|line| line.contains("error: "))?;
@@ -237,7 +237,7 @@ fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
     often && progress.hint_level(code).max(progress.hint_level("")) == 0
 }
 
-/// The first task after this one, in the order of the steps, that has not been passed.
+/// Returns the first task after this one, in the order of the steps, that has not been passed.
 fn following(root: &Path, name: &TaskName) -> Option<Task> {
     let progress = Progress::load(root).unwrap_or_default();
     let catalogues = tasks::Catalogue::load_all(root).ok()?;

@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     Ok(if right { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
 
-/// The question of that name.
+/// Returns the question of that name.
 fn named<'a, 'b>(all: &'b [Asked<'a>], name: &str, step: &str) -> Result<&'b Asked<'a>, Stop> {
     quiz::find(all, name.trim()).ok_or_else(|| {
         let names: Vec<String> = all.iter().map(Asked::name).collect();
@@ -281,7 +281,7 @@ impl Quiz<'_> {
         Ok(())
     }
 
-    /// A question as it is asked.
+    /// Returns a question as it is asked.
     fn question_text(&self, asked: &Asked<'_>) -> String {
         let (name, question) = (asked.name(), asked.question);
         let state = match (self.state(asked), asked.again) {
@@ -351,7 +351,7 @@ impl Quiz<'_> {
         Ok(values)
     }
 
-    /// A question as a record. The answer is in it only once somebody answered right, or asked for it.
+    /// Returns a question as a record. The answer is in it only once somebody answered right, or asked for it.
     fn record(&self, asked: &Asked<'_>, counted: Option<f64>) -> serde_json::Value {
         let (question, known, state) = (asked.question, asked.progress(&self.progress), self.state(asked));
         let told = state == QuestionState::Right || self.revealed.contains(&asked.key());

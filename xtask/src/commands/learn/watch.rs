@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
 }
 
-/// A hash of the copy and of what it includes; none when it cannot be read.
+/// Returns a hash of the copy and of what it includes; none when it cannot be read.
 fn state(root: &Path, path: &Path) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let source = String::from_utf8_lossy(&bytes);

@@ -66,7 +66,7 @@ pub(crate) fn stale(root: &Path) -> Result<Vec<(&'static str, usize)>> {
     Ok(found)
 }
 
-/// The text with every generated part made anew.
+/// Returns the text with every generated part made anew.
 fn fill(text: &str, root: &Path) -> Result<String> {
     let mut out = String::new();
     let mut lines = text.lines();
@@ -173,7 +173,7 @@ fn transposes(root: &Path, words: &str) -> Result<String> {
     rows(root, words, transposes, &["kernel"], ["GB/s", "% of a copy"], table::gbs)
 }
 
-/// A table of kernels: their names, the time and its spread, a rate, and the part of a yardstick.
+/// Returns a table of kernels: their names, the time and its spread, a rate, and the part of a yardstick.
 fn rows(
     root: &Path,
     words: &str,
@@ -259,7 +259,7 @@ fn source(record: &Record, rows: &[Row]) -> String {
     format!("{}, driver for CUDA {}, {days}", run.device, run.driver)
 }
 
-/// The timed measurements on a shape, in the order of the catalogue.
+/// Returns the timed measurements on a shape, in the order of the catalogue.
 fn measured(record: &Record, shape: Shape, wanted: fn(Work) -> bool) -> Result<Vec<Row<'_>>> {
     let kernels = STEPS.iter().flat_map(|step| step.kernels);
     let rows: Vec<Row> = kernels

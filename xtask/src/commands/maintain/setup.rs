@@ -126,7 +126,7 @@ fn run_quietly(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// An address as it may be shown: `https://…@mirror/simple`.
+/// Returns an address as it may be shown: `https://…@mirror/simple`.
 fn without_password(word: &str) -> String {
     let Some((scheme, rest)) = word.split_once("://") else {
         return word.to_owned();
@@ -137,7 +137,7 @@ fn without_password(word: &str) -> String {
     }
 }
 
-/// The address of a file that a page of an index names: `<a href="…/FILE#sha256=…">`.
+/// Returns the address of a file that a page of an index names: `<a href="…/FILE#sha256=…">`.
 fn link(page: &str, page_url: &str, file: &str) -> Option<String> {
     let address = page
         .split("href=\"")

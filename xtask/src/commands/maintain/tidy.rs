@@ -199,7 +199,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The line of the catalogue that has a name in quotes; 1 where none has.
+    /// Returns the line of the catalogue that has a name in quotes; 1 where none has.
     fn line_in_catalogue(&self, name: &str) -> usize {
         let quoted = format!("\"{name}\"");
         self.text(CATALOGUE).lines().position(|line| line.contains(&quoted)).map_or(1, |at| at + 1)
@@ -450,7 +450,7 @@ impl Rules<'_> {
     }
 }
 
-/// The step of a source file: `v05` for `kernels/v05_bank_conflict_free.cu`.
+/// Returns the step of a source file: `v05` for `kernels/v05_bank_conflict_free.cu`.
 fn step_of(file: &str) -> Option<&'static str> {
     let name = file.strip_prefix("kernels/")?;
     STEPS

@@ -35,7 +35,7 @@ struct Entry<'a> {
     offset: usize,
 }
 
-/// The directory at the end of the file.
+/// Returns the directory at the end of the file.
 fn entries(wheel: &[u8]) -> Result<Vec<Entry<'_>>> {
     const END: &[u8] = b"PK\x05\x06";
     const ENTRY: &[u8] = b"PK\x01\x02";
@@ -101,7 +101,7 @@ fn word(bytes: &[u8], at: usize) -> Result<usize> {
 mod tests {
     use super::*;
 
-    /// A zip file with one entry, deflated or stored.
+    /// Returns a zip file with one entry, deflated or stored.
     fn zip(name: &str, text: &str, method: u16) -> Vec<u8> {
         let raw = match method {
             8 => miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 6),

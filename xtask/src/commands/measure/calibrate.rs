@@ -131,7 +131,7 @@ impl Measurements {
         Ok(Self { from: format!("cargo xtask calibrate, {device}, CUDA {driver}, {day}"), device, values })
     }
 
-    /// A measurement, which has to be there and above zero.
+    /// Returns a measurement, which has to be there and above zero.
     fn get(&self, name: &str) -> Result<f64> {
         match self.values.get(name) {
             Some(value) if *value > 0.0 => Ok(*value),
@@ -235,7 +235,7 @@ fn barrier(measured: &Measurements) -> Result<(f64, f64)> {
 }
 
 impl Rule {
-    /// The value, as the file has it.
+    /// Returns the value, as the file has it.
     fn value(&self, measured: &Measurements) -> Result<Value> {
         let list = |values: Result<Vec<f64>>| -> Result<Value> {
             Ok(values?.into_iter().map(number).collect::<Vec<_>>().into())
@@ -254,7 +254,7 @@ impl Rule {
     }
 }
 
-/// A whole number, or three digits: more than two measurements share.
+/// Returns a whole number, or three digits: more than two measurements share.
 fn number(value: f64) -> Number {
     if value.fract() == 0.0 {
         return (value as i64).into();

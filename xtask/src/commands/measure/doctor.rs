@@ -180,7 +180,7 @@ fn gpu() -> Vec<Item> {
     items
 }
 
-/// The library, in the folders where a step looks for it.
+/// Returns the library, in the folders where a step looks for it.
 fn cublas() -> Option<PathBuf> {
     let on_path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();
@@ -196,7 +196,7 @@ fn cublas() -> Option<PathBuf> {
     paths.find(|path| path.is_file())
 }
 
-/// A line of `nvidia-smi`, in words.
+/// Returns a line of `nvidia-smi`, in words.
 fn device(line: &str) -> String {
     match line.split(", ").collect::<Vec<_>>().as_slice() {
         [name, capability, memory, driver] => {

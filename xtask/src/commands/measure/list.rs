@@ -98,7 +98,7 @@ fn best<'a>(kernel: &Kernel, records: &'a [Record]) -> Option<Best<'a>> {
     best
 }
 
-/// A remark on a kernel's PTX: `None` when it is up to date.
+/// Returns a remark on a kernel's PTX: `None` when it is up to date.
 fn remark(kernel: &Kernel, root: Option<&Path>) -> Option<String> {
     let (root, source) = (root?, kernel.source?);
     let path = staleness::source_of(root, source);

@@ -101,7 +101,7 @@ fn emulated_only() -> bool {
     std::env::var_os("TILE_DEVICE").is_some_and(|asked| asked == "emulated")
 }
 
-/// The arguments of a step for one shape.
+/// Returns the arguments of a step for one shape.
 fn launch(shape: Shape, json: bool) -> Vec<String> {
     let mut words = vec!["launch".to_owned()];
     words.extend(step_args::arguments(&[shape]));
@@ -109,7 +109,7 @@ fn launch(shape: Shape, json: bool) -> Vec<String> {
     words
 }
 
-/// The profiler and its arguments, but for where its answer goes.
+/// Returns the profiler and its arguments, but for where its answer goes.
 fn profiler(program: &str, step: &Step) -> Vec<String> {
     let names: Vec<&str> = step.kernels.iter().map(|kernel| kernel.name).collect();
     let metrics: Vec<&str> = PAIRS.iter().flat_map(|pair| pair.metrics).copied().collect();
@@ -155,7 +155,7 @@ fn print_commands(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]
     Err(anyhow!("{missing}, so nothing was profiled; the commands above are for a machine that has both"))
 }
 
-/// The emulated GPU's counters for the same launches.
+/// Returns the emulated GPU's counters for the same launches.
 fn emulated(programs: &Programs, step: &'static Step, shape: Shape) -> Result<Vec<Launched>> {
     let mut words = launch(shape, true);
     words.push("--emulate".into());
@@ -274,7 +274,7 @@ impl Session<'_> {
     }
 }
 
-/// The complaint of the profiler, in one line.
+/// Returns the complaint of the profiler, in one line.
 fn complaints(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("==ERROR== ")).collect();
     if lines.iter().any(|line| line.contains("ERR_NVGPUCTRPERM")) {
@@ -360,7 +360,7 @@ fn count(metric: &str, text: &str) -> Result<u64> {
         .map_err(|_| anyhow!("the profiler says `{text}` for {metric}; this device may not have it"))
 }
 
-/// The emulated launch that belongs to a profile.
+/// Returns the emulated launch that belongs to a profile.
 fn same<'a>(profile: &Profile, launches: &'a [Launched]) -> Option<&'a Launched> {
     launches.iter().find(|one| one.kernel == profile.kernel && one.shape == profile.shape)
 }
@@ -530,7 +530,7 @@ mod tests {
         assert_eq!(cells(r#""a","b,c","d""e","""#), ["a", "b,c", "d\"e", ""]);
     }
 
-    /// A launch in which nothing happened, but for stores to shared memory.
+    /// Returns a launch in which nothing happened, but for stores to shared memory.
     fn launch_of(ours: u64, theirs: u64) -> (Profile, Launched) {
         let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
         for pair in PAIRS {

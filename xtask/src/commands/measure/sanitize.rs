@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
 }
 
-/// The tool and its arguments, but for where its answer goes.
+/// Returns the tool and its arguments, but for where its answer goes.
 fn sanitizer(program: &str, tool: &str) -> Vec<String> {
     [program, "--tool", tool, "--print-limit", "3"].map(str::to_owned).into()
 }
@@ -189,7 +189,7 @@ fn found(text: &str) -> Option<(u64, u64)> {
     sum
 }
 
-/// A line per step, a column per tool.
+/// Returns a line per step, a column per tool.
 fn render_table(verdicts: &[Said], paint: Paint) -> String {
     let heading = ["step", "kernels", "shapes"].into_iter().chain(TOOLS);
     let mut table = Table::new(heading);

@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
 }
 
-/// The record to compare with; empty outside of a checkout.
+/// Returns the record to compare with; empty outside of a checkout.
 fn reference() -> Result<SumsRecord> {
     let Some(root) = paths::checkout() else {
         return Ok(SumsRecord::default());
@@ -177,7 +177,7 @@ impl Session {
         Ok(())
     }
 
-    /// A sentence on what was saved and where; `None` without `--save`.
+    /// Describes what was saved and where; `None` without `--save`.
     fn saved(&self) -> Option<String> {
         let folder = self.folder.as_ref()?;
         let mut files: Vec<String> = Vec::new();
@@ -205,7 +205,7 @@ impl Session {
         kinds.any(|kind| self.found.runs.iter().any(|run| run.capability == *kind))
     }
 
-    /// A line per kernel and shape, with the columns that something is known for.
+    /// Returns a line per kernel and shape, with the columns that something is known for.
     fn table(&self, paint: Paint) -> String {
         let sums = &self.found.sums;
         let device = self.reference.runs.first().map(|run| run.device.as_str());
@@ -238,7 +238,7 @@ impl Session {
         text
     }
 
-    /// A line per step and reason.
+    /// Returns a line per step and reason.
     fn not_run(&self, paint: Paint) -> String {
         let mut groups: Vec<(&Sum, Vec<&str>, Vec<String>)> = Vec::new();
         for sum in &self.skipped {
@@ -271,7 +271,7 @@ impl Session {
     }
 }
 
-/// The file of a machine.
+/// Returns the file of a machine.
 fn file(run: &Run) -> String {
     format!("{}-sums.json", record_files::slug(run))
 }

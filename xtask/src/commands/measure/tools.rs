@@ -33,7 +33,7 @@ pub(crate) fn first_line(program: &Path, word: &str) -> Option<String> {
     Some(output(program, &[word])?.lines().next()?.to_owned())
 }
 
-/// The last word that looks like a version: `Version 2025.3.1.0 (build 1)` → `2025.3.1.0`.
+/// Returns the last word that looks like a version: `Version 2025.3.1.0 (build 1)` → `2025.3.1.0`.
 fn number(text: &str) -> Option<&str> {
     text.split(|c: char| c.is_whitespace() || c == ',')
         .rfind(|word| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit()))

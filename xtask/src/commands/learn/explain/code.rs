@@ -17,7 +17,7 @@ use super::{Subject, rule_of};
 pub(super) use page::{STYLE, links, sections};
 pub(super) use text::text;
 
-/// The class of a reason: its colour.
+/// Returns the class of a reason: its colour.
 fn class(reason: Reason) -> &'static str {
     match reason {
         Reason::Global => "r-global",
@@ -50,7 +50,7 @@ struct CodeLine<'a> {
     stalls: BTreeMap<Reason, u64>,
 }
 
-/// The lines that have instructions: the kernel's own file first, what belongs to no line last.
+/// Returns the lines that have instructions: the kernel's own file first, what belongs to no line last.
 fn lines<'a>(own: &str, machine: &'a MachineCodeExplanation) -> Vec<CodeLine<'a>> {
     let mut lines: BTreeMap<(bool, bool, &str, u32), CodeLine<'a>> = BTreeMap::new();
     for instruction in &machine.instructions {
@@ -89,7 +89,7 @@ fn stalls(machine: &MachineCodeExplanation) -> BTreeMap<Reason, u64> {
     all
 }
 
-/// The reason with the most clocks.
+/// Returns the reason with the most clocks.
 fn mainly(stalls: &BTreeMap<Reason, u64>) -> Option<Reason> {
     let most = stalls.iter().max_by_key(|(_, clocks)| **clocks)?;
     (*most.1 > 0).then_some(*most.0)
@@ -124,7 +124,7 @@ fn time(prediction: &Prediction) -> String {
     format!("{:.digits$} µs (band {})", prediction.us, band(prediction.band))
 }
 
-/// The error band of a prediction, such as `±7%`.
+/// Returns the error band of a prediction, such as `±7%`.
 fn band(band: f64) -> String {
     format!("±{:.0}%", band * 100.0)
 }
@@ -151,7 +151,7 @@ fn occupancy(machine: &MachineCodeExplanation, occupancy: &Occupancy) -> String 
     words
 }
 
-/// The part of the GPU that binds: busy most of the time, where there is one.
+/// Returns the part of the GPU that binds: busy most of the time, where there is one.
 fn binding(prediction: &Prediction) -> Option<String> {
     let busy: Vec<String> = prediction
         .bounds
@@ -216,7 +216,7 @@ fn is_in_loop(machine: &MachineCodeExplanation, instruction: &Instruction) -> bo
     busiest.is_some_and(|l| (l.first..=l.last).contains(&instruction.address))
 }
 
-/// The comparison of both predicted times, in a sentence.
+/// Returns the comparison of both predicted times, in a sentence.
 fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     let of = |subject: &'_ Subject| subject.explained.machine.as_ref()?.forecast.prediction.clone();
     let (yours, finished) = (of(yours)?, of(finished)?);
@@ -266,7 +266,7 @@ fn sums(
     all
 }
 
-/// The part of a pass that a time line shows: `its 2,157 clocks`
+/// Returns the part of a pass that a time line shows: `its 2,157 clocks`
 fn window(timeline: &Timeline) -> String {
     if timeline.clocks < timeline.pass {
         format!("the first {} of its {} clocks", exact(timeline.clocks.into()), exact(timeline.pass.into()))

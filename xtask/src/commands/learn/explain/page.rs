@@ -38,7 +38,7 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     )
 }
 
-/// The sums of the launches, beside each other.
+/// Returns the sums of the launches, beside each other.
 fn sums(subjects: &[Subject], columns: &[Column]) -> String {
     let heads: String =
         subjects.iter().map(|subject| format!("<th scope=\"col\">{}</th>", subject.whose)).collect();
@@ -120,7 +120,7 @@ fn cells(columns: &[Column], most: &[f64], counts: &Summary) -> String {
         .collect()
 }
 
-/// A cell with its bar; nothing stands where nothing was counted.
+/// Returns a cell with its bar; nothing stands where nothing was counted.
 fn number(value: f64, largest: f64, has_bar: bool) -> String {
     if value == 0.0 {
         return "<td class=\"n\"></td>".into();

@@ -50,7 +50,7 @@ fn head(subject: &Subject, by: Column, paint: Paint) -> String {
     out
 }
 
-/// A row per line: number, counts, bar, text.
+/// Returns a row per line: number, counts, bar, text.
 fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> String {
     let explained = &subject.explained;
     // Where nothing is counted, nothing stands: that is what makes the rest visible.
@@ -105,7 +105,7 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     }
 }
 
-/// The sums of the launches, beside each other.
+/// Returns the sums of the launches, beside each other.
 fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
     let mut headings = vec!["the whole launch"];
     headings.extend(subjects.iter().map(|subject| subject.whose));

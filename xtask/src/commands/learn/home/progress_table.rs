@@ -67,7 +67,7 @@ impl State {
         self.task_progress(task).last.is_some() || task.copy(&self.root).is_file()
     }
 
-    /// The state of a task in words, such as `started: no-excess`.
+    /// Returns the state of a task in words, such as `started: no-excess`.
     fn state(&self, task: &Task) -> String {
         let known = self.task_progress(task);
         match (&known.passed, &known.gave_up, &known.code) {
@@ -113,7 +113,7 @@ impl State {
     }
 }
 
-/// A share such as `1 of 2`; empty where there is nothing to share.
+/// Returns a share such as `1 of 2`; empty where there is nothing to share.
 fn share(done: usize, all: usize) -> String {
     match all {
         0 => String::new(),

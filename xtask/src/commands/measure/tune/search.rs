@@ -91,8 +91,8 @@ impl Search<'_> {
         self.text(&["time", &right, &forecasts, &times.to_string_lossy()])
     }
 
-    /// The best plans of each class with their machine code. Plans whose code spills or that multiply wrong are refused,
-    /// which is noted in the file of forecasts, and others come in their place.
+    /// Returns the best plans of each class with their machine code. Plans whose code spills or that multiply wrong are
+    /// refused, which is noted in the file of forecasts, and others come in their place.
     fn right(&self, candidates: &[Candidate], file: &Path) -> Result<Vec<(String, PathBuf)>> {
         let kernels: BTreeMap<&str, &str> =
             candidates.iter().map(|candidate| (&*candidate.name, &*candidate.kernel)).collect();
@@ -226,7 +226,7 @@ impl Made {
     }
 }
 
-/// The lines of forecasts, with the reason in place of the forecast for plans that are refused.
+/// Returns the lines of forecasts, with the reason in place of the forecast for plans that are refused.
 fn without(forecasts: &str, refused: &BTreeMap<&str, String>) -> String {
     let line = |line: &str| {
         let name = line.split('\t').next().unwrap_or_default();

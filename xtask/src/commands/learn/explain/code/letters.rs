@@ -67,7 +67,8 @@ pub(super) fn time_line(
     out
 }
 
-/// A letter for each so many clocks of a scheduler: what issued in half of them or more, or else why nothing did.
+/// Returns a letter for each so many clocks of a scheduler: what issued in half of them or more, or else why nothing
+/// did.
 fn letters(machine: &MachineCodeExplanation, slots: &[Slot], clocks: u32, each: u32) -> Vec<char> {
     let mut all = vec![Reason::Fixed.letter(); clocks as usize];
     let mut next = 0;

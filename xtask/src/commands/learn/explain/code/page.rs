@@ -93,7 +93,7 @@ fn section(subject: &Subject, machine: &MachineCodeExplanation) -> String {
     out
 }
 
-/// A bar of all clocks by reason, with the legend.
+/// Returns a bar of all clocks by reason, with the legend.
 fn reasons(machine: &MachineCodeExplanation) -> String {
     let stalls = stalls(machine);
     let all: u64 = stalls.values().sum();
@@ -119,7 +119,7 @@ fn reasons(machine: &MachineCodeExplanation) -> String {
     )
 }
 
-/// A bar of clocks by reason; a full one is `full` clocks.
+/// Returns a bar of clocks by reason; a full one is `full` clocks.
 fn bar(stalls: &BTreeMap<Reason, u64>, all: u64, full: u64, classes: &str) -> String {
     let mut words = Vec::new();
     let mut parts = String::new();
@@ -136,7 +136,7 @@ fn bar(stalls: &BTreeMap<Reason, u64>, all: u64, full: u64, classes: &str) -> St
     format!("<span class=\"{classes}\" title=\"{}\">{parts}</span>", words.join(", "))
 }
 
-/// The source on the left, the instructions of the chosen line on the right.
+/// Returns the source on the left, the instructions of the chosen line on the right.
 fn panes(subject: &Subject, machine: &MachineCodeExplanation, id: &str) -> String {
     let lines = lines(&subject.file, machine);
     let all: u64 = lines.iter().map(|line| line.clocks).sum();

@@ -63,7 +63,7 @@ fn head(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> St
     out
 }
 
-/// A row per line.
+/// Returns a row per line.
 fn table(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> String {
     let lines = lines(&subject.file, machine);
     let all: u64 = lines.iter().map(|line| line.clocks).sum();
@@ -136,7 +136,7 @@ fn reasons(machine: &MachineCodeExplanation, paint: Paint) -> String {
     format!("\n{}", table.render(paint))
 }
 
-/// The instructions of the lines that take the most clocks, or of all lines.
+/// Returns the instructions of the lines that take the most clocks, or of all lines.
 fn instructions(subject: &Subject, machine: &MachineCodeExplanation, all: bool, paint: Paint) -> String {
     let mut lines = lines(&subject.file, machine);
     let n = lines.len();
@@ -177,7 +177,7 @@ fn instructions(subject: &Subject, machine: &MachineCodeExplanation, all: bool, 
     out
 }
 
-/// The instructions that take the most clocks, in their order.
+/// Returns the instructions that take the most clocks, in their order.
 fn slowest<'a>(instructions: &[&'a Instruction]) -> Vec<&'a Instruction> {
     let mut shown = instructions.to_vec();
     shown.sort_by_key(|i| std::cmp::Reverse((i.clocks(), i.issued)));
