@@ -100,6 +100,131 @@ pub(crate) fn list_groups(
     }
 }
 
+/// How threads of a block miss each other at barriers.
+enum BarrierCase<'g> {
+    /// Each group waits forever at a barrier of its own.
+    ForeverApart,
+    /// Some wait forever at a barrier, for lanes that wait in a warp-wide call for lanes at the barrier.
+    ForeverInCall(&'g BarrierGroup),
+    /// Some wait forever at a barrier, for threads that wait in loops for memory to change.
+    ForeverInLoop,
+    /// Lanes of this warp met at different barriers.
+    SplitWarp(usize),
+    /// Groups met at different barriers, and one waited later for the other, which had exited.
+    OutOfStep,
+    /// Whole warps met at different barriers, without consequences so far.
+    WholeWarps,
+}
+
+impl<'g> BarrierCase<'g> {
+    fn new(launch: &LaunchContext<'_>, groups: &'g [BarrierGroup], problem: &BarrierProblem) -> Self {
+        if *problem == BarrierProblem::Deadlock {
+            // Lanes that wait for lanes, not for memory.
+            let in_call = |group: &&BarrierGroup| {
+                let family = launch.mnemonic(group.instr).split('.').next().unwrap_or_default();
+                !group.at_barrier && ["shfl", "vote", "match", "redux", "bar", "activemask"].contains(&family)
+            };
+            return match groups.iter().find(in_call) {
+                _ if groups.len() > 1 && groups.iter().all(|group| group.at_barrier) => Self::ForeverApart,
+                Some(group) => Self::ForeverInCall(group),
+                None => Self::ForeverInLoop,
+            };
+        }
+        let n_warps = groups.iter().map(|group| group.threads.len()).max().unwrap_or(0);
+        let is_split = |warp: &usize| {
+            let has = |group: &&BarrierGroup| group.threads.get(*warp).is_some_and(|lanes| !lanes.is_empty());
+            groups.iter().filter(has).count() > 1
+        };
+        match ((0..n_warps).find(is_split), problem) {
+            (Some(warp), _) => Self::SplitWarp(warp),
+            (None, BarrierProblem::LeftBehind(_)) => Self::OutOfStep,
+            (None, _) => Self::WholeWarps,
+        }
+    }
+
+    fn title(&self, groups: &[BarrierGroup]) -> String {
+        match self {
+            Self::ForeverApart => {
+                "the threads of one block wait for each other at different barriers forever".into()
+            }
+            Self::ForeverInCall(_) | Self::ForeverInLoop => {
+                let total: u64 = groups.iter().map(thread_count).sum();
+                let waiting: u64 = groups.iter().filter(|group| group.at_barrier).map(thread_count).sum();
+                format!("{waiting} of {total} threads wait at a barrier forever")
+            }
+            Self::SplitWarp(_) => "threads of one warp met at different barriers".into(),
+            Self::OutOfStep => "the threads of one block met at different barriers".into(),
+            Self::WholeWarps => "the warps of one block met at different barriers".into(),
+        }
+    }
+
+    fn why(&self, launch: &LaunchContext<'_>) -> String {
+        match self {
+            Self::ForeverApart => {
+                "each group waits for threads that wait elsewhere, so no barrier ever gets all of its threads."
+                    .into()
+            }
+            Self::ForeverInCall(group) => format!(
+                "the others never arrive: in {} they wait for lanes of their warp that wait at the barrier.",
+                call_name(launch, group.instr)
+            ),
+            Self::ForeverInLoop => {
+                "the others never arrive: they wait in a loop for memory to change, and every thread that \
+                 could change it waits too, or has exited."
+                    .into()
+            }
+            Self::SplitWarp(warp) => format!(
+                "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} \
+                 diverge before it: inside an `if` or a loop, the barrier is allowed only where all threads \
+                 of the block do the same."
+            ),
+            Self::OutOfStep => {
+                "a barrier only counts arrivals: one group's arrival at one line lets the other go on from \
+                 another line, and from then on the groups are out of step."
+                    .into()
+            }
+            Self::WholeWarps => {
+                "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ allows \
+                 __syncthreads() in conditional code only where the condition is the same for all threads \
+                 of the block."
+                    .into()
+            }
+        }
+    }
+
+    /// Returns the advice that does not depend on the branches around the barriers.
+    fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::ForeverApart => Some("let all threads pass the same barriers in the same order."),
+            Self::ForeverInCall(_) => Some(
+                "let all lanes that the call names reach it before the barrier, or name only those that do.",
+            ),
+            Self::ForeverInLoop => Some(
+                "write what they wait for before the waiting starts, in a thread that does not wait itself.",
+            ),
+            Self::SplitWarp(_) | Self::OutOfStep | Self::WholeWarps => None,
+        }
+    }
+
+    fn on_gpu(&self) -> &'static str {
+        match self {
+            Self::ForeverApart | Self::ForeverInCall(_) | Self::ForeverInLoop => {
+                "the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\")."
+            }
+            Self::SplitWarp(_) => {
+                "the behaviour is undefined: the groups go on out of step, or the kernel hangs."
+            }
+            Self::OutOfStep => {
+                "both groups go on, out of step: one reads what the other has not yet written, or has \
+                 overwritten."
+            }
+            Self::WholeWarps => {
+                "the kernel works: the arrivals of these warps complete the barrier, as here."
+            }
+        }
+    }
+}
+
 /// Drafts the message of `E-BARRIER` or `W-BARRIER`.
 pub(crate) fn barrier(
     launch: &LaunchContext<'_>,
@@ -107,38 +232,15 @@ pub(crate) fn barrier(
     groups: &[BarrierGroup],
     problem: &BarrierProblem,
 ) -> Draft {
-    let deadlock = *problem == BarrierProblem::Deadlock;
-    let late = match problem {
-        BarrierProblem::LeftBehind(group) => Some(group),
-        _ => None,
-    };
-    let all_at_barriers = groups.iter().all(|group| group.at_barrier);
-    let n_threads = |group: &BarrierGroup| threads(group).count() as u64;
-    let total: u64 = groups.iter().map(n_threads).sum();
-    let n_warps = groups.iter().map(|group| group.threads.len()).max().unwrap_or(0);
-    let split = (0..n_warps).find(|&warp| {
-        let here = |group: &&BarrierGroup| group.threads.get(warp).is_some_and(|lanes| !lanes.is_empty());
-        groups.iter().filter(here).count() > 1
-    });
-    let mut draft = Draft::new(match (deadlock, split, late) {
-        (true, ..) if all_at_barriers && groups.len() > 1 => {
-            "the threads of one block wait for each other at different barriers forever".to_owned()
-        }
-        (true, ..) => {
-            let waiting: u64 = groups.iter().filter(|g| g.at_barrier).map(n_threads).sum();
-            format!("{waiting} of {total} threads wait at a barrier forever")
-        }
-        (_, Some(_), _) => "threads of one warp met at different barriers".to_owned(),
-        (_, None, Some(_)) => "the threads of one block met at different barriers".to_owned(),
-        (_, None, None) => "the warps of one block met at different barriers".to_owned(),
-    });
+    let case = BarrierCase::new(launch, groups, problem);
+    let mut draft = Draft::new(case.title(groups));
     draft.no_listing = groups.len() > 1;
     let here = mistake.first.instr;
     let around = apart(launch, groups);
     list_groups(&mut draft, launch, here, groups, &around);
-    if let Some(late) = late {
+    if let BarrierProblem::LeftBehind(late) = problem {
         draft.notes.push(format!(
-            "Later, {} waited at {} when the others, which had passed it, had ended.",
+            "Later, {} waited at {} when the others, which had passed it, had exited.",
             group_name(launch, late),
             where_(launch, here, late, groups),
         ));
@@ -150,68 +252,11 @@ pub(crate) fn barrier(
         .map(|group| {
             let first = threads(group).next().unwrap_or(0);
             let does = if group.at_barrier { Action::Wait } else { Action::Run };
-            launch.party(does, group.instr, mistake.first.block, first, n_threads(group))
+            launch.party(does, group.instr, mistake.first.block, first, thread_count(group))
         })
         .collect();
-    if deadlock {
-        // Lanes that wait for lanes, not for memory.
-        let warp_wide = groups.iter().find(|group| {
-            let family = launch.mnemonic(group.instr).split('.').next().unwrap_or_default();
-            !group.at_barrier && ["shfl", "vote", "match", "redux", "bar", "activemask"].contains(&family)
-        });
-        let (why, advice) = match (all_at_barriers && groups.len() > 1, warp_wide) {
-            (true, _) => (
-                "each group waits for threads that wait elsewhere, so no barrier ever gets all of its \
-                 threads."
-                    .to_owned(),
-                "let all threads pass the same barriers in the same order.",
-            ),
-            (false, Some(group)) => (
-                format!(
-                    "the others never arrive: in {} they wait for lanes of their warp that wait at the \
-                     barrier.",
-                    call_name(launch, group.instr)
-                ),
-                "let all lanes that the call names reach it before the barrier, or name only those that do.",
-            ),
-            (false, None) => (
-                "the others never arrive: they wait in a loop for memory to change, and every thread that \
-                 could change it waits too, or has exited."
-                    .to_owned(),
-                "write what they wait for before the waiting starts, in a thread that does not wait itself.",
-            ),
-        };
-        return draft
-            .why(why)
-            .advice(advice)
-            .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").");
-    }
-    draft
-        .why(match (split, late) {
-            (Some(warp), _) => format!(
-                "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} \
-                 diverge before it: inside an `if` or a loop, the barrier is allowed only where all \
-                 threads of the block do the same."
-            ),
-            (None, Some(_)) => "a barrier only counts arrivals: one group's arrival at one line lets the \
-                                other go on from another line, and from then on the groups are out of step."
-                .into(),
-            (None, None) => {
-                "a barrier counts the arrivals of whole warps, from wherever they come. CUDA C++ allows \
-                 __syncthreads() in conditional code only where the condition is the same for all threads \
-                 of the block."
-                    .into()
-            }
-        })
-        .advice(advice(launch, here, &around))
-        .on_gpu(match (split, late) {
-            (Some(_), _) => "the behaviour is undefined: the groups go on out of step, or the kernel hangs.",
-            (None, Some(_)) => {
-                "both groups go on, out of step: one reads what the other has not yet written, or has \
-                 overwritten."
-            }
-            (None, None) => "the kernel works: the arrivals of these warps complete the barrier, as here.",
-        })
+    let advice = case.advice().map_or_else(|| advice(launch, here, &around), str::to_owned);
+    draft.why(case.why(launch)).advice(advice).on_gpu(case.on_gpu())
 }
 
 /// Advice by which all threads reach one barrier.
