@@ -132,7 +132,7 @@ pub struct Cpu {
     pub multiply: Multiply,
     /// Largest M·N·K for which it is worth waiting.
     pub largest: f64,
-    /// Bound of the errors, where another one applies than that of plain sums.
+    /// Error bound, if it differs from that of plain sums.
     pub bound: Option<ElementBound>,
     /// The function that it is compared with in the same minutes, by name.
     pub yardstick: (&'static str, Multiply),

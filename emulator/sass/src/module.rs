@@ -89,7 +89,7 @@ pub struct Kernel {
     pub shared_bytes: u64,
     /// Bytes of local memory per thread, recursive functions excluded.
     pub frame_bytes: u32,
-    /// Most threads of a block in each direction, from `__launch_bounds__`.
+    /// Maximum number of threads of a block in each dimension, from `__launch_bounds__`.
     pub max_threads: Option<[u32; 3]>,
     /// Barriers of the block that the code uses.
     pub barriers: u32,

@@ -14,7 +14,7 @@
 //! `.f`, `.d`, `.h`, `.u` after them give the way in which an immediate in their place is printed: as a float, a
 //! double, two halves, or an integer without sign. `uA`, `uB`, `uC` are the operands of arithmetic of the warp. In
 //! front, `-` may negate, `|` make absolute, `~` invert, and `!` negate a predicate. In `{…}` an operand is printed
-//! only when it has another value than the default, `PT` or the one after `=`. `pattern` explains the others.
+//! only when its value differs from the default, `PT` or the one after `=`. `pattern` explains the others.
 //!
 //! **Other bits.** `77..81=15` are bits that have this value. All bits that no part of a row mentions are zero: an
 //! instruction in which they are not is refused. `sm_80 sm_90`: only these architectures have the row.

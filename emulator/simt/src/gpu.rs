@@ -80,7 +80,7 @@ impl Shape {
     }
 }
 
-/// An argument of another size than its parameter.
+/// The size of an argument differs from that of its parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("argument {index} has {given} bytes, its parameter {wanted}")]
 pub struct WrongArgument {
@@ -140,7 +140,7 @@ impl Gpu {
     }
 
     /// Returns the parameter block of a kernel with these arguments, in its order. Parameters without an argument are
-    /// 0. Fails when an argument has another size than its parameter.
+    /// 0. Fails if the size of an argument differs from that of its parameter.
     pub fn params(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
         let mut params = vec![0; kernel.param_bytes as usize];
         for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {

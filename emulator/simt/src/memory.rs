@@ -29,9 +29,9 @@ pub const FIRST_NUMBER: u64 = 0x100;
 // A kernel that is given its arguments in the wrong order reads the low half of an address as a count. A count of 0
 // would make it do nothing, silently; these values are recognised (`is_low_half_of_an_address`).
 
-/// Least offset of an allocation in its window.
+/// Minimum offset of an allocation in its window.
 const START: u64 = 1 << 36;
-/// Least value of the low 32 bits of an address, but for [`ODD`].
+/// Minimum value of the low 32 bits of an address, except for [`ODD`].
 const LOW: u64 = 1 << 24;
 /// Distance between the low parts of neighbouring numbers: the largest alignment of a module's variable.
 const STAGGER: u64 = 1 << 16;

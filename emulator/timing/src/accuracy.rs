@@ -15,7 +15,7 @@ pub struct Point {
     /// Median with warm caches.
     pub measured_us: f64,
     pub predicted_us: f64,
-    /// Least time by the busiest unit alone.
+    /// Lower bound of the time, from the busiest unit alone.
     pub bound_us: f64,
     /// Name of that unit.
     pub binds: String,
@@ -71,7 +71,7 @@ pub struct Needs {
     /// M, N and K; K is 0 where there is none.
     pub shape: [u32; 3],
     pub predicted_us: f64,
-    /// Least time by each unit alone, the slowest first.
+    /// Lower bound of the time from each unit alone, the slowest first.
     pub bounds: Vec<(String, f64)>,
 }
 

@@ -51,7 +51,7 @@ resources! {
 /// Clocks that one SM was busy, by [`Resource`].
 pub type Busy = [f64; Resource::ALL.len()];
 
-/// Least time of a launch by one unit alone.
+/// Lower bound of the time of a launch, from one unit alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     pub resource: Resource,

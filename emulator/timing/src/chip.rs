@@ -66,7 +66,7 @@ chip! {
     store_shared_issue: [u64; 3],
     /// Clocks until the result of a shared load is available, after its last wavefront.
     shared_latency: [u64; 3],
-    /// Fewest wavefronts of a shared access.
+    /// Minimum number of wavefronts of a shared access.
     fewest_shared: [u64; 3],
     /// Issue slots that the write-back of a 128-bit shared load takes from arithmetic, in tenths, for 2, 3 and 4
     /// wavefronts.
@@ -79,7 +79,7 @@ chip! {
     l1_bytes: u64,
     /// Clocks between two global loads on one scheduler.
     load_global_issue: f64,
-    /// Fewest wavefronts of a global access.
+    /// Minimum number of wavefronts of a global access.
     fewest_global: [u64; 3],
     /// Clocks until the result of a global load that hits L1 is available, after its last wavefront.
     l1_latency: [u64; 3],

@@ -18,7 +18,7 @@ const PAIR: u64 = 2;
 const PAIR_BYTES: u64 = 64;
 /// Approximate number of accesses to pieces that are looked up.
 const LOOKUPS: u64 = 24_000_000;
-/// Least number of sampled pieces of L2: the others behave alike.
+/// Minimum number of sampled pieces of L2: the others behave alike.
 const FEWEST: u64 = 1 << 13;
 
 /// Parts of a launch's accesses that reach L2 and device memory. All values are from 0 to 1, by index of the

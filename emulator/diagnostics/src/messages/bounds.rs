@@ -363,7 +363,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     ))
 }
 
-/// The reason that blocks have another shape than the shared array, if an access of the launch shows it.
+/// Returns the reason that the shape of blocks differs from that of the shared array, if an access of the launch shows it.
 pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
     launch.mistakes.iter().find_map(|mistake| {
         let Details::Access { problem, access } = &mistake.first.details else { return None };

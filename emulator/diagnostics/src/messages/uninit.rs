@@ -142,7 +142,7 @@ fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str
     )
 }
 
-/// A sentence on the use of the value, if it is on another line than the read.
+/// Returns the title about a use of the value on another line.
 fn used_title(used: Use, name: &str, copied: Option<CopiedBy>) -> String {
     let which = match copied {
         Some(CopiedBy::Unknown) => "which holds no defined value",

@@ -157,7 +157,7 @@ fn outside(title: String, note: String) -> Draft {
         .on_gpu("the `wgmma` multiplies whatever lies there.")
 }
 
-/// The tensor copy at `line` wrote the place `what` with another swizzle than the descriptor names.
+/// Drafts the message of a tensor copy at `line` to `what` whose swizzle differs from the descriptor's.
 fn other_swizzle(which: char, line: &str, what: &str, copy: Swizzle, descriptor: Swizzle) -> Draft {
     let bits = match copy {
         Swizzle::None => 0,

@@ -13,7 +13,7 @@ pub struct Fragment {
     pub layout: Option<&'static str>,
 }
 
-/// A fragment that was made for another use than the product's.
+/// A fragment whose part, shape, type or layout differs from what the MMA takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Foreign {
     pub wanted: Fragment,

@@ -6,7 +6,7 @@ use super::LaunchConfig;
 use crate::program::limits::LOCAL_BYTES;
 use crate::program::{Kernel, MAX_CLUSTER};
 
-/// Most threads in a block.
+/// Maximum number of threads in a block.
 pub const MAX_THREADS: u32 = 1024;
 /// Limits of a block's dimensions.
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];

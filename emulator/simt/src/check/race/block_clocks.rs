@@ -16,9 +16,9 @@ use super::chunks::Chunks;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 
-/// Most chunks of memory that are followed.
+/// Maximum number of chunks of memory that are tracked.
 const MAX_CHUNKS: usize = 1 << 13;
-/// Most words at which times are left.
+/// Maximum number of words at which times are recorded.
 const MAX_WORDS: usize = 1 << 16;
 /// Steps of joining times, after which no access is followed any more.
 const MAX_STEPS: usize = 1 << 24;
@@ -69,7 +69,7 @@ pub(super) struct BlockClocks {
     pub(super) found: Vec<Unordered>,
 }
 
-/// Most pairs that are kept.
+/// Maximum number of pairs that are kept.
 const MAX_FOUND: usize = 1 << 14;
 
 impl BlockClocks {

@@ -26,7 +26,7 @@ use crate::program::{Kernel, MemSpace, Op, OpKind};
 const BLOCK_CHUNK_BYTES: u64 = 20 << 10;
 /// Memory that the tables of one chunk of a launch take.
 const LAUNCH_CHUNK_BYTES: u64 = 60 << 10;
-/// Most warps that are kept for one pair of sites.
+/// Maximum number of warps that are kept for one pair of sites.
 const MAX_WARPS: usize = 1 << 16;
 const SHARDS: usize = 64;
 
@@ -47,9 +47,9 @@ pub struct GlobalRaces {
     shards: Vec<Mutex<Chunks<Page>>>,
     sites: Sites,
     shift: u32,
-    /// Most chunks that are followed in a shard.
+    /// Maximum number of chunks that are tracked in a shard.
     max_chunks: usize,
-    /// Most chunks that are followed in a block.
+    /// Maximum number of chunks that are tracked in a block.
     max_block_chunks: usize,
     fenced: AtomicBool,
     strong: AtomicBool,
@@ -66,7 +66,7 @@ struct Pages {
     recent: Vec<(u64, u32, u32)>,
     /// Number of the block: entries of `recent` for an earlier one are stale.
     block: u32,
-    /// Most chunks that are followed: the first ones that the block accesses.
+    /// Maximum number of chunks that are tracked: the first ones that the block accesses.
     max_chunks: usize,
 }
 

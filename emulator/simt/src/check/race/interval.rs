@@ -334,7 +334,7 @@ impl<S: Space> Interval<S> {
     }
 }
 
-/// Returns whether a lane of `mask` is about to store another value than memory holds.
+/// Returns whether a lane of `mask` is about to store a value that differs from the one in memory.
 pub(super) fn changes(touch: &Touch<'_>, mask: LaneMask) -> bool {
     let Some(values) = touch.values else { return true };
     mask.numbers().any(|lane| {

@@ -6,7 +6,7 @@
 use super::{Mark, Touch, bits};
 use crate::lane_mask::LaneMask;
 
-/// Most entries, and most lane patterns, of one interval.
+/// Maximum number of entries, and of lane patterns, in one interval.
 const MAX_ENTRIES: usize = 1 << 15;
 const MAX_PATTERNS: usize = 1 << 13;
 

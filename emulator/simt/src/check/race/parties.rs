@@ -7,9 +7,9 @@ use crate::check::Collector;
 use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 
-/// Most accesses of a block for which the other party is looked up.
+/// Maximum number of accesses of a block for which the other party is looked up.
 const MAX_RESOLVED: u32 = 1024;
-/// Most repeats of an access that are searched for a conflict.
+/// Maximum number of repeats of an access that are searched for a conflict.
 const MAX_REPEATS: u32 = 1 << 12;
 
 impl<S: Space> Interval<S> {

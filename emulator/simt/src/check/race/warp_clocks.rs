@@ -22,7 +22,7 @@ const WARPS: usize = 32;
 const COPIES: usize = WARPS;
 /// Units of shared memory that are followed.
 const MAX_UNITS: u64 = 1 << 18;
-/// Most pairs of places that are reported of a block.
+/// Maximum number of pairs of places that are reported for a block.
 const MAX_RACES: usize = 64;
 /// Time after which the next block starts with new clocks.
 const LAST: u32 = u32::MAX / 2;

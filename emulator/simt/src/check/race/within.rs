@@ -8,9 +8,9 @@ use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, R
 use crate::lane_mask::LaneMask;
 use crate::memory::rules;
 
-/// Most races inside warps that are reported of a block.
+/// Maximum number of races inside warps that are reported for a block.
 const MAX_WITHIN: u32 = 256;
-/// Most chunks for which owners of units are kept.
+/// Maximum number of chunks for which owners of units are kept.
 const MAX_OWNED: usize = 1024;
 
 /// Conflict of an access with another instruction of its warp.

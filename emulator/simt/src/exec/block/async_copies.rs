@@ -7,7 +7,7 @@ use crate::exec::runs;
 use crate::memory::bits::CellBits;
 use crate::memory::relaxed;
 
-/// Most copies in flight that are searched for the one that a read did not wait for.
+/// Maximum number of copies in flight that are searched for the one that a read did not wait for.
 pub(crate) const MAX_SEARCHED: usize = 1 << 14;
 
 #[derive(Debug, Clone, Copy)]

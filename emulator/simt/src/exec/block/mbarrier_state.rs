@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::{BadBarrier, Waited};
 
-/// Most bytes that a phase can wait for.
+/// Maximum number of bytes that a phase can wait for.
 const MAX_BYTES: i64 = (1 << 20) - 1;
 
 #[derive(Debug, Clone, Copy)]

@@ -44,7 +44,7 @@ impl PollCache {
         }
     }
 
-    /// Returns whether the block may find another value than the last time.
+    /// Returns whether the block may find a different value than the last time.
     pub(crate) fn changed(&self) -> bool {
         // SAFETY: `note` was given these places by a block of this launch, which lasts.
         let differs =

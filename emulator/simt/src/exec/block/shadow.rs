@@ -24,7 +24,7 @@ pub(crate) struct Origin {
     pub(crate) cause: (u32, u64),
 }
 
-/// Most origins that are kept of one value.
+/// Maximum number of origins that are kept for one value.
 const MAX_ORIGINS: usize = 3;
 
 /// Origins of a value that may have been computed from several undefined ones.

@@ -167,7 +167,7 @@ impl Worker<'_> {
         ended
     }
 
-    /// Reports a use by another warp than the one that initialised the mbarrier, without a barrier of the block
+    /// Reports a use by a warp that did not initialise the mbarrier, without a barrier of the block in
     /// between.
     fn check_synchronised(&mut self, barrier: u32, pc: u32, lane: usize) {
         let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else { return };
