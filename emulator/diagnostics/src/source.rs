@@ -390,7 +390,7 @@ impl Source {
 
     /// The statement at a position, as bytes of the text.
     pub(crate) fn statement(&self, line: u32, column: u32) -> Option<std::ops::Range<usize>> {
-        self.statements.at(self.position(line, column)?)
+        self.statements.statement_at(self.position(line, column)?)
     }
 
     pub(crate) fn statement_end(&self, line: u32, column: u32) -> Option<u32> {

@@ -41,7 +41,7 @@ pub(crate) enum End {
 
 /// The thread whose registers are evaluated, with its block and the launch.
 #[derive(Clone, Copy)]
-pub(crate) struct Who<'a> {
+pub(crate) struct ThreadContext<'a> {
     pub(crate) config: &'a LaunchConfig,
     pub(crate) block: [u32; 3],
     pub(crate) thread: u64,
@@ -230,7 +230,7 @@ impl<'a> Trace<'a> {
     }
 
     /// The address of an access, when `unknown` has this value.
-    fn address(&self, instr: u32, who: Who<'_>, unknown: (End, u64)) -> Option<u64> {
+    fn address(&self, instr: u32, who: ThreadContext<'_>, unknown: (End, u64)) -> Option<u64> {
         let (base, offset) = split_address(self.operand(instr)?);
         let mut known = HashMap::new();
         let base = self.value(base, who, unknown, &mut known, 0)?;
@@ -240,7 +240,14 @@ impl<'a> Trace<'a> {
     /// The value of `end` that leads to this address, the one thing that is not known behind it.
     ///
     /// `low` bits of the address count: what a space's own addresses have.
-    pub(crate) fn solve(&self, instr: u32, who: Who<'_>, end: End, address: u64, low: u32) -> Option<i64> {
+    pub(crate) fn solve(
+        &self,
+        instr: u32,
+        who: ThreadContext<'_>,
+        end: End,
+        address: u64,
+        low: u32,
+    ) -> Option<i64> {
         let mask = if low >= 64 { u64::MAX } else { (1 << low) - 1 };
         let at = |value: u64| self.address(instr, who, (end, value));
         let (zero, one) = (at(0)?, at(1)?);
@@ -253,14 +260,14 @@ impl<'a> Trace<'a> {
     }
 
     /// The address of an access, when everything behind it is known.
-    pub(crate) fn known_address(&self, instr: u32, who: Who<'_>) -> Option<u64> {
+    pub(crate) fn known_address(&self, instr: u32, who: ThreadContext<'_>) -> Option<u64> {
         self.address(instr, who, (End::Other(u32::MAX), 0))
     }
 
     fn value<'t>(
         &'t self,
         word: &'t str,
-        who: Who<'_>,
+        who: ThreadContext<'_>,
         unknown: (End, u64),
         known: &mut HashMap<&'t str, u64>,
         depth: u32,
@@ -309,7 +316,7 @@ impl<'a> Trace<'a> {
     }
 
     /// The value that an `ld.param` loads; `None` where it is not known.
-    fn parameter(&self, instr: u32, who: Who<'_>) -> Option<u64> {
+    fn parameter(&self, instr: u32, who: ThreadContext<'_>) -> Option<u64> {
         let parts = self.parts(instr)?;
         let (name, offset) = split_address(self.operand(instr)?);
         let param = self.kernel.params.iter().find(|param| param.name == name)?;
@@ -367,7 +374,7 @@ fn special(word: &str) -> Option<End> {
     })
 }
 
-fn special_value(word: &str, who: Who<'_>) -> Option<u64> {
+fn special_value(word: &str, who: ThreadContext<'_>) -> Option<u64> {
     let config = who.config;
     Some(u64::from(match word.split('.').next()? {
         "%tid" => thread_position(who.thread, config.block)[axis(word)?],

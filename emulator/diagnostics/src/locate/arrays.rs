@@ -31,11 +31,11 @@ impl Target {
 
     /// The element as C writes it: `A[10000]`, `a_tile[15][3]`, `flag`.
     pub(crate) fn indexed(&self) -> String {
-        self.at(self.element.index)
+        self.element_at(self.element.index)
     }
 
     /// Another element of the same array as C writes it.
-    pub(crate) fn at(&self, index: i64) -> String {
+    pub(crate) fn element_at(&self, index: i64) -> String {
         let name = &self.element.name;
         // A variable of its own, not what a pointer points to.
         let scalar = self.element.n_elements == 1 && index == 0 && self.element.dims.is_empty();
@@ -139,7 +139,7 @@ impl LaunchContext<'_> {
     }
 
     #[allow(clippy::too_many_arguments, reason = "the facts of one array, put together in one place")]
-    fn make(
+    fn array_target(
         &self,
         instr: u32,
         name: String,
@@ -228,8 +228,16 @@ impl LaunchContext<'_> {
         let name = plain_name(symbol);
         let named = name != "dynamic shared memory";
         let place = (start, bytes);
-        let mut target =
-            self.make(instr, name.to_owned(), named, Space::Shared, place, address, access_bytes, declared);
+        let mut target = self.array_target(
+            instr,
+            name.to_owned(),
+            named,
+            Space::Shared,
+            place,
+            address,
+            access_bytes,
+            declared,
+        );
         target.dynamic = dynamic;
         Some(target)
     }
@@ -260,12 +268,19 @@ impl LaunchContext<'_> {
             .cloned();
         let place = (start, bytes);
         Some(match found {
-            Some((name, declared)) => {
-                self.make(instr, name, true, Space::Local, place, address, access_bytes, Some(declared))
-            }
+            Some((name, declared)) => self.array_target(
+                instr,
+                name,
+                true,
+                Space::Local,
+                place,
+                address,
+                access_bytes,
+                Some(declared),
+            ),
             None => {
                 let name = "a local array".to_owned();
-                self.make(instr, name, false, Space::Local, place, address, access_bytes, None)
+                self.array_target(instr, name, false, Space::Local, place, address, access_bytes, None)
             }
         })
     }
@@ -276,7 +291,7 @@ impl LaunchContext<'_> {
         let param = kernel.params.get(index)?;
         let (name, _) = self.parameter(index);
         let place = (u64::from(param.offset), u64::from(param.bytes));
-        Some(self.make(u32::MAX, name, true, Space::Param, place, address, access_bytes, None))
+        Some(self.array_target(u32::MAX, name, true, Space::Param, place, address, access_bytes, None))
     }
 
     fn global(&self, instr: u32, address: u64, access_bytes: u32, kind: AccessKind) -> Option<Target> {
@@ -286,8 +301,16 @@ impl LaunchContext<'_> {
             let declared = self.declared(instr, &["__constant__", "__device__"], &name);
             let name = plain_name(&name);
             let space = if allocation.read_only { Space::Constant } else { Space::Global };
-            let mut target =
-                self.make(instr, name.to_owned(), true, space, place, address, access_bytes, declared);
+            let mut target = self.array_target(
+                instr,
+                name.to_owned(),
+                true,
+                space,
+                place,
+                address,
+                access_bytes,
+                declared,
+            );
             target.allocation = Some(allocation);
             return Some(target);
         }
@@ -312,7 +335,8 @@ impl LaunchContext<'_> {
                 0 => "a buffer".to_owned(),
                 id => format!("the {} allocation", nth(id)),
             };
-            let mut target = self.make(instr, name, false, Space::Global, place, address, access_bytes, None);
+            let mut target =
+                self.array_target(instr, name, false, Space::Global, place, address, access_bytes, None);
             target.allocation = Some(allocation);
             return Some(target);
         };
@@ -322,7 +346,8 @@ impl LaunchContext<'_> {
         let place = (value, end.saturating_sub(value));
         let named = !name.starts_with("parameter ");
         let declared = Some(Declared { ty, dims: Vec::new() });
-        let mut target = self.make(instr, name, named, Space::Global, place, address, access_bytes, declared);
+        let mut target =
+            self.array_target(instr, name, named, Space::Global, place, address, access_bytes, declared);
         target.allocation = Some(allocation);
         target.parameter = Some(index);
         Some(target)

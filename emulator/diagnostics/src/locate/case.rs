@@ -3,7 +3,7 @@
 use super::arrays::Target;
 use super::subscript::Explained;
 use crate::launch_context::{Draft, LaunchContext, first_thread};
-use crate::trace::{End, Who};
+use crate::trace::{End, ThreadContext};
 use simt::check::{AccessKind, BadAccess, Details, MistakeGroup, RaceParty, block_position};
 use simt::program::{MemSpace, OpKind};
 
@@ -68,11 +68,11 @@ pub(crate) struct Data {
 
 impl<'a> Case<'a> {
     pub(crate) fn new(launch: &'a LaunchContext<'a>, mistake: &'a MistakeGroup, access: BadAccess) -> Self {
-        Self::at(launch, mistake, access, mistake.first.instr)
+        Self::of_instr(launch, mistake, access, mistake.first.instr)
     }
 
     /// The case of an access by instruction `instr`, which need not be the event's.
-    pub(crate) fn at(
+    pub(crate) fn of_instr(
         launch: &'a LaunchContext<'a>,
         mistake: &'a MistakeGroup,
         access: BadAccess,
@@ -130,9 +130,9 @@ impl<'a> Case<'a> {
         draft
     }
 
-    pub(crate) fn who(&self) -> String {
+    pub(crate) fn first_thread_note(&self) -> String {
         let mut text = format!("First: {}.", self.launch.thread_name(self.who.0, self.who.1));
-        let values = self.explained.as_ref().map(Explained::telling).unwrap_or_default();
+        let values = self.explained.as_ref().map(Explained::variable_values).unwrap_or_default();
         if !values.is_empty() {
             text.pop();
             text += &format!(": {values}.");
@@ -143,9 +143,9 @@ impl<'a> Case<'a> {
         text
     }
 
-    fn whom(&self) -> Who<'_> {
+    fn thread_context(&self) -> ThreadContext<'_> {
         let config = self.launch.inputs.config;
-        Who { config, block: block_position(self.who.0, config.grid), thread: self.who.1 }
+        ThreadContext { config, block: block_position(self.who.0, config.grid), thread: self.who.1 }
     }
 
     /// Returns whether the index follows from the thread's position in its block alone.
@@ -173,7 +173,7 @@ impl<'a> Case<'a> {
             MemSpace::Global | MemSpace::Generic | MemSpace::Const => 64,
             _ => 32,
         };
-        let value = trace.solve(self.instr, self.whom(), end, self.access.address, low)?;
+        let value = trace.solve(self.instr, self.thread_context(), end, self.access.address, low)?;
         let element = self.loaded_from(instr);
         // What `const int bin = in[i];` reads is an index. A pointer from memory is not.
         (value.unsigned_abs() < 1 << 36).then(|| Data {
@@ -188,7 +188,7 @@ impl<'a> Case<'a> {
     /// The element that a load reads for this thread: `in[33]`.
     fn loaded_from(&self, instr: u32) -> Option<String> {
         let OpKind::Load(access) = self.launch.ops(instr).next()? else { return None };
-        let address = self.launch.trace().known_address(instr, self.whom())?;
+        let address = self.launch.trace().known_address(instr, self.thread_context())?;
         let bytes = u32::from(access.element);
         let target = self.launch.target(instr, access.space, address, bytes, AccessKind::Read)?;
         let inside = (0..target.element.n_elements as i64).contains(&target.element.index);

@@ -41,7 +41,7 @@ impl Explained {
     }
 
     /// [`Self::text`] without the names that the thread's position gives already.
-    pub(crate) fn telling(&self) -> String {
+    pub(crate) fn variable_values(&self) -> String {
         equations(self.values.iter().filter(|(name, _)| !self.positions.contains(name)))
     }
 

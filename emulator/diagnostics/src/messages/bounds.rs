@@ -25,7 +25,7 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, 
     let draft = case
         .draft(format!("{what} {side} of {}", target.title()))
         .note(bounds_note(&case, target))
-        .note(case.who());
+        .note(case.first_thread_note());
     draft.reason(bounds_reason(&case, target)).on_gpu(match (access.space, access.kind) {
         (MemSpace::Shared, AccessKind::Read) => {
             "the access reads whatever shared array lies next to it, silently."
@@ -164,7 +164,7 @@ fn ends(target: &Target) -> String {
     match target.element.n_elements {
         0 => format!("{name} is smaller than one element"),
         1 => format!("{name} has only one element"),
-        n => format!("the last element is {}", target.at(n as i64 - 1)),
+        n => format!("the last element is {}", target.element_at(n as i64 - 1)),
     }
 }
 
@@ -317,8 +317,8 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
                 "the loop at {number} starts with {stride} = {n}, so {} reaches up to {}; the last element \
                  is {}.",
                 code(&explained.written(name)),
-                target.at(2 * n - 1),
-                target.at(n - 1),
+                target.element_at(2 * n - 1),
+                target.element_at(n - 1),
             ),
             format!("start with half of it: {}.", code(&format!("{stride} = {start} / 2"))),
         )
@@ -564,7 +564,9 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
                 .into(),
         );
     }
-    draft.note(case.who()).on_gpu("the kernel stops with \"illegal memory access\", and the context is lost.")
+    draft
+        .note(case.first_thread_note())
+        .on_gpu("the kernel stops with \"illegal memory access\", and the context is lost.")
 }
 
 /// A pointer parameter that was given a small number, and is used in this line: index, name and value.

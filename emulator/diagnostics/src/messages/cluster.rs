@@ -17,7 +17,12 @@ pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
 }
 
 /// The element as code, `` `tile[3]` ``, or its address.
-fn what(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: &BadAccess, offset: u64) -> String {
+fn element_name(
+    launch: &LaunchContext<'_>,
+    mistake: &MistakeGroup,
+    access: &BadAccess,
+    offset: u64,
+) -> String {
     let target = launch.target(mistake.first.instr, MemSpace::Shared, offset, access.bytes, access.kind);
     match target.filter(|target| target.named) {
         Some(target) => format!("`{}`", target.indexed()),
@@ -65,7 +70,7 @@ pub(crate) fn unreachable(
     problem: RemoteProblem,
 ) -> Draft {
     let offset = access.address & ((1 << RANK_SHIFT) - 1);
-    let what = what(launch, mistake, &access, offset);
+    let what = element_name(launch, mistake, &access, offset);
     let verb = noun(access.kind);
     match problem {
         RemoteProblem::Ended { rank, block, exit } => {
@@ -143,7 +148,7 @@ pub(crate) fn misplaced(
 ) -> Draft {
     let verb = noun(access.kind);
     let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
-    let what = what(launch, mistake, &access, offset);
+    let what = element_name(launch, mistake, &access, offset);
     let mut draft = match problem {
         AccessProblem::Misaligned => Draft::new(format!(
             "{}-byte {verb} in another block's shared memory at an address that is not a multiple of that",
@@ -171,7 +176,7 @@ pub(crate) fn unwritten(
     (offset, rank): (u64, u32),
 ) -> Draft {
     let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
-    let what = what(launch, mistake, &access, offset);
+    let what = element_name(launch, mistake, &access, offset);
     Draft::new("read of another block's shared memory that has not been written")
         .note(format!("It reads {what} of {name}, which has not been written yet."))
         .note(first(launch, mistake))

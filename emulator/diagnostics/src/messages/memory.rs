@@ -24,7 +24,7 @@ pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: 
             target.size(),
         ));
     }
-    draft.notes.push(case.who());
+    draft.notes.push(case.first_thread_note());
     draft.why =
         Some("the memory was given back before this kernel ran or ended, and the pointer was kept.".into());
     draft.advice = Some(
@@ -50,7 +50,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
         case.draft(title).on_gpu("the kernel stops with \"misaligned address\", and the context is lost.");
     let Some(target) = &case.target else {
         draft.notes.push(format!("Address {:#x}.", access.address));
-        draft.notes.push(case.who());
+        draft.notes.push(case.first_thread_note());
         return draft;
     };
     let element = &target.element;
@@ -60,7 +60,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
         element.byte_offset,
         element.name,
     ));
-    draft.notes.push(case.who());
+    draft.notes.push(case.first_thread_note());
     let each = u64::from(element.element_bytes);
     let row = row_length(&case, target);
     if let Some((label, length)) = row.filter(|(_, length)| !(length * each).is_multiple_of(size)) {
@@ -123,7 +123,7 @@ pub(crate) fn read_only(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acce
     let mut draft = case
         .draft(format!("write to {}, which is {what}", target.title()))
         .note(format!("This writes {}.", case.element(target)))
-        .note(case.who())
+        .note(case.first_thread_note())
         .why(format!("kernels can only read {what}; a cast took the `const` away."));
     draft.advice =
         Some("write to global memory instead, or set the values from the host before the launch.".into());

@@ -16,7 +16,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
         return Draft::new("use of an uninitialised value");
     };
     let (access, load) = (*access, *load);
-    let case = Case::at(launch, mistake, access, load);
+    let case = Case::of_instr(launch, mistake, access, load);
     let Some(target) = &case.target else { return nowhere(&case) };
     let element = &target.element;
     let name = case.quoted_element(target);
@@ -46,7 +46,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
         false => read,
     };
     let mut reader = format!("{read} by {who}.");
-    let values = case.explained.as_ref().map(Explained::telling).unwrap_or_default();
+    let values = case.explained.as_ref().map(Explained::variable_values).unwrap_or_default();
     if !values.is_empty() {
         reader = format!("{read} by {who}: {values}.");
     }
@@ -55,7 +55,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     }
     draft.notes.push(reader);
     let copied = copied.filter(|by| *by != CopiedBy::Instr(load));
-    draft.notes.extend(way(launch, here, *used, copied));
+    draft.notes.extend(path_of_value(launch, here, *used, copied));
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
@@ -186,7 +186,7 @@ pub(crate) fn unset(
     let mut draft = Draft::new(format!("{of} an uninitialised variable"))
         .without_caret()
         .note(launch.first_thread(mistake));
-    draft.notes.extend(way(launch, here, used, copied));
+    draft.notes.extend(path_of_value(launch, here, used, copied));
     if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
         let line = launch.line_name(here, by);
         draft.notes.push(match used {
@@ -213,7 +213,12 @@ pub(crate) fn unset(
 }
 
 /// Lines on where the value went between the read and the use, and after.
-fn way(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<CopiedBy>) -> Option<String> {
+fn path_of_value(
+    launch: &LaunchContext<'_>,
+    here: u32,
+    used: Use,
+    copied: Option<CopiedBy>,
+) -> Option<String> {
     let shown = launch.line(here);
     let mut parts = Vec::new();
     match copied {
@@ -241,7 +246,7 @@ pub(crate) fn under_way(
     load: u32,
     copy: CopyUnderWay,
 ) -> Draft {
-    let case = Case::at(launch, mistake, access, load);
+    let case = Case::of_instr(launch, mistake, access, load);
     let name = case.target.as_ref().map(|target| case.quoted_element(target));
     let name = name.unwrap_or_else(|| "shared memory".to_owned());
     let mut draft = case.draft(format!("{name} is read before the asynchronous copy to it is done"));

@@ -66,8 +66,8 @@ impl Statements {
     }
 
     /// The innermost plain statement at a position.
-    pub(crate) fn at(&self, at: usize) -> Option<Range<usize>> {
-        let here = self.simple.iter().filter(|range| range.contains(&at));
+    pub(crate) fn statement_at(&self, position: usize) -> Option<Range<usize>> {
+        let here = self.simple.iter().filter(|range| range.contains(&position));
         here.max_by_key(|range| range.start).cloned()
     }
 
@@ -331,7 +331,7 @@ mod tests {
     fn statements_end_at_their_semicolon() {
         let text = "void f() { for (int i = 0; i < 3; ++i) { a = b\n  * c; } }";
         let statements = Statements::new(text);
-        let found = statements.at(text.find("c;").expect("there")).expect("a statement");
+        let found = statements.statement_at(text.find("c;").expect("there")).expect("a statement");
         assert_eq!(&text[found], "a = b\n  * c;");
     }
 }

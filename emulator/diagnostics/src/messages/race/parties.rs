@@ -16,7 +16,11 @@ impl RaceMessage<'_> {
         let key = |party: &RaceParty| (party.block, party.thread);
         let (first, second) = if key(&second) < key(&first) { (second, first) } else { (first, second) };
         let verb = if update { "update" } else { "write" };
-        let both = format!("{} and {} both {verb} it", self.who(first), self.who(second));
+        let both = format!(
+            "{} and {} both {verb} it",
+            self.thread_with_group(first),
+            self.thread_with_group(second)
+        );
         self.party(first, &both)
     }
 
@@ -28,11 +32,11 @@ impl RaceMessage<'_> {
             AccessKind::Atomic => "updated",
         };
         let copy = if is_copy(self.launch, party.instr) { "a bulk copy of " } else { "" };
-        format!("{does} by {copy}{}", self.who(party))
+        format!("{does} by {copy}{}", self.thread_with_group(party))
     }
 
     /// A thread by its place in the block, with its block or warp.
-    fn who(&self, party: RaceParty) -> String {
+    fn thread_with_group(&self, party: RaceParty) -> String {
         let launch = self.launch;
         let thread = format!("thread {}", launch.thread_position(u64::from(party.thread)));
         if self.between_blocks() {

@@ -45,8 +45,8 @@ impl RaceMessage<'_> {
                 let _ = write!(
                     text,
                     "The same holds for elements between {} and {}. ",
-                    target.at(target.element.index),
-                    target.at(last as i64)
+                    target.element_at(target.element.index),
+                    target.element_at(last as i64)
                 );
             }
         }
