@@ -8,14 +8,14 @@
 
 mod code;
 mod collect;
-mod event;
+mod mistake;
 pub mod race;
 #[cfg(test)]
 mod testing;
 
 pub use code::{Code, Severity};
 pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_position};
-pub use event::{
+pub use mistake::{
     AccessKind, AccessProblem, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma,
     BarrierGroup, BarrierProblem, CopiedBy, CopyUnderWay, Details, Elsewhere, Event, MissingOrder,
     PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, RemoteProblem, SyncMask, Use, Waited, WrongMask,

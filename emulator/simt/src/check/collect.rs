@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::event::{AccessKind, Details, Event, Use};
+use super::mistake::{AccessKind, Details, Event, Use};
 use super::{Code, Severity};
 use crate::lane_mask::LaneMask;
 use crate::memory::{AllocationInfo, Table};

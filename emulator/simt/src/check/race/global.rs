@@ -16,7 +16,7 @@ use super::shared::unit_shift;
 use super::{Mark, Touch};
 use crate::check::Collector;
 use crate::check::collect::Sites;
-use crate::check::event::{Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::mistake::{Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::RACE_CHUNKS;

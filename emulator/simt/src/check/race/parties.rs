@@ -4,7 +4,7 @@ use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
 use super::log::LogEntry;
 use crate::check::Collector;
-use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 
 /// Maximum number of accesses of a block for which the other party is looked up.

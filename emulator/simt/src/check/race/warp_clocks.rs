@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::program::{BARRIERS, Kernel, MemSpace, OpKind};
 

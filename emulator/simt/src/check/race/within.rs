@@ -4,7 +4,7 @@ use super::bits::{self, CHUNK, KINDS, bit, rivals};
 use super::interval::{Interval, Owner, Partial, Space, changes};
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::event::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::memory::rules;
 
