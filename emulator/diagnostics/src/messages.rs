@@ -16,7 +16,7 @@ mod termination;
 mod uninit;
 mod wgmma;
 
-use simt::check::{AccessProblem, Code, Details, MistakeGroup};
+use simt::check::{AccessProblem, Code, MistakeDetails, MistakeGroup};
 
 use crate::finding::{Finding, Output};
 use crate::launch_context::{LaunchContext, first_thread};
@@ -55,13 +55,15 @@ fn finding(
     let event = &mistake.first;
     let mut who = first_thread(mistake);
     let draft = match &event.details {
-        Details::Access { problem, access } if let Some(place) = cluster::remote(access) => {
+        MistakeDetails::Access { problem, access } if let Some(place) = cluster::remote(access) => {
             cluster::misplaced(launch, mistake, *problem, *access, place)
         }
-        Details::Remote { access, problem } => cluster::unreachable(launch, mistake, *access, *problem),
-        Details::ClusterBarrier { waits } => cluster::out_of_turn(launch, mistake, *waits),
-        Details::ClusterDeadlock { places } => cluster::deadlock(launch, mistake, places),
-        Details::Access { problem, access } => match problem {
+        MistakeDetails::Remote { access, problem } => {
+            cluster::unreachable(launch, mistake, *access, *problem)
+        }
+        MistakeDetails::ClusterBarrier { waits } => cluster::out_of_turn(launch, mistake, *waits),
+        MistakeDetails::ClusterDeadlock { places } => cluster::deadlock(launch, mistake, places),
+        MistakeDetails::Access { problem, access } => match problem {
             AccessProblem::UseAfterFree => memory::freed(launch, mistake, *access),
             AccessProblem::Misaligned => memory::misaligned(launch, mistake, *access),
             AccessProblem::ReadOnly => memory::read_only(launch, mistake, *access),
@@ -72,44 +74,48 @@ fn finding(
                 bounds::out_of_bounds(launch, mistake, *access),
             ),
         },
-        Details::Uninitialised { access, load, copy: Some(copy), .. } => {
+        MistakeDetails::Uninitialised { access, load, copy: Some(copy), .. } => {
             uninit::under_way(launch, mistake, *access, *load, *copy)
         }
-        Details::Uninitialised { access, .. } if let Some(place) = cluster::remote(access) => {
+        MistakeDetails::Uninitialised { access, .. } if let Some(place) = cluster::remote(access) => {
             cluster::unwritten(launch, mistake, *access, place)
         }
-        Details::Uninitialised { .. } => uninit::uninitialised(launch, mistake),
-        Details::Unset { used, by, copied } => uninit::unset(launch, mistake, (*used, *by), *copied),
-        Details::Race(facts) => {
+        MistakeDetails::Uninitialised { .. } => uninit::uninitialised(launch, mistake),
+        MistakeDetails::Unset { used, by, copied } => uninit::unset(launch, mistake, (*used, *by), *copied),
+        MistakeDetails::Race(facts) => {
             let party = facts.parties[1];
             who = (party.block, u64::from(party.thread));
             race::race(launch, mistake, facts, also)
         }
-        Details::Barrier { groups, problem } => sync::barrier(launch, mistake, groups, problem),
-        Details::Parted { missing, .. } => sync::parted(launch, mistake, *missing),
-        Details::Exited { returned, first, exit } => sync::exited(launch, mistake, *returned, *first, *exit),
-        Details::Runaway { budget, proven, span } => {
+        MistakeDetails::Barrier { groups, problem } => sync::barrier(launch, mistake, groups, problem),
+        MistakeDetails::Parted { missing, .. } => sync::parted(launch, mistake, *missing),
+        MistakeDetails::Exited { returned, first, exit } => {
+            sync::exited(launch, mistake, *returned, *first, *exit)
+        }
+        MistakeDetails::Runaway { budget, proven, span } => {
             termination::runaway(launch, mistake, *budget, *proven, *span)
         }
-        Details::Assert { message, .. } => termination::assertion(launch, mistake, message),
-        Details::SyncMask(facts) => sync::mask(launch, mistake, facts),
-        Details::Operand { problem, value } => termination::operand(launch, mistake, *problem, *value),
-        Details::Call { address, problem } => calls::target(launch, mistake, *address, problem),
-        Details::Stack { function, depth, limit } => calls::stack(launch, mistake, function, *depth, *limit),
-        Details::Texture { handle } => memory::texture(launch, *handle),
-        Details::TensorCopy { problem } => asynchronous::tensor(launch, mistake, *problem),
-        Details::Proxy { address } => phases::no_fence(launch, mistake, *address),
-        Details::Phases { waits, others } => phases::deadlock(launch, mistake, waits, others),
-        Details::TwoCopies { address, other, phase, blocks, late } => {
+        MistakeDetails::Assert { message, .. } => termination::assertion(launch, mistake, message),
+        MistakeDetails::SyncMask(facts) => sync::mask(launch, mistake, facts),
+        MistakeDetails::Operand { problem, value } => termination::operand(launch, mistake, *problem, *value),
+        MistakeDetails::Call { address, problem } => calls::target(launch, mistake, *address, problem),
+        MistakeDetails::Stack { function, depth, limit } => {
+            calls::stack(launch, mistake, function, *depth, *limit)
+        }
+        MistakeDetails::Texture { handle } => memory::texture(launch, *handle),
+        MistakeDetails::TensorCopy { problem } => asynchronous::tensor(launch, mistake, *problem),
+        MistakeDetails::Proxy { address } => phases::no_fence(launch, mistake, *address),
+        MistakeDetails::Phases { waits, others } => phases::deadlock(launch, mistake, waits, others),
+        MistakeDetails::TwoCopies { address, other, phase, blocks, late } => {
             asynchronous::two_copies(launch, mistake, *address, (*other, *phase), *blocks, *late)
         }
-        Details::ChangedUnderCopy { address } => asynchronous::changed(launch, mistake, *address),
-        Details::Wgmma { problem } => wgmma::misuse(launch, mistake, *problem),
-        Details::Fragment { foreign } => fragment::mismatch(launch, mistake, foreign),
-        Details::MemoryBarrier { offset, problem } => {
+        MistakeDetails::ChangedUnderCopy { address } => asynchronous::changed(launch, mistake, *address),
+        MistakeDetails::Wgmma { problem } => wgmma::misuse(launch, mistake, *problem),
+        MistakeDetails::Fragment { foreign } => fragment::mismatch(launch, mistake, foreign),
+        MistakeDetails::MemoryBarrier { offset, problem } => {
             asynchronous::barrier(launch, mistake, *offset, *problem)
         }
-        Details::Trap => termination::trap(launch, mistake),
+        MistakeDetails::Trap => termination::trap(launch, mistake),
     };
     draft.finish(launch, event.code(), mistake, who, earlier)
 }

@@ -1,7 +1,7 @@
-//! The checks: the events that they receive while a kernel runs, and the mistakes that follow from them.
+//! The checks: what they receive while a kernel runs, and the mistakes that follow from it.
 //!
 //! Execution reports the mistakes that it detects itself (bounds, alignment, barriers …) to a [`Collector`] as
-//! [`Event`]s, and every memory access to the race checks in [`race`], which report to the same collector.
+//! [`Mistake`]s, and every memory access to the race checks in [`race`], which report to the same collector.
 //! Each worker thread has its own collector; they are merged at the end, and `Collector::finish` makes
 //! [`Mistakes`] of them: facts, which the crate `diagnostics` puts into words. Nothing here depends on how many
 //! threads ran the blocks. This module never runs anything and never decides what a mistake does to a launch.
@@ -17,6 +17,6 @@ pub use code::{Code, Severity};
 pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_position};
 pub use mistake::{
     AccessKind, AccessProblem, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma,
-    BarrierGroup, BarrierProblem, CopiedBy, CopyUnderWay, Details, Elsewhere, Event, MissingOrder,
+    BarrierGroup, BarrierProblem, CopiedBy, CopyUnderWay, Elsewhere, MissingOrder, Mistake, MistakeDetails,
     PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, RemoteProblem, SyncMask, Use, Waited, WrongMask,
 };

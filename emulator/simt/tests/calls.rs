@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Device, codes};
-use simt::check::{BadTarget, Details};
+use simt::check::{BadTarget, MistakeDetails};
 use simt::launch::CheckLevel;
 
 /// A kernel with one pointer parameter in `%rd1`, the thread in `%r1`, its word at `%rd3`, and functions before it.
@@ -29,7 +29,7 @@ fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u3
 
 /// Asserts that the checks find one mistake with this code; returns its details.
 #[track_caller]
-fn found(functions: &str, body: &str, code: &str) -> Details {
+fn found(functions: &str, body: &str, code: &str) -> MistakeDetails {
     let device = device(functions, body);
     let out = device.words(&[0; 32]);
     let report = device.launch_line(1, 32, &[out.into()]);
@@ -145,13 +145,13 @@ fn a_listed_function_has_the_prototype() {
 #[test]
 fn an_address_that_is_no_such_function() {
     let target = |index: &str| match found(TABLE, &through(index), "E-CALL") {
-        Details::Call { problem, .. } => problem,
+        MistakeDetails::Call { problem, .. } => problem,
         other => panic!("{other:?}"),
     };
     assert_eq!(target("mov.u32 %r6, 3;"), BadTarget::NoFunction);
     assert_eq!(target("mov.u32 %r6, 2;"), BadTarget::OtherSignature("wide".into()));
     let body = format!("add.u64 %rd9, %rd1, 4;\nmov.u32 %r4, 1;\n{}", call("", "%rd9", ", P"));
-    let Details::Call { problem, .. } = found(TABLE, &body, "E-CALL") else {
+    let MistakeDetails::Call { problem, .. } = found(TABLE, &body, "E-CALL") else {
         panic!("no call");
     };
     assert_eq!(problem, BadTarget::NoFunction);
@@ -199,7 +199,7 @@ fn undefined_values_are_followed_through_calls() {
 fn recursion_without_end() {
     let functions = SUM.replace("@%p1 bra DONE;", "");
     let body = format!("mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;", call("", "sum", ""));
-    let Details::Stack { function, depth, limit } = found(&functions, &body, "E-STACK") else {
+    let MistakeDetails::Stack { function, depth, limit } = found(&functions, &body, "E-STACK") else {
         panic!("no stack");
     };
     assert_eq!((function.as_str(), limit), ("sum", 1024));

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Device, codes};
-use simt::check::{BadOperand, Details};
+use simt::check::{BadOperand, MistakeDetails};
 use simt::launch::CheckLevel;
 
 /// A kernel with one pointer parameter in `%rd1`, the thread in `%r1`, and room for more registers.
@@ -267,9 +267,9 @@ fn operands_out_of_range_are_told() {
             let device = Device::new(&kernel("", body)).check_level(check_level);
             let report = device.launch_line(1, 64, &[0_u64.into()]);
             assert_eq!(codes(&report), ["E-OPERAND"], "{body} {check_level:?}");
-            let event = &report.mistakes.groups[0].first;
-            let expected = Details::Operand { problem: first, value };
-            assert_eq!((&event.details, event.mask.bits()), (&expected, lanes), "{body} {check_level:?}");
+            let mistake = &report.mistakes.groups[0].first;
+            let expected = MistakeDetails::Operand { problem: first, value };
+            assert_eq!((&mistake.details, mistake.mask.bits()), (&expected, lanes), "{body} {check_level:?}");
         }
     }
 }

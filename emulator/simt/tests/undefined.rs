@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Device, codes};
-use simt::check::{Details, Use};
+use simt::check::{MistakeDetails, Use};
 
 /// A kernel with an output of 64 words, a buffer of 256 bytes that nothing wrote, one of 64 words, and memory of its
 /// own.
@@ -38,7 +38,7 @@ fn found(body: &str) -> (Vec<String>, Vec<Use>) {
             .groups
             .iter()
             .filter_map(|group| match group.first.details {
-                Details::Uninitialised { used, .. } | Details::Unset { used, .. } => Some(used),
+                MistakeDetails::Uninitialised { used, .. } | MistakeDetails::Unset { used, .. } => Some(used),
                 _ => None,
             })
             .collect();

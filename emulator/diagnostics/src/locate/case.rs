@@ -4,7 +4,7 @@ use super::arrays::Target;
 use super::subscript::Explained;
 use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::trace::{End, ThreadContext};
-use simt::check::{AccessKind, BadAccess, Details, MistakeGroup, RaceParty, block_position};
+use simt::check::{AccessKind, BadAccess, MistakeDetails, MistakeGroup, RaceParty, block_position};
 use simt::program::{MemSpace, OpKind};
 
 /// An access as a noun: `read`, `write`, `atomic update`.
@@ -199,7 +199,7 @@ impl<'a> Case<'a> {
     pub(crate) fn most_used(&self, target: &Target) -> u64 {
         let each = u64::from(target.element.element_bytes.max(1));
         let ends = self.launch.mistakes.iter().filter_map(|mistake| match &mistake.first.details {
-            Details::Access { access, .. } if access.space == self.access.space => {
+            MistakeDetails::Access { access, .. } if access.space == self.access.space => {
                 let (_, high) = mistake.addresses?;
                 let instr = mistake.first.instr;
                 let other = self.launch.reached(instr, access)?;

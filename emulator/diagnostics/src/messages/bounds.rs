@@ -9,7 +9,7 @@ use crate::source::expression::Overflow;
 use crate::source::text::words as words_of;
 use crate::words::{self, code, count, grouped, nth};
 use simt::check::MistakeGroup;
-use simt::check::{AccessKind, AccessProblem, BadAccess, Details};
+use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails};
 use simt::program::MemSpace;
 
 /// Below this, an address is a null pointer with something added.
@@ -366,7 +366,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
 /// Returns the reason that the shape of blocks differs from that of the shared array, if an access of the launch shows it.
 pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
     launch.mistakes.iter().find_map(|mistake| {
-        let Details::Access { problem, access } = &mistake.first.details else { return None };
+        let MistakeDetails::Access { problem, access } = &mistake.first.details else { return None };
         if *problem != AccessProblem::OutOfBounds || access.space != MemSpace::Shared {
             return None;
         }

@@ -6,8 +6,8 @@ use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
 use simt::check::{
-    AccessKind, BadAccess, BadWgmma, BarrierProblem, Code, CopyUnderWay, Details, MissingOrder, MistakeGroup,
-    RaceFacts, RaceParty, Use,
+    AccessKind, BadAccess, BadWgmma, BarrierProblem, Code, CopyUnderWay, MissingOrder, MistakeDetails,
+    MistakeGroup, RaceFacts, RaceParty, Use,
 };
 use simt::program::MemSpace;
 
@@ -46,7 +46,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
         group.sort_by_key(|chosen| (chosen.mistake.first.block, chosen.mistake.order));
     }
     // A deadlock comes last: the mistakes before it are reported first.
-    let is_deadlock = |mistake: &MistakeGroup| matches!(mistake.first.details, Details::Phases { .. });
+    let is_deadlock = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Phases { .. });
     chosen.sort_by_key(|chosen| (chosen.mistake.first.code().severity(), is_deadlock(chosen.mistake)));
     chosen
 }
@@ -71,12 +71,12 @@ impl<'l, 'a> Consequences<'l, 'a> {
         Self {
             launch,
             out_of_step: first_of(launch.mistakes, |mistake| {
-                matches!(&mistake.first.details, Details::Barrier { problem, .. }
+                matches!(&mistake.first.details, MistakeDetails::Barrier { problem, .. }
                     if mistake.first.code() == Code::Barrier && *problem != BarrierProblem::Deadlock)
             }),
             bad_lines: lines(&|mistake| mistake.first.code() == Code::OutOfBounds),
             unset_addresses: lines(&|mistake| {
-                matches!(mistake.first.details, Details::Unset { used: Use::Address, .. })
+                matches!(mistake.first.details, MistakeDetails::Unset { used: Use::Address, .. })
                     && mistake.first.code() == Code::Uninitialised
             }),
         }
@@ -85,18 +85,22 @@ impl<'l, 'a> Consequences<'l, 'a> {
     /// Returns whether a mistake follows from another one.
     fn contain(&self, mistake: &MistakeGroup) -> bool {
         match &mistake.first.details {
-            Details::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => self.barrier(mistake),
-            Details::Parted { exit, .. } => self.parted(mistake, *exit),
-            Details::Exited { .. } => self.exited(mistake),
-            Details::ChangedUnderCopy { .. } => self.changed_under_copy(mistake),
-            Details::Wgmma { problem: BadWgmma::Changed { by: None, address, .. } } => {
+            MistakeDetails::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => {
+                self.barrier(mistake)
+            }
+            MistakeDetails::Parted { exit, .. } => self.parted(mistake, *exit),
+            MistakeDetails::Exited { .. } => self.exited(mistake),
+            MistakeDetails::ChangedUnderCopy { .. } => self.changed_under_copy(mistake),
+            MistakeDetails::Wgmma { problem: BadWgmma::Changed { by: None, address, .. } } => {
                 self.changed_operand(mistake, u64::from(*address))
             }
-            Details::Race(race) => self.race(mistake, race),
-            Details::Unset { .. } => self.unset(mistake),
+            MistakeDetails::Race(race) => self.race(mistake, race),
+            MistakeDetails::Unset { .. } => self.unset(mistake),
             // An address that was never set leads anywhere.
-            Details::Access { .. } => self.unset_addresses.contains(&self.launch.line(mistake.first.instr)),
-            Details::Uninitialised { access, load, copy, .. } => {
+            MistakeDetails::Access { .. } => {
+                self.unset_addresses.contains(&self.launch.line(mistake.first.instr))
+            }
+            MistakeDetails::Uninitialised { access, load, copy, .. } => {
                 let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
                 self.uninitialised(mistake, access, *load, of_a_phase)
             }
@@ -128,7 +132,8 @@ impl<'l, 'a> Consequences<'l, 'a> {
     /// Reported only if the source shows the branch and no other barrier mistake is known.
     fn parted(&self, mistake: &MistakeGroup, exit: Option<u32>) -> bool {
         let mistakes = self.launch.mistakes;
-        let root = first_of(mistakes, |mistake| matches!(mistake.first.details, Details::Parted { .. }));
+        let root =
+            first_of(mistakes, |mistake| matches!(mistake.first.details, MistakeDetails::Parted { .. }));
         [Code::Barrier, Code::ExitedBeforeBarrier].iter().any(|code| self.with_code(*code).next().is_some())
             || first_at_different_barriers(mistakes).is_some()
             || root.is_some_and(|root| !std::ptr::eq(root, mistake))
@@ -162,8 +167,11 @@ impl<'l, 'a> Consequences<'l, 'a> {
         let on_bad_line = race.parties.iter().any(|party| self.bad_lines.contains(&launch.line(party.instr)));
         // The message about the early read names the phase to wait for.
         let is_early_read = |mistake: &MistakeGroup| match &mistake.first.details {
-            Details::Uninitialised {
-                access, load, copy: Some(CopyUnderWay { phase: Some(_), .. }), ..
+            MistakeDetails::Uninitialised {
+                access,
+                load,
+                copy: Some(CopyUnderWay { phase: Some(_), .. }),
+                ..
             } => {
                 self.reads_at(race, launch.line(*load))
                     && array_start(launch, (*load, access.address))
@@ -197,14 +205,14 @@ impl<'l, 'a> Consequences<'l, 'a> {
         // An output is not reported if uses of the same array are.
         let start = |access: &BadAccess| launch.reached(load, access).map(|target| target.start);
         let is_reported_use = |mistake: &MistakeGroup| match &mistake.first.details {
-            Details::Uninitialised { access: other, .. } => {
+            MistakeDetails::Uninitialised { access: other, .. } => {
                 other.space == access.space && start(other) == start(access)
             }
             _ => false,
         };
         // A descriptor that reaches past its array reads elements that others wait for.
         let reaches_too_far = |mistake: &MistakeGroup| {
-            matches!(mistake.first.details, Details::Wgmma { problem: BadWgmma::Outside { .. } })
+            matches!(mistake.first.details, MistakeDetails::Wgmma { problem: BadWgmma::Outside { .. } })
                 && launch.line(mistake.first.instr) == line
         };
         let is_output = mistake.first.code() == Code::UndefinedOutput;
@@ -223,7 +231,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
 /// Returns whether two mistakes use registers of a `wgmma` in flight, in one line and in the same way.
 fn same_wgmma_line(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
     let writes = |mistake: &MistakeGroup| match mistake.first.details {
-        Details::Wgmma { problem: BadWgmma::InFlight { writes, .. } } => Some(writes),
+        MistakeDetails::Wgmma { problem: BadWgmma::InFlight { writes, .. } } => Some(writes),
         _ => None,
     };
     writes(a).is_some() && writes(a) == writes(b) && launch.line(a.first.instr) == launch.line(b.first.instr)
@@ -238,13 +246,16 @@ fn first_of(mistakes: &[MistakeGroup], wanted: impl Fn(&MistakeGroup) -> bool) -
 /// Returns the first meeting of whole warps at different barriers.
 fn first_at_different_barriers(mistakes: &[MistakeGroup]) -> Option<&MistakeGroup> {
     first_of(mistakes, |mistake| {
-        matches!(mistake.first.details, Details::Barrier { problem: BarrierProblem::DifferentBarriers, .. })
+        matches!(
+            mistake.first.details,
+            MistakeDetails::Barrier { problem: BarrierProblem::DifferentBarriers, .. }
+        )
     })
 }
 
 fn race_of(mistake: &MistakeGroup) -> Option<&RaceFacts> {
     match &mistake.first.details {
-        Details::Race(race) => Some(race),
+        MistakeDetails::Race(race) => Some(race),
         _ => None,
     }
 }
@@ -262,7 +273,7 @@ fn is_between_blocks(race: &RaceFacts) -> bool {
 /// Returns whether two mistakes use one undefined element at one line, read at two places.
 fn same_element(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
     let element = |mistake: &MistakeGroup| match &mistake.first.details {
-        Details::Uninitialised { access, .. } => {
+        MistakeDetails::Uninitialised { access, .. } => {
             Some((mistake.first.code(), access.space, access.address, launch.line(mistake.first.instr)))
         }
         _ => None,

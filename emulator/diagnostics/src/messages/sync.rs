@@ -5,7 +5,7 @@ use crate::finding::Action;
 use crate::launch_context::{Around, Draft, LaunchContext};
 use crate::source::statements::Control;
 use crate::words::{self, capital, code, count, plural};
-use simt::check::{BarrierGroup, BarrierProblem, Details, Event, MistakeGroup, SyncMask, WrongMask};
+use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, WrongMask};
 use simt::lane_mask::LaneMask;
 use simt::program::InstrInfo;
 
@@ -313,9 +313,9 @@ pub(crate) fn branch_of<'a>(
 
 /// `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
 pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing: LaneMask) -> Draft {
-    let Event { instr, warp, mask, .. } = mistake.first;
+    let Mistake { instr, warp, mask, .. } = mistake.first;
     let around = match mistake.first.details {
-        Details::Parted { exit, .. } => branch_of(launch, instr, exit),
+        MistakeDetails::Parted { exit, .. } => branch_of(launch, instr, exit),
         _ => None,
     };
     let barrier = barrier_name(launch, instr);

@@ -6,12 +6,13 @@ use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::subscript::Explained;
 use crate::words::{self, code};
-use simt::check::{AccessKind, BadAccess, CopiedBy, CopyUnderWay, Details, MistakeGroup, Use};
+use simt::check::{AccessKind, BadAccess, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, Use};
 use simt::program::{MemSpace, OpKind};
 
 /// Drafts the message of `E-UNINIT`.
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
-    let Details::Uninitialised { access, load, used, copied, written, fresh, .. } = &mistake.first.details
+    let MistakeDetails::Uninitialised { access, load, used, copied, written, fresh, .. } =
+        &mistake.first.details
     else {
         return Draft::new("use of an uninitialised value");
     };
@@ -497,7 +498,8 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &
             format!("{line}, which fills {name}, was executed by {threads} of {all} threads: {under}.")
         }
         (Some(threads), None) => {
-            let exited = |mistake: &MistakeGroup| matches!(mistake.first.details, Details::Exited { .. });
+            let exited =
+                |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Exited { .. });
             let rest = if launch.mistakes.iter().any(exited) { "; the others had returned" } else { "" };
             format!("{line}, which fills {name}, was executed by {threads} of {all} threads{rest}.")
         }
@@ -508,7 +510,7 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &
         }
         (None, None) => {
             let returned = launch.mistakes.iter().find_map(|mistake| match mistake.first.details {
-                Details::Exited { returned, .. } => Some(returned),
+                MistakeDetails::Exited { returned, .. } => Some(returned),
                 _ => None,
             });
             match returned {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::mistake::{AccessKind, Details, Event, Use};
+use super::mistake::{AccessKind, Mistake, MistakeDetails, Use};
 use super::{Code, Severity};
 use crate::lane_mask::LaneMask;
 use crate::memory::{AllocationInfo, Table};
@@ -20,14 +20,14 @@ const MAX_GROUPS: usize = 256;
 /// Key of a group: code, place, the other party's place, the array, and whether blocks race with blocks.
 type Key = (Code, u32, u32, u64, bool);
 
-/// Gathers events. One per worker thread.
+/// Gathers mistakes. One per worker thread.
 #[derive(Debug)]
 pub struct Collector {
     sites: Arc<Sites>,
     block: [u32; 3],
     grid: [u32; 3],
     groups: BTreeMap<Key, MistakeGroup>,
-    /// Number of events so far, which orders those of one block.
+    /// Number of mistakes so far, which orders those of one block.
     clock: u64,
     dropped: u64,
 }
@@ -41,11 +41,11 @@ pub(crate) struct Sites {
     shared: Vec<u32>,
 }
 
-/// The events of one mistake, which share a message: the first of them, and counts.
+/// Mistakes that share a message: the first of them, and counts.
 #[derive(Debug, Clone)]
 pub struct MistakeGroup {
-    pub first: Event,
-    /// Order of the first event among those of its block.
+    pub first: Mistake,
+    /// Order of the first mistake among those of its block.
     pub order: u64,
     /// Distinct threads, in blocks that have ended.
     pub n_threads: u64,
@@ -93,29 +93,29 @@ impl Collector {
         Self { sites, block, grid, groups: BTreeMap::new(), clock: 0, dropped: 0 }
     }
 
-    /// Takes the events so far and leaves an empty collector.
+    /// Takes the mistakes so far and leaves an empty collector.
     pub fn take(&mut self) -> Self {
         Self { sites: self.sites.clone(), groups: std::mem::take(&mut self.groups), ..*self }
     }
 
-    /// Returns whether there are no events, not even a warning.
+    /// Returns whether there are no mistakes, not even a warning.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
     /// Returns the approximate memory use.
     pub(crate) fn bytes(&self) -> usize {
-        // The texts and tables of an event are bounded, and few are that large.
+        // The texts and tables of a mistake are bounded, and few are that large.
         size_of::<Self>() + self.groups.len() * (size_of::<MistakeGroup>() + 4096)
     }
 
-    /// Returns whether no event fails the launch.
+    /// Returns whether no mistake fails the launch.
     pub fn is_clean(&self) -> bool {
         !self.groups.keys().any(|(code, ..)| code.severity() == Severity::Error)
     }
 
-    /// Returns whether an event of this code and instruction in `block` would be the first of its group, so that its
-    /// details are worth computing. `instr` is the instruction of the event, or of `E-UNINIT` the load.
+    /// Returns whether a mistake of this code and instruction in `block` would be the first of its group, so that its
+    /// details are worth computing. `instr` is the instruction of the mistake, or of `E-UNINIT` the load.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let site = self.sites.site(instr);
         let mut of_site =
@@ -140,67 +140,67 @@ impl Collector {
         self.groups.get(&key).is_none_or(|group| group.first.block > block)
     }
 
-    pub fn record(&mut self, event: Event) {
+    pub fn record(&mut self, mistake: Mistake) {
         self.clock += 1;
-        let (code, site) = (event.code(), self.sites.site(event.instr));
+        let (code, site) = (mistake.code(), self.sites.site(mistake.instr));
         let array = |space, address| self.sites.array(space, address);
-        let key = match &event.details {
-            Details::Race(race) => {
+        let key = match &mistake.details {
+            MistakeDetails::Race(race) => {
                 // A race is one mistake whichever party comes first.
                 let [a, b] = race.parties.map(|party| self.sites.site(party.instr));
                 let between_blocks = race.parties[0].block != race.parties[1].block;
                 (code, a.min(b), a.max(b), array(race.space, race.address), between_blocks)
             }
-            Details::Access { access, .. } => {
+            MistakeDetails::Access { access, .. } => {
                 (code, site, u32::MAX, array(access.space, access.address), false)
             }
             // One read that has several uses is one mistake.
-            Details::Uninitialised { access, load, .. } => {
+            MistakeDetails::Uninitialised { access, load, .. } => {
                 let site = self.sites.site(*load);
                 (code, site, u32::MAX, array(access.space, access.address), false)
             }
-            Details::Wgmma { problem } => (code, site, problem.group_key(), 0, false),
+            MistakeDetails::Wgmma { problem } => (code, site, problem.group_key(), 0, false),
             // Each operand of a product is a mistake of its own.
-            Details::Fragment { foreign } => (code, site, u32::from(foreign.wanted.part), 0, false),
+            MistakeDetails::Fragment { foreign } => (code, site, u32::from(foreign.wanted.part), 0, false),
             // A group of its own, beside the other mistakes at the barrier.
-            Details::Parted { .. } => (code, site, 0, 0, false),
+            MistakeDetails::Parted { .. } => (code, site, 0, 0, false),
             _ => (code, site, u32::MAX, 0, false),
         };
         let dims = self.block;
-        let origin = block_origin(event.block, self.grid, dims);
+        let origin = block_origin(mistake.block, self.grid, dims);
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             self.dropped += 1;
             return;
         }
         let group = self.groups.entry(key).or_insert_with(|| MistakeGroup {
-            first: event.clone(),
+            first: mistake.clone(),
             order: self.clock,
             n_threads: 0,
             n_blocks: 0,
             low: [u64::MAX; 3],
             high: [0; 3],
             addresses: None,
-            current: (event.block, HashMap::new()),
+            current: (mistake.block, HashMap::new()),
         });
-        if group.current.0 != event.block {
+        if group.current.0 != mistake.block {
             group.close_block();
-            group.current.0 = event.block;
+            group.current.0 = mistake.block;
         }
-        let seen = group.current.1.entry(event.warp).or_default();
-        let new = event.mask & !*seen;
-        *seen |= event.mask;
+        let seen = group.current.1.entry(mistake.warp).or_default();
+        let new = mistake.mask & !*seen;
+        *seen |= mistake.mask;
         for lane in new.numbers() {
-            let thread = thread_position(u64::from(event.warp) * 32 + u64::from(lane), dims);
+            let thread = thread_position(u64::from(mistake.warp) * 32 + u64::from(lane), dims);
             for axis in 0..3 {
                 let at = origin[axis] + u64::from(thread[axis]);
                 group.low[axis] = group.low[axis].min(at);
                 group.high[axis] = group.high[axis].max(at);
             }
         }
-        let touched = match &event.details {
-            Details::Uninitialised { used: Use::Output { range }, .. }
-            | Details::Unset { used: Use::Output { range }, .. } => Some(*range),
-            Details::Access { access, .. } | Details::Uninitialised { access, .. } => {
+        let touched = match &mistake.details {
+            MistakeDetails::Uninitialised { used: Use::Output { range }, .. }
+            | MistakeDetails::Unset { used: Use::Output { range }, .. } => Some(*range),
+            MistakeDetails::Access { access, .. } | MistakeDetails::Uninitialised { access, .. } => {
                 Some((access.address, access.high))
             }
             _ => None,
@@ -209,13 +209,13 @@ impl Collector {
             let (low, high) = group.addresses.unwrap_or((from, to));
             group.addresses = Some((low.min(from), high.max(to)));
         }
-        if rank(&event) < rank(&group.first) {
-            let old = std::mem::replace(&mut group.first, event);
+        if rank(&mistake) < rank(&group.first) {
+            let old = std::mem::replace(&mut group.first, mistake);
             group.order = self.clock;
-            // `written` and `copy` were computed for the first event of the block only.
+            // `written` and `copy` were computed for the first mistake of the block only.
             if let (
-                Details::Uninitialised { written, copy, .. },
-                Details::Uninitialised { written: known, copy: of_first, .. },
+                MistakeDetails::Uninitialised { written, copy, .. },
+                MistakeDetails::Uninitialised { written: known, copy: of_first, .. },
             ) = (&mut group.first.details, old.details)
                 && written.is_empty()
                 && old.block == group.first.block
@@ -255,7 +255,7 @@ impl Collector {
         }
     }
 
-    /// Makes findings from the events of launches of `kernel` on these allocations.
+    /// Makes findings from the mistakes of launches of `kernel` on these allocations.
     pub(crate) fn finish(mut self, kernel: &Kernel, table: &Arc<Table>) -> Mistakes {
         let mut groups: Vec<MistakeGroup> = std::mem::take(&mut self.groups).into_values().collect();
         for group in &mut groups {
@@ -292,12 +292,13 @@ impl MistakeGroup {
     }
 }
 
-/// Order in which an event of a group is picked for the report: the lowest block's, of accesses the lowest warp's, else
+/// Order in which a mistake of a group is picked for the report: the lowest block's, of accesses the lowest warp's, else
 /// the first; of a race one between different warps, if there is one.
-fn rank(event: &Event) -> (bool, u64, u32) {
-    let same_warp = matches!(&event.details, Details::Race(race) if race.same_warp);
-    let is_access = matches!(&event.details, Details::Access { .. } | Details::Uninitialised { .. });
-    (same_warp, event.block, if is_access { event.warp } else { 0 })
+fn rank(mistake: &Mistake) -> (bool, u64, u32) {
+    let same_warp = matches!(&mistake.details, MistakeDetails::Race(race) if race.same_warp);
+    let is_access =
+        matches!(&mistake.details, MistakeDetails::Access { .. } | MistakeDetails::Uninitialised { .. });
+    (same_warp, mistake.block, if is_access { mistake.warp } else { 0 })
 }
 
 pub(crate) fn place_of(kernel: &Kernel, instr: u32) -> Option<SourceLoc> {

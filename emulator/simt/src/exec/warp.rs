@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::arithmetic::lanes::{CpuLevel, NONE};
-use crate::check::{AccessKind, BadOperand, Details};
+use crate::check::{AccessKind, BadOperand, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
@@ -449,7 +449,7 @@ impl Worker<'_> {
         if lanes.is_empty() {
             return ControlFlow::Continue(());
         }
-        let details = Details::Operand {
+        let details = MistakeDetails::Operand {
             problem: BadOperand::BranchIndex { targets: targets.len() as u32 },
             value: self.u32_at(index, lanes.first()),
         };
@@ -472,14 +472,14 @@ impl Worker<'_> {
         let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
         if id >= BARRIERS && self.job.check_level.checks() {
             let problem = BadOperand::BarrierNumber;
-            self.record_mistake(at.pc, active, Details::Operand { problem, value: id });
+            self.record_mistake(at.pc, active, MistakeDetails::Operand { problem, value: id });
         }
         // PTX has no barrier above these; the hardware uses the low four bits of the number.
         let id = id % BARRIERS;
         let none = kind == BarrierKind::Arrive && count == 0;
         if !count.is_multiple_of(32) || count >= BARRIER_THREADS_LIMIT || none {
             let problem = BadOperand::BarrierThreads;
-            self.fatal(at.pc, active, Details::Operand { problem, value: count });
+            self.fatal(at.pc, active, MistakeDetails::Operand { problem, value: count });
             return Some(Pause::Stopped);
         }
         self.warp.fiber.set_pc(at.pc + 1);
@@ -614,7 +614,7 @@ impl Worker<'_> {
                 let lane = active.first();
                 let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
                 let line = self.u32_at(*line, lane);
-                self.fatal(pc, active, Details::Assert { message, file, line, function });
+                self.fatal(pc, active, MistakeDetails::Assert { message, file, line, function });
                 return ControlFlow::Break(AfterOp::Stop);
             }
             OpKind::Call { site, target } => self.call(*site, *target, pc, active)?,
@@ -630,7 +630,7 @@ impl Worker<'_> {
                 return ControlFlow::Break(AfterOp::Frames);
             }
             OpKind::Trap => {
-                self.fatal(pc, active, Details::Trap);
+                self.fatal(pc, active, MistakeDetails::Trap);
                 return ControlFlow::Break(AfterOp::Stop);
             }
             OpKind::Alu { .. }

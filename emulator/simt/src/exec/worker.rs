@@ -3,7 +3,7 @@
 
 use crate::arithmetic::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
-use crate::check::{Collector, Details, Event};
+use crate::check::{Collector, Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
 
 use crate::exec::block::shadow::Shadow;
@@ -217,18 +217,18 @@ impl<'j> Worker<'j> {
 
     /// Records a mistake at operation `pc`. A checked launch goes on; otherwise the block stops.
     #[cold]
-    pub(crate) fn record_mistake(&mut self, pc: u32, mask: LaneMask, details: Details) {
+    pub(crate) fn record_mistake(&mut self, pc: u32, mask: LaneMask, details: MistakeDetails) {
         let instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         self.record_mistake_at(instr, mask, details);
     }
 
     /// Records a mistake of the instruction with this index.
-    pub(crate) fn record_mistake_at(&mut self, instr: u32, mask: LaneMask, details: Details) {
+    pub(crate) fn record_mistake_at(&mut self, instr: u32, mask: LaneMask, details: MistakeDetails) {
         if self.stopped && !self.job.check_level.checks() {
             return;
         }
         let warp = self.warp.index;
-        self.checks.collector.record(Event {
+        self.checks.collector.record(Mistake {
             instr,
             block: self.acting.map_or(self.block.index, |acting| acting.block),
             warp,
@@ -240,7 +240,7 @@ impl<'j> Worker<'j> {
 
     /// Records a mistake that ends the block, checked or not.
     #[cold]
-    pub(crate) fn fatal(&mut self, pc: u32, mask: LaneMask, details: Details) {
+    pub(crate) fn fatal(&mut self, pc: u32, mask: LaneMask, details: MistakeDetails) {
         self.record_mistake(pc, mask, details);
         self.stopped = true;
         self.block.fatal = true;

@@ -4,7 +4,7 @@ use super::RaceMessage;
 use crate::locate::spot::{self, Spot};
 use crate::source::statements::Control;
 use crate::words::code;
-use simt::check::{Details, MissingOrder};
+use simt::check::{MissingOrder, MistakeDetails};
 
 pub(super) const READ_FIRST: &str =
     "read into a variable first, then execute BARRIER in all threads, then write.";
@@ -20,7 +20,7 @@ impl RaceMessage<'_> {
         let Self { launch, facts: race, also, .. } = *self;
         let Some(mut spots) = spot::spots(launch, race) else { return Vec::new() };
         for mistake in also {
-            let Details::Race(other) = &mistake.first.details else { continue };
+            let MistakeDetails::Race(other) = &mistake.first.details else { continue };
             let more = spot::spots(launch, other).filter(|_| other.missing == race.missing);
             for (spot, more) in spots.iter_mut().zip(more.unwrap_or_default()) {
                 *spot = spot.and(more).unwrap_or(*spot);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::RaceMessage;
 use crate::words::list;
-use simt::check::{AccessKind, Details, MissingOrder};
+use simt::check::{AccessKind, MissingOrder, MistakeDetails};
 use simt::program::MemSpace;
 
 impl RaceMessage<'_> {
@@ -70,7 +70,7 @@ impl RaceMessage<'_> {
         let Self { launch, here, also, .. } = *self;
         let mut names: Vec<String> = Vec::new();
         for mistake in also {
-            let Details::Race(race) = &mistake.first.details else { continue };
+            let MistakeDetails::Race(race) = &mistake.first.details else { continue };
             let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
             let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
             let name = format!("{} ({})", target.element.name, launch.line_name(here, write.instr));

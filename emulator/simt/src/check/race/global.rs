@@ -16,7 +16,7 @@ use super::shared::unit_shift;
 use super::{Mark, Touch};
 use crate::check::Collector;
 use crate::check::collect::Sites;
-use crate::check::mistake::{Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::mistake::{MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::RACE_CHUNKS;
@@ -431,12 +431,12 @@ fn record(groups: BTreeMap<(u32, u32, u64, bool), Group>, missing: MissingOrder,
     for ((.., equal), group) in groups {
         for ((block, warp), mask) in group.warps {
             let [a, b] = group.parties;
-            out.record(Event {
+            out.record(Mistake {
                 instr: b.instr,
                 block,
                 warp,
                 mask,
-                details: Details::Race(Box::new(RaceFacts {
+                details: MistakeDetails::Race(Box::new(RaceFacts {
                     space: MemSpace::Global,
                     address: group.address,
                     end: group.end,

@@ -4,7 +4,7 @@ use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
 use super::log::LogEntry;
 use crate::check::Collector;
-use crate::check::mistake::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 
 /// Maximum number of accesses of a block for which the other party is looked up.
@@ -47,12 +47,12 @@ impl<S: Space> Interval<S> {
                 missing: self.missing(&own, &other),
                 left_out: None,
             };
-            out.record(Event {
+            out.record(Mistake {
                 instr: own.instr,
                 block: self.block,
                 warp: self.warp,
                 mask: hits,
-                details: Details::Race(Box::new(race)),
+                details: MistakeDetails::Race(Box::new(race)),
             });
         }
     }

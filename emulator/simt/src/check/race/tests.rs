@@ -7,7 +7,7 @@ use super::*;
 use crate::check::Code;
 use crate::check::collect::MistakeGroup;
 use crate::check::testing::kernel;
-use crate::check::{AccessKind, Collector, Details, MissingOrder, RaceFacts};
+use crate::check::{AccessKind, Collector, MissingOrder, MistakeDetails, RaceFacts};
 
 const R: Mark = Mark::Read;
 const W: Mark = Mark::Write;
@@ -82,7 +82,7 @@ fn with_touch(
 fn told(out: Collector) -> Vec<(Code, RaceFacts, MistakeGroup)> {
     out.groups()
         .map(|group| match &group.first.details {
-            Details::Race(race) => (group.first.code(), (**race).clone(), group.clone()),
+            MistakeDetails::Race(race) => (group.first.code(), (**race).clone(), group.clone()),
             _ => panic!("not a race"),
         })
         .collect()

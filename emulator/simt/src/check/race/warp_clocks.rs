@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::mistake::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::program::{BARRIERS, Kernel, MemSpace, OpKind};
 
@@ -328,12 +328,12 @@ impl WarpClocks {
     /// Reports the races of the block.
     pub(super) fn end_block(&mut self, out: &mut Collector) {
         for ((.., warp), race) in std::mem::take(&mut self.races) {
-            out.record(Event {
+            out.record(Mistake {
                 instr: race.parties[1].instr,
                 block: self.block,
                 warp,
                 mask: race.mask,
-                details: Details::Race(Box::new(RaceFacts {
+                details: MistakeDetails::Race(Box::new(RaceFacts {
                     space: MemSpace::Shared,
                     address: race.address,
                     end: race.end,

@@ -4,7 +4,7 @@ use super::bits::{self, CHUNK, KINDS, bit, rivals};
 use super::interval::{Interval, Owner, Partial, Space, changes};
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::mistake::{AccessKind, Details, Event, MissingOrder, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::memory::rules;
 
@@ -152,12 +152,12 @@ impl<S: Space> Interval<S> {
     }
 
     fn record(&self, touch: &Touch<'_>, mask: LaneMask, race: RaceFacts, out: &mut Collector) {
-        out.record(Event {
+        out.record(Mistake {
             instr: touch.instr,
             block: self.block,
             warp: touch.warp,
             mask,
-            details: Details::Race(Box::new(race)),
+            details: MistakeDetails::Race(Box::new(race)),
         });
     }
 

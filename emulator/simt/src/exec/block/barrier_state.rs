@@ -1,6 +1,6 @@
 //! Barriers of a block (`bar.sync`), and warps that met at different ones.
 
-use crate::check::{BarrierGroup, Details};
+use crate::check::{BarrierGroup, MistakeDetails};
 use crate::lane_mask::LaneMask;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct ExitedBefore {
     pub(crate) mask: LaneMask,
     pub(crate) instr: u32,
     /// The mistake, until it is reported.
-    pub(crate) facts: Option<Details>,
+    pub(crate) facts: Option<MistakeDetails>,
 }
 
 /// Meetings of whole warps at different barriers.

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::lanes::WARP;
 use crate::check::race::{ByteRun, Cells, Touch};
-use crate::check::{AccessKind, AccessProblem, BadAccess, Details, RemoteProblem};
+use crate::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, RemoteProblem};
 use crate::lane_mask::LaneMask;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
@@ -97,11 +97,11 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: Lan
     for (LaneFault { problem, space, address }, mask, high) in bad {
         let access = BadAccess { kind: spec.kind, space, address, high, bytes: spec.bytes };
         let details = match problem {
-            LaneProblem::Access(problem) => Details::Access { problem, access },
+            LaneProblem::Access(problem) => MistakeDetails::Access { problem, access },
             LaneProblem::Remote => {
                 match not_own(worker, spec, address).or_else(|| worker.remote_problem(address)) {
-                    Some(problem) => Details::Remote { access, problem },
-                    None => Details::Access { problem: AccessProblem::OutOfBounds, access },
+                    Some(problem) => MistakeDetails::Remote { access, problem },
+                    None => MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access },
                 }
             }
         };

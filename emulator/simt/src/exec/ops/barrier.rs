@@ -2,7 +2,7 @@
 //!
 //! As since Volta, a barrier counts threads, and does not wait for those that have exited.
 
-use crate::check::{BadOperand, BarrierGroup, BarrierProblem, Details};
+use crate::check::{BadOperand, BarrierGroup, BarrierProblem, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::program::{BARRIERS, BarrierKind, BarrierResult, InstrInfo};
 
@@ -31,7 +31,7 @@ impl Worker<'_> {
         let Barrier { count: other, arrived, .. } = self.block.barriers[id as usize];
         if arrived > 0 && count != 0 && other != 0 && count != other && self.job.check_level.checks() {
             let problem = BadOperand::BarrierCounts { other };
-            let details = Details::Operand { problem, value: count };
+            let details = MistakeDetails::Operand { problem, value: count };
             self.record_mistake_at(instr, active, details);
         }
         let barrier = &mut self.block.barriers[id as usize];
@@ -169,7 +169,7 @@ impl Worker<'_> {
             let exited = self.block.warps.iter().enumerate().find(|(_, w)| w.all != w.live);
             if let Some((w, gone)) = exited {
                 let first = w as u32 * 32 + (gone.all & !gone.live).first() as u32;
-                let facts = Details::Exited { returned, first, exit: gone.exit };
+                let facts = MistakeDetails::Exited { returned, first, exit: gone.exit };
                 self.block.exited = Some(ExitedBefore { warp: warp as u32, mask, instr, facts: Some(facts) });
             }
         }
@@ -210,7 +210,7 @@ impl Worker<'_> {
         if !(warp.live & part.missing).is_empty() {
             return;
         }
-        let details = Details::Parted { missing: part.missing, exit: warp.exit };
+        let details = MistakeDetails::Parted { missing: part.missing, exit: warp.exit };
         self.block.apart.part_told = true;
         let running = std::mem::replace(&mut self.warp.index, part.warp);
         self.record_mistake_at(part.instr, part.here, details);
@@ -245,7 +245,7 @@ impl Worker<'_> {
         if parted {
             if !std::mem::replace(&mut apart.told, true) {
                 let details =
-                    Details::Barrier { groups: groups.to_vec(), problem: BarrierProblem::SplitWarp };
+                    MistakeDetails::Barrier { groups: groups.to_vec(), problem: BarrierProblem::SplitWarp };
                 self.record_mistake_at(instr, mask, details);
             }
             return;
@@ -268,7 +268,8 @@ impl Worker<'_> {
         }
         if apart.first.is_empty() {
             apart.first = places.clone();
-            let details = Details::Barrier { groups: places, problem: BarrierProblem::DifferentBarriers };
+            let details =
+                MistakeDetails::Barrier { groups: places, problem: BarrierProblem::DifferentBarriers };
             self.record_mistake_at(instr, mask, details);
         }
     }
@@ -283,7 +284,7 @@ impl Worker<'_> {
         let Some(late) = groups.into_iter().find(gone) else { return };
         self.block.apart.told = true;
         let problem = BarrierProblem::LeftBehind(late);
-        let details = Details::Barrier { groups: self.block.apart.first.clone(), problem };
+        let details = MistakeDetails::Barrier { groups: self.block.apart.first.clone(), problem };
         self.record_mistake_at(instr, mask, details);
     }
 

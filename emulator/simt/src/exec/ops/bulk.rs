@@ -4,7 +4,7 @@
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
-use crate::check::{Details, PhaseOfCopy};
+use crate::check::{MistakeDetails, PhaseOfCopy};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::limits::COPIES;
@@ -72,7 +72,7 @@ impl Worker<'_> {
         let Some((address, barrier, other)) = found else { return };
         let state = self.mbarrier_counts(barrier);
         let late = state.filter(|(ended, _)| *ended > other.phase);
-        let details = Details::TwoCopies {
+        let details = MistakeDetails::TwoCopies {
             address: address.into(),
             other: (other.instr, other.thread),
             phase: (barrier, other.phase),
@@ -178,7 +178,7 @@ impl Worker<'_> {
         let address = u64::from(changed.unwrap_or(copy.shared)) & !3;
         // Whichever warp is running: the thread that started the copy is named.
         let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
-        let details = Details::ChangedUnderCopy { address };
+        let details = MistakeDetails::ChangedUnderCopy { address };
         self.record_mistake_at(copy.instr, LaneMask::of(copy.thread as usize % 32), details);
         self.warp.index = running;
     }
@@ -200,7 +200,7 @@ impl Worker<'_> {
         });
         if let Some(address) = stored {
             let address = address.into();
-            self.record_mistake_at(copy.instr, LaneMask::of(lane), Details::Proxy { address });
+            self.record_mistake_at(copy.instr, LaneMask::of(lane), MistakeDetails::Proxy { address });
         }
     }
 

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use crate::arithmetic::lanes::Src;
-use crate::check::{BadTarget, Details};
+use crate::check::{BadTarget, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
@@ -80,7 +80,7 @@ impl Worker<'_> {
                     None => BadTarget::NoFunction,
                 },
             };
-            self.fatal(pc, lanes, Details::Call { address, problem });
+            self.fatal(pc, lanes, MistakeDetails::Call { address, problem });
             return None;
         }
         Some(ways)
@@ -105,7 +105,8 @@ impl Worker<'_> {
             return ControlFlow::Continue(());
         }
         let depth = self.waiting().filter(|frame| self.is_resume(frame.pc)).count() as u32;
-        let details = Details::Stack { function: callee.name.clone(), depth, limit: self.job.stack_bytes };
+        let details =
+            MistakeDetails::Stack { function: callee.name.clone(), depth, limit: self.job.stack_bytes };
         self.fatal(pc, full, details);
         ControlFlow::Break(AfterOp::Stop)
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::check::{AccessKind, Details, WrongMask};
+use crate::check::{AccessKind, MistakeDetails, WrongMask};
 use crate::lane_mask::LaneMask;
 use crate::program::{MatrixAccess, Mma, Order};
 
@@ -37,7 +37,7 @@ impl Worker<'_> {
         let [n_a, n_b, n_d] = mma.form.registers();
         if mma.foreign != [None; 3] && self.job.check_level.checks() {
             for foreign in mma.foreign.into_iter().flatten() {
-                self.record_mistake(pc, active, Details::Fragment { foreign });
+                self.record_mistake(pc, active, MistakeDetails::Fragment { foreign });
             }
         }
         if !self.checks.shadow.is_clean() {

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use crate::arithmetic::lanes::NONE;
 use crate::check::{
-    AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, Details, PhaseOfCopy,
-    PhaseWaits, Waited,
+    AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, MistakeDetails,
+    PhaseOfCopy, PhaseWaits, Waited,
 };
 use crate::lane_mask::LaneMask;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
@@ -381,7 +381,7 @@ impl Worker<'_> {
         let Some(warp) = first.group.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
         let mask = first.group.threads[warp];
         self.warp.index = warp as u32;
-        self.record_mistake_at(instr, mask, Details::Phases { waits, others });
+        self.record_mistake_at(instr, mask, MistakeDetails::Phases { waits, others });
         self.stopped = true;
     }
 
@@ -397,7 +397,7 @@ impl Worker<'_> {
         self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
-            self.record_mistake(pc, LaneMask::of(lane), Details::Remote { access, problem });
+            self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Remote { access, problem });
             return true;
         }
         let number = match b.number {
@@ -497,7 +497,7 @@ impl Worker<'_> {
             false => (MemSpace::Generic, address),
         };
         let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
-        self.record_mistake(pc, LaneMask::of(lane), Details::Access { problem, access });
+        self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Access { problem, access });
         None
     }
 
@@ -509,7 +509,7 @@ impl Worker<'_> {
             return false;
         };
         if checks && !std::mem::replace(&mut state.fenced_to_async_proxy, true) {
-            let details = Details::MemoryBarrier { offset: barrier, problem: BadBarrier::NotFenced };
+            let details = MistakeDetails::MemoryBarrier { offset: barrier, problem: BadBarrier::NotFenced };
             self.record_mistake(pc, LaneMask::of(lane), details);
         }
         true
@@ -534,7 +534,7 @@ impl Worker<'_> {
                 (last != offset).then_some((last, parity))
             });
         }
-        self.record_mistake(pc, LaneMask::of(lane), Details::MemoryBarrier { offset, problem });
+        self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::MemoryBarrier { offset, problem });
     }
 
     /// Completes copies that this mbarrier waits for, oldest first, until its phase ends. Returns whether it has ended.

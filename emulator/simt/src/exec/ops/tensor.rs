@@ -1,7 +1,7 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
 use crate::arithmetic::lanes::{NONE, Src};
-use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, Details};
+use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
@@ -27,7 +27,7 @@ impl Worker<'_> {
                 continue;
             }
             if let Err(problem) = self.start_tensor_copy(t, pc, lane) {
-                self.record_mistake(pc, LaneMask::of(lane), Details::TensorCopy { problem });
+                self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::TensorCopy { problem });
                 if matches!(t.way, TensorWay::Load(_)) {
                     self.note_skipped_copy();
                 }
@@ -69,7 +69,7 @@ impl Worker<'_> {
             let bytes = self.u32_at(copy.bytes, lane);
             if !bytes.is_multiple_of(BULK_ALIGN) {
                 let problem = BadOperand::CopyBytes;
-                let details = Details::Operand { problem, value: bytes };
+                let details = MistakeDetails::Operand { problem, value: bytes };
                 self.record_mistake(pc, LaneMask::of(lane), details);
             }
             let bytes = bytes - bytes % BULK_ALIGN;
@@ -85,7 +85,7 @@ impl Worker<'_> {
                     self.record_mistake(
                         pc,
                         LaneMask::of(lane),
-                        Details::Access { problem: AccessProblem::Misaligned, access },
+                        MistakeDetails::Access { problem: AccessProblem::Misaligned, access },
                     );
                     aligned = false;
                 }
@@ -132,7 +132,7 @@ impl Worker<'_> {
         self.record_mistake(
             pc,
             LaneMask::of(lane),
-            Details::Access { problem: AccessProblem::OutOfBounds, access },
+            MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access },
         );
         None
     }
@@ -180,7 +180,7 @@ impl Worker<'_> {
     ) {
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
-            self.record_mistake(pc, LaneMask::of(lane), Details::Remote { access, problem });
+            self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Remote { access, problem });
             self.note_skipped_copy();
             return;
         }
@@ -221,7 +221,7 @@ impl Worker<'_> {
             self.record_mistake(
                 pc,
                 LaneMask::of(lane),
-                Details::Access { problem: AccessProblem::OutOfBounds, access },
+                MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access },
             );
             if barrier.is_some() {
                 self.note_skipped_copy();
@@ -241,7 +241,7 @@ impl Worker<'_> {
             self.out_of_reach(&copy, in_global == AccessKind::Write)
         {
             let access = BadAccess { kind: in_global, space, address, high, bytes: bytes.into() };
-            self.record_mistake(pc, LaneMask::of(lane), Details::Access { problem, access });
+            self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Access { problem, access });
             if self.stopped {
                 return;
             }

@@ -5,7 +5,7 @@ use ptx::ast::Type;
 
 use crate::arithmetic::half::f16_to_f32;
 use crate::arithmetic::lanes::NONE;
-use crate::check::Details;
+use crate::check::MistakeDetails;
 use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
@@ -36,7 +36,7 @@ impl Worker<'_> {
         }
         if !bad.is_empty() {
             let handle = self.u64_at(t.handle, bad.first());
-            self.record_mistake(pc, bad, Details::Texture { handle });
+            self.record_mistake(pc, bad, MistakeDetails::Texture { handle });
         }
     }
 }

@@ -14,7 +14,7 @@ mod transfer;
 mod wgmma;
 
 use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
-use crate::check::{AccessKind, BadAccess, CopiedBy, Details, Use};
+use crate::check::{AccessKind, BadAccess, CopiedBy, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, BarrierResult, MemSpace, Op, OpKind, TensorWay, VoteMode,
@@ -192,7 +192,7 @@ impl Worker<'_> {
             let lane = guilty.first();
             let address = self.checks.fresh.address[lane] - window::SHARED;
             let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address, bytes);
-            let details = Details::Uninitialised {
+            let details = MistakeDetails::Uninitialised {
                 access,
                 load,
                 used: Use::Stored { by: load },
@@ -201,7 +201,8 @@ impl Worker<'_> {
                 copy: copy(self, lane),
                 fresh: None,
             };
-            if matches!(&details, Details::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some()) {
+            if matches!(&details, MistakeDetails::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some())
+            {
                 self.note_misuse();
             }
             // Two copies to one place: that has been said.
@@ -339,7 +340,7 @@ impl Worker<'_> {
                 Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
                 _ => at,
             };
-            return self.record_mistake_at(at, lanes, Details::Unset { used, by: instr, copied });
+            return self.record_mistake_at(at, lanes, MistakeDetails::Unset { used, by: instr, copied });
         }
         let (space, address) = place_of(origin.address);
         let new =
@@ -355,8 +356,15 @@ impl Worker<'_> {
         if fresh.is_some() {
             self.note_misuse();
         }
-        let details =
-            Details::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
+        let details = MistakeDetails::Uninitialised {
+            access,
+            load: origin.load,
+            used,
+            copied,
+            written,
+            copy: None,
+            fresh,
+        };
         self.record_mistake_at(at, lanes, details);
         if space == MemSpace::Shared {
             self.report_exited();

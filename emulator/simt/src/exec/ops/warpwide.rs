@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::arithmetic::lanes::NONE;
-use crate::check::{Details, SyncMask, WrongMask};
+use crate::check::{MistakeDetails, SyncMask, WrongMask};
 use crate::lane_mask::LaneMask;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
@@ -103,7 +103,7 @@ impl Worker<'_> {
     }
 
     /// Returns the facts about a mask, of the warp that runs.
-    pub(crate) fn sync_mask(&self, named: LaneMask, present: LaneMask, wrong: WrongMask) -> Details {
+    pub(crate) fn sync_mask(&self, named: LaneMask, present: LaneMask, wrong: WrongMask) -> MistakeDetails {
         let warp = &self.block.warps[self.warp.index as usize];
         let elsewhere = warp
             .fibers
@@ -112,7 +112,13 @@ impl Worker<'_> {
             .filter(|(_, lanes, state)| !lanes.is_empty() && *state != crate::exec::fiber::FiberState::Ready)
             .map(|(at, lanes, _)| (at, lanes))
             .collect();
-        Details::SyncMask(SyncMask { named, present, exited: warp.all & !self.warp.live, wrong, elsewhere })
+        MistakeDetails::SyncMask(SyncMask {
+            named,
+            present,
+            exited: warp.all & !self.warp.live,
+            wrong,
+            elsewhere,
+        })
     }
 
     pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {

@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::race::SharedRaces;
-use crate::check::{Collector, Details, Elsewhere};
+use crate::check::{Collector, Elsewhere, MistakeDetails};
 use crate::lane_mask::LaneMask;
 
 use crate::exec::block::Block;
@@ -205,7 +205,7 @@ impl Worker<'_> {
         warp.released &= !active;
         warp.arrived |= active;
         if !again.is_empty() && self.job.check_level.checks() {
-            self.record_mistake_at(instr, again, Details::ClusterBarrier { waits: false });
+            self.record_mistake_at(instr, again, MistakeDetails::ClusterBarrier { waits: false });
         }
         self.activity.progress = true;
         self.complete_cluster_barrier();
@@ -219,7 +219,7 @@ impl Worker<'_> {
         warp.released &= !active;
         self.warp.fiber.set_pc(pc + 1);
         if !never.is_empty() && self.job.check_level.checks() {
-            self.record_mistake_at(instr, never, Details::ClusterBarrier { waits: true });
+            self.record_mistake_at(instr, never, MistakeDetails::ClusterBarrier { waits: true });
         }
         if waits.is_empty() {
             return AfterOp::Frames;
@@ -305,7 +305,7 @@ impl Worker<'_> {
         let (rank, instr, mask) = (first.rank, first.group.instr, first.group.threads[warp]);
         self.switch_to(rank);
         self.warp.index = warp as u32;
-        self.record_mistake_at(instr, mask, Details::ClusterDeadlock { places: found });
+        self.record_mistake_at(instr, mask, MistakeDetails::ClusterDeadlock { places: found });
         self.stopped = true;
     }
 

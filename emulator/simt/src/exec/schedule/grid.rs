@@ -15,7 +15,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::check::race::GlobalRaces;
-use crate::check::{Collector, Details, Event};
+use crate::check::{Collector, Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
@@ -410,10 +410,10 @@ impl Ledger {
         }
         if job.is_over_budget(self.spent) && !stops {
             stops = true;
-            let details = Details::Runaway { budget: job.budget, proven: false, span: None };
-            let event =
-                Event { instr: 0, block: job.first_block(index), warp: 0, mask: LaneMask::of(0), details };
-            self.collector.record(event);
+            let details = MistakeDetails::Runaway { budget: job.budget, proven: false, span: None };
+            let mistake =
+                Mistake { instr: 0, block: job.first_block(index), warp: 0, mask: LaneMask::of(0), details };
+            self.collector.record(mistake);
         }
         if stops {
             self.stopped = true;

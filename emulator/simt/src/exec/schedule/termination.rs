@@ -1,6 +1,6 @@
 //! Blocks that never end: deadlocks, and loops that use up the budget.
 
-use crate::check::{BarrierGroup, BarrierProblem, Details};
+use crate::check::{BarrierGroup, BarrierProblem, MistakeDetails};
 use crate::lane_mask::LaneMask;
 
 use crate::arithmetic::lanes::Line;
@@ -23,7 +23,11 @@ impl Worker<'_> {
         let Some(warp) = first.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
         let (instr, mask) = (first.instr, first.threads[warp]);
         self.warp.index = warp as u32;
-        self.record_mistake_at(instr, mask, Details::Barrier { groups, problem: BarrierProblem::Deadlock });
+        self.record_mistake_at(
+            instr,
+            mask,
+            MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock },
+        );
         self.stopped = true;
     }
     /// The budget is spent by blocks that wait for each other, of which this is one.
@@ -72,7 +76,7 @@ impl Worker<'_> {
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
         let proven = !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats(w, first, last));
-        let details = Details::Runaway { budget: job.budget, proven, span };
+        let details = MistakeDetails::Runaway { budget: job.budget, proven, span };
         self.stopped = false;
         if job.check_level.checks()
             && let Some((first, last)) = loop_of
@@ -163,7 +167,7 @@ impl Worker<'_> {
         groups.push(BarrierGroup { instr: running, at_barrier: false, threads });
         let polling = self.warp.index;
         self.warp.index = warp as u32;
-        let details = Details::Barrier { groups, problem: BarrierProblem::Deadlock };
+        let details = MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock };
         self.record_mistake_at(instr, mask, details);
         self.warp.index = polling;
     }

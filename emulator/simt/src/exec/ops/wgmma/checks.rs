@@ -1,7 +1,7 @@
 //! Checks of products of a warpgroup.
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
-use crate::check::{AccessKind, BadAccess, BadWgmma, Details, Use};
+use crate::check::{AccessKind, BadAccess, BadWgmma, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::memory::rules;
 use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
@@ -101,7 +101,7 @@ impl Worker<'_> {
             }
             if let Some(address) = self.block.bulk.unfenced(&pieces) {
                 let address = address.into();
-                self.record_mistake(pc, active, Details::Proxy { address });
+                self.record_mistake(pc, active, MistakeDetails::Proxy { address });
             }
             self.touch_pieces(&pieces, pc);
             let shared = self.shared_bytes_now();
@@ -156,7 +156,7 @@ impl Worker<'_> {
     }
 
     pub(super) fn report_wgmma(&mut self, pc: u32, active: LaneMask, problem: BadWgmma) {
-        self.record_mistake(pc, active, Details::Wgmma { problem });
+        self.record_mistake(pc, active, MistakeDetails::Wgmma { problem });
         if matches!(problem, BadWgmma::Outside { .. }) {
             // The product reads memory of others, whose copies overwrite it: later mistakes may follow from that.
             self.note_misuse();
@@ -198,7 +198,7 @@ impl Worker<'_> {
         }
         let instr = self.job.kernel.ops[pc as usize].instr;
         let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address.into(), element);
-        let details = Details::Uninitialised {
+        let details = MistakeDetails::Uninitialised {
             access,
             load: instr,
             used: Use::Stored { by: instr },
@@ -523,7 +523,7 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[part.pc as usize].instr;
         self.warp.index = warp as u32;
         let problem = BadWgmma::Missing { warps, gone };
-        self.record_mistake_at(instr, lanes, Details::Wgmma { problem });
+        self.record_mistake_at(instr, lanes, MistakeDetails::Wgmma { problem });
         self.stopped = true;
         true
     }

@@ -1,0 +1,32 @@
+//! Lane masks of warp-wide instructions.
+
+use crate::lane_mask::LaneMask;
+
+/// Wrong mask of a warp-wide instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncMask {
+    /// Lanes that the instruction names, in the first lane of [`super::Mistake::mask`].
+    pub named: LaneMask,
+    /// Lanes that execute the instruction.
+    pub present: LaneMask,
+    /// Lanes of the warp that have exited.
+    pub exited: LaneMask,
+    pub wrong: WrongMask,
+    /// The warp's lanes that do not execute it, in groups: the instruction at which a group is, and its lanes.
+    pub elsewhere: Vec<(u32, LaneMask)>,
+}
+
+/// Disagreement of a lane mask and the lanes that execute the instruction; see [`SyncMask`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WrongMask {
+    /// Named lanes never come.
+    Missing,
+    /// A lane that executes it is not named by itself.
+    CallerNotNamed,
+    /// Lanes that execute it together name different masks; this is the other one.
+    Differs(LaneMask),
+    /// A shuffle reads from this lane, which is named and does not execute it.
+    SourceMissing(u32),
+    /// A shuffle reads from this lane, which is not named.
+    SourceNotNamed(u32),
+}
