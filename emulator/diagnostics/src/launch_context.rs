@@ -10,7 +10,7 @@ use crate::source::text::plain_name;
 use crate::source::{Parameter, Source};
 use crate::trace::Trace;
 use crate::words;
-use simt::check::{Code, MistakeGroup, Severity, block_position, thread_position};
+use simt::check::{Code, MistakeGroup, Severity, ThreadId, block_position, thread_position};
 use simt::launch::CheckLevel;
 use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 
@@ -65,7 +65,7 @@ impl<'a> LaunchContext<'a> {
 
     /// A sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the same.
     pub(crate) fn first_thread(&self, mistake: &MistakeGroup) -> String {
-        let (block, thread) = first_thread(mistake);
+        let ThreadId { block, thread } = first_thread(mistake);
         let text = format!("First: {}.", self.thread_name(block, thread));
         match self.others_do_the_same(mistake) {
             Some(more) => format!("{text} {more}"),
@@ -382,10 +382,10 @@ impl<'a> LaunchContext<'a> {
     }
 }
 
-/// Block and thread of the first to make a mistake.
-pub(crate) fn first_thread(mistake: &MistakeGroup) -> (u64, u64) {
+/// Returns the first thread that made a mistake.
+pub(crate) fn first_thread(mistake: &MistakeGroup) -> ThreadId {
     let lane = mistake.first.mask.first() as u64 & 31;
-    (mistake.first.block, u64::from(mistake.first.warp) * 32 + lane)
+    ThreadId { block: mistake.first.block, thread: u64::from(mistake.first.warp) * 32 + lane }
 }
 
 /// A branch or loop around an instruction.
@@ -489,7 +489,7 @@ impl Draft {
         launch: &LaunchContext<'_>,
         code: Code,
         mistake: &MistakeGroup,
-        who: (u64, u64),
+        who: ThreadId,
         earlier: &[Finding],
     ) -> Finding {
         let instr = self.instr.unwrap_or(mistake.first.instr);
@@ -512,8 +512,8 @@ impl Draft {
             instr,
             source: launch.loc(instr),
             place: Some(place),
-            block: block_position(who.0, config.grid),
-            thread: thread_position(who.1, config.block),
+            block: block_position(who.block, config.grid),
+            thread: thread_position(who.thread, config.block),
             n_threads: mistake.n_threads,
             n_blocks: mistake.n_blocks,
             array: self.array,

@@ -52,9 +52,9 @@ fn finding(
     Chosen { mistake, also }: &Chosen<'_>,
     earlier: &[Finding],
 ) -> Finding {
-    let event = &mistake.first;
+    let first = &mistake.first;
     let mut who = first_thread(mistake);
-    let draft = match &event.details {
+    let draft = match &first.details {
         MistakeDetails::Access { problem, access } if let Some(place) = cluster::remote(access) => {
             cluster::misplaced(launch, mistake, *problem, *access, place)
         }
@@ -84,7 +84,7 @@ fn finding(
         MistakeDetails::Unset { used, by, copied } => uninit::unset(launch, mistake, (*used, *by), *copied),
         MistakeDetails::Race(facts) => {
             let party = facts.parties[1];
-            who = (party.block, u64::from(party.thread));
+            who = party.thread_id();
             race::race(launch, mistake, facts, also)
         }
         MistakeDetails::Barrier { groups, problem } => sync::barrier(launch, mistake, groups, problem),
@@ -107,7 +107,7 @@ fn finding(
         MistakeDetails::Proxy { address } => phases::no_fence(launch, mistake, *address),
         MistakeDetails::Phases { waits, others } => phases::deadlock(launch, mistake, waits, others),
         MistakeDetails::TwoCopies { address, other, phase, blocks, late } => {
-            asynchronous::two_copies(launch, mistake, *address, (*other, *phase), *blocks, *late)
+            asynchronous::two_copies(launch, mistake, *address, *other, *phase, *blocks, *late)
         }
         MistakeDetails::ChangedUnderCopy { address } => asynchronous::changed(launch, mistake, *address),
         MistakeDetails::Wgmma { problem } => wgmma::misuse(launch, mistake, *problem),
@@ -117,5 +117,5 @@ fn finding(
         }
         MistakeDetails::Trap => termination::trap(launch, mistake),
     };
-    draft.finish(launch, event.code(), mistake, who, earlier)
+    draft.finish(launch, first.code(), mistake, who, earlier)
 }

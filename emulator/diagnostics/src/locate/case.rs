@@ -4,7 +4,7 @@ use super::arrays::Target;
 use super::subscript::Explained;
 use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::trace::{End, ThreadContext};
-use simt::check::{AccessKind, BadAccess, MistakeDetails, MistakeGroup, RaceParty, block_position};
+use simt::check::{AccessKind, BadAccess, MistakeDetails, MistakeGroup, RaceParty, ThreadId, block_position};
 use simt::program::{MemSpace, OpKind};
 
 /// An access as a noun: `read`, `write`, `atomic update`.
@@ -31,7 +31,7 @@ pub(crate) struct Case<'a> {
     pub(crate) mistake: &'a MistakeGroup,
     pub(crate) access: BadAccess,
     pub(crate) instr: u32,
-    pub(crate) who: (u64, u64),
+    pub(crate) who: ThreadId,
     pub(crate) target: Option<Target>,
     pub(crate) explained: Option<Explained>,
 }
@@ -104,7 +104,7 @@ impl<'a> Case<'a> {
             mistake,
             access,
             instr: party.instr,
-            who: (party.block, u64::from(party.thread)),
+            who: party.thread_id(),
             target: Some(target.clone()),
             explained: Some(explained),
         }
@@ -131,7 +131,7 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn first_thread_note(&self) -> String {
-        let mut text = format!("First: {}.", self.launch.thread_name(self.who.0, self.who.1));
+        let mut text = format!("First: {}.", self.launch.thread_name(self.who.block, self.who.thread));
         let values = self.explained.as_ref().map(Explained::variable_values).unwrap_or_default();
         if !values.is_empty() {
             text.pop();
@@ -145,7 +145,7 @@ impl<'a> Case<'a> {
 
     fn thread_context(&self) -> ThreadContext<'_> {
         let config = self.launch.inputs.config;
-        ThreadContext { config, block: block_position(self.who.0, config.grid), thread: self.who.1 }
+        ThreadContext { config, block: block_position(self.who.block, config.grid), thread: self.who.thread }
     }
 
     /// Returns whether the index follows from the thread's position in its block alone.

@@ -11,7 +11,7 @@ use crate::launch_context::LaunchContext;
 use crate::source::Use;
 use crate::source::expression::{self, Narrow, Overflow};
 use crate::source::text::words;
-use simt::check::AccessKind;
+use simt::check::{AccessKind, ThreadId};
 use simt::check::{block_position, thread_position};
 
 /// A use of an array in the source line, and the values of what stands in its subscripts.
@@ -71,7 +71,7 @@ impl LaunchContext<'_> {
         instr: u32,
         target: &Target,
         kind: AccessKind,
-        who: (u64, u64),
+        who: ThreadId,
     ) -> Option<Explained> {
         let uses = self.uses(instr, &target.element.name, kind);
         let explained = uses.into_iter().filter_map(|used| self.explain_use(instr, target, used, who));
@@ -79,7 +79,7 @@ impl LaunchContext<'_> {
         explained.min_by_key(|explained| explained.concluded.is_some())
     }
 
-    fn explain_use(&self, instr: u32, target: &Target, used: Use, who: (u64, u64)) -> Option<Explained> {
+    fn explain_use(&self, instr: u32, target: &Target, used: Use, who: ThreadId) -> Option<Explained> {
         let dims = &target.element.dims;
         let n = used.subscripts.len();
         if n == 0 || n > 1 && dims.len() != n {
@@ -174,7 +174,7 @@ impl LaunchContext<'_> {
     }
 
     /// The value of a name for one thread.
-    pub(crate) fn variable(&self, instr: u32, name: &str, who: (u64, u64), depth: u32) -> Option<i64> {
+    pub(crate) fn variable(&self, instr: u32, name: &str, who: ThreadId, depth: u32) -> Option<i64> {
         self.variable_in(instr, name, who, depth, None)
     }
 
@@ -183,11 +183,11 @@ impl LaunchContext<'_> {
         &self,
         instr: u32,
         name: &str,
-        who: (u64, u64),
+        who: ThreadId,
         depth: u32,
         overflow: Narrow<'_>,
     ) -> Option<i64> {
-        let (config, (block, thread)) = (self.inputs.config, who);
+        let (config, ThreadId { block, thread }) = (self.inputs.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
             return Some(i64::from(match builtin {

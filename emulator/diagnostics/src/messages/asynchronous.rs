@@ -4,7 +4,9 @@ use super::cluster::{block_name, rank_of};
 use super::phases::{barrier_name, ended_without};
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::{capital, count};
-use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, MistakeGroup, PhaseOfCopy};
+use simt::check::{
+    AccessKind, BadAccess, BadBarrier, BadTensor, InstrThread, MistakeGroup, PhaseId, PhaseOfCopy,
+};
 use simt::program::MemSpace;
 
 /// Drafts the message of two bulk copies to one place.
@@ -12,15 +14,16 @@ pub(crate) fn two_copies(
     launch: &LaunchContext<'_>,
     mistake: &MistakeGroup,
     address: u64,
-    ((instr, thread), (barrier, phase)): ((u32, u32), (u32, u64)),
+    other: InstrThread,
+    phase: PhaseId,
     blocks: Option<[u64; 2]>,
     late: Option<PhaseOfCopy>,
 ) -> Draft {
     let here = mistake.first.instr;
     let what = launch.name_in_shared(here, address, 4, AccessKind::Write);
-    let name = barrier_name(launch, here, barrier);
-    let line = launch.line_name(here, instr);
-    let thread = launch.thread_position(u64::from(thread));
+    let name = barrier_name(launch, here, phase.barrier);
+    let line = launch.line_name(here, other.instr);
+    let thread = launch.thread_position(u64::from(other.thread));
     let mut draft = Draft::new(match late {
         Some(_) => {
             format!(
@@ -47,7 +50,8 @@ pub(crate) fn two_copies(
     };
     draft.notes.push(format!(
         "{memory}The other copy was started by thread {thread}{starter} at {line}; it belongs to phase \
-         {phase} of {name}{waited}."
+         {} of {name}{waited}.",
+        phase.number
     ));
     draft.notes.push(launch.first_thread(mistake));
     draft.on_gpu = Some("the bytes of one copy or the other lie there, depending on timing.".into());

@@ -7,7 +7,7 @@ use super::bounds::unsigned_countdown;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason, first_thread};
 use crate::source::text::words;
 use crate::words::{code, grouped, list};
-use simt::check::{BadOperand, MistakeGroup};
+use simt::check::{BadOperand, MistakeGroup, ThreadId};
 use simt::program::BARRIERS;
 
 /// Drafts the message of `E-LOOP`.
@@ -31,7 +31,7 @@ pub(crate) fn runaway(
         }
     };
     draft.instr = Some(instr);
-    let (block, thread) = first_thread(mistake);
+    let ThreadId { block, thread } = first_thread(mistake);
     let who = launch.thread_name(block, thread).replacen('t', "T", 1);
     let around = launch.loops(instr).into_iter().next();
     let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(launch, instr)));
@@ -236,7 +236,7 @@ pub(crate) fn assertion(launch: &LaunchContext<'_>, mistake: &MistakeGroup, mess
 }
 
 /// The names in a condition that have a known value, in brackets: ` (n = 50)`.
-fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, who: (u64, u64)) -> String {
+fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, who: ThreadId) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (_, name) in crate::source::text::words(condition) {
         let part = launch.variable(instr, name, who, 0).map(|value| format!("{name} = {value}"));

@@ -6,7 +6,9 @@ use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::subscript::Explained;
 use crate::words::{self, code};
-use simt::check::{AccessKind, BadAccess, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, Use};
+use simt::check::{
+    AccessKind, BadAccess, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use,
+};
 use simt::program::{MemSpace, OpKind};
 
 /// Drafts the message of `E-UNINIT`.
@@ -35,7 +37,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
         draft.array = Some(element.clone());
     }
     let here = draft.instr.unwrap_or(mistake.first.instr);
-    let who = launch.thread_name(case.who.0, case.who.1);
+    let who = launch.thread_name(case.who.block, case.who.thread);
     let read = if at_once { "Read".to_owned() } else { format!("Read at {}", launch.line_name(here, load)) };
     // Threads use what a bulk copy has read.
     let is_copy = crate::messages::race::is_copy(launch, load);
@@ -252,7 +254,7 @@ pub(crate) fn under_way(
     let name = name.unwrap_or_else(|| "shared memory".to_owned());
     let mut draft = case.draft(format!("{name} is read before the asynchronous copy to it is done"));
     draft.instr = Some(load);
-    let reader = case.who.1;
+    let reader = case.who.thread;
     let line = launch.line_name(load, copy.instr);
     let copier = match u64::from(copy.thread) == reader {
         true => "the same thread".to_owned(),
@@ -262,7 +264,7 @@ pub(crate) fn under_way(
     let elsewhere = launch.elsewhere(load, copy.instr);
     draft.verbatim.push(format!("the copy was started by {copier}{elsewhere}:"));
     draft.verbatim.push(place.listed());
-    let who = launch.thread_name(case.who.0, reader);
+    let who = launch.thread_name(case.who.block, reader);
     let more = launch.others_do_the_same(mistake).map(|more| format!(" {more}"));
     draft.notes.push(format!("Read by {who}.{}", more.unwrap_or_default()));
     if let Some(phase) = copy.phase {
@@ -455,7 +457,8 @@ fn gap(
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
     let threads = i64::from(launch.inputs.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
-    let names = |name: &str, depth: u32| launch.variable(filler.instr, name, (0, 0), depth);
+    let names =
+        |name: &str, depth: u32| launch.variable(filler.instr, name, ThreadId { block: 0, thread: 0 }, depth);
     let number = |text: &str| crate::source::expression::value(text, 0, &names);
     let around = launch.around(filler.instr);
     let headed = around.iter().find_map(|one| {

@@ -18,7 +18,7 @@ pub(crate) fn misuse(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem
         BadWgmma::NoFence => no_fence(),
         BadWgmma::WrittenBehindFence { by, factor } => written_after_fence(&line(by), factor),
         BadWgmma::Changed { which, address, by } => {
-            let copy = by.map(|(instr, thread)| (line(instr), launch.thread_position(u64::from(thread))));
+            let copy = by.map(|by| (line(by.instr), launch.thread_position(u64::from(by.thread))));
             changed(which, &at(address), copy)
         }
         BadWgmma::Outside { which, start, address, array } => match array {

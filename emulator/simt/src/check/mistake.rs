@@ -39,6 +39,32 @@ impl Mistake {
     }
 }
 
+/// A thread of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadId {
+    /// Linear index of its block.
+    pub block: u64,
+    /// Index in the block.
+    pub thread: u64,
+}
+
+/// An instruction and a thread of the block that executed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstrThread {
+    pub instr: u32,
+    /// Index in the block.
+    pub thread: u32,
+}
+
+/// A phase of an mbarrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhaseId {
+    /// Offset of the mbarrier in shared memory.
+    pub barrier: u32,
+    /// Number of phases that ended before it.
+    pub number: u64,
+}
+
 /// The facts of a mistake; each variant names the codes that it belongs to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MistakeDetails {
@@ -135,10 +161,10 @@ pub enum MistakeDetails {
     TwoCopies {
         /// The first byte that both write: an offset in shared memory.
         address: u64,
-        /// The instruction and the thread of the other copy.
-        other: (u32, u32),
-        /// The offset of its barrier, and the number of its phase.
-        phase: (u32, u64),
+        /// The other copy.
+        other: InstrThread,
+        /// The phase that the other copy belongs to.
+        phase: PhaseId,
         /// In a cluster: whose memory it is, and the block of the other copy's thread.
         blocks: Option<[u64; 2]>,
         /// The phase of the other copy has ended without it.

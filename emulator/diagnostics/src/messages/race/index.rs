@@ -14,7 +14,7 @@ impl RaceMessage<'_> {
     pub(super) fn past_the_row(&self, target: &Target) -> Option<Reason> {
         let Self { launch, mistake, here, .. } = *self;
         [self.first, self.second].into_iter().find_map(|party| {
-            let who = (party.block, u64::from(party.thread));
+            let who = party.thread_id();
             let explained = launch.explain(party.instr, target, party.kind, who)?;
             let name = &target.element.name;
             let case = Case::of_party(launch, mistake, party, target, explained.clone());

@@ -69,7 +69,7 @@ impl RaceMessage<'_> {
     pub(super) fn underlined(&self, party: RaceParty) -> Vec<(usize, usize)> {
         let launch = self.launch;
         let Some(target) = &self.target else { return Vec::new() };
-        let who = (party.block, u64::from(party.thread));
+        let who = party.thread_id();
         let uses = match launch.explain(party.instr, target, party.kind, who) {
             Some(explained) => vec![explained.used],
             None => launch.uses(party.instr, &target.element.name, party.kind),

@@ -1,5 +1,6 @@
 //! Asynchronous copies and products.
 
+use super::InstrThread;
 use crate::lane_mask::LaneMask;
 use crate::program::tensor::Swizzle;
 
@@ -32,8 +33,8 @@ pub enum BadWgmma {
         which: char,
         /// The first bytes that changed.
         address: u32,
-        /// A bulk copy that writes there: instruction and thread. `None`: stores did.
-        by: Option<(u32, u32)>,
+        /// A bulk copy that writes there. `None`: stores did.
+        by: Option<InstrThread>,
     },
     /// A part of the factor lies outside of the array that it starts in.
     Outside {

@@ -1,5 +1,6 @@
 //! Races.
 
+use super::ThreadId;
 use super::access::AccessKind;
 use crate::lane_mask::LaneMask;
 use crate::program::MemSpace;
@@ -16,6 +17,13 @@ pub struct RaceParty {
     pub thread: u32,
     /// Bytes of one lane's access.
     pub bytes: u32,
+}
+
+impl RaceParty {
+    /// Returns the thread that made the access.
+    pub fn thread_id(&self) -> ThreadId {
+        ThreadId { block: self.block, thread: self.thread.into() }
+    }
 }
 
 /// A race: accesses of two threads to the same memory, at least one of them a write, that nothing orders.

@@ -4,7 +4,7 @@ use super::bits::CHUNK;
 use super::interval::{Interval, Space};
 use super::warp_clocks::WarpClocks;
 use super::{Mark, Touch};
-use crate::check::Collector;
+use crate::check::{Collector, InstrThread};
 use crate::lane_mask::LaneMask;
 use crate::program::{Kernel, MemSpace, OpKind};
 
@@ -151,9 +151,9 @@ impl SharedRaces {
     }
 
     /// Records that a thread starts a bulk copy to this part of shared memory.
-    pub(crate) fn start_copy(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
+    pub(crate) fn start_copy(&mut self, start: u32, bytes: u32, by: InstrThread) {
         if let Some(clocks) = &mut self.clocks {
-            clocks.start_copy(start.into(), bytes.into(), instr, thread);
+            clocks.start_copy(start.into(), bytes.into(), by);
         }
     }
 
@@ -166,9 +166,9 @@ impl SharedRaces {
     }
 
     /// Records that a bulk copy wrote this part of shared memory.
-    pub(crate) fn wrote_by_copy(&mut self, start: u32, bytes: u32, (instr, thread): (u32, u32)) {
+    pub(crate) fn wrote_by_copy(&mut self, start: u32, bytes: u32, by: InstrThread) {
         if let Some(clocks) = &mut self.clocks {
-            clocks.wrote_by_copy(start.into(), bytes.into(), instr, thread);
+            clocks.wrote_by_copy(start.into(), bytes.into(), by);
         }
     }
 }

@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::mistake::{AccessKind, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
+use crate::check::mistake::{
+    AccessKind, InstrThread, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty,
+};
 use crate::lane_mask::LaneMask;
 use crate::program::{BARRIERS, Kernel, MemSpace, OpKind};
 
@@ -271,7 +273,7 @@ impl WarpClocks {
     }
 
     /// Checks that what a bulk copy will write is not used by another warp at the same time.
-    pub(super) fn start_copy(&mut self, start: u64, bytes: u64, instr: u32, thread: u32) {
+    pub(super) fn start_copy(&mut self, start: u64, bytes: u64, InstrThread { instr, thread }: InstrThread) {
         let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
         let w = thread as usize / 32 % WARPS;
         for unit in first..end.min(self.cells.len() as u64) {
@@ -297,7 +299,12 @@ impl WarpClocks {
     }
 
     /// Records that the bulk copy that has just finished wrote these bytes.
-    pub(super) fn wrote_by_copy(&mut self, start: u64, bytes: u64, instr: u32, thread: u32) {
+    pub(super) fn wrote_by_copy(
+        &mut self,
+        start: u64,
+        bytes: u64,
+        InstrThread { instr, thread }: InstrThread,
+    ) {
         let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
         self.reserve(end);
         for unit in first..end.min(self.cells.len() as u64) {

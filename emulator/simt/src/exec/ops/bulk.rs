@@ -4,7 +4,7 @@
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
-use crate::check::{MistakeDetails, PhaseOfCopy};
+use crate::check::{InstrThread, MistakeDetails, PhaseId, PhaseOfCopy};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::limits::COPIES;
@@ -27,7 +27,7 @@ impl Worker<'_> {
             // Races after a reported mistake may follow from it.
             let told = self.was_misused() || self.check_wgmma_reads(&copy);
             if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
-                let who = (copy.instr, copy.thread);
+                let who = InstrThread { instr: copy.instr, thread: copy.thread };
                 copy.map.runs(copy.at, copy.shared, |run| {
                     races.start_copy(run.shared, run.bytes, who);
                 });
@@ -74,8 +74,8 @@ impl Worker<'_> {
         let late = state.filter(|(ended, _)| *ended > other.phase);
         let details = MistakeDetails::TwoCopies {
             address: address.into(),
-            other: (other.instr, other.thread),
-            phase: (barrier, other.phase),
+            other: InstrThread { instr: other.instr, thread: other.thread },
+            phase: PhaseId { barrier, number: other.phase },
             blocks: (self.job.cluster_blocks > 1).then_some([self.block.index, other.block]),
             late: late.map(|(ended, brought)| PhaseOfCopy {
                 offset: barrier,
@@ -285,7 +285,7 @@ impl Worker<'_> {
             }
             if let Some(races) = &mut self.checks.shared_races {
                 races.finish_copy(barrier);
-                let who = (copy.instr, copy.thread);
+                let who = InstrThread { instr: copy.instr, thread: copy.thread };
                 copy.map.runs(copy.at, copy.shared, |run| {
                     races.wrote_by_copy(run.shared, run.bytes, who);
                 });

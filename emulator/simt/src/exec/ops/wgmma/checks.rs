@@ -1,7 +1,7 @@
 //! Checks of products of a warpgroup.
 
 use crate::check::race::{ByteRun, Cells, Mark, Touch};
-use crate::check::{AccessKind, BadAccess, BadWgmma, MistakeDetails, Use};
+use crate::check::{AccessKind, BadAccess, BadWgmma, InstrThread, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::memory::rules;
 use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
@@ -485,7 +485,11 @@ impl Worker<'_> {
             }
         }
         let Some((pc, which, address)) = found.filter(|_| in_order) else { return false };
-        let problem = BadWgmma::Changed { which: NAMES[which], address, by: Some((copy.instr, copy.thread)) };
+        let problem = BadWgmma::Changed {
+            which: NAMES[which],
+            address,
+            by: Some(InstrThread { instr: copy.instr, thread: copy.thread }),
+        };
         self.report_wgmma(pc, LaneMask::of(copy.thread as usize % 32), problem);
         true
     }
