@@ -21,10 +21,10 @@ struct Cli {
     /// The task, as JSON
     #[arg(long, value_name = "FILE")]
     task: PathBuf,
-    /// What was compiled; of a task for the host, the finished kernel
+    /// The compiled kernel; for a host task, the finished kernel
     #[arg(long, value_name = "FILE", required_unless_present = "answer")]
     ptx: Option<PathBuf>,
-    /// The learner's file, of a task for the host
+    /// The learner's file, for a host task
     #[arg(long, value_name = "FILE")]
     answer: Option<PathBuf>,
     /// Sources, for messages: the learner's, and what it includes
@@ -33,13 +33,13 @@ struct Cli {
     /// Seed of the inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Also on shapes that are drawn from the seed
+    /// Also judge on shapes that are drawn from the seed
     #[arg(long)]
     hidden: bool,
-    /// Judge nothing: launch once, and print what each source line did
+    /// Launch once and print the counters of each source line, without judging
     #[arg(long, conflicts_with = "hidden")]
     explain: bool,
-    /// Its machine code: what that did, too, and what a GPU would take for it
+    /// Its machine code: print the counters of its instructions and the predicted time, too
     #[arg(long, value_name = "FILE", requires = "explain")]
     cubin: Option<PathBuf>,
     /// Size of the problem that the machine code is launched on: 512 (M = N = K), 256x512x64 (MxNxK) or, for a transpose, 300x200 (MxN)
