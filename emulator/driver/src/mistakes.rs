@@ -114,9 +114,10 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
     if kernels.len() > SHOWN {
         list.push(format!("{} more", kernels.len() - SHOWN));
     }
-    explain(&match list.is_empty() {
-        true => format!("no kernel `{name}` in this module, which has no kernels"),
-        false => format!("no kernel `{name}` in this module; it has {}", list.join(", ")),
+    explain(&if list.is_empty() {
+        format!("no kernel `{name}` in this module, which has no kernels")
+    } else {
+        format!("no kernel `{name}` in this module; it has {}", list.join(", "))
     });
 }
 

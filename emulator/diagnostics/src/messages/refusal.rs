@@ -205,14 +205,18 @@ fn shared(kernel: &Kernel, config: &LaunchConfig) -> String {
 
 /// A sentence on a kernel's parameters: `Its parameters, in order: 4 bytes, 8 bytes (a pointer or a 64-bit number).`
 fn takes(kernel: &Kernel) -> String {
-    let part = |param: &Param| match param.maybe_pointer {
-        true => "8 bytes (a pointer or a 64-bit number)".to_owned(),
-        false => count(u64::from(param.bytes), "byte"),
+    let part = |param: &Param| {
+        if param.maybe_pointer {
+            "8 bytes (a pointer or a 64-bit number)".to_owned()
+        } else {
+            count(u64::from(param.bytes), "byte")
+        }
     };
     let parts: Vec<String> = kernel.params.iter().map(part).collect();
-    match parts.is_empty() {
-        true => "It has no parameters.".into(),
-        false => format!("Its parameters, in order: {}.", parts.join(", ")),
+    if parts.is_empty() {
+        "It has no parameters.".into()
+    } else {
+        format!("Its parameters, in order: {}.", parts.join(", "))
     }
 }
 

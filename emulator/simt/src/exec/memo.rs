@@ -329,10 +329,12 @@ impl Memo<'_> {
         let step = self.bytes as i32;
         let spread = |lanes: &[i32]| {
             let linear = lanes.iter().enumerate().all(|(i, d)| *d == lanes[0].wrapping_add(i as i32 * step));
-            match linear {
-                true => Spread::Linear,
-                false if lanes.iter().all(|d| *d == lanes[0]) => Spread::Uniform,
-                false => Spread::Gather,
+            if linear {
+                Spread::Linear
+            } else if lanes.iter().all(|d| *d == lanes[0]) {
+                Spread::Uniform
+            } else {
+                Spread::Gather
             }
         };
         if active.is_all() {

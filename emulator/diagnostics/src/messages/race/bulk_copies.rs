@@ -82,8 +82,8 @@ impl RaceMessage<'_> {
                 ),
             );
         }
-        match copies {
-            true => Reason::new(
+        if copies {
+            Reason::new(
                 format!(
                     "nothing orders the copy after the {access} of {} at {before}: no arrival after that \
                      line belongs to a phase that {} had waited for.",
@@ -94,8 +94,9 @@ impl RaceMessage<'_> {
                     "let the threads that execute {before} arrive at an mbarrier after it (mbarrier.arrive), \
                      and let the copying thread wait for that phase before it starts the copy."
                 ),
-            ),
-            false => Reason::new(
+            )
+        } else {
+            Reason::new(
                 format!(
                     "a thread can reach {after} before another one has {accessed} this at {before}: no \
                      arrival after that line belongs to a phase that {} had waited for, and no barrier of \
@@ -103,7 +104,7 @@ impl RaceMessage<'_> {
                     thread(second)
                 ),
                 advice,
-            ),
+            )
         }
     }
 }

@@ -76,18 +76,18 @@ impl RaceMessage<'_> {
         }
         if both_write {
             return draft
-                .why(match between_blocks {
-                    true => "both write to the same element in one launch, and blocks run in any order.",
-                    false => "both write to the same element, and nothing determines which value remains.",
+                .why(if between_blocks {
+                    "both write to the same element in one launch, and blocks run in any order."
+                } else {
+                    "both write to the same element, and nothing determines which value remains."
                 })
-                .advice(match between_blocks {
-                    true => "give each block its own elements, or combine results with an atomic.".into(),
-                    false => {
-                        format!(
-                            "give each thread its own element, let one thread write, or order them by \
+                .advice(if between_blocks {
+                    "give each block its own elements, or combine results with an atomic.".into()
+                } else {
+                    format!(
+                        "give each thread its own element, let one thread write, or order them by \
                              {barrier}."
-                        )
-                    }
+                    )
                 });
         }
         if let Some(atomic) = ticket(launch, first, second).filter(|_| between_blocks) {

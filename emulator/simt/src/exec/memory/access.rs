@@ -25,9 +25,10 @@ impl<'j> Worker<'j> {
         let first = m.first as usize & 31;
         // SAFETY: `source` is the line of an operand, of the width that `wide` says; `first` is below 32.
         let value = unsafe {
-            match spec.addr.wide {
-                true => *source.cast::<u64>().add(first),
-                false => u64::from(*source.cast::<u32>().add(first)),
+            if spec.addr.wide {
+                *source.cast::<u64>().add(first)
+            } else {
+                u64::from(*source.cast::<u32>().add(first))
             }
         };
         let base = place(spec.addr, spec.bias(), value);

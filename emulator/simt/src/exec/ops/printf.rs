@@ -306,9 +306,12 @@ fn general(v: f64, c: Conversion) -> String {
     let precision = c.precision.unwrap_or(6).max(1);
     let rounded = format!("{v:.*e}", precision - 1);
     let power: i64 = rounded.split_once('e').and_then(|(_, p)| p.parse().ok()).unwrap_or(0);
-    let strip = |text: String| match text.contains('.') && !c.alternate {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    let strip = |text: String| {
+        if text.contains('.') && !c.alternate {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
     };
     if power < -4 || power >= precision as i64 {
         let text = exponent(v, precision - 1, c);

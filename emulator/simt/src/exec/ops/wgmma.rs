@@ -241,10 +241,11 @@ impl Worker<'_> {
                 if !wgmma.d.contains(&one.line) || part.done || part.lost.contains(&one.line) {
                     continue;
                 }
-                match one.writes {
+                if one.writes {
                     // The sums come too late.
-                    true => part.lost.push(one.line),
-                    false => needed = Some(number),
+                    part.lost.push(one.line)
+                } else {
+                    needed = Some(number)
                 }
             }
         }
