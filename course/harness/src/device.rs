@@ -58,7 +58,7 @@ pub struct DeviceInfo {
 
 /// The choice between the machine's GPU and the emulated one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum DeviceChoice {
     /// A GPU where there is one, else the emulated device.
     Any,
     /// The emulated device also where there is a GPU.
@@ -67,15 +67,17 @@ pub enum Choice {
     Real,
 }
 
-impl Choice {
-    /// From the command line and from `TILE_DEVICE`.
+impl DeviceChoice {
+    /// Reads `--emulate` and, without it, `TILE_DEVICE`.
+    pub(crate) fn from_option(emulate: bool) -> Result<Self, StepError> {
+        if emulate { Ok(Self::Emulated) } else { Self::from_environment() }
+    }
+
+    /// Reads `TILE_DEVICE`.
     ///
     /// # Errors
     /// Returns an error if the variable holds another word.
-    pub fn new(emulate: bool) -> Result<Self, StepError> {
-        if emulate {
-            return Ok(Self::Emulated);
-        }
+    pub fn from_environment() -> Result<Self, StepError> {
         match std::env::var("TILE_DEVICE").as_deref() {
             Err(_) | Ok("") => Ok(Self::Any),
             Ok("emulated") => Ok(Self::Emulated),
@@ -94,7 +96,7 @@ pub(crate) const NO_DEVICE: u8 = 10;
 
 /// Makes the driver of this process the right one. Before the first call of cudarc, which panics when it finds no
 /// library, and keeps the first that it finds.
-pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
+pub fn choose_driver(choice: DeviceChoice) -> Result<(), StepError> {
     let preload = |why: &str| match emulator_client::preload() {
         Ok(_) => Ok(()),
         Err(error) => Err(StepError::CouldNot(format!(
@@ -102,18 +104,18 @@ pub fn choose_driver(choice: Choice) -> Result<(), StepError> {
         ))),
     };
     match choice {
-        Choice::Emulated => preload("the emulated GPU was asked for"),
-        Choice::Real if !nvidia_library() => Err(StepError::CouldNot(
+        DeviceChoice::Emulated => preload("the emulated GPU was asked for"),
+        DeviceChoice::Real if !nvidia_library() => Err(StepError::CouldNot(
             "TILE_DEVICE=real, but this machine has no CUDA driver (libcuda.so.1)".into(),
         )),
-        Choice::Real => Ok(()),
-        Choice::Any if !nvidia_library() => {
+        DeviceChoice::Real => Ok(()),
+        DeviceChoice::Any if !nvidia_library() => {
             // Under cargo the library path has libnvcuda; a copied program has it beside itself.
             // SAFETY: loads a library that is about to be loaded anyway, and lets it go.
             let present = unsafe { sys::is_culib_present() };
             if present { Ok(()) } else { preload("this machine has no CUDA driver") }
         }
-        Choice::Any => match probe() {
+        DeviceChoice::Any => match probe() {
             Ok(()) => Ok(()),
             Err(why) => {
                 eprintln!("the CUDA driver of this machine has no device ({why}): using the emulated GPU");
@@ -166,7 +168,7 @@ pub(crate) fn count_devices() -> Result<i32, String> {
 impl Gpu {
     /// Opens the device of a program of its own, by `TILE_DEVICE`, before anything else of CUDA is called.
     pub fn find() -> Result<Self, StepError> {
-        choose_driver(Choice::new(false)?)?;
+        choose_driver(DeviceChoice::from_environment()?)?;
         Self::open()
     }
 }

@@ -86,7 +86,7 @@ pub(crate) use step_run::StepRun;
 pub use timing::duel;
 
 use args::{Cli, Task};
-use device::Choice;
+use device::DeviceChoice;
 use error::PASSED;
 
 /// The [`KernelSource`] of `kernels/NAME.cu` and what was compiled from it.
@@ -159,7 +159,7 @@ fn probe_device() -> Result<u8, StepError> {
 
 /// Measures and prints the device's limits alone.
 fn show_roofline(asked: &args::Roofline) -> Result<u8, StepError> {
-    device::choose_driver(Choice::new(asked.emulate)?)?;
+    device::choose_driver(DeviceChoice::from_option(asked.emulate)?)?;
     let gpu = Gpu::open()?;
     let roofline = roofline::measure(&gpu)?;
     if asked.json {

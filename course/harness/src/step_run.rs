@@ -2,7 +2,7 @@
 
 use catalog::files::FileError;
 
-use crate::device::{self, Choice, Gpu};
+use crate::device::{self, DeviceChoice, Gpu};
 use crate::error::StepError;
 use crate::kernel::{Kernel, LaunchFn, LaunchKind};
 use crate::measure::setup::Cubins;
@@ -45,7 +45,7 @@ impl<'a> StepRun<'a> {
                 return Err(StepError::CouldNot(format!("{path} has none of the kernels of {}", step.id)));
             }
         }
-        device::choose_driver(Choice::new(common.device.emulate)?)?;
+        device::choose_driver(DeviceChoice::from_option(common.device.emulate)?)?;
         let gpu = Gpu::open()?;
         if let Some(emulator) = gpu.emulator {
             pass_names(emulator, &kernels);

@@ -12,8 +12,7 @@ use tasks::{Task, TaskWork};
 #[derive(Debug)]
 pub struct Trial<T: Sums> {
     pub shape: Shape,
-    /// `small integers` or `reals`.
-    pub on: &'static str,
+    pub data: Data,
     /// A and B, or the matrix to transpose, in the kernel's layout.
     pub inputs: Vec<Vec<T>>,
     /// Contents of the output before the launch: the C of βC, or NaN.
@@ -153,7 +152,7 @@ fn transpose<T: Sums>(work: TaskWork, shape: Shape, seed: u64, threads: usize) -
     };
     Trial {
         shape,
-        on: "reals",
+        data: Data::Reals,
         start: vec![T::POISON; input.len()],
         alpha: 1.0,
         beta: 0.0,
@@ -211,10 +210,7 @@ fn product<T: Sums>(
     }
     Trial {
         shape,
-        on: match data {
-            Data::Integers => "small integers",
-            Data::Reals => "reals",
-        },
+        data,
         inputs: vec![a, b],
         start,
         alpha,
@@ -245,7 +241,7 @@ impl<T: Sums> Trial<T> {
         };
         Self {
             shape,
-            on: "reals",
+            data: Data::Reals,
             inputs,
             start: vec![T::POISON; n],
             alpha: 1.0,
@@ -305,7 +301,10 @@ impl<T: Sums> Trial<T> {
             Some(factor) => (Clue::Specific, Some(factor)),
             None => (clue, looks),
         };
-        let mut on = self.on.to_owned();
+        let mut on = match self.data {
+            Data::Integers => "small integers".to_owned(),
+            Data::Reals => "reals".to_owned(),
+        };
         if matches!(piece.expected, Expected::Scaled { .. }) {
             on.push_str(&format!(", alpha = {}, beta = {}", self.alpha, self.beta));
         }
@@ -396,10 +395,10 @@ mod tests {
         for trial in trials::<T>(task.work, SHAPE, 7, 1) {
             let factors = [f64::from(trial.alpha), f64::from(trial.beta)];
             let mut got = right(&trial, task.work, factors);
-            assert_eq!(trial.look(&task, &got), None, "{name} on {}", trial.on);
+            assert_eq!(trial.look(&task, &got), None, "{name} on {:?}", trial.data);
             got[100] = T::POISON;
             let wrong = trial.look(&task, &got).expect("wrong").wrong;
-            assert_eq!(wrong.n_wrong, 1, "{name} on {}", trial.on);
+            assert_eq!(wrong.n_wrong, 1, "{name} on {:?}", trial.data);
         }
     }
 

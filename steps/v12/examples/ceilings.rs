@@ -402,10 +402,10 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harness::device::{Choice, choose_driver};
+    use harness::device::{DeviceChoice, choose_driver};
 
     fn emulated() -> Gpu {
-        choose_driver(Choice::Emulated).expect("Cargo built it");
+        choose_driver(DeviceChoice::Emulated).expect("Cargo built it");
         Gpu::open().expect("there is a device")
     }
 

@@ -3,7 +3,7 @@
 pub use cudarc::driver::LaunchConfig as Config;
 use cudarc::driver::{CudaContext, CudaFunction, DriverError, PushKernelArg};
 
-use crate::device::{Choice, Gpu, nvidia_library};
+use crate::device::{DeviceChoice, Gpu, nvidia_library};
 use crate::error::{StepError, describe};
 use crate::inputs::Real;
 
@@ -18,7 +18,7 @@ pub enum Argument {
 impl Gpu {
     /// Opens the machine's GPU, and never the emulated one.
     pub fn real() -> Result<Self, NoGpu> {
-        if Choice::new(false)? == Choice::Emulated {
+        if DeviceChoice::from_environment()? == DeviceChoice::Emulated {
             return Err(NoGpu::AsksForEmulated);
         }
         if !nvidia_library() {

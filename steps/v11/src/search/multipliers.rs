@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
-use harness::device::{self, Choice as Device};
+use harness::device::{self, DeviceChoice};
 use harness::{Gpu, StepError};
 use serde::Deserialize;
 use v11::forecast::{self, Forecast};
@@ -118,7 +118,7 @@ pub(super) fn predict_part(list: &str, seconds: &str, i: &str, n: &str) -> Resul
     let [i, n]: [usize; 2] = [i.parse().map_err(could_not)?, n.parse().map_err(could_not)?];
     let limit = Duration::from_secs(seconds.parse().map_err(could_not)?);
     let started = Instant::now();
-    device::choose_driver(Device::Emulated)?;
+    device::choose_driver(DeviceChoice::Emulated)?;
     let gpu = Gpu::open()?;
     let plans: BTreeMap<String, Plan> = plans().into_iter().map(|plan| (space::name(&plan), plan)).collect();
     // Several plans share their consumer warps.

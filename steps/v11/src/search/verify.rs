@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use cudarc::nvrtc::Ptx;
-use harness::device::{self, Choice as Device};
+use harness::device::{self, DeviceChoice};
 use harness::{Gpu, Shape, StepError};
 use v11::gemm::{Choice, Sgemm};
 use v11::plans::{Plan, Sharing, Source};
@@ -39,7 +39,7 @@ pub(super) fn verify(list: &str) -> Result<(), StepError> {
 }
 
 pub(super) fn verify_one(name: &str, ptx: &str) -> Result<(), StepError> {
-    device::choose_driver(Device::Emulated)?;
+    device::choose_driver(DeviceChoice::Emulated)?;
     let gpu = Gpu::open()?;
     multiplies_right(&gpu, find(name)?, Ptx::from_file(ptx))
 }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_broken_kernel_is_refused() {
-        device::choose_driver(Device::Emulated).expect("Cargo built it");
+        device::choose_driver(DeviceChoice::Emulated).expect("Cargo built it");
         let gpu = Gpu::open().expect("there is a device");
         let ptx = harness::code!("v11_gemm").ptx;
         let plan = PLANS.iter().find(|plan| plan.entry == "sgemm_v11_words_32x64x32");
