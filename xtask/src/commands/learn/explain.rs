@@ -85,21 +85,45 @@ fn name(column: Column) -> String {
     word.as_str().unwrap_or_default().replace('_', "-")
 }
 
+/// Author of an explained kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Learner,
+    Finished,
+}
+
+impl Origin {
+    /// Returns the word for headings and records.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Learner => "yours",
+            Self::Finished => "finished",
+        }
+    }
+
+    /// Returns the words for sentences.
+    fn description(self) -> &'static str {
+        match self {
+            Self::Learner => "your copy",
+            Self::Finished => "the finished kernel",
+        }
+    }
+}
+
 /// A kernel with its explanation.
 struct Subject {
-    /// The word `yours` or `finished`, for headings.
-    whose: &'static str,
+    origin: Origin,
     /// File of the kernel, for messages.
     file: String,
     explained: Explained,
     /// Lines of the files that it was made of, by the names that the PTX has for them.
     sources: BTreeMap<String, Vec<String>>,
-    /// False while only its sums are shown.
+    /// Whether lines are shown, and not only sums.
     shows_lines: bool,
 }
 
 impl Subject {
-    fn new(root: &Path, whose: &'static str, file: &Path, mut explained: Explained) -> Self {
+    fn new(root: &Path, origin: Origin, file: &Path, mut explained: Explained) -> Self {
         let own = learner::display_path(root, file);
         // The kernel's own lines first, what belongs to no line last.
         let order = |line: &Line| (line.file.is_empty(), line.file != own, line.file.clone(), line.line);
@@ -114,21 +138,13 @@ impl Subject {
                 sources.insert(file.clone(), text.lines().map(str::to_owned).collect());
             }
         }
-        Self { whose, file: own, explained, sources, shows_lines: true }
+        Self { origin, file: own, explained, sources, shows_lines: true }
     }
 
     /// Returns the text of a line.
     fn text(&self, file: &str, line: u32) -> &str {
         let at = (line as usize).wrapping_sub(1);
         self.sources.get(file).and_then(|lines| lines.get(at)).map_or("", String::as_str)
-    }
-
-    /// `your copy`, `the finished kernel`
-    fn whose_words(&self) -> &'static str {
-        match self.whose {
-            "yours" => "your copy",
-            _ => "the finished kernel",
-        }
     }
 
     /// Why the counts are not those of a kernel that works.
@@ -144,7 +160,7 @@ impl Subject {
 
     fn record(&self, by: Column) -> serde_json::Value {
         let mut value = serde_json::to_value(&self.explained).unwrap_or_default();
-        value["whose"] = self.whose.into();
+        value["whose"] = self.origin.label().into();
         value["source"] = self.file.clone().into();
         value["by"] = name(by).into();
         match (self.shows_lines, value["lines"].as_array_mut()) {
@@ -208,7 +224,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
                     ));
                     return Ok(CommandOutcome::Failed);
                 }
-                subjects.push(Subject::new(&root, "yours", &copy, explained));
+                subjects.push(Subject::new(&root, Origin::Learner, &copy, explained));
             }
             Compiled::Refused(refused) => {
                 output::error(&format!(
@@ -275,7 +291,7 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
     let code = args.machine.then(|| cubin::up_to_date(root, &source)).transpose()?;
     let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
     let explained = judging::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
-    Ok(Subject::new(root, "finished", &source, explained))
+    Ok(Subject::new(root, Origin::Finished, &source, explained))
 }
 
 /// Returns the column that the bars show without `--by`: that of the criterion that the last check failed, or else of
@@ -367,7 +383,7 @@ fn short(value: f64) -> String {
 
 /// Returns the heading of a kernel in a page.
 fn heading(subject: &Subject) -> String {
-    format!("{}: {}", capital(subject.whose_words()), escaped(&subject.file))
+    format!("{}: {}", capital(subject.origin.description()), escaped(&subject.file))
 }
 
 #[cfg(test)]

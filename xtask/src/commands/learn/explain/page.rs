@@ -19,7 +19,7 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     let legend = legend.join(", ");
     let links: String = subjects
         .iter()
-        .map(|subject| format!("<li><a href=\"#{}\">{}</a></li>\n", subject.whose, heading(subject)))
+        .map(|subject| format!("<li><a href=\"#{}\">{}</a></li>\n", subject.origin.label(), heading(subject)))
         .collect();
     let code_sections = code::sections(subjects);
     let code_links = code::links(subjects);
@@ -41,7 +41,7 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
 /// Returns the sums of the launches, beside each other.
 fn sums(subjects: &[Subject], columns: &[Column]) -> String {
     let heads: String =
-        subjects.iter().map(|subject| format!("<th scope=\"col\">{}</th>", subject.whose)).collect();
+        subjects.iter().map(|subject| format!("<th scope=\"col\">{}</th>", subject.origin.label())).collect();
     let rows: String = columns
         .iter()
         .map(|column| {
@@ -68,7 +68,7 @@ fn section(subject: &Subject, columns: &[Column], by: Column) -> String {
     let threads = explained.block.map(|n| n.to_string()).join(" × ");
     let mut out = format!(
         "<section id=\"{}\">\n<h2>{heading}</h2>\n<p><code>{}</code> on {}: {blocks} blocks of {threads} threads.</p>\n",
-        subject.whose,
+        subject.origin.label(),
         escaped(&explained.kernel),
         explained.shape
     );

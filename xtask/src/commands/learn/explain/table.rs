@@ -29,7 +29,7 @@ pub(super) fn text(subjects: &[Subject], by: Column, paint: Paint) -> String {
 
 fn head(subject: &Subject, by: Column, paint: Paint) -> String {
     let explained = &subject.explained;
-    let whose = subject.whose_words();
+    let whose = subject.origin.description();
     let text = format!(
         "{}: {whose}, {} on {}, counted on the emulated GPU",
         subject.file, explained.kernel, explained.shape
@@ -108,7 +108,7 @@ pub(super) fn cut(text: &str, room: usize) -> String {
 /// Returns the sums of the launches, beside each other.
 fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
     let mut headings = vec!["the whole launch"];
-    headings.extend(subjects.iter().map(|subject| subject.whose));
+    headings.extend(subjects.iter().map(|subject| subject.origin.label()));
     let [first, second] = match subjects {
         [first, second] => [Some(first), Some(second)],
         _ => [None, None],

@@ -35,8 +35,8 @@ pub(in crate::commands::learn::explain) fn links(subjects: &[Subject]) -> String
         .map(|subject| {
             format!(
                 "<li><a href=\"#{0}-code\">Machine code of {1}</a></li>\n",
-                subject.whose,
-                subject.whose_words()
+                subject.origin.label(),
+                subject.origin.description()
             )
         })
         .collect()
@@ -60,12 +60,13 @@ fn side_by_side(yours: &Subject, finished: &Subject) -> String {
          <div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Sums of the machine code\">\n<table>\n\
          <thead><tr><td></td><th scope=\"col\">{}</th><th scope=\"col\">{}</th></tr></thead>\n<tbody>\n{rows}</tbody>\n\
          </table>\n</div>\n</section>\n",
-        yours.whose, finished.whose
+        yours.origin.label(),
+        finished.origin.label()
     )
 }
 
 fn section(subject: &Subject, machine: &MachineCodeExplanation) -> String {
-    let id = format!("{}-code", subject.whose);
+    let id = format!("{}-code", subject.origin.label());
     let mut out = format!(
         "<section id=\"{id}\" class=\"machine\">\n<h2>Machine code. {}</h2>\n<p><code>{}</code> on {}, for {}.</p>\n<dl>\n",
         heading(subject),

@@ -47,7 +47,7 @@ fn head(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> St
     let text = format!(
         "{}: {}, {} on {}, machine code for {}",
         subject.file,
-        subject.whose_words(),
+        subject.origin.description(),
         subject.explained.kernel,
         machine.shape,
         machine.target
@@ -208,7 +208,8 @@ fn side_by_side(yours: &Subject, finished: &Subject, paint: Paint) -> String {
     let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else {
         return String::new();
     };
-    let mut table = Table::new(["the whole launch", yours.whose, finished.whose, "yours / finished"]);
+    let mut table =
+        Table::new(["the whole launch", yours.origin.label(), finished.origin.label(), "yours / finished"]);
     for (words, a, b) in sums(a, b) {
         let cell = |value: Option<f64>| value.map_or(String::new(), exact);
         let ratio = match (a, b) {
