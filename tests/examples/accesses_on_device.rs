@@ -18,9 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(_) => return Err("--ptx needs the name of a file".into()),
         None => None,
     };
-    let asked = |kernel: &Kernel| {
-        prefixes.is_empty() || prefixes.iter().any(|prefix| kernel.name.starts_with(prefix))
-    };
+    let asked = |kernel: &Kernel| prefixes.is_empty() || prefixes.iter().any(|prefix| kernel.name.starts_with(prefix));
     let kernels: Vec<Kernel> = kernels().into_iter().filter(asked).collect();
     let text = module(&kernels);
     if let Some(path) = path {

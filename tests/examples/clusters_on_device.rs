@@ -15,9 +15,7 @@ use std::io::Write;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Of};
-use tests::clusters::{
-    BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, module_with, shown,
-};
+use tests::clusters::{BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, module_with, shown};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
@@ -171,10 +169,9 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
             {
                 let mut n: c_int = -77;
                 // SAFETY: pointers to locals.
-                let code =
-                    with_config(Some([cluster, 1, 1]), [cluster * 4, 1, 1], threads, |config| unsafe {
-                        sys::cuOccupancyMaxActiveClusters(&mut n, kernel, config)
-                    });
+                let code = with_config(Some([cluster, 1, 1]), [cluster * 4, 1, 1], threads, |config| unsafe {
+                    sys::cuOccupancyMaxActiveClusters(&mut n, kernel, config)
+                });
                 answer(format!("{allowed} active clusters of {cluster} with {threads}: {code:?} {n}"))?;
             }
             for threads in [32, 1024] {

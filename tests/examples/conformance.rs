@@ -36,13 +36,11 @@ fn main() -> ExitCode {
     let number = |text: &str| text.parse().unwrap_or(0);
     let result = match words[..] {
         ["--ptx", folder] => write_modules(Path::new(folder)),
-        ["--child", which, start, end, folder] => {
-            match child(which, number(start), number(end), Path::new(folder)) {
-                Ok(true) => Ok(()),
-                Ok(false) => return ExitCode::from(CONTEXT_LOST),
-                Err(error) => Err(error),
-            }
-        }
+        ["--child", which, start, end, folder] => match child(which, number(start), number(end), Path::new(folder)) {
+            Ok(true) => Ok(()),
+            Ok(false) => return ExitCode::from(CONTEXT_LOST),
+            Err(error) => Err(error),
+        },
         ["--emulate", folder] => emulated(Path::new(folder)),
         ["--missing", folder] => parent("missing", Path::new(folder)),
         [folder] => parent("all", Path::new(folder)),
@@ -62,9 +60,7 @@ fn modules(list: &[Fixture]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, fixture) in list.iter().enumerate() {
         match groups.last_mut() {
-            Some(group) if group.len() < PER_MODULE && list[group[0]].target == fixture.target => {
-                group.push(index)
-            }
+            Some(group) if group.len() < PER_MODULE && list[group[0]].target == fixture.target => group.push(index),
             _ => groups.push(vec![index]),
         }
     }
@@ -284,10 +280,8 @@ impl Device {
     fn load(&self, text: &str) -> Result<sys::CUmodule, String> {
         let text = CString::new(text).map_err(|e| e.to_string())?;
         let mut log = vec![0u8; 4096];
-        let mut options = [
-            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        ];
+        let mut options =
+            [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
         let mut values = [log.as_mut_ptr().cast::<c_void>(), log.len() as *mut c_void];
         let mut handle = null_mut();
         // SAFETY: the text ends with NUL; the log is as long as said.
@@ -321,8 +315,7 @@ impl Device {
             }
             check(sys::cuMemsetD8_v2(self.out, 0, 8 * out.len()), "cuMemsetD8")?;
             let (blocks, none, parameters) = (threads as u32 / BLOCK, null_mut(), parameters.as_mut_ptr());
-            let launched =
-                sys::cuLaunchKernel(function, blocks, 1, 1, BLOCK, 1, 1, 0, none, parameters, null_mut());
+            let launched = sys::cuLaunchKernel(function, blocks, 1, 1, BLOCK, 1, 1, 0, none, parameters, null_mut());
             check(launched, "cuLaunchKernel")?;
             check(sys::cuCtxSynchronize(), "running it")?;
             check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.out, 8 * out.len()), "cuMemcpyDtoH")?;
@@ -366,10 +359,7 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
         // Integers as they are, not as fractions of their range.
         sampling.flags = if source.channel == 'f' { 0 } else { 1 };
         let mut handle = 0;
-        check(
-            sys::cuTexObjectCreate(&mut handle, &resource, &sampling, std::ptr::null()),
-            "cuTexObjectCreate",
-        )?;
+        check(sys::cuTexObjectCreate(&mut handle, &resource, &sampling, std::ptr::null()), "cuTexObjectCreate")?;
         Ok(handle)
     }
 }

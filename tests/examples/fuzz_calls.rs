@@ -103,11 +103,8 @@ fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
             let Some((head, _)) = part.split_once('{') else { continue };
             let Some((names, list)) = head.split_once('(') else { continue };
             let list = list.trim_end().trim_end_matches(')');
-            let arguments: Vec<Kind> = list
-                .split(',')
-                .filter_map(|one| one.split_once(':'))
-                .map(|(name, ty)| kind(name.trim(), ty))
-                .collect();
+            let arguments: Vec<Kind> =
+                list.split(',').filter_map(|one| one.split_once(':')).map(|(name, ty)| kind(name.trim(), ty)).collect();
             // `NAME SINCE / ALIAS | NAME SINCE / ALIAS`
             for name in names.split(['/', '|']).filter_map(|one| one.split_whitespace().next()) {
                 let name = name.strip_prefix("cu").unwrap_or(name);
@@ -158,9 +155,7 @@ impl Fuzzer {
         let arena = unsafe {
             let start = libc::mmap(std::ptr::null_mut(), ARENA + 2 * page, libc::PROT_NONE, flags, -1, 0);
             let inside = start.byte_add(page);
-            if start == libc::MAP_FAILED
-                || libc::mprotect(inside, ARENA, libc::PROT_READ | libc::PROT_WRITE) != 0
-            {
+            if start == libc::MAP_FAILED || libc::mprotect(inside, ARENA, libc::PROT_READ | libc::PROT_WRITE) != 0 {
                 return Err("no memory".into());
             }
             inside as usize
@@ -207,12 +202,8 @@ impl Fuzzer {
     }
 
     fn run(&self, seed: u64) -> Result<String, String> {
-        let mut pool = Pool {
-            rng: ChaCha8Rng::seed_from_u64(seed),
-            values: vec![0, 1, 2],
-            host: Vec::new(),
-            arena: self.arena,
-        };
+        let mut pool =
+            Pool { rng: ChaCha8Rng::seed_from_u64(seed), values: vec![0, 1, 2], host: Vec::new(), arena: self.arena };
         self.named("cuInit", &[0]);
         self.named("cuCtxCreate_v2", &[self.arena, 0, 0]);
         pool.values.push(self.get(0));
@@ -258,11 +249,7 @@ impl Fuzzer {
             let code = self.call(*at, &arguments);
             let known = self.call(self.error_name, &[code as usize, self.arena + ARENA / 2]) == 0;
             if code == 999 || !known {
-                return Err(format!(
-                    "{} returned {code}, with {:x?}: {arguments:x?}",
-                    call.name,
-                    call.arguments.len()
-                ));
+                return Err(format!("{} returned {code}, with {:x?}: {arguments:x?}", call.name, call.arguments.len()));
             }
             if code == 0 {
                 n_good += 1;
@@ -411,8 +398,7 @@ impl Pool {
 }
 
 fn main() -> ExitCode {
-    let variables =
-        [("TILE_MEMORY", "64"), ("TILE_BUDGET", "100000"), ("TILE_DIAGNOSIS", "0"), ("TILE_THREADS", "2")];
+    let variables = [("TILE_MEMORY", "64"), ("TILE_BUDGET", "100000"), ("TILE_DIAGNOSIS", "0"), ("TILE_THREADS", "2")];
     let mut fuzzer = None;
     fuzz::main(&variables, move |seed| {
         if fuzzer.is_none() {

@@ -110,8 +110,7 @@ fn launch(module: sys::CUmodule) -> Result<(), String> {
             }
         }
         let null = null_mut();
-        let launched =
-            sys::cuLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, null, pointers.as_mut_ptr(), null_mut());
+        let launched = sys::cuLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, null, pointers.as_mut_ptr(), null_mut());
         let ended = sys::cuCtxSynchronize();
         if launched == CUDA_ERROR_UNKNOWN || ended == CUDA_ERROR_UNKNOWN {
             return Err("the launch ended in an unknown error".to_owned());

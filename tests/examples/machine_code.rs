@@ -63,11 +63,8 @@ fn widths(ptxas: &Path, nvdisasm: &Path, pattern: &str) -> Result<Widths, Box<dy
         // `cp.async` comes with loads that are never done.
         let mut words = line.split_whitespace().skip_while(|word| word.starts_with("/*"));
         let Some(first) = words.next() else { continue };
-        let (never, word) = if first.starts_with('@') {
-            (first == "@!PT", words.next().unwrap_or_default())
-        } else {
-            (false, first)
-        };
+        let (never, word) =
+            if first.starts_with('@') { (first == "@!PT", words.next().unwrap_or_default()) } else { (false, first) };
         let mut parts = word.split('.');
         let store = match parts.next() {
             Some("LDS") => false,

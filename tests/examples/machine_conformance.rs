@@ -35,9 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let data = tests::root().join("tests/data");
     let hardware = answers_in(&data.join("conformance"))?;
     let list = fixtures();
-    let wanted = |fixture: &&Fixture| {
-        fixture.target == TARGET && words.iter().all(|word| fixture.name.contains(word.as_str()))
-    };
+    let wanted =
+        |fixture: &&Fixture| fixture.target == TARGET && words.iter().all(|word| fixture.name.contains(word.as_str()));
     let list: Vec<&Fixture> = list.iter().filter(wanted).collect();
     let (mut right, mut wrong) = (Vec::new(), BTreeMap::new());
     for group in list.chunks(PER_MODULE) {

@@ -33,8 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         {
             let (source, _reads) = words.device_ptr(&stream);
             let (target, _writes) = out.device_ptr_mut(&stream);
-            run(&text, [source, target], stream.cu_stream())
-                .map_err(|error| format!("seed {seed}: {error}"))?;
+            run(&text, [source, target], stream.cu_stream()).map_err(|error| format!("seed {seed}: {error}"))?;
         }
         let out = stream.clone_dtoh(&out)?;
         writeln!(hashes, "{}", line(seed, &text, &out))?;
@@ -60,8 +59,7 @@ fn run(text: &str, mut pointers: [u64; 2], stream: sys::CUstream) -> Result<(), 
     unsafe {
         sys::cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 1, &mut option, &mut level).result()?;
         sys::cuModuleGetFunction(&mut kernel, module, c"random".as_ptr()).result()?;
-        sys::cuLaunchKernel(kernel, GRID, 1, 1, BLOCK, 1, 1, 0, stream, arguments.as_mut_ptr(), null_mut())
-            .result()?;
+        sys::cuLaunchKernel(kernel, GRID, 1, 1, BLOCK, 1, 1, 0, stream, arguments.as_mut_ptr(), null_mut()).result()?;
         sys::cuStreamSynchronize(stream).result()?;
         sys::cuModuleUnload(module).result()?;
     }

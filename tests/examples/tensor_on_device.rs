@@ -109,8 +109,7 @@ fn run(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let mut arguments: [*mut c_void; 2] = [parameter.as_mut_ptr().cast(), (&raw mut results).cast()];
     let (bytes, none, arguments) = (SHARED_BYTES as u32, null_mut(), arguments.as_mut_ptr());
     // SAFETY: the kernel has these parameters, and buffers of these sizes.
-    let launched =
-        unsafe { sys::cuLaunchKernel(kernel, 1, 1, 1, THREADS, 1, 1, bytes, none, arguments, null_mut()) };
+    let launched = unsafe { sys::cuLaunchKernel(kernel, 1, 1, 1, THREADS, 1, 1, bytes, none, arguments, null_mut()) };
     device::finish(launched, &mut [(&mut out, results), (&mut tensor, memory)], "stopped by")?;
     Ok((out, tensor))
 }

@@ -64,12 +64,8 @@ const REASONS: &[(&str, &[&str], &str)] = &[
 #[test]
 fn counters_are_those_of_the_hardware() {
     let table = tests::read("tests/data/accesses.csv");
-    let measured: Vec<Vec<&str>> = table
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .skip(1)
-        .map(|line| line.split(',').collect())
-        .collect();
+    let measured: Vec<Vec<&str>> =
+        table.lines().filter(|line| !line.starts_with('#')).skip(1).map(|line| line.split(',').collect()).collect();
     let kernels = kernels();
     let gpu = Gpu::default();
     let module = gpu.load(&module(&kernels)).expect("kernels that load");

@@ -8,8 +8,7 @@ use tasks::fixtures::Fixture;
 use tests::asynchronous::{committed, shown};
 use tests::{asynchronous, fixture};
 
-static KERNELS: LazyLock<Vec<(Fixture, String)>> =
-    LazyLock::new(|| fixture::folder("tests/fixtures/asynchronous"));
+static KERNELS: LazyLock<Vec<(Fixture, String)>> = LazyLock::new(|| fixture::folder("tests/fixtures/asynchronous"));
 
 #[test]
 fn right_kernels_are_clean() {

@@ -18,11 +18,8 @@ fn check(kernel: &str, wanted: &str, others: usize) {
         })
         .max_by_key(|range| range.end() - range.start())
         .expect("it has a loop");
-    let inside: Vec<String> = code
-        .iter()
-        .filter(|instruction| round.contains(&instruction.address))
-        .map(ToString::to_string)
-        .collect();
+    let inside: Vec<String> =
+        code.iter().filter(|instruction| round.contains(&instruction.address)).map(ToString::to_string).collect();
     let count = |word: &str| {
         let is = |text: &&String| text.split(' ').next() == Some(word);
         inside.iter().filter(is).count()

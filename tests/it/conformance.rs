@@ -48,8 +48,7 @@ fn every_cpu_answers_alike() {
     for members in some.chunk_by(|a, b| a.target == b.target).flat_map(|run| run.chunks(20)) {
         for level in [CpuLevel::Baseline, CpuLevel::Avx2] {
             let others = emulate(members, Some(level));
-            let differ =
-                members.iter().zip(others).filter(|(fixture, other)| ANSWERS[&*fixture.name] != *other);
+            let differ = members.iter().zip(others).filter(|(fixture, other)| ANSWERS[&*fixture.name] != *other);
             bad.extend(differ.map(|(fixture, _)| format!("{} at {level:?}", fixture.name)));
         }
     }
@@ -59,9 +58,8 @@ fn every_cpu_answers_alike() {
 #[test]
 fn lanes_that_left_change_nothing_for_the_others() {
     // Instructions in which lanes do not meet.
-    let alone = |f: &&Fixture| {
-        ["Synchronisation", "Control", "Data movement: shfl"].iter().all(|s| !f.section.starts_with(s))
-    };
+    let alone =
+        |f: &&Fixture| ["Synchronisation", "Control", "Data movement: shfl"].iter().all(|s| !f.section.starts_with(s));
     let mut bad = Vec::new();
     for members in FIXTURES.iter().filter(alone).collect::<Vec<_>>().chunks(20) {
         for (fixture, some) in members.iter().zip(emulate_some_lanes(members)) {

@@ -14,9 +14,8 @@ use tests::gpu::Gpu;
 
 fn load(name: &str) -> (Gpu, Module) {
     let gpu = Gpu::default();
-    let module = gpu
-        .load(&tests::read(format!("tests/data/corpus/{name}.ptx")))
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    let module =
+        gpu.load(&tests::read(format!("tests/data/corpus/{name}.ptx"))).unwrap_or_else(|e| panic!("{name}: {e}"));
     (gpu, module)
 }
 

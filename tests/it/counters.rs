@@ -21,8 +21,7 @@ pub(crate) const SLOW: [&str; 2] = ["v01", "v02"];
 static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
     let profiles = profiles();
     let [_, slow_to_count, _] = SHAPES;
-    let quick = profiles
-        .filter(|profile| !SLOW.contains(&profile.step.as_str()) || profile.shape.m != slow_to_count.m);
+    let quick = profiles.filter(|profile| !SLOW.contains(&profile.step.as_str()) || profile.shape.m != slow_to_count.m);
     quick
         .map(|profile| {
             if columns_of_maps(&profile.kernel).is_some() {
@@ -60,11 +59,8 @@ fn every_kernel_of_the_ladder_is_on_record() {
     let kernels = STEPS.iter().flat_map(|step| step.kernels);
     for kernel in kernels.filter(|kernel| kernel.source.is_some()) {
         for shape in SHAPES {
-            let shape =
-                catalog::Shape { k: if kernel.work == Work::Transpose { 0 } else { shape.k }, ..shape };
-            if columns_of_maps(kernel.name)
-                .is_some_and(|n| !shape.n.is_multiple_of(n) || !shape.k.is_multiple_of(n))
-            {
+            let shape = catalog::Shape { k: if kernel.work == Work::Transpose { 0 } else { shape.k }, ..shape };
+            if columns_of_maps(kernel.name).is_some_and(|n| !shape.n.is_multiple_of(n) || !shape.k.is_multiple_of(n)) {
                 continue; // Rows do not start on 16 bytes.
             }
             let mut profiles = profiles();

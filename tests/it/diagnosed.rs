@@ -8,8 +8,7 @@ use std::sync::LazyLock;
 use tasks::fixtures::Fixture;
 use tests::fixture;
 
-static DIAGNOSED: LazyLock<Vec<(Fixture, String)>> =
-    LazyLock::new(|| fixture::folder("tests/fixtures/diagnosed"));
+static DIAGNOSED: LazyLock<Vec<(Fixture, String)>> = LazyLock::new(|| fixture::folder("tests/fixtures/diagnosed"));
 
 fn ends_with(ending: &str) -> impl Iterator<Item = &'static (Fixture, String)> {
     DIAGNOSED.iter().filter(move |(one, _)| one.name.ends_with(ending))

@@ -31,9 +31,7 @@ fn check([m, n, k]: [usize; 3], seed: u64, kernels: &[GemmKernel], check_level: 
 
 #[test]
 fn awkward_shapes() {
-    for shape in
-        [[1, 1, 1], [7, 13, 5], [15, 17, 16], [17, 15, 33], [129, 127, 9], [3, 300, 64], [257, 2, 31]]
-    {
+    for shape in [[1, 1, 1], [7, 13, 5], [15, 17, 16], [17, 15, 33], [129, 127, 9], [3, 300, 64], [257, 2, 31]] {
         check(shape, 7, &[NAIVE, SHARED_TILE, REGISTER_TILE], CheckLevel::Global);
     }
 }

@@ -7,9 +7,7 @@ use std::fmt::Write as _;
 use simt::gpu::Gpu;
 use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
-use tests::asynchronous::{
-    ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, split, to_bf16, to_e4m3,
-};
+use tests::asynchronous::{ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, split, to_bf16, to_e4m3};
 
 struct Plan {
     source: &'static str,
@@ -48,8 +46,7 @@ const FROM_REGISTERS: [&str; 2] = ["C", "C/bf16"];
 const IN_BOXES: [&str; 2] = ["C:32x64/128", "C:64x64/128/bf16"];
 
 /// Launches of kernels that multiply FP8: pairs of blocks with several tiles, and more k than their ring has room for.
-const FP8_LAUNCHES: [(&str, [u32; 3]); 3] =
-    [("2", [130, 264, 144]), ("4", [1, 8, 16]), ("2", [260, 200, 656])];
+const FP8_LAUNCHES: [(&str, [u32; 3]); 3] = [("2", [130, 264, 144]), ("4", [1, 8, 16]), ("2", [260, 200, 656])];
 
 /// A shape on which all kernels run that sum in the order of k. It fills no tile.
 const SAME: [u32; 3] = [130, 264, 136];
@@ -121,8 +118,7 @@ fn to_fp32() -> [(Fixture, String); 2] {
 /// The kernels are right and without a finding; where tiles and boxes are swizzled, neither loads nor stores conflict.
 #[test]
 fn kernels_of_v12_are_clean_and_meet_no_conflict() {
-    const SWIZZLED: [&str; 6] =
-        ["v12_mma_ring", "v12_store", "v12_ping_pong", "v12_small", "v12_fp8", "v12_tf32"];
+    const SWIZZLED: [&str; 6] = ["v12_mma_ring", "v12_store", "v12_ping_pong", "v12_small", "v12_fp8", "v12_tf32"];
     let with_sources = |plan: &Plan| plan.kernels().map(|kernel| (plan.source, kernel));
     let to_fp32 = to_fp32().into_iter().zip(TO_FP32).map(|(kernel, plan)| (plan.source, kernel));
     for (source, kernel) in PLANS.iter().flat_map(with_sources).chain(to_fp32) {
@@ -250,10 +246,8 @@ fn sums_leave_the_unit_when_they_should() {
         let mut all = PLANS.iter().flat_map(Plan::kernels).chain(to_fp32());
         all.find(|kernel| kernel.0.name == name).expect("there is a plan")
     };
-    let summed =
-        |name, inputs, kind, bits, promoted| Summed { kernel: of(name), name, inputs, kind, bits, promoted };
-    let fp8 =
-        |name, promoted| summed(name, Inputs::Short, FactorType::E4m3, |x| u32::from(to_e4m3(x)), promoted);
+    let summed = |name, inputs, kind, bits, promoted| Summed { kernel: of(name), name, inputs, kind, bits, promoted };
+    let fp8 = |name, promoted| summed(name, Inputs::Short, FactorType::E4m3, |x| u32::from(to_e4m3(x)), promoted);
     let tf32 = summed("gemm_v12_tf32_f32", Inputs::Any, FactorType::Tf32, f32::to_bits, usize::MAX);
     assert!(tf32.largest_error() > 0.0);
     let fast = fp8("gemm_v12_fp8_fast_f32", usize::MAX).largest_error();

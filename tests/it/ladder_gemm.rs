@@ -151,8 +151,7 @@ fn v02_strip_is_refused_when_the_strips_do_not_fit() {
     let module = gpu.load(V02_STRIP.ptx).expect("committed PTX loads");
     let limit = 227 * 1024; // of a block on sm_90
     let k = limit / V02_STRIP.strip + 1;
-    let shape =
-        Shape { grid: [1, 1, 1], block: [V02_STRIP.block[0], 1, 1], shared: (k * V02_STRIP.strip) as u32 };
+    let shape = Shape { grid: [1, 1, 1], block: [V02_STRIP.block[0], 1, 1], shared: (k * V02_STRIP.strip) as u32 };
     let arguments: Vec<Argument> =
         [1, 1, k as i32].map(Argument::from).into_iter().chain([0u64; 3].map(Argument::from)).collect();
     let refused = gpu.launch(&module, V02_STRIP.name, shape, &arguments, LaunchOptions::default());
@@ -265,8 +264,7 @@ const LADDER: [&str; 9] = [
 /// A source without the markers that no reader of a diff is shown.
 fn listing(name: &str) -> Vec<String> {
     let text = tests::read(format!("kernels/{name}.cu"));
-    let marker =
-        |line: &str| ["// ANCHOR", "// SOLUTION", "// STARTER"].iter().any(|m| line.trim().starts_with(m));
+    let marker = |line: &str| ["// ANCHOR", "// SOLUTION", "// STARTER"].iter().any(|m| line.trim().starts_with(m));
     text.lines().filter(|line| !marker(line)).map(str::to_owned).collect()
 }
 
@@ -290,8 +288,7 @@ fn neighbours_differ_by_a_screen() {
     for names in LADDER.windows(2) {
         let [old, new] = [names[0], names[1]].map(listing);
         let added = lines_added(&old, &new);
-        let explained =
-            new.iter().any(|line| line.starts_with("// The diff is longer than a screen because"));
+        let explained = new.iter().any(|line| line.starts_with("// The diff is longer than a screen because"));
         assert!((added <= 40) != explained, "{} to {}: {added} lines", names[0], names[1]);
     }
 }

@@ -30,10 +30,8 @@ macro_rules! transpose {
 
 const SERIAL: Transpose = transpose!("transpose_serial" in "threads", None, None, 1);
 const ROW_PER_THREAD: Transpose = transpose!("transpose_row_per_thread" in "threads", Some(32), None, 32);
-const COALESCED_READS: Transpose =
-    transpose!("transpose_coalesced_reads" in "coalesced", Some(32), Some(32), 1024);
-const COALESCED_WRITES: Transpose =
-    transpose!("transpose_coalesced_writes" in "coalesced", Some(32), Some(32), 1024);
+const COALESCED_READS: Transpose = transpose!("transpose_coalesced_reads" in "coalesced", Some(32), Some(32), 1024);
+const COALESCED_WRITES: Transpose = transpose!("transpose_coalesced_writes" in "coalesced", Some(32), Some(32), 1024);
 const TILE: Transpose = transpose!("transpose_tile" in "tile", Some(32), Some(32), 1024);
 const PADDED: Transpose = transpose!("transpose_padded" in "padded", Some(32), Some(32), 1024);
 const SWIZZLED: Transpose = transpose!("transpose_swizzled" in "swizzled", Some(32), Some(32), 1024);

@@ -173,13 +173,11 @@ fn machine_code_of_every_form_answers_as_hardware_does() {
     let modules = read_code(&modules).expect("modules");
     let (mut n, mut bad) = (0, Vec::new());
     for (names, cubin) in &modules {
-        let members: Option<Vec<&Fixture>> =
-            names.iter().map(|name| by_name.get(name.as_str()).copied()).collect();
+        let members: Option<Vec<&Fixture>> = names.iter().map(|name| by_name.get(name.as_str()).copied()).collect();
         let members = members.unwrap_or_else(|| {
             panic!("a fixture of {names:?} is gone: cargo run -p tests --example machine_conformance -- PTXAS --save")
         });
-        let answers =
-            emulate_machine_code(&members, cubin).unwrap_or_else(|error| panic!("{names:?}: {error}"));
+        let answers = emulate_machine_code(&members, cubin).unwrap_or_else(|error| panic!("{names:?}: {error}"));
         for (fixture, ours) in members.into_iter().zip(answers) {
             n += 1;
             let complaint = match (&hardware[&fixture.name], ours) {
@@ -229,8 +227,7 @@ fn damaged_machine_code_is_refused_or_ends() {
 /// Both leave the same, and `count` takes the same from their counters.
 fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T) {
     let text = read(format!("tests/data/machine/{name}.ptx"));
-    let packed =
-        fs::read(root().join(format!("tests/data/machine/{name}.z"))).expect("committed machine code");
+    let packed = fs::read(root().join(format!("tests/data/machine/{name}.z"))).expect("committed machine code");
     let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("compressed");
     let gpu = Gpu::with_memory(1 << 26);
     let code = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{error}"));

@@ -35,11 +35,8 @@ fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 
         Format::Bf16 => gpu.upload(&numbers.into_iter().map(to_bf16).collect::<Vec<u16>>()),
         _ => gpu.upload(&numbers),
     };
-    let places = [
-        upload(numbers(m * k, 1), operands),
-        upload(numbers(k * n, 2), operands),
-        upload(numbers(m * n, 3), result),
-    ];
+    let places =
+        [upload(numbers(m * k, 1), operands), upload(numbers(k * n, 2), operands), upload(numbers(m * n, 3), result)];
     let arguments = arguments(module, name, &shape, &places);
     let grid = [n.div_ceil(128) as u32, m.div_ceil(128) as u32, 1];
     let shape = Shape { grid, block: [threads, 1, 1], shared };

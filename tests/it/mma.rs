@@ -34,10 +34,7 @@ fn elements() -> Vec<Elements> {
             let (these, others) = rest.split_at(size * count);
             rest = others;
             let value = |digits: &[u8]| digits.iter().fold(0, |n, &digit| n << 8 | u64::from(digit));
-            these
-                .chunks(size)
-                .map(|element| element.chunks(width).map(value).collect::<Vec<u64>>())
-                .collect::<Vec<_>>()
+            these.chunks(size).map(|element| element.chunks(width).map(value).collect::<Vec<u64>>()).collect::<Vec<_>>()
         };
         let width = match name.rsplit('.').next() {
             Some("bf16" | "f16") => 2,

@@ -15,17 +15,14 @@ fn check(name: &str, steps: &str, check_level: CheckLevel, expected: &str) -> Op
     };
     let seen = Gpu::steps(&module(steps), &memory(), &[UNSEEN; SEEN], [1; 3], options);
     let answer = seen.map_or_else(|why| why, |seen| shown(&seen));
-    (!answer.starts_with(expected))
-        .then(|| format!("{name} ({check_level:?}): {answer}\n  and not: {expected}"))
+    (!answer.starts_with(expected)).then(|| format!("{name} ({check_level:?}): {answer}\n  and not: {expected}"))
 }
 
 #[test]
 fn steps_see_what_ptx_defines() {
     let both = [CheckLevel::Off, CheckLevel::On];
     let wrong: Vec<String> = (CASES.iter())
-        .flat_map(|(name, steps, words)| {
-            both.map(|check_level| check(name, steps, check_level, &shown(words)))
-        })
+        .flat_map(|(name, steps, words)| both.map(|check_level| check(name, steps, check_level, &shown(words))))
         .flatten()
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

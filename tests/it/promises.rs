@@ -154,10 +154,7 @@ fn dependencies_point_one_way() {
     ];
     let members = members();
     for (folder, _) in ALLOWED {
-        assert!(
-            folder.ends_with("/*") || members.contains(*folder),
-            "{folder} is no member of the workspace"
-        );
+        assert!(folder.ends_with("/*") || members.contains(*folder), "{folder} is no member of the workspace");
     }
     let ours: BTreeSet<String> = members.iter().map(|folder| crate_name(folder)).collect();
     for krate in &members {
@@ -168,8 +165,7 @@ fn dependencies_point_one_way() {
         let targets = manifest.get("target").and_then(toml::Value::as_table);
         let tables = targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
         let tables: Vec<&toml::Table> = tables.chain([&manifest]).collect();
-        let in_tests =
-            ALLOWED_IN_TESTS.iter().find(|(known, _)| known == krate).map_or(&[][..], |(_, may)| may);
+        let in_tests = ALLOWED_IN_TESTS.iter().find(|(known, _)| known == krate).map_or(&[][..], |(_, may)| may);
         for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
             let extra = if section == "dev-dependencies" { in_tests } else { &[] };
             let sections = tables.iter().filter_map(|table| table.get(section)?.as_table());
@@ -191,9 +187,9 @@ const FOLDERS: [&str; 8] = ["book", "course", "emulator", "fuzz", "kernels", "st
 fn texts() -> Vec<PathBuf> {
     let built = |path: &PathBuf| path.iter().any(|part| part == "target" || part == "my");
     let documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(PathBuf::from);
-    let files = ["rs", "md"].into_iter().flat_map(|ending| {
-        FOLDERS.into_iter().flat_map(move |folder| files_under(&root().join(folder), ending))
-    });
+    let files = ["rs", "md"]
+        .into_iter()
+        .flat_map(|ending| FOLDERS.into_iter().flat_map(move |folder| files_under(&root().join(folder), ending)));
     let from_root = |path: PathBuf| path.strip_prefix(root()).expect("inside").to_path_buf();
     documents.into_iter().chain(files.map(from_root).filter(|path| !built(path))).collect()
 }
@@ -340,14 +336,11 @@ fn cycles(krate: &str) -> Vec<String> {
         for path in paths(code) {
             let supers = path.iter().take_while(|part| **part == "super").count();
             let base = if path[0] == "crate" { 0 } else { module.len().saturating_sub(supers) };
-            let parts =
-                module[..base].iter().map(String::as_str).chain(path[supers.max(1)..].iter().copied());
+            let parts = module[..base].iter().map(String::as_str).chain(path[supers.max(1)..].iter().copied());
             let target: Vec<&str> = parts.collect();
             let shared = module.iter().zip(&target).take_while(|(a, b)| a == *b).count();
             let neighbour = modules.keys().find(|known| {
-                known.len() == shared + 1
-                    && target.len() > shared
-                    && known.iter().zip(&target).all(|(a, b)| a == b)
+                known.len() == shared + 1 && target.len() > shared && known.iter().zip(&target).all(|(a, b)| a == b)
             });
             if let (Some(neighbour), true) = (neighbour, module.len() > shared) {
                 uses.insert((&module[..=shared], neighbour));

@@ -17,8 +17,7 @@ fn committed_ptx_is_fresh() {
         let mut packed = tasks::fixtures::FOLDERS.iter().chain([&tasks::solutions::FOLDER]);
         packed.any(|folder| path.starts_with(root().join(folder)))
     };
-    let mut sources: Vec<_> =
-        folders.iter().flat_map(|folder| files_under(&root().join(folder), "cu")).collect();
+    let mut sources: Vec<_> = folders.iter().flat_map(|folder| files_under(&root().join(folder), "cu")).collect();
     sources.retain(|path| !is_packed(path));
     assert!(!sources.is_empty());
 

@@ -16,9 +16,7 @@ fn complaint(text: &str) -> Option<String> {
     }
     let mut symbols = Symbols::new();
     match module_variables(&module) {
-        Ok(variables) => {
-            variables.iter().enumerate().for_each(|(k, v)| symbols.insert(&v.name, (k as u64 + 1) << 40))
-        }
+        Ok(variables) => variables.iter().enumerate().for_each(|(k, v)| symbols.insert(&v.name, (k as u64 + 1) << 40)),
         Err(error) => return Some(error.to_string()),
     }
     decode(&module, &symbols, cpu_level()).err().map(|error| error.to_string())

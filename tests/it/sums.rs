@@ -6,8 +6,7 @@ use records::sums::{NOT_SUMMED, REFERENCES, SumsRecord};
 
 #[test]
 fn every_kernel_has_sums_or_is_known_to_have_none() {
-    let record =
-        SumsRecord::references(&tests::root().join("book/data")).unwrap_or_else(|error| panic!("{error}"));
+    let record = SumsRecord::references(&tests::root().join("book/data")).unwrap_or_else(|error| panic!("{error}"));
     let mut n_known = 0;
     for step in STEPS {
         for kernel in step.kernels.iter().filter(|kernel| kernel.source.is_some()) {

@@ -25,8 +25,7 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
         threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()
     };
-    let report =
-        gpu.launch(&loaded, "copy", shape, &arguments, options).map_err(|error| error.to_string())?;
+    let report = gpu.launch(&loaded, "copy", shape, &arguments, options).map_err(|error| error.to_string())?;
     // Where the wait gives up, what lies there is read all the same.
     let race = |finding: &&diagnostics::Finding| finding.code == Code::Race;
     match report.findings.iter().find(|finding| !race(finding)) {
@@ -38,12 +37,8 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
 fn answered(case: &Case) -> String {
     match emulate(case) {
         Ok((out, tensor)) => answer(&out, &tensor),
-        Err(text) if text.starts_with("error[E-ALIGN]") => {
-            "stopped by CUDA_ERROR_MISALIGNED_ADDRESS".to_owned()
-        }
-        Err(text) if text.starts_with("error[E-TENSOR]") => {
-            "stopped by CUDA_ERROR_ILLEGAL_INSTRUCTION".to_owned()
-        }
+        Err(text) if text.starts_with("error[E-ALIGN]") => "stopped by CUDA_ERROR_MISALIGNED_ADDRESS".to_owned(),
+        Err(text) if text.starts_with("error[E-TENSOR]") => "stopped by CUDA_ERROR_ILLEGAL_INSTRUCTION".to_owned(),
         Err(text) => text,
     }
 }
@@ -101,7 +96,6 @@ fn found_in(way: Way, rows: u64, freed: bool) -> String {
 #[test]
 fn tensors_that_are_not_there_are_reported() {
     assert_eq!(found_in(Way::Load, 40, false), "");
-    let found =
-        [found_in(Way::Load, 38, false), found_in(Way::Store, 38, false), found_in(Way::Load, 40, true)];
+    let found = [found_in(Way::Load, 38, false), found_in(Way::Store, 38, false), found_in(Way::Load, 40, true)];
     insta::assert_snapshot!(found.join("\n----\n"));
 }

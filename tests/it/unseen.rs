@@ -98,8 +98,7 @@ fn a_mistake_without_a_finding_has_no_marks() {
 
 fn table() -> String {
     let rows = rows();
-    let mut text =
-        String::from("| mistake | caught | line | cause | remedy |\n| --- | :-: | :-: | :-: | :-: |\n");
+    let mut text = String::from("| mistake | caught | line | cause | remedy |\n| --- | :-: | :-: | :-: | :-: |\n");
     let mark = |first: u32, second: u32| {
         if first == second { second.to_string() } else { format!("{first} → {second}") }
     };

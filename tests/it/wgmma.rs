@@ -84,11 +84,9 @@ fn products_are_those_of_hardware() {
     let wrong: Vec<String> = list
         .iter()
         .filter_map(|case| {
-            let ours =
-                run(&gpu, &module, case, CheckLevel::Off).map(|words| format!("{:016x}", hash(&words)));
+            let ours = run(&gpu, &module, case, CheckLevel::Off).map(|words| format!("{:016x}", hash(&words)));
             let theirs = hardware.get(case.name.as_str());
-            (ours.as_deref().ok() != theirs.copied())
-                .then(|| format!("{}: {ours:?}, hardware {theirs:?}", case.name))
+            (ours.as_deref().ok() != theirs.copied()).then(|| format!("{}: {ours:?}, hardware {theirs:?}", case.name))
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), list.len(), wrong.join("\n"));

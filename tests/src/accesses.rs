@@ -119,17 +119,12 @@ fn kernels_of_line(line: &str) -> Vec<Kernel> {
 }
 
 fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
-    let mut body = format!(
-        "mul.lo.u32 %r0, %lane, {}; shr.u32 %r0, %r0, {}; and.b32 %r0, %r0, {};\n",
-        p.times, p.shift, p.mask
-    );
+    let mut body =
+        format!("mul.lo.u32 %r0, %lane, {}; shr.u32 %r0, %r0, {}; and.b32 %r0, %r0, {};\n", p.times, p.shift, p.mask);
     let (step, start) = (p.step * bytes, p.start * bytes);
     let (wide, bits, address, base) =
         if global { ("wide", "u64", "%x0", "%data") } else { ("lo", "u32", "%r0", "%tile") };
-    let _ = writeln!(
-        body,
-        "mad.{wide}.u32 {address}, %r0, {step}, {base}; add.{bits} {address}, {address}, {start};"
-    );
+    let _ = writeln!(body, "mad.{wide}.u32 {address}, %r0, {step}, {base}; add.{bits} {address}, {address}, {start};");
     let text = text.replace("{a}", address);
     if p.lanes == u32::MAX {
         body.push_str(&text);
@@ -145,8 +140,7 @@ fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
 }
 
 pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> String {
-    let mut text =
-        String::from(".version 8.4\n.target sm_90\n.address_size 64\n.const .align 4 .b8 table[256];\n");
+    let mut text = String::from(".version 8.4\n.target sm_90\n.address_size 64\n.const .align 4 .b8 table[256];\n");
     for Kernel { name, body, .. } in kernels {
         let _ = write!(text, ".visible .entry {name}(.param .u64 data)\n{{\n{HEAD}{body}\nret;\n}}\n");
     }

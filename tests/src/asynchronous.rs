@@ -79,8 +79,7 @@ pub fn to_e4m3(x: f32) -> u8 {
     let (sign, bits) = (x.to_bits() >> 31 << 7, x.abs().to_bits() >> (23 - BEHIND_POINT));
     // The exponents of f32 and e4m3 begin at −127 and −7.
     let code = if x == 0.0 { 0 } else { bits - (120 << BEHIND_POINT) };
-    let is_exact =
-        x == 0.0 || (8..0x7f).contains(&code) && x.abs().to_bits().trailing_zeros() >= 23 - BEHIND_POINT;
+    let is_exact = x == 0.0 || (8..0x7f).contains(&code) && x.abs().to_bits().trailing_zeros() >= 23 - BEHIND_POINT;
     assert!(is_exact, "{x} in e4m3");
     (sign | code) as u8
 }
@@ -233,8 +232,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
     };
     let is_turned = head.parameters.iter().any(|word| word.starts_with("Bt"));
     let stored_b = if is_turned { &transposed(&product.b, k, n) } else { &product.b };
-    let [a, mut b, c] =
-        [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
+    let [a, mut b, c] = [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
     if head.lacks_last_row_of_b {
         b = gpu.alloc::<f32>(k * n);
         gpu.write(b, &product.b[..(k - 1) * n]);
@@ -278,10 +276,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         check_level: if inputs == Inputs::Whole { CheckLevel::Global } else { CheckLevel::Count },
         budget: NonZeroU64::new(1 << 28),
         threads: NonZeroUsize::new(threads),
-        names: Names {
-            params: Vec::new(),
-            sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())],
-        },
+        names: Names { params: Vec::new(), sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())] },
         ..LaunchOptions::default()
     };
     let shape = Shape { shared: head.shared, ..Shape::plane(launch.blocks, [head.block, 1]) };

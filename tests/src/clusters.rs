@@ -42,8 +42,7 @@ const fn case(
 }
 
 const PAIR: [u32; 3] = [2, 1, 1];
-const INIT: &str =
-    "one; mbarrier.init.shared::cta.b64 [%r5], 1; fence.mbarrier_init.release.cluster; all; sync; ";
+const INIT: &str = "one; mbarrier.init.shared::cta.b64 [%r5], 1; fence.mbarrier_init.release.cluster; all; sync; ";
 
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[

@@ -157,9 +157,11 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     for ((arg, description), param) in head.args.iter().zip(&loaded.kernel().params) {
         params.resize(param.offset as usize, 0);
         let bytes = argument(&gpu.memory, description);
-        params.extend(bytes.unwrap_or_else(|| {
-            panic!("{}: wrong line `// arg: {arg} {}`", one.path.display(), description.join(" "))
-        }));
+        params.extend(
+            bytes.unwrap_or_else(|| {
+                panic!("{}: wrong line `// arg: {arg} {}`", one.path.display(), description.join(" "))
+            }),
+        );
     }
     params.resize(loaded.kernel().param_bytes as usize, 0);
     let mut sources: Vec<(String, Arc<str>)> = Vec::new();
@@ -182,9 +184,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
     let allowed = check(loaded.kernel(), &config, None);
     match allowed.and_then(|()| gpu.launch(&loaded, &config)) {
-        Err(refused) => {
-            did_not_run(head, "E-LAUNCH", diagnostics::refusal(loaded.kernel(), &config, &refused).text)
-        }
+        Err(refused) => did_not_run(head, "E-LAUNCH", diagnostics::refusal(loaded.kernel(), &config, &refused).text),
         Ok(report) => {
             let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &config.params);
             let report = diagnostics::Report::new(report, &loaded, &config);

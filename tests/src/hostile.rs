@@ -20,9 +20,7 @@ pub fn cubin(seed: u64) -> Vec<u8> {
     // Words that begin an instruction: the first of a kernel are looked for, and the others are behind it.
     let words: Vec<usize> = (0..cubin.len() / 16)
         .map(|at| 16 * at)
-        .filter(|&at| {
-            word(&cubin, at).is_some_and(|word| sass::decode(sass::Architecture::Sm90, word, 0).is_ok())
-        })
+        .filter(|&at| word(&cubin, at).is_some_and(|word| sass::decode(sass::Architecture::Sm90, word, 0).is_ok()))
         .collect();
     let n_instructions: usize = module.kernels.iter().map(|kernel| kernel.instructions.len()).sum();
     if words.is_empty() || n_instructions == 0 {
@@ -85,9 +83,8 @@ fn initialisers(rng: &mut ChaCha8Rng) -> String {
     for i in 0..size(rng, 200) {
         let space = ["global", "const"][rng.random_range(0..2usize)];
         let ty = ["b8", "u16", "b32", "f32", "f64", "u64", "v4 .f32"][rng.random_range(0..7usize)];
-        let dims: String = (0..rng.random_range(0..4u32))
-            .map(|_| format!("[{}]", 1u64 << rng.random_range(0..34u32)))
-            .collect();
+        let dims: String =
+            (0..rng.random_range(0..4u32)).map(|_| format!("[{}]", 1u64 << rng.random_range(0..34u32))).collect();
         let list: Vec<String> = (0..size(rng, 5000)).map(|_| rng.random_range(0..3u32).to_string()).collect();
         let list = match rng.random_range(0..5u32) {
             0 => String::new(),
@@ -119,8 +116,7 @@ fn line(rng: &mut ChaCha8Rng) -> String {
 
 fn body(rng: &mut ChaCha8Rng, n: u32) -> String {
     let mut text =
-        ".reg .b32 %r<8>; .reg .f32 %f<8>; .reg .b64 %d<4>; .reg .pred %p<4>; .shared .b32 s[16];\n"
-            .to_owned();
+        ".reg .b32 %r<8>; .reg .f32 %f<8>; .reg .b64 %d<4>; .reg .pred %p<4>; .shared .b32 s[16];\n".to_owned();
     for _ in 0..n {
         text.push_str(&line(rng));
         text.push('\n');
@@ -170,8 +166,7 @@ fn declarations(rng: &mut ChaCha8Rng) -> String {
         let _ = writeln!(text, "{}", statement.replace('#', &i.to_string()));
     }
     text.push_str("ret; }\n");
-    let directive =
-        [".maxntid 32, 1, 1 ", ".minnctapersm 2 ", ".pragma \"a\"; "][rng.random_range(0..3usize)];
+    let directive = [".maxntid 32, 1, 1 ", ".minnctapersm 2 ", ".pragma \"a\"; "][rng.random_range(0..3usize)];
     let n_directives = size(rng, 100) as usize;
     for i in 0..size(rng, 5000) {
         let _ = writeln!(text, ".entry k{i}() {} {{ call f; ret; }}", directive.repeat(n_directives));
@@ -202,8 +197,7 @@ fn names(rng: &mut ChaCha8Rng) -> String {
             format!(".entry k() {{ {inner} ret; }}\n")
         }
         _ => {
-            let uses: String =
-                (0..n.min(64)).map(|i| format!("bogus{i}.u32 %{long};\nmov.b32 {long}, 1;\n")).collect();
+            let uses: String = (0..n.min(64)).map(|i| format!("bogus{i}.u32 %{long};\nmov.b32 {long}, 1;\n")).collect();
             format!(".entry k() {{ {uses} ret; }}\n")
         }
     }
@@ -267,9 +261,8 @@ fn blocks(rng: &mut ChaCha8Rng) -> String {
 }
 
 fn files(rng: &mut ChaCha8Rng) -> String {
-    let path =
-        ["Cargo.toml", "kernels/common.cuh", "/dev/zero", "/proc/self/mem", "/", "a.cu", "/dev/stdin.cu"]
-            [rng.random_range(0..7usize)];
+    let path = ["Cargo.toml", "kernels/common.cuh", "/dev/zero", "/proc/self/mem", "/", "a.cu", "/dev/stdin.cu"]
+        [rng.random_range(0..7usize)];
     let mut text = String::new();
     for i in 0..size(rng, 20_000) {
         let _ = writeln!(

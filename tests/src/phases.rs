@@ -131,10 +131,9 @@ pub fn module(steps: &str) -> String {
                 "mbarrier.{kind}_wait.parity.shared::cta.b64 %p2, [%r2], {parity}; selp.u32 %r5, 1, 0, %p2; {}",
                 see()
             ),
-            ["state"] => format!(
-                "mbarrier.test_wait.shared::cta.b64 %p2, [%r2], %d3; selp.u32 %r5, 1, 0, %p2; {}",
-                see()
-            ),
+            ["state"] => {
+                format!("mbarrier.test_wait.shared::cta.b64 %p2, [%r2], %d3; selp.u32 %r5, 1, 0, %p2; {}", see())
+            }
             ["wait", parity] => {
                 n_loops += 1;
                 format!(

@@ -21,8 +21,7 @@ pub enum Mix {
     Racing,
 }
 
-const INTEGERS: [&str; 8] =
-    ["add.u32", "min.s32", "max.s32", "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32"];
+const INTEGERS: [&str; 8] = ["add.u32", "min.s32", "max.s32", "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32"];
 const WIDE: [&str; 7] = ["add.u64", "min.s64", "max.s64", "min.u64", "and.b64", "or.b64", "xor.b64"];
 const RARE: [&str; 6] = ["inc.u32", "dec.u32", "exch.b32", "add.f32", "add.s32", "cas.b32"];
 
@@ -112,9 +111,7 @@ fn atomic(rng: &mut ChaCha8Rng, form: &str, guard: &str, address: &str) -> Strin
         (false, _) => format!("{guard}red.global.{form} {address}, {operand};"),
         // The old value shows in the result now and then.
         (true, true) if form.ends_with("32") && !form.ends_with("f32") => {
-            format!(
-                "{guard}atom.global.{form} %r20, {address}, {operand};\n\t{guard}xor.b32 %r10, %r10, %r20;"
-            )
+            format!("{guard}atom.global.{form} %r20, {address}, {operand};\n\t{guard}xor.b32 %r10, %r10, %r20;")
         }
         (true, _) => {
             let register = if form.ends_with("f32") { "%f2" } else { register };

@@ -246,9 +246,7 @@ impl Generator {
                 74..80 if depth < 4 => self.condition(depth),
                 80..85 if depth < 3 => self.repeat(depth, together),
                 85..88 if depth < 4 => self.indexed(depth),
-                88..92 if together || self.wild => {
-                    self.line(if self.wild { "bar.sync 1" } else { "bar.sync 0" })
-                }
+                88..92 if together || self.wild => self.line(if self.wild { "bar.sync 1" } else { "bar.sync 0" }),
                 92..97 if together || self.wild => self.warp_wide(),
                 97..100 if self.wild => self.anything(),
                 _ => self.arithmetic(),
@@ -318,8 +316,7 @@ impl Generator {
             _ => format!("ld.f64 %e{b}, [%addr]"),
         };
         // Two destinations of one load must differ.
-        if text.contains(".v2")
-            && text.matches(&format!("{a},")).count() + text.matches(&format!("{a}}}")).count() > 1
+        if text.contains(".v2") && text.matches(&format!("{a},")).count() + text.matches(&format!("{a}}}")).count() > 1
         {
             return;
         }

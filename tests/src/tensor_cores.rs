@@ -72,8 +72,7 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
     let words = if wide { 2 } else { 1 };
     let n = n_a + n_b + n_c;
     let letter = if wide { "fd" } else { "r" };
-    let joined =
-        each(if wide { n } else { 0 }, |i| format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1));
+    let joined = each(if wide { n } else { 0 }, |i| format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1));
     let parts = [0..n_a, n_a..n_a + n_b, n_a + n_b..n].map(|range| list(range, letter));
     let d = list(n..n + n_c, letter);
     let moves = each(n_c, |i| {
@@ -84,8 +83,7 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
         }
     });
     let body = format!("{joined}{name} {d}, {};\n{moves}", parts.join(", "));
-    let mut random =
-        Random(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
+    let mut random = Random(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
     let mut inputs = Vec::new();
     for family in FAMILIES {
         for (registers, element) in [(n_a, a), (n_b, b), (n_c, c)] {
@@ -241,8 +239,7 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
                      wmma.load.c.sync.aligned.row.{shape}.shared.{1} {c_registers}, [%tile+2048], {n};\n",
                     element.0, sum.0
                 );
-                let mut random =
-                    Random(name.bytes().fold(9_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)));
+                let mut random = Random(name.bytes().fold(9_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)));
                 let mut inputs = vec![0; 2 * 1024];
                 for (block, family) in ["around one", "wide"].into_iter().enumerate() {
                     for place in 0..1024 {
@@ -303,13 +300,7 @@ pub fn fixtures() -> Vec<Fixture> {
     }
     WMMA.into_iter().for_each(|types| wmma(&mut all, types));
     let name = "movmatrix.sync.aligned.m8n8.trans.b16";
-    all.push(Fixture {
-        name: name.to_owned(),
-        ins: 1,
-        outs: 1,
-        inputs: named(1),
-        body: format!("{name} %o0, %r0;\n"),
-    });
+    all.push(Fixture { name: name.to_owned(), ins: 1, outs: 1, inputs: named(1), body: format!("{name} %o0, %r0;\n") });
     all
 }
 

@@ -41,10 +41,7 @@ impl AddAssign for Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { clean, with_findings, refused } = self;
-        write!(
-            f,
-            "{clean} kernels ran clean, {with_findings} ended in findings, {refused} were refused when loaded"
-        )
+        write!(f, "{clean} kernels ran clean, {with_findings} ended in findings, {refused} were refused when loaded")
     }
 }
 
@@ -144,8 +141,7 @@ impl Ended {
 fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
     let mut first: Option<Ended> = None;
     for threads in THREADS {
-        let setting =
-            Setting { check_level: CheckLevel::Global, level: None, threads, grid: PARALLEL_BLOCKS };
+        let setting = Setting { check_level: CheckLevel::Global, level: None, threads, grid: PARALLEL_BLOCKS };
         let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
             Err(_) => return Ok(Tally { refused: 1, ..Tally::default() }),
@@ -161,11 +157,7 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
             return Err(format!("{threads} threads: {what}"));
         }
     }
-    run(
-        text,
-        seed,
-        Setting { check_level: CheckLevel::Off, level: None, threads: 2, grid: PARALLEL_BLOCKS },
-    )?;
+    run(text, seed, Setting { check_level: CheckLevel::Off, level: None, threads: 2, grid: PARALLEL_BLOCKS })?;
     Ok(tally_of(first.as_ref()))
 }
 
@@ -200,11 +192,8 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         let kernel = module.kernels().first().ok_or("no kernel")?;
         let shape = Shape::line(random_atomics::GRID, random_atomics::BLOCK);
         let (report, codes) = gpu.launch_raw(kernel, shape, params, options)?;
-        let words = [
-            gpu.read::<u64>(shared, start.len()),
-            gpu.read(elsewhere, start.len()),
-            gpu.read(own, threads_in_all),
-        ];
+        let words =
+            [gpu.read::<u64>(shared, start.len()), gpu.read(elsewhere, start.len()), gpu.read(own, threads_in_all)];
         let memory = words.concat().iter().flat_map(|word| word.to_le_bytes()).collect();
         Ok(Ended { report, codes, memory })
     };
@@ -213,9 +202,7 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
     if checked.races() {
         return match mix {
             Mix::Racing => Ok(tally),
-            Mix::Defined => {
-                Err(format!("a race where there is none:\n{}\n{text}", checked.report.findings[0].text))
-            }
+            Mix::Defined => Err(format!("a race where there is none:\n{}\n{text}", checked.report.findings[0].text)),
         };
     }
     for check_level in [CheckLevel::Count, CheckLevel::Global] {

@@ -128,11 +128,7 @@ impl Case {
 
 /// A descriptor of something at `start`: leading and stride offsets in bytes, swizzle as in its two upper bits.
 fn descriptor(start: u32, leading: u32, stride: u32, base: u64, swizzle: u64) -> u64 {
-    u64::from(start >> 4)
-        | u64::from(leading >> 4) << 16
-        | u64::from(stride >> 4) << 32
-        | base << 49
-        | swizzle << 62
+    u64::from(start >> 4) | u64::from(leading >> 4) << 16 | u64::from(stride >> 4) << 32 | base << 49 | swizzle << 62
 }
 
 /// Bytes of a row with the swizzle of this number.
@@ -154,13 +150,8 @@ const SWIZZLES: [(u64, &str); 4] = [(0, "none"), (3, "32"), (2, "64"), (1, "128"
 
 pub fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
-    let form = |types: Types, n: u32| Form {
-        types,
-        n,
-        a_in_registers: false,
-        minus: [false; 2],
-        transposed: [false; 2],
-    };
+    let form =
+        |types: Types, n: u32| Form { types, n, a_in_registers: false, minus: [false; 2], transposed: [false; 2] };
     let plain = [packed(0, false, 1), packed(B_AT, false, 1)];
     let mut add = |what: &str, form: Form, descriptors: [u64; 2], adds: bool, special: bool| {
         let name = format!("{} {what}", form.kernel());
@@ -253,11 +244,8 @@ pub fn end(case: &Case) -> u32 {
         let one = Descriptor::decode(case.descriptors[which]);
         for row in 0..rows {
             for piece in 0..2 {
-                let at = if form.transposed[which] {
-                    one.mn_major(8 * piece + 7, row / 8)
-                } else {
-                    one.k_major(row, piece)
-                };
+                let at =
+                    if form.transposed[which] { one.mn_major(8 * piece + 7, row / 8) } else { one.k_major(row, piece) };
                 end = end.max(at + 16);
             }
         }
@@ -315,9 +303,7 @@ fn words(n: usize, name: &str, special: bool, seed: u64) -> Vec<u32> {
     let (exponent_bits, fraction_bits) = layout(name);
     let width = 1 + exponent_bits + fraction_bits;
     let random = &mut Random(seed);
-    (0..n)
-        .map(|_| (0..32 / width).fold(0, |word, at| word | number(name, special, random) << (at * width)))
-        .collect()
+    (0..n).map(|_| (0..32 / width).fold(0, |word, at| word | number(name, special, random) << (at * width))).collect()
 }
 
 /// The image of shared memory: numbers of A's type up to where B begins, then of B's.
@@ -335,7 +321,5 @@ pub fn sums(case: &Case) -> Vec<u32> {
 
 pub fn hash(words: &[u32]) -> u64 {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

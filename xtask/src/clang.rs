@@ -32,8 +32,7 @@ const MAX_OUTPUT_BYTES: usize = 64 << 20;
 
 /// Names under which it is installed. Versions before 14 lack what is needed here.
 const NAMES: [&str; 10] = [
-    "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15",
-    "clang-14",
+    "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14",
 ];
 
 /// A signal ended it.
@@ -115,11 +114,7 @@ impl Clang {
             (None, Some(0)) => {}
             (None, Some(_)) => return Err(anyhow!(DoesNotCompile(ended.errors))),
             (None, None) => {
-                return Err(anyhow!(Stopped {
-                    name: job.name.clone(),
-                    status: ended.status,
-                    words: ended.errors,
-                }));
+                return Err(anyhow!(Stopped { name: job.name.clone(), status: ended.status, words: ended.errors }));
             }
             (Some(process::Stopped::Interrupt), _) => {
                 bail!(Stop::Interrupted(format!("{} was not compiled", job.name)))

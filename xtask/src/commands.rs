@@ -22,9 +22,8 @@ pub(crate) const GROUPS: [Group; 4] = [
 
 /// The table of all commands with their options.
 pub(crate) fn table() -> String {
-    let mut out = String::from(
-        "| command | what |\n| --- | --- |\n| `cargo xtask` | where you are, and what to do next |\n",
-    );
+    let mut out =
+        String::from("| command | what |\n| --- | --- |\n| `cargo xtask` | where you are, and what to do next |\n");
     for (title, group) in GROUPS {
         let _ = writeln!(out, "| **{title}** | |");
         for command in group(Command::new("")).get_subcommands() {

@@ -53,8 +53,7 @@ pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
 /// The starter of a task, from its solution.
 pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
     let solution = if task.has_starter {
-        std::fs::read_to_string(root.join(&task.solution))
-            .with_context(|| task.solution.display().to_string())?
+        std::fs::read_to_string(root.join(&task.solution)).with_context(|| task.solution.display().to_string())?
     } else {
         String::new()
     };
@@ -106,10 +105,10 @@ pub fn choice() -> Result<Choice> {
         Ok("nvrtc") => Ok(Choice::Nvrtc),
         Ok("clang") => Ok(Choice::Clang),
         Err(_) | Ok("") => Ok(Choice::Any),
-        Ok(other) => Err(Stop::Usage(format!(
-            "{COMPILER}={other} is not understood; use nvrtc or clang, or leave it out"
-        ))
-        .into()),
+        Ok(other) => {
+            Err(Stop::Usage(format!("{COMPILER}={other} is not understood; use nvrtc or clang, or leave it out"))
+                .into())
+        }
     }
 }
 

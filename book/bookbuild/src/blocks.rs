@@ -35,9 +35,7 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
     let mut origins: BTreeMap<usize, (&str, usize)> = BTreeMap::new();
     for listing in included {
         let lines = listing.numbers.iter().enumerate();
-        origins.extend(
-            lines.filter_map(|(i, number)| Some((listing.at + i, (listing.file.as_str(), (*number)?)))),
-        );
+        origins.extend(lines.filter_map(|(i, number)| Some((listing.at + i, (listing.file.as_str(), (*number)?)))));
     }
     let mut out = String::with_capacity(text.len() * 2);
     let mut open: Option<(&str, &str)> = None;

@@ -119,9 +119,9 @@ fn split_words(text: &str) -> Result<Vec<&str>> {
     let mut rest = text.trim();
     while !rest.is_empty() {
         let (word, after) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted
-                .split_once('"')
-                .with_context(|| format!("`{{{{#{text}}}}}` has a quote that does not end"))?,
+            Some(quoted) => {
+                quoted.split_once('"').with_context(|| format!("`{{{{#{text}}}}}` has a quote that does not end"))?
+            }
             None => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
         };
         out.push(word);
@@ -173,8 +173,7 @@ pub(crate) fn marked(line: &str) -> Vec<Range<usize>> {
 /// Replaces code, comments, tags and directives of a line of prose with blanks.
 pub(crate) fn plain(line: &str) -> String {
     static NOT_WORDS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"``[^`].*?``|`[^`]*`|<!--.*?-->|\{\{#.*?\}\}|\]\([^)]*\)|<[^>]*>")
-            .expect("a fixed pattern")
+        Regex::new(r"``[^`].*?``|`[^`]*`|<!--.*?-->|\{\{#.*?\}\}|\]\([^)]*\)|<[^>]*>").expect("a fixed pattern")
     });
     NOT_WORDS.replace_all(line, " ").into_owned()
 }

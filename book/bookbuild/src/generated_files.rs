@@ -47,8 +47,8 @@ impl Outputs {
         } else {
             String::new()
         };
-        let mut list: Self = toml::from_str(&text)
-            .with_context(|| format!("{} is not a list of outputs", repo.display_path(&path)))?;
+        let mut list: Self =
+            toml::from_str(&text).with_context(|| format!("{} is not a list of outputs", repo.display_path(&path)))?;
         list.transcripts = transcripts::load(repo)?;
         for output in &mut list.output {
             output.volatile.extend(list.volatile.iter().cloned());
@@ -74,8 +74,7 @@ impl Outputs {
         for output in self.output.iter().filter(|o| only.is_empty() || only.contains(&o.name)) {
             output.write(repo, output.run(repo)?)?;
         }
-        let wanted =
-            |transcript: &&Transcript| only.is_empty() || only.iter().any(|name| transcript.is_called(name));
+        let wanted = |transcript: &&Transcript| only.is_empty() || only.iter().any(|name| transcript.is_called(name));
         let transcripts: Vec<&Transcript> = self.transcripts.iter().filter(wanted).collect();
         if !transcripts.is_empty() {
             let programs = Programs::build(repo)?;
@@ -121,12 +120,8 @@ impl Outputs {
         for (transcript, programs) in self.transcripts.iter().zip(programs.iter().cycle()) {
             made.extend(transcript.outputs().map(|name| format!("{name}.txt")));
             match transcript.run(repo, programs) {
-                Err(error) => {
-                    stale(format!("book/transcripts/{}.toml", transcript.name), format!("{error:#}"))
-                }
-                Ok(TranscriptRun::NotRun(why)) => {
-                    report(&format!("transcript {}: not run: {why}", transcript.name))
-                }
+                Err(error) => stale(format!("book/transcripts/{}.toml", transcript.name), format!("{error:#}")),
+                Ok(TranscriptRun::NotRun(why)) => report(&format!("transcript {}: not run: {why}", transcript.name)),
                 Ok(TranscriptRun::Texts(texts)) => {
                     for (output, new) in texts {
                         if let Some((file, what)) = output.stale(repo, &new)? {

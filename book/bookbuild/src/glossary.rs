@@ -116,8 +116,8 @@ impl<'a> Linker<'a> {
             };
             // `sub-warp`, `tile-wise` and `block_row` are words of their own.
             let joined = |c: Option<char>| c.is_some_and(|c| c == '-' || c == '/');
-            let alone = !joined(text[..whole.start()].chars().next_back())
-                && !joined(text[whole.end()..].chars().next());
+            let alone =
+                !joined(text[..whole.start()].chars().next_back()) && !joined(text[whole.end()..].chars().next());
             if alone && self.used.insert(anchor) {
                 out.push_str(&text[from..whole.start()]);
                 out.push_str(&format!("[{}]({}#{anchor})", whole.as_str(), self.to));

@@ -75,13 +75,8 @@ const PYTHON: Language = Language {
     syntax: Syntax::Python,
 };
 
-const SHELL: Language = Language {
-    keywords: &[],
-    types: &[],
-    line_comment: "#",
-    has_block_comments: false,
-    syntax: Syntax::Shell,
-};
+const SHELL: Language =
+    Language { keywords: &[], types: &[], line_comment: "#", has_block_comments: false, syntax: Syntax::Shell };
 
 /// Names that CUDA defines, besides those that begin with `__` or `atomic`.
 #[rustfmt::skip]

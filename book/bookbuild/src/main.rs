@@ -101,11 +101,8 @@ fn run(cli: &Cli) -> Result<()> {
             if cli.open { open(address) } else { Ok(()) }
         });
     }
-    let made = if cli.check {
-        bookbuild::check(&repo, |line| println!("{line}"))?
-    } else {
-        bookbuild::make(&repo, &options)?
-    };
+    let made =
+        if cli.check { bookbuild::check(&repo, |line| println!("{line}"))? } else { bookbuild::make(&repo, &options)? };
     for problem in &made.findings.problems {
         eprintln!("draft: {problem}");
     }

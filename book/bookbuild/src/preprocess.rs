@@ -18,8 +18,7 @@ use crate::checks::ptx;
 use crate::directives::record_lookup::Records;
 use crate::directives::step::{self, StepHead};
 use crate::directives::{
-    ceilings, chip, differences, figures, lessons, listings, output_directive, predicted, questions, sums,
-    tasks,
+    ceilings, chip, differences, figures, lessons, listings, output_directive, predicted, questions, sums, tasks,
 };
 use crate::glossary::{self, Glossary, Linker};
 use crate::line_counts::LineCounts;
@@ -82,10 +81,8 @@ impl Preprocessor for BookPreprocessor {
         let settings: Settings = context.config.get(&format!("preprocessor.{NAME}"))?.unwrap_or_default();
         let pages: Vec<PathBuf> = book.chapters().filter_map(|chapter| chapter.path.clone()).collect();
         // Comments at the head of the steps' chapters; errors in them are reported with their chapters.
-        let mut heads: Vec<StepHead> = book
-            .chapters()
-            .filter_map(|chapter| step::step_head(&chapter::lines(&chapter.content))?.1.ok())
-            .collect();
+        let mut heads: Vec<StepHead> =
+            book.chapters().filter_map(|chapter| step::step_head(&chapter::lines(&chapter.content))?.1.ok()).collect();
         heads.sort_by_key(|head| head.step.id);
         let mut findings = self.findings.borrow_mut();
         let records = Records::load(&self.repo, settings.record);
@@ -95,8 +92,7 @@ impl Preprocessor for BookPreprocessor {
         let counts = LineCounts::load(&self.repo)?;
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
-                let mut page =
-                    Page::new(&self.repo, &records, &glossary, &pages, &heads, chapter, &mut findings);
+                let mut page = Page::new(&self.repo, &records, &glossary, &pages, &heads, chapter, &mut findings);
                 let text = page.filled(&chapter.content);
                 let text = blocks::render_blocks(&text, &page.included, &counts);
                 page.findings.slides.push(page.deck);
@@ -251,13 +247,9 @@ impl<'a> Page<'a> {
             ("n", false) => {
                 let (repo, sources) = (self.repo, &mut self.sources);
                 return match args.as_slice() {
-                    &["output", name, row, column] => {
-                        output_directive::number(repo, [name, row, column], sources)
-                    }
+                    &["output", name, row, column] => output_directive::number(repo, [name, row, column], sources),
                     &["ptxas", kernel, device, what] => ptx::number(repo, [kernel, device, what], sources),
-                    &["predicted", kernel, size, what] => {
-                        predicted::number(repo, [kernel, size, what], sources)
-                    }
+                    &["predicted", kernel, size, what] => predicted::number(repo, [kernel, size, what], sources),
                     ["chip", rest @ ..] => chip::number(repo, rest, sources),
                     _ => self.records()?.number(args, &mut self.sources),
                 };
@@ -278,9 +270,9 @@ impl<'a> Page<'a> {
             ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
             ("diff", _) => Err(Error::msg("`{{#diff}}` wants two steps or two files, and maybe an anchor")),
             ("output", [name, titles @ ..]) => output_directive::block(self.repo, name, titles),
-            ("output", []) => Err(Error::msg(
-                "`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs",
-            )),
+            ("output", []) => {
+                Err(Error::msg("`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs"))
+            }
             ("figure", [name, alternative]) if !alternative.trim().is_empty() => {
                 let html = figures::figure(self.repo, name, alternative)?;
                 let heading = self.heading.clone();
@@ -296,9 +288,7 @@ impl<'a> Page<'a> {
                 self.records()?.pair()?.table(what, size, &mut self.sources)
             }
             ("process", args) => self.records()?.process()?.table(args, &mut self.sources),
-            ("ceilings", units) => {
-                ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources)
-            }
+            ("ceilings", units) => ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources),
             ("counters", args) => self.records()?.counters.table(args, &mut self.sources),
             ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
             ("step", []) => match &self.head {
@@ -345,9 +335,7 @@ impl<'a> Page<'a> {
             return Err(Error::msg("`{{#include}}` wants one path, and maybe an anchor behind a colon"));
         };
         let (path, anchor) = match what.split_once(':') {
-            Some((_, anchor))
-                if anchor.is_empty() || anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') =>
-            {
+            Some((_, anchor)) if anchor.is_empty() || anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') => {
                 bail!("`{what}` counts lines, which move; name an anchor of the file instead");
             }
             Some((path, anchor)) => (path, Some(anchor)),

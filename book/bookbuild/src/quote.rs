@@ -45,8 +45,5 @@ pub(crate) fn footnote(sources: &Sources) -> String {
         return String::new();
     }
     let all: Vec<&str> = sources.iter().map(String::as_str).collect();
-    format!(
-        "\n\n<p class=\"provenance\">Where the recorded numbers on this page come from: {}.</p>\n",
-        all.join("; ")
-    )
+    format!("\n\n<p class=\"provenance\">Where the recorded numbers on this page come from: {}.</p>\n", all.join("; "))
 }

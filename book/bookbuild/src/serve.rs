@@ -65,17 +65,11 @@ struct Server {
 ///
 /// # Errors
 /// Returns an error if the port is in use, or the first build could not run.
-pub fn watch(
-    repo: &RepoPaths,
-    options: &Options,
-    port: u16,
-    ready: impl FnOnce(&str) -> Result<()>,
-) -> Result<()> {
+pub fn watch(repo: &RepoPaths, options: &Options, port: u16, ready: impl FnOnce(&str) -> Result<()>) -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .with_context(|| format!("port {port} is taken; choose another with --port N"))?;
     let address = format!("http://{}/", listener.local_addr()?);
-    let server =
-        Arc::new(Server { folder: RwLock::default(), state: Mutex::default(), changed: Condvar::new() });
+    let server = Arc::new(Server { folder: RwLock::default(), state: Mutex::default(), changed: Condvar::new() });
     let mut seen = file_times(repo);
     build(repo, options, &server)?;
     let accepting = Arc::clone(&server);
@@ -171,11 +165,7 @@ fn respond_to(server: &Server, stream: TcpStream) -> std::io::Result<()> {
         file.push("index.html");
     }
     // Files outside of the book's folder are not served.
-    let body = if file.starts_with(&*folder) {
-        std::fs::read(&file)
-    } else {
-        Err(std::io::ErrorKind::NotFound.into())
-    };
+    let body = if file.starts_with(&*folder) { std::fs::read(&file) } else { Err(std::io::ErrorKind::NotFound.into()) };
     match body {
         Ok(mut body) => {
             let kind = content_type(&file);
@@ -185,10 +175,7 @@ fn respond_to(server: &Server, stream: TcpStream) -> std::io::Result<()> {
             respond(stream, "200 OK", kind, &body)
         }
         Err(_) => {
-            let text = format!(
-                "<!DOCTYPE html><p>The book has no page {}.</p>{SCRIPT}",
-                catalog::text::escaped(path)
-            );
+            let text = format!("<!DOCTYPE html><p>The book has no page {}.</p>{SCRIPT}", catalog::text::escaped(path));
             respond(stream, "404 Not Found", "text/html; charset=utf-8", text.as_bytes())
         }
     }

@@ -88,8 +88,7 @@ fn section(chapter: &str, slide: &Slide) -> String {
         Slide::Question(question) => {
             let choices: String =
                 question.choices.iter().map(|choice| format!("<li>{}</li>", escaped(choice))).collect();
-            let choices =
-                if choices.is_empty() { String::new() } else { format!("<ol type=\"a\">{choices}</ol>") };
+            let choices = if choices.is_empty() { String::new() } else { format!("<ol type=\"a\">{choices}</ol>") };
             format!(
                 "<section><h2>{chapter} · Predict</h2><p class=\"question\">{}</p>{choices}\n<details><summary>Answer</summary>\
                  <p class=\"answer\">{}</p><p>{}</p></details></section>\n",

@@ -80,8 +80,8 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
             continue;
         }
         let text = std::fs::read_to_string(&path)?;
-        let mut transcript: Transcript = toml::from_str(&text)
-            .with_context(|| format!("{} is not a transcript", repo.display_path(&path)))?;
+        let mut transcript: Transcript =
+            toml::from_str(&text).with_context(|| format!("{} is not a transcript", repo.display_path(&path)))?;
         transcript.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         found.push(transcript);
     }
@@ -191,8 +191,9 @@ impl TranscriptStep {
     fn write_file(&self, repo: &RepoPaths, sandbox: &Sandbox, path: &Path) -> Result<String> {
         let text = match (&self.text, &self.from, &self.solution) {
             (Some(text), None, None) => text.clone(),
-            (None, Some(from), None) => std::fs::read_to_string(sandbox.folder.join(from))
-                .with_context(|| from.display().to_string())?,
+            (None, Some(from), None) => {
+                std::fs::read_to_string(sandbox.folder.join(from)).with_context(|| from.display().to_string())?
+            }
             (None, None, Some(name)) => {
                 let step = name.split('/').next().unwrap_or_default();
                 let all = solutions::load(repo.root(), step)?;
@@ -325,11 +326,7 @@ impl Programs {
             }
             [] => bail!("a command is empty"),
         };
-        command
-            .current_dir(&sandbox.folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.current_dir(&sandbox.folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
     }
 

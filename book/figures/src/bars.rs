@@ -47,8 +47,7 @@ struct Bar {
 }
 
 fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
-    let summary: Vec<String> =
-        bars.iter().map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value))).collect();
+    let summary: Vec<String> = bars.iter().map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value))).collect();
     let mut drawing = Drawing::new(title, format!("Bars: {}.", summary.join(", "))).with_heading();
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let mut y = 28.0;

@@ -77,12 +77,8 @@ pub fn units_table() -> anyhow::Result<String> {
         } else {
             unit_list(&binding_units(needs(launch)?))
         };
-        let mut row = vec![
-            launch.kernel.clone(),
-            launch.shape.short(),
-            verdict,
-            launch.binds().unwrap_or("waits").to_owned(),
-        ];
+        let mut row =
+            vec![launch.kernel.clone(), launch.shape.short(), verdict, launch.binds().unwrap_or("waits").to_owned()];
         row.extend(SHOWN.map(|(_, unit)| number(launch.busy(unit), 0)));
         rows.push(row);
     }

@@ -93,7 +93,8 @@ fn draw(
         title,
         "Both axes logarithmic: throughput over floating-point operations per byte of tiles. Flat lines are what units \
          do alone, slanted ones what device memory and L2 bring.",
-    ).with_heading();
+    )
+    .with_heading();
     let (top, bottom) = (40.0, 340.0);
     const LOW: f64 = 10.0;
     const HIGH: f64 = 1000.0;
@@ -135,10 +136,8 @@ fn draw(
 
     let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
-    let points: Vec<(&KernelPoint, f64)> = kernels
-        .iter()
-        .filter_map(|point| Some((point, tflops(recorded.as_ref()?, point.kernel, SIZE)?)))
-        .collect();
+    let points: Vec<(&KernelPoint, f64)> =
+        kernels.iter().filter_map(|point| Some((point, tflops(recorded.as_ref()?, point.kernel, SIZE)?))).collect();
     let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
     // Starts below the text above the roof of mma.sync, which is in both pictures.
     let from = ceilings.best(MMA.0, MMA.1).map_or(highest, |one| one.burst.tflops);
@@ -158,11 +157,7 @@ fn draw(
     };
     let foot = [
         format!("Slanted, from right to left: memory {} TB/s,", tb(roofline.copy_gbs)),
-        format!(
-            "L2 {} TB/s, L2 where all read the same {}.",
-            tb(ceilings.l2.own_gbs),
-            tb(ceilings.l2.same_gbs)
-        ),
+        format!("L2 {} TB/s, L2 where all read the same {}.", tb(ceilings.l2.own_gbs), tb(ceilings.l2.same_gbs)),
         format!("Units, memory: {}, {}.", ceilings.run.device, day(&ceilings.run.date)),
         format!("L2: {}, {}.", ceilings.l2.device, day(&ceilings.l2.date)),
         of_kernels,
@@ -209,9 +204,7 @@ mod tests {
     fn roofs_are_drawn_before_kernels_were_measured() {
         let ceilings = ceilings();
         let (warps, groups) = (by_warps(Some(&ceilings), None), by_warpgroups(Some(&ceilings), None));
-        assert!(
-            warps.contains("FP32 60.0") && warps.contains("mma.sync 651") && !warps.contains("wgmma 934")
-        );
+        assert!(warps.contains("FP32 60.0") && warps.contains("mma.sync 651") && !warps.contains("wgmma 934"));
         assert!(groups.contains("mma.sync 651") && groups.contains("wgmma 934") && !groups.contains("FP32"));
         for svg in [warps, groups] {
             assert!(svg.contains("Kernels: not measured yet.") && svg.contains("NVIDIA H000, 2000-01-02"));

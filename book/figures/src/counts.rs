@@ -55,7 +55,8 @@ pub(crate) fn draw() -> anyhow::Result<String> {
              memory, and how many of those a better layout would save. {}.",
             summary.join("; ")
         ),
-    ).with_heading();
+    )
+    .with_heading();
     const LABELS: f64 = 64.0;
     let width = (WIDTH - LABELS) / COLUMNS.len() as f64;
     let right = |column: usize| LABELS + width * (column + 1) as f64;
@@ -110,9 +111,7 @@ mod tests {
 
     #[test]
     fn v04_asks_a_quarter_as_often_for_as_many_sectors() -> anyhow::Result<()> {
-        let loads = |kernel| {
-            machine::counters(kernel, SHAPE).map(|c| (c.global_load_requests, c.global_load_sectors))
-        };
+        let loads = |kernel| machine::counters(kernel, SHAPE).map(|c| (c.global_load_requests, c.global_load_sectors));
         let (v03, v04) = (loads("sgemm_v03_from_shared")?, loads("sgemm_v04_float4")?);
         assert_eq!(v03.0, 4 * v04.0);
         assert_eq!(v03.1, v04.1);

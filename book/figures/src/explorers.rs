@@ -149,8 +149,7 @@ fn patterns() -> Vec<(Addresses, u32)> {
 /// Adds accesses of real kernels, written as the explorers write them.
 fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     const SIZE: usize = 64;
-    let tiles =
-        [("transpose_tile", 0, false), ("transpose_padded", 1, false), ("transpose_swizzled", 0, true)];
+    let tiles = [("transpose_tile", 0, false), ("transpose_padded", 1, false), ("transpose_swizzled", 0, true)];
     for (kernel, padding, swizzle) in tiles {
         for warp in [0, 1, 5, 31] {
             let position = WarpPosition { block: [0, 0], warp };
@@ -284,10 +283,8 @@ impl Engine {
             }
         };
         let said = String::from_utf8_lossy(&output.stdout);
-        let verdict = said
-            .split("agreed ")
-            .nth(1)
-            .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+        let verdict =
+            said.split("agreed ").nth(1).map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
         match verdict.and_then(|digits| digits.parse().ok()) {
             Some(n) => Ok(n),
             None if said.contains("disagreed") => {

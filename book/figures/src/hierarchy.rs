@@ -53,8 +53,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
 
     // The grid, with one block marked.
     let cell = EDGE / f64::from(grid[0].max(grid[1]));
-    let block =
-        |x: u32, y: u32| Rect::new(first + cell * f64::from(x), TOP + cell * f64::from(y), cell, cell);
+    let block = |x: u32, y: u32| Rect::new(first + cell * f64::from(x), TOP + cell * f64::from(y), cell, cell);
     let all = (0..grid[0]).flat_map(|y| (0..grid[1]).map(move |x| (x, y)));
     drawing.rects("faint", all.map(|(x, y)| block(x, y).inset(0.8)));
     let marked = block(grid[1] - 2, 1);
@@ -77,8 +76,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     zoom(&mut drawing, marked, frame);
     let (across, down) = (8, LANES / 8);
     let (w, h) = (WIDE / f64::from(across), frame.height / f64::from(down));
-    let lane =
-        |i: u32| Rect::new(third + w * f64::from(i % across), frame.y + h * f64::from(i / across), w, h);
+    let lane = |i: u32| Rect::new(third + w * f64::from(i % across), frame.y + h * f64::from(i / across), w, h);
     drawing.rects("b2", (0..LANES).map(|i| lane(i).inset(0.8)));
     for i in [0, across - 1, LANES - across, LANES - 1] {
         let (x, y) = lane(i).middle();

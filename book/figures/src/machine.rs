@@ -72,9 +72,7 @@ impl Trace {
         let base = self.buffers[buffer];
         let end = self.buffers.iter().filter(|b| **b > base).min().copied();
         self.reached(
-            |access, first| {
-                access.space == MemSpace::Global && first >= base && end.is_none_or(|end| first < end)
-            },
+            |access, first| access.space == MemSpace::Global && first >= base && end.is_none_or(|end| first < end),
             base,
         )
     }
@@ -207,11 +205,7 @@ pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Cou
 pub(crate) fn transpose(kernel: &'static str, size: usize, warp: WarpPosition) -> anyhow::Result<Trace> {
     let [edge, _] = tile(kernel)?;
     let n_blocks = (size as u32).div_ceil(edge);
-    let launch = Launch {
-        kernel,
-        grid: [n_blocks; 2],
-        sizes: vec![size as i32; 2],
-        buffers: vec![4 * (size * size) as u64; 2],
-    };
+    let launch =
+        Launch { kernel, grid: [n_blocks; 2], sizes: vec![size as i32; 2], buffers: vec![4 * (size * size) as u64; 2] };
     run(&launch, Some(warp))
 }

@@ -19,7 +19,8 @@ pub(crate) fn draw(record: Option<&Record>) -> String {
         title,
         "Four boxes, wider from top to bottom: registers belong to one thread, shared memory and the L1 cache to one \
          block, the L2 cache and global memory to all. Beside the first and the last stands what was measured.",
-    ).with_heading();
+    )
+    .with_heading();
     let roof = Recorded::new(record).and_then(|r| Some((r.roofline()?, r.provenance())));
     const HEIGHT: f64 = 62.0;
     let mut y = 30.0;

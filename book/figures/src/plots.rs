@@ -92,7 +92,8 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         title,
         "One line per step over the size of the matrices, both axes logarithmic. Small products leave most of the GPU \
          idle; the lines level off where it is full.",
-    ).with_heading();
+    )
+    .with_heading();
     let (top, bottom) = (34.0, 390.0);
     let x = Axis { low: low as f64, high: high as f64, from: 36.0, to: WIDTH - 76.0, log: true };
     const TICKS: [f64; 11] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
@@ -112,8 +113,7 @@ pub(crate) fn sizes(record: Option<&Record>) -> String {
         drawing.text("dim", Anchor::Middle, (x.at(size as f64), bottom + 19.0), size.to_string());
         size *= 2;
     }
-    let wanted: Vec<f64> =
-        lines.iter().map(|(_, _, points)| y.at(points.last().map_or(0.0, |(_, t)| *t))).collect();
+    let wanted: Vec<f64> = lines.iter().map(|(_, _, points)| y.at(points.last().map_or(0.0, |(_, t)| *t))).collect();
     let labels = spread_labels(&wanted, 17.0, top, bottom);
     for ((label, class, points), at) in lines.iter().zip(&labels) {
         let path: Vec<(f64, f64)> = points.iter().map(|(s, t)| (x.at(*s as f64), y.at(*t))).collect();
@@ -160,16 +160,11 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
         "Both axes logarithmic: throughput over floating-point operations per byte of sectors asked for. The flat line \
          is the multiply-add ceiling, the slanted one the device's copy. Points above the slanted line are served by \
          caches.",
-    ).with_heading();
+    )
+    .with_heading();
     let (top, bottom) = (40.0, 340.0);
     let least = points.iter().map(|p| p.1).fold(0.2, f64::min);
-    let x = Axis {
-        low: if least < 0.1 { 0.01 } else { 0.1 },
-        high: 100.0,
-        from: 34.0,
-        to: WIDTH - 8.0,
-        log: true,
-    };
+    let x = Axis { low: if least < 0.1 { 0.01 } else { 0.1 }, high: 100.0, from: 34.0, to: WIDTH - 8.0, log: true };
     let y = Axis { low: 0.1, high: 100.0, from: bottom, to: top, log: true };
     for decade in [0.01, 0.1, 1.0, 10.0, 100.0] {
         if decade >= x.low {
@@ -189,11 +184,7 @@ pub(crate) fn roofline(record: Option<&Record>) -> anyhow::Result<String> {
     let start = (y.low * 1000.0 / roof.copy_gbs).max(x.low);
     drawing.polyline(
         "rule",
-        &[
-            (x.at(start), y.at(copy(start))),
-            (x.at(knee), y.at(roof.fp32_tflops)),
-            (x.to, y.at(roof.fp32_tflops)),
-        ],
+        &[(x.at(start), y.at(copy(start))), (x.at(knee), y.at(roof.fp32_tflops)), (x.to, y.at(roof.fp32_tflops))],
     );
     let fma = format!("FMA {} TFLOP/s", digits(roof.fp32_tflops));
     drawing.text("strong", Anchor::End, (x.to, y.at(roof.fp32_tflops) - 7.0), fma);

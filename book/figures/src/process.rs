@@ -80,11 +80,9 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &R
     let last = ways.iter().map(|(_, events)| end(events)).fold(0.0, f64::max);
     let x = |ms: f64| LEFT + ms / last * (WIDTH - LEFT);
     let totals: Vec<_> = ways.iter().map(|(name, events)| format!("{name}: {:.1} ms", end(events))).collect();
-    let mut drawing = Drawing::new(
-        title,
-        format!("A box for each copy and each product, by its time. {}.", totals.join("; ")),
-    )
-    .with_heading();
+    let mut drawing =
+        Drawing::new(title, format!("A box for each copy and each product, by its time. {}.", totals.join("; ")))
+            .with_heading();
     let row = 14.0;
     let mut y = 24.0;
     for (name, events) in ways {
@@ -111,8 +109,7 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &R
     while ms < last {
         let text = if ms == 0.0 { "0".into() } else { format!("{ms:.0} ms") };
         // The last label is right-aligned if it would cross the edge.
-        let (anchor, at) =
-            if x(ms) + HALF_A_LABEL > WIDTH { (Anchor::End, WIDTH) } else { (Anchor::Middle, x(ms)) };
+        let (anchor, at) = if x(ms) + HALF_A_LABEL > WIDTH { (Anchor::End, WIDTH) } else { (Anchor::Middle, x(ms)) };
         drawing.text("dim", anchor, (at, y + 8.0), text);
         ms += STEP;
     }

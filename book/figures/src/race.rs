@@ -39,8 +39,7 @@ impl Race {
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let flags = [(true, true), (true, false), (false, true), (false, false)];
         flags.into_iter().flat_map(|(first, second)| {
-            (0..2)
-                .flat_map(move |leader| (1..=ACCESSES).map(move |lead| Self { first, second, leader, lead }))
+            (0..2).flat_map(move |leader| (1..=ACCESSES).map(move |lead| Self { first, second, leader, lead }))
         })
     }
 
@@ -61,13 +60,9 @@ impl Race {
             let (leader, other) = (self.leader, 1 - self.leader);
             // The next access is after the barriers that the warp has reached; the other warp must have reached them
             // too.
-            let may =
-                |warp: usize| done[warp] < all && self.reached(done[1 - warp]) >= self.reached(done[warp]);
-            let goes = if may(leader) && done[leader] < done[other] + self.lead || !may(other) {
-                leader
-            } else {
-                other
-            };
+            let may = |warp: usize| done[warp] < all && self.reached(done[1 - warp]) >= self.reached(done[warp]);
+            let goes =
+                if may(leader) && done[leader] < done[other] + self.lead || !may(other) { leader } else { other };
             done[goes] += 1;
             order.push(goes);
         }
@@ -207,8 +202,7 @@ pub(crate) fn forced(order: &[usize]) -> anyhow::Result<Vec<f32>> {
             forced += ".reg .pred %wait;\n.reg .b32 %turn, %mine;\n.reg .b64 %turns;\n";
         }
         if line.contains("ld.param") && !line.contains("u64") && line.contains("param_0") {
-            forced +=
-                &format!("mov.u64 %turns, {turns};\nmov.u32 %mine, %tid.x;\nshr.u32 %mine, %mine, 5;\n");
+            forced += &format!("mov.u64 %turns, {turns};\nmov.u32 %mine, %tid.x;\nshr.u32 %mine, %mine, 5;\n");
         }
     }
     Ok(run(&forced, &gpu)?.0)
@@ -225,7 +219,8 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         "Two time lines. S: the warp stores its four rows of the tile; a digit: it takes this row of it. With both \
          barriers, no warp stores before the other has taken all eight rows. Without the second, warp 1 stores rows of \
          the next round while warp 0 has not yet taken those of this one: the marked loads find wrong rows.",
-    ).with_heading();
+    )
+    .with_heading();
     let right = result(&replay(&hurry(true).order()));
     let mut y = 26.0;
     for (race, name) in [(hurry(true), "both barriers"), (hurry(false), "without the second barrier")] {

@@ -57,9 +57,7 @@ impl<'r> Recorded<'r> {
         let of = |m: &&records::Measurement| m.kernel == kernel && m.shape == shape;
         let mut measurements = self.record.measurements.iter().filter(of);
         measurements.find_map(|m| match &m.outcome {
-            Outcome::Passed(passed) if self.record.run_of(m).is_some_and(|run| !run.emulated) => {
-                Some(&**passed)
-            }
+            Outcome::Passed(passed) if self.record.run_of(m).is_some_and(|run| !run.emulated) => Some(&**passed),
             _ => None,
         })
     }
@@ -114,8 +112,7 @@ impl<'r> Recorded<'r> {
     /// Returns the sizes of square GEMMs of a kernel, smallest first.
     pub(crate) fn sizes(&self, kernel: &str) -> Vec<usize> {
         let of = |m: &records::Measurement| m.kernel == kernel || (kernel == CUBLAS && m.kernel == BESIDE);
-        let square =
-            |m: &records::Measurement| (of(m) && m.shape == Shape::square(m.shape.m)).then_some(m.shape.m);
+        let square = |m: &records::Measurement| (of(m) && m.shape == Shape::square(m.shape.m)).then_some(m.shape.m);
         let mut sizes: Vec<usize> = self.record.measurements.iter().filter_map(square).collect();
         sizes.sort_unstable();
         sizes.dedup();

@@ -7,8 +7,7 @@ use crate::sass::{Code, OperandRead, Reuse, by_bank};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// A kernel, its label, and the first of eight consecutive multiply-adds with the usual cost in its loop.
-const RUNS: [(&str, &str, u32); 2] =
-    [("sgemm_v04_float4", "v04", 0x1470), ("sgemm_v07_double_buffer", "v07", 0x1950)];
+const RUNS: [(&str, &str, u32); 2] = [("sgemm_v04_float4", "v04", 0x1470), ("sgemm_v07_double_buffer", "v07", 0x1950)];
 const LENGTH: usize = 8;
 
 const CHIP: f64 = 62.0;

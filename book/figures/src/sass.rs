@@ -145,11 +145,7 @@ impl Reuse {
             if register == Register::ZERO {
                 continue;
             }
-            *read = Some(OperandRead {
-                register: register.0,
-                kept: *kept == Some(register.0),
-                marked: operand.reuse,
-            });
+            *read = Some(OperandRead { register: register.0, kept: *kept == Some(register.0), marked: operand.reuse });
             *kept = operand.reuse.then_some(register.0);
         }
         reads
@@ -158,8 +154,7 @@ impl Reuse {
 
 /// Returns the number of different registers that the operands read from each of the two banks.
 pub(crate) fn by_bank(reads: &[Option<OperandRead>; 3]) -> [usize; 2] {
-    let fresh: BTreeSet<u8> =
-        reads.iter().flatten().filter(|read| !read.kept).map(|read| read.register).collect();
+    let fresh: BTreeSet<u8> = reads.iter().flatten().filter(|read| !read.kept).map(|read| read.register).collect();
     let odd = fresh.iter().filter(|register| *register % 2 == 1).count();
     [fresh.len() - odd, odd]
 }
@@ -217,9 +212,7 @@ pub fn sass_table(words: &[String], record: Option<&Record>) -> anyhow::Result<S
         ["summit"] => summit(record),
         ["strides"] => strides(),
         [kernel, from, to] => listing(kernel, address(from)?, address(to)?),
-        _ => bail!(
-            "of machine code there are `loops`, `registers`, `strides`, `binds`, `summit`, and KERNEL FROM TO"
-        ),
+        _ => bail!("of machine code there are `loops`, `registers`, `strides`, `binds`, `summit`, and KERNEL FROM TO"),
     }
 }
 
@@ -231,8 +224,7 @@ fn address(text: &str) -> anyhow::Result<u32> {
 /// Returns the instructions of an address range, with their control bits.
 fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
     let code = Code::load(kernel)?;
-    let mut out =
-        String::from("addr  waits  instruction                                   stall  releases\n");
+    let mut out = String::from("addr  waits  instruction                                   stall  releases\n");
     let within = |i: &&Instruction| (from..=to).contains(&i.address);
     let mut n = 0;
     for instruction in code.kernel.instructions.iter().filter(within) {
@@ -262,8 +254,7 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
 
 /// Returns a table of one pass of each kernel's loop, by classes of instructions.
 fn loops() -> anyhow::Result<String> {
-    let titles =
-        ["kernel", "registers", "k", "instructions", "FFMA", "LDS", "LDS.128", "LDG", "STS", "BAR", "other"];
+    let titles = ["kernel", "registers", "k", "instructions", "FFMA", "LDS", "LDS.128", "LDG", "STS", "BAR", "other"];
     let mut rows = Vec::new();
     for name in KERNELS.into_iter().chain(SUMMIT) {
         let code = Code::load(name)?;
@@ -271,8 +262,8 @@ fn loops() -> anyhow::Result<String> {
         let ffma = multiply_adds(&pass);
         let is_wide = |i: &&&Instruction| i.operation == Operation::Lds && i.has(Modifier::W128);
         let wide = pass.iter().filter(is_wide).count();
-        let [lds, ldg, sts, bar] = [Operation::Lds, Operation::Ldg, Operation::Sts, Operation::Bar]
-            .map(|operation| count(&pass, operation));
+        let [lds, ldg, sts, bar] =
+            [Operation::Lds, Operation::Ldg, Operation::Sts, Operation::Bar].map(|operation| count(&pass, operation));
         let numbers = [
             code.kernel.registers as usize,
             ffma / code.elements(),

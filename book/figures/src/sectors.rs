@@ -103,7 +103,8 @@ pub(crate) fn strides() -> String {
         "Four strips of memory, 1024 bytes long. The 32 lanes of a warp load 4 bytes each, one, two, four and eight \
          words apart; the sectors that move grow from 4 to 32, and the part of them that is used falls from all to an \
          eighth.",
-    ).with_heading();
+    )
+    .with_heading();
     let mut y = 38.0;
     for stride in [1, 2, 4, 8] {
         let addresses: rules::Addresses = std::array::from_fn(|lane| Some(lane as u64 * stride * FLOAT));
@@ -118,8 +119,7 @@ pub(crate) fn strides() -> String {
         let wide = word * (SECTOR / FLOAT) as f64;
         let sector = |sector: &u64| Rect::new(wide * *sector as f64, strip.y, wide, HEIGHT);
         drawing.rects("a2", sectors.iter().map(sector));
-        let word_box =
-            |a: &u64| Rect::new(word * (a / FLOAT) as f64 + 0.2, strip.y + 3.0, word - 0.4, HEIGHT - 6.0);
+        let word_box = |a: &u64| Rect::new(word * (a / FLOAT) as f64 + 0.2, strip.y + 3.0, word - 0.4, HEIGHT - 6.0);
         drawing.rects("a", addresses.iter().flatten().map(word_box));
         let borders = 1..WORDS * FLOAT / SECTOR;
         drawing.rects("paper", borders.map(|i| Rect::new(wide * i as f64 - 0.5, strip.y, 1.0, HEIGHT)));
@@ -143,7 +143,8 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
         "For v03 and for v04 the corner of A and of B that a block reads first. Marked are the elements that one warp \
          loads with one instruction. A request of v04 moves four times as many sectors, so it takes a quarter of the \
          requests to bring in the same tiles.",
-    ).with_heading();
+    )
+    .with_heading();
     let mut y = 36.0;
     for (kernel, heading) in KERNELS {
         let trace = machine::product(kernel, shape, FIRST)?;
@@ -193,18 +194,16 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
 
 /// Draws three ways to distribute a transpose: the loads of a warp from `in`, and its stores to `out`.
 pub(crate) fn transposes() -> anyhow::Result<String> {
-    const KERNELS: [(&str, &str); 3] = [
-        ("transpose_coalesced_reads", "reads"),
-        ("transpose_coalesced_writes", "writes"),
-        ("transpose_tile", "tile"),
-    ];
+    const KERNELS: [(&str, &str); 3] =
+        [("transpose_coalesced_reads", "reads"), ("transpose_coalesced_writes", "writes"), ("transpose_tile", "tile")];
     let title = "A transpose: one load of in, one store of out";
     let mut drawing = Drawing::new(
         title,
         "Three columns, one per kernel: coalesced_reads, coalesced_writes and tile. Above, what one warp loads of in; \
          below, what it stores to out. The first two run down a column on one of the sides; by way of a tile both \
          sides run along rows.",
-    ).with_heading();
+    )
+    .with_heading();
     let edge = CELL * SHOWN as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let mut y = 44.0;

@@ -197,16 +197,8 @@ pub(crate) fn loads_of_b() -> anyhow::Result<String> {
          16-byte loads of them, but the lanes of a quarter-warp start 32 bytes apart and use half of the banks twice. \
          In v05 the lanes read neighbouring words, each in a bank of its own.",
         &[
-            (
-                "v04: 8 columns in a row",
-                "16 bytes per lane, 32 bytes apart",
-                load_of_b("sgemm_v04_float4", 16)?,
-            ),
-            (
-                "v05: every 16th column",
-                "4 bytes per lane, side by side",
-                load_of_b("sgemm_v05_bank_conflict_free", 4)?,
-            ),
+            ("v04: 8 columns in a row", "16 bytes per lane, 32 bytes apart", load_of_b("sgemm_v04_float4", 16)?),
+            ("v05: every 16th column", "4 bytes per lane, side by side", load_of_b("sgemm_v05_bank_conflict_free", 4)?),
         ],
     ))
 }
@@ -249,8 +241,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
     /// Not the first warp, so that its column is not at the edge.
     const WARP: WarpPosition = WarpPosition { block: [0, 0], warp: 5 };
     const DOT: f64 = 4.0;
-    let kernels =
-        [("transpose_tile", "tile"), ("transpose_padded", "padded"), ("transpose_swizzled", "swizzled")];
+    let kernels = [("transpose_tile", "tile"), ("transpose_padded", "padded"), ("transpose_swizzled", "swizzled")];
     let mut drawing = Drawing::new(
         "A column of the tile in three layouts",
         "Three squares of 32 banks across and rows of shared memory down. Marked are the 32 words that one warp reads \

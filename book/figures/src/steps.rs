@@ -224,11 +224,8 @@ impl Followed {
                 _ if i < self.steps.len() / 2 => first,
                 _ => last,
             };
-            let mut entry = vec![
-                json!(line),
-                json!(texts.index_of(json!(step.text))),
-                json!(masks.index_of(json!(step.lanes))),
-            ];
+            let mut entry =
+                vec![json!(line), json!(texts.index_of(json!(step.text))), json!(masks.index_of(json!(step.lanes)))];
             match &step.reach {
                 Some(reach) => {
                     let elements: Vec<u64> = reach.elements.iter().flatten().copied().collect();
@@ -242,9 +239,7 @@ impl Followed {
                     }
                     let pattern = patterns.index_of(json!(runs.concat()));
                     let [array, width] = [reach.array as u64, reach.width];
-                    entry.extend(
-                        [array, u64::from(reach.load), width, elements[0], pattern].map(|n| json!(n)),
-                    );
+                    entry.extend([array, u64::from(reach.load), width, elements[0], pattern].map(|n| json!(n)));
                 }
                 None if step.barrier => {}
                 None => entry.extend([json!(step.instructions), json!(step.fmas)]),
@@ -252,8 +247,7 @@ impl Followed {
             steps.push(Value::Array(entry));
         }
         let Shape { m, n, k } = self.subject.shape;
-        let arrays: Vec<Value> =
-            self.arrays().iter().map(|(name, [rows, cols])| json!([name, rows, cols])).collect();
+        let arrays: Vec<Value> = self.arrays().iter().map(|(name, [rows, cols])| json!([name, rows, cols])).collect();
         Ok(json!({
             "of": self.subject.key,
             "label": self.subject.label,
@@ -313,9 +307,10 @@ impl Index {
 /// # Errors
 /// Returns an error if a kernel's files cannot be read, or a kernel does something that a page cannot show.
 pub fn steps_js() -> anyhow::Result<String> {
-    let mut text = "// made by: cargo run -p figures -- explorers; what one warp of each kernel did on the emulated GPU\n\
+    let mut text =
+        "// made by: cargo run -p figures -- explorers; what one warp of each kernel did on the emulated GPU\n\
          window.TileSteps = [\n"
-        .to_owned();
+            .to_owned();
     for subject in SUBJECTS {
         let followed = Followed::new(subject).with_context(|| subject.label)?;
         text.push_str(&followed.pack().with_context(|| subject.label)?.to_string());
@@ -353,8 +348,7 @@ pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
         let mut rows: Vec<(String, &str, Vec<usize>, String)> = Vec::new();
         for (array, (name, _)) in arrays.iter().enumerate() {
             for load in [false, true] {
-                let is_own =
-                    |step: &PageStep| step.reach.as_ref().is_some_and(|r| r.array == array && r.load == load);
+                let is_own = |step: &PageStep| step.reach.as_ref().is_some_and(|r| r.array == array && r.load == load);
                 let at: Vec<usize> = (0..one.steps.len()).filter(|i| is_own(&one.steps[*i])).collect();
                 if at.is_empty() {
                     continue;
@@ -412,8 +406,7 @@ mod tests {
                 let is_own = reached.filter(|r| (r.array > 2) == shared && r.load == load);
                 is_own.map(|r| u64::from(r.cost())).sum()
             };
-            let fmas: u64 =
-                followed.steps.iter().map(|step| u64::from(step.fmas * step.lanes.count_ones())).sum();
+            let fmas: u64 = followed.steps.iter().map(|step| u64::from(step.fmas * step.lanes.count_ones())).sum();
             let sums = [
                 (cost(false, true), counted.global_load_sectors),
                 (cost(false, false), counted.global_store_sectors),
@@ -426,11 +419,7 @@ mod tests {
             let [m, n] = machine::tile(subject.kernel)?;
             let warps = if subject.key == "v05" { 8 } else { u64::from(m * n / 32) };
             for (i, (one, all)) in sums.into_iter().enumerate() {
-                assert!(
-                    !whole || one * warps == all,
-                    "{}: sum {i}: {one} in a warp, {all} in all",
-                    subject.label
-                );
+                assert!(!whole || one * warps == all, "{}: sum {i}: {one} in a warp, {all} in all", subject.label);
                 assert!(one <= all, "{}: sum {i}", subject.label);
             }
         }

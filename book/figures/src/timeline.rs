@@ -98,8 +98,7 @@ impl Rounds {
 
 pub(crate) fn draw() -> anyhow::Result<String> {
     let title = "Two rounds of one warp, in program order";
-    let rounds: Vec<Rounds> =
-        KERNELS.into_iter().map(|(kernel, _)| rounds(kernel)).collect::<anyhow::Result<_>>()?;
+    let rounds: Vec<Rounds> = KERNELS.into_iter().map(|(kernel, _)| rounds(kernel)).collect::<anyhow::Result<_>>()?;
     let mut drawing = Drawing::new(
         title,
         format!(

@@ -7,8 +7,7 @@ use catalog::Shape;
 use crate::machine::{self, FIRST};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-const KERNELS: [(&str, &str); 2] =
-    [("sgemm_v05_bank_conflict_free", "v05"), ("sgemm_v06_outer_product", "v06")];
+const KERNELS: [(&str, &str); 2] = [("sgemm_v05_bank_conflict_free", "v05"), ("sgemm_v06_outer_product", "v06")];
 /// Not the first k, where the compiler may hoist loads.
 const K: usize = 3;
 const LANE: usize = 0;

@@ -61,9 +61,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             let cells = held(form, lane)[matrix].clone();
             drawing.rects(
                 colour,
-                cells.into_iter().map(|(row, col)| {
-                    Rect::new(frame.x + CELL * col as f64, frame.y + CELL * row as f64, CELL, CELL)
-                }),
+                cells
+                    .into_iter()
+                    .map(|(row, col)| Rect::new(frame.x + CELL * col as f64, frame.y + CELL * row as f64, CELL, CELL)),
             );
         }
         drawing.column_lines(*frame, CELL, 1, 0.6);

@@ -31,8 +31,7 @@ fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
     let mut code = sass::Module::read(&bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
     code.kernels.retain(|k| k.name == kernel);
     let gpu = Gpu::with_memory(1 << 32);
-    let module =
-        Module::load_machine_code(&gpu.memory, &code, None).map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    let module = Module::load_machine_code(&gpu.memory, &code, None).map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let loaded = module.kernel(kernel).context("no such kernel")?;
     let chip = Chip::h200();
     let block = 32 * SCHEDULERS * warps;

@@ -31,8 +31,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let [edge, _] = machine::tile(KERNEL)?;
     let edge = edge as usize;
     let n = SIZE / edge;
-    let walk: Vec<Vec<(usize, usize)>> =
-        (0..3).map(|buffer| tiles(buffer, 0, edge)).collect::<anyhow::Result<_>>()?;
+    let walk: Vec<Vec<(usize, usize)>> = (0..3).map(|buffer| tiles(buffer, 0, edge)).collect::<anyhow::Result<_>>()?;
     let title = format!("One block of v02 walks along K, {edge} at a time");
     let mut drawing = Drawing::new(
         &title,

@@ -130,8 +130,7 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
         .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shape.short(), percent(*part)))
         .collect();
     let mut drawing =
-        Drawing::new(title, format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; ")))
-            .with_heading();
+        Drawing::new(title, format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; "))).with_heading();
     drawing.note(38.0, "M×N×K");
     drawing.text("dim", Anchor::End, (WIDTH - 120.0, 38.0), "blocks of v07");
     drawing.text("dim", Anchor::End, (WIDTH, 38.0), "of cuBLAS");

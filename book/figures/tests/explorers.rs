@@ -49,8 +49,7 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
         ("(warp + 1) * EDGE / 2; own", "warp * EDGE / 2 + 1; own"),
     ] {
         assert!(rules.contains(right), "the rules have no `{right}`");
-        let error =
-            engine.run(&rules.replace(right, wrong), &cases, &scratch).err().map(|error| error.to_string());
+        let error = engine.run(&rules.replace(right, wrong), &cases, &scratch).err().map(|error| error.to_string());
         let told = error.as_deref().is_some_and(|error| error.starts_with("disagreed"));
         assert!(told, "`{wrong}` for `{right}`: {error:?}");
     }
@@ -61,11 +60,7 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
 #[test]
 fn what_the_page_claims_is_about_these_rules_and_cases() -> anyhow::Result<()> {
     let said = std::fs::read_to_string(folder().join("checked.js"))?;
-    assert_eq!(
-        said,
-        claim(&rules_js()?, cases()?.len()),
-        "check them again: cargo run -p figures -- explorers"
-    );
+    assert_eq!(said, claim(&rules_js()?, cases()?.len()), "check them again: cargo run -p figures -- explorers");
     Ok(())
 }
 

@@ -43,10 +43,7 @@ const CHASES: [&str; 7] = ["shared_4", "shared_8", "shared_16", "constant", "l1_
 /// Warps of a block for the barrier.
 const BARRIERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-pub(crate) fn all(
-    gpu: &Gpu,
-    tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>,
-) -> Result<(), StepError> {
+pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>) -> Result<(), StepError> {
     let mut bench = Bench::new(gpu)?;
     let clocks = |name: String, value| Measurement { name, value, unit: "clocks" };
     for cost in COSTS {
@@ -117,13 +114,7 @@ impl<'g> Bench<'g> {
     }
 
     /// From the first warp's start to the last one's end.
-    fn run(
-        &mut self,
-        kernel: &str,
-        n_warps: usize,
-        schedulers: usize,
-        rounds: i32,
-    ) -> Result<f64, StepError> {
+    fn run(&mut self, kernel: &str, n_warps: usize, schedulers: usize, rounds: i32) -> Result<f64, StepError> {
         let stream = &self.gpu.stream;
         let function = session::load(self.gpu, CODE.ptx, kernel)?;
         stream.memset_zeros(&mut self.clocks)?;

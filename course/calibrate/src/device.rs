@@ -21,10 +21,7 @@ const LAUNCHES: u32 = 200;
 pub(crate) const NS_PER_MS: f64 = 1e6;
 
 /// Returns the clock in GHz.
-pub(crate) fn all(
-    gpu: &Gpu,
-    tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>,
-) -> Result<f64, StepError> {
+pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>) -> Result<f64, StepError> {
     let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
     tell(number("n_sms", gpu.info.n_sms as f64, ""))?;
     tell(number("l2", gpu.info.l2 as f64, "bytes"))?;

@@ -58,9 +58,8 @@ fn run() -> Result<(), StepError> {
         "driver": info.driver,
         "date": catalog::time::now(),
     }))?;
-    let mut tell = |one: Measurement| {
-        print(&serde_json::json!({"name": one.name, "value": one.value, "unit": one.unit}))
-    };
+    let mut tell =
+        |one: Measurement| print(&serde_json::json!({"name": one.name, "value": one.value, "unit": one.unit}));
     let ghz = device::all(&gpu, &mut tell)?;
     clocks::all(&gpu, &mut tell)?;
     memory::all(&gpu, ghz, &mut tell)

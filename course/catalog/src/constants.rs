@@ -50,8 +50,7 @@ const fn definition(source: &[u8], name: &[u8]) -> Option<usize> {
                 at = skip_spaces(source, at);
                 let end = word(source, at);
                 let expression = skip_spaces(source, end);
-                if end - at == name.len() && starts_with(source, at, name) && byte(source, expression) == b'='
-                {
+                if end - at == name.len() && starts_with(source, at, name) && byte(source, expression) == b'=' {
                     return Some(expression + 1);
                 }
                 while !matches!(byte(source, at), b',' | b';' | b'\n' | 0) {

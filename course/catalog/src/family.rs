@@ -76,8 +76,7 @@ mod tests {
         let mut different = names.clone();
         different.dedup();
         assert_eq!(names, different);
-        let formats =
-            ["FP32", "TF32", "bf16", "bf16, C in FP32", "e4m3, C in FP32", "e4m3, C in bf16", "FP64"];
+        let formats = ["FP32", "TF32", "bf16", "bf16, C in FP32", "e4m3, C in FP32", "e4m3, C in bf16", "FP64"];
         for name in formats.into_iter().chain(["FP32 on the CPU"]) {
             assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
         }

@@ -55,11 +55,7 @@ pub fn run(
     drop(sender);
     let deadline = Instant::now() + limit;
     let why_to_stop = || {
-        if interrupted() {
-            Some(Stopped::Interrupt)
-        } else {
-            (Instant::now() >= deadline).then_some(Stopped::Time)
-        }
+        if interrupted() { Some(Stopped::Interrupt) } else { (Instant::now() >= deadline).then_some(Stopped::Time) }
     };
     let (mut output, mut errors, mut stopped) = (Vec::new(), Vec::new(), None);
     while stopped.is_none() {
@@ -82,12 +78,7 @@ pub fn run(
     if stopped.is_some() {
         let _ = child.kill();
     }
-    Ok(ProcessOutput {
-        status: child.wait()?,
-        output,
-        errors: String::from_utf8_lossy(&errors).into_owned(),
-        stopped,
-    })
+    Ok(ProcessOutput { status: child.wait()?, output, errors: String::from_utf8_lossy(&errors).into_owned(), stopped })
 }
 
 struct Part {

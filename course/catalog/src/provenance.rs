@@ -45,9 +45,7 @@ pub fn cubin_hash(ptx: &str) -> Option<&str> {
 
 /// Returns the `// key: value` lines at the top.
 pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
-    ptx.lines()
-        .take_while(|line| line.starts_with("//"))
-        .filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
+    ptx.lines().take_while(|line| line.starts_with("//")).filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
 }
 
 /// Returns the report of ptxas on a kernel for a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes

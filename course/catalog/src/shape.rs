@@ -11,8 +11,7 @@ use crate::Work;
 const MAX_ELEMENTS: usize = i32::MAX as usize;
 
 /// Examples of sizes, for the end of a message.
-const EXAMPLES: &str =
-    "sizes look like 1024 (M = N = K), 1025x1023x1021 (MxNxK) or, of a transpose, 30000x333 (MxN)";
+const EXAMPLES: &str = "sizes look like 1024 (M = N = K), 1025x1023x1021 (MxNxK) or, of a transpose, 30000x333 (MxN)";
 
 /// Sizes of a problem. A transpose is of `m` rows and `n` columns, and has no `k`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -91,9 +90,7 @@ impl Shape {
         };
         match matrices.into_iter().find(too_large) {
             None => Ok(self),
-            Some((matrix, rows, columns)) => {
-                Err(WrongSize::TooManyElements { size: self, matrix, rows, columns })
-            }
+            Some((matrix, rows, columns)) => Err(WrongSize::TooManyElements { size: self, matrix, rows, columns }),
         }
     }
 }

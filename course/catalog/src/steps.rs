@@ -119,11 +119,7 @@ const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> 
 }
 
 /// Returns a kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
-const fn with_b_transposed(
-    name: &'static str,
-    source: &'static str,
-    [operands, result]: [Format; 2],
-) -> Kernel {
+const fn with_b_transposed(name: &'static str, source: &'static str, [operands, result]: [Format; 2]) -> Kernel {
     let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: false };
     Kernel { name, source: Some(source), work }
 }
@@ -383,9 +379,8 @@ pub fn range() -> String {
 pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
     let asked = text.trim().to_ascii_lowercase();
     let number = asked.strip_prefix('v').unwrap_or(&asked).parse::<u32>().ok();
-    let is_asked = |id: &str, name: &str| {
-        name == asked.replace('_', "-") || number.is_some_and(|n| id == format!("v{n:02}"))
-    };
+    let is_asked =
+        |id: &str, name: &str| name == asked.replace('_', "-") || number.is_some_and(|n| id == format!("v{n:02}"));
     let step = STEPS.iter().find(|step| is_asked(step.id, step.name));
     step.ok_or_else(|| UnknownStep {
         near: nearest(&asked),
@@ -449,9 +444,7 @@ impl Work {
         match self {
             Work::Transpose => 2.0 * 4.0 * m * n,
             Work::Dgemm => 8.0 * (m * k + k * n + m * n),
-            Work::Tensor { operands, result, .. } => {
-                operands.bytes() * (m * k + k * n) + result.bytes() * m * n
-            }
+            Work::Tensor { operands, result, .. } => operands.bytes() * (m * k + k * n) + result.bytes() * m * n,
             _ => 4.0 * (m * k + k * n + m * n),
         }
     }

@@ -34,8 +34,7 @@ impl Table {
     /// Removes empty columns.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
-        let is_empty =
-            |column: usize| self.rows.iter().all(|row| row.get(column).is_none_or(String::is_empty));
+        let is_empty = |column: usize| self.rows.iter().all(|row| row.get(column).is_none_or(String::is_empty));
         for column in (0..self.headings.len()).rev().filter(|column| is_empty(*column)).collect::<Vec<_>>() {
             for row in self.rows.iter_mut().chain([&mut self.headings]).filter(|row| column < row.len()) {
                 row.remove(column);
@@ -58,12 +57,8 @@ impl Table {
             for (column, width) in widths.iter().enumerate() {
                 let cell = row.get(column).map_or("", String::as_str);
                 let blank = " ".repeat(width - cell.chars().count());
-                if column < self.n_left {
-                    write!(out, "  {cell}{blank}")
-                } else {
-                    write!(out, "  {blank}{cell}")
-                }
-                .expect("a string takes everything");
+                if column < self.n_left { write!(out, "  {cell}{blank}") } else { write!(out, "  {blank}{cell}") }
+                    .expect("a string takes everything");
             }
             out.trim_end().to_owned()
         };
@@ -247,10 +242,7 @@ mod tests {
 
     #[test]
     fn markup_and_control_characters_are_escaped() {
-        assert_eq!(
-            escaped("<a b=\"c\">\n\x1b[1m & \u{ffff}"),
-            "&lt;a b=&quot;c&quot;&gt;\n\u{fffd}[1m &amp; \u{fffd}"
-        );
+        assert_eq!(escaped("<a b=\"c\">\n\x1b[1m & \u{ffff}"), "&lt;a b=&quot;c&quot;&gt;\n\u{fffd}[1m &amp; \u{fffd}");
     }
 
     #[test]

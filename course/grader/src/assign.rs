@@ -38,8 +38,7 @@ const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bi
 /// Files of the kernels' folder that programs include.
 const KERNELS: [&str; 2] = ["probe.cu", "ptx/probe.ptx"];
 /// Files of the root that are copied unchanged.
-const UNCHANGED: [&str; 5] =
-    [".cargo/config.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "rustfmt.toml"];
+const UNCHANGED: [&str; 5] = [".cargo/config.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "rustfmt.toml"];
 
 #[derive(Debug, Clone)]
 pub struct AssignedTask {
@@ -302,10 +301,8 @@ fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, Pa
         }
         let manifest = copier.toml(path.join("Cargo.toml"))?;
         let sections = ["dependencies", "build-dependencies"];
-        for dependency in sections
-            .iter()
-            .filter_map(|section| manifest.get(*section)?.as_table())
-            .flat_map(|table| table.keys())
+        for dependency in
+            sections.iter().filter_map(|section| manifest.get(*section)?.as_table()).flat_map(|table| table.keys())
         {
             open.extend(folder(dependency).map(|folder| (dependency.clone(), folder)));
         }
@@ -461,9 +458,7 @@ fn readme(assignment: &Assignment) -> String {
         if !task.text.trim().is_empty() {
             out.push_str(&format!("{}\n\n", task.text.trim()));
         }
-        out.push_str(
-            "What is judged:\n\n- every element of the result is right\n- no check finds a mistake\n",
-        );
+        out.push_str("What is judged:\n\n- every element of the result is right\n- no check finds a mistake\n");
         for (_, what) in task.criteria() {
             out.push_str(&format!("- {what}\n"));
         }
@@ -481,9 +476,8 @@ fn readme(assignment: &Assignment) -> String {
 }
 
 fn answers(assignment: &Assignment) -> String {
-    let mut out = String::from(
-        "# Your answers: a number, or the letter of a choice. The questions are in the README.\n\n",
-    );
+    let mut out =
+        String::from("# Your answers: a number, or the letter of a choice. The questions are in the README.\n\n");
     for (id, _) in &assignment.questions {
         out.push_str(&format!("\"{id}\" = \"\"\n"));
     }
@@ -565,8 +559,7 @@ mod tests {
             assert!(own.contains(name), "{name}");
         }
         let settings = ["simt", "tests", "v00", "emulator_client", "anybody-elses"];
-        let packages: Table =
-            settings.map(|name| (name.to_owned(), Value::Table(Table::new()))).into_iter().collect();
+        let packages: Table = settings.map(|name| (name.to_owned(), Value::Table(Table::new()))).into_iter().collect();
         let profile = Table::from_iter([("package".to_owned(), Value::Table(packages))]);
         let profiles = Table::from_iter([("dev".to_owned(), Value::Table(profile))]);
         workspace.insert("profile".into(), Value::Table(profiles));

@@ -25,12 +25,10 @@ pub fn become_program(limits: &Ceilings, program: &[OsString]) -> io::Error {
 /// Returns whether the children of this process have used all the processor time that one of them may.
 pub fn is_out_of_time() -> bool {
     // SAFETY: both are plain numbers, for which zero is a value.
-    let (mut limit, mut used): (libc::rlimit, libc::rusage) =
-        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let (mut limit, mut used): (libc::rlimit, libc::rusage) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     // SAFETY: the pointers are to live locals.
     let known = unsafe {
-        libc::getrlimit(libc::RLIMIT_CPU, &mut limit) == 0
-            && libc::getrusage(libc::RUSAGE_CHILDREN, &mut used) == 0
+        libc::getrlimit(libc::RLIMIT_CPU, &mut limit) == 0 && libc::getrusage(libc::RUSAGE_CHILDREN, &mut used) == 0
     };
     let seconds = used.ru_utime.tv_sec + used.ru_stime.tv_sec;
     known && u64::try_from(seconds).is_ok_and(|seconds| seconds >= limit.rlim_cur)

@@ -18,9 +18,7 @@ use crate::grade::{Class, Student};
 pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, FileError> {
     let put = |path: PathBuf, text: &str| {
         let folder = catalog::files::folder_of(&path);
-        std::fs::create_dir_all(folder)
-            .and_then(|()| write_whole(&path, text))
-            .map_err(FileError::at(&path))?;
+        std::fs::create_dir_all(folder).and_then(|()| write_whole(&path, text)).map_err(FileError::at(&path))?;
         Ok::<PathBuf, FileError>(path)
     };
     for student in &class.students {
@@ -83,8 +81,7 @@ fn output_of(student: &Student, item: &crate::score::Item) -> String {
     let mut out = item.why.clone().unwrap_or_default();
     let failed = item.status == Status::Failed;
     let verdict = student.verdicts.iter().find(|verdict| item.task.as_ref() == Some(&verdict.task));
-    let first_failed =
-        student.items.iter().find(|other| other.status == Status::Failed && other.task == item.task);
+    let first_failed = student.items.iter().find(|other| other.status == Status::Failed && other.task == item.task);
     let is_first = first_failed.is_some_and(|first| first.id == item.id);
     if let Some(verdict) = verdict.filter(|_| failed && is_first) {
         let more = feedback(verdict);
@@ -113,8 +110,7 @@ pub(crate) mod tests {
             status,
             why: why.map(str::to_owned),
         };
-        let mut verdict =
-            Verdict::stopped(TaskName::rebuild("v02"), &[], "wrong-result", "<script>alert(1)</script>");
+        let mut verdict = Verdict::stopped(TaskName::rebuild("v02"), &[], "wrong-result", "<script>alert(1)</script>");
         verdict.parts.clear();
         let student = |name: &str, items: Vec<Item>, verdict: &Verdict| Student {
             name: name.into(),
@@ -180,8 +176,7 @@ pub(crate) mod tests {
         let tasks = ["v05", "v05.wide", "v05.wid"];
         student.verdicts = tasks.map(verdict).into();
         student.items = tasks.map(item).into();
-        let question =
-            Item { id: "v05.sectors".into(), task: None, why: Some("no answer".into()), ..item("v05") };
+        let question = Item { id: "v05.sectors".into(), task: None, why: Some("no answer".into()), ..item("v05") };
         assert_eq!(output_of(&student, &question), "no answer");
         for (task, item) in tasks.iter().zip(&student.items) {
             assert_eq!(output_of(&student, item), format!("the report of {task}"));

@@ -127,8 +127,7 @@ fn work(out: &Path) -> PathBuf {
 }
 
 fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, GradingError> {
-    let submissions =
-        submissions::all(grading.submissions, grading.out).map_err(FileError::at(grading.submissions))?;
+    let submissions = submissions::all(grading.submissions, grading.out).map_err(FileError::at(grading.submissions))?;
     if submissions.is_empty() {
         return Err(GradingError::NoSubmissions(grading.submissions.to_owned()));
     }
@@ -356,13 +355,11 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
             absent(Status::NotRun, Some(code::MISSING), &why)
         }
         (SubmittedFile::Refused(why), _) => absent(Status::Failed, Some(code::REFUSED), why),
-        (SubmittedFile::Text(_), key) => {
-            match key.as_ref().and_then(|key| stored_outcome(grading.out, key)) {
-                Some(StoredOutcome::Verdict(verdict)) => *verdict,
-                Some(StoredOutcome::Ungraded(why)) => absent(Status::NotRun, None, &why),
-                None => absent(Status::NotRun, None, "there is no result"),
-            }
-        }
+        (SubmittedFile::Text(_), key) => match key.as_ref().and_then(|key| stored_outcome(grading.out, key)) {
+            Some(StoredOutcome::Verdict(verdict)) => *verdict,
+            Some(StoredOutcome::Ungraded(why)) => absent(Status::NotRun, None, &why),
+            None => absent(Status::NotRun, None, "there is no result"),
+        },
     }
 }
 
@@ -483,12 +480,7 @@ mod tests {
         };
         check_ungraded("panic-compiler", panics, "", &why("the compiler"));
         check_ungraded("panic-judge", COMPILES, panics, &why("judge"));
-        check_ungraded(
-            "crash-judge",
-            COMPILES,
-            "kill -SEGV $$\n",
-            "judge gave no answer (signal: 11 (SIGSEGV))",
-        );
+        check_ungraded("crash-judge", COMPILES, "kill -SEGV $$\n", "judge gave no answer (signal: 11 (SIGSEGV))");
     }
 
     #[test]

@@ -93,8 +93,7 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
                 *codes.entry(code).or_default() += 1;
             }
         }
-        let mut codes: Vec<(String, usize)> =
-            codes.into_iter().map(|(code, n)| (code.to_owned(), n)).collect();
+        let mut codes: Vec<(String, usize)> = codes.into_iter().map(|(code, n)| (code.to_owned(), n)).collect();
         codes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         codes.truncate(MAX_CODES);
         let mut stuck: Vec<Stuck> = all
@@ -109,13 +108,9 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
             })
             .collect();
         stuck.sort_by(|a, b| (b.minutes, b.checks, &a.student).cmp(&(a.minutes, a.checks, &b.student)));
-        let minutes: Vec<f64> = passed
-            .iter()
-            .filter(|(_, own)| own.seconds > 0)
-            .map(|(_, own)| own.seconds as f64 / 60.0)
-            .collect();
-        let checks: Vec<f64> =
-            passed.iter().filter_map(|(_, own)| own.checks_to_pass.map(f64::from)).collect();
+        let minutes: Vec<f64> =
+            passed.iter().filter(|(_, own)| own.seconds > 0).map(|(_, own)| own.seconds as f64 / 60.0).collect();
+        let checks: Vec<f64> = passed.iter().filter_map(|(_, own)| own.checks_to_pass.map(f64::from)).collect();
         found.push(TaskReport {
             task: name,
             begun: all.len(),
@@ -236,12 +231,8 @@ mod tests {
 
     #[test]
     fn a_median_of_few_times_replaces_no_estimate() {
-        let task = |timed| TaskReport {
-            task: format!("v0{timed}"),
-            minutes: Some(31.0),
-            timed,
-            ..TaskReport::default()
-        };
+        let task =
+            |timed| TaskReport { task: format!("v0{timed}"), minutes: Some(31.0), timed, ..TaskReport::default() };
         let report = Report { tasks: vec![task(1), task(2), task(3)], ..Report::default() };
         let measured: Vec<_> = report.measured().minutes.into_iter().collect();
         assert_eq!(measured, [("v03".to_owned(), 35)]);

@@ -179,11 +179,9 @@ impl Rubric {
         if file.format != FORMAT {
             return Err(RubricError::Format { file: here(), found: file.format });
         }
-        let mut rubric =
-            Self { title: file.title, seed: file.seed, tasks: Vec::new(), questions: Vec::new() };
+        let mut rubric = Self { title: file.title, seed: file.seed, tasks: Vec::new(), questions: Vec::new() };
         for table in file.task {
-            let wrong =
-                |why| RubricError::Task { file: here(), name: table.name.clone(), why: Box::new(why) };
+            let wrong = |why| RubricError::Task { file: here(), name: table.name.clone(), why: Box::new(why) };
             let graded = graded_task(&table, root).map_err(wrong)?;
             if rubric.tasks.iter().any(|known| known.task.name == graded.task.name) {
                 return Err(wrong(EntryError::ListedTwice));
@@ -191,8 +189,7 @@ impl Rubric {
             rubric.tasks.push(graded);
         }
         for table in file.question {
-            let wrong =
-                |why| RubricError::Question { file: here(), id: table.id.clone(), why: Box::new(why) };
+            let wrong = |why| RubricError::Question { file: here(), id: table.id.clone(), why: Box::new(why) };
             let graded = graded_question(&table, root).map_err(wrong)?;
             if rubric.questions.iter().any(|known| known.id == graded.id) {
                 return Err(wrong(EntryError::ListedTwice));
@@ -315,11 +312,8 @@ mod tests {
         assert!(error("v02", "v77").starts_with("rubric.toml: task v77: "));
         assert!(error("does = 4", "does = { speed = 1 }").contains("no criterion is called `speed`"));
         assert!(error("clean = 2", "clean = -2").contains("clean: -2 is not a number of points"));
-        assert!(
-            error("right = 4", "drawn = { work = \"sgemm\", BM = 8 }").contains("drawn: only vNN.variant")
-        );
-        let drawn =
-            |point: &str| error("name = \"v02\"", &format!("name = \"v02.variant\"\ndrawn = {{ {point} }}"));
+        assert!(error("right = 4", "drawn = { work = \"sgemm\", BM = 8 }").contains("drawn: only vNN.variant"));
+        let drawn = |point: &str| error("name = \"v02\"", &format!("name = \"v02.variant\"\ndrawn = {{ {point} }}"));
         assert_eq!(drawn("work = \"sgemm\", BM = 8, BN = 8, BK = 8"), "none");
         assert!(drawn("work = \"sgemm\", BM = 8, BN = 8").contains("`BK` is not known"));
         assert!(drawn("work = \"transpose\", BM = 8, BN = 8, BK = 8").contains("it is of products"));

@@ -159,8 +159,7 @@ pub struct Launcher {
 
 impl Launcher {
     fn arguments(&self, limits: Limits, processes: u64) -> Vec<String> {
-        let ceilings =
-            Ceilings { seconds: limits.seconds, memory: limits.memory, file: MAX_FILE_BYTES, processes };
+        let ceilings = Ceilings { seconds: limits.seconds, memory: limits.memory, file: MAX_FILE_BYTES, processes };
         let mut words = vec![self.word.clone()];
         words.extend(ceilings.arguments());
         words.push("--".into());

@@ -49,9 +49,7 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
             let why = part.and_then(|part| part.why.clone());
             let does_nothing = verdict.n_shapes == 0;
             let (points, why) = match status {
-                Status::Passed if does_nothing => {
-                    (0.0, Some("the result is wrong for every shape".to_owned()))
-                }
+                Status::Passed if does_nothing => (0.0, Some("the result is wrong for every shape".to_owned())),
                 Status::Passed => (max, None),
                 _ => (0.0, why.or_else(|| verdict.why.clone())),
             };

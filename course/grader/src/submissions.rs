@@ -86,16 +86,13 @@ impl Submission {
         match self.path.symlink_metadata() {
             Err(error) => return SubmittedFile::Refused(format!("it cannot be read: {error}")),
             Ok(it) if it.is_symlink() => {
-                return SubmittedFile::Refused(
-                    "the submission is a symbolic link, which is not followed".into(),
-                );
+                return SubmittedFile::Refused("the submission is a symbolic link, which is not followed".into());
             }
             Ok(it) if it.is_dir() => {}
             Ok(_) if is_only => return read(&self.path, LARGEST_SOURCE, "a source"),
             Ok(_) => {
                 return SubmittedFile::Refused(
-                    "the submission is one file, and the assignment has several tasks: hand in a folder"
-                        .into(),
+                    "the submission is one file, and the assignment has several tasks: hand in a folder".into(),
                 );
             }
         }
@@ -167,9 +164,7 @@ impl Submission {
                 let Ok(it) = path.symlink_metadata() else { break };
                 if it.is_symlink() {
                     let shown = parts[..=at].join("/");
-                    return SubmittedFile::Refused(format!(
-                        "{shown} is a symbolic link, which is not followed"
-                    ));
+                    return SubmittedFile::Refused(format!("{shown} is a symbolic link, which is not followed"));
                 }
                 if at + 1 == parts.len() {
                     return read(&path, most, what);
@@ -240,9 +235,7 @@ fn read(path: &Path, most: u64, what: &str) -> SubmittedFile {
     });
     match bytes {
         Err(error) => SubmittedFile::Refused(format!("{name}: {error}")),
-        Ok(Err(size)) => {
-            SubmittedFile::Refused(format!("{name} has {size} bytes; {what} has at most {most}"))
-        }
+        Ok(Err(size)) => SubmittedFile::Refused(format!("{name} has {size} bytes; {what} has at most {most}")),
         Ok(Ok(bytes)) if bytes.len() as u64 > most => {
             SubmittedFile::Refused(format!("{name} is too long; {what} has at most {most} bytes"))
         }
@@ -322,10 +315,7 @@ mod tests {
             let file = File::create(at.join("v02.cu")).expect("a file");
             file.set_len(1 << 30).expect("a sparse file");
         };
-        assert_eq!(
-            refused(handed("huge", huge)),
-            "v02.cu has 1073741824 bytes; a source has at most 1048576"
-        );
+        assert_eq!(refused(handed("huge", huge)), "v02.cu has 1073741824 bytes; a source has at most 1048576");
         let bytes = |at: &Path| std::fs::write(at.join("v02.cu"), [0xff, 0xfe]).expect("written");
         assert!(refused(handed("bytes", bytes)).contains("not text"));
         let inside = |at: &Path| std::fs::create_dir(at.join("v02.cu")).expect("a folder");
@@ -342,7 +332,8 @@ mod tests {
         let folder = folder("answers");
         let my = folder.join("ada/my");
         std::fs::create_dir_all(&my).expect("a folder");
-        let progress = "format = 1\n[questions.\"v02.a\"]\nanswer = \"8\"\nright = true\n[questions.\"v02.b\"]\nanswer = \"1\"\n";
+        let progress =
+            "format = 1\n[questions.\"v02.a\"]\nanswer = \"8\"\nright = true\n[questions.\"v02.b\"]\nanswer = \"1\"\n";
         std::fs::write(my.join("progress.toml"), progress).expect("written");
         // A key without quotes is a table in a table.
         let by_hand = "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\nv02.c = 8\n[v03]\nd = \"yes\"\ne.f = 1.5\n";

@@ -140,8 +140,7 @@ pub fn judge(
         .map_err(|why| UnitError::NotStarted { program: "judge", why })?;
     match outcome("the kernel", &judged, limits.judge)? {
         Outcome::Ended if matches!(judged.status.code(), Some(0 | 1)) => {
-            let verdict: Verdict =
-                serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
+            let verdict: Verdict = serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
             if verdict.task == task.name { Ok(verdict) } else { Err(UnitError::OtherTask) }
         }
         Outcome::Ended | Outcome::Crashed(_) => Err(complaint("judge", &judged)),
@@ -231,10 +230,7 @@ fn outcome(who: &'static str, ended: &ProcessOutput, limits: Limits) -> Result<O
         // The libraries end so when an allocation fails.
         (_, Some(signal)) if is_out_of_memory(&ended.errors) => Outcome::Stopped(
             code::STOPPED,
-            format!(
-                "{who} was stopped (signal {signal}): it needs more than {} MiB of memory",
-                limits.memory >> 20
-            ),
+            format!("{who} was stopped (signal {signal}): it needs more than {} MiB of memory", limits.memory >> 20),
         ),
         (None, Some(signal)) => Outcome::Crashed(format!("{who} was ended by signal {signal}")),
         (None, None) => Outcome::Ended,

@@ -7,11 +7,7 @@ use step_cli::{Device, Kernels, Sizes};
 
 /// The command line of a step's program.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    arg_required_else_help = true,
-    after_help = "Example: cargo run -p v05 -- bench --size 1024"
-)]
+#[command(version, arg_required_else_help = true, after_help = "Example: cargo run -p v05 -- bench --size 1024")]
 pub(crate) struct Cli {
     /// The subcommand.
     #[command(subcommand)]

@@ -187,13 +187,9 @@ mod tests {
     #[test]
     fn only_what_the_emulated_device_counts_can_be_too_large_for_it() {
         let geometry = |_| unreachable!("nothing is launched");
-        let counted =
-            Kernel::sgemm("any", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
+        let counted = Kernel::sgemm("any", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
         let multiply = |_, _: &[f32], _: &[f32], _: &mut [f32]| {};
-        let timed = Kernel::cpu(
-            "any",
-            Cpu { multiply, largest: f64::MAX, bound: None, yardstick: ("any", multiply) },
-        );
+        let timed = Kernel::cpu("any", Cpu { multiply, largest: f64::MAX, bound: None, yardstick: ("any", multiply) });
         let large = Shape::square(2048);
         assert!(too_large_to_count(&counted, large));
         assert!(!too_large_to_count(&counted, Shape::square(1024)));

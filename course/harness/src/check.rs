@@ -67,8 +67,7 @@ fn check_line(check: &Check, emulated: bool, paint: Paint) -> String {
     let Check { kernel, n_passed, .. } = check;
     match (&check.failed, &check.not_run) {
         (Some(FailedCheck { shape, why, details }), _) => {
-            let details =
-                if details.is_empty() { String::new() } else { format!("\n{}\n", details.trim_end()) };
+            let details = if details.is_empty() { String::new() } else { format!("\n{}\n", details.trim_end()) };
             format!("{kernel}: {} on {shape}: {why}\n{details}", paint.bad("failed"))
         }
         (None, Some(why)) if *n_passed == 0 => format!("{kernel}: not run: {why}\n"),

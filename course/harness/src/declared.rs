@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn launch_bounds_are_those_of_the_entry() {
-        let ptx = ".entry one(\n)\n.maxntid 32, 1, 1\n{\n}\n.entry two(\n)\n.maxntid 16, 16, 1\n.minnctapersm 2\n{\n}\n";
+        let ptx =
+            ".entry one(\n)\n.maxntid 32, 1, 1\n{\n}\n.entry two(\n)\n.maxntid 16, 16, 1\n.minnctapersm 2\n{\n}\n";
         assert_eq!(threads(ptx, "two"), Some([16, 16, 1]));
         assert_eq!(threads(ptx, "three"), None);
     }

@@ -105,9 +105,9 @@ pub fn choose_driver(choice: DeviceChoice) -> Result<(), StepError> {
     };
     match choice {
         DeviceChoice::Emulated => preload("the emulated GPU was asked for"),
-        DeviceChoice::Real if !nvidia_library() => Err(StepError::CouldNot(
-            "TILE_DEVICE=real, but this machine has no CUDA driver (libcuda.so.1)".into(),
-        )),
+        DeviceChoice::Real if !nvidia_library() => {
+            Err(StepError::CouldNot("TILE_DEVICE=real, but this machine has no CUDA driver (libcuda.so.1)".into()))
+        }
         DeviceChoice::Real => Ok(()),
         DeviceChoice::Any if !nvidia_library() => {
             // Under cargo the library path has libnvcuda; a copied program has it beside itself.
@@ -193,10 +193,7 @@ impl Gpu {
 // ANCHOR_END: open
 
 fn no_device(error: DriverError) -> StepError {
-    StepError::CouldNot(format!(
-        "no CUDA device: {}; --emulate uses the emulated GPU",
-        crate::describe(error)
-    ))
+    StepError::CouldNot(format!("no CUDA device: {}; --emulate uses the emulated GPU", crate::describe(error)))
 }
 
 impl Gpu {

@@ -6,9 +6,7 @@ use catalog::{Format, Shape, Tile, Work};
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _,
-};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _};
 use reference::{Bf16, E4m3};
 
 /// A compiled kernel file: what runs, and what it was made of, for messages.
@@ -302,10 +300,7 @@ impl Kernel {
         };
         let (x, y, z) = config.grid_dim;
         let tiles = x.saturating_mul(y).saturating_mul(z);
-        Some(LaunchConfig {
-            grid_dim: (blocks(tiles, u32::try_from(n_sms).unwrap_or(u32::MAX)), 1, 1),
-            ..config
-        })
+        Some(LaunchConfig { grid_dim: (blocks(tiles, u32::try_from(n_sms).unwrap_or(u32::MAX)), 1, 1), ..config })
     }
 
     /// Grid and block that the step declares for a shape; `None` for the CPU and for libraries.

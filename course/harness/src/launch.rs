@@ -40,12 +40,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8
     Ok(PASSED)
 }
 
-fn launch(
-    step_run: &mut StepRun<'_>,
-    kernel: &Kernel,
-    work: Work,
-    shape: Shape,
-) -> Result<Launched, StepError> {
+fn launch(step_run: &mut StepRun<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Result<Launched, StepError> {
     let mut launched = Launched {
         run: step_run.run.id.clone(),
         step: step_run.step.id.into(),

@@ -96,12 +96,7 @@ macro_rules! code {
         $crate::KernelSource {
             cu: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
             ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/ptx/", $name, ".ptx")),
-            cubin: include_bytes!(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../kernels/cubin/",
-                $name,
-                ".cubin"
-            )),
+            cubin: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/cubin/", $name, ".cubin")),
         }
     };
 }

@@ -18,8 +18,8 @@ use crate::device::session::{Launch, Operands};
 use crate::error::StepError;
 use crate::inputs::Real;
 use crate::kernel::{
-    Gemm, Kernel, KernelSource, LaunchGemm, LaunchKind, LaunchTranspose, MultiplyCublas, MultiplyLibrary,
-    Product, Transpose, match_launch,
+    Gemm, Kernel, KernelSource, LaunchGemm, LaunchKind, LaunchTranspose, MultiplyCublas, MultiplyLibrary, Product,
+    Transpose, match_launch,
 };
 use crate::measure::case::Case;
 use crate::measure::machine::{Functions, Loaded, LoadedMachineCode};
@@ -27,12 +27,7 @@ use crate::measure::setup::{KernelOutcome, Setup};
 use crate::measure::subject::Subject;
 use crate::shapes;
 
-pub(crate) fn measure(
-    setup: Setup<'_>,
-    kernel: &Kernel,
-    work: Work,
-    case: &Case,
-) -> Result<KernelOutcome, StepError> {
+pub(crate) fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case) -> Result<KernelOutcome, StepError> {
     let gpu = setup.gpu;
     if let Err(why) = shapes::check_fits(work, case.shape, gpu) {
         return Ok(KernelOutcome::not_run(why.to_string()));
@@ -84,16 +79,12 @@ pub(crate) fn measure(
                 Ok(blas)
             });
             match opened {
-                Ok(blas) => {
-                    subject(None).product(case.problems(), &|_, shape, _| library(&blas, multiply, shape))
-                }
+                Ok(blas) => subject(None).product(case.problems(), &|_, shape, _| library(&blas, multiply, shape)),
                 Err(error) => Ok(KernelOutcome::not_run(NoCublas::from(error).to_string())),
             }
         }
         LaunchKind::Library { open } => match open(&gpu.stream) {
-            Ok(multiply) => {
-                subject(None).product(case.problems(), &|_, shape, _| own_library(&multiply, shape))
-            }
+            Ok(multiply) => subject(None).product(case.problems(), &|_, shape, _| own_library(&multiply, shape)),
             Err(why) => Ok(KernelOutcome::not_run(why.to_string())),
         },
         LaunchKind::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, setup.purpose)),
@@ -133,9 +124,7 @@ pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     }
     let (needed, there) = (config.shared_mem_bytes as usize, gpu.info.shared_per_block);
     (needed > there).then(|| {
-        format!(
-            "does not fit in shared memory: a block needs {needed} bytes, and the device gives it {there}"
-        )
+        format!("does not fit in shared memory: a block needs {needed} bytes, and the device gives it {there}")
     })
 }
 
@@ -171,14 +160,8 @@ pub(crate) fn transpose(
     config: LaunchConfig,
 ) -> Launch<'_, f32> {
     Box::new(move |operands| {
-        let transpose = Transpose {
-            stream: &gpu.stream,
-            kernel: &kernel,
-            config,
-            shape,
-            input: operands.a,
-            output: operands.c,
-        };
+        let transpose =
+            Transpose { stream: &gpu.stream, kernel: &kernel, config, shape, input: operands.a, output: operands.c };
         Ok(launch(transpose)?)
     })
 }
@@ -189,9 +172,7 @@ fn product(shape: Shape, operands: Operands<'_, f32>) -> Product<'_> {
 
 /// A call of a step's own library.
 pub(crate) fn own_library(multiply: &MultiplyLibrary, shape: Shape) -> Launch<'_, f32> {
-    Box::new(move |operands| {
-        multiply(product(shape, operands)).map_err(|error| StepError::CouldNot(error.to_string()))
-    })
+    Box::new(move |operands| multiply(product(shape, operands)).map_err(|error| StepError::CouldNot(error.to_string())))
 }
 
 /// Returns a step's call of cuBLAS.

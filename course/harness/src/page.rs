@@ -73,7 +73,8 @@ pub(crate) fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> S
     out.push_str(&timed::table(shape, run, entries).without_empty_columns().render(paint));
     let duels = timed::duels(entries);
     if !duels.is_empty() {
-        let heading = "In turns with what it is compared with, as a part of its speed, and where that is in 95 of 100 cases";
+        let heading =
+            "In turns with what it is compared with, as a part of its speed, and where that is in 95 of 100 cases";
         let _ = writeln!(out, "{}", paint.bold(heading));
         out.push_str(&duels.render(paint));
     }
@@ -117,10 +118,8 @@ impl PassedKernels {
 
 /// Tells what the emulated GPU's figures rest on.
 fn ground(step_run: &StepRun<'_>, ran: PassedKernels) -> String {
-    let mut missing = step_run
-        .kernels
-        .iter()
-        .filter(|kernel| kernel.code().is_some() && machine::committed(kernel).is_none());
+    let mut missing =
+        step_run.kernels.iter().filter(|kernel| kernel.code().is_some() && machine::committed(kernel).is_none());
     match (&step_run.ptx, &step_run.cubins.own, missing.next()) {
         (None, None, Some(kernel)) => {
             let source = kernel.code().and_then(|code| source_path(code.ptx)).unwrap_or("FILE");
@@ -136,8 +135,10 @@ fn ground(step_run: &StepRun<'_>, ran: PassedKernels) -> String {
                 "\nThe emulated GPU ran the machine code for sm_90 of {some} out of {all} kernels and counted its \
                  instructions, of the\nothers those of the PTX; times are a model's.\n"
             ),
-            _ => "\nThe emulated GPU ran the machine code for sm_90 and counted its instructions; times are a model's.\n"
-                .into(),
+            _ => {
+                "\nThe emulated GPU ran the machine code for sm_90 and counted its instructions; times are a model's.\n"
+                    .into()
+            }
         },
     }
 }
@@ -235,8 +236,7 @@ mod tests {
         }
     }
 
-    static FAST: Kernel =
-        Kernel::sgemm("fast", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
+    static FAST: Kernel = Kernel::sgemm("fast", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
 
     fn run(emulated: bool) -> records::Run {
         records::Run {
@@ -319,8 +319,7 @@ mod tests {
             .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
             .collect();
         assert_eq!(rows[1], ["MxNxK = 1000x1000x1000"]);
-        let row: Vec<_> =
-            rows[2].iter().zip(&rows[3]).map(|(head, cell)| format!("{head}: {cell}")).collect();
+        let row: Vec<_> = rows[2].iter().zip(&rows[3]).map(|(head, cell)| format!("{head}: {cell}")).collect();
         assert_eq!(
             row,
             [

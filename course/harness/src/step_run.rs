@@ -87,11 +87,7 @@ fn choose<'a>(
     if chosen.is_empty() {
         let part = common.kernels.kernel.as_deref().unwrap_or_default();
         let names: Vec<_> = kernels.iter().map(|kernel| kernel.name).collect();
-        return Err(StepError::Usage(format!(
-            "{} has no kernel `{part}`; it has {}",
-            step.id,
-            names.join(", ")
-        )));
+        return Err(StepError::Usage(format!("{} has no kernel `{part}`; it has {}", step.id, names.join(", "))));
     }
     Ok(chosen)
 }

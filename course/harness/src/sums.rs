@@ -134,9 +134,8 @@ impl StepRun<'_> {
                 repeated(gpu, launch, &input, None, n).map(|sum| (sum, None))
             },
         );
-        (sum.c_sha256, sum.cublas_sha256) = summed.map_err(|error| {
-            StepError::CouldNot(format!("{} on {shape}: {}", kernel.name, found(gpu, error)))
-        })?;
+        (sum.c_sha256, sum.cublas_sha256) = summed
+            .map_err(|error| StepError::CouldNot(format!("{} on {shape}: {}", kernel.name, found(gpu, error))))?;
         Ok(sum)
     }
 }
@@ -223,8 +222,7 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
     let record = SumsRecord::references(std::path::Path::new(path));
     let record = record.unwrap_or_else(|error| panic!("{error}"));
     let found = catalog::find(step).expect("a step of the catalogue");
-    let mut step_run =
-        StepRun::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));
+    let mut step_run = StepRun::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for kernel in kernels.iter().filter(|kernel| kernel.code().is_some()) {
         let mut sum = |shape, multiprocessors, checks| {

@@ -93,8 +93,7 @@ pub fn time<T: Real, R: Real>(
     let sampler = Sampler::new(gpu, one_ms, || session.launch());
     let mut other = match &mut other {
         Some(Other { name, put, algorithm }) => {
-            let one_ms =
-                gpu.time_ms(1, &mut *put)?.min(gpu.time_ms(WARM_UP, &mut *put)? / f64::from(WARM_UP));
+            let one_ms = gpu.time_ms(1, &mut *put)?.min(gpu.time_ms(WARM_UP, &mut *put)? / f64::from(WARM_UP));
             Some((*name, *algorithm, Sampler::new(gpu, one_ms, &mut *put), put))
         }
         None => None,
@@ -217,9 +216,7 @@ pub fn by_the_clock(mut run: impl FnMut(), mut other: impl FnMut()) -> (Samples,
     };
     let mut samples = Vec::new();
     let start = Instant::now();
-    while samples.len() < MIN_SAMPLES.div_ceil(2)
-        || (samples.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET)
-    {
+    while samples.len() < MIN_SAMPLES.div_ceil(2) || (samples.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET) {
         samples.push((time_ms(&mut run), time_ms(&mut other)));
     }
     let (run, other) = samples.into_iter().unzip();

@@ -36,9 +36,7 @@ fn every_sample_is_kept_and_the_yardstick_stands_beside() {
     let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
     let timed = timing::time(&gpu, &mut session, Some(copy), None).expect("the kernel is right");
     let is_plausible = |samples: &records::Samples| {
-        samples.0.len() >= 5
-            && samples.0.len() <= 50
-            && samples.0.iter().all(|ms| ms.is_finite() && *ms >= 0.0)
+        samples.0.len() >= 5 && samples.0.len() <= 50 && samples.0.iter().all(|ms| ms.is_finite() && *ms >= 0.0)
     };
     assert!(is_plausible(&timed.hot), "{:?}", timed.hot);
     assert!(timed.cold.as_ref().is_some_and(is_plausible));

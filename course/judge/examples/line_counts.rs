@@ -24,13 +24,7 @@ struct Other {
     shared: u32,
 }
 
-const fn other(
-    step: &'static str,
-    source: &'static str,
-    entry: &'static str,
-    tile: [u32; 2],
-    threads: u32,
-) -> Other {
+const fn other(step: &'static str, source: &'static str, entry: &'static str, tile: [u32; 2], threads: u32) -> Other {
     Other { step, source, entry, tile, threads, shared: 0 }
 }
 

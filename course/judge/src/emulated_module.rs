@@ -43,8 +43,7 @@ const DEVICE_MEMORY: u64 = 1 << 30;
 impl<'a> EmulatedModule<'a> {
     pub fn new(request: &'a Request<'a>) -> Result<Self, LoadError> {
         let gpu = Gpu::with_memory(DEVICE_MEMORY);
-        let module: Module =
-            gpu.load(request.ptx).map_err(|error| LoadError::NotLoaded(error.to_string()))?;
+        let module: Module = gpu.load(request.ptx).map_err(|error| LoadError::NotLoaded(error.to_string()))?;
         Self::with_module(request, gpu, module)
     }
 
@@ -59,8 +58,7 @@ impl<'a> EmulatedModule<'a> {
     fn with_module(request: &'a Request<'a>, gpu: Gpu, module: Module) -> Result<Self, LoadError> {
         let task = request.task;
         let Some(kernel) = module.kernel(&task.entry) else {
-            let names: Vec<&str> =
-                module.kernels().iter().map(|kernel| kernel.kernel().name.as_str()).collect();
+            let names: Vec<&str> = module.kernels().iter().map(|kernel| kernel.kernel().name.as_str()).collect();
             let found = if names.is_empty() {
                 "there is no kernel at all".to_owned()
             } else {

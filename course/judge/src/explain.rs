@@ -26,24 +26,16 @@ const DEPTH: usize = 64;
 /// Returns an error if nothing could be launched.
 pub fn explain(request: &Request<'_>) -> Result<Explained, JudgeError> {
     let module = EmulatedModule::new(request)?;
-    if request.task.work.is_double() {
-        counted::<f64>(request, &module)
-    } else {
-        counted::<f32>(request, &module)
-    }
+    if request.task.work.is_double() { counted::<f64>(request, &module) } else { counted::<f32>(request, &module) }
 }
 
-fn counted<T: Sums + Value>(
-    request: &Request<'_>,
-    module: &EmulatedModule<'_>,
-) -> Result<Explained, JudgeError> {
+fn counted<T: Sums + Value>(request: &Request<'_>, module: &EmulatedModule<'_>) -> Result<Explained, JudgeError> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
     let usual = Shape { m: EDGE, n: EDGE, k: depth };
     let shape = task.does.first().map_or(usual, |criterion| criterion.shape());
-    let trial = trials::<T>(task.work, shape, request.seed, request.threads)
-        .next_back()
-        .ok_or(JudgeError::NothingToLaunch)?;
+    let trial =
+        trials::<T>(task.work, shape, request.seed, request.threads).next_back().ok_or(JudgeError::NothingToLaunch)?;
     let (report, got) = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape))?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let places = places(request.ptx, own);

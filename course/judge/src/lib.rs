@@ -124,8 +124,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 break;
             }
         }
-        let criteria =
-            if self.mismatch.is_some() || self.is_broken() { Vec::new() } else { self.measure_criteria() };
+        let criteria = if self.mismatch.is_some() || self.is_broken() { Vec::new() } else { self.measure_criteria() };
         self.verdict(criteria)
     }
 
@@ -183,8 +182,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 
     fn add(&mut self, found: Found) {
-        let same =
-            |known: &Found| (&known.code, known.line, &known.file) == (&found.code, found.line, &found.file);
+        let same = |known: &Found| (&known.code, known.line, &known.file) == (&found.code, found.line, &found.file);
         if !self.findings.iter().any(same) {
             self.findings.push(found);
         }
@@ -216,10 +214,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 
     fn criterion(&self, criterion: &Criterion, trial: &Trial<T>, report: &Report) -> Part {
         let shape = trial.shape;
-        let ahead = criterion
-            .measure
-            .needs_trace()
-            .then(|| prefetch::detect(self.module, trial, criterion.bk.unwrap_or(1)));
+        let ahead =
+            criterion.measure.needs_trace().then(|| prefetch::detect(self.module, trial, criterion.bk.unwrap_or(1)));
         let ahead = match ahead {
             Some(Prefetch::Share(share)) => Some(share),
             Some(Prefetch::Nothing) | None => None,
@@ -231,11 +227,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 };
             }
         };
-        let instructions: Vec<(&str, &Counters)> = report
-            .instructions
-            .iter()
-            .map(|instruction| (instruction.text.as_str(), &instruction.counters))
-            .collect();
+        let instructions: Vec<(&str, &Counters)> =
+            report.instructions.iter().map(|instruction| (instruction.text.as_str(), &instruction.counters)).collect();
         let value = criterion.measure.value(&CountedLaunch {
             total: &report.total,
             instructions: &instructions,
@@ -266,8 +259,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 
     fn verdict(self, criteria: Vec<Part>) -> Verdict {
         let error = self.findings.iter().find(|found| found.severity == Severity::Error);
-        let (mut right, mut clean) =
-            (Part::passed(part_id::RIGHT, RIGHT), Part::passed(part_id::CLEAN, CLEAN));
+        let (mut right, mut clean) = (Part::passed(part_id::RIGHT, RIGHT), Part::passed(part_id::CLEAN, CLEAN));
         if let Some(found) = error {
             clean.status = Status::Failed;
             clean.why = Some(found.title.clone());

@@ -43,13 +43,7 @@ struct Cli {
     #[arg(long, value_name = "FILE", requires = "explain")]
     cubin: Option<PathBuf>,
     /// Size of the problem that the machine code is launched on: 512 (M = N = K), 256x512x64 (MxNxK) or, for a transpose, 300x200 (MxN)
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value = "512",
-        requires = "cubin",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "SIZE", default_value = "512", requires = "cubin", allow_negative_numbers = true)]
     size: Shape,
     /// Threads; 0 for one per core
     #[arg(long, default_value_t = 0)]
@@ -78,14 +72,8 @@ fn run(cli: &Cli) -> Result<u8> {
     let ptx = cli.ptx.as_deref().map(read).transpose()?.unwrap_or_default();
     let sources = cli.source.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
     let sources = sources.collect::<Result<Vec<_>>>()?;
-    let request = Request {
-        task: &task,
-        ptx: &ptx,
-        sources: &sources,
-        seed: cli.seed,
-        hidden: cli.hidden,
-        threads: cli.threads,
-    };
+    let request =
+        Request { task: &task, ptx: &ptx, sources: &sources, seed: cli.seed, hidden: cli.hidden, threads: cli.threads };
     if cli.explain {
         let mut explained = judge::explain::explain(&request)?;
         if let Some(path) = &cli.cubin {
@@ -117,9 +105,7 @@ fn run(cli: &Cli) -> Result<u8> {
 fn print(answer: &impl serde::Serialize) -> Result<()> {
     let text = serde_json::to_string(answer)?;
     match writeln!(std::io::stdout().lock(), "{text}") {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(format!("standard output: {error}").into())
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}").into()),
         _ => Ok(()),
     }
 }

@@ -93,8 +93,7 @@ fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[
         0.0 => 0.0,
         // Otherwise the factor may be applied before or after the sum, and two more operations round.
         bound => {
-            (1.0 + T::UNIT * ROUNDINGS) * alpha.abs() * bound
-                + ROUNDINGS * T::UNIT * (want.abs() + (alpha * c).abs())
+            (1.0 + T::UNIT * ROUNDINGS) * alpha.abs() * bound + ROUNDINGS * T::UNIT * (want.abs() + (alpha * c).abs())
         }
     });
     let bounds = bounds.collect();
@@ -115,9 +114,7 @@ pub fn trials<T: Sums>(
     let launches: &'static [(Data, f32, f32)] = match work {
         _ if work.is_transpose() => &[(Data::Reals, 1.0, 0.0)],
         // With β = 0 the kernel must not read C, which is NaN.
-        TaskWork::SgemmScaled => {
-            &[(Data::Integers, 2.0, 0.0), (Data::Integers, 2.0, 3.0), (Data::Reals, -0.75, 0.4)]
-        }
+        TaskWork::SgemmScaled => &[(Data::Integers, 2.0, 0.0), (Data::Integers, 2.0, 3.0), (Data::Reals, -0.75, 0.4)],
         _ => &[(Data::Integers, 1.0, 0.0), (Data::Reals, 1.0, 0.0)],
     };
     launches.iter().map(move |(data, alpha, beta)| {
@@ -175,19 +172,12 @@ fn product<T: Sums>(
     let [alpha, beta] = factors;
     let [turn_a, turn_b] = work.turned();
     let batch = work.batch();
-    let start = if beta == 0.0 {
-        vec![T::POISON; batch * m * n]
-    } else {
-        elements::<T>(data, seed, 2, k, batch * m * n)
-    };
+    let start =
+        if beta == 0.0 { vec![T::POISON; batch * m * n] } else { elements::<T>(data, seed, 2, k, batch * m * n) };
     let (mut a, mut b, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..batch {
-        let problem = Problem::<T>::on_threads(
-            threads,
-            shape,
-            data,
-            seed.wrapping_add(number as u64 * BATCH_SEED_STRIDE),
-        );
+        let problem =
+            Problem::<T>::on_threads(threads, shape, data, seed.wrapping_add(number as u64 * BATCH_SEED_STRIDE));
         a.extend(stored(&problem.a, m, k, turn_a));
         b.extend(stored(&problem.b, k, n, turn_b));
         pieces.push(Piece {
@@ -198,12 +188,9 @@ fn product<T: Sums>(
             offset: number * m * n,
             stride: 1,
             expected: match work {
-                TaskWork::SgemmScaled => Expected::Scaled {
-                    problem,
-                    alpha: f64::from(alpha),
-                    beta: f64::from(beta),
-                    start: start.clone(),
-                },
+                TaskWork::SgemmScaled => {
+                    Expected::Scaled { problem, alpha: f64::from(alpha), beta: f64::from(beta), start: start.clone() }
+                }
                 _ => Expected::Product(problem),
             },
         });
@@ -379,10 +366,8 @@ mod tests {
         let [alpha, beta] = factors;
         let element = |at: usize| {
             let (product, row, col) = (at / (m * n), at / n % m, at % n);
-            let a =
-                |i: usize| trial.inputs[0][product * m * k + if turn_a { i * m + row } else { row * k + i }];
-            let b =
-                |i: usize| trial.inputs[1][product * k * n + if turn_b { col * k + i } else { i * n + col }];
+            let a = |i: usize| trial.inputs[0][product * m * k + if turn_a { i * m + row } else { row * k + i }];
+            let b = |i: usize| trial.inputs[1][product * k * n + if turn_b { col * k + i } else { i * n + col }];
             let sum: f64 = (0..k).map(|i| a(i).to_f64() * b(i).to_f64()).sum();
             let before = if beta == 0.0 { 0.0 } else { beta * trial.start[at].to_f64() };
             T::from_f64(alpha * sum + before)
@@ -404,18 +389,9 @@ mod tests {
 
     #[test]
     fn what_is_right_passes_and_one_wrong_element_does_not() {
-        [
-            "sgemm",
-            "sgemm_nt",
-            "sgemm_tn",
-            "sgemm_tt",
-            "sgemm_scaled",
-            "sgemm_batched",
-            "transpose",
-            "transpose12",
-        ]
-        .iter()
-        .for_each(|name| passes::<f32>(name));
+        ["sgemm", "sgemm_nt", "sgemm_tn", "sgemm_tt", "sgemm_scaled", "sgemm_batched", "transpose", "transpose12"]
+            .iter()
+            .for_each(|name| passes::<f32>(name));
         ["dgemm", "dtranspose"].iter().for_each(|name| passes::<f64>(name));
     }
 
@@ -438,9 +414,7 @@ mod tests {
         assert_eq!(message(both, [1.0, 0.0]).as_deref(), Some("it is A * B, without alpha and beta"));
         assert_eq!(message(reals, [alpha, 0.0]).as_deref(), Some("beta * C is missing"));
         // With beta = 0, C is NaN and must not be read.
-        assert!(
-            zero.start.iter().all(|value| value.is_nan()) && both.start.iter().all(|value| !value.is_nan())
-        );
+        assert!(zero.start.iter().all(|value| value.is_nan()) && both.start.iter().all(|value| !value.is_nan()));
     }
 
     #[test]

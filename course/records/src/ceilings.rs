@@ -123,8 +123,7 @@ mod tests {
     /// Returns a bandwidth of 2000 GB/s, and 4000 of L2.
     fn ceilings(of: &[(&str, f64, bool)]) -> Ceilings {
         let one = |(instruction, tflops, zeros): &(&str, f64, bool)| {
-            let rate =
-                Rate { tflops: *tflops, ghz: 1.5, clocks: 6.0, samples: vec![Sample { ms: 20.0, ghz: 1.5 }] };
+            let rate = Rate { tflops: *tflops, ghz: 1.5, clocks: 6.0, samples: vec![Sample { ms: 20.0, ghz: 1.5 }] };
             Ceiling {
                 instruction: (*instruction).into(),
                 numbers: "bf16".into(),

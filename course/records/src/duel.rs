@@ -67,9 +67,8 @@ impl Speed {
 /// Two-sided 5 % quantile of Student's t. Between two entries the larger applies, so that no interval is too short.
 fn two_sided_95(freedom: usize) -> f64 {
     const UP_TO_30: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-        2.045, 2.042,
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+        2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
     ];
     match freedom {
         0 => f64::INFINITY,
@@ -119,11 +118,9 @@ mod tests {
         let rounds = [[10.0, 11.0, 11.0, 10.0], [10.0, 12.1, 12.1, 10.0]];
         let speed = Speed::from_rounds(&rounds).expect("two rounds");
         let power = |exponent: f64| 1.1f64.powf(exponent);
-        for (got, want) in [
-            (speed.times, power(1.5)),
-            (speed.low, power(1.5 - 0.5 * 12.706)),
-            (speed.high, power(1.5 + 0.5 * 12.706)),
-        ] {
+        for (got, want) in
+            [(speed.times, power(1.5)), (speed.low, power(1.5 - 0.5 * 12.706)), (speed.high, power(1.5 + 0.5 * 12.706))]
+        {
             assert!((got / want - 1.0).abs() < 1e-12, "{got} {want}");
         }
         assert_eq!(Speed::from_rounds(&rounds[..1]), None);
@@ -132,9 +129,8 @@ mod tests {
     #[test]
     fn what_drifts_evenly_falls_out() {
         // Each interval takes longer than the one before; both kernels are equally fast.
-        let drifting: Vec<Round> = (0..10)
-            .map(|round| std::array::from_fn(|piece| 1.0 + 0.01 * (4 * round + piece) as f64))
-            .collect();
+        let drifting: Vec<Round> =
+            (0..10).map(|round| std::array::from_fn(|piece| 1.0 + 0.01 * (4 * round + piece) as f64)).collect();
         let speed = Speed::from_rounds(&drifting).expect("rounds");
         assert!((speed.times - 1.0).abs() < 1e-12 && (speed.high - 1.0).abs() < 1e-12);
         assert_eq!(speed.percent(), "100.0 % (100.0 to 100.0 %)");

@@ -152,16 +152,7 @@ mod tests {
     use super::*;
 
     fn prediction(us: f64, bounds: Vec<Bound>) -> Prediction {
-        Prediction {
-            gpu: "H200".into(),
-            us,
-            band: 0.07,
-            bounds,
-            parts: Vec::new(),
-            ghz: 2.0,
-            n_blocks: 1,
-            n_sms: 132,
-        }
+        Prediction { gpu: "H200".into(), us, band: 0.07, bounds, parts: Vec::new(), ghz: 2.0, n_blocks: 1, n_sms: 132 }
     }
 
     #[track_caller]

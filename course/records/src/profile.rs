@@ -160,8 +160,7 @@ pub const OF_DIFFERENT_THINGS: Reason = Reason {
     why: "ours are PTX instructions, Nsight's are machine instructions",
 };
 
-const NOT_EXPLAINED: &str =
-    "not explained: equal where all copies bring something; at edges some bring zeros only";
+const NOT_EXPLAINED: &str = "not explained: equal where all copies bring something; at edges some bring zeros only";
 const PREDICATE: &str = "ptxas turns the branch around the access into a predicate; a warp that lies outside of the matrix \
                          issues it with no lane on, and Nsight counts what is issued (such an access has no wavefronts)";
 const GENERIC: &str = "Nsight counts no request to shared memory for an access through a generic address (`wmma.load` and `wmma.store` of \
@@ -385,8 +384,7 @@ impl Compared {
 
     /// Returns the remark beside this pair: how accesses merge, and the reason for a difference.
     pub fn remark(&self, kernel: &str) -> String {
-        let merged =
-            self.as_written.map(|count| format!("as ptxas merges them; as written {}", grouped(count, " ")));
+        let merged = self.as_written.map(|count| format!("as ptxas merges them; as written {}", grouped(count, " ")));
         let why = match self.difference() {
             0 => None,
             _ => Some(reason(kernel, self.pair.name).unwrap_or("no reason known")),
@@ -405,13 +403,7 @@ impl Compared {
             n if n > 0 => format!("+{}", grouped(n, " ")),
             n => grouped(n, " "),
         };
-        [
-            self.pair.name.into(),
-            grouped(self.ours, " "),
-            grouped(self.theirs, " "),
-            difference,
-            self.remark(kernel),
-        ]
+        [self.pair.name.into(), grouped(self.ours, " "), grouped(self.theirs, " "), difference, self.remark(kernel)]
     }
 }
 
@@ -457,8 +449,7 @@ mod tests {
             metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
         }
         metrics.insert("smsp__inst_executed_op_shared_ld.sum".into(), 16);
-        let counters =
-            Counters { shared_load_requests: 4096, shared_load_requests_merged: 16, ..Counters::default() };
+        let counters = Counters { shared_load_requests: 4096, shared_load_requests_merged: 16, ..Counters::default() };
         let mut profile = Profile {
             run: "one".into(),
             step: "v05".into(),
@@ -473,10 +464,7 @@ mod tests {
         let counted = Counted::new(&profile, &counters).expect("everything is there");
         let all = counted.compared();
         let [one] = &all[..] else { panic!("{all:?}") };
-        assert_eq!(
-            one.cells("k"),
-            ["shared_load_requests", "16", "16", "0", "as ptxas merges them; as written 4 096"]
-        );
+        assert_eq!(one.cells("k"), ["shared_load_requests", "16", "16", "0", "as ptxas merges them; as written 4 096"]);
         profile.metrics.clear();
         assert_eq!(Counted::new(&profile, &counters), None);
     }

@@ -332,12 +332,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn run(id: &str) -> Run {
-        Run {
-            id: id.into(),
-            date: "2026-11-21T00:00:00Z".into(),
-            device: "a device".into(),
-            ..Run::default()
-        }
+        Run { id: id.into(), date: "2026-11-21T00:00:00Z".into(), device: "a device".into(), ..Run::default() }
     }
 
     #[test]

@@ -42,8 +42,7 @@ macro_rules! record_file {
 
             /// Writes the file whole or not at all: beside it first, then in its place.
             pub fn save(&self, path: &std::path::Path) -> Result<(), crate::record_file::RecordError> {
-                let text =
-                    crate::record_file::json_file(self.schema, stringify!($items), &self.runs, &self.$items);
+                let text = crate::record_file::json_file(self.schema, stringify!($items), &self.runs, &self.$items);
                 crate::record_file::save_text(path, &text)
             }
         }
@@ -57,8 +56,8 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
     schema_of: impl Fn(&T) -> u32,
 ) -> Result<T, RecordError> {
     let text = std::fs::read_to_string(path).map_err(FileError::at(path))?;
-    let record: T = serde_json::from_str(&text)
-        .map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
+    let record: T =
+        serde_json::from_str(&text).map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
     match schema_of(&record) {
         found if found == schema => Ok(record),
         found => Err(RecordError::Schema { path: path.to_owned(), found, wanted: schema }),
@@ -83,12 +82,7 @@ pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
 }
 
 /// JSON with one run and one item per line, so that diffs are readable.
-pub(crate) fn json_file<R: Serialize, T: Serialize>(
-    schema: u32,
-    name: &str,
-    runs: &[R],
-    items: &[T],
-) -> String {
+pub(crate) fn json_file<R: Serialize, T: Serialize>(schema: u32, name: &str, runs: &[R], items: &[T]) -> String {
     let (runs, items) = (json_lines(runs), json_lines(items));
     format!("{{\n\"schema\": {schema},\n\"runs\": [\n{runs}\n],\n\"{name}\": [\n{items}\n]\n}}\n")
 }

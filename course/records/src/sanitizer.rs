@@ -72,8 +72,7 @@ impl SanitizerRecord {
     /// Adds verdicts in memory, and removes unreferenced sessions.
     pub fn add(&mut self, by: &Session, verdicts: &[Verdict]) {
         self.runs.push(by.clone());
-        let again =
-            |old: &Verdict| verdicts.iter().any(|new| (&new.step, &new.tool) == (&old.step, &old.tool));
+        let again = |old: &Verdict| verdicts.iter().any(|new| (&new.step, &new.tool) == (&old.step, &old.tool));
         self.verdicts.retain(|old| !again(old));
         self.verdicts.extend_from_slice(verdicts);
         let tool = |verdict: &Verdict| TOOLS.iter().position(|tool| *tool == verdict.tool);

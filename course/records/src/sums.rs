@@ -151,8 +151,7 @@ impl SumsRecord {
         };
         let recorded_run = self.runs.iter().find(|run| run.id == known.run);
         let device = recorded_run.map_or("the device of the record", |run| run.device.as_str());
-        let changed =
-            if known.ptx_sha256 == sum.ptx_sha256 { "" } else { "; its PTX is another one than there" };
+        let changed = if known.ptx_sha256 == sum.ptx_sha256 { "" } else { "; its PTX is another one than there" };
         Some(format!(
             "{} on {}: C has the sum {} here and {} on {device}{changed}",
             sum.kernel,
@@ -238,16 +237,8 @@ mod tests {
         other.sums[1].c_sha256 = of_bytes(b"another C");
         check(&with, &[], None);
         check(&without, &["two"], None);
-        check(
-            &without,
-            &["one"],
-            Some("two on 64x64x64: no sum in h200-sums.json or h100-80gb-hbm3-sums.json"),
-        );
-        check(
-            &with,
-            &["two"],
-            Some("two on 64x64x64: h200-sums.json or h100-80gb-hbm3-sums.json has its sum"),
-        );
+        check(&without, &["one"], Some("two on 64x64x64: no sum in h200-sums.json or h100-80gb-hbm3-sums.json"));
+        check(&with, &["two"], Some("two on 64x64x64: h200-sums.json or h100-80gb-hbm3-sums.json has its sum"));
         check(&other, &["two"], Some("take it out"));
         check(&other, &[], Some("two on 64x64x64: C has the sum "));
     }
@@ -255,12 +246,8 @@ mod tests {
     #[test]
     fn another_product_is_not_compared() {
         let record = record();
-        let changes: [fn(&mut Sum); 4] = [
-            |sum| sum.kernel.push('s'),
-            |sum| sum.shape.m += 1,
-            |sum| sum.seed += 1,
-            |sum| sum.multiprocessors += 1,
-        ];
+        let changes: [fn(&mut Sum); 4] =
+            [|sum| sum.kernel.push('s'), |sum| sum.shape.m += 1, |sum| sum.seed += 1, |sum| sum.multiprocessors += 1];
         for change in changes {
             let mut ours = sum("here", "two", 64);
             change(&mut ours);
@@ -294,8 +281,7 @@ mod tests {
     #[test]
     fn lists_name_kernels_of_the_ladder() {
         for name in NOT_SUMMED.iter().chain(&BY_MULTIPROCESSORS) {
-            let known =
-                |step: &catalog::Step| step.kernel(name).is_some_and(|kernel| kernel.source.is_some());
+            let known = |step: &catalog::Step| step.kernel(name).is_some_and(|kernel| kernel.source.is_some());
             assert!(STEPS.iter().any(known), "no step has a kernel {name}");
         }
     }

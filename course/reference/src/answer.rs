@@ -40,12 +40,7 @@ impl<'a> Answer<'a> {
 
     /// Returns the transpose of a row-major matrix with so many columns.
     pub fn transpose_of(matrix: &'a [f32], cols: usize) -> Self {
-        Self {
-            rows: cols,
-            cols: matrix.len() / cols,
-            want: Want::Transpose(matrix),
-            bound: Bound::Constant(0.0),
-        }
+        Self { rows: cols, cols: matrix.len() / cols, want: Want::Transpose(matrix), bound: Bound::Constant(0.0) }
     }
 
     /// Allows the same error for each element.

@@ -54,9 +54,8 @@ pub(crate) fn compare_bands<T: Sync>(
     let worth = (rows * cols / WORTH).max(1);
     let band = rows.div_ceil(threads::count(threads).min(worth));
     let bands = got.chunks(band * cols).enumerate();
-    let parts = threads::each(threads, bands, |(number, got)| {
-        compare_rows(answer, number * band, got, &value, &is_untouched)
-    });
+    let parts =
+        threads::each(threads, bands, |(number, got)| compare_rows(answer, number * band, got, &value, &is_untouched));
     parts.into_iter().fold(Comparison::default(), Comparison::and)
 }
 

@@ -13,14 +13,7 @@ use crate::e4m3::E4m3;
 
 /// A floating-point type of operands and results.
 pub trait Real:
-    cudarc::driver::DeviceRepr
-    + cudarc::driver::ValidAsZeroBits
-    + Copy
-    + Default
-    + Send
-    + Sync
-    + PartialEq
-    + 'static
+    cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits + Copy + Default + Send + Sync + PartialEq + 'static
 {
     /// Up to here all sums of integers are exact where kernels make them.
     const EXACT: usize = 1 << 24;

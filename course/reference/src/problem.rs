@@ -72,16 +72,7 @@ impl<T: Real> Problem<T> {
             }
             (c, took)
         });
-        Self {
-            shape,
-            data,
-            a,
-            b,
-            c,
-            row_norms: row_norms(&wide_a, k),
-            col_norms: col_norms(&wide_b, n),
-            cpu_ms,
-        }
+        Self { shape, data, a, b, c, row_norms: row_norms(&wide_a, k), col_norms: col_norms(&wide_b, n), cpu_ms }
     }
 
     /// The product as an answer for kernels whose sums round with an error of at most `unit`.

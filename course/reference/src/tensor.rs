@@ -118,9 +118,8 @@ mod tests {
                 let mut sum = 0.0_f64;
                 for step in 0..shape.k.div_ceil(16) {
                     let ks = step * 16..shape.k.min(step * 16 + 16);
-                    let product = |k: usize| {
-                        problem.a[row * shape.k + k].to_f64() * problem.b[k * shape.n + col].to_f64()
-                    };
+                    let product =
+                        |k: usize| problem.a[row * shape.k + k].to_f64() * problem.b[k * shape.n + col].to_f64();
                     let terms: Vec<f64> = ks.map(product).chain([sum]).collect();
                     let most = terms.iter().fold(0.0_f64, |most, term| most.max(term.abs()));
                     let unit = 2.0_f64.powi(most.log2().floor() as i32 - 25);

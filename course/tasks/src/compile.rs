@@ -47,10 +47,7 @@ impl Refused {
     pub fn first(&self) -> String {
         match self.errors.first() {
             Some(error) => error.to_string(),
-            None => cut(
-                self.log.trim().lines().next().unwrap_or("the compiler gave no reason"),
-                MAX_MESSAGE_BYTES,
-            ),
+            None => cut(self.log.trim().lines().next().unwrap_or("the compiler gave no reason"), MAX_MESSAGE_BYTES),
         }
     }
 }
@@ -162,13 +159,9 @@ mod tests {
                      my/v05.cu(30): error: expected a \";\"\n\n2 errors detected in the compilation of \"my/v05.cu\".\n";
         let refused = Refused::from_log(nvrtc);
         let messages: Vec<String> = refused.errors.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            messages,
-            ["my/v05.cu:23: identifier \"acc2\" is undefined", "my/v05.cu:30: expected a \";\""]
-        );
+        assert_eq!(messages, ["my/v05.cu:23: identifier \"acc2\" is undefined", "my/v05.cu:30: expected a \";\""]);
         assert!(refused.hint.expect("known").contains("not declared here"));
-        let clang =
-            "my/v05.cu:23:5: error: expected ';' after expression\n    x\n    ^\n1 error generated.\n";
+        let clang = "my/v05.cu:23:5: error: expected ';' after expression\n    x\n    ^\n1 error generated.\n";
         let refused = Refused::from_log(clang);
         assert_eq!(refused.first(), "my/v05.cu:23: expected ';' after expression");
         assert!(refused.hint.expect("known").contains("semicolon"));

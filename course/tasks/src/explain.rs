@@ -90,11 +90,7 @@ pub fn places<'a>(ptx: &'a str, own: &str) -> Vec<Option<(&'a str, u32)>> {
     places
 }
 
-fn innermost(
-    spot: Location,
-    callers: &HashMap<Location, Location>,
-    is_own: impl Fn(u32) -> bool,
-) -> Location {
+fn innermost(spot: Location, callers: &HashMap<Location, Location>, is_own: impl Fn(u32) -> bool) -> Location {
     /// Bound of the chain: a function inlined into itself would make a loop.
     const MAX_DEPTH: usize = 64;
     let chain = std::iter::successors(Some(spot), |spot| callers.get(spot).copied());

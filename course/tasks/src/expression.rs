@@ -147,8 +147,7 @@ impl<N: Arithmetic> Parser<'_, N> {
             return self.closed(value);
         }
         let rest = self.rest.trim_start();
-        let end =
-            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         self.rest = after;
         if let Some((_, value)) = self.names.iter().find(|(name, _)| *name == word) {

@@ -12,12 +12,8 @@ use crate::solutions::{Compiled, SolutionError, edited, read, unpacked};
 use crate::toml_error::one_line;
 
 /// Folders of fixtures, from the root of the checkout.
-pub const FOLDERS: [&str; 4] = [
-    "tests/fixtures/diagnosed",
-    "tests/fixtures/unseen",
-    "tests/fixtures/clean",
-    "tests/fixtures/asynchronous",
-];
+pub const FOLDERS: [&str; 4] =
+    ["tests/fixtures/diagnosed", "tests/fixtures/unseen", "tests/fixtures/clean", "tests/fixtures/asynchronous"];
 /// Start of the header line that lists the expected codes.
 const EXPECT: &str = "// expect: ";
 /// End of an include line whose file is inserted as text.
@@ -88,8 +84,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
         let parsed: File = toml::from_str(&read(root, &file)?)
             .map_err(|error| SolutionError::Syntax { file: shown.clone(), why: one_line(&error) })?;
         for entry in parsed.kernel {
-            let complain =
-                |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
+            let complain = |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
             if found.iter().any(|known| known.name == entry.name) {
                 return Err(complain("a second one is called that".into()));
             }
@@ -123,12 +118,7 @@ fn joined(root: &Path, file: &Path) -> Result<String, SolutionError> {
 }
 
 /// Appends the text of a file unless it is already included.
-fn join(
-    root: &Path,
-    file: &Path,
-    text: &mut String,
-    included_files: &mut Vec<PathBuf>,
-) -> Result<(), SolutionError> {
+fn join(root: &Path, file: &Path, text: &mut String, included_files: &mut Vec<PathBuf>) -> Result<(), SolutionError> {
     if included_files.iter().any(|known| known == file) {
         return Ok(());
     }
@@ -206,10 +196,7 @@ mod tests {
 
     #[test]
     fn an_entry_has_a_head_of_its_own() {
-        check(
-            "// k_fixed.cu: right.\n// expect: clean\n\nx\n",
-            Ok("// k_broken.cu: wrong.\n// expect: E-OOB\n\nx\n"),
-        );
+        check("// k_fixed.cu: right.\n// expect: clean\n\nx\n", Ok("// k_broken.cu: wrong.\n// expect: E-OOB\n\nx\n"));
         check("// k_fixed.cu: right.\n", Err("0 lines `// expect: ` in its base"));
     }
 }

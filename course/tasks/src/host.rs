@@ -57,9 +57,7 @@ impl Number {
     pub fn value(&self, shape: Shape) -> Result<i64, NumberError> {
         match self {
             Self::Value(value) => Ok(*value),
-            Self::Expression(text) => {
-                evaluate(text, shape).map_err(|why| NumberError { text: text.clone(), why })
-            }
+            Self::Expression(text) => evaluate(text, shape).map_err(|why| NumberError { text: text.clone(), why }),
         }
     }
 }

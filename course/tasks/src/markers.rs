@@ -120,10 +120,9 @@ pub fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
         } else if let Some(name) = comment.strip_prefix("ANCHOR_END: ") {
             match open.pop() {
                 Some((last, _)) if last == name => {}
-                Some((last, at)) => found.push((
-                    number,
-                    format!("ANCHOR_END of `{name}`, but `{last}` of line {at} is still open"),
-                )),
+                Some((last, at)) => {
+                    found.push((number, format!("ANCHOR_END of `{name}`, but `{last}` of line {at} is still open")))
+                }
                 None => found.push((number, format!("ANCHOR_END of `{name}`, which is not open"))),
             }
         } else if let Some(rest) = comment.strip_prefix("SOLUTION(") {
@@ -212,10 +211,7 @@ mod tests {
         );
         assert_eq!(first_complaint("// SOLUTION_END\n"), "3: SOLUTION_END without a SOLUTION");
         assert_eq!(first_complaint("// STARTER| x\n"), "3: STARTER outside of a SOLUTION");
-        assert_eq!(
-            first_complaint("// ANCHOR load\n"),
-            "3: `ANCHOR load` is not a marker, but looks like one"
-        );
+        assert_eq!(first_complaint("// ANCHOR load\n"), "3: `ANCHOR load` is not a marker, but looks like one");
         assert_eq!(complaints("", "v05"), [(1, "no ANCHOR is called `kernel`".into())]);
     }
 }

@@ -148,9 +148,7 @@ impl Measure {
             Self::WideGlobalBytes => wide(taken, "ld.global", |c| c.global_load_bytes),
             Self::WideStoreBytes => wide(taken, "st.global", |c| c.global_store_bytes),
             Self::WideSharedBytes => wide(taken, "ld.shared", |c| c.shared_load_bytes),
-            Self::BytesPerSharedLoad => {
-                ratio(c.shared_load_bytes as f64, c.shared_load_requests_merged as f64 * WARP)
-            }
+            Self::BytesPerSharedLoad => ratio(c.shared_load_bytes as f64, c.shared_load_requests_merged as f64 * WARP),
             Self::SharedLoadRequestsPerFma => per_fma(c.shared_load_requests_merged),
             Self::SharedLoadRequestsAsWrittenPerFma => per_fma(c.shared_load_requests),
             Self::SharedWordsPerFma => ratio(c.shared_load_bytes as f64 / WORD, fmas * WARP),

@@ -140,9 +140,7 @@ impl Progress {
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         match std::fs::read_to_string(&path) {
             Ok(text) => Self::parse(&text, &shown),
-            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                Ok(Self::default())
-            }
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Self::default()),
             Err(why) => Err(ProgressError::Io { path: shown, why }),
         }
     }
@@ -169,10 +167,7 @@ impl Progress {
     /// unchanged.
     pub fn update<T>(root: &Path, change: impl FnOnce(&mut Self) -> T) -> Result<T, ProgressError> {
         let (folder, path) = (learner_folder(root), file(root));
-        let io = |why| ProgressError::Io {
-            path: path.strip_prefix(root).unwrap_or(&path).display().to_string(),
-            why,
-        };
+        let io = |why| ProgressError::Io { path: path.strip_prefix(root).unwrap_or(&path).display().to_string(), why };
         std::fs::create_dir_all(&folder).map_err(io)?;
         let _lock = lock_folder(&folder).map_err(io)?;
         let mut progress = Self::load(root)?;
@@ -318,7 +313,8 @@ mod tests {
     fn what_is_not_known_is_kept() {
         let root = root("unknown");
         std::fs::create_dir_all(learner_folder(&root)).expect("a folder");
-        let text = "format = 1\ncolour = \"blue\"\n[tasks.\"v77.gone\"]\npassed = \"2026-01-01T00:00:00Z\"\nstars = 3\n";
+        let text =
+            "format = 1\ncolour = \"blue\"\n[tasks.\"v77.gone\"]\npassed = \"2026-01-01T00:00:00Z\"\nstars = 3\n";
         std::fs::write(file(&root), text).expect("a file");
         Progress::update(&root, |progress| progress.record(&verdict(None), 1000)).expect("written");
         let again = Progress::load(&root).expect("readable");
@@ -336,8 +332,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10 {
-                        Progress::update(&root, |p| p.record(&verdict(Some("E-RACE")), 1000))
-                            .expect("written");
+                        Progress::update(&root, |p| p.record(&verdict(Some("E-RACE")), 1000)).expect("written");
                     }
                 });
             }

@@ -131,8 +131,7 @@ choices = ["1 float", "4 floats"]
 answer = "4 floats"
 because = "So."
 "#;
-    const V07: &str =
-        "[[why]]\nid = \"wavefronts\"\nquestion = \"And now?\"\nanswer = 2\nbecause = \"Two.\"\n";
+    const V07: &str = "[[why]]\nid = \"wavefronts\"\nquestion = \"And now?\"\nanswer = 2\nbecause = \"Two.\"\n";
 
     fn catalogues() -> Vec<Catalogue> {
         [("v05", V05), ("v07", V07)]

@@ -95,8 +95,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
     let mut found: Vec<Solution> = Vec::new();
     for entry in parsed.kernel {
         let name = format!("{step}/{}", entry.name);
-        let complain =
-            |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
+        let complain = |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
         if found.iter().any(|known| known.name == name) {
             return Err(complain("a second one is called that".into()));
         }
@@ -187,10 +186,8 @@ pub fn compiled(root: &Path, step: &str) -> Result<Vec<Compiled>, SolutionError>
 pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<Compiled>, SolutionError> {
     let shown = file.display().to_string();
     match std::fs::read(root.join(file)) {
-        Ok(bytes) => unpack(&bytes).ok_or_else(|| SolutionError::Syntax {
-            file: shown,
-            why: format!("not made by `cargo xtask {command}`"),
-        }),
+        Ok(bytes) => unpack(&bytes)
+            .ok_or_else(|| SolutionError::Syntax { file: shown, why: format!("not made by `cargo xtask {command}`") }),
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(why) => Err(SolutionError::Unreadable { file: shown, why }),
     }
@@ -228,8 +225,7 @@ mod tests {
 
     #[test]
     fn kernels_come_back_as_they_were_packed() {
-        let kernel =
-            |name: &str, ptx: &str| Compiled { name: name.into(), digest: "0f".into(), ptx: ptx.into() };
+        let kernel = |name: &str, ptx: &str| Compiled { name: name.into(), digest: "0f".into(), ptx: ptx.into() };
         let kernels = [kernel("v05/a", "ret;\n\nx 1 2\n"), kernel("v05/b", "")];
         assert_eq!(unpack(&pack(&kernels)).as_deref(), Some(&kernels[..]));
         assert_eq!(unpack(&pack(&[])), Some(Vec::new()));

@@ -89,8 +89,7 @@ fn launch_lines(text: &str) -> String {
 /// Returns a kernel that compiles and computes nothing.
 fn skeleton(task: &Task) -> String {
     let work = task.work;
-    let parameters: Vec<String> =
-        work.parameters().iter().map(|(kind, name)| format!("{kind} {name}")).collect();
+    let parameters: Vec<String> = work.parameters().iter().map(|(kind, name)| format!("{kind} {name}")).collect();
     let threads: u32 = task.block.iter().product();
     let [rows, cols] = task.tile;
     let (of, names) = if work.is_transpose() { ("in", ["rows", "cols"]) } else { ("C", ["M", "N"]) };

@@ -171,8 +171,7 @@ impl Filler<'_> {
         }
         let (mut out, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
-            let (inner, after) =
-                after.split_once('}').ok_or_else(|| FillError::OpenBrace(text.to_owned()))?;
+            let (inner, after) = after.split_once('}').ok_or_else(|| FillError::OpenBrace(text.to_owned()))?;
             out.push_str(before);
             match self.word(inner) {
                 Some(word) => out.push_str(word),
@@ -238,13 +237,8 @@ misses = "more"
         let variant = variant();
         let task = variant.task("v02", &variant.points[0]).expect("a task");
         assert_eq!(task.name.to_string(), "v02.variant");
-        assert_eq!(
-            (task.tile, task.block, task.title.as_str()),
-            ([16, 32], [512, 1, 1], "A tile of 16 x 32")
-        );
-        assert!(
-            task.text.starts_with("A is stored transposed: ") && task.text.contains("At most 0.5625 sectors")
-        );
+        assert_eq!((task.tile, task.block, task.title.as_str()), ([16, 32], [512, 1, 1], "A tile of 16 x 32"));
+        assert!(task.text.starts_with("A is stored transposed: ") && task.text.contains("At most 0.5625 sectors"));
         assert_eq!(task.does[0].at_most, Some(0.5625));
         let task = variant.task("v02", &variant.points[1]).expect("a task");
         assert_eq!((task.does[0].at_most, task.does[0].what.as_str()), (Some(3.0), "few loads of double"));

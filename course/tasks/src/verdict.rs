@@ -222,11 +222,8 @@ impl Part {
 
     /// `right`, `clean` and the criteria of a kernel that could not be run, for one reason.
     pub fn not_run(criteria: &[Criterion], why: &str) -> Vec<Self> {
-        let part = |id: &str, what: &str| Self {
-            status: Status::NotRun,
-            why: Some(why.into()),
-            ..Self::passed(id, what)
-        };
+        let part =
+            |id: &str, what: &str| Self { status: Status::NotRun, why: Some(why.into()), ..Self::passed(id, what) };
         let mut parts = vec![part(part_id::RIGHT, RIGHT), part(part_id::CLEAN, CLEAN)];
         parts.extend(criteria.iter().map(|c| part(&c.id, &c.what)));
         parts

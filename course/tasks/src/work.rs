@@ -57,12 +57,8 @@ impl TaskWork {
     pub fn layout(self) -> &'static str {
         match self {
             Self::Sgemm | Self::Dgemm => "A, B and C are row-major.",
-            Self::SgemmNt => {
-                "B is stored transposed: B[k][col] lies at B[col * K + k]. A and C are row-major."
-            }
-            Self::SgemmTn => {
-                "A is stored transposed: A[row][k] lies at A[k * M + row]. B and C are row-major."
-            }
+            Self::SgemmNt => "B is stored transposed: B[k][col] lies at B[col * K + k]. A and C are row-major.",
+            Self::SgemmTn => "A is stored transposed: A[row][k] lies at A[k * M + row]. B and C are row-major.",
             Self::SgemmTt => {
                 "A and B are stored transposed: A[row][k] lies at A[k * M + row], and B[k][col] at B[col * K + k]. C is \
                  row-major."
@@ -101,14 +97,9 @@ impl TaskWork {
             [SIZES[0], SIZES[1], SIZES[2], ("const float*", "A"), ("const float*", "B"), ("float*", "C")];
         match self {
             Self::Sgemm | Self::SgemmNt | Self::SgemmTn | Self::SgemmTt | Self::SgemmBatched => &PRODUCT,
-            Self::Dgemm => &[
-                SIZES[0],
-                SIZES[1],
-                SIZES[2],
-                ("const double*", "A"),
-                ("const double*", "B"),
-                ("double*", "C"),
-            ],
+            Self::Dgemm => {
+                &[SIZES[0], SIZES[1], SIZES[2], ("const double*", "A"), ("const double*", "B"), ("double*", "C")]
+            }
             Self::SgemmScaled => &[
                 SIZES[0],
                 SIZES[1],
@@ -120,12 +111,8 @@ impl TaskWork {
                 ("float*", "C"),
             ],
             Self::Transpose => &[("int", "rows"), ("int", "cols"), ("const float*", "in"), ("float*", "out")],
-            Self::Dtranspose => {
-                &[("int", "rows"), ("int", "cols"), ("const double*", "in"), ("double*", "out")]
-            }
-            Self::Transpose12 => {
-                &[("int", "rows"), ("int", "cols"), ("const Vector*", "in"), ("Vector*", "out")]
-            }
+            Self::Dtranspose => &[("int", "rows"), ("int", "cols"), ("const double*", "in"), ("double*", "out")],
+            Self::Transpose12 => &[("int", "rows"), ("int", "cols"), ("const Vector*", "in"), ("Vector*", "out")],
         }
     }
 
@@ -145,18 +132,13 @@ impl TaskWork {
 
     /// Blocks that cover a shape with tiles of the given rows and columns, of C or of a transpose's input.
     pub fn grid(self, tile: [u32; 2], shape: Shape) -> [u32; 3] {
-        let blocks =
-            |n: usize, tile: u32| u32::try_from(n.div_ceil(tile.max(1) as usize)).unwrap_or(u32::MAX);
+        let blocks = |n: usize, tile: u32| u32::try_from(n.div_ceil(tile.max(1) as usize)).unwrap_or(u32::MAX);
         [blocks(shape.n, tile[1]), blocks(shape.m, tile[0]), self.batch() as u32]
     }
 
     /// Multiply-adds of the result; 0 for a transpose.
     pub fn fmas(self, shape: Shape) -> f64 {
-        if self.is_transpose() {
-            0.0
-        } else {
-            self.batch() as f64 * shape.m as f64 * shape.n as f64 * shape.k as f64
-        }
+        if self.is_transpose() { 0.0 } else { self.batch() as f64 * shape.m as f64 * shape.n as f64 * shape.k as f64 }
     }
 
     pub fn elements(self, shape: Shape) -> f64 {

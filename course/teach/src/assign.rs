@@ -41,10 +41,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
             None => name.id = Some(variant::ID.to_owned()),
             Some(variant::ID) => {}
             Some(_) => {
-                bail!(Stop::Usage(format!(
-                    "--variant draws a task of a step: name {}, and not {name}",
-                    name.step
-                )));
+                bail!(Stop::Usage(format!("--variant draws a task of a step: name {}, and not {name}", name.step)));
             }
         }
     }
@@ -184,9 +181,7 @@ pub(crate) fn report(args: &Report) -> Result<CommandOutcome> {
     let folder = args.submissions.display().to_string();
     let report = report::read(&args.submissions, &tasks).with_context(|| folder.clone())?;
     if report.students == 0 {
-        return Err(anyhow!(
-            "{folder} has no progress file; each student's folder has one in my/progress.toml"
-        ));
+        return Err(anyhow!("{folder} has no progress file; each student's folder has one in my/progress.toml"));
     }
     if args.json {
         for task in &report.tasks {

@@ -330,11 +330,7 @@ impl Bar {
         let Ok(mut last) = self.last.lock() else { return };
         if self.status.is_on() {
             let full = WIDTH * done / of.max(1);
-            self.status.set(&format!(
-                "grading [{}{}] {done} of {of}",
-                "#".repeat(full),
-                "-".repeat(WIDTH - full)
-            ));
+            self.status.set(&format!("grading [{}{}] {done} of {of}", "#".repeat(full), "-".repeat(WIDTH - full)));
             return;
         }
         let at = LINES * done / of.max(1);
@@ -370,10 +366,7 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
         out.push_str(&format!("{}: could not be graded: {}\n", student.name, grader::plain(why)));
     }
     if !class.similar.is_empty() {
-        out.push_str(&format!(
-            "{} pairs have passages in common; the report names them\n",
-            class.similar.len()
-        ));
+        out.push_str(&format!("{} pairs have passages in common; the report names them\n", class.similar.len()));
     }
     if let Some(report) = files.first() {
         out.push_str(&format!("the report: {}\n", paths::display_path(report)));
@@ -442,8 +435,7 @@ fn passed_on(error: anyhow::Error) -> anyhow::Error {
         return error;
     };
     // clang is still busy with the signal of the first limit when the second one, a second later, kills it.
-    let signal =
-        if signal == libc::SIGKILL && grader::confine::is_out_of_time() { libc::SIGXCPU } else { signal };
+    let signal = if signal == libc::SIGKILL && grader::confine::is_out_of_time() { libc::SIGXCPU } else { signal };
     let signal = u8::try_from(signal).unwrap_or_default();
     Stop::Signal(signal, stopped.words.clone()).into()
 }

@@ -43,9 +43,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("bfind", ["s64"]) => cold1(|a: i64| highest((a ^ (a >> 63)) as u64)),
         ("bfind", ["shiftamt", "u32"]) => cold1(|a: u32| shift_amount(highest(a as u64), 31)),
         ("bfind", ["shiftamt", "u64"]) => cold1(|a: u64| shift_amount(highest(a), 63)),
-        ("bfind", ["shiftamt", "s32"]) => {
-            cold1(|a: i32| shift_amount(highest((a ^ (a >> 31)) as u32 as u64), 31))
-        }
+        ("bfind", ["shiftamt", "s32"]) => cold1(|a: i32| shift_amount(highest((a ^ (a >> 31)) as u32 as u64), 31)),
         ("bfind", ["shiftamt", "s64"]) => cold1(|a: i64| shift_amount(highest((a ^ (a >> 63)) as u64), 63)),
         ("fns", ["b32"]) => cold3(nth_set),
 

@@ -39,26 +39,16 @@ macro_rules! chain {
             ("mad", ["lo"], true, 0) => cold3(|a: $ty, b: $ty, c: $ty| lo(a, b).wrapping_add(c)),
             ("mad", ["lo"], true, 1) => cold3(|a: $ty, b: $ty, c: $ty| add(lo(a, b), c, false) >> BITS != 0),
             ("mad", ["hi", "u"], true, 0) => cold3(|a: $ty, b: $ty, c: $ty| hi_u(a, b).wrapping_add(c)),
-            ("mad", ["hi", "u"], true, 1) => {
-                cold3(|a: $ty, b: $ty, c: $ty| add(hi_u(a, b), c, false) >> BITS != 0)
-            }
+            ("mad", ["hi", "u"], true, 1) => cold3(|a: $ty, b: $ty, c: $ty| add(hi_u(a, b), c, false) >> BITS != 0),
             ("mad", ["hi", "s"], true, 0) => cold3(|a: $ty, b: $ty, c: $ty| hi_s(a, b).wrapping_add(c)),
-            ("mad", ["hi", "s"], true, 1) => {
-                cold3(|a: $ty, b: $ty, c: $ty| add(hi_s(a, b), c, false) >> BITS != 0)
-            }
+            ("mad", ["hi", "s"], true, 1) => cold3(|a: $ty, b: $ty, c: $ty| add(hi_s(a, b), c, false) >> BITS != 0),
             ("madc", ["lo"], _, 0) => cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(lo(a, b), c, cc) as $ty),
-            ("madc", ["lo"], true, 1) => {
-                cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(lo(a, b), c, cc) >> BITS != 0)
-            }
-            ("madc", ["hi", "u"], _, 0) => {
-                cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_u(a, b), c, cc) as $ty)
-            }
+            ("madc", ["lo"], true, 1) => cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(lo(a, b), c, cc) >> BITS != 0),
+            ("madc", ["hi", "u"], _, 0) => cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_u(a, b), c, cc) as $ty),
             ("madc", ["hi", "u"], true, 1) => {
                 cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_u(a, b), c, cc) >> BITS != 0)
             }
-            ("madc", ["hi", "s"], _, 0) => {
-                cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_s(a, b), c, cc) as $ty)
-            }
+            ("madc", ["hi", "s"], _, 0) => cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_s(a, b), c, cc) as $ty),
             ("madc", ["hi", "s"], true, 1) => {
                 cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_s(a, b), c, cc) >> BITS != 0)
             }

@@ -291,12 +291,7 @@ fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
         flags |= if request.pair { CompareVariant::HIGH } else { CompareVariant::OPPOSITE };
     }
     let variant = CompareVariant::new(request.outcomes, request.op, request.ty, flags);
-    Some(Form {
-        run: setp_run,
-        dst: Class::Pred,
-        srcs: srcs(request.ty, request.op != 0),
-        variant: variant.0 as i32,
-    })
+    Some(Form { run: setp_run, dst: Class::Pred, srcs: srcs(request.ty, request.op != 0), variant: variant.0 as i32 })
 }
 
 fn set(modifiers: &[&str]) -> Option<Form> {
@@ -313,8 +308,7 @@ fn set(modifiers: &[&str]) -> Option<Form> {
         ("u32" | "s32", true) => 4,
         _ => return None,
     };
-    let flags = if request.ftz { CompareVariant::FTZ } else { 0 }
-        | if request.pair { CompareVariant::PAIR } else { 0 };
+    let flags = if request.ftz { CompareVariant::FTZ } else { 0 } | if request.pair { CompareVariant::PAIR } else { 0 };
     let variant = CompareVariant::new(request.outcomes, request.op, request.ty, flags);
     Some(Form {
         run: set_run,

@@ -102,8 +102,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     let (to, from) = (number(to)?, number(request.from)?);
     let rounding = rounding(&request, KINDS[to].1, KINDS[from].1, pair)?;
     let integral = if request.round_integer.is_some() { CvtVariant::INTEGRAL } else { 0 };
-    let variant =
-        from as u32 | (to as u32) << 4 | request.flags | integral | rounding << CvtVariant::ROUND_SHIFT;
+    let variant = from as u32 | (to as u32) << 4 | request.flags | integral | rounding << CvtVariant::ROUND_SHIFT;
     Some(match (pair, KINDS[to].1.wide(), KINDS[from].1.wide()) {
         (true, ..) => moded2(variant, convert_pair),
         (false, false, false) => moded1(variant, |variant, a: u32| convert(variant, a as u64) as u32),
@@ -141,23 +140,19 @@ fn rounding(request: &CvtRequest<'_>, to: NumberKind, from: NumberKind, pair: bo
     }
     match (from, to) {
         (NumberKind::Integer(..), NumberKind::Integer(..)) => {
-            (request.round.is_none() && request.round_integer.is_none() && !flag(CvtVariant::FTZ))
-                .then_some(0)
+            (request.round.is_none() && request.round_integer.is_none() && !flag(CvtVariant::FTZ)).then_some(0)
         }
         (NumberKind::Integer(..), NumberKind::Float(_)) => request.round,
         (NumberKind::Float(_), NumberKind::Integer(..)) => request.round_integer,
-        (NumberKind::Float(a), NumberKind::Float(b)) if a == b => {
-            match (request.round, request.round_integer) {
-                (None, None) => Some(0),
-                (None, integral) => integral,
-                _ => None,
-            }
-        }
+        (NumberKind::Float(a), NumberKind::Float(b)) if a == b => match (request.round, request.round_integer) {
+            (None, None) => Some(0),
+            (None, integral) => integral,
+            _ => None,
+        },
         (NumberKind::Float(a), NumberKind::Float(b)) => {
             let widening = matches!(
                 (a, b),
-                (FloatKind::F16 | FloatKind::Bf16, FloatKind::F32 | FloatKind::F64)
-                    | (FloatKind::F32, FloatKind::F64)
+                (FloatKind::F16 | FloatKind::Bf16, FloatKind::F32 | FloatKind::F64) | (FloatKind::F32, FloatKind::F64)
             );
             match (request.round_integer, widening, request.round) {
                 (None, true, None) => Some(0),

@@ -103,11 +103,7 @@ impl FloatKind {
     }
     /// `.ftz` means `f32` only.
     pub(super) fn flush(self, bits: u64, ftz: bool) -> u64 {
-        if ftz && self == FloatKind::F32 && bits & self.format().infinity() == 0 {
-            bits & self.sign()
-        } else {
-            bits
-        }
+        if ftz && self == FloatKind::F32 && bits & self.format().infinity() == 0 { bits & self.sign() } else { bits }
     }
 }
 
@@ -203,9 +199,7 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
         (NumberKind::Float(from), NumberKind::Integer(width, signed)) => {
             match value_of(from.flush(bits, ftz), from) {
                 // Values out of range go to the nearest end, with or without `.sat`.
-                Some(x) => {
-                    cut(clamp(to_integral64(x, variant.round()) as i128, width, signed), width, signed)
-                }
+                Some(x) => cut(clamp(to_integral64(x, variant.round()) as i128, width, signed), width, signed),
                 // NaN: 0, or only the highest bit where a 64-bit type takes part.
                 None if width == 64 || from == FloatKind::F64 => cut(1 << (width - 1), width, signed),
                 None => 0,

@@ -124,15 +124,12 @@ fn results_below_the_normal_numbers_are_flushed() {
 fn flushing_fast_is_flushing_slowly() {
     let mode = Mode { round: Round::Nearest, flush: true };
     let fractions = [0, 1, 2, 3, 0x40_0000, 0x3f_ffff, 0x7f_fffd, 0x7f_fffe, 0x7f_ffff, 0x2a_aaaa];
-    let number =
-        |exponent: u64, at: usize| exponent << 23 | fractions[at % fractions.len()] | (at as u64 & 1) << 31;
+    let number = |exponent: u64, at: usize| exponent << 23 | fractions[at % fractions.len()] | (at as u64 & 1) << 31;
     for (i, j) in (0..10).flat_map(|i| (0..10).map(move |j| (i, j))) {
-        for (first, off) in [(1, 0), (1, 1), (2, 2), (64, 0), (64, 1), (126, 0), (127, 0), (127, 1), (128, 2)]
-        {
+        for (first, off) in [(1, 0), (1, 1), (2, 2), (64, 0), (64, 1), (126, 0), (127, 0), (127, 1), (128, 2)] {
             let a = number(first, i);
             // Exponents near 1 - 127, as a product and as a quotient.
-            let (factor, divisor) =
-                (number(128 - first.min(127) + off, j), number((first + 126 - off).min(254), j));
+            let (factor, divisor) = (number(128 - first.min(127) + off, j), number((first + 126 - off).min(254), j));
             let sum = number(1 + off, i + j);
             let finite = |bits: Option<u64>| bits.expect("finite operands");
             check("mul.rn.ftz.f32", &[a, factor], finite(soft::mul(a, factor, F32, mode)));

@@ -162,9 +162,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("add", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a + b, [b, a, 0.0])),
         ("sub", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a - b, [b, a, 0.0])),
         ("mul", ["f64"], _) => hot2(level, |a: f64, b: f64| nan64(a * b, [b, a, 0.0])),
-        ("fma" | "mad", ["f64"], true) => {
-            hot3(level, |a: f64, b: f64, c: f64| nan64(a.mul_add(b, c), [c, b, a]))
-        }
+        ("fma" | "mad", ["f64"], true) => hot3(level, |a: f64, b: f64, c: f64| nan64(a.mul_add(b, c), [c, b, a])),
         ("div", ["f64"], true) => hot2(level, |a: f64, b: f64| nan64(a / b, [a, b, 0.0])),
         ("rcp", ["f64"], true) => hot1(level, |a: f64| nan64(1.0 / a, [a, 0.0, 0.0])),
         ("sqrt", ["f64"], true) => hot1(level, |a: f64| nan64(a.sqrt(), [a, 0.0, 0.0])),

@@ -52,13 +52,9 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("mul24", ["lo"], "s32") => cold2(|a: i32, b: i32| mul24_s(a, b) as i32),
         ("mul24", ["hi"], "s32") => cold2(|a: i32, b: i32| (mul24_s(a, b) >> 16) as i32),
         ("mad24", ["lo"], "u32") => cold3(|a: u32, b: u32, c: u32| (mul24_u(a, b) as u32).wrapping_add(c)),
-        ("mad24", ["hi"], "u32") => {
-            cold3(|a: u32, b: u32, c: u32| ((mul24_u(a, b) >> 16) as u32).wrapping_add(c))
-        }
+        ("mad24", ["hi"], "u32") => cold3(|a: u32, b: u32, c: u32| ((mul24_u(a, b) >> 16) as u32).wrapping_add(c)),
         ("mad24", ["lo"], "s32") => cold3(|a: i32, b: i32, c: i32| (mul24_s(a, b) as i32).wrapping_add(c)),
-        ("mad24", ["hi"], "s32") => {
-            cold3(|a: i32, b: i32, c: i32| ((mul24_s(a, b) >> 16) as i32).wrapping_add(c))
-        }
+        ("mad24", ["hi"], "s32") => cold3(|a: i32, b: i32, c: i32| ((mul24_s(a, b) >> 16) as i32).wrapping_add(c)),
         ("mad24", ["hi", "sat"], "s32") => {
             cold3(|a: i32, b: i32, c: i32| ((mul24_s(a, b) >> 16) as i32).saturating_add(c))
         }
@@ -101,18 +97,10 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("dp2a", ["lo", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_u, byte_s)),
         ("dp2a", ["lo", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_s, byte_u)),
         ("dp2a", ["lo", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_s, byte_s)),
-        ("dp2a", ["hi", "u32"], "u32") => {
-            cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_u, byte_u))
-        }
-        ("dp2a", ["hi", "u32"], "s32") => {
-            cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_u, byte_s))
-        }
-        ("dp2a", ["hi", "s32"], "u32") => {
-            cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_s, byte_u))
-        }
-        ("dp2a", ["hi", "s32"], "s32") => {
-            cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_s, byte_s))
-        }
+        ("dp2a", ["hi", "u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_u, byte_u)),
+        ("dp2a", ["hi", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_u, byte_s)),
+        ("dp2a", ["hi", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_s, byte_u)),
+        ("dp2a", ["hi", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_s, byte_s)),
         _ => return None,
     })
 }

@@ -66,9 +66,7 @@ impl Lanes {
     #[inline(always)]
     pub unsafe fn source(&self, src: Src) -> *const Line {
         // SAFETY: the caller vouches for the range.
-        unsafe {
-            if src >= 0 { self.regs.cast_const().add(src as usize) } else { self.consts.add(!src as usize) }
-        }
+        unsafe { if src >= 0 { self.regs.cast_const().add(src as usize) } else { self.consts.add(!src as usize) } }
     }
 }
 

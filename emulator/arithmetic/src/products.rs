@@ -175,13 +175,7 @@ struct Format {
 impl Format {
     const fn ieee(exponent_bits: u32, behind_point: u32) -> Self {
         let largest = (1 << exponent_bits) - 1;
-        Self {
-            behind_point,
-            largest,
-            bias: largest >> 1,
-            sign: exponent_bits + behind_point,
-            infinities: true,
-        }
+        Self { behind_point, largest, bias: largest >> 1, sign: exponent_bits + behind_point, infinities: true }
     }
 }
 
@@ -271,8 +265,7 @@ impl Product {
             _ => 10,
         };
         let sum = if self.expanded() { AccumulatorType::F32 } else { self.sum };
-        let eight_bits =
-            matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && self.unit == Unit::Warpgroup;
+        let eight_bits = matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && self.unit == Unit::Warpgroup;
         let cut = if eight_bits { 13 } else { 25 };
         let c_behind_point = match sum {
             AccumulatorType::F32 => 23,

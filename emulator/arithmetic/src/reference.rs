@@ -83,11 +83,7 @@ impl Integers {
     }
 
     fn range(&self) -> (i128, i128) {
-        if self.signed {
-            (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1)
-        } else {
-            (0, (1 << self.bits) - 1)
-        }
+        if self.signed { (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1) } else { (0, (1 << self.bits) - 1) }
     }
 
     fn clamped(&self, value: i128) -> i128 {
@@ -176,9 +172,7 @@ fn bits() {
     integers("cnot", &unsigned, 1, |_, [a, ..]| Some(i128::from(a == 0)));
     integers("popc", &large, 1, |_, [a, ..]| Some(a.count_ones().into()));
     integers("clz", &large, 1, |ty, [a, ..]| Some(i128::from(a.leading_zeros() + ty.bits) - 128));
-    integers("brev", &large, 1, |ty, [a, ..]| {
-        Some((0..ty.bits).map(|k| (a >> k & 1) << (ty.bits - 1 - k)).sum())
-    });
+    integers("brev", &large, 1, |ty, [a, ..]| Some((0..ty.bits).map(|k| (a >> k & 1) << (ty.bits - 1 - k)).sum()));
     let highest = |ty: &Integers, a: i128| {
         let sign = ty.signed && a < 0;
         (0..ty.bits as i128).rev().find(|k| (a >> k & 1 == 1) != sign)
@@ -187,13 +181,10 @@ fn bits() {
         // The result is 32 bits wide whatever the operand is.
         let low = |value: Option<i128>| Some(value.unwrap_or(0xffff_ffff));
         integers("bfind", &[ty], 1, |ty, [a, ..]| low(highest(ty, a)));
-        integers("bfind.shiftamt", &[ty], 1, |ty, [a, ..]| {
-            low(highest(ty, a).map(|k| i128::from(ty.bits) - 1 - k))
-        });
+        integers("bfind.shiftamt", &[ty], 1, |ty, [a, ..]| low(highest(ty, a).map(|k| i128::from(ty.bits) - 1 - k)));
     }
-    let ones = |first: i128, n: i128| -> i128 {
-        (0..32).filter(|k| first <= *k && *k < first + n).map(|k| 1 << k).sum()
-    };
+    let ones =
+        |first: i128, n: i128| -> i128 { (0..32).filter(|k| first <= *k && *k < first + n).map(|k| 1 << k).sum() };
     integers("bmsk.clamp", &["b32"], 2, |_, [a, b, _]| Some(ones(a, b)));
     integers("bmsk.wrap", &["b32"], 2, |_, [a, b, _]| Some(ones(a & 31, b & 31)));
     integers("szext.clamp", &["u32"], 2, |_, [a, b, _]| Some(a & ((1 << b.min(32)) - 1)));
@@ -258,11 +249,9 @@ fn shifts_and_fields() {
             }
             // 32-bit fields take the low byte of position and length, as the manual says of both.
             let (start, length) = (n & 255, m & 255);
-            let top =
-                (start + length).min(u64::from(own)).max(start).saturating_sub(1).min(u64::from(own) - 1);
+            let top = (start + length).min(u64::from(own)).max(start).saturating_sub(1).min(u64::from(own) - 1);
             let bit = |k: u64| i128::from(a >> k & 1);
-            let sign =
-                if ints.signed && length > 0 { bit(top.max(start.min(u64::from(own) - 1))) } else { 0 };
+            let sign = if ints.signed && length > 0 { bit(top.max(start.min(u64::from(own) - 1))) } else { 0 };
             let field: i128 = (0..u64::from(own))
                 .map(|k| {
                     let from = start + k;
@@ -295,14 +284,8 @@ fn comparisons_of_integers() {
             let b = if random.below(4) == 0 { a } else { b };
             let (x, y) = (own.value(a), own.value(b));
             let known = random.below(2);
-            let mut all = vec![
-                ("eq", x == y),
-                ("ne", x != y),
-                ("lt", x < y),
-                ("le", x <= y),
-                ("gt", x > y),
-                ("ge", x >= y),
-            ];
+            let mut all =
+                vec![("eq", x == y), ("ne", x != y), ("lt", x < y), ("le", x <= y), ("gt", x > y), ("ge", x >= y)];
             if !own.signed {
                 all.extend([("lo", x < y), ("ls", x <= y), ("hi", x > y), ("hs", x >= y)]);
             }
@@ -455,14 +438,7 @@ fn root(a: f64) -> Exact {
 
 /// Checks `opcode.mode{.ftz}.format` for all modes, on random operands; `f` gives the exact result.
 #[track_caller]
-fn floats(
-    opcode: &str,
-    format: Format,
-    modes: &[&str],
-    flushing: &[bool],
-    n: usize,
-    f: impl Fn([f64; 3]) -> Exact,
-) {
+fn floats(opcode: &str, format: Format, modes: &[&str], flushing: &[bool], n: usize, f: impl Fn([f64; 3]) -> Exact) {
     let mut random = Random(u64::from(format.fraction) + opcode.len() as u64);
     for (mode, &flush) in modes.iter().flat_map(|mode| flushing.iter().map(move |flush| (mode, flush))) {
         let ftz = if flush { ".ftz" } else { "" };
@@ -475,20 +451,12 @@ fn floats(
             };
             let exact = f(values.map(read));
             // The rules of zeros are in fixtures.
-            if exact.0 == 0.0
-                || !exact.0.is_finite()
-                || operands[..n].iter().zip(values).any(|(_, x)| x == 0.0)
-            {
+            if exact.0 == 0.0 || !exact.0.is_finite() || operands[..n].iter().zip(values).any(|(_, x)| x == 0.0) {
                 continue;
             }
             let Some(wanted) = format.round(exact.0, exact.1, mode, flush) else { continue };
             let got = scalar(&mnemonic, &operands[..n], 0);
-            assert_eq!(
-                got,
-                format.bits(wanted),
-                "{mnemonic} of {:?}, bits {operands:x?}: {wanted:e}",
-                &values[..n]
-            );
+            assert_eq!(got, format.bits(wanted), "{mnemonic} of {:?}, bits {operands:x?}: {wanted:e}", &values[..n]);
         }
     }
 }
@@ -559,8 +527,7 @@ fn conversions_of_floats() {
             let mnemonic = format!("cvt.{mode}.{}.{}", to.name, from.name);
             for _ in 0..4 * CASES {
                 // Around the range of the narrow format.
-                let wide = random.float(to)
-                    * (1.0 + random.float(F64).abs().min(1.0) * power(-(to.fraction as i32)));
+                let wide = random.float(to) * (1.0 + random.float(F64).abs().min(1.0) * power(-(to.fraction as i32)));
                 let value = if from.name == "f32" { f64::from(wide as f32) } else { wide };
                 if value == 0.0 {
                     continue;
@@ -601,11 +568,8 @@ fn conversions_between_integers_and_floats() {
                     let x = random.float(format) * if format.name == "f16" { 1.0 } else { magnitude };
                     let x = if format.name == "f32" { f64::from(x as f32) } else { x };
                     let exact = whole(x);
-                    let wanted = own.clamped(if exact.abs() < 1e30 {
-                        exact as i128
-                    } else {
-                        i128::MAX * side(exact) as i128
-                    });
+                    let wanted =
+                        own.clamped(if exact.abs() < 1e30 { exact as i128 } else { i128::MAX * side(exact) as i128 });
                     let mnemonic = format!("cvt.{rounding}.{ty}.{}", format.name);
                     let got = scalar(&mnemonic, &[format.bits(x)], 0);
                     assert_eq!(got & mask(own.bits), wanted as u64 & mask(own.bits), "{mnemonic} of {x:e}");

@@ -112,9 +112,7 @@ pub fn step(step: SassStep, level: CpuLevel) -> Form {
             a.wrapping_add(b).wrapping_add(c).wrapping_add(carry as u32)
         }),
         SassStep::CarryOut => cold4(|a: u32, b: u32, c: u32, carry: bool| sum(a, b, c, carry) >> 32 != 0),
-        SassStep::SecondCarryOut => {
-            cold4(|a: u32, b: u32, c: u32, carry: bool| sum(a, b, c, carry) >> 33 != 0)
-        }
+        SassStep::SecondCarryOut => cold4(|a: u32, b: u32, c: u32, carry: bool| sum(a, b, c, carry) >> 33 != 0),
         SassStep::Shift(how) => moded3(how.variant(), shift),
         SassStep::Table(table) => Form {
             run: table_run,

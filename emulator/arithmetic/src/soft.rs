@@ -154,11 +154,9 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
         (None, _) => rest > half || (rest == half && (value.sticky || kept & 1 == 1)),
     };
     // The carry of a rounding up moves into the exponent by itself.
-    let magnitude = if scale < lowest {
-        kept
-    } else {
-        kept + (((scale + format.bias() - 1) as u64) << format.fraction_bits)
-    } + increment as u64;
+    let magnitude =
+        if scale < lowest { kept } else { kept + (((scale + format.bias() - 1) as u64) << format.fraction_bits) }
+            + increment as u64;
     if magnitude >= format.infinity() { overflow } else { sign | magnitude }
 }
 
@@ -344,10 +342,8 @@ mod tests {
         prop_oneof![
             any::<u64>(),
             (any::<bool>(), 0u64..2048, 0u64..4).prop_map(|(s, e, f)| (s as u64) << 63 | e << 52 | f),
-            (any::<bool>(), 1000u64..1060, any::<u64>())
-                .prop_map(|(s, e, f)| (s as u64) << 63 | e << 52 | f >> 12),
-            (any::<bool>(), 0u64..60, any::<u64>())
-                .prop_map(|(s, e, f)| (s as u64) << 63 | e << 52 | f >> 12),
+            (any::<bool>(), 1000u64..1060, any::<u64>()).prop_map(|(s, e, f)| (s as u64) << 63 | e << 52 | f >> 12),
+            (any::<bool>(), 0u64..60, any::<u64>()).prop_map(|(s, e, f)| (s as u64) << 63 | e << 52 | f >> 12),
         ]
     }
 
@@ -355,8 +351,7 @@ mod tests {
         prop_oneof![
             any::<u32>(),
             (any::<bool>(), 0u32..256, 0u32..4).prop_map(|(s, e, f)| (s as u32) << 31 | e << 23 | f),
-            (any::<bool>(), 110u32..140, any::<u32>())
-                .prop_map(|(s, e, f)| (s as u32) << 31 | e << 23 | f >> 9),
+            (any::<bool>(), 110u32..140, any::<u32>()).prop_map(|(s, e, f)| (s as u32) << 31 | e << 23 | f >> 9),
         ]
     }
 

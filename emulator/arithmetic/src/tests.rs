@@ -65,9 +65,7 @@ fn every_supported_row_has_functions() {
 
 #[test]
 fn missing_instructions_have_no_form() {
-    for text in
-        ["add.f128", "add.ftz.f64", "fma.f32", "cvt.f32.s32", "cvt.rn.s32.s32", "setp.lo.s32", "frob.u32"]
-    {
+    for text in ["add.f128", "add.ftz.f64", "fma.f32", "cvt.f32.s32", "cvt.rn.s32.s32", "setp.lo.s32", "frob.u32"] {
         assert!(form_of(text, 0, CpuLevel::Baseline).is_none(), "{text}");
     }
 }
@@ -99,19 +97,14 @@ impl Bench {
             (class, Some(at)) if form.srcs.get(at) == Some(&class) => 2 * at as u32,
             _ => DST,
         };
-        let mut lanes = Lanes {
-            regs: self.regs.as_mut_ptr(),
-            consts: self.consts.as_ptr(),
-            preds: self.preds.as_mut_ptr(),
-        };
+        let mut lanes =
+            Lanes { regs: self.regs.as_mut_ptr(), consts: self.consts.as_ptr(), preds: self.preds.as_mut_ptr() };
         // SAFETY: ten lines and eight predicates, and the form's level is one that the CPU has.
         unsafe { (form.run)(&mut lanes, &AluArgs { dst, src }, mask) };
         let lines = match form.dst {
             Class::Pred => vec![],
             Class::Bits32 => self.regs[dst as usize].0.to_vec(),
-            Class::Bits64 => {
-                self.regs[dst as usize..dst as usize + 2].iter().flat_map(|line| line.0).collect()
-            }
+            Class::Bits64 => self.regs[dst as usize..dst as usize + 2].iter().flat_map(|line| line.0).collect(),
         };
         (lines, if form.dst == Class::Pred { self.preds[dst as usize] } else { 0 })
     }

@@ -77,9 +77,9 @@ impl Listing<'_> {
         };
         let what = format!("{guard}{}", self.describe(&op.kind));
         if op.first {
-            let merge = info.and_then(|i| i.merge).map_or(String::new(), |m| {
-                format!("  [with {}: {} bytes, back {}]", m.leader, m.bytes, m.back)
-            });
+            let merge = info
+                .and_then(|i| i.merge)
+                .map_or(String::new(), |m| format!("  [with {}: {} bytes, back {}]", m.leader, m.bytes, m.back));
             writeln!(f, "{at:5}  {what:<52} | {text}{merge}")
         } else {
             writeln!(f, "{at:5}  {what}")

@@ -24,10 +24,8 @@ fn texts() -> Vec<String> {
     let mut texts = Vec::new();
     for folder in ["kernels/ptx", "tests/data/corpus"] {
         let folder = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
-        let mut paths: Vec<_> = std::fs::read_dir(folder)
-            .expect("kernels are there")
-            .map(|e| e.expect("an entry").path())
-            .collect();
+        let mut paths: Vec<_> =
+            std::fs::read_dir(folder).expect("kernels are there").map(|e| e.expect("an entry").path()).collect();
         paths.sort();
         paths.retain(|p| p.extension().is_some_and(|e| e == "ptx"));
         texts.extend(paths.iter().map(|p| std::fs::read_to_string(p).expect("text")));

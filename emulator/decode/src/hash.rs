@@ -12,8 +12,7 @@ pub(super) struct Quick(u64);
 
 impl Quick {
     fn fold(&mut self, value: u64) {
-        let product =
-            u128::from(self.0 ^ value ^ 0xa076_1d64_78bd_642f) * u128::from(value ^ 0xe703_7ed1_a0b4_28db);
+        let product = u128::from(self.0 ^ value ^ 0xa076_1d64_78bd_642f) * u128::from(value ^ 0xe703_7ed1_a0b4_28db);
         self.0 = (product as u64) ^ (product >> 64) as u64;
     }
 }

@@ -32,11 +32,7 @@ pub(super) enum Permitted {
 
 /// Calls `f` for each operand of an operation, without its guard. Sources come first, so `f` has seen every use when it
 /// meets a definition. `f` may change the operand.
-pub(super) fn visit_operands(
-    kind: &mut OpKind,
-    alu: AluClasses,
-    f: &mut dyn FnMut(&mut i32, Class, Role, Permitted),
-) {
+pub(super) fn visit_operands(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i32, Class, Role, Permitted)) {
     use Class::{Bits32, Bits64, Pred};
     let row = &mut Row(f);
     match kind {
@@ -44,8 +40,7 @@ pub(super) fn visit_operands(
         OpKind::Alu { args, .. } => row.values(args.src.iter_mut().zip(alu.srcs)).def(&mut args.dst, alu.dst),
         OpKind::Load(access) => {
             let class = Class::of_width(access.wide);
-            row.address(&mut access.addr)
-                .early_optional(&mut access.regs[..usize::from(access.n.min(8))], class)
+            row.address(&mut access.addr).early_optional(&mut access.regs[..usize::from(access.n.min(8))], class)
         }
         OpKind::Store(access) => {
             let class = Class::of_width(access.wide);
@@ -86,9 +81,7 @@ pub(super) fn visit_operands(
         OpKind::Redux { src, dst, .. } => row.reads(src, Bits32).early(dst, Bits32),
         OpKind::ActiveMask { dst } => row.early(dst, Bits32),
         OpKind::ReadClock { clock, dst } => row.early(dst, clock_class(*clock)),
-        OpKind::CpAsync { dst, src, src_bytes, .. } => {
-            row.address(dst).address(src).read_optional(src_bytes, Bits32)
-        }
+        OpKind::CpAsync { dst, src, src_bytes, .. } => row.address(dst).address(src).read_optional(src_bytes, Bits32),
         OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
         OpKind::Mma(mma) => {
             let class = Class::of_width(mma.form.is_wide());
@@ -98,19 +91,17 @@ pub(super) fn visit_operands(
                 .reads(&mut mma.c[..c], class)
                 .defs(&mut mma.d[..c], class)
         }
-        OpKind::MatrixLoad(access) => row
-            .address(&mut access.addr)
-            .early_optional(&mut access.regs[..usize::from(access.n.min(4))], Bits32),
+        OpKind::MatrixLoad(access) => {
+            row.address(&mut access.addr).early_optional(&mut access.regs[..usize::from(access.n.min(4))], Bits32)
+        }
         OpKind::MatrixStore(access) => {
             row.address(&mut access.addr).reads(&mut access.regs[..usize::from(access.n.min(4))], Bits32)
         }
         OpKind::MatrixMove { dst, src } => row.read(src, Bits32).early(dst, Bits32),
         OpKind::TensorCopy(copy) => {
             let TensorCopy { map, map_space: _, dims, at, shared, blocks, way } = &mut **copy;
-            let row = row
-                .read_optional(blocks, Bits32)
-                .address(map)
-                .reads(&mut at[..usize::from((*dims).min(5))], Bits32);
+            let row =
+                row.read_optional(blocks, Bits32).address(map).reads(&mut at[..usize::from((*dims).min(5))], Bits32);
             match way {
                 TensorWay::Load(barrier) => row.address(shared).address(barrier),
                 TensorWay::Store => row.address(shared),
@@ -182,8 +173,7 @@ impl Row<'_> {
     /// Sources of arithmetic: predicates have no constant form.
     fn values<'f>(&mut self, fields: impl Iterator<Item = (&'f mut Src, &'static Class)>) -> &mut Self {
         for (field, &class) in fields {
-            let permitted =
-                if class == Class::Pred { Permitted::Register } else { Permitted::RegisterOrConstant };
+            let permitted = if class == Class::Pred { Permitted::Register } else { Permitted::RegisterOrConstant };
             (self.0)(field, class, Role::Use, permitted);
         }
         self

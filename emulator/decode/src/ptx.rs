@@ -176,9 +176,7 @@ impl<'a> Lower<'a> {
         self.scopes.pop();
 
         let falls_out = match self.ops.last() {
-            Some(op) => {
-                op.guard != TRUE || !matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Branch { .. })
-            }
+            Some(op) => op.guard != TRUE || !matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Branch { .. }),
             None => true,
         };
         let end = self.ops.len() as u32;
@@ -261,11 +259,8 @@ impl<'a> Lower<'a> {
                 Statement::Block(inner) => self.lower_block(inner)?,
                 Statement::Loc(loc) => {
                     // Compilers write line 0 for "nowhere in particular".
-                    self.loc = (loc.line != 0).then_some(SourceLoc {
-                        file: loc.file,
-                        line: loc.line,
-                        column: loc.column,
-                    });
+                    self.loc =
+                        (loc.line != 0).then_some(SourceLoc { file: loc.file, line: loc.line, column: loc.column });
                     self.calls.clear();
                     if let (Some(here), Some(at)) = (self.loc, &loc.inlined_at) {
                         let at = SourceLoc { file: at.file, line: at.line, column: at.column };
@@ -361,10 +356,7 @@ impl<'a> Lower<'a> {
                 [Operand::Immediate(Immediate::Int(n))] if (24..=256).contains(n) && n % 8 == 0 => {
                     self.emit(OpKind::Nop)
                 }
-                _ => {
-                    Err(self
-                        .invalid("the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256"))
-                }
+                _ => Err(self.invalid("the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256")),
             },
             _ => self.arithmetic(instruction),
         }
@@ -385,9 +377,7 @@ impl<'a> Lower<'a> {
     fn count(&self, instruction: &Instruction, n: usize) -> Result<()> {
         match instruction.operands.len() {
             found if found == n => Ok(()),
-            found => {
-                Err(self.invalid(format!("`{}` takes {n} operands, not {found}", instruction.mnemonic())))
-            }
+            found => Err(self.invalid(format!("`{}` takes {n} operands, not {found}", instruction.mnemonic()))),
         }
     }
 

@@ -67,10 +67,8 @@ fn kernel_of(lines: &str) -> String {
 fn ops(lines: &str) -> String {
     let program = decoded(&kernel_of(lines)).expect("the lines decode");
     let text = Listing(&program.kernels[0]).to_string();
-    let ops = text
-        .lines()
-        .filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit()))
-        .collect::<Vec<_>>();
+    let ops =
+        text.lines().filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit())).collect::<Vec<_>>();
     ops.join("\n")
 }
 
@@ -100,15 +98,9 @@ fn unsupported_features_are_named() {
     unsupported("call cudaSomething;", "`cudaSomething` of the device runtime");
     invalid("call (%r1), %rd1, (%r2);", "a call through `%rd1` needs a `.callprototype`");
     invalid("call (%r1), %rd1, (%r2), nowhere;", "there is no prototype `nowhere`");
-    invalid(
-        "call (%r1), %r3, (%r2), nowhere;",
-        "`%r3` is not a 64-bit register: nothing can be called through it",
-    );
+    invalid("call (%r1), %r3, (%r2), nowhere;", "`%r3` is not a 64-bit register: nothing can be called through it");
     invalid("mov.u32 %r1, twice;", "the address of `twice` takes a 64-bit register");
-    invalid(
-        "mov.u64 %rd1, foreign;",
-        "nothing defines the external function `foreign`, whose address is taken",
-    );
+    invalid("mov.u64 %rd1, foreign;", "nothing defines the external function `foreign`, whose address is taken");
     unsupported("mov.u64 %rd1, k;", "the address of kernel `k`");
     invalid("ld.global.u32 %r1, [elsewhere];", "nothing defines the external variable `elsewhere`");
     for number in ["23", "16", "28", "264", "-24"] {
@@ -124,14 +116,8 @@ fn unsupported_features_are_named() {
 /// Instructions that the table refuses are never decoded, not even as `Nop`.
 #[test]
 fn refused_instructions_carry_the_reason() {
-    unsupported(
-        "griddepcontrol.wait;",
-        "`griddepcontrol.wait` (programmatic dependent launch is not emulated yet)",
-    );
-    unsupported(
-        "redux.sync.min.f32 %f1, %f2, -1;",
-        "`redux.sync.min.f32` (float reductions are not emulated yet)",
-    );
+    unsupported("griddepcontrol.wait;", "`griddepcontrol.wait` (programmatic dependent launch is not emulated yet)");
+    unsupported("redux.sync.min.f32 %f1, %f2, -1;", "`redux.sync.min.f32` (float reductions are not emulated yet)");
     unsupported(
         "atom.global.v2.f32.add {%f1, %f2}, [%rd1], {%f3, %f4};",
         "`atom.global.v2.f32.add` (vector atomics are not emulated yet)",
@@ -155,10 +141,7 @@ fn nonsense_is_explained() {
     invalid("bar.arrive 1, 0;", "`bar.arrive` needs the number of threads, and 0 stands for none");
     invalid("add.s32 %r1, %r2, %r9;", "`%r9` is not declared");
     invalid("add.s32 %r1, %r2;", "`add.s32` takes 3 operands (d, a, b), found 2");
-    invalid(
-        "add.s32 %r1, %r2, %rd1;",
-        "`%rd1` is a 64-bit register, and a register of up to 32 bits is needed here",
-    );
+    invalid("add.s32 %r1, %r2, %rd1;", "`%rd1` is a 64-bit register, and a register of up to 32 bits is needed here");
     invalid(
         "add.s64 %r1, %rd2, %rd1;",
         "the result goes to a register of up to 32 bits, and a 64-bit register is needed",
@@ -201,12 +184,10 @@ fn addresses() {
 
 #[test]
 fn results_that_are_sources() {
-    insta::assert_snapshot!(ops(
-        "add.cc.u32 %r1, %r1, %r2; addc.cc.u32 %r1, %r1, %r1; addc.u32 %r3, %r1, 0;\n\
+    insta::assert_snapshot!(ops("add.cc.u32 %r1, %r1, %r2; addc.cc.u32 %r1, %r1, %r1; addc.u32 %r3, %r1, 0;\n\
          setp.lt.and.s32 %p1|%p2, %r1, %r2, %p1; @%p1 setp.eq.or.s32 %p1|%p2, %r1, %r3, !%p2;\n\
          shfl.sync.down.b32 %r1|%p3, %r1, 1, 31, -1; ld.shared.v2.u32 {%r1, %r2}, [%r1];\n\
-         atom.shared.add.u32 %r2, [%r2], %r2; st.global.u32 [%rd1], %r2; @%p3 st.global.u32 [%rd1], %r1;"
-    ));
+         atom.shared.add.u32 %r2, [%r2], %r2; st.global.u32 [%rd1], %r2; @%p3 st.global.u32 [%rd1], %r1;"));
 }
 
 #[test]
@@ -246,10 +227,7 @@ fn shared_layout() {
     let kernel = &decoded(&kernel_of("mov.u64 %rd1, dynamic;")).expect("decodes").kernels[0];
     let places: Vec<_> = kernel.shared.iter().map(|a| (a.name.as_str(), a.offset, a.bytes)).collect();
     assert_eq!(places, [("first", 1024, 40), ("second", 1192, 128), ("dynamic", 1456, 0)]);
-    assert_eq!(
-        (kernel.shared_static_bytes, kernel.shared_dynamic_base, kernel.shared_dynamic_align),
-        (168, 1456, 16)
-    );
+    assert_eq!((kernel.shared_static_bytes, kernel.shared_dynamic_base, kernel.shared_dynamic_align), (168, 1456, 16));
 }
 
 /// Checks the order of blocks: `any`, `by index`, or `by index if` pointers (parameters by offset) may alias.
@@ -263,9 +241,9 @@ fn check_order(lines: &str, expected: &str) {
     let got = match &decoded(&kernel_of(lines)).expect("decodes").kernels[0].order {
         BlockOrder::Any => "any".to_owned(),
         BlockOrder::ByIndex => "by index".to_owned(),
-        BlockOrder::ByIndexIfAliased(pairs) => pairs
-            .iter()
-            .fold("by index if".to_owned(), |text, (a, b)| format!("{text} {}={}", name(a), name(b))),
+        BlockOrder::ByIndexIfAliased(pairs) => {
+            pairs.iter().fold("by index if".to_owned(), |text, (a, b)| format!("{text} {}={}", name(a), name(b)))
+        }
     };
     assert_eq!(got, expected, "{lines}");
 }
@@ -327,10 +305,7 @@ fn order_of_atomics_on_different_words() {
         ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [table], 1;", "by index if 0=variable"),
         ("red.global.add.u32 [table], 1; red.global.min.u32 [table+4], 1;", "any"),
         ("red.global.add.u32 [table], 1; red.global.min.u32 [table], 1;", "by index"),
-        (
-            "ld.global.u64 %rd6, [%rd2]; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;",
-            "by index",
-        ),
+        ("ld.global.u64 %rd6, [%rd2]; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;", "by index"),
         (
             "sub.s64 %rd6, %rd2, %rd1; add.s64 %rd6, %rd6, %rd1; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;",
             "by index",

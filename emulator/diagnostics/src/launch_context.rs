@@ -212,12 +212,8 @@ impl<'a> LaunchContext<'a> {
                 let (name, ty) = self.parameter(index);
                 let value = match ty? {
                     "int" => i64::from(self.parameter_value(index)? as u32 as i32),
-                    "unsigned" | "unsigned int" | "uint32_t" => {
-                        i64::from(self.parameter_value(index)? as u32)
-                    }
-                    "size_t" | "long long" | "unsigned long long" | "int64_t" => {
-                        self.parameter_value(index)? as i64
-                    }
+                    "unsigned" | "unsigned int" | "uint32_t" => i64::from(self.parameter_value(index)? as u32),
+                    "size_t" | "long long" | "unsigned long long" | "int64_t" => self.parameter_value(index)? as i64,
                     _ => return None,
                 };
                 Some((name, value))
@@ -526,14 +522,7 @@ impl Draft {
         }
     }
 
-    fn text(
-        &self,
-        launch: &LaunchContext<'_>,
-        code: Code,
-        place: &Place,
-        instr: u32,
-        said: Option<String>,
-    ) -> String {
+    fn text(&self, launch: &LaunchContext<'_>, code: Code, place: &Place, instr: u32, said: Option<String>) -> String {
         let mut out = header(code, &self.title, &where_(place, launch));
         if !self.no_listing {
             listing(&mut out, place, &self.carets, !self.no_caret);
@@ -596,9 +585,7 @@ fn where_(place: &Place, launch: &LaunchContext<'_>) -> String {
 pub(crate) fn marks(text: &str, spans: &[(usize, usize)]) -> String {
     let column = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
     let mut marks: Vec<char> = Vec::new();
-    for (from, to) in
-        spans.iter().map(|&(from, to)| (column(from), column(to))).filter(|(from, to)| from < to)
-    {
+    for (from, to) in spans.iter().map(|&(from, to)| (column(from), column(to))).filter(|(from, to)| from < to) {
         marks.resize(marks.len().max(to), ' ');
         marks[from..to].fill('~');
         marks[from] = '^';

@@ -47,32 +47,23 @@ pub(crate) fn findings(inputs: &LaunchInputs<'_>, mistakes: &[MistakeGroup]) -> 
     (findings, outputs)
 }
 
-fn finding(
-    launch: &LaunchContext<'_>,
-    Chosen { mistake, also }: &Chosen<'_>,
-    earlier: &[Finding],
-) -> Finding {
+fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, earlier: &[Finding]) -> Finding {
     let first = &mistake.first;
     let mut who = first_thread(mistake);
     let draft = match &first.details {
         MistakeDetails::Access { problem, access } if let Some(place) = cluster::remote(access) => {
             cluster::misplaced(launch, mistake, *problem, *access, place)
         }
-        MistakeDetails::Remote { access, problem } => {
-            cluster::unreachable(launch, mistake, *access, *problem)
-        }
+        MistakeDetails::Remote { access, problem } => cluster::unreachable(launch, mistake, *access, *problem),
         MistakeDetails::ClusterBarrier { waits } => cluster::out_of_turn(launch, mistake, *waits),
         MistakeDetails::ClusterDeadlock { places } => cluster::deadlock(launch, mistake, places),
         MistakeDetails::Access { problem, access } => match problem {
             AccessProblem::UseAfterFree => memory::freed(launch, mistake, *access),
             AccessProblem::Misaligned => memory::misaligned(launch, mistake, *access),
             AccessProblem::ReadOnly => memory::read_only(launch, mistake, *access),
-            AccessProblem::OutOfBounds => asynchronous::of_a_box(
-                launch,
-                mistake,
-                *access,
-                bounds::out_of_bounds(launch, mistake, *access),
-            ),
+            AccessProblem::OutOfBounds => {
+                asynchronous::of_a_box(launch, mistake, *access, bounds::out_of_bounds(launch, mistake, *access))
+            }
         },
         MistakeDetails::Uninitialised { access, load, copy: Some(copy), .. } => {
             uninit::under_way(launch, mistake, *access, *load, *copy)
@@ -89,9 +80,7 @@ fn finding(
         }
         MistakeDetails::Barrier { groups, problem } => sync::barrier(launch, mistake, groups, problem),
         MistakeDetails::Parted { missing, .. } => sync::parted(launch, mistake, *missing),
-        MistakeDetails::Exited { returned, first, exit } => {
-            sync::exited(launch, mistake, *returned, *first, *exit)
-        }
+        MistakeDetails::Exited { returned, first, exit } => sync::exited(launch, mistake, *returned, *first, *exit),
         MistakeDetails::Runaway { budget, proven, span } => {
             termination::runaway(launch, mistake, *budget, *proven, *span)
         }
@@ -99,9 +88,7 @@ fn finding(
         MistakeDetails::SyncMask(facts) => sync::mask(launch, mistake, facts),
         MistakeDetails::Operand { problem, value } => termination::operand(launch, mistake, *problem, *value),
         MistakeDetails::Call { address, problem } => calls::target(launch, mistake, *address, problem),
-        MistakeDetails::Stack { function, depth, limit } => {
-            calls::stack(launch, mistake, function, *depth, *limit)
-        }
+        MistakeDetails::Stack { function, depth, limit } => calls::stack(launch, mistake, function, *depth, *limit),
         MistakeDetails::Texture { handle } => memory::texture(launch, *handle),
         MistakeDetails::TensorCopy { problem } => asynchronous::tensor(launch, mistake, *problem),
         MistakeDetails::Proxy { address } => phases::no_fence(launch, mistake, *address),
@@ -112,9 +99,7 @@ fn finding(
         MistakeDetails::ChangedUnderCopy { address } => asynchronous::changed(launch, mistake, *address),
         MistakeDetails::Wgmma { problem } => wgmma::misuse(launch, mistake, *problem),
         MistakeDetails::Fragment { foreign } => fragment::mismatch(launch, mistake, foreign),
-        MistakeDetails::MemoryBarrier { offset, problem } => {
-            asynchronous::barrier(launch, mistake, *offset, *problem)
-        }
+        MistakeDetails::MemoryBarrier { offset, problem } => asynchronous::barrier(launch, mistake, *offset, *problem),
         MistakeDetails::Trap => termination::trap(launch, mistake),
     };
     draft.finish(launch, first.code(), mistake, who, earlier)

@@ -317,9 +317,7 @@ impl Source {
 
     pub(crate) fn lines_storing(&self, name: &str) -> Vec<u32> {
         (1..=self.n_lines())
-            .filter(|&line| {
-                self.uses(line, name).iter().any(|found| found.stored && !found.subscripts.is_empty())
-            })
+            .filter(|&line| self.uses(line, name).iter().any(|found| found.stored && !found.subscripts.is_empty()))
             .collect()
     }
 
@@ -513,10 +511,7 @@ impl Source {
         self.clean.split([';', '{', '}', '(', ')']).any(|statement| {
             let named = words(statement).any(|(_, word)| word == name);
             let shared = words(statement).any(|(_, word)| qualifiers.contains(&word));
-            named
-                && (shared
-                    || statement.contains(&format!("&{name}"))
-                    || statement.contains(&format!("& {name}")))
+            named && (shared || statement.contains(&format!("&{name}")) || statement.contains(&format!("& {name}")))
         })
     }
 
@@ -527,8 +522,7 @@ impl Source {
         for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
             let start = self.clean[..at].rfind([';', '}']).map_or(0, |end| end + 1);
             let head = &self.clean[start..at];
-            let Some(list) = head.find("template").map(|at| head[at + "template".len()..].trim_start())
-            else {
+            let Some(list) = head.find("template").map(|at| head[at + "template".len()..].trim_start()) else {
                 continue;
             };
             let Some(list) = list.strip_prefix('<').and_then(|rest| rest.split_once('>')) else { continue };
@@ -665,8 +659,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
 
     #[test]
     fn parameters_are_found_behind_qualifiers() {
-        let text: Vec<String> =
-            source().parameters("tiled").iter().map(|p| format!("{}: {}", p.name, p.ty)).collect();
+        let text: Vec<String> = source().parameters("tiled").iter().map(|p| format!("{}: {}", p.name, p.ty)).collect();
         assert_eq!(text, ["M: int", "A: float*", "C: float*", "n: unsigned long long"]);
     }
 

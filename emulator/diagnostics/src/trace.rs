@@ -84,9 +84,8 @@ fn parts(text: &str) -> Parts<'_> {
 /// The registers that an instruction sets.
 fn targets<'t>(parts: &Parts<'t>) -> Vec<&'t str> {
     let family = parts.mnemonic.split('.').next().unwrap_or("");
-    let sets =
-        !["st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch"]
-            .contains(&family);
+    let sets = !["st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch"]
+        .contains(&family);
     let Some(first) = parts.operands.first().filter(|_| sets) else { return Vec::new() };
     first.split(['{', '}', ',', '|', '(', ')']).map(str::trim).filter(|word| word.starts_with('%')).collect()
 }
@@ -121,9 +120,7 @@ impl<'a> Trace<'a> {
     pub(crate) fn traps_without_workspace(&self, trap: u32) -> bool {
         let last = |register: &str, before: u32| {
             let from = (before as usize).saturating_sub(NEAR) as u32;
-            (from..before)
-                .rev()
-                .find(|&at| self.parts(at).is_some_and(|parts| targets(&parts).contains(&register)))
+            (from..before).rev().find(|&at| self.parts(at).is_some_and(|parts| targets(&parts).contains(&register)))
         };
         let found = || {
             let branch = trap.checked_sub(1)?;
@@ -143,16 +140,13 @@ impl<'a> Trace<'a> {
                 };
                 let (at, parts) = parts;
                 let sources = parts.operands.get(1..)?;
-                if sources.iter().any(|source| ["%envreg1", "%envreg2", "[grid_workspace]"].contains(source))
-                {
+                if sources.iter().any(|source| ["%envreg1", "%envreg2", "[grid_workspace]"].contains(source)) {
                     return Some(());
                 }
                 let family = parts.mnemonic.split('.').next().unwrap_or("");
                 if ["mov", "cvt", "bfi", "shl", "or", "add"].contains(&family) {
                     let words = sources.iter().flat_map(|source| source.split(['{', '}', ',']));
-                    open.extend(
-                        words.map(str::trim).filter(|word| word.starts_with('%')).map(|word| (word, at)),
-                    );
+                    open.extend(words.map(str::trim).filter(|word| word.starts_with('%')).map(|word| (word, at)));
                 }
             }
             None
@@ -240,14 +234,7 @@ impl<'a> Trace<'a> {
     /// The value of `end` that leads to this address, the one thing that is not known behind it.
     ///
     /// `low` bits of the address count: what a space's own addresses have.
-    pub(crate) fn solve(
-        &self,
-        instr: u32,
-        who: ThreadContext<'_>,
-        end: End,
-        address: u64,
-        low: u32,
-    ) -> Option<i64> {
+    pub(crate) fn solve(&self, instr: u32, who: ThreadContext<'_>, end: End, address: u64, low: u32) -> Option<i64> {
         let mask = if low >= 64 { u64::MAX } else { (1 << low) - 1 };
         let at = |value: u64| self.address(instr, who, (end, value));
         let (zero, one) = (at(0)?, at(1)?);

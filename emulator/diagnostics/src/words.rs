@@ -92,11 +92,7 @@ pub(crate) fn ranges(numbers: impl Iterator<Item = u64>) -> String {
             break;
         }
         let comma = if index > 0 { ", " } else { "" };
-        let _ = if first == last {
-            write!(text, "{comma}{first}")
-        } else {
-            write!(text, "{comma}{first}..{last}")
-        };
+        let _ = if first == last { write!(text, "{comma}{first}") } else { write!(text, "{comma}{first}..{last}") };
     }
     text
 }

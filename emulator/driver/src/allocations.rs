@@ -160,8 +160,7 @@ pub(crate) fn find(address: u64) -> Option<Allocation> {
 pub(crate) fn is_pinned(address: u64, n: usize) -> bool {
     find(address).is_some_and(|a| {
         let inside = address - a.base + n as u64 <= a.bytes;
-        inside
-            && matches!(a.kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::Managed)
+        inside && matches!(a.kind, AllocationKind::Host | AllocationKind::Registered | AllocationKind::Managed)
     })
 }
 

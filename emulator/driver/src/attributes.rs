@@ -19,9 +19,7 @@ pub(crate) mod limit {
         MAX_SHARED_OPT_IN as SHARED_PER_BLOCK_OPTIN, MAX_THREADS as THREADS_PER_BLOCK,
     };
 
-    pub(crate) use simt::occupancy::{
-        BLOCKS_PER_SM, REGISTERS, SHARED_PER_SM, SHARED_RESERVED, SMS, THREADS_PER_SM,
-    };
+    pub(crate) use simt::occupancy::{BLOCKS_PER_SM, REGISTERS, SHARED_PER_SM, SHARED_RESERVED, SMS, THREADS_PER_SM};
 
     pub(crate) const PITCH: usize = 512;
     /// Largest cluster that runs on every device with clusters; kernels may opt in to more.

@@ -10,8 +10,8 @@ mod proc_address;
 use std::ffi::c_void;
 
 use crate::api::{
-    array, context, copy, copy_2d_3d, device, error, event, function, host, init, launch, library, link,
-    memory, memset, module, occupancy, pointer, pool, profiler, stream, superseded, tensor, texture,
+    array, context, copy, copy_2d_3d, device, error, event, function, host, init, launch, library, link, memory,
+    memset, module, occupancy, pointer, pool, profiler, stream, superseded, tensor, texture,
 };
 use crate::ffi::{Call, not_supported, replaced};
 use crate::result::CUresult;

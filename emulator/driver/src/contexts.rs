@@ -16,8 +16,7 @@ use crate::sync::{lock, next_id};
 use crate::types::Handle;
 use crate::{diagnose, lifecycle, settings};
 
-pub(crate) static MEMORY: LazyLock<Arc<Memory>> =
-    LazyLock::new(|| Arc::new(Memory::new(settings::memory_bytes())));
+pub(crate) static MEMORY: LazyLock<Arc<Memory>> = LazyLock::new(|| Arc::new(Memory::new(settings::memory_bytes())));
 
 pub(crate) static CONTEXTS: Table<Context> = Table::new(ObjectKind::Context);
 
@@ -150,8 +149,7 @@ pub(crate) struct Primary {
     handle: Option<Handle>,
 }
 
-pub(crate) static PRIMARY: Mutex<Primary> =
-    Mutex::new(Primary { context: None, retained: 0, flags: 0, handle: None });
+pub(crate) static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: None, retained: 0, flags: 0, handle: None });
 
 impl Primary {
     pub(crate) fn retain(&mut self) -> Handle {

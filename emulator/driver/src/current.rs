@@ -44,9 +44,6 @@ mod tests {
         for handle in 1..4 {
             assert_eq!(push(handle), Ok(()));
         }
-        assert_eq!(
-            [pop(), pop(), top(), pop(), pop(), top()],
-            [Some(3), Some(2), Some(1), Some(1), None, None]
-        );
+        assert_eq!([pop(), pop(), top(), pop(), pop(), top()], [Some(3), Some(2), Some(1), Some(1), None, None]);
     }
 }

@@ -42,9 +42,8 @@ fn write(text: &str) {
 
 fn coloured() -> bool {
     static COLOURED: OnceLock<bool> = OnceLock::new();
-    *COLOURED.get_or_init(|| {
-        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-    })
+    *COLOURED
+        .get_or_init(|| std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()))
 }
 
 /// Prints the findings of a launch. Warnings are printed once per process, however often their kernel is launched.

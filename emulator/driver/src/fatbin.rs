@@ -172,11 +172,8 @@ mod tests {
     #[test]
     fn ptx_comes_first_and_the_newest_that_fits() {
         let image = |text: &[u8]| Selection::Image(text.to_vec());
-        let (old, new, far) = (
-            (PTX, 50, 0, &b"old ptx "[..], 0),
-            (PTX, 80, 0, &b"new ptx "[..], 0),
-            (PTX, 100, 0, &b"far ptx "[..], 0),
-        );
+        let (old, new, far) =
+            ((PTX, 50, 0, &b"old ptx "[..], 0), (PTX, 80, 0, &b"new ptx "[..], 0), (PTX, 100, 0, &b"far ptx "[..], 0));
         let (own, other) = ((CUBIN, 90, 0, &b"own code"[..], 0), (CUBIN, 86, 0, &b"its code"[..], 0));
         chooses(&[own, old, new, far], image(b"new ptx "));
         chooses(&[other, own, far], image(b"own code"));

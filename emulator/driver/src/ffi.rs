@@ -11,8 +11,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::result::{
-    CUresult, ERROR_INVALID_CONTEXT, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome,
-    SUCCESS, refuse_if,
+    CUresult, ERROR_INVALID_CONTEXT, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome, SUCCESS,
+    refuse_if,
 };
 use crate::{diagnose, lifecycle};
 
@@ -441,14 +441,10 @@ pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Optio
     let mut done = true;
     for (sources, targets) in from.chunks(512).zip(to.chunks_mut(512)) {
         let wanted: usize = sources.iter().map(|s| s.1).sum();
-        let remote: Vec<libc::iovec> = sources
-            .iter()
-            .map(|s| libc::iovec { iov_base: s.0 as usize as *mut c_void, iov_len: s.1 })
-            .collect();
-        let local: Vec<libc::iovec> = targets
-            .iter_mut()
-            .map(|t| libc::iovec { iov_base: t.as_mut_ptr().cast(), iov_len: t.len() })
-            .collect();
+        let remote: Vec<libc::iovec> =
+            sources.iter().map(|s| libc::iovec { iov_base: s.0 as usize as *mut c_void, iov_len: s.1 }).collect();
+        let local: Vec<libc::iovec> =
+            targets.iter_mut().map(|t| libc::iovec { iov_base: t.as_mut_ptr().cast(), iov_len: t.len() }).collect();
         // SAFETY: the local ranges are ours to write; the kernel checks the remote ones itself.
         let n = unsafe {
             libc::process_vm_readv(
@@ -482,8 +478,7 @@ mod tests {
     fn a_range_is_writable_when_all_its_pages_are() {
         let maps = "1000-3000 rw-p 00000000 00:00 0\n3000-4000 rw-s 0 0:0 7 /a b\n4000-5000 r--p 0 0:0 0\n\
                     6000-7000 rw-p 0 0:0 0\n";
-        let check =
-            |from, to, want| assert_eq!(is_writable(maps, from, to - from), want, "{from:x} to {to:x}");
+        let check = |from, to, want| assert_eq!(is_writable(maps, from, to - from), want, "{from:x} to {to:x}");
         check(0x1000, 0x4000, true);
         check(0x2ff8, 0x3008, true);
         check(0x0ff8, 0x1008, false);

@@ -127,9 +127,7 @@ impl<T> Table<T> {
     pub(crate) fn handles_where(&self, test: impl Fn(&T) -> bool) -> Vec<Handle> {
         let objects = self.read();
         let live = objects.live.iter();
-        live.filter(|(_, value)| value.as_deref().is_some_and(&test))
-            .map(|(serial, _)| self.handle(*serial))
-            .collect()
+        live.filter(|(_, value)| value.as_deref().is_some_and(&test)).map(|(serial, _)| self.handle(*serial)).collect()
     }
 }
 

@@ -72,8 +72,7 @@ impl Image {
     }
 
     pub(crate) fn read_file(path: &str) -> Result<Self, Refused> {
-        let bytes =
-            std::fs::read(path).map_err(|error| (ERROR_FILE_NOT_FOUND, format!("{path}: {error}")))?;
+        let bytes = std::fs::read(path).map_err(|error| (ERROR_FILE_NOT_FOUND, format!("{path}: {error}")))?;
         Self::of_bytes(&bytes).map_err(|(code, message)| (code, format!("{path}: {message}")))
     }
 
@@ -150,9 +149,7 @@ impl Image {
     pub(crate) fn into_text(self) -> Result<String, Refused> {
         match self {
             Self::Text(text) => Ok(text),
-            Self::Cubin(_) => {
-                Err((ERROR_INVALID_IMAGE, "the image is a cubin; the linker takes PTX only".to_owned()))
-            }
+            Self::Cubin(_) => Err((ERROR_INVALID_IMAGE, "the image is a cubin; the linker takes PTX only".to_owned())),
         }
     }
 
@@ -293,8 +290,7 @@ fn refused(error: LoadError) -> Refused {
 /// The word after a directive on a line of its own.
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = text.lines().map(str::trim);
-    let line =
-        lines.find_map(|l| l.strip_prefix(name).filter(|rest| rest.starts_with(char::is_whitespace)))?;
+    let line = lines.find_map(|l| l.strip_prefix(name).filter(|rest| rest.starts_with(char::is_whitespace)))?;
     line.split([',', ' ', '\t']).find(|word| !word.is_empty())
 }
 

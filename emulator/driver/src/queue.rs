@@ -71,13 +71,7 @@ impl Queue {
     }
 
     /// Adds a job. `note` gets its ticket before it can run.
-    pub(crate) fn submit(
-        self: &Arc<Self>,
-        thread: JobThread,
-        blocking: bool,
-        note: impl FnOnce(u64),
-        job: Job,
-    ) -> u64 {
+    pub(crate) fn submit(self: &Arc<Self>, thread: JobThread, blocking: bool, note: impl FnOnce(u64), job: Job) -> u64 {
         let mut state = self.lock();
         while state.jobs.len() >= MOST_WAITING && !IS_WORKER.get() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);

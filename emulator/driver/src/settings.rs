@@ -110,9 +110,7 @@ fn machine_bytes(read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
         };
         let (root, file) = match controllers {
             "" => ("/sys/fs/cgroup", "memory.max"),
-            _ if controllers.split(',').any(|c| c == "memory") => {
-                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
-            }
+            _ if controllers.split(',').any(|c| c == "memory") => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
             _ => continue,
         };
         for group in Path::new(path).ancestors() {

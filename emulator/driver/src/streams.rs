@@ -100,11 +100,7 @@ impl Stream {
     }
 
     /// Adds a job whose failure loses the context.
-    pub(crate) fn submit_async(
-        &self,
-        place: JobThread,
-        job: impl FnOnce() -> Outcome + Send + 'static,
-    ) -> Outcome {
+    pub(crate) fn submit_async(&self, place: JobThread, job: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
         self.context.check()?;
         let context = Arc::clone(&self.context);
         let run = move || {

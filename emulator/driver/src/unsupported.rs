@@ -108,8 +108,7 @@ mod tests {
     fn check(body: &str, expected: &[&str]) {
         let text = format!(".version 8.4\n.target sm_90\n.address_size 64\n{body}\n.file 1 \"a/b.cu\"\n");
         let memory = std::sync::Arc::new(simt::memory::Memory::new(1 << 20));
-        let Err(simt::module::LoadError::Unsupported(refused)) =
-            simt::module::Module::load(&memory, &text, None)
+        let Err(simt::module::LoadError::Unsupported(refused)) = simt::module::Module::load(&memory, &text, None)
         else {
             panic!("it is not refused as unsupported");
         };
@@ -122,8 +121,7 @@ mod tests {
     #[test]
     fn an_instruction_is_told_once_with_its_places() {
         let wait = "griddepcontrol.wait;\n";
-        let what =
-            "`griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported";
+        let what = "`griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported";
         check(
             &format!(".visible .entry _Z4gemmPf(\n.param .u64 p)\n{{\n{wait}ret;\n}}"),
             &[what, "  --> kernel gemm, PTX line 7"],

@@ -99,8 +99,7 @@ mod tests {
         alias(name, Path::new("libm.so.6")).expect("the C library's own");
         let found = library(name).expect("it was just loaded");
         // SAFETY: the function of the C library has this type.
-        let cos = unsafe { found.get::<unsafe extern "C" fn(f64) -> f64>(b"cos\0") }
-            .expect("found in what is needed");
+        let cos = unsafe { found.get::<unsafe extern "C" fn(f64) -> f64>(b"cos\0") }.expect("found in what is needed");
         // SAFETY: `cos` has no precondition.
         assert_eq!(unsafe { cos(0.0) }, 1.0);
     }

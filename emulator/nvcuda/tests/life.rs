@@ -28,8 +28,7 @@ fn begin() -> (sys::CUcontext, sys::CUfunction) {
 fn launch(function: sys::CUfunction) -> CUresult {
     // SAFETY: a kernel without parameters.
     unsafe {
-        let launched =
-            sys::cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, null_mut(), null_mut(), null_mut());
+        let launched = sys::cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, null_mut(), null_mut(), null_mut());
         if launched == CUDA_SUCCESS { sys::cuCtxSynchronize() } else { launched }
     }
 }
@@ -109,11 +108,8 @@ fn calls_at_the_end_of_threads_and_of_the_process() {
     }
     let program = std::env::current_exe().expect("it runs");
     let name = "calls_at_the_end_of_threads_and_of_the_process";
-    let child = Command::new(program)
-        .args(["--exact", name, "--nocapture"])
-        .env(PART, "child")
-        .output()
-        .expect("it starts");
+    let child =
+        Command::new(program).args(["--exact", name, "--nocapture"]).env(PART, "child").output().expect("it starts");
     let stderr = String::from_utf8_lossy(&child.stderr);
     assert_eq!(
         stderr,

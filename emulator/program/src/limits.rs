@@ -102,9 +102,7 @@ impl Account {
     /// Takes bytes of the decoded module.
     pub fn bytes(&self, n: u64) -> Result<(), TooLarge> {
         let room = self.room;
-        add(&self.bytes, n, room, || {
-            format!("its code takes more than the {room} bytes that there are for it")
-        })
+        add(&self.bytes, n, room, || format!("its code takes more than the {room} bytes that there are for it"))
     }
 
     /// Takes operations, with their bytes.
@@ -120,9 +118,7 @@ impl Account {
     pub fn steps(&self, n: u64) -> Result<(), TooLarge> {
         let max = self.max_steps;
         add(&self.steps, n, max, || {
-            format!(
-                "decoding it takes more than {max} steps; the functions that its kernels share are inlined in each"
-            )
+            format!("decoding it takes more than {max} steps; the functions that its kernels share are inlined in each")
         })
     }
 }

@@ -58,10 +58,7 @@ impl Special {
     /// Returns whether lanes of one warp can have different values.
     pub fn varies_in_a_warp(self) -> bool {
         use Special::*;
-        matches!(
-            self,
-            TidX | TidY | TidZ | LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt
-        )
+        matches!(self, TidX | TidY | TidZ | LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt)
     }
 }
 

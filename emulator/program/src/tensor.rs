@@ -131,10 +131,7 @@ impl TensorMap {
         fill: Fill,
     ) -> Result<Self, Rule> {
         let rank = dims.len();
-        if !(1..=RANKS).contains(&rank)
-            || strides.len() != rank - 1
-            || [box_dims.len(), steps.len()] != [rank; 2]
-        {
+        if !(1..=RANKS).contains(&rank) || strides.len() != rank - 1 || [box_dims.len(), steps.len()] != [rank; 2] {
             return Err(Rule::Rank(rank as u64));
         }
         let mut map = Self {

@@ -199,10 +199,7 @@ impl<'a> Lexer<'a> {
             }
             _ => {
                 let found = self.text[start..].chars().next().unwrap_or('\0');
-                return Err(ParseError {
-                    span,
-                    message: format!("the character {found:?} has no meaning here"),
-                });
+                return Err(ParseError { span, message: format!("the character {found:?} has no meaning here") });
             }
         };
         span.end = self.at as u32;
@@ -224,10 +221,7 @@ impl<'a> Lexer<'a> {
                     self.at += self.text[self.at..].chars().next().map_or(0, char::len_utf8);
                 }
                 _ => {
-                    return Err(ParseError {
-                        span,
-                        message: "this string is never closed by `\"`".to_owned(),
-                    });
+                    return Err(ParseError { span, message: "this string is never closed by `\"`".to_owned() });
                 }
             }
         }

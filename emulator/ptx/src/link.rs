@@ -73,13 +73,8 @@ pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
     }
     let modules: Vec<Module> = inputs.drain(..).map(|input| input.module).collect();
     let mut names = Names::new(&modules);
-    let mut linked = Module {
-        version: (0, 0),
-        target: Vec::new(),
-        address_size: 64,
-        files: Vec::new(),
-        items: Vec::new(),
-    };
+    let mut linked =
+        Module { version: (0, 0), target: Vec::new(), address_size: 64, files: Vec::new(), items: Vec::new() };
     let mut dynamic_shared: HashMap<String, usize> = HashMap::new();
     let mut external: HashSet<String> = HashSet::new();
     for (at, mut module) in modules.into_iter().enumerate() {
@@ -217,9 +212,7 @@ fn names_in<'a>(statements: &'a [Statement], used: &mut HashSet<&'a str>) {
 
 fn names_in_operand<'a>(operand: &'a Operand, used: &mut HashSet<&'a str>) {
     match operand {
-        Operand::Name(name)
-        | Operand::NameOffset { name, .. }
-        | Operand::Address { base: Some(name), .. } => {
+        Operand::Name(name) | Operand::NameOffset { name, .. } | Operand::Address { base: Some(name), .. } => {
             used.insert(name);
         }
         Operand::Vector(list) | Operand::List(list) => list.iter().for_each(|o| names_in_operand(o, used)),
@@ -416,11 +409,7 @@ fn rename_initializer(init: &mut Initializer, names: &HashMap<String, String>) {
     }
 }
 
-fn rename_statements(
-    statements: &mut [Statement],
-    names: &HashMap<String, String>,
-    files: &BTreeMap<u32, u32>,
-) {
+fn rename_statements(statements: &mut [Statement], names: &HashMap<String, String>, files: &BTreeMap<u32, u32>) {
     let number = |file: &mut u32| *file = files.get(file).copied().unwrap_or(0);
     for statement in statements {
         match statement {
@@ -461,10 +450,7 @@ fn rename_operand(operand: &mut Operand, names: &HashMap<String, String>) {
         Operand::Texture { handles, coordinates } => {
             handles.iter_mut().chain(coordinates).for_each(|o| rename_operand(o, names));
         }
-        Operand::Address { base: None, .. }
-        | Operand::NotPred(_)
-        | Operand::Immediate(_)
-        | Operand::Component(..) => {}
+        Operand::Address { base: None, .. } | Operand::NotPred(_) | Operand::Immediate(_) | Operand::Component(..) => {}
     }
 }
 
@@ -544,8 +530,7 @@ mod tests {
     #[test]
     fn a_local_name_hides_that_of_the_module() {
         let first = ".global .u32 g;";
-        let second =
-            ".global .u32 g;\n.visible .entry k(.param .u64 g) { .reg .u64 a; ld.param.u64 a, [g]; ret; }";
+        let second = ".global .u32 g;\n.visible .entry k(.param .u64 g) { .reg .u64 a; ld.param.u64 a, [g]; ret; }";
         let both = ".global .u32 g; .global .u32 g$link2; .visible .entry k(.param .u64 g) { .reg .u64 a; ld.param.u64 a, [g]; ret; }";
         check(&[first, second], both);
     }
@@ -587,8 +572,7 @@ mod tests {
     #[test]
     fn files_are_numbered_again() {
         let one = ".file 1 \"a.cu\"\n.visible .entry one() { .loc 1 2 3\n ret; }";
-        let two =
-            ".file 1 \"b.cu\"\n.file 2 \"a.cu\"\n.visible .entry two() { .loc 1 2 3\n .loc 2 4 5\n ret; }";
+        let two = ".file 1 \"b.cu\"\n.file 2 \"a.cu\"\n.visible .entry two() { .loc 1 2 3\n .loc 2 4 5\n ret; }";
         check(
             &[one, two],
             ".file 1 \"a.cu\" .file 2 \"b.cu\" .visible .entry one() { .loc 1 2 3 ret; } \

@@ -45,15 +45,8 @@ pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
     let tokens = bytes.saturating_sub(text.len() as u64) / TOKEN_BYTES;
-    let mut parser = Parser {
-        lexer,
-        token,
-        last: token.span,
-        open: Vec::new(),
-        in_call: false,
-        tokens_left: tokens,
-        bytes,
-    };
+    let mut parser =
+        Parser { lexer, token, last: token.span, open: Vec::new(), in_call: false, tokens_left: tokens, bytes };
     let module = parser.module();
     *left = match parser.tokens_left {
         0 => 0,
@@ -204,11 +197,7 @@ impl<'a> Parser<'a> {
     }
 
     fn deeper(&self, depth: usize) -> Parsed<usize> {
-        if depth < MAX_DEPTH {
-            Ok(depth + 1)
-        } else {
-            Err(self.error(format!("nested more than {MAX_DEPTH} deep")))
-        }
+        if depth < MAX_DEPTH { Ok(depth + 1) } else { Err(self.error(format!("nested more than {MAX_DEPTH} deep"))) }
     }
 }
 

@@ -77,8 +77,7 @@ struct Reading {
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table { rows: Vec::new(), readings: Vec::new(), opcodes: HashMap::new() };
     let supported = SUPPORTED.into_iter().flatten().map(|row| (Support::Supported, row));
-    let refused =
-        refused::ROWS.iter().flat_map(|(why, rows)| rows.iter().map(|row| (Support::Refused(why), row)));
+    let refused = refused::ROWS.iter().flat_map(|(why, rows)| rows.iter().map(|row| (Support::Refused(why), row)));
     // Supported rows stand before refused ones, so that a wide pattern only catches what is left.
     for (support, &(section, pattern, operands, meaning)) in supported.chain(refused) {
         let opcode = pattern::opcode(pattern);
@@ -91,10 +90,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 
 impl Table {
     fn reading(&self, at: usize) -> &Reading {
-        self.readings[at].get_or_init(|| Reading {
-            pattern: Pattern::new(self.rows[at].pattern),
-            arity: self.rows[at].arity(),
-        })
+        self.readings[at]
+            .get_or_init(|| Reading { pattern: Pattern::new(self.rows[at].pattern), arity: self.rows[at].arity() })
     }
 }
 
@@ -325,8 +322,7 @@ fn nearest(instruction: &Instruction) -> Option<String> {
     match TABLE.opcodes.get(instruction.opcode.as_str()) {
         Some(rows) => {
             let opcode = instruction.opcode.as_str();
-            let mut words: Vec<&str> =
-                rows.iter().flat_map(|&at| TABLE.reading(at).pattern.words()).collect();
+            let mut words: Vec<&str> = rows.iter().flat_map(|&at| TABLE.reading(at).pattern.words()).collect();
             words.sort_unstable();
             words.dedup();
             for at in 0..=modifiers.len() {
@@ -351,9 +347,7 @@ fn nearest(instruction: &Instruction) -> Option<String> {
     tries
         .into_iter()
         .map(|near| (distance(&written, &near), !near.contains(".rn."), near))
-        .filter(|(distance, ..)| {
-            TABLE.opcodes.contains_key(instruction.opcode.as_str()) || *distance <= budget
-        })
+        .filter(|(distance, ..)| TABLE.opcodes.contains_key(instruction.opcode.as_str()) || *distance <= budget)
         .min()
         .map(|(.., near)| near)
 }

@@ -13,8 +13,7 @@ static CORPUS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
             found.push((entry.path().display().to_string(), text));
         }
     }
-    let archive =
-        std::fs::read(root.join("fuzz/corpus/parse.tar")).expect("the fuzzer's corpus is committed");
+    let archive = std::fs::read(root.join("fuzz/corpus/parse.tar")).expect("the fuzzer's corpus is committed");
     for (name, bytes) in unpacked(&archive) {
         if let Ok(text) = String::from_utf8(bytes.to_vec()) {
             found.push((format!("fuzz/corpus/{name}"), text));
@@ -74,8 +73,7 @@ fn the_corpus_reads_or_is_refused() {
 #[test]
 fn every_prefix_is_refused_or_read() {
     // The shortest text suffices: the work grows with the square of the length.
-    let shortest =
-        CORPUS.iter().filter(|(path, _)| path.ends_with(".ptx")).min_by_key(|(_, text)| text.len());
+    let shortest = CORPUS.iter().filter(|(path, _)| path.ends_with(".ptx")).min_by_key(|(_, text)| text.len());
     let Some((_, text)) = shortest else { return };
     for (end, _) in text.char_indices() {
         check(&text[..end]);

@@ -51,32 +51,24 @@ fn initializer() -> impl Strategy<Value = Initializer> {
 }
 
 fn variable(linkage: impl Strategy<Value = Linkage>) -> impl Strategy<Value = Variable> {
-    let ptr = (option::of(space()), option::of(any::<u32>()))
-        .prop_map(|(space, align)| PtrAttribute { space, align });
+    let ptr = (option::of(space()), option::of(any::<u32>())).prop_map(|(space, align)| PtrAttribute { space, align });
     let attribute = prop::sample::select(vec!["managed".to_owned(), "unified(1, -2)".to_owned()]);
     let vector = prop::sample::select(vec![1, 2, 4, 8]);
     let front = (linkage, space(), option::of(any::<u32>()), vector, ty());
-    let back = (
-        name(),
-        vec(option::of(any::<u64>()), 0..3),
-        option::of(initializer()),
-        option::of(ptr),
-        vec(attribute, 0..3),
-    );
-    (front, back).prop_map(|((linkage, space, align, vector, ty), (name, dims, init, ptr, attributes))| {
-        Variable {
-            span: Span::default(),
-            linkage,
-            space,
-            align,
-            vector,
-            ty,
-            name,
-            dims,
-            init,
-            ptr,
-            attributes,
-        }
+    let back =
+        (name(), vec(option::of(any::<u64>()), 0..3), option::of(initializer()), option::of(ptr), vec(attribute, 0..3));
+    (front, back).prop_map(|((linkage, space, align, vector, ty), (name, dims, init, ptr, attributes))| Variable {
+        span: Span::default(),
+        linkage,
+        space,
+        align,
+        vector,
+        ty,
+        name,
+        dims,
+        init,
+        ptr,
+        attributes,
     })
 }
 
@@ -119,16 +111,14 @@ fn instruction() -> impl Strategy<Value = Instruction> {
 
 fn loc() -> impl Strategy<Value = Loc> {
     let inlined = (name(), any::<i64>(), any::<u32>(), any::<u32>(), any::<u32>()).prop_map(
-        |(function, function_offset, file, line, column)| InlinedAt {
-            function,
-            function_offset,
-            file,
-            line,
-            column,
-        },
+        |(function, function_offset, file, line, column)| InlinedAt { function, function_offset, file, line, column },
     );
-    (any::<u32>(), any::<u32>(), any::<u32>(), option::of(inlined))
-        .prop_map(|(file, line, column, inlined_at)| Loc { file, line, column, inlined_at })
+    (any::<u32>(), any::<u32>(), any::<u32>(), option::of(inlined)).prop_map(|(file, line, column, inlined_at)| Loc {
+        file,
+        line,
+        column,
+        inlined_at,
+    })
 }
 
 fn statement() -> impl Strategy<Value = Statement> {
@@ -153,14 +143,10 @@ fn statement() -> impl Strategy<Value = Statement> {
 }
 
 fn function() -> impl Strategy<Value = Function> {
-    let linkage =
-        prop::sample::select(vec![Linkage::Internal, Linkage::Visible, Linkage::Extern, Linkage::Weak]);
+    let linkage = prop::sample::select(vec![Linkage::Internal, Linkage::Visible, Linkage::Extern, Linkage::Weak]);
     let param = || variable(Just(Linkage::Internal));
-    let word = prop::sample::select(vec![
-        "maxntid".to_owned(),
-        "minnctapersm".to_owned(),
-        "explicitcluster".to_owned(),
-    ]);
+    let word =
+        prop::sample::select(vec!["maxntid".to_owned(), "minnctapersm".to_owned(), "explicitcluster".to_owned()]);
     let front = (linkage, any::<bool>(), name(), vec(param(), 0..2), vec(param(), 0..3), any::<bool>());
     (front, vec((word, vec(any::<u32>(), 0..4)), 0..3), option::of(vec(statement(), 0..6))).prop_map(
         |((linkage, entry, name, returns, params, noreturn), directives, body)| Function {
@@ -194,13 +180,7 @@ fn module() -> impl Strategy<Value = Module> {
     let file = (any::<u32>(), text()).prop_map(|(index, path)| SourceFile { index, path });
     let target = vec(name(), 1..3);
     (any::<(u32, u32)>(), target, any::<u32>(), vec(file, 0..2), vec(item(), 0..4)).prop_map(
-        |(version, target, address_size, files, items)| Module {
-            version,
-            target,
-            address_size,
-            files,
-            items,
-        },
+        |(version, target, address_size, files, items)| Module { version, target, address_size, files, items },
     )
 }
 

@@ -104,9 +104,7 @@ fn main() -> Result<()> {
                 }
             }
         }
-        println!(
-            "sm_{sm}: {same} instructions are printed alike, {other} otherwise, {unknown} are not known here"
-        );
+        println!("sm_{sm}: {same} instructions are printed alike, {other} otherwise, {unknown} are not known here");
         if kept == 0 {
             continue;
         }

@@ -42,13 +42,7 @@ fn print(module: &sass::Module) -> std::io::Result<()> {
                 writeln!(out, "  {file}:{line}")?;
             }
             last = line;
-            writeln!(
-                out,
-                "    {:04x}  {:<60} {}",
-                instruction.address,
-                instruction.to_string(),
-                instruction.control
-            )?;
+            writeln!(out, "    {:04x}  {:<60} {}", instruction.address, instruction.to_string(), instruction.control)?;
         }
     }
     Ok(())

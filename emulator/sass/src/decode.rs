@@ -3,8 +3,7 @@
 use crate::architecture::Architecture;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::instruction::{
-    Address, Constant, Control, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform,
-    Value,
+    Address, Constant, Control, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform, Value,
 };
 use crate::special::SpecialRegister;
 use crate::table::{self, Slot, Token, field};
@@ -16,8 +15,7 @@ pub fn decode(architecture: Architecture, word: u128, address: u32) -> Result<In
     for row in table::of(opcode).filter(|row| row.is_on(architecture)) {
         seen.get_or_insert(row.operation);
         let Some(modifiers) = row.layout.modifiers(architecture, word) else { continue };
-        let Some(operands) =
-            row.slots.tokens.iter().map(|token| operand(architecture, word, address, token)).collect()
+        let Some(operands) = row.slots.tokens.iter().map(|token| operand(architecture, word, address, token)).collect()
         else {
             continue;
         };
@@ -145,10 +143,9 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
                 ..Address::new(register(word, 24), signed(field(word, 32, 12), 12))
             })
         }
-        Slot::Far => Value::Memory(Address {
-            wide: true,
-            ..Address::new(register(word, 24), field(word, 32, 32) as i32)
-        }),
+        Slot::Far => {
+            Value::Memory(Address { wide: true, ..Address::new(register(word, 24), field(word, 32, 32) as i32) })
+        }
         Slot::Local(at) => Value::Memory(Address {
             uniform: (field(word, 91, 1) == 1).then(|| uniform(word, at)),
             ..Address::new(register(word, 24), signed(field(word, 40, 24), 24))
@@ -161,10 +158,7 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
             Value::Memory(Address {
                 scale: if is_absolute { 1 } else { [1, 4, 8, 16][field(word, 78, 2) as usize] },
                 uniform,
-                ..Address::new(
-                    base,
-                    if is_absolute && uniform.is_none() { offset as i32 } else { signed(offset, 24) },
-                )
+                ..Address::new(base, if is_absolute && uniform.is_none() { offset as i32 } else { signed(offset, 24) })
             })
         }
         Slot::Global(at) => {

@@ -184,12 +184,9 @@ impl<'a> File<'a> {
                     }
                     functions[kernel].push(Function { name, address, size });
                 }
-                (STT_OBJECT, Some(&segment)) => variables.push(Variable {
-                    name: self.symbol_name(symbol)?.to_owned(),
-                    segment,
-                    offset,
-                    size,
-                }),
+                (STT_OBJECT, Some(&segment)) => {
+                    variables.push(Variable { name: self.symbol_name(symbol)?.to_owned(), segment, offset, size })
+                }
                 _ => {}
             }
         }
@@ -300,9 +297,8 @@ impl<'a> File<'a> {
 
     /// Reads the eight bytes in a section that serve as the addend.
     fn addend_in(&self, section: usize, offset: u64) -> i64 {
-        let bytes = usize::try_from(offset)
-            .ok()
-            .and_then(|offset| self.bytes(section).ok()?.get(offset..)?.first_chunk());
+        let bytes =
+            usize::try_from(offset).ok().and_then(|offset| self.bytes(section).ok()?.get(offset..)?.first_chunk());
         // A section without contents has zeros.
         bytes.map_or(0, |bytes| i64::from_le_bytes(*bytes))
     }

@@ -47,9 +47,7 @@ pub enum ReadErrorKind {
     #[error("{0}")]
     Decode(DecodeError),
     /// A branch to an address without an instruction.
-    #[error(
-        "`{operation}` at {address:#06x} goes to {target:#x}, which is not an instruction of the section"
-    )]
+    #[error("`{operation}` at {address:#06x} goes to {target:#x}, which is not an instruction of the section")]
     Label { address: u32, operation: Operation, target: i64 },
     /// An unsupported kind of relocation.
     #[error("relocation of kind {kind} at {offset:#x} is not supported")]

@@ -87,14 +87,7 @@ pub struct Operand {
 impl Operand {
     /// Creates an operand without modifiers.
     pub fn new(value: Value) -> Operand {
-        Operand {
-            value,
-            negated: false,
-            absolute: false,
-            inverted: false,
-            reuse: false,
-            halves: Halves::Both,
-        }
+        Operand { value, negated: false, absolute: false, inverted: false, reuse: false, halves: Halves::Both }
     }
 }
 

@@ -118,8 +118,7 @@ impl Kernel {
     /// Returns the source position of an instruction, then of the call where its function was inlined, and so on
     /// outwards.
     pub fn inlined_lines(&self, address: u32) -> impl Iterator<Item = (&str, u32)> {
-        let mut next =
-            self.line_at(address).map(|line| Call { file: line.file, line: line.line, caller: line.caller });
+        let mut next = self.line_at(address).map(|line| Call { file: line.file, line: line.line, caller: line.caller });
         std::iter::from_fn(move || {
             let Call { file, line, caller } = next.take()?;
             // A call precedes the calls that are inlined into its function.

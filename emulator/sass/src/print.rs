@@ -4,8 +4,7 @@ use std::fmt::{Display, Formatter, Result};
 
 use crate::architecture::Architecture;
 use crate::instruction::{
-    Address, Constant, Control, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform,
-    Value,
+    Address, Constant, Control, Guard, Halves, Index, Instruction, Operand, Predicate, Register, Uniform, Value,
 };
 use crate::operation::{Modifier, Operation};
 use crate::table::{Form, ImmediateFormat, Slot, Token};
@@ -127,12 +126,7 @@ impl Display for Hex {
     }
 }
 
-fn print_operand(
-    f: &mut Formatter<'_>,
-    architecture: Architecture,
-    operand: &Operand,
-    token: &Token,
-) -> Result {
+fn print_operand(f: &mut Formatter<'_>, architecture: Architecture, operand: &Operand, token: &Token) -> Result {
     let predicate = matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_));
     if operand.negated {
         f.write_str(if predicate { "!" } else { "-" })?;

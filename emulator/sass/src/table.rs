@@ -149,11 +149,7 @@ mod tests {
             for row in rows().iter().filter(|row| row.is_on(architecture)) {
                 let word = u128::from(row.opcode) | 7 << 12 | row.layout.example(architecture);
                 let found = decode(architecture, word, 0).unwrap_or_else(|error| panic!("{row:?}: {error}"));
-                assert!(
-                    std::ptr::eq(found.row, row),
-                    "{row:?} is hidden by {:?} on {architecture:?}",
-                    found.row
-                );
+                assert!(std::ptr::eq(found.row, row), "{row:?} is hidden by {:?} on {architecture:?}", found.row);
                 assert!(found.n_destinations <= found.operands.len());
             }
         }

@@ -48,8 +48,7 @@ fn registers_and_shared_memory_are_those_that_the_compiler_reported() {
         };
         for line in text.lines().filter_map(|line| line.strip_prefix("// sm_90: ")) {
             let (name, report) = line.split_once(": ").expect("a name and a report");
-            let kernel =
-                module.kernels.iter().find(|kernel| kernel.name == name).expect("it is in the cubin");
+            let kernel = module.kernels.iter().find(|kernel| kernel.name == name).expect("it is in the cubin");
             let number = |unit| {
                 let part = report.split(", ").find_map(|part| part.strip_suffix(unit));
                 part.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0)
@@ -105,10 +104,7 @@ fn instructions_have_lines_of_the_source() {
         for instruction in kernel.instructions.iter().filter(|i| i.operation.name() == "FFMA") {
             let (file, line) = kernel.line(instruction.address).expect("it has a line");
             assert_eq!(file, "kernels/v01_row_per_lane.cu");
-            assert!(
-                lines[line as usize - 1].contains("+=") || lines[line as usize - 1].contains('*'),
-                "{line}"
-            );
+            assert!(lines[line as usize - 1].contains("+=") || lines[line as usize - 1].contains('*'), "{line}");
             n += 1;
         }
     }

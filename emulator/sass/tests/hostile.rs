@@ -97,8 +97,7 @@ fn a_branch_out_of_the_section_is_refused() {
 #[test]
 fn sections_longer_than_the_file_are_refused() {
     let cubin = whole();
-    let table =
-        usize::try_from(u64::from_le_bytes(cubin[0x28..0x30].try_into().expect("8 bytes"))).expect("it fits");
+    let table = usize::try_from(u64::from_le_bytes(cubin[0x28..0x30].try_into().expect("8 bytes"))).expect("it fits");
     for section in 1..10 {
         for size in [u64::MAX, 1 << 40, cubin.len() as u64] {
             let error = refused(&changed(&[(table + section * 64 + 32, &size.to_le_bytes())]));

@@ -30,8 +30,7 @@ fn the_ladder_prints_as_nvdisasm_prints_it() {
     while let Some(line) = lines.next() {
         if let Some(name) = line.strip_prefix("# ") {
             assert_eq!(kernels.len(), 0, "kernels without a text before {name}");
-            let cubin =
-                fs::read(root().join(format!("kernels/cubin/{name}.cubin"))).expect("it is committed");
+            let cubin = fs::read(root().join(format!("kernels/cubin/{name}.cubin"))).expect("it is committed");
             match Module::read(&cubin) {
                 Ok(module) => kernels = module.kernels.into_iter(),
                 Err(error) => {
@@ -61,8 +60,7 @@ fn check(architecture: Architecture, least: [usize; 2], unknown: &str) {
     let mut wrong = Vec::new();
     for line in text(&format!("sm_{}.txt.z", architecture.sm())).lines() {
         let mut parts = line.splitn(3, ' ');
-        let mut number =
-            || parts.next().and_then(|part| u128::from_str_radix(part, 16).ok()).expect("numbers first");
+        let mut number = || parts.next().and_then(|part| u128::from_str_radix(part, 16).ok()).expect("numbers first");
         let (word, address) = (number(), number() as u32);
         let want = parts.next().expect("then the text");
         let mnemonic = want.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default();

@@ -73,7 +73,8 @@ const CHECK_LEVELS: [(&str, CheckLevel); 4] = [
     ("+ global races", CheckLevel::Global),
 ];
 
-const USAGE: &str = "usage: cargo bench -p simt --bench speed -- [--save FILE | --against PROGRAM | --cell KERNEL WATCH THREADS]";
+const USAGE: &str =
+    "usage: cargo bench -p simt --bench speed -- [--save FILE | --against PROGRAM | --cell KERNEL WATCH THREADS]";
 
 /// Threads of the kernel `gather`.
 const GATHERERS: usize = 1 << 15;
@@ -149,9 +150,7 @@ fn compare(other: &str) -> Result<(), Box<dyn Error>> {
         let text = String::from_utf8(output.stdout)?;
         text.trim().parse().map_err(|_| format!("{} has no cell {row:?}", program.display()).into())
     };
-    println!(
-        "kernel          watch          threads   this ms   other ms   other / this: median (least .. most)"
-    );
+    println!("kernel          watch          threads   this ms   other ms   other / this: median (least .. most)");
     for case in cases() {
         for (label, _) in CHECK_LEVELS {
             for threads in thread_counts() {
@@ -230,15 +229,13 @@ fn measure(
     let kernel = module.kernel(case.name).ok_or("the kernel is not in its module")?;
     let mut arguments: Vec<Argument> = case.sizes.iter().map(|&size| size.into()).collect();
     for (i, &words) in case.buffers.iter().enumerate() {
-        let address =
-            if i + 1 < case.buffers.len() { gpu.upload(&values(words, i)) } else { gpu.alloc::<f32>(words) };
+        let address = if i + 1 < case.buffers.len() { gpu.upload(&values(words, i)) } else { gpu.alloc::<f32>(words) };
         arguments.push(address.into());
     }
     let params = Gpu::params(kernel.kernel(), &arguments)?;
     let shape = Shape { grid: case.grid, block: case.block, shared: 0 };
     let launch = |check_level: CheckLevel| {
-        let options =
-            LaunchOptions { check_level, threads: NonZeroUsize::new(threads), ..LaunchOptions::default() };
+        let options = LaunchOptions { check_level, threads: NonZeroUsize::new(threads), ..LaunchOptions::default() };
         gpu.launch(kernel, &shape.config(params.clone(), options))
     };
 
@@ -322,13 +319,7 @@ fn cases() -> Vec<Case> {
     vec![
         gemm("naive", include_str!("../../../kernels/ptx/naive.ptx"), N, 16, [16, 16, 1]),
         gemm("shared_tile", include_str!("../../../kernels/ptx/shared_tile.ptx"), N, 16, [16, 16, 1]),
-        gemm(
-            "register_tile",
-            include_str!("../../../kernels/ptx/register_tile.ptx"),
-            2 * N,
-            128,
-            [256, 1, 1],
-        ),
+        gemm("register_tile", include_str!("../../../kernels/ptx/register_tile.ptx"), 2 * N, 128, [256, 1, 1]),
         Case {
             name: "transpose",
             ptx: include_str!("../../../kernels/ptx/transpose.ptx"),

@@ -16,8 +16,7 @@ mod testing;
 pub use code::{Code, Severity};
 pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_position};
 pub use mistake::{
-    AccessKind, AccessProblem, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma,
-    BarrierGroup, BarrierProblem, CopiedBy, CopyUnderWay, Elsewhere, InstrThread, MissingOrder, Mistake,
-    MistakeDetails, PhaseId, PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, RemoteProblem, SyncMask,
-    ThreadId, Use, Waited, WrongMask,
+    AccessKind, AccessProblem, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,
+    BarrierProblem, CopiedBy, CopyUnderWay, Elsewhere, InstrThread, MissingOrder, Mistake, MistakeDetails, PhaseId,
+    PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, RemoteProblem, SyncMask, ThreadId, Use, Waited, WrongMask,
 };

@@ -170,12 +170,7 @@ impl Gpu {
     }
 
     /// Launches under an observer.
-    pub fn observe(
-        &self,
-        kernel: &LoadedKernel,
-        config: &LaunchConfig,
-        observer: &dyn Observer,
-    ) -> LaunchResult {
+    pub fn observe(&self, kernel: &LoadedKernel, config: &LaunchConfig, observer: &dyn Observer) -> LaunchResult {
         launch::observe(&self.memory, kernel, config, self.environment(), observer)
     }
 

@@ -79,8 +79,7 @@ fn run(
     let room = limits::launch_bytes(memory.limit());
     let table = memory.table();
     // Parameters are as aligned here as their addresses are. Machine code reads whole words of them.
-    let n_params =
-        if kernel.machine_code { config.params.len().next_multiple_of(4) } else { config.params.len() };
+    let n_params = if kernel.machine_code { config.params.len().next_multiple_of(4) } else { config.params.len() };
     let mut params = vec![0; n_params + PARAM_ALIGN];
     let start = params.as_ptr().align_offset(PARAM_ALIGN).min(PARAM_ALIGN);
     params[start..start + config.params.len()].copy_from_slice(&config.params);

@@ -271,16 +271,14 @@ impl Memory {
     /// Zero bytes are allowed, and still get an address of their own.
     pub fn alloc(&self, bytes: u64, origin: Origin) -> Result<u64, OutOfMemory> {
         let mut state = self.write_state();
-        let full =
-            OutOfMemory { asked: bytes, free: self.limit.saturating_sub(state.used), limit: self.limit };
+        let full = OutOfMemory { asked: bytes, free: self.limit.saturating_sub(state.used), limit: self.limit };
         if bytes > full.free || bytes > MAX_BYTES {
             return Err(full);
         }
         let backing = usize::try_from(bytes).ok().and_then(Bytes::zeroed).ok_or(full)?;
         let n = state.table.slots.len();
         let at_end = n as u64 + FIRST_NUMBER <= window::LAST_ALLOCATION;
-        let reuse =
-            if state.resting.len() > QUARANTINE || !at_end { state.resting.pop_front() } else { None };
+        let reuse = if state.resting.len() > QUARANTINE || !at_end { state.resting.pop_front() } else { None };
         let slot = match reuse {
             Some(slot) => slot,
             None if at_end => n,

@@ -211,8 +211,7 @@ impl Variables {
         let tables = (0..module.kernels.len()).map(Segment::Tables);
         for segment in tables.chain([Segment::Addresses]) {
             let Some(bytes) = contents.get(&segment).filter(|bytes| !bytes.is_empty()) else { continue };
-            let origin =
-                Origin { label: "constants of the compiler".to_owned(), read_only: true, symbol: true };
+            let origin = Origin { label: "constants of the compiler".to_owned(), read_only: true, symbol: true };
             let name = &origin.label.clone();
             let no_room = |e| LoadError::Memory(name.to_owned(), e);
             let address = self.memory.alloc(bytes.len() as u64, origin).map_err(no_room)?;
@@ -222,8 +221,7 @@ impl Variables {
             self.memory.trust(address).map_err(internal)?;
             fixed.insert(segment, address);
         }
-        let tables =
-            (0..module.kernels.len()).map(|at| contents.remove(&Segment::Tables(at)).unwrap_or_default());
+        let tables = (0..module.kernels.len()).map(|at| contents.remove(&Segment::Tables(at)).unwrap_or_default());
         Ok(decode::sass::Segments {
             tables: tables.collect(),
             addresses: contents.remove(&Segment::Addresses).unwrap_or_default(),

@@ -78,8 +78,7 @@ pub fn occupancy(f: Footprint) -> Occupancy {
         (BLOCKS_PER_SM, Limit::Blocks),
     ];
     let [first, rest @ ..] = limits;
-    let (blocks, limit) =
-        rest.into_iter().fold(first, |least, next| if next.0 < least.0 { next } else { least });
+    let (blocks, limit) = rest.into_iter().fold(first, |least, next| if next.0 < least.0 { next } else { least });
     Occupancy { blocks, limit }
 }
 

@@ -76,12 +76,7 @@ impl Recorder {
     pub(crate) fn new(follow: Follow, grid: [u32; 3]) -> Self {
         let [x, y, z] = follow.block.map(u64::from);
         let [width, height, _] = grid.map(u64::from);
-        Self {
-            block: x + width * (y + height * z),
-            warp: follow.warp,
-            most: follow.most,
-            steps: Mutex::default(),
-        }
+        Self { block: x + width * (y + height * z), warp: follow.warp, most: follow.most, steps: Mutex::default() }
     }
 
     pub(crate) fn into_steps(self) -> Vec<Step> {

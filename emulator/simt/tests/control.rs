@@ -17,12 +17,7 @@ fn kernel(shared: &str, body: &str) -> String {
 
 /// Launches a kernel with `n` words; returns the codes of what is found, and what the words are.
 #[track_caller]
-fn launched(
-    check_level: CheckLevel,
-    body: &str,
-    [grid, block]: [u32; 2],
-    n: usize,
-) -> (Vec<String>, Vec<u32>) {
+fn launched(check_level: CheckLevel, body: &str, [grid, block]: [u32; 2], n: usize) -> (Vec<String>, Vec<u32>) {
     let device = Device::new(&kernel(".shared .align 4 .b8 tile[4096];", body)).check_level(check_level);
     let out = device.words(&vec![0; n]);
     let report = device.launch_line(grid, block, &[out.into()]);

@@ -24,8 +24,7 @@ fn found(body: &str) -> Vec<String> {
     codes(&device.launch_line(1, 32, &[data.into()]))
 }
 
-const BY_COLUMNS: &str =
-    "wmma.load.a.sync.aligned.col.m16n16k16.f16 {a0, a1, a2, a3, a4, a5, a6, a7}, [%rd], 16;";
+const BY_COLUMNS: &str = "wmma.load.a.sync.aligned.col.m16n16k16.f16 {a0, a1, a2, a3, a4, a5, a6, a7}, [%rd], 16;";
 
 #[test]
 fn what_was_loaded_alike_is_multiplied() {

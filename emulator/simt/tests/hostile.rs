@@ -54,11 +54,7 @@ fn an_initialiser_takes_the_bytes_that_are_written() {
 fn operations_of_a_module_are_counted_before_they_are_made() {
     let body = "add.s32 %r1, %r1, 1;\n".repeat(1000);
     let text = callers(50, &body);
-    refused_within(
-        &Account::with_limits(1 << 30, 20_000, u64::MAX),
-        &text,
-        "operations, with their functions inlined",
-    );
+    refused_within(&Account::with_limits(1 << 30, 20_000, u64::MAX), &text, "operations, with their functions inlined");
     refused_within(&Account::new(4 << 20), &text, "its code takes more than");
     assert!(load(1 << 30, &text).1.is_ok());
 }
@@ -201,7 +197,8 @@ fn blocks_that_wait_for_ever_share_the_budget() {
 
 #[test]
 fn local_memory_is_looked_at_before_it_is_taken() {
-    let text = ".entry k() { .local .b8 l[500000]; .reg .b32 %r; .reg .b64 %a; mov.u64 %a, l; st.local.u32 [%a], 1; ret; }";
+    let text =
+        ".entry k() { .local .b8 l[500000]; .reg .b32 %r; .reg .b64 %a; mov.u64 %a, l; st.local.u32 [%a], 1; ret; }";
     let (gpu, module) = load(1 << 28, text);
     let module = module.expect("it loads");
     let config = Shape::line(4, 1024).config(Vec::new(), LaunchOptions::default());

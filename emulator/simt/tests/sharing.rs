@@ -41,8 +41,7 @@ fn launches_and_copies_share_memory() {
     let own: [u64; 2] = std::array::from_fn(|_| device.words(&vec![0; n]));
     thread::scope(|scope| {
         let device = &device;
-        let launches =
-            own.map(|own| scope.spawn(move || device.run(BLOCKS, THREADS, &[counter.into(), own.into()])));
+        let launches = own.map(|own| scope.spawn(move || device.run(BLOCKS, THREADS, &[counter.into(), own.into()])));
         let mut last = 0;
         while !launches.iter().all(thread::ScopedJoinHandle::is_finished) {
             let now = device.read(counter, 1)[0];

@@ -50,8 +50,7 @@ fn follow(block: u32, warp: u32) -> Follow {
 fn mnemonics(report: &LaunchReport, steps: &[Step]) -> String {
     let text = |step: &Step| report.instructions[step.instr as usize].text.clone();
     let words: Vec<String> = steps.iter().map(text).collect();
-    let first =
-        |text: &String| text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default().to_owned();
+    let first = |text: &String| text.split(' ').find(|word| !word.starts_with('@')).unwrap_or_default().to_owned();
     words.iter().map(first).collect::<Vec<_>>().join(" ")
 }
 

@@ -112,13 +112,10 @@ fn uses_are_told_as_what_they_are() {
     used(&format!("{LOAD} setp.ne.s32 %p1, %r2, 0; @%p1 bra L; st.global.u32 [%rd1], %r1; L:"), |u| {
         *u == Use::Condition
     });
-    used(&format!("{LOAD} setp.ne.s32 %p1, %r2, 0; @%p1 st.global.u32 [%rd1], %r1;"), |u| {
-        *u == Use::Condition
+    used(&format!("{LOAD} setp.ne.s32 %p1, %r2, 0; @%p1 st.global.u32 [%rd1], %r1;"), |u| *u == Use::Condition);
+    used(&format!("{LOAD} mul.wide.u32 %rd5, %r2, 4; add.u64 %rd5, %rd3, %rd5; ld.global.u32 %r3, [%rd5];"), |u| {
+        *u == Use::Address
     });
-    used(
-        &format!("{LOAD} mul.wide.u32 %rd5, %r2, 4; add.u64 %rd5, %rd3, %rd5; ld.global.u32 %r3, [%rd5];"),
-        |u| *u == Use::Address,
-    );
     used("red.global.add.u32 [%rd2], 1;", |u| *u == Use::Atomic);
     used(&format!("{LOAD} red.global.add.u32 [%rd1], %r2;"), |u| *u == Use::Atomic);
     used(&format!("{LOAD} shfl.sync.idx.b32 %r3, %r1, %r2, 31, -1;"), |u| *u == Use::Control);
@@ -135,9 +132,11 @@ fn uses_are_told_as_what_they_are() {
         assert_eq!(uses, [Use::Control], "{sync}");
     }
     used(
-        &format!("{LOAD} mov.u64 %rd7, own; st.local.u32 [%rd7], %r2; cvta.local.u64 %rd7, %rd7; mov.u64 %rd8, text;
+        &format!(
+            "{LOAD} mov.u64 %rd7, own; st.local.u32 [%rd7], %r2; cvta.local.u64 %rd7, %rd7; mov.u64 %rd8, text;
         cvta.global.u64 %rd8, %rd8; {{ .param .b64 a0; .param .b64 a1; .param .b32 r0; st.param.b64 [a0], %rd8;
-        st.param.b64 [a1], %rd7; call.uni (r0), vprintf, (a0, a1); ld.param.b32 %r5, [r0]; }}"),
+        st.param.b64 [a1], %rd7; call.uni (r0), vprintf, (a0, a1); ld.param.b32 %r5, [r0]; }}"
+        ),
         |u| *u == Use::Printed,
     );
 }
@@ -161,10 +160,7 @@ fn memory_keeps_what_is_undefined() {
     used(&format!("{pair} mov.u32 %r4, %r5; {add}"), is_stored);
     // Bytes.
     fine(&format!("st.local.u8 [own+2], %r1; ld.local.u32 %r2, [own]; bfe.u32 %r4, %r2, 16, 8; {add}"));
-    used(
-        &format!("st.local.u8 [own+2], %r1; ld.local.u32 %r2, [own]; bfe.u32 %r4, %r2, 8, 8; {add}"),
-        is_stored,
-    );
+    used(&format!("st.local.u8 [own+2], %r1; ld.local.u32 %r2, [own]; bfe.u32 %r4, %r2, 8, 8; {add}"), is_stored);
     used(
         "st.local.u8 [own+2], %r1; ld.local.s8 %r4, [own+3]; add.u32 %r4, %r4, 1; st.global.u32 [%rd1], %r4;",
         is_stored,
@@ -198,10 +194,9 @@ fn lanes_pass_on_what_is_undefined() {
     let vote = "setp.gt.u32 %p2, %r2, 5; vote.sync.any.pred %p3, %p2, -1; @%p3 st.global.u32 [%rd1], %r1;";
     // Some lanes decide it already.
     fine(&format!("{half} {vote}"));
-    used(
-        &format!("{half} mov.u32 %r3, 0; setp.lt.u32 %p4, %r1, 16; selp.u32 %r2, %r2, %r3, %p4; {vote}"),
-        |u| *u == Use::Condition,
-    );
+    used(&format!("{half} mov.u32 %r3, 0; setp.lt.u32 %p4, %r1, 16; selp.u32 %r2, %r2, %r3, %p4; {vote}"), |u| {
+        *u == Use::Condition
+    });
 }
 
 #[test]
@@ -215,8 +210,7 @@ fn two_causes_are_two_mistakes() {
 
 #[test]
 fn copies_between_buffers_and_launches_carry_what_is_undefined() {
-    let device =
-        Device::new(&kernel("ld.global.u32 %r2, [%rd3]; add.u32 %r2, %r2, 1; st.global.u32 [%rd1], %r2;"));
+    let device = Device::new(&kernel("ld.global.u32 %r2, [%rd3]; add.u32 %r2, %r2, 1; st.global.u32 [%rd1], %r2;"));
     let out = device.words(&[0; 64]);
     let raw = device.raw(256);
     let data = device.words(&[1; 64]);
@@ -251,16 +245,12 @@ fn registers_that_nothing_has_set_are_undefined() {
         is_stored,
     );
     used("@%p3 bra L; st.global.u32 [%rd1], %r1; L:", |u| *u == Use::Condition);
-    used(
-        "shr.u64 %rd9, %rd9, 62; shl.b64 %rd9, %rd9, 2; add.u64 %rd9, %rd9, %rd3; ld.global.u32 %r3, [%rd9];",
-        |u| *u == Use::Address,
-    );
+    used("shr.u64 %rd9, %rd9, 62; shl.b64 %rd9, %rd9, 2; add.u64 %rd9, %rd9, %rd3; ld.global.u32 %r3, [%rd9];", |u| {
+        *u == Use::Address
+    });
     used("atom.global.add.u32 %r3, [%rd1], %r7;", |u| *u == Use::Atomic);
     // In half of the lanes.
-    used(
-        "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r7, 5; add.u32 %r3, %r7, 1; st.global.u32 [%rd1], %r3;",
-        is_stored,
-    );
+    used("setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r7, 5; add.u32 %r3, %r7, 1; st.global.u32 [%rd1], %r3;", is_stored);
     stored("st.global.u32 [%rd1], %r7;");
 }
 
@@ -269,12 +259,8 @@ fn registers_without_a_value_that_are_not_used_are_no_mistake() {
     fine("add.u32 %r3, %r7, 1;");
     fine("mov.u32 %r3, %r7; mov.u32 %r3, 1; st.global.u32 [%rd1], %r3;");
     // As compilers write `if (c) x = 5; … if (c) use(x);`.
-    fine(
-        "setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r7, 5; @%p1 add.u32 %r3, %r7, 1; @%p1 st.global.u32 [%rd1], %r3;",
-    );
-    fine(
-        "setp.lt.u32 %p1, %r1, 99; selp.b32 %r3, %r1, %r7, %p1; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;",
-    );
+    fine("setp.lt.u32 %p1, %r1, 16; @%p1 mov.u32 %r7, 5; @%p1 add.u32 %r3, %r7, 1; @%p1 st.global.u32 [%rd1], %r3;");
+    fine("setp.lt.u32 %p1, %r1, 99; selp.b32 %r3, %r1, %r7, %p1; add.u32 %r3, %r3, 1; st.global.u32 [%rd1], %r3;");
     fine("setp.lt.u32 %p1, %r1, 99; setp.ne.u32 %p2, %r7, 3; or.pred %p3, %p1, %p2; @%p3 bra L; trap; L:");
     // The half of a pair that is used.
     fine(

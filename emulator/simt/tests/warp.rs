@@ -28,8 +28,7 @@ fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
         let source = device.words(input);
-        let report =
-            device.launch(Shape { shared: 4096, ..Shape::line(grid, block) }, &[out.into(), source.into()]);
+        let report = device.launch(Shape { shared: 4096, ..Shape::line(grid, block) }, &[out.into(), source.into()]);
         assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         results.push(device.read(out, n));
     }

@@ -54,8 +54,7 @@ pub fn points() -> &'static [Point] {
 /// Returns the error, as a part of the prediction, that nine of ten predictions stay within: for kernels that played no part in
 /// building the model, once they have been compared.
 pub fn band() -> f64 {
-    let errors_of =
-        |set| points().iter().filter(move |point| point.set == set).map(|point| point.error().abs());
+    let errors_of = |set| points().iter().filter(move |point| point.set == set).map(|point| point.error().abs());
     let mut errors: Vec<f64> = errors_of(Set::HeldOut).collect();
     if errors.is_empty() {
         errors = errors_of(Set::Ladder).collect();

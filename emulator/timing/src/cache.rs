@@ -48,10 +48,8 @@ impl Cache {
     pub(crate) fn fill(&mut self, sector: u64, when: u64) {
         self.uses += 1;
         let number = sector / SECTORS_OF_LINE;
-        let line = self
-            .lines
-            .entry(number)
-            .or_insert(CacheLine { arrivals: [None; SECTORS_OF_LINE as usize], used: 0 });
+        let line =
+            self.lines.entry(number).or_insert(CacheLine { arrivals: [None; SECTORS_OF_LINE as usize], used: 0 });
         line.used = self.uses;
         line.arrivals[(sector % SECTORS_OF_LINE) as usize] = Some(when);
         self.order.push_back((number, self.uses));

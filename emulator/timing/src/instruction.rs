@@ -46,10 +46,7 @@ fn bytes(instruction: &sass::Instruction) -> u8 {
 /// Returns the registers by their place in the encoding. If only one of the second and third operands is a register, it
 /// is in the third place.
 fn sources(instruction: &sass::Instruction) -> [Option<Source>; 3] {
-    let wide = matches!(
-        instruction.operation,
-        Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp
-    );
+    let wide = matches!(instruction.operation, Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp);
     let is_value = |operand: &&Operand| {
         !matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_) | Value::Predicates)
     };
@@ -142,10 +139,7 @@ impl Unit {
 
     /// Returns whether the operands go to the memory system, which takes its own time to read them.
     fn is_memory(self) -> bool {
-        matches!(
-            self,
-            Self::LoadConstant | Self::LoadShared | Self::StoreShared | Self::LoadGlobal | Self::StoreGlobal
-        )
+        matches!(self, Self::LoadConstant | Self::LoadShared | Self::StoreShared | Self::LoadGlobal | Self::StoreGlobal)
     }
 
     /// Returns the resource that the unit keeps busy for as long as it takes no other instruction.

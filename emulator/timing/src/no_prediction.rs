@@ -29,9 +29,9 @@ pub(crate) fn reason(operation: Operation) -> Option<&'static str> {
         Operation::Ldgsts | Operation::Ldgdepbar => {
             Some("the model has no time for copies past the registers to shared memory")
         }
-        Operation::Hmma | Operation::Dmma | Operation::Ldsm | Operation::Stsm | Operation::Movm => Some(
-            "the model has no time for tensor cores and what feeds them, nor for the lower clock they run at",
-        ),
+        Operation::Hmma | Operation::Dmma | Operation::Ldsm | Operation::Stsm | Operation::Movm => {
+            Some("the model has no time for tensor cores and what feeds them, nor for the lower clock they run at")
+        }
         Operation::Nanosleep => Some("the model does not know how long a warp sleeps"),
         _ => None,
     }

@@ -138,8 +138,7 @@ impl<'a> Launch<'a> {
         let sample = Sample::new(of_one_sm, resident, steps(&blocks));
         blocks.extend(record(&numbers(&sample.more), Detail::All)?);
 
-        let waves =
-            Waves { grid: config.grid, in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)) };
+        let waves = Waves { grid: config.grid, in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)) };
         let neighbours = neighbours(config.grid);
         let mut of_neighbours = Vec::new();
         for (_, number) in &neighbours {

@@ -90,8 +90,7 @@ impl Waves {
     pub(crate) fn reach(&self, chip: &Chip, n: usize, origin: &Located<'_>, others: &[Located<'_>]) -> Reach {
         let (touches, classes) = touches(origin, others);
         let n_waves = self.n_blocks().div_ceil(self.in_flight.max(1)).max(1);
-        let translations: Vec<usize> =
-            self.translations(n_waves / 2, &classes).iter().map(Vec::len).collect();
+        let translations: Vec<usize> = self.translations(n_waves / 2, &classes).iter().map(Vec::len).collect();
         let per_wave: u64 = touches.iter().map(|touch| translations[touch.class] as u64).sum();
         let sample = sample(chip.l2_capacity / PAIR_BYTES, per_wave);
         let mut cache = Recent::new((chip.l2_capacity / PAIR_BYTES / sample) as usize);
@@ -174,8 +173,7 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
             for (which, (other, accesses)) in others.iter().zip(&mut others_accesses).enumerate() {
                 // Lanes at the edge of a grid may skip accesses.
                 let same = accesses.next_if(|access| access.1 == instruction);
-                let moved = same
-                    .and_then(|(_, _, moved)| Some(moved.first()?.wrapping_sub(*sectors.first()?) as i64));
+                let moved = same.and_then(|(_, _, moved)| Some(moved.first()?.wrapping_sub(*sectors.first()?) as i64));
                 let moved = match moved {
                     Some(moved) => *of_instruction.entry((which, instruction)).insert_entry(moved).get(),
                     None => of_instruction.get(&(which, instruction)).copied().unwrap_or(0),

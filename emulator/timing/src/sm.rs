@@ -183,12 +183,7 @@ struct Sm<'a> {
 }
 
 impl<'a> Sm<'a> {
-    fn new(
-        chip: &'a Chip,
-        program: &'a [Instruction],
-        blocks: &'a [&'a Block],
-        setting: Setting<'a>,
-    ) -> Self {
+    fn new(chip: &'a Chip, program: &'a [Instruction], blocks: &'a [&'a Block], setting: Setting<'a>) -> Self {
         Self {
             chip,
             program,

@@ -84,8 +84,7 @@ impl Trace {
     }
 
     pub(crate) fn sectors(&self, sectors: Sectors) -> &[u64] {
-        let range =
-            Range { start: sectors.first as usize, end: sectors.first as usize + usize::from(sectors.n) };
+        let range = Range { start: sectors.first as usize, end: sectors.first as usize + usize::from(sectors.n) };
         self.sectors.get(range).unwrap_or(&[])
     }
 }

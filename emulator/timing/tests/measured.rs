@@ -3,8 +3,7 @@
 use sass::instruction::Control;
 use simt::memory::rules;
 use timing::{
-    Access, Block, Chip, Instruction, Outcome, Reach, Reason, Sectors, Setting, Source, Step, Trace, Unit,
-    simulate,
+    Access, Block, Chip, Instruction, Outcome, Reach, Reason, Sectors, Setting, Source, Step, Trace, Unit, simulate,
 };
 
 /// An instruction of a loop body; `R6+` marks a register for reuse.
@@ -14,12 +13,7 @@ fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
         let register = name.trim_end_matches('+').parse().ok()?;
         Some(Source { register, n: 1, reuse: name.ends_with('+') })
     };
-    Instruction {
-        unit,
-        sources: registers.map(source),
-        bytes: 4,
-        control: Control { stall: 1, ..Control::default() },
-    }
+    Instruction { unit, sources: registers.map(source), bytes: 4, control: Control { stall: 1, ..Control::default() } }
 }
 
 fn fma(registers: [&str; 3]) -> Instruction {
@@ -32,20 +26,14 @@ fn access(unit: Unit, bytes: u8) -> Instruction {
 
 /// Steps that repeat `accesses` with their instructions `n` times.
 fn trace(accesses: &[Access], n: usize) -> Trace {
-    let step =
-        |i: usize| Step { instruction: (i % accesses.len()) as u32, access: accesses[i % accesses.len()] };
+    let step = |i: usize| Step { instruction: (i % accesses.len()) as u32, access: accesses[i % accesses.len()] };
     Trace { steps: (0..n * accesses.len()).map(step).collect(), sectors: (0..4).collect() }
 }
 
 /// Simulates one block on an SM.
 fn run(program: &[Instruction], block: &Block) -> Outcome {
-    let setting = Setting {
-        resident: 1,
-        shared: 0,
-        active_sms: Chip::h200().sms,
-        reach: &Reach::default(),
-        window: None,
-    };
+    let setting =
+        Setting { resident: 1, shared: 0, active_sms: Chip::h200().sms, reach: &Reach::default(), window: None };
     simulate(Chip::h200(), program, &[block], setting)
 }
 

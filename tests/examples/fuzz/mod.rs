@@ -55,11 +55,7 @@ pub(crate) fn main(variables: &[(&str, &str)], one: impl FnMut(u64) -> Result<St
     }
 }
 
-fn child(
-    first: u64,
-    n: u64,
-    mut one: impl FnMut(u64) -> Result<String, String>,
-) -> Result<(), Box<dyn Error>> {
+fn child(first: u64, n: u64, mut one: impl FnMut(u64) -> Result<String, String>) -> Result<(), Box<dyn Error>> {
     // Not `println!`: what the driver prints goes there as well.
     let mut out = std::io::stdout();
     for seed in first..first + n {
@@ -115,8 +111,7 @@ fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn E
         // What it said last explains how it ended.
         let errors = std::thread::spawn(move || {
             let mut last = std::collections::VecDeque::new();
-            for line in err.into_iter().flat_map(|err| BufReader::new(err).split(b'\n')).map_while(Result::ok)
-            {
+            for line in err.into_iter().flat_map(|err| BufReader::new(err).split(b'\n')).map_while(Result::ok) {
                 if last.len() == 20 {
                     last.pop_front();
                 }
@@ -188,8 +183,7 @@ fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn E
 /// Loads the emulated driver and finds a call in it, by its name.
 pub(crate) fn driver() -> Result<impl Fn(&str) -> Option<*mut std::ffi::c_void>, String> {
     let path = emulator_client::preload().map_err(|error| error.to_string())?;
-    let path =
-        std::ffi::CString::new(path.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
+    let path = std::ffi::CString::new(path.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
     // SAFETY: it is loaded already.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
     if library.is_null() {

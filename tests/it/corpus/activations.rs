@@ -29,9 +29,7 @@ fn lanes_go_to_depths_of_their_own() {
     let out = gpu.alloc::<u32>(4 * n);
     gpu.run(&module, "depths", Shape::line(3, 64), &[out.into(), (n as i32).into()]);
     let want: Vec<u32> = (0..n as u32)
-        .flat_map(|i| {
-            [factorial(i % 13), fibonacci(i % 11), ackermann(i % 3, i % 5), u32::from(i % 23 % 2 == 0)]
-        })
+        .flat_map(|i| [factorial(i % 13), fibonacci(i % 11), ackermann(i % 3, i % 5), u32::from(i % 23 % 2 == 0)])
         .collect();
     assert_eq!(gpu.read::<u32>(out, 4 * n), want);
 }
@@ -132,9 +130,7 @@ fn lanes_call_through_a_table() {
     let (out, input) = (gpu.alloc::<u32>(n), gpu.upload(&which));
     let arguments = [out.into(), input.into(), (n as i32).into()];
     gpu.run(&module, "through_table", Shape::line(2, 128), &arguments);
-    let one = |i: usize| {
-        (0..4).fold(i as u32, |v, round| operation(which[i] >> (2 * round) & 3, v, i as u32 + round))
-    };
+    let one = |i: usize| (0..4).fold(i as u32, |v, round| operation(which[i] >> (2 * round) & 3, v, i as u32 + round));
     assert_eq!(gpu.read::<u32>(out, n), (0..n).map(one).collect::<Vec<_>>());
 }
 
@@ -145,9 +141,8 @@ fn functions_as_arguments() {
     let (out, input) = (gpu.alloc::<u32>(64), gpu.upload(&a));
     gpu.run(&module, "as_argument", Shape::line(1, 64), &[out.into(), input.into()]);
     let fold = |which: u32, n: usize| a[..n].iter().fold(1, |v, &x| operation(which, v, x));
-    let want: Vec<u32> = (0..64u32)
-        .map(|i| fold([0, 2, 3][i as usize % 3], 5).wrapping_add(fold(1, i as usize % 4)))
-        .collect();
+    let want: Vec<u32> =
+        (0..64u32).map(|i| fold([0, 2, 3][i as usize % 3], 5).wrapping_add(fold(1, i as usize % 4))).collect();
     assert_eq!(gpu.read::<u32>(out, 64), want);
 }
 

@@ -129,8 +129,7 @@ fn votes_of_a_block() {
     let want = [odd, 1, i32::from(x.contains(&77))].repeat(96);
     let got = gpu.read::<i32>(out, 3 * 96);
     // `__syncthreads_and` and `_or` promise "not zero", no more.
-    let got: Vec<i32> =
-        got.chunks(3).flat_map(|c| [c[0], i32::from(c[1] != 0), i32::from(c[2] != 0)]).collect();
+    let got: Vec<i32> = got.chunks(3).flat_map(|c| [c[0], i32::from(c[1] != 0), i32::from(c[2] != 0)]).collect();
     assert_eq!(got, want);
 }
 
@@ -167,8 +166,7 @@ fn atomics_on_integers() {
 fn atomics_on_wide_integers() {
     let (gpu, module) = load("atomics");
     let (low, high) = (random_words(128, 24), random_words(128, 25));
-    let x: Vec<i64> =
-        low.iter().zip(&high).map(|(l, h)| (u64::from(*h) << 32 | u64::from(*l)) as i64).collect();
+    let x: Vec<i64> = low.iter().zip(&high).map(|(l, h)| (u64::from(*h) << 32 | u64::from(*l)) as i64).collect();
     let start: Vec<u64> = vec![0, i64::MAX as u64, i64::MIN as u64, u64::MAX, 0, u64::MAX, 0, 0];
     let (input, out) = (gpu.upload(&x), gpu.upload(&start));
     gpu.run(&module, "wide", Shape::line(2, 64), &[input.into(), out.into()]);

@@ -17,8 +17,7 @@ fn doubles() {
     gpu.run(&module, "polynomial", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     let results = |&v: &f64| {
         let sum = (1..6).fold(0.125f64, |s, k| s.mul_add(v, 1.0 / f64::from(k)));
-        let whole =
-            (v as i64) as f64 + f64::from(v as f32) + v.round_ties_even() + v.floor() + v.ceil() + v.trunc();
+        let whole = (v as i64) as f64 + f64::from(v as f32) + v.round_ties_even() + v.floor() + v.ceil() + v.trunc();
         [sum, v.abs().sqrt(), (v - 3.0) / (v + 1e-3), v.min(0.5) + v.max(-0.5), whole]
     };
     assert_eq!(gpu.read::<f64>(out, 5 * n), x.iter().flat_map(results).collect::<Vec<_>>());
@@ -31,9 +30,7 @@ fn halves() {
     let half = |seed| floats(n, seed).into_iter().map(f16::from_f32).collect::<Vec<_>>();
     let (x, y) = (half(31), half(32));
     let bits = |v: &[f16]| v.iter().map(|h| h.to_bits()).collect::<Vec<u16>>();
-    let fma = |a: f32, x: f16, y: f16| {
-        f16::from_f64(f64::from(f16::from_f32(a)).mul_add(f64::from(x), f64::from(y)))
-    };
+    let fma = |a: f32, x: f16, y: f16| f16::from_f64(f64::from(f16::from_f32(a)).mul_add(f64::from(x), f64::from(y)));
     let want: Vec<u16> = x.iter().zip(&y).map(|(x, y)| fma(1.7, *x, *y).to_bits()).collect();
     for (kernel, count) in [("axpy_half", n), ("axpy_half2", n / 2)] {
         let (a, b) = (gpu.upload(&bits(&x)), gpu.upload(&bits(&y)));
@@ -107,8 +104,7 @@ fn small_integers() {
     let (x, y) = (gpu.upload(&a), gpu.upload(&b));
     let (s8, u8s) = (gpu.alloc::<i8>(n), gpu.alloc::<u8>(n));
     let (s16, u16s) = (gpu.alloc::<i16>(n), gpu.alloc::<u16>(n));
-    let arguments =
-        [Argument::from(n as i32), x.into(), y.into(), s8.into(), u8s.into(), s16.into(), u16s.into()];
+    let arguments = [Argument::from(n as i32), x.into(), y.into(), s8.into(), u8s.into(), s16.into(), u16s.into()];
     gpu.run(&module, "small", Shape::line(2, 128), &arguments);
     let pairs = || a.iter().zip(&b).map(|(a, b)| (i32::from(*a), i32::from(*b)));
     assert_eq!(gpu.read::<i8>(s8, n), pairs().map(|(a, b)| mixed!(a, b, i8, i32)).collect::<Vec<_>>());
@@ -133,8 +129,7 @@ fn large_integers() {
     let (x, y) = (gpu.upload(&a), gpu.upload(&b));
     let (s32, u32s) = (gpu.alloc::<i32>(n), gpu.alloc::<u32>(n));
     let (s64, u64s) = (gpu.alloc::<i64>(n), gpu.alloc::<u64>(n));
-    let arguments =
-        [Argument::from(n as i32), x.into(), y.into(), s32.into(), u32s.into(), s64.into(), u64s.into()];
+    let arguments = [Argument::from(n as i32), x.into(), y.into(), s32.into(), u32s.into(), s64.into(), u64s.into()];
     gpu.run(&module, "large", Shape::line(2, 128), &arguments);
     let pairs = || a.iter().copied().zip(b.iter().copied());
     assert_eq!(gpu.read::<i32>(s32, n), pairs().map(|(a, b)| mixed!(a, b, i32, i32)).collect::<Vec<_>>());
@@ -182,8 +177,7 @@ fn very_wide_integers() {
     let a = very_wide_numbers(448, 50);
     let b: Vec<u128> = very_wide_numbers(448, 51).into_iter().map(|v| v.max(1)).collect();
     let n = a.len();
-    let words =
-        |list: &[u128]| list.iter().flat_map(|v| [*v as u64, (*v >> 64) as u64]).collect::<Vec<u64>>();
+    let words = |list: &[u128]| list.iter().flat_map(|v| [*v as u64, (*v >> 64) as u64]).collect::<Vec<u64>>();
     let (x, y) = (gpu.upload(&words(&a)), gpu.upload(&words(&b)));
     let run = |kernel: &str| {
         let out = gpu.alloc::<u64>(2 * 8 * n);
@@ -347,10 +341,7 @@ fn fast_math() {
         let v = f64::from(x.abs());
         let want = [v.exp(), v.ln(), v.sin(), v.cos(), 1.0 / v, v.sqrt(), v.min(1.0)];
         for (k, (g, w)) in got.iter().zip(want).enumerate() {
-            assert!(
-                (f64::from(*g) - w).abs() <= 2e-6 * w.abs().max(1.0),
-                "result {k} of {v}: {g}, expected {w}"
-            );
+            assert!((f64::from(*g) - w).abs() <= 2e-6 * w.abs().max(1.0), "result {k} of {v}: {g}, expected {w}");
         }
     }
 }

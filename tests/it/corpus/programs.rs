@@ -224,9 +224,7 @@ fn constants_and_variables() {
     gpu.run(&module, "convolve", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     let filter = [0.0625f32, 0.25, 0.375, 0.25, 0.0625];
     let want = |i: usize| {
-        (0..5)
-            .filter(|&k| (2..n + 2).contains(&(i + k)))
-            .fold(0.0f32, |s, k| filter[k].mul_add(x[i + k - 2], s))
+        (0..5).filter(|&k| (2..n + 2).contains(&(i + k))).fold(0.0f32, |s, k| filter[k].mul_add(x[i + k - 2], s))
     };
     assert_eq!(gpu.read::<f32>(out, n), (0..n).map(want).collect::<Vec<_>>());
 

@@ -126,9 +126,7 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
             let integer = |ty: Type| !matches!(ty, Type::F16 | Type::Bf16 | Type::F32 | Type::F64);
             // Results and sources narrower than their registers.
             if integer(types[0]) && types[0].bytes() < 4 && n_sources == 1 {
-                trials.extend(
-                    simple(vec![Type::B32], vec![of(types[1])]).into_iter().map(|t| t.variant("wide")),
-                );
+                trials.extend(simple(vec![Type::B32], vec![of(types[1])]).into_iter().map(|t| t.variant("wide")));
             }
             if integer(types[1]) && types[1].bytes() < 4 && n_sources == 1 {
                 let wide = (Type::B32, Kind::Of(Type::B32));
@@ -149,15 +147,15 @@ fn trials(row: &Row, mnemonic: &str) -> Vec<Trial> {
             let mut trials = simple(vec![ty], same(1));
             trials.extend(packing(mnemonic, ty));
             if mnemonic == "mov.u32" {
-                trials.extend(SPECIAL.map(|name| {
-                    Trial::new(vec![ty], Vec::new(), format!("mov.u32 D, %{name};")).variant(name)
-                }));
+                trials.extend(
+                    SPECIAL.map(|name| Trial::new(vec![ty], Vec::new(), format!("mov.u32 D, %{name};")).variant(name)),
+                );
             }
             trials
         }
-        "add" | "sub" | "mul" | "mul24" | "mad" | "mad24" | "sad" | "div" | "rem" | "abs" | "neg" | "min"
-        | "max" | "brev" | "copysign" | "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2"
-        | "tanh" | "vabsdiff" | "vabsdiff2" | "vabsdiff4" | "and" | "or" | "xor" | "not" | "cnot" => {
+        "add" | "sub" | "mul" | "mul24" | "mad" | "mad24" | "sad" | "div" | "rem" | "abs" | "neg" | "min" | "max"
+        | "brev" | "copysign" | "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"
+        | "vabsdiff" | "vabsdiff2" | "vabsdiff4" | "and" | "or" | "xor" | "not" | "cnot" => {
             simple(vec![ty], same(n_sources))
         }
         _ => Vec::new(),
@@ -237,8 +235,7 @@ fn packing(mnemonic: &str, ty: Type) -> Vec<Trial> {
         trial("half", vec![part], &[ty], format!("{mnemonic} {{_, D}}, X;")),
     ];
     if mnemonic == "mov.b64" {
-        let four =
-            format!("{mnemonic} {{%h10, %h11, %h12, %h13}}, X; {mnemonic} D, {{%h12, %h10, %h13, %h11}};");
+        let four = format!("{mnemonic} {{%h10, %h11, %h12, %h13}}, X; {mnemonic} D, {{%h12, %h10, %h13, %h11}};");
         trials.push(trial("four", vec![ty], &[ty], four));
     }
     trials
@@ -256,11 +253,7 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
     for (k, ty) in trial.results.iter().enumerate() {
         text = substitute(&text, ["D", "E"][k], &format!("%{}{}", class(*ty), k + 5));
     }
-    text = substitute(
-        &text,
-        "T",
-        if trial.results.first().is_some_and(|t| t.bytes() == 8) { "%d9" } else { "%r9" },
-    );
+    text = substitute(&text, "T", if trial.results.first().is_some_and(|t| t.bytes() == 8) { "%d9" } else { "%r9" });
     for line in text.trim().split_inclusive("; ") {
         let _ = writeln!(body, "    {}", line.trim());
     }
@@ -270,8 +263,7 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
         let _ = writeln!(body, "    st.global.b64 [%O+{}], %d10;", 8 * k);
     }
     let kind = |k: usize| trial.sources.get(k).map_or(Kind::Unused, |s| s.1);
-    let name =
-        if trial.variant.is_empty() { mnemonic.to_string() } else { format!("{mnemonic}#{}", trial.variant) };
+    let name = if trial.variant.is_empty() { mnemonic.to_string() } else { format!("{mnemonic}#{}", trial.variant) };
     Fixture {
         name,
         row: row.pattern,

@@ -39,14 +39,8 @@ const PLAIN: &[(&str, &str)] = &[
     ("wide-mad-subc", "mad.lo.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;"),
     ("wide-mad-hi-subc", "mad.hi.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;"),
     ("sub-wide-madc", "sub.cc.u32 %r5, X, Y; madc.hi.u64 %d6, V, W, 1; cvt.u32.u64 %r6, %d6;"),
-    (
-        "guarded",
-        "sub.cc.u32 %r5, X, Y; setp.lt.u32 %p1, X, 100; @%p1 add.cc.u32 %r5, Y, -1; addc.u32 %r6, 0, 0;",
-    ),
-    (
-        "kept-by-others",
-        "sub.cc.u32 %r5, X, Y; add.u32 %r6, X, -1; mad.lo.u32 %r5, X, Y, %r6; addc.u32 %r6, 0, 0;",
-    ),
+    ("guarded", "sub.cc.u32 %r5, X, Y; setp.lt.u32 %p1, X, 100; @%p1 add.cc.u32 %r5, Y, -1; addc.u32 %r6, 0, 0;"),
+    ("kept-by-others", "sub.cc.u32 %r5, X, Y; add.u32 %r6, X, -1; mad.lo.u32 %r5, X, Y, %r6; addc.u32 %r6, 0, 0;"),
 ];
 
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
@@ -68,16 +62,13 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     };
     let plain = PLAIN.iter().map(|(name, text)| {
         let registers = [("X", "%r1"), ("Y", "%r2"), ("V", "%a"), ("W", "%b")];
-        let text = registers
-            .iter()
-            .fold((*text).to_string(), |text, (letter, register)| text.replace(letter, register));
+        let text =
+            registers.iter().fold((*text).to_string(), |text, (letter, register)| text.replace(letter, register));
         let mut body = START.to_string();
         for line in text.split_inclusive("; ") {
             let _ = writeln!(body, "    {}", line.trim());
         }
-        body += &each(2, |k| {
-            format!("    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;\n", k + 5, 8 * k)
-        });
+        body += &each(2, |k| format!("    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;\n", k + 5, 8 * k));
         make((*name).to_string(), 2, body)
     });
     let random = (0..CHAINS).map(|seed| make(format!("chain-{seed:02}"), STEPS + 1, chain(seed)));
@@ -85,8 +76,7 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
 }
 
 /// `%r1 %r2 %r3`: low halves of the inputs; the next three: their high halves.
-const START: &str =
-    "    mov.b64 {%r1, %r11}, %a;\n    mov.b64 {%r2, %r12}, %b;\n    mov.b64 {%r3, %r13}, %c;\n";
+const START: &str = "    mov.b64 {%r1, %r11}, %a;\n    mov.b64 {%r2, %r12}, %b;\n    mov.b64 {%r3, %r13}, %c;\n";
 
 fn chain(seed: u64) -> String {
     let mut random = inputs::random(100 + seed);

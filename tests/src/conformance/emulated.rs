@@ -33,10 +33,7 @@ fn emulate_text(fixtures: &[&Fixture], text: &str, level: Option<CpuLevel>) -> V
     }
 }
 
-pub fn emulate_machine_code(
-    fixtures: &[&Fixture],
-    cubin: &[u8],
-) -> Result<Vec<Result<Vec<u64>, String>>, String> {
+pub fn emulate_machine_code(fixtures: &[&Fixture], cubin: &[u8]) -> Result<Vec<Result<Vec<u64>, String>>, String> {
     let (gpu, handles) = device();
     let code = sass::Module::read(cubin).map_err(|error| error.to_string())?;
     let loaded = Module::load_machine_code(&gpu.memory, &code, None).map_err(|error| error.to_string())?;
@@ -55,13 +52,7 @@ fn device() -> (Gpu, Vec<u8>) {
     (gpu, handles)
 }
 
-fn run(
-    gpu: &Gpu,
-    loaded: &Module,
-    index: usize,
-    fixture: &Fixture,
-    handles: &[u8],
-) -> Result<Vec<u64>, String> {
+fn run(gpu: &Gpu, loaded: &Module, index: usize, fixture: &Fixture, handles: &[u8]) -> Result<Vec<u64>, String> {
     let n = fixture.threads() * fixture.outs;
     let out = gpu.upload(&vec![0u64; n]);
     let inputs = fixture.inputs.each_ref().map(|values| gpu.upload(values));

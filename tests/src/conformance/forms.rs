@@ -89,9 +89,7 @@ fn refused_by_ptxas(name: &str) -> Option<&'static str> {
         "sub" if has("u16x2") || has("s16x2") => Some("not before PTX 9.2"),
         "cvt" if types.len() == 2 => {
             let (to, from) = (types[0], types[1]);
-            if has("sat")
-                && range(to).zip(range(from)).is_some_and(|(to, from)| to.0 <= from.0 && from.1 <= to.1)
-            {
+            if has("sat") && range(to).zip(range(from)).is_some_and(|(to, from)| to.0 <= from.0 && from.1 <= to.1) {
                 return Some("a conversion that always fits does not saturate");
             }
             let pair = [(to, from), (from, to)];
@@ -128,8 +126,7 @@ fn forms(pattern: &str) -> Vec<String> {
         let of = |at| others.iter().find(|(slot, _)| *slot == at).map_or(0, |(_, alternative)| *alternative);
         slots.iter().enumerate().map(|(at, slot)| slot[of(at)]).collect::<String>()
     };
-    let access =
-        ["ld", "st", "atom", "red", "ldu"].contains(&pattern.split(['.', '{']).next().unwrap_or_default());
+    let access = ["ld", "st", "atom", "red", "ldu"].contains(&pattern.split(['.', '{']).next().unwrap_or_default());
     if total <= if access { ALL_ACCESSES } else { ALL_FORMS } {
         let form = |mut number: usize| {
             let mut digit = |at: usize| {

@@ -70,13 +70,9 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
         "membar" | "fence" => between(row, mnemonic, &format!("{mnemonic};")),
         "nanosleep" => between(row, mnemonic, "nanosleep.u32 20;"),
         "pmevent" => between(row, mnemonic, &format!("{mnemonic} 3;")),
-        "trap" | "brkpt" => {
-            between(row, mnemonic, &format!("setp.gt.u32 %p1, %t, 100000;\n    @%p1 {mnemonic};"))
-        }
+        "trap" | "brkpt" => between(row, mnemonic, &format!("setp.gt.u32 %p1, %t, 100000;\n    @%p1 {mnemonic};")),
         "prefetch" | "prefetchu" => between(row, mnemonic, &prefetch(mnemonic)),
-        "applypriority" => {
-            between(row, mnemonic, &format!("ld.param.u64 %d1, [p_a];\n    {mnemonic} [%d1], 128;"))
-        }
+        "applypriority" => between(row, mnemonic, &format!("ld.param.u64 %d1, [p_a];\n    {mnemonic} [%d1], 128;")),
         "discard" => between(row, mnemonic, &format!("ld.param.u64 %d1, [p_c];\n    {mnemonic} [%d1], 128;")),
         "isspacep" => spaces(row, mnemonic),
         "cvta" => addresses(row, mnemonic, &words),
@@ -101,9 +97,7 @@ fn plain(row: &Row, mnemonic: &str, text: &str, n: usize) -> Vec<Fixture> {
 
 /// A store to memory that the thread then reads, with something in between that must not matter.
 fn between(row: &Row, mnemonic: &str, text: &str) -> Vec<Fixture> {
-    let body = format!(
-        "st.global.b64 [%O], %a;\n    {text}\n    ld.global.u32 %r4, [%O];\n    add.u32 %r4, %r4, 1;"
-    );
+    let body = format!("st.global.b64 [%O], %a;\n    {text}\n    ld.global.u32 %r4, [%O];\n    add.u32 %r4, %r4, 1;");
     vec![make(row, mnemonic, &body, 1)]
 }
 
@@ -167,9 +161,7 @@ fn votes(row: &Row, mnemonic: &str, sync: bool) -> Vec<Fixture> {
         let text = if ballot {
             format!("setp.ne.u32 %p2, %r10, 0;\n    {mnemonic} %r4, {sign}%p2{members};")
         } else {
-            format!(
-                "setp.ne.u32 %p2, %r10, 0;\n    {mnemonic} %p1, {sign}%p2{members};\n    selp.b32 %r4, 1, 0, %p1;"
-            )
+            format!("setp.ne.u32 %p2, %r10, 0;\n    {mnemonic} %p1, {sign}%p2{members};\n    selp.b32 %r4, 1, 0, %p1;")
         };
         list.extend(for_masks(row, &format!("{mnemonic}{variant}"), &text, 1));
     }
@@ -214,11 +206,8 @@ fn barriers(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
         return vec![make(row, mnemonic, &body, 1)];
     }
     let mut list = Vec::new();
-    for (variant, operands) in
-        [("", "0".to_string()), ("#count", format!("3, {BLOCK}")), ("#warp", String::new())]
-    {
-        let before =
-            if variant == "#warp" { "shr.u32 %r2, %t, 5;\n    add.u32 %r2, %r2, 1;\n    " } else { "" };
+    for (variant, operands) in [("", "0".to_string()), ("#count", format!("3, {BLOCK}")), ("#warp", String::new())] {
+        let before = if variant == "#warp" { "shr.u32 %r2, %t, 5;\n    add.u32 %r2, %r2, 1;\n    " } else { "" };
         let operands = if variant == "#warp" { "%r2, 32" } else { &operands };
         let body = if words.contains(&"red") {
             let (dst, after) = if words.contains(&"popc") {
@@ -230,8 +219,7 @@ fn barriers(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
                 "{before}cvt.u32.u64 %r10, %a;\n    setp.ne.u32 %p1, %r10, 0;\n    {mnemonic} {dst}, {operands}, %p1;{after}"
             )
         } else {
-            let exchange =
-                if variant == "#warp" { EXCHANGE.replace("%t, 33", "%t, 9") } else { EXCHANGE.to_string() };
+            let exchange = if variant == "#warp" { EXCHANGE.replace("%t, 33", "%t, 9") } else { EXCHANGE.to_string() };
             format!("{exchange}\n    {before}{mnemonic} {operands};\n    ld.shared.u32 %r4, [%d1];")
         };
         let made = make(row, &format!("{mnemonic}{variant}"), &body, 1);
@@ -321,11 +309,7 @@ fn addresses(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
             ".shared .align 8 .b64 box[64];\n    mov.u64 %d2, box;\n    mul.wide.u32 %d1, %t, 8;\n    add.s64 %d1, %d1, %d2;\n    st.shared.b64 [%d1], %a;",
             "%d1",
         ),
-        "local" => (
-            "",
-            ".local .align 8 .b8 depot[16];\n    mov.u64 %d1, depot;\n    st.local.b64 [%d1], %a;",
-            "%d1",
-        ),
+        "local" => ("", ".local .align 8 .b8 depot[16];\n    mov.u64 %d1, depot;\n    st.local.b64 [%d1], %a;", "%d1"),
         "const" => (CONSTANT, "mov.u64 %d1, KERNEL_const;", "%d1"),
         "param" => ("", "mov.b64 %d1, p_blob;", "%d1"),
         _ => ("", "", "%A"),
@@ -363,7 +347,10 @@ fn async_copies(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
         _ => {
             let sizes: &[u32] = if words[2] == "cg" { &[16] } else { &[4, 8, 16] };
             for size in sizes {
-                bodies.push((format!("#{size}"), format!("{policy}{mnemonic} [%d0], [%d1], {size}{hint};\n    cp.async.wait_all;")));
+                bodies.push((
+                    format!("#{size}"),
+                    format!("{policy}{mnemonic} [%d0], [%d1], {size}{hint};\n    cp.async.wait_all;"),
+                ));
                 let text = format!(
                     "{policy}and.b32 %r2, %t, {};\n    {mnemonic} [%d0+16], [%d1], {size}, %r2{hint};\n    cp.async.wait_all;",
                     size - 1

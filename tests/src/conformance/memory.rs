@@ -149,9 +149,7 @@ fn load(access: &Access) -> (String, String, usize) {
     let mut address = "%d1".to_string();
     match access.place {
         Place::Global => {
-            body.push_str(
-                "    and.b32 %r1, %i, 1;\n    mul.wide.u32 %d2, %r1, 8;\n    sub.s64 %d0, %A, %d2;\n",
-            );
+            body.push_str("    and.b32 %r1, %i, 1;\n    mul.wide.u32 %d2, %r1, 8;\n    sub.s64 %d0, %A, %d2;\n");
             body.push_str(&aligned(access));
         }
         Place::Shared => {
@@ -164,8 +162,7 @@ fn load(access: &Access) -> (String, String, usize) {
         }
         Place::Const => {
             let bytes: Vec<String> = (0..64).map(|k| (k * 37 % 256).to_string()).collect();
-            let _ =
-                writeln!(declarations, ".const .align 16 .b8 KERNEL_const[64] = {{{}}};", bytes.join(", "));
+            let _ = writeln!(declarations, ".const .align 16 .b8 KERNEL_const[64] = {{{}}};", bytes.join(", "));
             body.push_str("    mov.u64 %d0, KERNEL_const;\n    and.b32 %r2, %t, 3;\n");
             body.push_str("    mul.wide.u32 %d2, %r2, 16;\n    add.s64 %d0, %d0, %d2;\n");
             body.push_str(&aligned(access));
@@ -261,9 +258,7 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
     let mut operands = format!("%{class}5");
     if cas {
         // Every second thread expects what is there.
-        body.push_str(
-            "    and.b32 %r1, %i, 1;\n    setp.eq.u32 %p1, %r1, 0;\n    selp.b64 %d3, %a, %c, %p1;\n",
-        );
+        body.push_str("    and.b32 %r1, %i, 1;\n    setp.eq.u32 %p1, %r1, 0;\n    selp.b64 %d3, %a, %c, %p1;\n");
         body.push_str(&value("6", "%d3"));
         operands = format!("%{class}6, %{class}5");
     }

@@ -95,12 +95,7 @@ pub fn module(fixtures: &[&Fixture]) -> String {
     let (version, target) = fixtures.first().map_or(TARGET, |f| f.target);
     let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
     for (index, fixture) in fixtures.iter().enumerate() {
-        let _ = write!(
-            text,
-            "\n// {}\n{}",
-            fixture.name,
-            fixture.declarations.replace("KERNEL", &format!("k{index}"))
-        );
+        let _ = write!(text, "\n// {}\n{}", fixture.name, fixture.declarations.replace("KERNEL", &format!("k{index}")));
         text.push_str(&kernel(index, fixture));
     }
     text

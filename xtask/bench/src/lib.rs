@@ -108,11 +108,9 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOut
         Some(1) => Ok(CommandOutcome::Failed),
         // The step has printed the reason.
         Some(2) => Err(Stop::Usage(format!("{} did not run; see its output above", step.id)).into()),
-        Some(_) => Err(anyhow!(
-            "{} could not run; see what is missing here: {} doctor",
-            step.id,
-            paths::command_name()
-        )),
+        Some(_) => {
+            Err(anyhow!("{} could not run; see what is missing here: {} doctor", step.id, paths::command_name()))
+        }
         None => Err(anyhow!("{} was killed by the system ({status})", step.id)),
     }
 }
@@ -168,11 +166,9 @@ fn run_several(
         }
     }
     match &records {
-        Some(records) if records.elsewhere => failures.push(format!(
-            "{} would not take them: {}",
-            paths::display_path(&records.folder),
-            records.tell()
-        )),
+        Some(records) if records.elsewhere => {
+            failures.push(format!("{} would not take them: {}", paths::display_path(&records.folder), records.tell()))
+        }
         Some(records) => {
             output::note(&records.tell());
             records.refresh(fill_documents)?;

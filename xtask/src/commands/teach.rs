@@ -28,10 +28,8 @@ pub enum Command {
 
 /// `assign`
 #[derive(clap::Args)]
-#[command(
-    after_help = "Example: cargo xtask assign v02 v03 --out homework --title 'Tiles' --due 'Friday, noon'\n\n\
-    Beside the folder goes a rubric with the seed of the hidden tests: homework.rubric.toml."
-)]
+#[command(after_help = "Example: cargo xtask assign v02 v03 --out homework --title 'Tiles' --due 'Friday, noon'\n\n\
+    Beside the folder goes a rubric with the seed of the hidden tests: homework.rubric.toml.")]
 pub struct Assign {
     /// Tasks, such as `v02` or `v05.wide`
     #[arg(value_name = "TASK", required = true)]

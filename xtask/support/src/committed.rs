@@ -162,10 +162,7 @@ fn is_same(old: &str, new: &str) -> bool {
                 // Prototypes of indirect calls are numbered like calls.
                 match line.split_once("prototype_") {
                     Some((before, after)) => {
-                        format!(
-                            "{before}prototype_{}",
-                            after.trim_start_matches(|c: char| c.is_ascii_digit())
-                        )
+                        format!("{before}prototype_{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
                     }
                     None => line.to_owned(),
                 }
@@ -191,13 +188,7 @@ struct Made {
 }
 
 impl Made {
-    fn compile(
-        nvrtc: &Nvrtc,
-        compiler: &mut Compiler,
-        root: &Path,
-        path: &Path,
-        job: Job,
-    ) -> anyhow::Result<Self> {
+    fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path, job: Job) -> anyhow::Result<Self> {
         let compiled = job.compile(nvrtc, compiler, root)?;
         let includes = local_includes(root, path, &job.source)?;
         if !compiled.log.trim().is_empty() {
@@ -256,8 +247,7 @@ impl Made {
         compiler: &mut Compiler,
         root: &Path,
     ) -> anyhow::Result<Compiled> {
-        let device =
-            if self.is_for_one_device() { self.job.capability().to_owned() } else { device.to_string() };
+        let device = if self.is_for_one_device() { self.job.capability().to_owned() } else { device.to_string() };
         self.job.compile_for(&device, &self.includes, nvrtc, compiler, root)
     }
 
@@ -292,9 +282,7 @@ pub fn resources(log: &str) -> Vec<String> {
         {
             let registers = rest.split(' ').next().unwrap_or_default();
             let shared = rest.split(", ").find_map(|part| part.strip_suffix(" bytes smem")).unwrap_or("0");
-            lines.push(format!(
-                "{kernel}: {registers} registers, {shared} bytes smem, {spilled} bytes spilled"
-            ));
+            lines.push(format!("{kernel}: {registers} registers, {shared} bytes smem, {spilled} bytes spilled"));
             (kernel, spilled) = (String::new(), 0);
         }
     }
@@ -308,9 +296,7 @@ mod tests {
     #[test]
     fn numbers_of_calls_and_of_registers_are_no_difference() {
         let text = |call: u32| {
-            format!(
-                "// sm_90: k: {call} registers\n\t{{ // callseq {call}, 0\n\t, prototype_{call};\n\tret;\n"
-            )
+            format!("// sm_90: k: {call} registers\n\t{{ // callseq {call}, 0\n\t, prototype_{call};\n\tret;\n")
         };
         assert!(is_same(&text(1), &text(150)));
         assert!(!is_same(&text(1), &text(1).replace("ret", "exit")));

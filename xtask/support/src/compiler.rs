@@ -126,9 +126,7 @@ impl Compiler {
                 Failure::Source(log) => anyhow!(DoesNotCompile(log)),
                 Failure::Compiler(why) => anyhow!(why),
             }),
-            Err(_) if interrupt::happened() => {
-                Err(Stop::Interrupted(format!("{name} was not compiled")).into())
-            }
+            Err(_) if interrupt::happened() => Err(Stop::Interrupted(format!("{name} was not compiled")).into()),
             Err(RecvTimeoutError::Timeout) => {
                 let _ = self.child.kill();
                 Err(anyhow!(DoesNotCompile(format!(

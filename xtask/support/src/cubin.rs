@@ -80,8 +80,7 @@ fn cut(elf: &mut Vec<u8>, name: &[u8]) -> Option<()> {
         Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte)))
     };
     let [segments, sections] = [number(elf, 0x20, 8)?, number(elf, 0x28, 8)?];
-    let [n_segments, n_sections, names] =
-        [number(elf, 0x38, 2)?, number(elf, 0x3c, 2)?, number(elf, 0x3e, 2)?];
+    let [n_segments, n_sections, names] = [number(elf, 0x38, 2)?, number(elf, 0x3c, 2)?, number(elf, 0x3e, 2)?];
     let names = number(elf, sections + names * 64 + 24, 8)?;
     let mut headers = (0..n_sections).map(|i| sections + i * 64);
     let Some(header) = headers.find(|&at| {

@@ -58,8 +58,7 @@ pub fn compile_edited(steps: &[&Step]) -> Result<()> {
 /// Returns whether the machine code that belongs to the PTX of a source is missing: programs do not build without it.
 fn lacks_cubin(root: &Path, source: &Path) -> bool {
     let ptx = std::fs::read_to_string(provenance::target_of(root, source)).unwrap_or_default();
-    provenance::cubin_hash(&ptx).is_some()
-        && provenance::cubin_of(root, source).is_some_and(|path| !path.is_file())
+    provenance::cubin_hash(&ptx).is_some() && provenance::cubin_of(root, source).is_some_and(|path| !path.is_file())
 }
 
 /// Machine code of the kernels as it was at the last commit, of those that have other code now.

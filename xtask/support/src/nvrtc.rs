@@ -99,8 +99,8 @@ impl Nvrtc {
             if !directory.join("libnvrtc.so.12").exists() {
                 continue;
             }
-            let nvrtc = Nvrtc::load(&directory)
-                .with_context(|| format!("loading NVRTC from {}", directory.display()))?;
+            let nvrtc =
+                Nvrtc::load(&directory).with_context(|| format!("loading NVRTC from {}", directory.display()))?;
             if nvrtc.version == VERSION {
                 return Ok(nvrtc);
             }
@@ -179,14 +179,8 @@ impl Nvrtc {
         // SAFETY: all strings are NUL-terminated and outlive the calls; sizes come from NVRTC itself.
         unsafe {
             let n = texts_p.len() as c_int;
-            let created = (self.create)(
-                &mut program,
-                source.as_ptr(),
-                name_c.as_ptr(),
-                n,
-                texts_p.as_ptr(),
-                names_p.as_ptr(),
-            );
+            let created =
+                (self.create)(&mut program, source.as_ptr(), name_c.as_ptr(), n, texts_p.as_ptr(), names_p.as_ptr());
             if created != 0 {
                 bail!("NVRTC refuses to take {name}");
             }

@@ -65,11 +65,7 @@ pub fn command(text: &str) {
 
 /// Prints an error; `error:` is red on a terminal.
 pub fn error(text: &str) {
-    note(&if colours_on_stderr() {
-        format!("\x1b[1;31merror:\x1b[0m {text}")
-    } else {
-        format!("error: {text}")
-    });
+    note(&if colours_on_stderr() { format!("\x1b[1;31merror:\x1b[0m {text}") } else { format!("error: {text}") });
 }
 
 fn colours_on_stderr() -> bool {

@@ -66,8 +66,7 @@ impl Programs {
         };
         if let Some(cargo) = paths::builder(&root) {
             if is_read_only() {
-                let there =
-                    Self::prebuilt(steps).context("nothing can be built in a folder that cannot be written");
+                let there = Self::prebuilt(steps).context("nothing can be built in a folder that cannot be written");
                 return there.inspect(|_| stays_as_built());
             }
             return Self::build(&cargo, &root, steps);
@@ -101,8 +100,7 @@ impl Programs {
                 paths.insert(step.id, path);
             }
         }
-        let missing: Vec<&str> =
-            steps.iter().map(|step| step.id).filter(|id| !paths.contains_key(id)).collect();
+        let missing: Vec<&str> = steps.iter().map(|step| step.id).filter(|id| !paths.contains_key(id)).collect();
         if !missing.is_empty() {
             bail!(
                 "no program for {} in {}: copy it there, or run `cargo xtask` in a checkout",
@@ -184,10 +182,8 @@ impl Programs {
         })?;
         let _waiting = Waiting::for_child(&child);
         let output = child.wait_with_output()?;
-        let ended = CommandOutput {
-            code: output.status.code(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        };
+        let ended =
+            CommandOutput { code: output.status.code(), stderr: String::from_utf8_lossy(&output.stderr).into_owned() };
         if output.status.success() {
             serde_json::from_slice(&output.stdout).context("the step printed no roofline")
         } else {
@@ -209,13 +205,7 @@ impl Programs {
         }
     }
 
-    fn start(
-        &self,
-        tool: &[String],
-        step: &Step,
-        args: &[String],
-        set: impl FnOnce(&mut Command),
-    ) -> Result<Child> {
+    fn start(&self, tool: &[String], step: &Step, args: &[String], set: impl FnOnce(&mut Command)) -> Result<Child> {
         let (mut command, mut folders) = self.command(tool, step, args);
         output::command(&command_line(&command, &folders));
         let known = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
@@ -323,9 +313,7 @@ pub fn find_program(name: &'static str) -> Result<PathBuf> {
         return Ok(path);
     }
     let (Some(root), Some(cargo)) = (root, builder.or_else(|| on_path("cargo"))) else {
-        bail!(
-            "there is no program {name} beside this one: copy it there, or run `cargo xtask` in a checkout"
-        );
+        bail!("there is no program {name} beside this one: copy it there, or run `cargo xtask` in a checkout");
     };
     let mut paths = build(&cargo, &root, &[name])?;
     paths.remove(name).context("it was just built")

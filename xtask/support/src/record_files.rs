@@ -15,10 +15,7 @@ pub fn folder(instead: &str) -> Result<PathBuf> {
     let folder = root.join("book/data");
     let probe = folder.join(format!(".{}.tmp", std::process::id()));
     std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|error| {
-        anyhow!(
-            "{} cannot be written to ({error}), so nothing was measured; {instead}",
-            paths::display_path(&folder)
-        )
+        anyhow!("{} cannot be written to ({error}), so nothing was measured; {instead}", paths::display_path(&folder))
     })?;
     Ok(folder)
 }

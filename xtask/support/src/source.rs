@@ -35,12 +35,8 @@ impl Job {
 
     /// Returns a source whose text need not lie at its path.
     pub fn of_text(root: &Path, path: &Path, source: String) -> Self {
-        let architecture = source
-            .lines()
-            .find_map(|l| l.strip_prefix("// arch: "))
-            .unwrap_or(ARCHITECTURE)
-            .trim()
-            .to_owned();
+        let architecture =
+            source.lines().find_map(|l| l.strip_prefix("// arch: ")).unwrap_or(ARCHITECTURE).trim().to_owned();
         let extra = source
             .lines()
             .filter_map(|line| line.strip_prefix("// options: "))
@@ -209,11 +205,7 @@ fn included(line: &str) -> Option<&str> {
 pub fn read_source(path: &Path) -> anyhow::Result<String> {
     let size = std::fs::metadata(path).with_context(|| path.display().to_string())?.len();
     ensure!(path.is_file(), "{} is not a file", path.display());
-    ensure!(
-        size <= LARGEST_SOURCE,
-        "{} has {size} bytes; a source has at most {LARGEST_SOURCE}",
-        path.display()
-    );
+    ensure!(size <= LARGEST_SOURCE, "{} has {size} bytes; a source has at most {LARGEST_SOURCE}", path.display());
     std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
@@ -239,8 +231,7 @@ pub fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
 fn file_line(line: &str, folders: &[&Path]) -> Option<String> {
     let (before, rest) = line.split_once('"')?;
     let path = unescaped(rest)?;
-    let inside =
-        |folder: &&Path| path.strip_prefix(folder.as_os_str().as_encoded_bytes())?.strip_prefix(b"/");
+    let inside = |folder: &&Path| path.strip_prefix(folder.as_os_str().as_encoded_bytes())?.strip_prefix(b"/");
     let short = folders.iter().find_map(inside).unwrap_or(&path);
     Some(format!("{before}\"{}\"", short.escape_ascii()))
 }

@@ -23,9 +23,7 @@ pub fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop
     }
     if chosen.is_empty() {
         let me = paths::command_name();
-        return Err(Stop::Usage(format!(
-            "which step? For example: {me} {command} v05, or {me} {command} all"
-        )));
+        return Err(Stop::Usage(format!("which step? For example: {me} {command} v05, or {me} {command} all")));
     }
     Ok(chosen)
 }
@@ -58,9 +56,7 @@ pub fn arguments(shapes: &[Shape]) -> Vec<String> {
 pub fn with_kernels(steps: &[&'static Step]) -> Result<Vec<&'static Step>, Stop> {
     let has = |step: &&&Step| step.kernels.iter().any(|kernel| kernel.source.is_some());
     match (steps.iter().copied().filter(|step| has(&step)).collect::<Vec<_>>(), steps) {
-        (with, [only]) if with.is_empty() => {
-            Err(Stop::Usage(format!("{} has no kernels in kernels/", only.id)))
-        }
+        (with, [only]) if with.is_empty() => Err(Stop::Usage(format!("{} has no kernels in kernels/", only.id))),
         (with, _) => Ok(with),
     }
 }

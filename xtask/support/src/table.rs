@@ -136,11 +136,7 @@ fn speeds(one: &Measurement, passed: &VerifiedRun, run: &Run) -> Vec<String> {
 }
 
 fn rates(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
-    vec![
-        time_ms(passed).map(milliseconds).unwrap_or_default(),
-        cell(gbs(one, passed)),
-        cell(of_yardstick(passed)),
-    ]
+    vec![time_ms(passed).map(milliseconds).unwrap_or_default(), cell(gbs(one, passed)), cell(of_yardstick(passed))]
 }
 
 /// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a transpose,

@@ -16,12 +16,7 @@ pub struct Wheel {
     pub folder: &'static str,
 }
 
-const fn wheel(
-    package: &'static str,
-    file: &'static str,
-    sha256: &'static str,
-    folder: &'static str,
-) -> Wheel {
+const fn wheel(package: &'static str, file: &'static str, sha256: &'static str, folder: &'static str) -> Wheel {
     Wheel { package, file, sha256, folder }
 }
 

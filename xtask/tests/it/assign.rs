@@ -71,9 +71,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     let place = empty_folder("assigned");
     let out = place.join("homework");
     let shown = out.display().to_string();
-    let made = xtask(&[
-        "assign", "v02", "v05", "--out", &shown, "--title", "Tiles", "--seed", SEED, "--due", "Friday",
-    ]);
+    let made = xtask(&["assign", "v02", "v05", "--out", &shown, "--title", "Tiles", "--seed", SEED, "--due", "Friday"]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
     assert!(rubric.contains(&format!("seed = {SEED}")) && rubric.contains("name = \"v05\""), "{rubric}");
@@ -168,14 +166,12 @@ fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
             };
             let whole = variant.task(step, point).expect("a task");
             assert_eq!((&task.text, &task.does), (&whole.text, &whole.does));
-            let beside =
-                fs::read_to_string(place.join(format!("{seed}.{step}.variant.cu"))).expect("a reference");
+            let beside = fs::read_to_string(place.join(format!("{seed}.{step}.variant.cu"))).expect("a reference");
             let mut all = Vec::new();
             files(&out, &mut all);
             for path in all {
                 let held = text(&fs::read(&path).expect("a file"));
-                let secrets =
-                    beside.lines().filter(|line| line.contains("load_or_zero(") || line.contains("acc"));
+                let secrets = beside.lines().filter(|line| line.contains("load_or_zero(") || line.contains("acc"));
                 for secret in secrets {
                     assert!(!held.contains(secret), "{} has `{secret}`", path.display());
                 }
@@ -226,10 +222,7 @@ fn tasks_for_the_host_are_assigned_with_the_kernel_that_they_launch() {
     }
     let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
     let rubric = grader::rubric::Rubric::parse(&rubric, "rubric.toml", root()).expect("a rubric");
-    assert!(
-        rubric.tasks[0].points_by_criterion.contains_key("no-idle-blocks")
-            && rubric.tasks[0].finished.is_some()
-    );
+    assert!(rubric.tasks[0].points_by_criterion.contains_key("no-idle-blocks") && rubric.tasks[0].finished.is_some());
 }
 
 #[test]

@@ -11,8 +11,7 @@ use catalog::{STEPS, Shape, Step};
 use counters::Counters;
 use records::machine_code::{Forecast, MachineCode, Prediction};
 use records::record::{
-    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Record, Samples, Submission, VerifiedRun,
-    Yardstick,
+    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Record, Samples, Submission, VerifiedRun, Yardstick,
 };
 use records::sums::{self, Sum};
 use records::{Roofline, Run};
@@ -106,10 +105,7 @@ fn programs() -> &'static Path {
                     check.not_run = Some("cuBLAS needs an NVIDIA GPU".into());
                 }),
             );
-            check(
-                "partly",
-                checks(&|check| check.not_run = Some("the strip of K = 9000 does not fit".into())),
-            );
+            check("partly", checks(&|check| check.not_run = Some("the strip of K = 9000 does not fit".into())));
             check("garbage", "no JSON\n".into());
             let sums = |name: &str, text: String| write(&format!("{name}.{}.sums.jsonl", step.id), text);
             sums("gpu", summed(step, &gpu()));
@@ -327,10 +323,7 @@ fn bad_words_are_answered_in_a_sentence() {
         ),
         ("--size 64,", "invalid value '' for '--size <SIZE>': a size is missing; sizes look like 1024"),
         ("--size 99999999", "A would have 99999999 x 99999999 elements"),
-        (
-            "--m 5 --n 6 --k -1",
-            "invalid value '-1' for '--k <K>': `-1` is not a whole number from 1 to 2147483647",
-        ),
+        ("--m 5 --n 6 --k -1", "invalid value '-1' for '--k <K>': `-1` is not a whole number from 1 to 2147483647"),
         ("--size 64 --k 8", "cannot be used with"),
     ] {
         for command in ["bench", "profile"] {
@@ -551,8 +544,7 @@ fn sums_are_saved_and_then_compared_bit_by_bit() {
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 sums --json --emulate
     ");
     let digits = sums::of_bytes(b"sgemm_v05_bank_conflict_free");
-    let changed =
-        text.replacen(&format!("\"c_sha256\":\"{digits}"), &format!("\"c_sha256\":\"f{}", &digits[1..]), 1);
+    let changed = text.replacen(&format!("\"c_sha256\":\"{digits}"), &format!("\"c_sha256\":\"f{}", &digits[1..]), 1);
     assert_ne!(text, changed);
     fs::write(data.join(sums::REFERENCES[0]), changed).expect("a file");
     let mut command = xtask("sums v05 --emulate");
@@ -713,12 +705,8 @@ fn an_interrupt_leaves_a_whole_record() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     for (words, fake) in [("list", ""), ("bench v05 v06 --json", "gpu"), ("check v05", "right")] {
-        let mut child = xtask(words)
-            .env("FAKE", fake)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
+        let mut child =
+            xtask(words).env("FAKE", fake).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(0), "{words}: {}", output_text(&output));
@@ -789,8 +777,7 @@ fn cargo_builds_what_runs() {
 #[test]
 fn an_edited_kernel_needs_the_compiler() {
     let (root, mut command) = in_checkout("edited", "check v05");
-    fs::write(root.join("kernels/v05_bank_conflict_free.cu"), "__global__ void other() {}\n")
-        .expect("a file");
+    fs::write(root.join("kernels/v05_bank_conflict_free.cu"), "__global__ void other() {}\n").expect("a file");
     insta::assert_snapshot!(run(&mut command), @r"
     exit code 3
     --- stdout

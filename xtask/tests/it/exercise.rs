@@ -23,10 +23,7 @@ fn a_starter_is_written_once_and_reset_keeps_the_text() {
 
     fs::write(learner.path("my/v05.cu"), "mine\n").expect("a file");
     let (code, _, err) = learner.run("start 5");
-    assert_eq!(
-        (code, err.as_str()),
-        (3, "error: my/v05.cu already exists; to start over: xtask reset v05\n")
-    );
+    assert_eq!((code, err.as_str()), (3, "error: my/v05.cu already exists; to start over: xtask reset v05\n"));
     assert_eq!(learner.read("my/v05.cu"), "mine\n");
 
     for number in [1, 2] {
@@ -36,10 +33,7 @@ fn a_starter_is_written_once_and_reset_keeps_the_text() {
         assert_eq!(kept == "mine\n", number == 1);
     }
     let (code, _, err) = learner.run("reset v05.wide");
-    assert_eq!(
-        (code, err.as_str()),
-        (3, "error: there is no my/v05.wide.cu; begin with: xtask start v05.wide\n")
-    );
+    assert_eq!((code, err.as_str()), (3, "error: there is no my/v05.wide.cu; begin with: xtask start v05.wide\n"));
     assert_eq!(learner.run("start v05.wide").0, 0);
     assert!(learner.read("my/v05.wide.cu").contains("sgemm_wide(int M, int N, int K, "));
 }
@@ -110,10 +104,7 @@ fn errors_of_the_compiler_have_a_line_and_a_hint() {
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
     let (code, out, _) = learner.run("check v05");
     assert_eq!(code, 1);
-    assert!(
-        out.contains("failed   compiles   my/v05.cu:7: expected ';' after expression\n  not run  right"),
-        "{out}"
-    );
+    assert!(out.contains("failed   compiles   my/v05.cu:7: expected ';' after expression\n  not run  right"), "{out}");
     assert!(out.contains("\n    x = ?\n\nhint: a semicolon is missing"), "{out}");
     assert!(learner.read("my/progress.toml").contains("compile = 1"));
 }
@@ -266,10 +257,7 @@ fn where_nothing_can_be_written_that_is_said() {
     fs::write(learner.path("my"), "").expect("a file");
     let (code, out, err) = learner.run("start v05");
     assert_eq!((code, out.as_str()), (3, ""));
-    assert!(
-        err.starts_with("error: my/v05.cu cannot be written; work in a checkout that is yours: "),
-        "{err}"
-    );
+    assert!(err.starts_with("error: my/v05.cu cannot be written; work in a checkout that is yours: "), "{err}");
     assert!(!Path::new(&learner.path("my/v05.cu")).exists());
 }
 

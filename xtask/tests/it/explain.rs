@@ -53,9 +53,7 @@ pub(crate) fn with_explanations() -> Learner {
     let hash = sha256(fakes::SOLUTION.as_bytes());
     write(
         "kernels/ptx/v05_x.ptx",
-        &format!(
-            "// Generated\n// source: kernels/v05_x.cu sha256:{hash}\n.version 8.4\n.entry sgemm_x() {{\n}}\n"
-        ),
+        &format!("// Generated\n// source: kernels/v05_x.cu sha256:{hash}\n.version 8.4\n.entry sgemm_x() {{\n}}\n"),
     );
     write("bin/yours.json", &json(&explained("my/v05.cu", [2, 3], 400)));
     write("bin/finished.json", &json(&explained("kernels/v05_x.cu", [3, 6], 0)));
@@ -66,14 +64,10 @@ pub(crate) fn with_explanations() -> Learner {
 fn lines_are_explained_beside_the_sums_of_the_finished_kernel() {
     let learner = with_explanations();
     learner.run("start v05");
-    let long =
-        "    float much_too_long_to_fit_beside_the_counts = one + two + three + four + five + six + seven;\n";
+    let long = "    float much_too_long_to_fit_beside_the_counts = one + two + three + four + five + six + seven;\n";
     fs::write(learner.path("my/v05.cu"), format!("void f()\n{{\n{long}}}\n")).expect("a file");
-    let (code, out) = run_with_note(
-        &learner,
-        "explain v05",
-        "the lines of the finished kernel are shown once yours has passed",
-    );
+    let (code, out) =
+        run_with_note(&learner, "explain v05", "the lines of the finished kernel are shown once yours has passed");
     assert_eq!(code, 0);
     insta::assert_snapshot!(out, @r"
     my/v05.cu: your copy, sgemm_x on 256x256x64, counted on the emulated GPU
@@ -102,18 +96,12 @@ fn lines_are_explained_beside_the_sums_of_the_finished_kernel() {
 
     // Without a copy, and once it has passed, the finished kernel has lines, too.
     let finished = learner.run("explain v05 --finished").1;
-    assert!(
-        finished.contains("kernels/v05_x.cu: the finished kernel") && finished.contains("done();"),
-        "{finished}"
-    );
+    assert!(finished.contains("kernels/v05_x.cu: the finished kernel") && finished.contains("done();"), "{finished}");
     assert!(!finished.contains("yours"), "{finished}");
     learner.verdict(&passed());
     learner.run("check v05");
     let (code, both) = run_with_note(&learner, "explain v05 --by sectors", "");
-    assert!(
-        code == 0 && both.contains("bars: sectors of global memory") && both.contains("done();"),
-        "{both}"
-    );
+    assert!(code == 0 && both.contains("bars: sectors of global memory") && both.contains("done();"), "{both}");
 }
 
 #[test]
@@ -155,7 +143,8 @@ fn what_cannot_be_explained_says_why() {
 #[test]
 fn a_task_for_the_host_has_hints_and_no_lines() {
     let learner = Learner::new();
-    let note = "v05.launch is about the host and has no kernel to explain; its answer is checked with: xtask check v05.launch";
+    let note =
+        "v05.launch is about the host and has no kernel to explain; its answer is checked with: xtask check v05.launch";
     assert_eq!(run_with_note(&learner, "explain v05.launch", note), (2, String::new()));
     assert_eq!(run_with_note(&learner, "hint v05.launch", "").0, 0);
 }

@@ -7,8 +7,7 @@ use catalog::provenance::sha256;
 use serde_json::Value;
 use tasks::explain::Explained;
 use tasks::explain::machine_code::{
-    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot,
-    Timeline, Unit,
+    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot, Timeline, Unit,
 };
 
 use crate::explain::with_explanations;
@@ -16,14 +15,7 @@ use crate::explain_page;
 use crate::fakes::{self, Learner, run_with_note};
 
 /// Returns an instruction that was issued so often, and what warps waited for in front of it.
-fn instruction(
-    at: u32,
-    line: u32,
-    unit: Unit,
-    text: &str,
-    issued: u64,
-    stalls: &[(Reason, u64)],
-) -> Instruction {
+fn instruction(at: u32, line: u32, unit: Unit, text: &str, issued: u64, stalls: &[(Reason, u64)]) -> Instruction {
     Instruction {
         address: at * 16,
         text: text.to_owned(),
@@ -125,8 +117,7 @@ fn with_machine_code(machine: MachineCodeExplanation) -> Learner {
     );
     let ptx = format!("// Generated\n{header}.version 8.4\n.entry sgemm_x() {{\n}}\n");
     write("kernels/ptx/v05_x.ptx", ptx.as_bytes());
-    let mut explained: Explained =
-        serde_json::from_str(&learner.read("bin/finished.json")).expect("an explanation");
+    let mut explained: Explained = serde_json::from_str(&learner.read("bin/finished.json")).expect("an explanation");
     explained.machine = Some(machine);
     let json = serde_json::to_vec(&explained).expect("plain data");
     write("bin/finished.json", &json);

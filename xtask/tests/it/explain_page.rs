@@ -62,9 +62,7 @@ pub(crate) fn check(page: &str) {
     assert_eq!(seen.complaints.borrow().join("\n"), "");
     assert_eq!(seen.open.borrow().join(" "), "");
     let attributes = seen.attributes.borrow();
-    let of = |name: &'static str| {
-        attributes.iter().filter(move |(known, _)| known == name).map(|(_, value)| value)
-    };
+    let of = |name: &'static str| attributes.iter().filter(move |(known, _)| known == name).map(|(_, value)| value);
     assert!(of("src").next().is_none());
     for target in of("href") {
         let id = target.strip_prefix('#').expect("a place in the page");
@@ -84,13 +82,10 @@ fn a_page_is_valid_and_loads_nothing() {
     assert_eq!((code, out.as_str()), (0, "wrote page.html\n"));
     let page = learner.read("page.html");
     check(&page);
-    for word in
-        ["&lt;/td&gt;", "prefers-color-scheme: dark", "@media print", "tabindex=\"0\"", "scope=\"col\""]
-    {
+    for word in ["&lt;/td&gt;", "prefers-color-scheme: dark", "@media print", "tabindex=\"0\"", "scope=\"col\""] {
         assert!(page.contains(word), "{word}");
     }
 
-    let (code, _) =
-        run_with_note(&learner, "explain v05 --html nowhere/page.html", "error: writing nowhere/page.html");
+    let (code, _) = run_with_note(&learner, "explain v05 --html nowhere/page.html", "error: writing nowhere/page.html");
     assert_eq!(code, 3);
 }

@@ -59,10 +59,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
     learner.run("check v05");
     let (_, out) = run_with_note(&learner, "hint v05", "");
-    assert!(
-        out.starts_with("it does not compile, and xtask check v05 says why; this is the general hint\n"),
-        "{out}"
-    );
+    assert!(out.starts_with("it does not compile, and xtask check v05 says why; this is the general hint\n"), "{out}");
     fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
     learner.verdict(&passed());
     learner.run("check v05");

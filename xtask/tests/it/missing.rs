@@ -37,8 +37,7 @@ fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
     // The superuser writes everywhere.
     if fs::write(learner.path("my/probe"), "").is_err() {
         for words in ["hint v05 --more", "predict v05 lanes=32"] {
-            let (code, out) =
-                run_with_note(&learner, words, "your progress is not recorded: my/progress.toml: ");
+            let (code, out) = run_with_note(&learner, words, "your progress is not recorded: my/progress.toml: ");
             assert!(code == 0 && !out.is_empty(), "{words}");
         }
         for words in ["", "explain v05", "predict v05"] {
@@ -58,15 +57,9 @@ fn a_checkout_without_solutions_explains_and_hints() {
     let (code, out) = run_with_note(&learner, "hint v05 --more --more", "");
     assert!(code == 0 && out.ends_with("a nudge (1 of 1): Go in rounds.\n\nthat is all\n"), "{out}");
     let (code, out) = run_with_note(&learner, "hint v05.wide", "");
-    assert!(
-        code == 0 && out.contains("(1 of 1): the first lines that your copy lacks\n\nvoid g() {}\n"),
-        "{out}"
-    );
+    assert!(code == 0 && out.contains("(1 of 1): the first lines that your copy lacks\n\nvoid g() {}\n"), "{out}");
     fs::remove_file(learner.path("steps/v05/tasks/wide.cu")).expect("a file");
-    assert_eq!(
-        run_with_note(&learner, "hint v05.wide", "").1,
-        "v05.wide has no hints\nnext: xtask check v05.wide\n"
-    );
+    assert_eq!(run_with_note(&learner, "hint v05.wide", "").1, "v05.wide has no hints\nnext: xtask check v05.wide\n");
 }
 
 #[test]

@@ -85,18 +85,8 @@ fn without_a_gpu_the_commands_are_printed() {
 fn what_makes_no_sense_is_said() {
     check("profile v99", 2, &[], "there is no step `v99`");
     check("profile", 2, &[], "which step?");
-    check(
-        "profile v05 --size 0",
-        2,
-        &[],
-        "`0` is not a whole number from 1 to 2147483647; sizes look like 1024",
-    );
-    check(
-        "profile v05 v08 --size 30x20",
-        2,
-        &[],
-        "`30x20` is a size of a transpose, and v05 multiplies matrices",
-    );
+    check("profile v05 --size 0", 2, &[], "`0` is not a whole number from 1 to 2147483647; sizes look like 1024");
+    check("profile v05 v08 --size 30x20", 2, &[], "`30x20` is a size of a transpose, and v05 multiplies matrices");
     check("profile v09", 2, &[], "v09 has no kernels in kernels/");
     check(
         "profile v05 --table",

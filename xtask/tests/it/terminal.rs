@@ -23,9 +23,7 @@ impl Terminal {
         let size = libc::winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         let (mut person, mut program) = (-1, -1);
         // SAFETY: both results are live locals; neither a name nor settings are asked for.
-        let opened = unsafe {
-            libc::openpty(&mut person, &mut program, std::ptr::null_mut(), std::ptr::null(), &size)
-        };
+        let opened = unsafe { libc::openpty(&mut person, &mut program, std::ptr::null_mut(), std::ptr::null(), &size) };
         assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
         for side in [person, program] {
             // SAFETY: just opened. Children of other tests must not keep this terminal open.

@@ -12,16 +12,10 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     assert_eq!(run_with_note(&learner, "watch v05", "begin with: xtask start v05").0, 3);
     learner.run("start v05");
     learner.verdict(&conflicts());
-    let mut child = learner
-        .command("watch v05")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let (mut out, mut err) = (
-        BufReader::new(child.stdout.take().expect("piped")),
-        BufReader::new(child.stderr.take().expect("piped")),
-    );
+    let mut child =
+        learner.command("watch v05").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let (mut out, mut err) =
+        (BufReader::new(child.stdout.take().expect("piped")), BufReader::new(child.stderr.take().expect("piped")));
     fn until(stream: &mut impl BufRead, words: &str) -> String {
         let mut seen = String::new();
         while !seen.contains(words) {

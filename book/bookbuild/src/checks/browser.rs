@@ -66,11 +66,8 @@ const THEMES: [&str; 3] = ["coal", "ayu", "rust"];
 const COLOURFUL: [&str; 4] = ["index.html", "memory.html", "v05-bank-conflict-free.html", "chapter.html"];
 
 /// Search words, and the end of the address of the section that explains them.
-const SECTIONS: [(&str, &str); 3] = [
-    ("occupancy", "#occupancy"),
-    ("bank conflict", "#bank-conflict"),
-    ("coalescing", "#coalescing-coalesced"),
-];
+const SECTIONS: [(&str, &str); 3] =
+    [("occupancy", "#occupancy"), ("bank conflict", "#bank-conflict"), ("coalescing", "#coalescing-coalesced")];
 
 pub enum Browsed {
     /// Number of pages loaded on every screen, and the reason why axe-core did not run, if it did not.
@@ -106,8 +103,7 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
             if name == PRINT && screen.is_phone {
                 continue;
             }
-            let found =
-                check_page(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
+            let found = check_page(&mut tab, &folder, page, screen).with_context(|| format!("looking at {name}"))?;
             problems.extend(found.into_iter().map(|what| problem(&name, what)));
             if let Some(axe) = axe.as_ref().filter(|_| name != PRINT && name != CONTENTS) {
                 let found = axe_findings(&mut tab, axe, screen, &name)
@@ -117,8 +113,7 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
             // The page of all chapters exceeds the maximum size of a screenshot.
             if let Some(shots) = shots.filter(|_| name != PRINT) {
                 std::fs::create_dir_all(shots)?;
-                let file =
-                    format!("{}-{}.png", name.trim_end_matches(".html").replace('/', "-"), screen.name);
+                let file = format!("{}-{}.png", name.trim_end_matches(".html").replace('/', "-"), screen.name);
                 let picture = tab.picture().with_context(|| format!("taking a picture of {name}"))?;
                 std::fs::write(shots.join(file), picture)?;
             }
@@ -151,11 +146,7 @@ fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Res
     let mut out = Vec::new();
     let wide = tab.value(&TOO_WIDE.replace("WIDTH", &screen.width.to_string()))?;
     for element in wide.as_array().into_iter().flatten() {
-        out.push(format!(
-            "is wider than {} pixels: {}",
-            screen.width,
-            element.as_str().unwrap_or("something")
-        ));
+        out.push(format!("is wider than {} pixels: {}", screen.width, element.as_str().unwrap_or("something")));
     }
     out.extend(explore(tab)?);
     out.extend(usable(tab, "screen")?);
@@ -212,9 +203,7 @@ fn reported_errors(tab: &mut Tab, folder: &Path) -> Vec<String> {
                 let what = details["exception"]["description"].as_str();
                 out.push(format!("throws: {}", what.map_or_else(|| text(&details["text"]), str::to_owned)));
             }
-            "Runtime.consoleAPICalled"
-                if matches!(about["type"].as_str(), Some("error" | "assert" | "warning")) =>
-            {
+            "Runtime.consoleAPICalled" if matches!(about["type"].as_str(), Some("error" | "assert" | "warning")) => {
                 out.push(format!("says on the console: {}", text(&about["args"][0]["value"])));
             }
             "Log.entryAdded" if about["entry"]["level"] == "error" => {
@@ -222,8 +211,7 @@ fn reported_errors(tab: &mut Tab, folder: &Path) -> Vec<String> {
             }
             "Network.requestWillBeSent" => {
                 let url = text(&about["request"]["url"]);
-                let stays =
-                    ["data:", "blob:", "about:", inside.as_str()].iter().any(|start| url.starts_with(start));
+                let stays = ["data:", "blob:", "about:", inside.as_str()].iter().any(|start| url.starts_with(start));
                 if !stays {
                     out.push(format!("asks for {url}, which is not in the book"));
                 }
@@ -250,9 +238,7 @@ fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<St
             let found = search(tab, words)?;
             let address = found.split(' ').next().unwrap_or_default();
             if !address.ends_with(section) {
-                out.push(format!(
-                    "the search for `{words}` does not find a section of its own first, but {found}"
-                ));
+                out.push(format!("the search for `{words}` does not find a section of its own first, but {found}"));
             }
         }
     }
@@ -294,12 +280,10 @@ fn search(tab: &mut Tab, words: &str) -> Result<String> {
 ///
 /// An explorer is an element with `data-explorer`; its result is in an `output` or an element with `data-result`.
 fn explore(tab: &mut Tab) -> Result<Vec<String>> {
-    const KEYS: [(&str, u32); 4] =
-        [("ArrowRight", 39), ("ArrowLeft", 37), ("ArrowDown", 40), ("ArrowUp", 38)];
+    const KEYS: [(&str, u32); 4] = [("ArrowRight", 39), ("ArrowLeft", 37), ("ArrowDown", 40), ("ArrowUp", 38)];
     const CONTROLS: &str = "[...document.querySelectorAll('[data-explorer]')].flatMap((explorer) => \
          [...explorer.querySelectorAll('input, select')].map((control) => ({explorer, control})))";
-    const RESULT: &str =
-        "[...explorer.querySelectorAll('output, [data-result]')].map((e) => e.innerHTML).join('|')";
+    const RESULT: &str = "[...explorer.querySelectorAll('output, [data-result]')].map((e) => e.innerHTML).join('|')";
     let mut out = Vec::new();
     let dead = "[...document.querySelectorAll('[data-explorer]')].filter((e) => !e.querySelector('input, select')).map((e) => e.dataset.explorer)";
     for name in tab.value(dead)?.as_array().into_iter().flatten() {
@@ -308,9 +292,8 @@ fn explore(tab: &mut Tab) -> Result<Vec<String>> {
     }
     let n = tab.value(&format!("({CONTROLS}).length"))?.as_u64().unwrap_or(0);
     for index in 0..n {
-        let of = |what: &str| {
-            format!("(() => {{ const {{explorer, control}} = ({CONTROLS})[{index}]; return {what}; }})()")
-        };
+        let of =
+            |what: &str| format!("(() => {{ const {{explorer, control}} = ({CONTROLS})[{index}]; return {what}; }})()");
         let before = tab.value(&of(RESULT))?;
         let mut changed = false;
         for (key, code) in KEYS {

@@ -67,8 +67,7 @@ impl Tab {
                 }
             }
         });
-        let mut tab =
-            Self { browser, profile, out, messages, session: String::new(), n_sent: 0, events: Vec::new() };
+        let mut tab = Self { browser, profile, out, messages, session: String::new(), n_sent: 0, events: Vec::new() };
         let target = tab.command("Target.createTarget", json!({"url": "about:blank"}))?;
         let how = json!({"targetId": target["targetId"], "flatten": true});
         let session = tab.command("Target.attachToTarget", how)?;

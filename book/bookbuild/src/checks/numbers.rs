@@ -54,10 +54,7 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[ChapterSource]) -> Vec<Problem
         for (line, number) in bare(&chapter.text) {
             let is_it = |allowed: &Allowed| {
                 allowed.number == number
-                    && allowed
-                        .chapter
-                        .as_ref()
-                        .is_none_or(|name| chapter.shown.ends_with(&format!("/{name}")))
+                    && allowed.chapter.as_ref().is_none_or(|name| chapter.shown.ends_with(&format!("/{name}")))
             };
             match list.allow.iter().position(is_it) {
                 Some(index) => used[index] = true,
@@ -80,10 +77,8 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[ChapterSource]) -> Vec<Problem
 /// Returns the lines with the head of a message, such as `error[E-RACE]`. The source of a chapter does not contain
 /// the text of `{{#output}}`.
 fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
-    static HEAD: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?:error|warning)\[[EW]-").expect("a fixed pattern"));
-    let is_typed =
-        |line: &chapter::ChapterLine<'_>| line.kind != LineKind::Comment && HEAD.is_match(line.text);
+    static HEAD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:error|warning)\[[EW]-").expect("a fixed pattern"));
+    let is_typed = |line: &chapter::ChapterLine<'_>| line.kind != LineKind::Comment && HEAD.is_match(line.text);
     chapter::lines(text).into_iter().filter(is_typed).map(|line| line.number)
 }
 
@@ -92,7 +87,8 @@ fn bare(text: &str) -> Vec<(usize, String)> {
     const BLANK: &str = r"[ \u{a0}\u{202f}-]?";
     static MEASURED: LazyLock<Regex> = LazyLock::new(|| {
         let number = r"(?:\d{1,3}(?: \d{3})+|\d[\d.,]*)(?:[eE]-?\d+)?";
-        let unit = r"[TGMk]?FLOPS?(?:/s)?|[TGMk]i?B/s|[mµnu]?s|seconds?|milliseconds?|[GMk]Hz|%|percent|per cent|registers";
+        let unit =
+            r"[TGMk]?FLOPS?(?:/s)?|[TGMk]i?B/s|[mµnu]?s|seconds?|milliseconds?|[GMk]Hz|%|percent|per cent|registers";
         Regex::new(&format!(r"({number}){BLANK}({unit})(?:\b|$|[^\w])")).expect("a fixed pattern")
     });
     static FRACTION: LazyLock<Regex> = LazyLock::new(|| {

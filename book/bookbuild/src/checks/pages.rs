@@ -8,9 +8,7 @@ use std::sync::LazyLock;
 use anyhow::{Result, anyhow};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{
-    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
+use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use regex::Regex;
 
 use crate::Problem;
@@ -73,8 +71,8 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
         let is_page = path.extension().is_some_and(|e| e == "html") && name != PRINT;
         let weight = |file: &Path| std::fs::metadata(file).map_or(0, |data| data.len());
         let loaded = page.loads.iter().filter(|target| !is_outside(target));
-        let loaded = loaded
-            .map(|target| weight(&crate::repo_paths::flat(&path.parent().unwrap_or(folder).join(target))));
+        let loaded =
+            loaded.map(|target| weight(&crate::repo_paths::flat(&path.parent().unwrap_or(folder).join(target))));
         let bytes = weight(path) + loaded.sum::<u64>();
         if is_page && bytes > MAX_PAGE_BYTES {
             problem(format!("weighs {bytes} bytes with what it loads, more than {MAX_PAGE_BYTES}"));
@@ -152,8 +150,7 @@ fn decoded(text: &str) -> String {
 fn urls(css: &str) -> BTreeSet<String> {
     static URL: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#"(?:url\(\s*|@import\s+)["']?([^"')\s;]+)"#).expect("a fixed pattern"));
-    static COMMENT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?s)/\*.*?\*/").expect("a fixed pattern"));
+    static COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?s)/\*.*?\*/").expect("a fixed pattern"));
     let css = COMMENT.replace_all(css, "");
     let found = URL.captures_iter(&css).filter_map(|found| found.get(1));
     found.map(|url| url.as_str().to_owned()).filter(|url| !url.starts_with('#') && url != "url(").collect()
@@ -222,11 +219,7 @@ impl Sink {
                     let each = value.split(',').filter_map(|one| one.split_whitespace().next());
                     page.loads.extend(each.map(str::to_owned));
                 }
-                (
-                    _,
-                    "style" | "fill" | "stroke" | "filter" | "mask" | "clip-path" | "marker-end"
-                    | "marker-start",
-                ) => {
+                (_, "style" | "fill" | "stroke" | "filter" | "mask" | "clip-path" | "marker-end" | "marker-start") => {
                     page.loads.extend(urls(&value));
                 }
                 _ => {}

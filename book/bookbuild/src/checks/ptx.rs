@@ -12,11 +12,7 @@ use crate::quote::{Sources, quoted};
 use crate::{Problem, RepoPaths};
 
 /// `{{#n ptxas KERNEL sm_90 registers}}`: resources that ptxas reported for a kernel, from the header of its PTX.
-pub(crate) fn number(
-    repo: &RepoPaths,
-    [kernel, device, what]: [&str; 3],
-    sources: &mut Sources,
-) -> Result<String> {
+pub(crate) fn number(repo: &RepoPaths, [kernel, device, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
     let (_, known) = find_kernel(kernel)?;
     let source = known.source.with_context(|| format!("{kernel} is not made from a source of ours"))?;
     let unit = match what {
@@ -29,12 +25,10 @@ pub(crate) fn number(
     };
     let source_file = repo.root().join("kernels").join(source).with_extension("cu");
     let ptx = repo.read(&provenance::target_of(repo.root(), &source_file))?;
-    let value = provenance::ptxas(&ptx, kernel, device, unit).with_context(|| {
-        format!("the header of kernels/ptx/{source}.ptx has no {what} of {kernel} on {device}")
-    })?;
-    let compiler = provenance::header(&ptx)
-        .find_map(|(key, rest)| (key == "compiler").then_some(rest))
-        .unwrap_or("ptxas");
+    let value = provenance::ptxas(&ptx, kernel, device, unit)
+        .with_context(|| format!("the header of kernels/ptx/{source}.ptx has no {what} of {kernel} on {device}"))?;
+    let compiler =
+        provenance::header(&ptx).find_map(|(key, rest)| (key == "compiler").then_some(rest)).unwrap_or("ptxas");
     sources.insert(format!("{compiler} (headers of <code>kernels/ptx</code>)"));
     Ok(quoted(value, &format!("{what} of {kernel} on {device}, {compiler}")))
 }
@@ -49,10 +43,7 @@ pub(crate) enum ListingCheck {
 }
 
 /// Compares the sources that the book shows with the committed PTX.
-pub(crate) fn check(
-    repo: &RepoPaths,
-    listings: &BTreeMap<PathBuf, (String, usize)>,
-) -> (ListingCheck, Vec<Problem>) {
+pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> (ListingCheck, Vec<Problem>) {
     let mut problems = Vec::new();
     for (source, (file, line)) in listings {
         if let Err(what) = by_hash(repo, source) {
@@ -70,11 +61,7 @@ pub(crate) fn check(
     match compiled(repo, listings) {
         Ok(None) => (ListingCheck::Compiled, Vec::new()),
         Ok(Some(said)) => {
-            problems.push(Problem {
-                file: repo.display_path(&repo.root().join("kernels/ptx")),
-                line: 0,
-                what: said,
-            });
+            problems.push(Problem { file: repo.display_path(&repo.root().join("kernels/ptx")), line: 0, what: said });
             (ListingCheck::Compiled, problems)
         }
         Err(why) => (ListingCheck::Hashes(format!("{why:#}")), Vec::new()),

@@ -36,12 +36,7 @@ impl Counters {
     pub(crate) fn source(&self, counted: &Counted) -> Option<String> {
         let by = self.0.runs.iter().find(|by| by.run.id == counted.run)?;
         let day = catalog::text::day(&by.run.date);
-        Some(format!(
-            "{} (driver {}) with {}, {day}",
-            escaped(&by.run.device),
-            by.driver_version,
-            by.profiler
-        ))
+        Some(format!("{} (driver {}) with {}, {day}", escaped(&by.run.device), by.driver_version, by.profiler))
     }
 
     /// Returns tables of a step's kernels at a size: `v05 1024`, optionally followed by the names of kernels.
@@ -98,8 +93,8 @@ impl Counters {
             labels.push((find_kernel(name)?.0.id, name));
         }
         let one_step = labels[0].0 == labels[1].0;
-        let [one, other] = [labels[0], labels[1]]
-            .map(|(step, name)| if one_step { format!("`{name}`") } else { step.to_owned() });
+        let [one, other] =
+            [labels[0], labels[1]].map(|(step, name)| if one_step { format!("`{name}`") } else { step.to_owned() });
         let mut out = format!(
             "| at {size} | {other} / {one} | {one}, emulated | {one}, Nsight | {other}, emulated | {other}, Nsight |\n| --- | ---: | ---: | ---: | ---: | ---: |\n"
         );

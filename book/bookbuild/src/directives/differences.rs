@@ -23,14 +23,10 @@ pub(crate) struct Side {
 /// Resolves a step id, or a path relative to the repository.
 pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side> {
     if text.contains('/') {
-        return Ok(Side {
-            name: text.rsplit('/').next().unwrap_or(text).to_owned(),
-            path: repo.root().join(text),
-        });
+        return Ok(Side { name: text.rsplit('/').next().unwrap_or(text).to_owned(), path: repo.root().join(text) });
     }
     let step = find_step(text)?;
-    let source =
-        main_kernel(step).with_context(|| format!("{} has no kernel to show changes of", step.id))?;
+    let source = main_kernel(step).with_context(|| format!("{} has no kernel to show changes of", step.id))?;
     Ok(Side { name: step.id.to_owned(), path: repo.root().join("kernels").join(source).with_extension("cu") })
 }
 
@@ -42,20 +38,13 @@ pub fn main_kernel(step: &catalog::Step) -> Option<&'static str> {
         ["v02_strip", "v10_three_tf32", "v12_small", "v12_split", "v12_six_bf16", "v12_tf32", "v12_fp8"];
     step.kernels
         .iter()
-        .filter(|kernel| {
-            matches!(kernel.work, Work::Sgemm | Work::SgemmTransposed { .. } | Work::Tensor { .. })
-        })
+        .filter(|kernel| matches!(kernel.work, Work::Sgemm | Work::SgemmTransposed { .. } | Work::Tensor { .. }))
         .filter_map(|kernel| kernel.source)
         .rfind(|source| !DETOURS.contains(source))
 }
 
 /// Returns the lines of a ```diff block, and for each its line number in the new file, if it is there.
-pub(crate) fn diff(
-    repo: &RepoPaths,
-    old: &Side,
-    new: &Side,
-    anchor: &str,
-) -> Result<(String, Vec<Option<usize>>)> {
+pub(crate) fn diff(repo: &RepoPaths, old: &Side, new: &Side, anchor: &str) -> Result<(String, Vec<Option<usize>>)> {
     let lines = |path: &Path| listings::listing(repo, path, Some(anchor));
     let (old_lines, new_lines) = (lines(&old.path)?, lines(&new.path)?);
     let (old_texts, new_texts) = (texts(&old_lines), texts(&new_lines));

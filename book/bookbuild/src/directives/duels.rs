@@ -36,8 +36,7 @@ impl Records {
                 sizes.iter().map(|size| parse_shape(kernel.name, size)).collect::<Result<_, _>>()?;
             for record in self.real() {
                 rows.extend(
-                    rows_of(record, kernel, index)
-                        .filter(|row| wanted.is_empty() || wanted.contains(&row.shape)),
+                    rows_of(record, kernel, index).filter(|row| wanted.is_empty() || wanted.contains(&row.shape)),
                 );
             }
         }
@@ -76,11 +75,7 @@ impl Records {
     }
 }
 
-fn rows_of<'r>(
-    record: &'r Record,
-    kernel: &'static Kernel,
-    index: usize,
-) -> impl Iterator<Item = DuelRow<'r>> {
+fn rows_of<'r>(record: &'r Record, kernel: &'static Kernel, index: usize) -> impl Iterator<Item = DuelRow<'r>> {
     let measurements = record.measurements.iter().filter(|measurement| measurement.kernel == kernel.name);
     measurements.filter_map(move |measurement| {
         let Outcome::Passed(passed) = &measurement.outcome else {

@@ -14,9 +14,7 @@ pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<
     static PROLOGUE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->").expect("a fixed pattern"));
     let path = repo.generated().join(name).with_extension("svg");
-    let text = repo
-        .read(&path)
-        .map_err(|why| anyhow!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
+    let text = repo.read(&path).map_err(|why| anyhow!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
     let shown = repo.display_path(&path);
     let svg = PROLOGUE.replace_all(&text, "");
     let width = width(&svg).with_context(|| format!("{shown} is not an <svg> with a viewBox"))?;

@@ -145,9 +145,8 @@ pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String> {
     let file = load(repo)?;
     let found = file.plan.into_iter().find(|plan| plan.name == name);
     let plan = found.with_context(|| format!("book/lessons.toml has no plan `{name}`"))?;
-    let mut out = String::from(
-        "| session | sheets | what | tasks in class | at home |\n| ---: | --- | --- | --- | --- |\n",
-    );
+    let mut out =
+        String::from("| session | sheets | what | tasks in class | at home |\n| ---: | --- | --- | --- | --- |\n");
     let mut at_home = 0;
     for (number, session) in (1..).zip(&plan.session) {
         let mut sheets = Vec::new();

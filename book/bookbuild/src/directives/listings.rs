@@ -62,8 +62,7 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>> {
                 open = Some(index);
             }
             Some(("ANCHOR_END", name)) if name == anchor => {
-                let start =
-                    open.take().with_context(|| format!("ends the anchor `{anchor}` before it begins"))?;
+                let start = open.take().with_context(|| format!("ends the anchor `{anchor}` before it begins"))?;
                 found = Some(start..index);
             }
             _ => {}
@@ -71,9 +70,7 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>> {
     }
     match (found, open) {
         (Some(range), None) => Ok(range),
-        (_, Some(_)) => {
-            Err(anyhow!("never ends the anchor `{anchor}`; add a line `// ANCHOR_END: {anchor}`"))
-        }
+        (_, Some(_)) => Err(anyhow!("never ends the anchor `{anchor}`; add a line `// ANCHOR_END: {anchor}`")),
         (None, None) => Err(match names(text).as_slice() {
             [] => anyhow!("has no anchor `{anchor}`, nor any other; add `// ANCHOR: {anchor}` and its end"),
             names => anyhow!("has no anchor `{anchor}`; it has {}", names.join(", ")),
@@ -97,8 +94,7 @@ fn mark(line: &str) -> Option<(&str, &str)> {
 fn is_mark(line: &str) -> bool {
     let comment = line.trim().trim_start_matches('/').trim_start();
     let solution = ["SOLUTION(", "SOLUTION_END", "STARTER|"];
-    line.trim().starts_with("//") && solution.iter().any(|mark| comment.starts_with(mark))
-        || mark(line).is_some()
+    line.trim().starts_with("//") && solution.iter().any(|mark| comment.starts_with(mark)) || mark(line).is_some()
 }
 
 fn without_marks<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Numbered> {

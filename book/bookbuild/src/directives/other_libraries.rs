@@ -169,8 +169,7 @@ impl OtherLibraries {
 
     /// Returns the table of times for a type of elements; `called` is its name in text.
     fn times(&self, numbers: &str, called: &str) -> String {
-        let mut times =
-            self.of_numbers(numbers).times.iter().filter(|time| time.numbers == numbers).peekable();
+        let mut times = self.of_numbers(numbers).times.iter().filter(|time| time.numbers == numbers).peekable();
         if times.peek().is_none() {
             return format!(
                 "Products in {called} were not measured yet. On a machine with PyTorch and Triton this does it:\n\n\
@@ -187,9 +186,7 @@ impl OtherLibraries {
         );
         for time in times {
             let [tile, warps, stages] = match time.config {
-                Some([m, n, k, warps, stages]) => {
-                    [format!("{m} × {n}, {k}"), warps.to_string(), stages.to_string()]
-                }
+                Some([m, n, k, warps, stages]) => [format!("{m} × {n}, {k}"), warps.to_string(), stages.to_string()],
                 None => ["–"; 3].map(str::to_owned),
             };
             let _ = writeln!(
@@ -202,10 +199,8 @@ impl OtherLibraries {
                 100.0 * time.of_bound
             );
         }
-        let missing: Vec<_> = OTHER_BF16
-            .into_iter()
-            .filter(|by| numbers == BF16 && self.times_of(by, BF16).next().is_none())
-            .collect();
+        let missing: Vec<_> =
+            OTHER_BF16.into_iter().filter(|by| numbers == BF16 && self.times_of(by, BF16).next().is_none()).collect();
         if !missing.is_empty() {
             let _ = write!(
                 out,

@@ -53,15 +53,10 @@ pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String> {
 }
 
 /// `{{#n output v05-bench KERNEL COLUMN}}`: a cell of a table in an output.
-pub(crate) fn number(
-    repo: &RepoPaths,
-    [name, row, column]: [&str; 3],
-    sources: &mut Sources,
-) -> Result<String> {
+pub(crate) fn number(repo: &RepoPaths, [name, row, column]: [&str; 3], sources: &mut Sources) -> Result<String> {
     let text = output(repo, name)?;
-    let value = cell(&text, row, column).with_context(|| {
-        format!("the output {name} has no table with a row `{row}` and a column `{column}`")
-    })?;
+    let value = cell(&text, row, column)
+        .with_context(|| format!("the output {name} has no table with a row `{row}` and a column `{column}`"))?;
     let command = text.lines().next().unwrap_or_default().trim_start_matches("$ ");
     sources.insert(format!("<code>{command}</code>"));
     Ok(quoted(value, &format!("{column} of {row}, {command}")))

@@ -91,11 +91,8 @@ impl Pair {
         );
         for way in &size.ways {
             let most = way.device_bytes.iter().copied().max().unwrap_or_default();
-            let speed_up = if way.on_two() {
-                format!("{:.2}", size.best_of_one() / way.total_ms.median())
-            } else {
-                "–".into()
-            };
+            let speed_up =
+                if way.on_two() { format!("{:.2}", size.best_of_one() / way.total_ms.median()) } else { "–".into() };
             let _ = writeln!(
                 out,
                 "| {} | {} | {} | {} | {speed_up} |",
@@ -117,8 +114,7 @@ impl Pair {
             ("alone", "copy_out") => ms(of_size.pair_bound.copy_out_ms),
             (_, "ms" | "speed_up" | "copies_in" | "exchanges" | "products") => {
                 let found = of_size.ways.iter().find(|candidate| candidate.way == way);
-                let found =
-                    found.with_context(|| format!("{way} at {size} was not measured on two devices"))?;
+                let found = found.with_context(|| format!("{way} at {size} was not measured on two devices"))?;
                 let total = found.total_ms.median();
                 let busy = |queue| {
                     let busy = found.busy_ms(queue);

@@ -11,11 +11,7 @@ use crate::quote::{Sources, ms, quoted};
 const FILE: &str = "emulator/timing/data/predictions.tsv";
 
 /// Returns `ms` or `bound_ms` of a kernel at a size, or `binds`: the hardware unit that the bound belongs to.
-pub(crate) fn number(
-    repo: &RepoPaths,
-    [kernel, size, what]: [&str; 3],
-    sources: &mut Sources,
-) -> Result<String> {
+pub(crate) fn number(repo: &RepoPaths, [kernel, size, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
     let text = repo.read(&repo.root().join(FILE))?;
     let wanted: Shape = size.parse()?;
     // K is 0 in launches of transposes and other kernels with a single matrix.
@@ -43,8 +39,6 @@ pub(crate) fn number(
     sources.insert(format!("<code>{FILE}</code>"));
     Ok(quoted(
         &shown,
-        &format!(
-            "{kernel} at {size}: measured {measured} us, predicted {predicted} us, at least {bound} us ({binds})"
-        ),
+        &format!("{kernel} at {size}: measured {measured} us, predicted {predicted} us, at least {bound} us ({binds})"),
     ))
 }

@@ -100,11 +100,7 @@ impl Process {
             .iter()
             .flat_map(|all| all.sizes.iter().filter(of).map(move |size| (all, size)))
             .collect();
-        if found.is_empty() {
-            Err(anyhow!("the process at {size} was not measured by v13"))
-        } else {
-            Ok(found)
-        }
+        if found.is_empty() { Err(anyhow!("the process at {size} was not measured by v13")) } else { Ok(found) }
     }
 
     fn source_of(&self, comparison: &Comparison) -> String {
@@ -194,16 +190,14 @@ impl Process {
     fn rows(&self, size: &str, sources: &mut Sources) -> Result<String> {
         let (comparison, of_size, way) = self.way(size, "panels")?;
         sources.insert(self.source_of(comparison));
-        let mut out =
-            String::from("| copy | bytes of a row | MB | ms | GB/s |\n| --- | ---: | ---: | ---: | ---: |\n");
+        let mut out = String::from("| copy | bytes of a row | MB | ms | GB/s |\n| --- | ---: | ---: | ---: | ---: |\n");
         for event in way.events.iter().filter(|event| event.queue == Queue::In) {
             // Only copies of the full height of A or the full width of B.
             let (columns, rows) = (event.what.starts_with("A, columns"), event.what.starts_with("B, rows"));
             if !columns && !rows {
                 continue;
             }
-            let row =
-                if columns { event.bytes / of_size.shape.m } else { of_size.shape.n * size_of_val(&0.0f32) };
+            let row = if columns { event.bytes / of_size.shape.m } else { of_size.shape.n * size_of_val(&0.0f32) };
             let ms = event.end_ms - event.start_ms;
             let _ = writeln!(
                 out,

@@ -57,8 +57,7 @@ fn with_folded_answer(question: &Question) -> String {
         }
         out.push('\n');
     }
-    let _ =
-        write!(out, "<details><summary>Answer</summary>\n\n{}\n\n</details>", answer_with_reason(question));
+    let _ = write!(out, "<details><summary>Answer</summary>\n\n{}\n\n</details>", answer_with_reason(question));
     out
 }
 

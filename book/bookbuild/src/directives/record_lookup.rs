@@ -157,13 +157,7 @@ impl Records {
     }
 
     /// Returns a counter of the emulated GPU, or the ratio `a/b` of two, such as sectors per multiply-add.
-    fn counter_number(
-        &self,
-        kernel: &str,
-        size: Option<&str>,
-        counter: &str,
-        sources: &mut Sources,
-    ) -> Result<String> {
+    fn counter_number(&self, kernel: &str, size: Option<&str>, counter: &str, sources: &mut Sources) -> Result<String> {
         let counted = self.counters.counted(kernel, size)?;
         let get = |name: &str| {
             counted.emulated.get(name).with_context(|| {
@@ -213,13 +207,10 @@ fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, 
     let found = record
         .measurement(known.name, shape)
         .with_context(|| format!("{kernel} at {shape} was not recorded on {}; {again}", name_of(record)))?;
-    let run = record
-        .run_of(found)
-        .with_context(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
+    let run =
+        record.run_of(found).with_context(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;
     match &found.outcome {
-        Outcome::Passed(passed) => {
-            Ok((run, passed, format!("{kernel} at {shape}, {}", run_source(run, known.work))))
-        }
+        Outcome::Passed(passed) => Ok((run, passed, format!("{kernel} at {shape}, {}", run_source(run, known.work)))),
         Outcome::Failed { why, .. } => Err(anyhow!("{kernel} at {shape} failed ({why}): it has no speed")),
         Outcome::NotRun { why } => Err(anyhow!("{kernel} at {shape} was not run ({why}): it has no speed")),
     }
@@ -251,13 +242,7 @@ fn mean_duel_ms(passed: &VerifiedRun, rounds: fn(&Duel) -> &Vec<Round>) -> Resul
     Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
 }
 
-pub(crate) fn value(
-    kernel: &Kernel,
-    shape: Shape,
-    run: &Run,
-    passed: &VerifiedRun,
-    what: &str,
-) -> Result<String> {
+pub(crate) fn value(kernel: &Kernel, shape: Shape, run: &Run, passed: &VerifiedRun, what: &str) -> Result<String> {
     let hot = || median(&passed.hot, "hot");
     let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;
     let gbs = |ms: f64| kernel.work.bytes(shape) / ms / 1e6;

@@ -96,9 +96,7 @@ impl<'r> Beside<'r> {
     fn among(records: &[&'r Record], rows: &[TimedRow<'_>]) -> Vec<Self> {
         let has = |record: &&&Record| {
             let timed = |(shape, kernel, _): &TimedRow<'_>| {
-                record
-                    .measurement(kernel.name, *shape)
-                    .is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
+                record.measurement(kernel.name, *shape).is_some_and(|m| matches!(m.outcome, Outcome::Passed(_)))
             };
             rows.iter().any(timed)
         };
@@ -130,8 +128,7 @@ fn one_table(
 ) -> Result<String> {
     let mut rows: Vec<TimedRow<'_>> = Vec::new();
     for kernel in kernels {
-        let wanted: Vec<Shape> =
-            sizes.iter().map(|size| parse_shape(kernel.name, size)).collect::<Result<_, _>>()?;
+        let wanted: Vec<Shape> = sizes.iter().map(|size| parse_shape(kernel.name, size)).collect::<Result<_, _>>()?;
         let is_wanted = |shape: &Shape| wanted.is_empty() || wanted.contains(shape);
         let here = measured(record, kernel);
         if here.is_empty() {
@@ -154,11 +151,10 @@ fn one_table(
     });
     let (rate, rate_key) = rate(family);
     // The yardstick has no column beside itself.
-    let has_yardstick =
-        |(.., measurement): &TimedRow<'_>| match measurement.map(|measurement| &measurement.outcome) {
-            Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
-            _ => false,
-        };
+    let has_yardstick = |(.., measurement): &TimedRow<'_>| match measurement.map(|measurement| &measurement.outcome) {
+        Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
+        _ => false,
+    };
     let (of, of_key) = yardstick(family).filter(|_| rows.iter().any(has_yardstick)).unzip();
     let with_kernel = kernels.len() > 1;
     let mut head = vec!["size"];

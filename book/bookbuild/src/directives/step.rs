@@ -36,9 +36,7 @@ fn parse(text: &str) -> Result<StepHead> {
     let (mut minutes, mut after, mut gpu) = (None, Vec::new(), None);
     for word in words {
         match word.split_once('=') {
-            Some(("minutes", n)) => {
-                minutes = Some(n.parse().map_err(|_| anyhow!("`{n}` is no number of minutes"))?)
-            }
+            Some(("minutes", n)) => minutes = Some(n.parse().map_err(|_| anyhow!("`{n}` is no number of minutes"))?),
             Some(("after", "")) => {}
             Some(("after", steps)) => after = steps.split(',').map(find_step).collect::<Result<_, _>>()?,
             Some(("gpu", word @ ("no" | "yes" | "helps"))) => gpu = Some(word.to_owned()),

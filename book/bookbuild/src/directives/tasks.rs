@@ -68,8 +68,7 @@ pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String> {
     let task = task(repo, name)?;
     let mut out = criteria(&task);
     if let Some(why) = limits(repo, &task.name.step) {
-        let _ =
-            write!(out, "\n<details><summary>Why these limits</summary>\n\n{}\n\n</details>\n", prose(&why));
+        let _ = write!(out, "\n<details><summary>Why these limits</summary>\n\n{}\n\n</details>\n", prose(&why));
     }
     Ok(out)
 }
@@ -98,8 +97,7 @@ fn criteria(task: &Task) -> String {
 
 /// Formats the sizes of the counted launch, such as `256×256×64`.
 fn sizes(criterion: &Criterion) -> String {
-    let sizes: Vec<String> =
-        criterion.shape.iter().filter(|size| **size > 0).map(ToString::to_string).collect();
+    let sizes: Vec<String> = criterion.shape.iter().filter(|size| **size > 0).map(ToString::to_string).collect();
     sizes.join("×")
 }
 
@@ -121,14 +119,10 @@ fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
 pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
     let catalogue = catalogue(repo, step)?;
     let id = |task: &Task| task.name.id.clone().unwrap_or_default();
-    if let Some(gone) =
-        ids.iter().find(|wanted_id| !catalogue.tasks.iter().any(|task| id(task) == **wanted_id))
-    {
+    if let Some(gone) = ids.iter().find(|wanted_id| !catalogue.tasks.iter().any(|task| id(task) == **wanted_id)) {
         bail!("{} has no task `{step}.{gone}`", task::file_of(step).display());
     }
-    let wanted = |task: &&Task| {
-        task.kind == TaskKind::Transfer && (ids.is_empty() || ids.contains(&id(task).as_str()))
-    };
+    let wanted = |task: &&Task| task.kind == TaskKind::Transfer && (ids.is_empty() || ids.contains(&id(task).as_str()));
     let mut out = String::new();
     for task in catalogue.tasks.iter().filter(wanted) {
         let name = &task.name;
@@ -143,11 +137,7 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
             criteria(task)
         );
     }
-    if out.is_empty() {
-        Err(anyhow!("{} has no transfer task", task::file_of(step).display()))
-    } else {
-        Ok(out)
-    }
+    if out.is_empty() { Err(anyhow!("{} has no transfer task", task::file_of(step).display())) } else { Ok(out) }
 }
 
 /// `{{#mistakes v05}}`: for each way to fail a rebuild task, its meaning, the question to ask, and the wrong kernels

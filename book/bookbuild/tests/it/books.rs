@@ -120,8 +120,7 @@ impl Small {
     /// Returns the problems of building or checking the book.
     #[track_caller]
     pub(crate) fn problems(&self, check: bool) -> String {
-        let done =
-            if check { bookbuild::check(&self.repo(), |_| ()).map(drop) } else { self.make().map(drop) };
+        let done = if check { bookbuild::check(&self.repo(), |_| ()).map(drop) } else { self.make().map(drop) };
         let error = done.expect_err("a book with a mistake");
         match error.downcast_ref::<Problems>() {
             Some(Problems(problems)) => {

@@ -36,8 +36,7 @@ setTimeout(() => { throw new Error("too late"); }, 0);
 <div data-explorer="good"><input type="range" id="slider"
 oninput="this.nextElementSibling.textContent = this.value"><output></output></div>
 "#;
-    let small =
-        Small::new(PAGE).with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n\n[The next one](next.md)\n");
+    let small = Small::new(PAGE).with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n\n[The next one](next.md)\n");
     let small = small.with("book/src/next.md", "# The next one\n\nA text.\n");
     let made = small.make().expect("a book");
     let (browsed, problems) = browse(&made.folder, None).expect("a browser that does what it is told");

@@ -42,10 +42,7 @@ fn an_answer_that_is_a_number_is_no_list() {
 fn the_first_use_of_a_term_links_to_the_glossary() {
     let small = Small::new("## Warps\n\nA warp has lanes, and `warp` is code. Two warps.")
         .with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n\n[Glossary](glossary.md)\n")
-        .with(
-            "book/src/glossary.md",
-            "# Glossary\n\n## W\n\n### Warp\n\n32 threads. A warp is no link here.\n",
-        );
+        .with("book/src/glossary.md", "# Glossary\n\n## W\n\n### Warp\n\n32 threads. A warp is no link here.\n");
     insta::assert_snapshot!(small.page(), @r##"
     <h2 id="warps"><a class="header" href="#warps">Warps</a></h2>
     <p>A <a href="glossary.html#warp">warp</a> has lanes, and <code>warp</code> is code. Two warps.</p>
@@ -59,11 +56,8 @@ fn code_has_colours_and_loses_nothing() {
         for wanted in coloured {
             assert!(page.contains(wanted), "`{wanted}` is not in:\n{page}");
         }
-        let shown = text_of(&page)
-            .replace("&lt;", "<")
-            .replace("&gt;", ">")
-            .replace("&quot;", "\"")
-            .replace("&amp;", "&");
+        let shown =
+            text_of(&page).replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
         assert_eq!(shown, code, "{language}");
     };
     check(
@@ -187,8 +181,7 @@ fn an_output_is_shown_as_it_was_printed() {
 #[test]
 fn a_picture_stands_in_the_page() {
     let svg = "<?xml version=\"1.0\"?>\n<!-- made by a program -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 2 1\">\n\n<linearGradient id=\"a\"/><path d=\"M0 0h1\" stroke=\"currentColor\"/>\n</svg>\n";
-    let small =
-        Small::new("{{#figure ladder \"Each step & its rate.\"}}").with("book/src/generated/ladder.svg", svg);
+    let small = Small::new("{{#figure ladder \"Each step & its rate.\"}}").with("book/src/generated/ladder.svg", svg);
     insta::assert_snapshot!(small.page(), @r#"
     <figure class="picture">
     <div class="scroll">
@@ -303,9 +296,8 @@ What binds
 
 #[test]
 fn paragraphs_of_an_output() {
-    let shows = |titles: &str| {
-        Small::new(&format!("{{{{#output b {titles}}}}}")).with("book/src/generated/b.txt", OUTPUT)
-    };
+    let shows =
+        |titles: &str| Small::new(&format!("{{{{#output b {titles}}}}}")).with("book/src/generated/b.txt", OUTPUT);
     insta::assert_snapshot!(shows("\"What binds\"").page(), @r#"
     <pre><code class="language-text">$ cargo xtask bench v03 --emulate
 
@@ -342,8 +334,7 @@ fn numbers_of_an_output_in_a_sentence() {
     <p class="provenance">Where the recorded numbers on this page come from: <code>cargo xtask bench v03 --emulate</code>.</p>
     "#);
     for gone in ["from_global wavefronts", "from_all issue", "from_global speed"] {
-        let small =
-            Small::new(&format!("{{{{#n output b {gone}}}}}")).with("book/src/generated/b.txt", OUTPUT);
+        let small = Small::new(&format!("{{{{#n output b {gone}}}}}")).with("book/src/generated/b.txt", OUTPUT);
         let (row, column) = gone.split_once(' ').expect("two words");
         small.refuses(&format!("the output b has no table with a row `{row}` and a column `{column}`"));
     }
@@ -472,11 +463,9 @@ fn counters_of_two_kernels_beside_each_other() {
 #[test]
 fn the_table_of_steps() {
     let small = Small::new("{{#steps}}");
-    let small =
-        small.with("book/src/v05-a.md", "# Five\n\n<!-- step: v05 minutes=50 after=v04 gpu=helps -->\n");
+    let small = small.with("book/src/v05-a.md", "# Five\n\n<!-- step: v05 minutes=50 after=v04 gpu=helps -->\n");
     let small = small.with("book/src/v04-b.md", "# Four\n\n<!-- step: v04 minutes=40 gpu=no -->\n");
-    let small =
-        small.with("book/src/SUMMARY.md", "[A](chapter.md)\n\n- [Five](v05-a.md)\n- [Four](v04-b.md)\n");
+    let small = small.with("book/src/SUMMARY.md", "[A](chapter.md)\n\n- [Five](v05-a.md)\n- [Four](v04-b.md)\n");
     let page = small.page();
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("<tr><td>")).collect();
     insta::assert_snapshot!(rows.join("\n"), @r#"
@@ -491,8 +480,7 @@ fn the_strip_of_a_step() {
     let chapter = "<!-- step: v05 minutes=50 after=v04 gpu=no -->\n{{#step}}";
     let small = Small::new("text").with("book/src/v05-a.md", &format!("# Five\n\n{chapter}\n"));
     let small = small.with("book/src/v04-b.md", "# Four\n");
-    let small =
-        small.with("book/src/SUMMARY.md", "[A](chapter.md)\n\n- [Four](v04-b.md)\n- [Five](v05-a.md)\n");
+    let small = small.with("book/src/SUMMARY.md", "[A](chapter.md)\n\n- [Four](v04-b.md)\n- [Five](v05-a.md)\n");
     let made = small.make().expect("a book");
     let html = std::fs::read_to_string(made.folder.join("v05-a.html")).expect("a page");
     let strip = html.split("<nav class=\"strip\"").nth(1).and_then(|rest| rest.split("</nav>").next());

@@ -7,18 +7,12 @@ fn listings_that_cannot_be_shown() {
     let twice = "// ANCHOR: a\nx\n// ANCHOR_END: a\n// ANCHOR: a\ny\n// ANCHOR_END: a\n";
     for (what, why) in [
         ("../../kernels/gone.cu:map", "there is no file kernels/gone.cu"),
-        (
-            "../../kernels/add.cu:gone",
-            "kernels/add.cu has no anchor `gone`; it has kernel, map, nothing, open",
-        ),
+        ("../../kernels/add.cu:gone", "kernels/add.cu has no anchor `gone`; it has kernel, map, nothing, open"),
         (
             "../../kernels/add.cu:nothing",
             "the anchor `nothing` of kernels/add.cu is empty; put it around the lines to show",
         ),
-        (
-            "../../kernels/add.cu:open",
-            "kernels/add.cu never ends the anchor `open`; add a line `// ANCHOR_END: open`",
-        ),
+        ("../../kernels/add.cu:open", "kernels/add.cu never ends the anchor `open`; add a line `// ANCHOR_END: open`"),
         ("empty.txt", "book/src/empty.txt is empty"),
         ("two.cu:a", "book/src/two.cu has the anchor `a` twice; rename one of them"),
         (
@@ -70,15 +64,9 @@ fn directives_that_cannot_be_filled_in() {
             "{{#recorded v04}}",
             "nothing was recorded for `{{#recorded v04}}`; measure it with: cargo xtask bench v04 --save",
         ),
-        (
-            "{{#step}}",
-            "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter",
-        ),
+        ("{{#step}}", "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter"),
         ("<!-- step: v05 after=v04 gpu=no -->", "minutes=N is missing"),
-        (
-            "<!-- step: v05 minutes=50 gpu=maybe -->",
-            "`gpu=maybe` is none of minutes=N, after=vNN, gpu=no|yes|helps",
-        ),
+        ("<!-- step: v05 minutes=50 gpu=maybe -->", "`gpu=maybe` is none of minutes=N, after=vNN, gpu=no|yes|helps"),
     ] {
         Small::new(chapter).refuses(why);
     }

@@ -18,8 +18,7 @@ fn bookbuild() -> Command {
 /// Sends a book as a plain `mdbook build` does; returns the reply.
 fn preprocess(small: &Small) -> Result<Book, String> {
     let book = MDBook::load(small.repo().book()).expect("a book");
-    let context =
-        mdbook_preprocessor::PreprocessorContext::new(book.root.clone(), book.config.clone(), "html".into());
+    let context = mdbook_preprocessor::PreprocessorContext::new(book.root.clone(), book.config.clone(), "html".into());
     let mut child = bookbuild().arg("preprocess").spawn().expect("bookbuild");
     let input = serde_json::to_vec(&(context, &book.book)).expect("plain data");
     child.stdin.take().expect("a pipe").write_all(&input).expect("a reader");

@@ -148,9 +148,7 @@ starter = "grid = [1, 1, 1]"
     let small = small("{{#task v02.launch}}\n\n{{#transfers v02 launch}}")
         .with("steps/v02/tasks.toml", &format!("{TASKS}{host}"));
     let page = small.page();
-    for words in
-        ["<code>my/v02.launch.toml</code>", "<code>op(a)</code>", "every element of the result is right"]
-    {
+    for words in ["<code>my/v02.launch.toml</code>", "<code>op(a)</code>", "every element of the result is right"] {
         assert!(page.contains(words), "{words}: {page}");
     }
     assert!(!page.contains("scaled"), "{page}");

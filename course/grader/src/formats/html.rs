@@ -67,12 +67,8 @@ fn summary(class: &Class) -> String {
     let n = class.students.len();
     let points: Vec<f64> = class.students.iter().map(|student| student.points).collect();
     let mean = points.iter().sum::<f64>() / n.max(1) as f64;
-    let ungraded: Vec<&str> = class
-        .students
-        .iter()
-        .filter(|student| student.is_ungraded())
-        .map(|student| student.name.as_str())
-        .collect();
+    let ungraded: Vec<&str> =
+        class.students.iter().filter(|student| student.is_ungraded()).map(|student| student.name.as_str()).collect();
     let mut out = format!(
         "<p>{n} submissions, {} points at most. Mean {}, median {}.</p>\n",
         format_points(class.max),
@@ -249,11 +245,7 @@ fn page(at: usize, student: &Student, max: f64) -> String {
     for verdict in student.verdicts.iter().filter(|verdict| verdict.status != Status::Passed) {
         let text = feedback(verdict);
         if !text.is_empty() {
-            out.push_str(&format!(
-                "<h3>{}</h3>\n<pre>{}</pre>\n",
-                escaped(&verdict.task.to_string()),
-                escaped(&text)
-            ));
+            out.push_str(&format!("<h3>{}</h3>\n<pre>{}</pre>\n", escaped(&verdict.task.to_string()), escaped(&text)));
         }
     }
     out + "</section>\n"

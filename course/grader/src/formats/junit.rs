@@ -40,10 +40,7 @@ pub(crate) fn report(class: &Class) -> String {
                     escaped(&super::output_of(student, item))
                 ),
                 Status::NotRun => {
-                    format!(
-                        "{head}>\n      <skipped message=\"{}\"/>\n    </testcase>\n",
-                        why.replace('\n', " ")
-                    )
+                    format!("{head}>\n      <skipped message=\"{}\"/>\n    </testcase>\n", why.replace('\n', " "))
                 }
             });
         }

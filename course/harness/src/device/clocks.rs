@@ -22,9 +22,8 @@ impl Clocks {
     pub(crate) fn open(context: &CudaContext) -> Option<Self> {
         let mut bus_id = [0 as c_char; BUS_ID_LENGTH];
         // SAFETY: the buffer has the length that is passed.
-        let code = unsafe {
-            sys::cuDeviceGetPCIBusId(bus_id.as_mut_ptr(), BUS_ID_LENGTH as c_int, context.cu_device())
-        };
+        let code =
+            unsafe { sys::cuDeviceGetPCIBusId(bus_id.as_mut_ptr(), BUS_ID_LENGTH as c_int, context.cu_device()) };
         code.result().ok()?;
         let end = bus_id.iter().position(|c| *c == 0)?;
         let bus_id = CString::new(bus_id[..end].iter().map(|c| *c as u8).collect::<Vec<_>>()).ok()?;
@@ -51,9 +50,7 @@ impl Clocks {
         unsafe {
             let clock = self
                 .library
-                .get::<unsafe extern "C" fn(*mut c_void, c_int, *mut c_uint) -> c_int>(
-                    b"nvmlDeviceGetClockInfo\0",
-                )
+                .get::<unsafe extern "C" fn(*mut c_void, c_int, *mut c_uint) -> c_int>(b"nvmlDeviceGetClockInfo\0")
                 .ok()?;
             (clock(self.device, CLOCK_SM, &mut mhz) == OK).then_some(mhz)
         }

@@ -21,9 +21,7 @@ impl Arithmetic {
         match work {
             Work::Dgemm => Arithmetic::Fp64,
             Work::Tensor { operands, .. } => Arithmetic::Tensor(operands),
-            Work::Cpu | Work::Sgemm | Work::SgemmTransposed { .. } | Work::Transpose | Work::Cublas => {
-                Arithmetic::Fp32
-            }
+            Work::Cpu | Work::Sgemm | Work::SgemmTransposed { .. } | Work::Transpose | Work::Cublas => Arithmetic::Fp32,
         }
     }
 
@@ -218,8 +216,7 @@ mod tests {
     #[test]
     fn tensor_cores_are_counted_by_their_instruction() {
         // 64 of bf16: 64 clocks, twice as many of TF32, half of e4m3, and nothing of what other units do.
-        let c =
-            Counters { fmas: 320, tensor_products: 131_072, warp_instructions: 100, ..Counters::default() };
+        let c = Counters { fmas: 320, tensor_products: 131_072, warp_instructions: 100, ..Counters::default() };
         for (format, clocks) in [(Format::Bf16, 64.0), (Format::Tf32, 128.0), (Format::E4m3, 32.0)] {
             let of = Arithmetic::Tensor(format);
             assert_eq!(of.times(&c), 64.0);
@@ -230,8 +227,7 @@ mod tests {
     #[test]
     fn what_takes_longest_binds() {
         // An uncoalesced product: 33 sectors for each multiply-add, at least a quarter of a clock each.
-        let naive =
-            Counters { fmas: 3200, warp_instructions: 600, global_load_sectors: 3300, ..Counters::default() };
+        let naive = Counters { fmas: 3200, warp_instructions: 600, global_load_sectors: 3300, ..Counters::default() };
         let binding_of = |c: &Counters| binding(Arithmetic::Fp32.clocks(c));
         assert_eq!(binding_of(&naive), Some((Unit::L1, 825.0)));
         // Nothing but multiply-adds: arithmetic, not the issue of it.
@@ -247,11 +243,7 @@ mod tests {
             number,
             counters: Counters { warp_instructions: 4, global_load_sectors, ..Counters::default() },
         };
-        let report = Report {
-            total: Counters::default(),
-            lines: vec![line(1, 0), line(2, 400)],
-            findings: Vec::new(),
-        };
+        let report = Report { total: Counters::default(), lines: vec![line(1, 0), line(2, 400)], findings: Vec::new() };
         let hottest = report.hottest(Arithmetic::Fp32, 5);
         let numbers: Vec<_> = hottest.iter().map(|line| line.number).collect();
         assert_eq!(numbers, [2, 1]);

@@ -216,11 +216,8 @@ const BF16_TO_FP32: Types = Types { result: Type::CUDA_R_32F, ..BF16 };
 /// Only cuBLASLt multiplies these, and only with neighbouring k side by side in both.
 const E4M3: Types = Types { operands: Type::CUDA_R_8F_E4M3, ..BF16 };
 const E4M3_TO_FP32: Types = Types { result: Type::CUDA_R_32F, ..E4M3 };
-const TF32: Types = Types {
-    operands: Type::CUDA_R_32F,
-    result: Type::CUDA_R_32F,
-    compute: Compute::CUBLAS_COMPUTE_32F_FAST_TF32,
-};
+const TF32: Types =
+    Types { operands: Type::CUDA_R_32F, result: Type::CUDA_R_32F, compute: Compute::CUBLAS_COMPUTE_32F_FAST_TF32 };
 
 const NOT_SUPPORTED: CublasError = CublasError(sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED);
 
@@ -346,9 +343,8 @@ mod tests {
 
     #[test]
     fn a_variable_that_switches_short_cuts_on_is_named() {
-        let with = |name: &'static str, value: &'static str| {
-            short_cut(move |asked| (asked == name).then(|| value.to_owned()))
-        };
+        let with =
+            |name: &'static str, value: &'static str| short_cut(move |asked| (asked == name).then(|| value.to_owned()));
         for name in SHORT_CUTS {
             assert_eq!(with(name, "1"), Some(name));
             assert_eq!(with(name, "0"), None);

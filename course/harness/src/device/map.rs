@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use cudarc::driver::sys::{
-    self, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
-    CUtensorMapL2promotion, CUtensorMapSwizzle,
+    self, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave, CUtensorMapL2promotion,
+    CUtensorMapSwizzle,
 };
 use cudarc::driver::{DeviceRepr, DriverError};
 use reference::Bf16;
@@ -73,8 +73,7 @@ pub struct Matrix {
 impl Matrix {
     /// Returns whether a map can describe the matrix: its address and its rows must be aligned to 16 bytes.
     pub fn can_be_mapped(self) -> bool {
-        self.address.is_multiple_of(ALIGNED as u64)
-            && (self.pitch * self.element.bytes()).is_multiple_of(ALIGNED)
+        self.address.is_multiple_of(ALIGNED as u64) && (self.pitch * self.element.bytes()).is_multiple_of(ALIGNED)
     }
 
     /// Makes the map of boxes with these rows and columns.

@@ -35,9 +35,7 @@ const REPEATS: usize = 5;
 
 pub fn measure(gpu: &Gpu) -> Result<Roofline, StepError> {
     if gpu.emulator.is_some() {
-        return Err(StepError::CouldNot(
-            "a roofline needs an NVIDIA GPU: the emulated one has no speed".into(),
-        ));
+        return Err(StepError::CouldNot("a roofline needs an NVIDIA GPU: the emulated one has no speed".into()));
     }
     Ok(Roofline { fp32_tflops: fma_tflops(gpu)?, copy_gbs: copy_gbs(gpu)? })
 }
@@ -55,8 +53,7 @@ fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
         let n_some = 100;
         let some_ms = time(n_some)?;
         let rounds = (f64::from(n_some) * FMA_MS / some_ms).clamp(1.0, 1e6) as i32;
-        let flop =
-            2.0 * f64::from(FMAS_PER_ROUND) * f64::from(rounds) * f64::from(config.grid_dim.0 * THREADS);
+        let flop = 2.0 * f64::from(FMAS_PER_ROUND) * f64::from(rounds) * f64::from(config.grid_dim.0 * THREADS);
         for _ in 0..REPEATS {
             best = best.max(flop / time(rounds)? * 1e-9);
         }
@@ -98,12 +95,7 @@ fn copy_gbs(gpu: &Gpu) -> Result<f64, StepError> {
     Ok(best)
 }
 
-fn copy(
-    gpu: &Gpu,
-    kernel: &CudaFunction,
-    from: &CudaSlice<u8>,
-    to: &mut CudaSlice<u8>,
-) -> Result<(), StepError> {
+fn copy(gpu: &Gpu, kernel: &CudaFunction, from: &CudaSlice<u8>, to: &mut CudaSlice<u8>) -> Result<(), StepError> {
     let n_float4 = (from.len() / FLOAT4) as i64;
     let blocks = (from.len() / FLOAT4).div_ceil(THREADS as usize);
     let mut launch = gpu.stream.launch_builder(kernel);

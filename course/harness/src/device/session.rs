@@ -47,9 +47,9 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError>
             StepError::CouldNot(format!("the driver does not take the PTX of {name}: {error}{log}"))
         })
     })?;
-    module.load_function(name).map_err(|error| {
-        StepError::CouldNot(format!("there is no kernel {name} in this PTX: {}", describe(error)))
-    })
+    module
+        .load_function(name)
+        .map_err(|error| StepError::CouldNot(format!("there is no kernel {name} in this PTX: {}", describe(error))))
 }
 // ANCHOR_END: load
 
@@ -71,11 +71,7 @@ pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunc
 
 /// PTX is a C string.
 fn checked(ptx: &str) -> Result<&str, StepError> {
-    if ptx.contains('\0') {
-        Err(StepError::CouldNot("this is not PTX: it has a NUL in it".into()))
-    } else {
-        Ok(ptx)
-    }
+    if ptx.contains('\0') { Err(StepError::CouldNot("this is not PTX: it has a NUL in it".into())) } else { Ok(ptx) }
 }
 
 /// Returns the driver's log about an image that it does not take, on lines of their own: a text with its NUL, or a
@@ -83,8 +79,7 @@ fn checked(ptx: &str) -> Result<&str, StepError> {
 fn explain(image: &[u8]) -> String {
     const ROOM: usize = 8192;
     let mut log = vec![0u8; ROOM];
-    let mut options =
-        [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     // The size is passed in the pointer itself.
     let mut values = [log.as_mut_ptr().cast::<c_void>(), ROOM as *mut c_void];
     let mut module = std::ptr::null_mut();
@@ -186,11 +181,7 @@ impl Gpu {
     /// # Errors
     /// Returns an error if something is put there that cannot be captured.
     // ANCHOR: captured
-    pub fn captured(
-        &self,
-        n: u32,
-        mut put: impl FnMut() -> Result<(), StepError>,
-    ) -> Result<CudaGraph, StepError> {
+    pub fn captured(&self, n: u32, mut put: impl FnMut() -> Result<(), StepError>) -> Result<CudaGraph, StepError> {
         self.stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         let done = (0..n).try_for_each(|_| put());
         // Also after an error: the stream is to leave the capture.

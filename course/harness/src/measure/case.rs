@@ -72,8 +72,7 @@ drawn!(f32 => fp32, f64 => fp64, Bf16 => bf16, E4m3 => e4m3);
 pub(crate) fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'_, [T]>) {
     let Shape { m, n, k } = problem.shape;
     let [turn_a, turn_b] = work.transposed();
-    let store =
-        |x, rows, cols, turn| if turn { Cow::Owned(transposed(x, rows, cols)) } else { Cow::Borrowed(x) };
+    let store = |x, rows, cols, turn| if turn { Cow::Owned(transposed(x, rows, cols)) } else { Cow::Borrowed(x) };
     (store(problem.a.as_slice(), m, k, turn_a), store(problem.b.as_slice(), k, n, turn_b))
 }
 

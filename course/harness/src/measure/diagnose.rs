@@ -80,11 +80,8 @@ impl WrongResult<'_> {
         let wrong = Wrong::new(self);
         let n = self.comparison.n_wrong;
         let all = self.got.len();
-        let amount = if n == all {
-            format!("all {all} elements are wrong")
-        } else {
-            format!("{n} of {all} elements are wrong")
-        };
+        let amount =
+            if n == all { format!("all {all} elements are wrong") } else { format!("{n} of {all} elements are wrong") };
         let is_zero = self.is_zero(&wrong);
         let what = if is_zero { Some(ZEROS.to_owned()) } else { self.what(&wrong) };
         let (clue, sentence) = match (what, self.place(&wrong)) {
@@ -196,8 +193,7 @@ impl WrongResult<'_> {
         if samples.len() < MIN_SAMPLES {
             return None;
         }
-        let near =
-            |row: usize, col: usize, value: f64| (got(row, col) - value).abs() <= self.answer.bound(row, col);
+        let near = |row: usize, col: usize, value: f64| (got(row, col) - value).abs() <= self.answer.bound(row, col);
         let rows = self.answer.rows();
         // The value that would lie here if the output was stored column by column.
         let turned = |row: usize, col: usize| {
@@ -223,8 +219,7 @@ impl WrongResult<'_> {
             };
             let inside: Vec<_> =
                 samples.iter().filter_map(|[row, col]| Some((*row, *col, neighbour(*row, *col)?))).collect();
-            if inside.len() >= MIN_SAMPLES && inside.iter().all(|(row, col, value)| near(*row, *col, *value))
-            {
+            if inside.len() >= MIN_SAMPLES && inside.iter().all(|(row, col, value)| near(*row, *col, *value)) {
                 return Some(format!("{text}: an index is off by one"));
             }
         }
@@ -265,9 +260,7 @@ impl WrongResult<'_> {
                 (false, true) => format!("the last tiles across, of {} columns", cols - whole_cols),
                 (false, false) => "the tiles at the lower and the right edge".to_owned(),
             };
-            return Some(format!(
-                "only in {which}: {name} ends inside of them (tiles are {tile_rows} x {tile_cols})"
-            ));
+            return Some(format!("only in {which}: {name} ends inside of them (tiles are {tile_rows} x {tile_cols})"));
         }
         if let Some(text) = wrong.last_rows_or_columns(name) {
             return Some(text);
@@ -314,8 +307,7 @@ impl WrongResult<'_> {
         let (rows, cols) = (self.answer.rows(), self.answer.cols());
         let [tile_rows, tile_cols] = self.output_tile().unwrap_or([1, 1]);
         let group = |n: usize, tile: usize, most: usize| tile * n.div_ceil(tile).div_ceil(most);
-        let (high, wide) =
-            (group(rows, tile_rows, MAX_MAP_CELLS[0]), group(cols, tile_cols, MAX_MAP_CELLS[1]));
+        let (high, wide) = (group(rows, tile_rows, MAX_MAP_CELLS[0]), group(cols, tile_cols, MAX_MAP_CELLS[1]));
         let cells = wrong.cells(high, wide);
         if cells.len() == 1 && cells[0].len() == 1 {
             return String::new();
@@ -365,10 +357,7 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
         return Some(format!("the first {begin} of {k} terms of each sum are missing (k < {begin})"));
     }
     if let Some(begin) = twice.last() {
-        return Some(format!(
-            "the last {} of {k} terms of each sum are counted twice (k >= {begin})",
-            k - begin
-        ));
+        return Some(format!("the last {} of {k} terms of each sum are counted twice (k >= {begin})", k - begin));
     }
 
     type Product<'p> = (&'p str, &'p dyn Fn(usize, usize, usize) -> f64);
@@ -488,12 +477,8 @@ impl Wrong {
                 let n_such: usize =
                     (0..size).filter(|i| remainders[i % modulus]).count() * (self.rows * self.cols / size);
                 if 2 * n_remainders <= modulus && self.n * 10 >= n_such * 9 {
-                    let remainders: Vec<_> =
-                        (0..modulus).filter(|i| remainders[*i]).map(|i| i.to_string()).collect();
-                    return Some(format!(
-                        "only where {what} % {modulus} is {} in {name}",
-                        remainders.join(", ")
-                    ));
+                    let remainders: Vec<_> = (0..modulus).filter(|i| remainders[*i]).map(|i| i.to_string()).collect();
+                    return Some(format!("only where {what} % {modulus} is {} in {name}", remainders.join(", ")));
                 }
             }
         }
@@ -614,14 +599,8 @@ mod tests {
             (product(square, |r, k| plain(a, r, k), |k, c| plain(a, k, c)), "A is read where B belongs"),
             (product(square, |r, k| plain(b, r, k), |k, c| plain(b, k, c)), "B is read where A belongs"),
             (product(square, |r, k| plain(b, r, k), |k, c| plain(a, k, c)), "the operands are swapped"),
-            (
-                product(square, |r, k| plain(a, r, k), |k, c| plain(b, c, k)),
-                "B is read as if its rows were columns",
-            ),
-            (
-                product(square, |r, k| plain(a, k, r), |k, c| plain(b, k, c)),
-                "A is read as if its rows were columns",
-            ),
+            (product(square, |r, k| plain(a, r, k), |k, c| plain(b, c, k)), "B is read as if its rows were columns"),
+            (product(square, |r, k| plain(a, k, r), |k, c| plain(b, k, c)), "A is read as if its rows were columns"),
         ];
         for (got, text) in cases {
             let why = diagnosis(&problem, &got).why;

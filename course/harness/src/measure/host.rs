@@ -64,23 +64,12 @@ pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) 
             || multiply(case.shape, &reals.a, &reals.b, &mut c),
             || other(case.shape, &reals.a, &reals.b, &mut other_c),
         );
-        let yardstick = Yardstick {
-            name: name.into(),
-            submission: Submission::Batch,
-            algorithm: None,
-            hot: other_hot,
-            duel: None,
-        };
+        let yardstick =
+            Yardstick { name: name.into(), submission: Submission::Batch, algorithm: None, hot: other_hot, duel: None };
         (hot, yardstick)
     });
     let (hot, yardstick) = timed.unzip();
-    let passed = VerifiedRun {
-        accuracy,
-        batch: 1,
-        hot,
-        cpu_ms: Some(reals.cpu_ms),
-        yardstick,
-        ..VerifiedRun::default()
-    };
+    let passed =
+        VerifiedRun { accuracy, batch: 1, hot, cpu_ms: Some(reals.cpu_ms), yardstick, ..VerifiedRun::default() };
     KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report: None, lost: false }
 }

@@ -56,10 +56,7 @@ impl Functions {
             CodeKind::MachineCode => machine.and_then(|machine| machine.function.as_ref().ok()),
             CodeKind::Before => machine.and_then(|machine| machine.before.as_ref()),
         };
-        Loaded {
-            kernel: found.unwrap_or(&self.ptx.kernel).clone(),
-            preparation: self.ptx.preparation.clone(),
-        }
+        Loaded { kernel: found.unwrap_or(&self.ptx.kernel).clone(), preparation: self.ptx.preparation.clone() }
     }
 }
 
@@ -78,11 +75,7 @@ impl LoadedMachineCode {
         };
         let load = |cubin| session::load_cubin(gpu, cubin, kernel.name);
         let before = cubins.before.iter().find(|cubin| has(cubin, kernel.name));
-        Some(Self {
-            sha256: sha256(cubin),
-            function: load(cubin),
-            before: before.and_then(|cubin| load(cubin).ok()),
-        })
+        Some(Self { sha256: sha256(cubin), function: load(cubin), before: before.and_then(|cubin| load(cubin).ok()) })
     }
 }
 
@@ -108,21 +101,13 @@ pub(crate) fn load(
     Ok(Loaded { kernel, preparation })
 }
 
-fn function(
-    gpu: &Gpu,
-    kernel: &Kernel,
-    code: KernelSource,
-    other: Option<&str>,
-) -> Result<CudaFunction, StepError> {
+fn function(gpu: &Gpu, kernel: &Kernel, code: KernelSource, other: Option<&str>) -> Result<CudaFunction, StepError> {
     /// Capability that `kernels/cubin` is compiled for.
     const CAPABILITY: &str = "9.0";
     let is_here = kernel.uses_cubin && gpu.emulator.is_none() && gpu.info.capability == CAPABILITY;
     match committed(kernel).filter(|_| is_here && other.is_none()) {
         Some(cubin) => session::load_cubin(gpu, cubin, kernel.name).map_err(|why| {
-            StepError::CouldNot(format!(
-                "the driver does not take the machine code of {}: {why}",
-                kernel.name
-            ))
+            StepError::CouldNot(format!("the driver does not take the machine code of {}: {why}", kernel.name))
         }),
         None => session::load(gpu, other.unwrap_or(code.ptx), kernel.name),
     }

@@ -85,11 +85,7 @@ impl<'a> Subject<'a> {
         self.measure(shape, &all_inputs, make, problems[1].cpu_ms, yardstick)
     }
 
-    pub(crate) fn transpose<'g>(
-        &self,
-        case: &Case,
-        make: Make<'_, 'g, f32>,
-    ) -> Result<KernelOutcome, StepError> {
+    pub(crate) fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<KernelOutcome, StepError> {
         if let Some(why) = self.too_slow(case.shape, make)? {
             return Ok(KernelOutcome::not_run(why));
         }
@@ -327,10 +323,7 @@ impl<'a> Subject<'a> {
             Data::Reals => "reals",
         };
         Ok(KernelOutcome {
-            outcome: Outcome::Failed {
-                why: diagnosis.why,
-                details: format!("on {data}: {}", diagnosis.details),
-            },
+            outcome: Outcome::Failed { why: diagnosis.why, details: format!("on {data}: {}", diagnosis.details) },
             report: self.setup.gpu.report()?,
             lost: false,
         })
@@ -362,10 +355,7 @@ impl<'a> Subject<'a> {
         let took = if first < timing::TOO_SLOW_MS / 100.0 { session.time_ms(1)? } else { first };
         let expected = took * shape.volume() / small.volume();
         Ok((expected > timing::TOO_SLOW_MS).then(|| {
-            format!(
-                "too slow: {small} takes {took:.0} ms, so {shape} would take about {:.0} s",
-                expected / 1e3
-            )
+            format!("too slow: {small} takes {took:.0} ms, so {shape} would take about {:.0} s", expected / 1e3)
         }))
     }
 
@@ -410,9 +400,9 @@ pub(crate) fn budget(shape: Shape) -> u64 {
 /// Converts "out of memory" to "not run": other processes may hold memory of the device.
 fn not_enough_memory<T>(error: StepError) -> Result<LaunchOutcome<T>, StepError> {
     match error {
-        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(
-            LaunchOutcome::Broken(Box::new(KernelOutcome::not_run("not enough free memory on the device"))),
-        ),
+        StepError::Driver(error) if error.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+            Ok(LaunchOutcome::Broken(Box::new(KernelOutcome::not_run("not enough free memory on the device"))))
+        }
         other => Err(other),
     }
 }

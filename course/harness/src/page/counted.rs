@@ -67,11 +67,7 @@ struct Row {
     flops: String,
 }
 
-fn table(
-    counted: &[(&Entry<'_>, Counters)],
-    row: impl Fn(&Entry<'_>, &Counters) -> Row,
-    paint: Paint,
-) -> String {
+fn table(counted: &[(&Entry<'_>, Counters)], row: impl Fn(&Entry<'_>, &Counters) -> Row, paint: Paint) -> String {
     let mut table = Table::new([
         "kernel",
         "instructions",
@@ -121,11 +117,8 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
         once(shape, counted)
     );
     let what = if is_machine_code(counted) { "Counted in the machine code" } else { "Counted" };
-    let lanes = if counted.iter().any(|(entry, _)| matches!(entry.work, Work::Tensor { .. })) {
-        ""
-    } else {
-        " (32 lanes)"
-    };
+    let lanes =
+        if counted.iter().any(|(entry, _)| matches!(entry.work, Work::Tensor { .. })) { "" } else { " (32 lanes)" };
     let title = format!("{what}, per {}{lanes}", limits::unit_of_work(shape, counted));
     let mut out = heading(&title, &note, paint);
     out.push_str(&table(counted, row, paint));
@@ -196,8 +189,7 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
         return String::new();
     };
     let mut table =
-        Table::new(["line", "source", "instructions", "multiply-adds", "sectors", "wavefronts", "excess"])
-            .left(2);
+        Table::new(["line", "source", "instructions", "multiply-adds", "sectors", "wavefronts", "excess"]).left(2);
     let part = |n: u64, of: u64| match n {
         0 => String::new(),
         n => format!("{:.0}%", 100.0 * n as f64 / of as f64),
@@ -234,9 +226,5 @@ fn text_of(entry: &Entry<'_>, line: &Line) -> String {
     };
     let text = text.lines().nth(line.number as usize - 1).unwrap_or_default().trim();
     let code = text.split("//").next().unwrap_or_default().trim_end();
-    if code.chars().count() > WIDTH {
-        code.chars().take(WIDTH - 1).chain(['…']).collect()
-    } else {
-        code.to_owned()
-    }
+    if code.chars().count() > WIDTH { code.chars().take(WIDTH - 1).chain(['…']).collect() } else { code.to_owned() }
 }

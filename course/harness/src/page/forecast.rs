@@ -10,23 +10,15 @@ use records::{Outcome, Record, Samples};
 use super::{Entry, time};
 
 /// A table of predictions, and why there is none for the others. `records` are of real GPUs.
-pub(super) fn tables(
-    shape: Shape,
-    entries: &[Entry<'_>],
-    records: &[(String, Record)],
-    paint: Paint,
-) -> String {
+pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Record)], paint: Paint) -> String {
     let mut out = String::new();
     let found: Vec<(&Entry<'_>, &MachineCode)> =
         entries.iter().filter_map(|entry| Some((entry, entry.passed()?.machine_code.as_deref()?))).collect();
-    let predicted: Vec<_> = found
-        .iter()
-        .filter_map(|(entry, code)| Some((*entry, *code, code.forecast.prediction.as_ref()?)))
-        .collect();
+    let predicted: Vec<_> =
+        found.iter().filter_map(|(entry, code)| Some((*entry, *code, code.forecast.prediction.as_ref()?))).collect();
     if let Some((_, _, first)) = predicted.first() {
         out.push_str(&heading(first, paint));
-        let mut table =
-            Table::new(["kernel", "binds", "predicted", "recorded", "warps per SM", "limited by"]).left(2);
+        let mut table = Table::new(["kernel", "binds", "predicted", "recorded", "warps per SM", "limited by"]).left(2);
         for (entry, code, prediction) in &predicted {
             // The record is of the kernel as it was before an edit.
             let is_edited = code.before.is_some();
@@ -187,15 +179,8 @@ mod tests {
             forecast(103.0),
             "no difference that the model can tell (0.100 ms before, 0.103 ms now; band ±7%)",
         );
-        let none = Forecast {
-            no_prediction: Some("the model has no time for atomics".into()),
-            ..Forecast::default()
-        };
-        check(
-            none,
-            forecast(1.0),
-            "not compared, because there is no prediction: the model has no time for atomics",
-        );
+        let none = Forecast { no_prediction: Some("the model has no time for atomics".into()), ..Forecast::default() };
+        check(none, forecast(1.0), "not compared, because there is no prediction: the model has no time for atomics");
     }
 
     #[test]

@@ -185,11 +185,9 @@ fn ceiling(needs: &Needs) -> String {
 fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> String {
     let is_tensor = counted.iter().any(|(entry, _)| matches!(entry.work, Work::Tensor { .. }));
     let arithmetic = match (shape.k > 0, is_tensor) {
-        (true, false) => format!(
-            "{:.0} FP32 or {:.0} FP64 multiply-adds of a warp, ",
-            counters::FP32_FMAS,
-            counters::FP64_FMAS
-        ),
+        (true, false) => {
+            format!("{:.0} FP32 or {:.0} FP64 multiply-adds of a warp, ", counters::FP32_FMAS, counters::FP64_FMAS)
+        }
         (true, true) => {
             let is_e4m3 = |(entry, _): &(&Entry<'_>, Counters)| {
                 Arithmetic::of_work(entry.work) == Arithmetic::Tensor(Format::E4m3)
@@ -207,8 +205,7 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
         }
         (false, _) => String::new(),
     };
-    let mut note =
-        format!("what an SM of an H200 does in a clock: {arithmetic}{:.0} instructions", counters::ISSUES);
+    let mut note = format!("what an SM of an H200 does in a clock: {arithmetic}{:.0} instructions", counters::ISSUES);
     note.push_str(if is_exact {
 
             " (registers: with the\n  clocks that these wait for the two banks of registers), 1 pass over shared memory or L1, \
@@ -263,8 +260,7 @@ mod tests {
             shared_load_wavefronts_merged: 100,
             ..Counters::default()
         };
-        let of =
-            |is_exact| Needs::counted(&c, Arithmetic::Fp32, 100.0, is_exact).expect("something is needed");
+        let of = |is_exact| Needs::counted(&c, Arithmetic::Fp32, 100.0, is_exact).expect("something is needed");
         assert_eq!((of(true).unit.as_str(), of(true).most), ("instruction issue", 2.25));
         let ptx = of(false);
         assert_eq!((ptx.unit.as_str(), ptx.most), ("shared memory, or issue", 1.0));

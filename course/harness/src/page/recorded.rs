@@ -116,10 +116,8 @@ fn percent(part: f64) -> String {
 }
 
 fn table(record: &Record, step: &Step, family: Family) -> Table {
-    let sizes: Vec<usize> = SIZES
-        .into_iter()
-        .filter(|size| record.measurements.iter().any(|m| m.shape == square(family, *size)))
-        .collect();
+    let sizes: Vec<usize> =
+        SIZES.into_iter().filter(|size| record.measurements.iter().any(|m| m.shape == square(family, *size))).collect();
     let mut headings = vec!["".to_owned(), "kernel".to_owned()];
     headings.extend(sizes.iter().map(usize::to_string));
     headings.push(format!("of yardstick at {COMPARED}"));

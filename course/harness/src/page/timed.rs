@@ -32,13 +32,10 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
     let has_cold = any(|p| p.cold.is_some());
     let has_grid = any(|p| p.grid[0] > 0);
     let has_shared = any(|p| p.dynamic_shared > 0);
-    let yardstick =
-        entries.iter().filter_map(|entry| Some(entry.passed()?.yardstick.as_ref()?.name.clone())).next();
+    let yardstick = entries.iter().filter_map(|entry| Some(entry.passed()?.yardstick.as_ref()?.name.clone())).next();
 
-    let mut columns: Vec<(String, Column<'_>)> = vec![
-        ("kernel".into(), Box::new(|e| e.measurement.kernel.clone())),
-        ("answer".into(), Box::new(answer)),
-    ];
+    let mut columns: Vec<(String, Column<'_>)> =
+        vec![("kernel".into(), Box::new(|e| e.measurement.kernel.clone())), ("answer".into(), Box::new(answer))];
     let passed = |show: fn(&VerifiedRun) -> String| -> Column<'_> {
         Box::new(move |e: &Entry<'_>| e.passed().map(show).unwrap_or_default())
     };
@@ -66,14 +63,10 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
         ));
     }
     if has_cold {
-        columns
-            .push(("cold".into(), passed(|p| p.cold.as_ref().map(|s| time(s.median())).unwrap_or_default())));
+        columns.push(("cold".into(), passed(|p| p.cold.as_ref().map(|s| time(s.median())).unwrap_or_default())));
     }
     if has_whole {
-        columns.push((
-            "whole GPU".into(),
-            passed(|p| p.whole.as_ref().map(|s| time(s.median())).unwrap_or_default()),
-        ));
+        columns.push(("whole GPU".into(), passed(|p| p.whole.as_ref().map(|s| time(s.median())).unwrap_or_default())));
     }
     columns.push(("CPU FP64".into(), passed(|p| p.cpu_ms.map(time).unwrap_or_default())));
     columns.push((
@@ -104,8 +97,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
                 format!("of {name}"),
                 passed(|p| {
                     let of = hot_median(p).zip(p.yardstick.as_ref());
-                    of.map(|(ms, other)| format!("{:.1}%", 100.0 * other.hot.median() / ms))
-                        .unwrap_or_default()
+                    of.map(|(ms, other)| format!("{:.1}%", 100.0 * other.hot.median() / ms)).unwrap_or_default()
                 }),
             ));
         }

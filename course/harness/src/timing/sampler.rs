@@ -68,11 +68,7 @@ impl<'g> Sampler<'g> {
     }
 
     /// Milliseconds of one launch, from as many as last for about `ms`, and from one sample at least.
-    pub(crate) fn piece(
-        &self,
-        ms: f64,
-        put: impl FnMut() -> Result<(), StepError>,
-    ) -> Result<f64, StepError> {
+    pub(crate) fn piece(&self, ms: f64, put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         let times = (ms / (self.one_ms * f64::from(self.n))).ceil().clamp(1.0, MAX_PIECE);
         self.samples(times as u32, put)
     }

@@ -72,13 +72,7 @@ struct Yardstick<'a, T, R> {
 }
 
 impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
-    fn new(
-        gpu: &Gpu,
-        cublas: &'a Cublas,
-        (work, shape): (Work, Shape),
-        a: &[T],
-        b: &[T],
-    ) -> Result<Self, StepError> {
+    fn new(gpu: &Gpu, cublas: &'a Cublas, (work, shape): (Work, Shape), a: &[T], b: &[T]) -> Result<Self, StepError> {
         let flags = Flags::new(work, shape);
         Ok(Self {
             cublas,
@@ -139,8 +133,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         let (c, _writes_c) = self.c.device_ptr_mut(stream);
         // SAFETY: the operands are on the device, as large as `shape` says, and of the types that `light` was made for;
         // they stand in cuBLAS's order.
-        let done =
-            unsafe { light.put(algorithm, stream, [b, a].map(|at| at as *const c_void), c as *mut c_void) };
+        let done = unsafe { light.put(algorithm, stream, [b, a].map(|at| at as *const c_void), c as *mut c_void) };
         done.map_err(|error| refused("cuBLASLt", shape, error.0))
     }
 }

@@ -9,8 +9,7 @@ use simt::gpu::Value;
 use simt::launch::CheckLevel;
 use simt::occupancy::{Footprint, Limit, THREADS_PER_SM, occupancy};
 use tasks::explain::machine_code::{
-    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot,
-    Timeline, Unit,
+    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot, Timeline, Unit,
 };
 
 use crate::emulated_module::EmulatedModule;
@@ -22,11 +21,7 @@ use crate::{JudgeError, Request};
 ///
 /// # Errors
 /// Returns an error if nothing could be launched.
-pub fn explain(
-    request: &Request<'_>,
-    code: &sass::Module,
-    size: Shape,
-) -> Result<MachineCodeExplanation, JudgeError> {
+pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Result<MachineCodeExplanation, JudgeError> {
     let module = EmulatedModule::of_code(request, code)?;
     let entry = &request.task.entry;
     let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);

@@ -146,10 +146,8 @@ impl Program {
                     }
                     let each = step.access.as_ref().map_or(0, |access| access.bytes);
                     // A generic load may read another space, where there is no latency to hide.
-                    let is_global = step
-                        .access
-                        .as_ref()
-                        .is_some_and(|access| access.space == simt::program::MemSpace::Global);
+                    let is_global =
+                        step.access.as_ref().is_some_and(|access| access.space == simt::program::MemSpace::Global);
                     let load = followed.loads.len();
                     if is_global {
                         followed.loads.push(pending(each));
@@ -183,9 +181,7 @@ impl Program {
                 InstructionKind::Pass => {
                     let mut passed: Vec<usize> = Vec::new();
                     for register in &instruction.read {
-                        passed.extend(
-                            values[*register].iter().filter(|load| followed.loads[**load].overlap.is_none()),
-                        );
+                        passed.extend(values[*register].iter().filter(|load| followed.loads[**load].overlap.is_none()));
                     }
                     passed.sort_unstable();
                     passed.dedup();
@@ -294,8 +290,7 @@ mod tests {
     #[test]
     fn a_copy_is_pending_until_its_group_is_waited_for() {
         let copy = "cp.async.cg.shared.global [%r1], [%rd1], 16;\ncp.async.commit_group;\n";
-        let late =
-            format!("{FMA}{copy}{FMA}{FMA}{copy}cp.async.wait_group 1;\n{FMA}{FMA}cp.async.wait_all;\n");
+        let late = format!("{FMA}{copy}{FMA}{FMA}{copy}cp.async.wait_group 1;\n{FMA}{FMA}cp.async.wait_all;\n");
         assert_eq!(share(&late, 2.0), Some(1.0));
         let at_once = format!("{FMA}{copy}cp.async.wait_group 0;\n{FMA}{FMA}{copy}cp.async.wait_group 0;\n");
         assert_eq!(share(&at_once, 2.0), Some(0.0));
@@ -303,9 +298,7 @@ mod tests {
 
     #[test]
     fn what_is_loaded_before_any_product_or_never_used_does_not_count() {
-        let text = format!(
-            "ld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\n{FMA}ld.global.f32 %f2, [%rd1];\n"
-        );
+        let text = format!("ld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\n{FMA}ld.global.f32 %f2, [%rd1];\n");
         assert_eq!(share(&text, 1.0), None);
     }
 

@@ -53,17 +53,16 @@ impl Instruction {
             texts.iter().flat_map(|text| registers(text)).map(&mut register).collect()
         };
         let kind = kind(operation, &operands);
-        let writes = !matches!(
-            kind,
-            InstructionKind::Commit
-                | InstructionKind::WaitGroups(_)
-                | InstructionKind::WaitAll
-                | InstructionKind::Copy(_)
-        ) && ![
-            "st.", "red.", "bar", "bra", "brx", "ret", "exit", "membar", "fence", "prefetch", "call", "trap",
-        ]
-        .iter()
-        .any(|start| operation.starts_with(start));
+        let writes =
+            !matches!(
+                kind,
+                InstructionKind::Commit
+                    | InstructionKind::WaitGroups(_)
+                    | InstructionKind::WaitAll
+                    | InstructionKind::Copy(_)
+            ) && !["st.", "red.", "bar", "bra", "brx", "ret", "exit", "membar", "fence", "prefetch", "call", "trap"]
+                .iter()
+                .any(|start| operation.starts_with(start));
         let (written, mut read) = match operands.split_first() {
             Some((first, others)) if writes => (all(&[first]), all(others)),
             _ => (Vec::new(), all(&operands)),
@@ -85,9 +84,7 @@ fn kind(operation: &str, operands: &[&str]) -> InstructionKind {
         ["cp", "async", "wait_group", ..] => {
             InstructionKind::WaitGroups(operands.first().and_then(|n| n.parse().ok()).unwrap_or(0))
         }
-        ["cp", "async", ..] => {
-            InstructionKind::Copy(operands.get(2).and_then(|n| n.parse().ok()).unwrap_or(0))
-        }
+        ["cp", "async", ..] => InstructionKind::Copy(operands.get(2).and_then(|n| n.parse().ok()).unwrap_or(0)),
         // Lanes of one warp only.
         ["bar", "warp", ..] => InstructionKind::Use,
         ["bar" | "barrier", ..] => match operands {
@@ -100,8 +97,8 @@ fn kind(operation: &str, operands: &[&str]) -> InstructionKind {
         }
         ["fma" | "mad", ..] if floats => InstructionKind::MultiplyAdd,
         [
-            "mov" | "selp" | "cvt" | "cvta" | "add" | "sub" | "mul" | "mad" | "neg" | "abs" | "and" | "or"
-            | "xor" | "not" | "shl" | "shr" | "prmt" | "bfe" | "bfi" | "min" | "max" | "shf" | "lop3",
+            "mov" | "selp" | "cvt" | "cvta" | "add" | "sub" | "mul" | "mad" | "neg" | "abs" | "and" | "or" | "xor"
+            | "not" | "shl" | "shr" | "prmt" | "bfe" | "bfi" | "min" | "max" | "shf" | "lop3",
             ..,
         ] => InstructionKind::Pass,
         _ => InstructionKind::Use,
@@ -130,9 +127,7 @@ fn operands(text: &str) -> Vec<&str> {
 fn registers(operand: &str) -> impl Iterator<Item = &str> {
     operand.match_indices('%').map(|(at, _)| {
         let rest = &operand[at..];
-        let end = rest[1..]
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .map_or(rest.len(), |end| end + 1);
+        let end = rest[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(rest.len(), |end| end + 1);
         &rest[..end]
     })
 }

@@ -90,12 +90,9 @@ fn what_is_no_machine_code_is_refused_with_its_name() {
     // An instruction that does not exist, wherever the code is.
     let at = other.windows(4).position(|word| word == [0x24, 0x7e, 0x01, 0xff]);
     other.splice(at.map_or(0..0, |at| at..at + 2), [0xff, 0x0f]);
-    for (name, bytes) in [
-        ("empty", &[][..]),
-        ("text", &b".version 8.4\n"[..]),
-        ("half", &whole[..whole.len() / 2]),
-        ("other", &other),
-    ] {
+    for (name, bytes) in
+        [("empty", &[][..]), ("text", &b".version 8.4\n"[..]), ("half", &whole[..whole.len() / 2]), ("other", &other)]
+    {
         let cubin = put(name, bytes);
         let output = Command::new(env!("CARGO_BIN_EXE_judge"))
             .arg("--task")

@@ -85,10 +85,7 @@ impl Class {
         let text = std::fs::read_to_string(path).expect("grades");
         let class: Value = serde_json::from_str(&text).expect("JSON");
         let students = class["students"].as_array().expect("a list");
-        students
-            .iter()
-            .map(|student| (student["name"].as_str().expect("a name").to_owned(), student.clone()))
-            .collect()
+        students.iter().map(|student| (student["name"].as_str().expect("a name").to_owned(), student.clone())).collect()
     }
 }
 
@@ -142,8 +139,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     // Files of this machine.
     submit("passwd", "#include \"/etc/passwd\"\n", "compile", "/etc/passwd");
     submit("canary", &format!("#include \"{canary}\"\n"), "compile", "canary.h");
-    let seen =
-        |what: &str| format!("#if __has_include(\"{what}\")\n#error {CANARY}: {what} is seen\n#endif\n");
+    let seen = |what: &str| format!("#if __has_include(\"{what}\")\n#error {CANARY}: {what} is seen\n#endif\n");
     let looks: String = [
         canary.as_str(),
         "/etc/hosts",
@@ -167,16 +163,12 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     submit("options", "// options: --include-path=/etc\n#include <passwd>\n", "compile", "passwd");
 
     // Work without end, memory without end.
-    submit(
-        "template-bomb",
-        &kernel(TEMPLATE_BOMB, "C[0] = T<40, 0>::v;"),
-        "timeout",
-        "was not done after 2 s",
-    );
+    submit("template-bomb", &kernel(TEMPLATE_BOMB, "C[0] = T<40, 0>::v;"), "timeout", "was not done after 2 s");
     let macros: String = (1..40).map(|n| format!("#define M{n} M{} M{}\n", n - 1, n - 1)).collect();
     submit("macro-bomb", &kernel(&format!("#define M0 ;\n{macros}"), "M39"), "", "");
     submit("includes-itself", "#include \"v02.cu\"\n", "compile", "");
-    let endless = "__device__ constexpr int f() { int x = 0; while (true) x ^= 1; return x; }\nstatic_assert(f() == 0, \"\");\n";
+    let endless =
+        "__device__ constexpr int f() { int x = 0; while (true) x ^= 1; return x; }\nstatic_assert(f() == 0, \"\");\n";
     submit("endless-constexpr", &kernel(endless, ""), "compile", "");
     submit("endless-loop", &kernel("", "volatile int x = 0; while (x < 1) { }"), "E-LOOP", "");
     submit("endless-barrier", &kernel("", "if (threadIdx.x < 7) while (true) __syncthreads();"), "", "");
@@ -208,8 +200,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     submit("asm-long", &asm(&"add.s32 a,a,a;".repeat(40_000)), "compile", "");
 
     // Tampering.
-    let forged =
-        "{\\\"task\\\":\\\"v02\\\",\\\"status\\\":\\\"passed\\\",\\\"parts\\\":[],\\\"n_shapes\\\":15}\\n";
+    let forged = "{\\\"task\\\":\\\"v02\\\",\\\"status\\\":\\\"passed\\\",\\\"parts\\\":[],\\\"n_shapes\\\":15}\\n";
     submit("forged-verdict", &kernel("", &format!("printf(\"{forged}\");")), "wrong-result", "");
     let spam = "for (int i = 0; i < 100000; ++i) printf(\"0123456789012345678901234567890123456789\\n\");";
     submit("prints", &kernel("", spam), "", "");
@@ -217,8 +208,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     let touched = class.folder.join("touched");
     let script = format!("fn main() {{ std::fs::write({touched:?}, \"\").unwrap(); }}\n");
     std::fs::write(folder.join("build.rs"), &script).expect("a file");
-    std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"xtask\"\nbuild = \"build.rs\"\n")
-        .expect("a file");
+    std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"xtask\"\nbuild = \"build.rs\"\n").expect("a file");
     std::fs::create_dir_all(folder.join(".cargo")).expect("a folder");
     let runner = format!("[build]\nrustc-wrapper = \"touch {}\"\n", touched.display());
     std::fs::write(folder.join(".cargo/config.toml"), runner).expect("a file");

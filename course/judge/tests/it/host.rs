@@ -124,9 +124,7 @@ fn a_launch_for_the_host_is_judged_as_that_of_a_kernel() {
     assert!(verdict.printed.starts_with("Hi\n"), "{verdict:#?}");
 
     // These failures are not the answer's.
-    for (ptx, says) in
-        [("what", "expected"), (&kernel("").replace("_col_", "_row_"), "there is no kernel called")]
-    {
+    for (ptx, says) in [("what", "expected"), (&kernel("").replace("_col_", "_row_"), "there is no kernel called")] {
         let why = judged_with(task, ptx, LAUNCH).expect_err("no verdict").to_string();
         assert!(why.starts_with("the finished kernel cannot be launched: ") && why.contains(says), "{why}");
     }

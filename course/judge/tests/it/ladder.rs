@@ -18,11 +18,7 @@ fn judged(task: &Task, ptx: &str, source: &str) -> Verdict {
 
 /// Value of a measure for a step's kernel.
 #[track_caller]
-fn measured(
-    source: &str,
-    mut task: Task,
-    measures: &[(Measure, [usize; 3], Option<usize>)],
-) -> Vec<Option<f64>> {
+fn measured(source: &str, mut task: Task, measures: &[(Measure, [usize; 3], Option<usize>)]) -> Vec<Option<f64>> {
     task.does = measures
         .iter()
         .enumerate()

@@ -75,9 +75,8 @@ impl Learner {
     fn verdict(&self, name: &str, text: &str) -> Verdict {
         let output = self.judged(name, text);
         let out = String::from_utf8_lossy(&output.stdout);
-        let value: serde_json::Value = serde_json::from_str(&out).unwrap_or_else(|error| {
-            panic!("{name}: {error}: {out}{}", String::from_utf8_lossy(&output.stderr))
-        });
+        let value: serde_json::Value = serde_json::from_str(&out)
+            .unwrap_or_else(|error| panic!("{name}: {error}: {out}{}", String::from_utf8_lossy(&output.stderr)));
         serde_json::from_value(value["verdict"].clone()).expect("a verdict")
     }
 }
@@ -143,8 +142,7 @@ fn copies_are_explained_beside_the_solution() {
         assert_eq!(yours.total.multiply_adds, finished.total.multiply_adds);
         if compiler == "nvrtc" {
             assert_eq!(yours.total, finished.total);
-            let numbers =
-                |explained: &Explained| explained.lines.iter().map(|line| line.line).collect::<Vec<_>>();
+            let numbers = |explained: &Explained| explained.lines.iter().map(|line| line.line).collect::<Vec<_>>();
             assert_eq!(numbers(&yours), numbers(&finished));
         }
         // Rows without padding: the excess is in the lines that store to a_tile, and in no other.
@@ -169,12 +167,7 @@ fn messages_of_each_compiler_are_understood() {
         let line = |text: &str| good.lines().position(|line| line.contains(text)).expect("there") as u32 + 1;
         let cases = [
             ("acc[i][j] +=", "akk[i][j] +=", line("acc[i][j] +="), "a name is used that is not declared"),
-            (
-                "const int thread = threadIdx.x;",
-                "const int thread = threadIdx.x",
-                0,
-                "a semicolon is missing",
-            ),
+            ("const int thread = threadIdx.x;", "const int thread = threadIdx.x", 0, "a semicolon is missing"),
             ("BK = 8;", "BK = 16;", line("each thread loads one float4 of a_tile"), "constants at the top"),
             (
                 "float acc[TM][TN] = {};",
@@ -182,12 +175,7 @@ fn messages_of_each_compiler_are_understood() {
                 line("float acc[TM][TN]"),
                 "A and B are const",
             ),
-            (
-                "#include \"common.cuh\"",
-                "#include <vector>",
-                line("#include"),
-                "the C++ standard library is not",
-            ),
+            ("#include \"common.cuh\"", "#include <vector>", line("#include"), "the C++ standard library is not"),
             (
                 "store4(&b_tile[b_row][b_col], b);",
                 "store4(&b_tile[b_row][b_col]);",

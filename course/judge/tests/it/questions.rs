@@ -31,8 +31,7 @@ fn launch_of(entry: &str) -> ([u32; 2], u32) {
 /// Returns the answer to a question, counted.
 fn counted(derived: &Derived) -> f64 {
     let mut kernels = catalog::STEPS.iter().flat_map(|step| step.kernels);
-    let kernel =
-        kernels.find(|kernel| kernel.name == derived.kernel).expect("catalogues name kernels that exist");
+    let kernel = kernels.find(|kernel| kernel.name == derived.kernel).expect("catalogues name kernels that exist");
     let source = kernel.source.expect("a kernel has a source");
     let ptx = ptx_of(format!("kernels/{source}.cu"));
     let work = match kernel.work {
@@ -62,16 +61,10 @@ fn derived_answers_are_counted() {
     let mut n = 0;
     for (step, question) in questions() {
         let Some(derived) = &question.derive else { continue };
-        let Answer::Number(answer) = question.answer else {
-            panic!("{step} {}: a choice is not counted", question.id)
-        };
+        let Answer::Number(answer) = question.answer else { panic!("{step} {}: a choice is not counted", question.id) };
         let found = counted(derived);
         let off = (found - answer).abs();
-        assert!(
-            off <= question.within.unwrap_or(1e-9),
-            "{step} {}: {answer}, and {found} is counted",
-            question.id
-        );
+        assert!(off <= question.within.unwrap_or(1e-9), "{step} {}: {answer}, and {found} is counted", question.id);
         n += 1;
     }
     assert!(n > 0);

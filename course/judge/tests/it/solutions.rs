@@ -38,8 +38,7 @@ fn all() -> Vec<(Solution, String)> {
 
 /// Few and small shapes, so that three hundred kernels take a minute: one element, a row, a column, an edge in both
 /// directions, more than one block, and sums of less than a tile, of an odd number of tiles, and of several.
-const PRODUCTS: [[usize; 3]; 6] =
-    [[1, 1, 1], [1, 129, 3], [131, 1, 5], [7, 5, 3], [33, 31, 97], [129, 132, 24]];
+const PRODUCTS: [[usize; 3]; 6] = [[1, 1, 1], [1, 129, 3], [131, 1, 5], [7, 5, 3], [33, 31, 97], [129, 132, 24]];
 const TRANSPOSES: [[usize; 3]; 5] = [[1, 1, 0], [1, 67, 0], [67, 1, 0], [33, 31, 0], [63, 130, 0]];
 
 fn judged(solution: &Solution, ptx: &str) -> Verdict {
@@ -96,12 +95,8 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
             continue;
         };
         assert!(variant.points.len() >= MIN_POINTS, "{}", catalogue.step);
-        let kernels: Vec<String> = catalogue
-            .tasks
-            .iter()
-            .filter(|task| task.host.is_none())
-            .map(|task| ptx_of(&task.solution))
-            .collect();
+        let kernels: Vec<String> =
+            catalogue.tasks.iter().filter(|task| task.host.is_none()).map(|task| ptx_of(&task.solution)).collect();
         for point in &variant.points {
             let task = variant.task(&catalogue.step, point).expect("a task");
             for ptx in &kernels {
@@ -133,9 +128,8 @@ fn there_are_enough_of_them_for_every_task() {
             assert!(of_task(&wrong), "no wrong kernel for {}", task.name);
             // Each criterion fails for some kernel that passes everything else.
             for criterion in &task.does {
-                let alone = wrong
-                    .iter()
-                    .any(|(one, _)| one.task.name == task.name && one.expect == [criterion.id.clone()]);
+                let alone =
+                    wrong.iter().any(|(one, _)| one.task.name == task.name && one.expect == [criterion.id.clone()]);
                 assert!(alone, "nothing fails {} by `{}` alone", task.name, criterion.id);
             }
         }

@@ -32,9 +32,7 @@ pub enum SheetError {
     /// A profile whose launch is missing, or lacks a counter.
     #[error("no emulated counters for {kernel} on {shape}")]
     Missing { kernel: String, shape: Shape },
-    #[error(
-        "{SHEET} has schema {0}, this program reads {SCHEMA}; make it again with: cargo xtask profile --table"
-    )]
+    #[error("{SHEET} has schema {0}, this program reads {SCHEMA}; make it again with: cargo xtask profile --table")]
     Schema(u32),
     #[error("{SHEET} cannot be read: {0}; make it again with: cargo xtask profile --table")]
     Format(serde_json::Error),
@@ -51,11 +49,7 @@ impl Sheet {
     ///
     /// # Errors
     /// Names the first profile whose launch is missing, or lacks a counter.
-    pub fn new(
-        record: &ProfileRecord,
-        launches: &[Launched],
-        before: Option<&Self>,
-    ) -> Result<Self, SheetError> {
+    pub fn new(record: &ProfileRecord, launches: &[Launched], before: Option<&Self>) -> Result<Self, SheetError> {
         let counted = |profile: &Profile| {
             let same = |one: &&Launched| one.kernel == profile.kernel && one.shape == profile.shape;
             let counters = launches.iter().find(same).and_then(|one| one.counters.as_ref());
@@ -141,22 +135,13 @@ impl Sheet {
                 run.device, run.date, run.revision
             );
         }
-        out.push_str(
-            "\n| counter | number of | emulated GPU | Nsight Compute |\n| --- | --- | --- | --- |\n",
-        );
+        out.push_str("\n| counter | number of | emulated GPU | Nsight Compute |\n| --- | --- | --- | --- |\n");
         for pair in PAIRS {
             let words = |names: &[&str]| {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
                 names.join(" + ")
             };
-            let _ = writeln!(
-                out,
-                "| {} | {} | {} | {} |",
-                pair.name,
-                pair.what,
-                words(pair.ours),
-                words(pair.metrics)
-            );
+            let _ = writeln!(out, "| {} | {} | {} | {} |", pair.name, pair.what, words(pair.ours), words(pair.metrics));
         }
         out.push_str(&body);
         out

@@ -151,8 +151,7 @@ impl Question {
             }
         }
         let derive = self.derive.as_ref()?;
-        let kernel =
-            catalog::STEPS.iter().flat_map(|step| step.kernels).find(|kernel| kernel.name == derive.kernel);
+        let kernel = catalog::STEPS.iter().flat_map(|step| step.kernels).find(|kernel| kernel.name == derive.kernel);
         let Some(kernel) = kernel else {
             return Some(format!("derive: there is no kernel `{}`", derive.kernel));
         };

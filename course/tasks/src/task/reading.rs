@@ -68,9 +68,9 @@ impl Catalogue {
         let rebuild = parsed.rebuild.map(|table| Task {
             name: TaskName::rebuild(step),
             kind: TaskKind::Rebuild,
-            title: table.title.unwrap_or_else(|| {
-                catalog::find(step).map_or_else(|_| step.to_owned(), |step| step.idea.to_owned())
-            }),
+            title: table
+                .title
+                .unwrap_or_else(|| catalog::find(step).map_or_else(|_| step.to_owned(), |step| step.idea.to_owned())),
             text: table.text,
             solution: Path::new("kernels").join(table.source).with_extension("cu"),
             entry: table.entry,
@@ -128,9 +128,8 @@ impl Catalogue {
 impl Variant {
     /// Makes the task at a point.
     pub fn task(&self, step: &str, point: &Point) -> Result<Task, VariantError> {
-        let table: TransferTable = toml::Value::Table(self.table(point)?)
-            .try_into()
-            .map_err(|error| VariantError::Table(one_line(&error)))?;
+        let table: TransferTable =
+            toml::Value::Table(self.table(point)?).try_into().map_err(|error| VariantError::Table(one_line(&error)))?;
         let task = Task { solution: variant::reference_of(step), ..table.task(step) };
         match task.complaint() {
             None => Ok(task),
@@ -340,11 +339,7 @@ again = "v07"
                 "symptom = \"excess\"",
                 "tasks.toml: rebuild, hints: symptom `excess` is neither a code nor the id of a criterion",
             ),
-            (
-                "answer = \"two\"",
-                "answer = \"three\"",
-                "tasks.toml: why which: answer: not exactly one of the choices",
-            ),
+            ("answer = \"two\"", "answer = \"three\"", "tasks.toml: why which: answer: not exactly one of the choices"),
             (
                 "id = \"which\"",
                 "id = \"wavefronts\"",

@@ -104,11 +104,7 @@ impl Cfg {
             }
         }
         let reversed: Vec<_> = edges.iter().map(|&(from, to)| (to, from)).collect();
-        Cfg {
-            starts,
-            successors: Lists::from_pairs(n, &edges),
-            predecessors: Lists::from_pairs(n, &reversed),
-        }
+        Cfg { starts, successors: Lists::from_pairs(n, &edges), predecessors: Lists::from_pairs(n, &reversed) }
     }
 
     pub(crate) fn n_blocks(&self) -> usize {
@@ -192,24 +188,23 @@ pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     let mut parent = vec![0u32];
     let mut leaves: Vec<bool> = successors.iter().map(|s| s.is_empty()).collect();
     let mut stack: Vec<(u32, u32)> = Vec::new();
-    let mut visit_from =
-        |root: u32, number: &mut Vec<u32>, block_of: &mut Vec<u32>, parent: &mut Vec<u32>| {
-            stack.push((root, 0));
-            while let Some((block, from)) = stack.pop() {
-                if number[block as usize] != UNSEEN {
-                    continue;
-                }
-                let own = block_of.len() as u32;
-                number[block as usize] = own;
-                block_of.push(block);
-                parent.push(from);
-                for &before in predecessors.of(block).iter().rev() {
-                    if number[before as usize] == UNSEEN {
-                        stack.push((before, own));
-                    }
+    let mut visit_from = |root: u32, number: &mut Vec<u32>, block_of: &mut Vec<u32>, parent: &mut Vec<u32>| {
+        stack.push((root, 0));
+        while let Some((block, from)) = stack.pop() {
+            if number[block as usize] != UNSEEN {
+                continue;
+            }
+            let own = block_of.len() as u32;
+            number[block as usize] = own;
+            block_of.push(block);
+            parent.push(from);
+            for &before in predecessors.of(block).iter().rev() {
+                if number[before as usize] == UNSEEN {
+                    stack.push((before, own));
                 }
             }
-        };
+        }
+    };
     for block in 0..n {
         if leaves[block] && number[block] == UNSEEN {
             visit_from(block as u32, &mut number, &mut block_of, &mut parent);
@@ -259,14 +254,7 @@ pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
 
 /// Returns the vertex with the least semidominator on the linked path above `u`; vertices below or at `limit` are not
 /// linked yet.
-fn evaluate(
-    u: u32,
-    limit: u32,
-    ancestor: &mut [u32],
-    label: &mut [u32],
-    semi: &[u32],
-    path: &mut Vec<u32>,
-) -> u32 {
+fn evaluate(u: u32, limit: u32, ancestor: &mut [u32], label: &mut [u32], semi: &[u32], path: &mut Vec<u32>) -> u32 {
     if u <= limit {
         return u;
     }

@@ -113,11 +113,8 @@ impl<'a> Distances<'a> {
 
     /// Returns the value of a constant that is small enough for an offset.
     fn constant(&self, src: Src, wide: bool) -> Option<i64> {
-        let value = if wide {
-            self.constants.value64(src)? as i64
-        } else {
-            i64::from(self.constants.value32(src)? as i32)
-        };
+        let value =
+            if wide { self.constants.value64(src)? as i64 } else { i64::from(self.constants.value32(src)? as i32) };
         (value.unsigned_abs() < 1 << 20).then_some(value)
     }
 

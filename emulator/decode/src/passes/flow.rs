@@ -28,9 +28,7 @@ pub(crate) fn flow_of_form(opcode: &str, modifiers: &[&str]) -> Flow {
         "shf" | "bfi" => Flow::Moved { data: 0b0011, shifts: true },
         "cvt" if integers && !narrowed && !has("pack") => PLAIN,
         "add" | "sub" | "mul" | "fma" | "neg" | "abs" | "min" | "max" if pairs => Flow::Halves,
-        "add" | "addc" | "sub" | "subc" | "mul" | "mad" | "madc" | "neg" if integers && !narrowed => {
-            Flow::Upward
-        }
+        "add" | "addc" | "sub" | "subc" | "mul" | "mad" | "madc" | "neg" if integers && !narrowed => Flow::Upward,
         "setp" | "set" => match types().next_back() {
             Some(ty) => Flow::Compared(ordering(ty)),
             None => Flow::Mixed,

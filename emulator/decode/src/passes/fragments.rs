@@ -32,11 +32,7 @@ pub(crate) fn find_mismatches(ops: &mut [VirtualOp], starts: &[u32], instrs: &[I
     }
     // A called function may write registers in the middle of a block.
     let calls = ops.iter().any(|op| matches!(op.kind, OpKind::Call { .. }));
-    let known = Definitions {
-        definitions: definitions(ops, instrs),
-        starts: if calls { &[] } else { starts },
-        instrs,
-    };
+    let known = Definitions { definitions: definitions(ops, instrs), starts: if calls { &[] } else { starts }, instrs };
     for (at, op) in ops.iter_mut().enumerate() {
         let instr = op.instr as usize;
         let OpKind::Mma(mma) = &mut op.kind else { continue };
@@ -88,12 +84,7 @@ fn definitions(ops: &mut [VirtualOp], instrs: &[InstrInfo]) -> HashMap<i32, Vec<
             let constant = matches!(&op.kind, OpKind::Alu { args, .. }
                 if args.src.iter().take(op.classes.srcs.len()).any(|&src| src < 0));
             let copies = (moves && !constant).then(|| sources.clone());
-            all.entry(result).or_default().push(Definition {
-                at,
-                instr: op.instr,
-                guarded: op.guard != TRUE,
-                copies,
-            });
+            all.entry(result).or_default().push(Definition { at, instr: op.instr, guarded: op.guard != TRUE, copies });
         }
     }
     all

@@ -11,11 +11,7 @@ use program::{InstrInfo, OpKind, RegisterAccess, RegisterWrite, WgmmaA};
 /// Lists the accesses of each operation to lines that `wgmma` uses; `None` in kernels without `wgmma`.
 ///
 /// `ops` still have virtual registers; `place` has their lines.
-pub(crate) fn touches(
-    ops: &mut [VirtualOp],
-    place: &[u32],
-    n_registers: usize,
-) -> Option<Vec<Box<[RegisterAccess]>>> {
+pub(crate) fn touches(ops: &mut [VirtualOp], place: &[u32], n_registers: usize) -> Option<Vec<Box<[RegisterAccess]>>> {
     let mut used = vec![false; n_registers];
     for op in ops.iter() {
         if let OpKind::Wgmma(wgmma) = &op.kind {
@@ -159,8 +155,7 @@ fn tracked(steps: &[Effects]) -> Vec<bool> {
             sources.entry(*register).or_default().extend(&step.reads);
         }
     }
-    let mut todo: Vec<u32> =
-        (0..tracked.len() as u32).filter(|register| tracked[*register as usize]).collect();
+    let mut todo: Vec<u32> = (0..tracked.len() as u32).filter(|register| tracked[*register as usize]).collect();
     while let Some(register) = todo.pop() {
         for &source in sources.get(&register).into_iter().flatten() {
             if !std::mem::replace(&mut tracked[source as usize], true) {
@@ -217,11 +212,7 @@ fn has_unfenced_path(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
 }
 
 /// Removes the entries of operations that are not kept.
-pub(crate) fn keep<T>(
-    touches: &mut Option<Vec<Box<[T]>>>,
-    ops: &[VirtualOp],
-    kept: impl Fn(&VirtualOp) -> bool,
-) {
+pub(crate) fn keep<T>(touches: &mut Option<Vec<Box<[T]>>>, ops: &[VirtualOp], kept: impl Fn(&VirtualOp) -> bool) {
     if let Some(touches) = touches {
         let mut at = ops.iter();
         touches.retain(|_| at.next().is_some_and(&kept));

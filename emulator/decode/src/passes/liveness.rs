@@ -174,12 +174,7 @@ fn find_live_out(cfg: &Cfg, exposed: &Lists, kills: &Lists, n_registers: usize) 
 }
 
 /// Walks backwards through each block, last block first: the stretches of a register come out in descending order.
-fn find_pieces(
-    ops: &mut [VirtualOp],
-    cfg: &Cfg,
-    live_out: &Lists,
-    n_registers: usize,
-) -> Vec<(u32, Stretch)> {
+fn find_pieces(ops: &mut [VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: usize) -> Vec<(u32, Stretch)> {
     let mut pieces: Vec<(u32, Stretch)> = Vec::new();
     let mut open_until = vec![0u32; n_registers];
     let mut open: Vec<u32> = Vec::new();

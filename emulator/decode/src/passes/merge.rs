@@ -92,12 +92,7 @@ impl Member {
 }
 
 /// Lists the relevant ops by block, with their positions.
-fn places(
-    ops: &mut [VirtualOp],
-    cfg: &Cfg,
-    known: &Distances<'_>,
-    instrs: &[InstrInfo],
-) -> Vec<Vec<(u32, Effect)>> {
+fn places(ops: &mut [VirtualOp], cfg: &Cfg, known: &Distances<'_>, instrs: &[InstrInfo]) -> Vec<Vec<(u32, Effect)>> {
     let mut all = Vec::with_capacity(cfg.n_blocks());
     let mut versions: HashMap<u32, u32> = HashMap::new();
     for block in 0..cfg.n_blocks() as u32 {

@@ -114,12 +114,7 @@ fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
 type Target = Option<(Pointer, Option<i64>)>;
 
 /// Decides the order for a kernel whose atomics all commute with themselves.
-fn order_of_atomics(
-    ops: &mut [VirtualOp],
-    n_registers: usize,
-    constants: &Constants,
-    special: &[u32],
-) -> BlockOrder {
+fn order_of_atomics(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
     let has_bound = |kind: &AtomicProperties| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
     fn of_op(op: &VirtualOp) -> Option<(AtomicProperties, &Addr, Src)> {
         match &op.kind {
@@ -167,8 +162,7 @@ fn order_of_atomics(
             }
             let (Some((a, x)), Some((b, y))) = (place, elsewhere) else { return BlockOrder::ByIndex };
             match (a == b, x, y) {
-                (true, Some(x), Some(y))
-                    if ends_before(*x, kind.bytes, *y) || ends_before(*y, other.bytes, *x) => {}
+                (true, Some(x), Some(y)) if ends_before(*x, kind.bytes, *y) || ends_before(*y, other.bytes, *x) => {}
                 (true, ..) => return BlockOrder::ByIndex,
                 (false, ..) if matches!((a, b), (Pointer::Window(_), Pointer::Window(_))) => {}
                 (false, ..) if pairs.contains(&(*a, *b)) => {}

@@ -33,10 +33,9 @@ impl PointerValue {
     /// Turns a number that is a variable's address into a pointer.
     fn resolved(self) -> PointerValue {
         match self {
-            Number(address) if address >> window::BITS != 0 && address as i64 > 0 => Behind(
-                Pointer::Window(address >> window::BITS),
-                Some((address & ((1 << window::BITS) - 1)) as i64),
-            ),
+            Number(address) if address >> window::BITS != 0 && address as i64 > 0 => {
+                Behind(Pointer::Window(address >> window::BITS), Some((address & ((1 << window::BITS) - 1)) as i64))
+            }
             other => other,
         }
     }

@@ -102,9 +102,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
             registers(op, |register, role| reads |= role == Role::Use && loaded[register as usize]);
             let guarded = loaded[op.guard as usize];
             let decides = match &op.kind {
-                OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Call { .. } | OpKind::Exit => {
-                    reads
-                }
+                OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Call { .. } | OpKind::Exit => reads,
                 _ => guarded,
             };
             if decides {

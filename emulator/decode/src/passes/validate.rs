@@ -11,8 +11,7 @@ pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
     let n_ops = kernel.ops.len() as u32;
     refuse_if!(ops.len() != kernel.ops.len(), "ops out of step".to_owned());
     let ends = kernel.ops.last().is_some_and(|op| {
-        op.guard.pred == 0
-            && matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Return | OpKind::Branch { .. })
+        op.guard.pred == 0 && matches!(op.kind, OpKind::Exit | OpKind::Trap | OpKind::Return | OpKind::Branch { .. })
     });
     refuse_if!(!ends, "the last op falls through".to_owned());
     refuse_if!(kernel.n_preds < 2, "no constant predicates".to_owned());
@@ -71,10 +70,9 @@ fn calls_in_range(kernel: &Kernel, calls: &Calls) -> Result<(), String> {
             && site.callee.is_none_or(|callee| callee < n_callees)
             && u64::from(site.keep_at) + site.kept.bytes() <= u64::from(site.frame)
     };
-    let good =
-        kernel.has_register(calls.base, Class::Bits32) && calls.sites.iter().all(fits) && { &calls.callees }
-            .iter()
-            .all(|callee| callee.entry < n_ops && registers(&callee.zeroed));
+    let good = kernel.has_register(calls.base, Class::Bits32) && calls.sites.iter().all(fits) && { &calls.callees }
+        .iter()
+        .all(|callee| callee.entry < n_ops && registers(&callee.zeroed));
     let at_resume = |site: u32, at: usize| matches!(kernel.ops.get(at).map(|op| &op.kind), Some(OpKind::Resume { site: own }) if *own == site);
     let followed = kernel.ops.iter().enumerate().all(|(at, op)| match op.kind {
         OpKind::Call { site, target } => {
@@ -107,9 +105,7 @@ fn is_sensible(op: &VirtualOp) -> bool {
     match &op.kind {
         OpKind::Alu { args, .. } => op.classes.srcs.len() <= args.src.len(),
         OpKind::Load(a) | OpKind::Store(a) => access(a),
-        OpKind::Atomic(a) => {
-            matches!(a.ty.bytes(), 2 | 4 | 8) && (a.src[1] != NONE) == (a.kind == AtomicKind::Cas)
-        }
+        OpKind::Atomic(a) => matches!(a.ty.bytes(), 2 | 4 | 8) && (a.src[1] != NONE) == (a.kind == AtomicKind::Cas),
         OpKind::CpAsync { bytes, .. } => matches!(bytes, 4 | 8 | 16),
         OpKind::TensorCopy(copy) => matches!(copy.dims, 1..=5),
         OpKind::MatrixLoad(access) | OpKind::MatrixStore(access) => matches!(access.n, 1 | 2 | 4),

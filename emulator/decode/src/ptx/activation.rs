@@ -107,13 +107,12 @@ impl<'a> Lower<'a> {
         let target = match self.find(name)? {
             Some(Binding::Register(reg)) if reg.class == Class::Bits64 => reg.id as Src,
             _ => {
-                return Err(self.invalid(format!(
-                    "`{name}` is not a 64-bit register: nothing can be called through it"
-                )));
+                return Err(
+                    self.invalid(format!("`{name}` is not a 64-bit register: nothing can be called through it"))
+                );
             }
         };
-        let found =
-            prototype.and_then(|label| self.scopes.iter().rev().find_map(|s| s.prototypes.get(label)));
+        let found = prototype.and_then(|label| self.scopes.iter().rev().find_map(|s| s.prototypes.get(label)));
         let signature = match (found, prototype) {
             (Some(Prototype::Variables(returns, params)), _) => Signature::new(returns, params)?,
             (Some(Prototype::Like(name)), _) => match self.index.function(name) {

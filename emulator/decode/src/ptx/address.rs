@@ -59,20 +59,16 @@ impl<'a> Lower<'a> {
             Binding::Global(_) => MemSpace::Global,
             Binding::Const(_) => MemSpace::Const,
         };
-        let param =
-            space == MemSpace::Param && matches!(binding, Binding::ParamLocal(_) | Binding::ParamAt(_));
+        let param = space == MemSpace::Param && matches!(binding, Binding::ParamLocal(_) | Binding::ParamAt(_));
         if own != space && !param && space != MemSpace::Generic {
-            return Err(
-                self.invalid(format!("`{name}` is not in the state space that the instruction names"))
-            );
+            return Err(self.invalid(format!("`{name}` is not in the state space that the instruction names")));
         }
         if let Some((base, at)) = self.in_frame(&binding) {
             let addr = Addr { src: base as Src, wide: false, offset: offset.wrapping_add(i64::from(at)) };
             return Ok((addr, own));
         }
         // A generic access reaches the variable's own space.
-        let generic =
-            generic_value(&binding).ok_or_else(|| self.invalid(format!("`{name}` has no address")))?;
+        let generic = generic_value(&binding).ok_or_else(|| self.invalid(format!("`{name}` has no address")))?;
         let value = generic.wrapping_sub(own.window()).wrapping_add_signed(offset);
         if own == MemSpace::Shared {
             let src = self.constants.shared_address(value, Class::Bits32, self.span)?;
@@ -110,8 +106,7 @@ impl<'a> Lower<'a> {
 
     pub(super) fn is_space(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 2)?;
-        let space =
-            space_of(instruction).ok_or_else(|| self.invalid("`isspacep` must name a state space"))?;
+        let space = space_of(instruction).ok_or_else(|| self.invalid("`isspacep` must name a state space"))?;
         let dst = self.destination(&instruction.operands[0], Class::Pred)?;
         let src = self.source(&instruction.operands[1], Class::Bits64, None)?;
         let own = !instruction.has("shared::cluster");

@@ -13,8 +13,7 @@ impl<'a> Lower<'a> {
     pub(super) fn arithmetic(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let opcode = instruction.opcode.as_str();
-        let form =
-            lookup(opcode, &modifiers, 0, self.level).ok_or_else(|| self.not_supported(instruction))?;
+        let form = lookup(opcode, &modifiers, 0, self.level).ok_or_else(|| self.not_supported(instruction))?;
         if opcode == "cvt" {
             return self.convert(instruction, form);
         }
@@ -62,8 +61,7 @@ impl<'a> Lower<'a> {
             return self.alu(form, dst, &sources);
         };
         // The second part reads the sources again, so the first must not overwrite one.
-        let overwrites =
-            form.srcs.iter().zip(sources).any(|(&class, s)| class == form.dst && s == dst as Src);
+        let overwrites = form.srcs.iter().zip(sources).any(|(&class, s)| class == form.dst && s == dst as Src);
         if overwrites {
             let copy = self.registers.fresh(form.dst);
             self.flow = flow;

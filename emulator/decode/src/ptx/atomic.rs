@@ -26,8 +26,8 @@ impl<'a> Lower<'a> {
                 "xor" => Some(AtomicKind::Xor),
                 "exch" => Some(AtomicKind::Exch),
                 "cas" => Some(AtomicKind::Cas),
-                "relaxed" | "acquire" | "release" | "acq_rel" | "cta" | "cluster" | "gpu" | "sys" | "gl"
-                | "noftz" | "global" | "shared" | "shared::cta" | "shared::cluster" => continue,
+                "relaxed" | "acquire" | "release" | "acq_rel" | "cta" | "cluster" | "gpu" | "sys" | "gl" | "noftz"
+                | "global" | "shared" | "shared::cta" | "shared::cluster" => continue,
                 hint if hint.starts_with("L2::") => {
                     policy = true;
                     continue;

@@ -58,12 +58,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn inline(
-        &mut self,
-        function: &'a Function,
-        returns: &'a [Operand],
-        arguments: &'a [Operand],
-    ) -> Result<()> {
+    fn inline(&mut self, function: &'a Function, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {
         if self.inlined_in >= MAX_DEPTH {
             return Err(unsupported(function.span, format!("a chain of more than {MAX_DEPTH} calls")));
         }
@@ -87,10 +82,8 @@ impl<'a> Lower<'a> {
         let mut results = Vec::new();
         for (formal, actual) in function.returns.iter().zip(returns) {
             let binding = self.result(formal, actual)?;
-            if let Binding::ParamLocal(_)
-            | Binding::Register(_)
-            | Binding::Vector(_)
-            | Binding::ParamRegister(..) = &binding
+            if let Binding::ParamLocal(_) | Binding::Register(_) | Binding::Vector(_) | Binding::ParamRegister(..) =
+                &binding
             {
                 results.push((binding.clone(), actual));
             }
@@ -252,9 +245,7 @@ impl<'a> Lower<'a> {
             && name != "_"
         {
             match self.find(name)? {
-                Some(Binding::ParamRegister(reg, _) | Binding::Register(reg))
-                    if reg.class == Class::Bits32 =>
-                {
+                Some(Binding::ParamRegister(reg, _) | Binding::Register(reg)) if reg.class == Class::Bits32 => {
                     dst = reg.id as i32;
                 }
                 Some(Binding::ParamLocal(at)) => {

@@ -61,8 +61,7 @@ impl<'a> Lower<'a> {
     /// Emits an arithmetic instruction with two sources, and returns its result.
     fn of_two(&mut self, name: &str, modifiers: &str, a: Src, b: Src) -> Result<Src> {
         let modifiers: Vec<&str> = modifiers.split('.').collect();
-        let form =
-            lookup(name, &modifiers, 0, self.level).ok_or_else(|| self.unsupported(format!("`{name}`")))?;
+        let form = lookup(name, &modifiers, 0, self.level).ok_or_else(|| self.unsupported(format!("`{name}`")))?;
         let dst = self.registers.fresh(form.dst);
         self.alu(form, dst, &[a, b])?;
         Ok(dst as Src)

@@ -39,9 +39,7 @@ impl<'a> Lower<'a> {
             "ret" => match self.return_label {
                 None => self.emit(OpKind::Exit),
                 // The last instruction falls out of the function by itself.
-                Some(_) if last && self.guard == TRUE && self.depth_in_function == 1 => {
-                    self.emit(OpKind::Nop)
-                }
+                Some(_) if last && self.guard == TRUE && self.depth_in_function == 1 => self.emit(OpKind::Nop),
                 Some(target) => self.emit(OpKind::Branch { target, reconverge: Reconverge::AtExit }),
             },
             "exit" => self.emit(OpKind::Exit),

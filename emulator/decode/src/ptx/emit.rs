@@ -154,9 +154,7 @@ impl<'a> Lower<'a> {
             last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
             last.rule = match op {
                 Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => BitRule::Same,
-                Builtin::Zext64(_) | Builtin::Sext64(_) | Builtin::Zext32(_) | Builtin::Sext32(_) => {
-                    BitRule::Same
-                }
+                Builtin::Zext64(_) | Builtin::Sext64(_) | Builtin::Zext32(_) | Builtin::Sext32(_) => BitRule::Same,
                 Builtin::Add32 | Builtin::Add64 => BitRule::Sum,
                 Builtin::Sub64 => BitRule::Difference,
                 _ => BitRule::Unknown,

@@ -58,8 +58,7 @@ pub(crate) fn lay_out_calls(
     pinned.iter().for_each(|&register| is_pinned[register as usize] = true);
 
     // Offset and size of the saved registers, by region.
-    let variables =
-        std::iter::once(kernel.variables).chain(activations.bodies.iter().map(|body| body.variables));
+    let variables = std::iter::once(kernel.variables).chain(activations.bodies.iter().map(|body| body.variables));
     let keep_at: Vec<u32> = variables.map(|bytes| bytes.next_multiple_of(16)).collect();
     let mut kept_bytes = vec![0u64; keep_at.len()];
     let mut kept: Vec<Kept> = vec![Kept::default(); activations.sites.len()];

@@ -19,17 +19,12 @@ use crate::virtual_op::{FALSE, Registers, VirtualOp};
 use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
 use program::{
-    BlockOrder, Calls, ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED,
-    Reconverge, Unset,
+    BlockOrder, Calls, ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED, Reconverge,
+    Unset,
 };
 
 /// Decodes a kernel: lowers its text, runs the passes, and gives registers their places.
-pub(crate) fn decode_kernel(
-    index: &Index,
-    symbols: &Symbols,
-    level: CpuLevel,
-    function: &Function,
-) -> Result<Kernel> {
+pub(crate) fn decode_kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function) -> Result<Kernel> {
     if directive(function, "blocksareclusters").is_some() {
         return Err(unsupported(function.span, "a grid that is counted in clusters (`.blocksareclusters`)"));
     }
@@ -275,9 +270,7 @@ fn reconverge(ops: &mut [VirtualOp], cfg: &Cfg) {
         };
         let last = cfg.range(block).end as usize - 1;
         match &mut ops[last].kind {
-            OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } => {
-                *reconverge = meet
-            }
+            OpKind::Branch { reconverge, .. } | OpKind::BranchIndexed { reconverge, .. } => *reconverge = meet,
             _ => {}
         }
     }

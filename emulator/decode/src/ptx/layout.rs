@@ -55,8 +55,7 @@ impl SharedLayout {
             mentioned.iter().filter_map(|name| of_module.get(name)).flatten().copied().collect();
         outer.sort_by_key(|v| place(v));
         inner.sort_by_key(|v| place(v));
-        let all: Vec<&Variable> =
-            outer.into_iter().chain(inner).filter(|v| v.space == Space::Shared).collect();
+        let all: Vec<&Variable> = outer.into_iter().chain(inner).filter(|v| v.space == Space::Shared).collect();
         for v in &all {
             index.account.bytes((v.name.len() + std::mem::size_of::<DeclaredArray>()) as u64)?;
         }

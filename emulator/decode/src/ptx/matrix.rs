@@ -17,11 +17,7 @@ fn form(modifiers: &[&str]) -> Option<MmaForm> {
     let (m, rest) = shape.strip_prefix('m')?.split_once("n8k")?;
     let types = match (*d, *a, *b, *c) {
         ("f64", "f64", "f64", "f64") => None,
-        _ => Some((
-            FactorType::parse(a)?,
-            FactorType::parse(b)?,
-            AccumulatorType::parse(d).filter(|_| d == c)?,
-        )),
+        _ => Some((FactorType::parse(a)?, FactorType::parse(b)?, AccumulatorType::parse(d).filter(|_| d == c)?)),
     };
     MmaForm::new(m.parse().ok()?, rest.parse().ok()?, types)
 }
@@ -43,13 +39,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Mma(Box::new(mma)))
     }
 
-    pub(super) fn fragment(
-        &mut self,
-        operand: &'a Operand,
-        to: &mut [Src],
-        class: Class,
-        ty: Type,
-    ) -> Result<()> {
+    pub(super) fn fragment(&mut self, operand: &'a Operand, to: &mut [Src], class: Class, ty: Type) -> Result<()> {
         let elements = self.elements(operand)?;
         self.as_many(elements.len(), to.len())?;
         for (at, place) in to.iter_mut().enumerate() {
@@ -114,8 +104,7 @@ impl<'a> Lower<'a> {
         } else {
             self.fragment(registers, &mut regs[..n], Class::Bits32, Type::B32)?;
         }
-        let access =
-            Box::new(MatrixAccess { space, addr, n: n as u8, transposed: instruction.has("trans"), regs });
+        let access = Box::new(MatrixAccess { space, addr, n: n as u8, transposed: instruction.has("trans"), regs });
         self.emit(if load { OpKind::MatrixLoad(access) } else { OpKind::MatrixStore(access) })
     }
 }

@@ -140,13 +140,6 @@ impl<'a> Lower<'a> {
         let space = if within_cluster { MemSpace::Shared } else { MemSpace::Global };
         let (global, _) = self.address(global, space)?;
         let bytes = self.source(bytes, Class::Bits32, Some(Type::U32))?;
-        self.emit(OpKind::BulkBytes(Box::new(BulkBytes {
-            shared,
-            global,
-            within_cluster,
-            bytes,
-            blocks,
-            way,
-        })))
+        self.emit(OpKind::BulkBytes(Box::new(BulkBytes { shared, global, within_cluster, bytes, blocks, way })))
     }
 }

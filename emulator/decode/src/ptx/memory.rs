@@ -152,14 +152,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Builds an access to registers of `class`, which does not extend the sign. Notes its width for the race checks.
-    fn access(
-        &mut self,
-        form: &AccessForm,
-        space: MemSpace,
-        addr: Addr,
-        regs: [i32; 8],
-        class: Class,
-    ) -> Access {
+    fn access(&mut self, form: &AccessForm, space: MemSpace, addr: Addr, regs: [i32; 8], class: Class) -> Access {
         let &AccessForm { ty, n, order, .. } = form;
         let element = ty.bytes() as u8;
         self.shared_subword |= element < 4 && matches!(space, MemSpace::Shared | MemSpace::Generic);
@@ -171,9 +164,7 @@ impl<'a> Lower<'a> {
     fn param_register(&mut self, operand: &'a Operand) -> Result<Option<(super::Reg, u32)>> {
         let Operand::Address { base: Some(name), offset } = operand else { return Ok(None) };
         match self.find(name)? {
-            Some(Binding::ParamRegister(..)) if *offset != 0 => {
-                Err(self.invalid(format!("`{name}` is not that big")))
-            }
+            Some(Binding::ParamRegister(..)) if *offset != 0 => Err(self.invalid(format!("`{name}` is not that big"))),
             Some(Binding::ParamRegister(reg, bytes)) => Ok(Some((reg, bytes))),
             _ => Ok(None),
         }

@@ -94,18 +94,14 @@ fn add(v: &Variable, name: String, index: &Index, found: &mut Vec<ModuleVariable
         return Ok(());
     }
     if matches!(v.ty, Type::TexRef | Type::SamplerRef | Type::SurfRef) {
-        return Err(unsupported(
-            v.span,
-            format!("the texture reference `{}` (use a texture object)", v.name),
-        ));
+        return Err(unsupported(v.span, format!("the texture reference `{}` (use a texture object)", v.name)));
     }
     let element = v.ty.bytes();
     refuse_if!(element == 0, invalid(v.span, format!("`{}` has no size", v.name)));
     let mut size = size_of(v)?;
     if size.is_none() {
         // `= { 1, 2, 3 }` with the first dimension left open.
-        let rest =
-            v.dims.iter().flatten().try_fold(1u64, |product, &n| product.checked_mul(n)).unwrap_or(u64::MAX);
+        let rest = v.dims.iter().flatten().try_fold(1u64, |product, &n| product.checked_mul(n)).unwrap_or(u64::MAX);
         let length = match &v.init {
             Some(Initializer::List(list)) => list.len() as u64,
             _ => return Err(invalid(v.span, format!("`{}` has no size", v.name))),
@@ -138,13 +134,8 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Returns the bytes that an entry of a list at this depth covers.
     fn stride(&self, depth: usize) -> u64 {
-        let inner = self
-            .variable
-            .dims
-            .iter()
-            .skip(depth + 1)
-            .flatten()
-            .fold(1u64, |product, &n| product.saturating_mul(n));
+        let inner =
+            self.variable.dims.iter().skip(depth + 1).flatten().fold(1u64, |product, &n| product.saturating_mul(n));
         let vector = if depth < self.variable.dims.len() { u64::from(self.variable.vector) } else { 1 };
         (u64::from(self.variable.ty.bytes()) * vector).saturating_mul(inner.max(1))
     }

@@ -138,11 +138,7 @@ impl<'a> Lower<'a> {
                 (4, 2, 1) => Builtin::Hi16Of32,
                 (4, 4, _) | (2, 2, _) => Builtin::ByteOf32(at as u8),
                 _ => {
-                    return Err(self.invalid(format!(
-                        "{} bytes do not come apart in {}",
-                        ty.bytes(),
-                        parts.len()
-                    )));
+                    return Err(self.invalid(format!("{} bytes do not come apart in {}", ty.bytes(), parts.len())));
                 }
             };
             if self.wanted(part)?.is_none() {

@@ -88,8 +88,7 @@ impl<'a> Lower<'a> {
                 _ => Ok(address),
             };
         }
-        let address =
-            symbol_value(&binding).ok_or_else(|| self.invalid(format!("`{name}` has no address")))?;
+        let address = symbol_value(&binding).ok_or_else(|| self.invalid(format!("`{name}` has no address")))?;
         let address = address.wrapping_add_signed(offset);
         match binding {
             Binding::Shared(_) => self.constants.shared_address(address, class, self.span),
@@ -110,11 +109,7 @@ impl<'a> Lower<'a> {
         if reg.class == class {
             return Ok(reg.id as Src);
         }
-        Err(self.invalid(format!(
-            "`{name}` is {}, and {} is needed here",
-            describe(reg.class),
-            describe(class)
-        )))
+        Err(self.invalid(format!("`{name}` is {}, and {} is needed here", describe(reg.class), describe(class))))
     }
 
     /// Returns the error for a name without a declaration.
@@ -221,9 +216,7 @@ impl Elements<'_> {
 /// Returns the value that `mov` gives for a variable: an offset in its space, or a generic address.
 fn symbol_value(binding: &Binding) -> Option<u64> {
     Some(match binding {
-        Binding::Param(at) | Binding::ParamLocal(at) | Binding::Shared(at) | Binding::Local(at) => {
-            u64::from(*at)
-        }
+        Binding::Param(at) | Binding::ParamLocal(at) | Binding::Shared(at) | Binding::Local(at) => u64::from(*at),
         Binding::Global(address) | Binding::Const(address) => *address,
         Binding::Register(_) | Binding::Vector(_) | Binding::ParamRegister(..) | Binding::ParamAt(_) => {
             return None;

@@ -61,11 +61,8 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
                 if !declared.contains(name) {
                     return;
                 }
-                let parts: &mut ParamUses = found.entry(name).or_insert(ParamUses {
-                    address: false,
-                    offset: u64::MAX,
-                    vector: u64::MAX,
-                });
+                let parts: &mut ParamUses =
+                    found.entry(name).or_insert(ParamUses { address: false, offset: u64::MAX, vector: u64::MAX });
                 match offset {
                     None => parts.address = true,
                     Some(0) => {}
@@ -138,11 +135,7 @@ impl<'a> Lower<'a> {
         };
         refuse_if!(class == Class::Bits32 && ty.bytes() == 8, self.invalid("8 bytes from a 32-bit register"));
         let src = self.source(from, class, Some(ty))?;
-        let src = if class == Class::Bits64 && ty.bytes() < 8 {
-            self.value(Builtin::Lo32Of64, &[src])?
-        } else {
-            src
-        };
+        let src = if class == Class::Bits64 && ty.bytes() < 8 { self.value(Builtin::Lo32Of64, &[src])? } else { src };
         let bits = 8 * ty.bytes() as u8;
         let op = match (bits, to.class) {
             (64, _) => Builtin::Mov64,

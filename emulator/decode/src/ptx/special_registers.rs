@@ -78,9 +78,7 @@ pub(super) fn find(name: &str) -> Option<SpecialSource> {
         "%globaltimer_lo" => SpecialSource::Clock(Clock::GlobalTimerLo),
         "%globaltimer_hi" => SpecialSource::Clock(Clock::GlobalTimerHi),
         "%current_graph_exec" | "%tid" | "%ntid" | "%ctaid" | "%nctaid" => SpecialSource::Refused,
-        _ if ["%envreg", "%pm", "%reserved_smem_offset"].iter().any(|p| name.starts_with(p)) => {
-            SpecialSource::Refused
-        }
+        _ if ["%envreg", "%pm", "%reserved_smem_offset"].iter().any(|p| name.starts_with(p)) => SpecialSource::Refused,
         _ => return None,
     })
 }

@@ -55,9 +55,7 @@ impl<'a> Lower<'a> {
         };
         let (map, map_space) = match &handles[..] {
             [Operand::Name(name)] => self.address_of(Some(name), 0, MemSpace::Generic)?,
-            [Operand::NameOffset { name, offset }] => {
-                self.address_of(Some(name), *offset, MemSpace::Generic)?
-            }
+            [Operand::NameOffset { name, offset }] => self.address_of(Some(name), *offset, MemSpace::Generic)?,
             _ => return Err(self.invalid("a tensor map is named by its address")),
         };
         if coordinates.len() != usize::from(dims) {

@@ -14,11 +14,7 @@ impl<'a> Lower<'a> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let (dims, ty, float_coordinates) = match modifiers[..] {
             [geometry @ ("1d" | "2d"), "v4", ty @ ("f32" | "s32" | "u32"), coordinates @ ("f32" | "s32")] => {
-                (
-                    if geometry == "1d" { 1 } else { 2 },
-                    Type::from_name(ty).unwrap_or(Type::F32),
-                    coordinates == "f32",
-                )
+                (if geometry == "1d" { 1 } else { 2 }, Type::from_name(ty).unwrap_or(Type::F32), coordinates == "f32")
             }
             _ => return Err(self.not_supported(instruction)),
         };
@@ -57,13 +53,6 @@ impl<'a> Lower<'a> {
                 Elements::Registers(_) => return Err(self.invalid("a component is 32 bits wide")),
             };
         }
-        self.emit(OpKind::Texture(Box::new(Texture {
-            handle,
-            dims,
-            float_coordinates,
-            coordinates,
-            dst,
-            ty,
-        })))
+        self.emit(OpKind::Texture(Box::new(Texture { handle, dims, float_coordinates, coordinates, dst, ty })))
     }
 }

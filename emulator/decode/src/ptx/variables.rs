@@ -86,10 +86,7 @@ impl<'a> Lower<'a> {
             },
             Space::Global | Space::Const => {
                 let Some(address) = self.symbols.get(name) else {
-                    return Err(invalid(
-                        self.span,
-                        format!("nothing defines the external variable `{name}`"),
-                    ));
+                    return Err(invalid(self.span, format!("nothing defines the external variable `{name}`")));
                 };
                 if v.space == Space::Const { Binding::Const(address) } else { Binding::Global(address) }
             }

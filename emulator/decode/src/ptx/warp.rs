@@ -12,10 +12,7 @@ impl<'a> Lower<'a> {
     pub(super) fn warp(&mut self, instruction: &'a Instruction) -> Result<()> {
         match instruction.opcode.as_str() {
             "bar" | "barrier" => self.barrier(instruction),
-            "fence"
-                if instruction.has("proxy")
-                    || instruction.modifiers.iter().any(|m| m.starts_with("proxy")) =>
-            {
+            "fence" if instruction.has("proxy") || instruction.modifiers.iter().any(|m| m.starts_with("proxy")) => {
                 self.emit(OpKind::ProxyFence)
             }
             "fence" if instruction.has("mbarrier_init") => self.emit(OpKind::InitFence),

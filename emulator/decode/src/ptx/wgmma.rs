@@ -27,8 +27,7 @@ impl<'a> Lower<'a> {
             Some("commit_group") => OpKind::WgmmaCommit,
             Some("wait_group") => match &instruction.operands[..] {
                 [Operand::Immediate(Immediate::Int(n))] => OpKind::WgmmaWait {
-                    pending: u32::try_from(*n)
-                        .map_err(|_| self.invalid("a number of groups cannot be negative"))?,
+                    pending: u32::try_from(*n).map_err(|_| self.invalid("a number of groups cannot be negative"))?,
                 },
                 _ => return Err(self.invalid("`wgmma.wait_group` takes a number")),
             },
@@ -47,8 +46,7 @@ impl<'a> Lower<'a> {
             .and_then(|rest| rest.split_once('k')?.0.parse::<u16>().ok())
             .filter(|n| n % 8 == 0 && (8..=256).contains(n));
         let kinds = (FactorType::parse(a), FactorType::parse(b));
-        let (Some(n), Some(sum), (Some(a_kind), Some(b_kind))) = (n, AccumulatorType::parse(sum), kinds)
-        else {
+        let (Some(n), Some(sum), (Some(a_kind), Some(b_kind))) = (n, AccumulatorType::parse(sum), kinds) else {
             return Err(refuse());
         };
         let [d, a, b, adds, rest @ ..] = &instruction.operands[..] else { return Err(refuse()) };

@@ -164,9 +164,7 @@ impl<'a> Lower<'a> {
     /// Emits `(lane >> shift & mask) * times + plus`.
     fn lane_bits(&mut self, shift: u32, mask: u32, times: u32, plus: u32) -> Result<Src> {
         let mut value = self.lane()?;
-        for (opcode, number, neutral) in
-            [("shr", shift, 0), ("and", mask, 31), ("mul", times, 1), ("add", plus, 0)]
-        {
+        for (opcode, number, neutral) in [("shr", shift, 0), ("and", mask, 31), ("mul", times, 1), ("add", plus, 0)] {
             if number == neutral {
                 continue;
             }
@@ -367,12 +365,7 @@ impl<'a> Lower<'a> {
         Ok(Some(()))
     }
 
-    fn multiply_fragments(
-        &mut self,
-        instruction: &'a Instruction,
-        shape: &str,
-        types: &[&str],
-    ) -> Result<Option<()>> {
+    fn multiply_fragments(&mut self, instruction: &'a Instruction, shape: &str, types: &[&str]) -> Result<Option<()>> {
         let (factors, kinds, sum) = match types {
             ["f16", "f16"] => ("f16", Some((FactorType::F16, FactorType::F16, AccumulatorType::F16)), "f16"),
             ["f32", "f32"] => ("f16", Some((FactorType::F16, FactorType::F16, AccumulatorType::F32)), "f32"),
@@ -413,11 +406,8 @@ impl<'a> Lower<'a> {
             a_regs.contains(&register) || b_regs.contains(&register) || c_regs.iter().enumerate().any(apart)
         };
         let meets = d_regs.iter().enumerate().any(|(at, &d)| others(at, d));
-        let to: Vec<i32> = if meets {
-            d_regs.iter().map(|_| self.registers.fresh(class) as i32).collect()
-        } else {
-            d_regs.clone()
-        };
+        let to: Vec<i32> =
+            if meets { d_regs.iter().map(|_| self.registers.fresh(class) as i32).collect() } else { d_regs.clone() };
         let (tall, wide) = if n == 32 { (&b_regs, &a_regs) } else { (&a_regs, &b_regs) };
         let [n_a, n_b, n_c] = form.registers();
         let steps = (k / step) as usize;

@@ -18,10 +18,11 @@ use program::{
 impl Lower<'_> {
     /// Combines the guard with a further predicate.
     fn narrow_guard(&mut self) -> Result<()> {
-        let at =
-            self.instruction.sources().iter().position(|operand| {
-                matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_))
-            });
+        let at = self
+            .instruction
+            .sources()
+            .iter()
+            .position(|operand| matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_)));
         let Some(at) = at else { return Ok(()) };
         if self.known_predicate(at)? == Some(true) {
             return Ok(());
@@ -35,11 +36,8 @@ impl Lower<'_> {
         if self.negated {
             guard = self.value(self.builtin(Builtin::NotPred), &[guard])?;
         }
-        let both = if self.guard == TRUE && !self.negated {
-            other
-        } else {
-            self.compute("and", &["pred"], &[guard, other])?
-        };
+        let both =
+            if self.guard == TRUE && !self.negated { other } else { self.compute("and", &["pred"], &[guard, other])? };
         (self.guard, self.negated) = (both as u32, false);
         Ok(())
     }
@@ -50,9 +48,7 @@ impl Lower<'_> {
         let predicates = instruction.sources().iter().enumerate();
         instruction.guard.is_always()
             && predicates
-                .filter(|(_, operand)| {
-                    matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_))
-                })
+                .filter(|(_, operand)| matches!(operand.value, Value::Predicate(_) | Value::UniformPredicate(_)))
                 .all(|(at, _)| self.known_predicate(at) == Ok(Some(true)))
     }
 
@@ -94,9 +90,8 @@ impl Lower<'_> {
             })
         };
         let before = (position as usize).checked_sub(1).map(|at| &self.code[at]);
-        let waits = before.is_some_and(|before| {
-            before.operation == Operation::Bsync && barrier(before) == barrier(self.instruction)
-        });
+        let waits = before
+            .is_some_and(|before| before.operation == Operation::Bsync && barrier(before) == barrier(self.instruction));
         refuse_if!(!self.is_always() || !waits, self.unsupported());
         self.emit(OpKind::Converge { position })
     }
@@ -156,8 +151,7 @@ impl Lower<'_> {
 
     /// `BAR`: barriers of the block, with and without a reduction.
     pub(super) fn barrier(&mut self) -> Result<()> {
-        let values: Vec<Value> =
-            (0..2).filter_map(|at| self.take_source(at)).map(|operand| operand.value).collect();
+        let values: Vec<Value> = (0..2).filter_map(|at| self.take_source(at)).map(|operand| operand.value).collect();
         let number = |lower: &mut Self, value: &Value| match *value {
             Value::Immediate(number) => lower.number(number),
             Value::Register(Register(number)) => Ok(lower.line(LineId::Lane(number)) as Src),
@@ -248,8 +242,7 @@ impl Lower<'_> {
 
     /// Lowers `VOTE`.
     pub(super) fn vote(&mut self) -> Result<()> {
-        let modes =
-            [(Modifier::All, VoteMode::All), (Modifier::Any, VoteMode::Any), (Modifier::Eq, VoteMode::Uni)];
+        let modes = [(Modifier::All, VoteMode::All), (Modifier::Any, VoteMode::Any), (Modifier::Eq, VoteMode::Uni)];
         let mode = self.take_choice(&modes).ok_or_else(|| self.unsupported())?;
         let pred = self.predicate(0)? as u32;
         let members = self.members()?;
@@ -359,11 +352,8 @@ impl Lower<'_> {
 
     /// Writes zero to the destination, which is a pair of registers for `CS2R` without `.32`.
     fn zeros(&mut self) -> Result<()> {
-        let words = if self.take_modifier(Modifier::W32) || self.instruction.operation != Operation::Cs2r {
-            1
-        } else {
-            2
-        };
+        let words =
+            if self.take_modifier(Modifier::W32) || self.instruction.operation != Operation::Cs2r { 1 } else { 2 };
         let zero = self.number(0)?;
         for word in 0..words {
             let dst = self.dst_word(word)?;

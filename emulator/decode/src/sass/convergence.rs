@@ -54,8 +54,7 @@ impl Reconvergence {
             }
             // A saved barrier is restored.
             if operation == Operation::Bmov
-                && let Some(Value::Barrier(barrier)) =
-                    instruction.destinations().first().map(|operand| operand.value)
+                && let Some(Value::Barrier(barrier)) = instruction.destinations().first().map(|operand| operand.value)
                 && let Some(known) = after.get_mut(usize::from(barrier))
             {
                 *known = ReconvergencePoint::Various;
@@ -72,10 +71,8 @@ impl Reconvergence {
             ) && instruction.guard.is_always()
                 && instruction.sources().iter().all(unconditional)
                 && !instruction.has(Modifier::Div);
-            let next =
-                (!ends || operation == Operation::Call).then_some(at + 1).filter(|&next| next < code.len());
-            let jumps =
-                target.filter(|_| matches!(operation, Operation::Bra | Operation::Call | Operation::Bssy));
+            let next = (!ends || operation == Operation::Call).then_some(at + 1).filter(|&next| next < code.len());
+            let jumps = target.filter(|_| matches!(operation, Operation::Bra | Operation::Call | Operation::Bssy));
             for next in next.into_iter().chain(jumps) {
                 let mut changed = !seen[next];
                 for (old, new) in known[next].iter_mut().zip(after) {

@@ -32,8 +32,7 @@ impl Lower<'_> {
 
     /// Looks up the function of one result of a PTX instruction that has two.
     pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
-        let form =
-            arithmetic::lookup(opcode, modifiers, part, self.level).ok_or_else(|| self.unsupported())?;
+        let form = arithmetic::lookup(opcode, modifiers, part, self.level).ok_or_else(|| self.unsupported())?;
         let first = flow_of_form(opcode, modifiers);
         let flow = if part == 0 { first } else { flow_of_second_result(first) };
         Ok(Function { form, flow, moves: false })

@@ -55,10 +55,8 @@ impl Lower<'_> {
     /// Takes `RM.FTZ.SAT` as PTX modifiers of an operation that requires a rounding.
     fn modes(&mut self, ty: &'static str) -> Vec<&'static str> {
         let round = self.take_choice(&ROUNDINGS).unwrap_or("rn");
-        let flags = [
-            self.take_modifier(Modifier::Ftz).then_some("ftz"),
-            self.take_modifier(Modifier::Sat).then_some("sat"),
-        ];
+        let flags =
+            [self.take_modifier(Modifier::Ftz).then_some("ftz"), self.take_modifier(Modifier::Sat).then_some("sat")];
         [round].into_iter().chain(flags.into_iter().flatten()).chain([ty]).collect()
     }
 
@@ -83,8 +81,7 @@ impl Lower<'_> {
             // The sum of two `f16` as `f32`: compilers read a half so.
             let a = self.half(0)?;
             let b = self.half(1)?;
-            let [a, b] =
-                [self.compute("cvt", &["f32", "f16"], &[a])?, self.compute("cvt", &["f32", "f16"], &[b])?];
+            let [a, b] = [self.compute("cvt", &["f32", "f16"], &[a])?, self.compute("cvt", &["f32", "f16"], &[b])?];
             let modes = self.modes("f32");
             return self.compute_result("add", &modes, &[a, b]);
         }
@@ -120,13 +117,7 @@ impl Lower<'_> {
     }
 
     /// Chooses between two functions of the same sources by a predicate.
-    pub(super) fn chosen(
-        &mut self,
-        first: Function,
-        second: Function,
-        sources: &[Src],
-        by: usize,
-    ) -> Result<()> {
+    pub(super) fn chosen(&mut self, first: Function, second: Function, sources: &[Src], by: usize) -> Result<()> {
         let dst = self.dst()?;
         match self.known_predicate(by)? {
             Some(true) => self.result(first, dst, sources),
@@ -144,11 +135,7 @@ impl Lower<'_> {
     /// Takes a source of `XORSIGN`, before its sign is removed.
     fn magnitude(&mut self, at: usize) -> Result<Src> {
         let operand = self.take_source(at).ok_or_else(|| self.unsupported())?;
-        if operand.absolute && !operand.negated {
-            self.word(operand.value, 0)
-        } else {
-            Err(self.unsupported())
-        }
+        if operand.absolute && !operand.negated { self.word(operand.value, 0) } else { Err(self.unsupported()) }
     }
 
     /// Takes the PTX modifiers of a comparison, with the operation on its predicate.
@@ -288,9 +275,7 @@ impl Lower<'_> {
             Conversion::FloatToInteger | Conversion::FloatToWhole => self
                 .take_choice(&[(Modifier::Floor, "rmi"), (Modifier::Ceil, "rpi"), (Modifier::Trunc, "rzi")])
                 .unwrap_or("rni"),
-            Conversion::IntegerToFloat | Conversion::FloatToFloat => {
-                self.take_choice(&ROUNDINGS).unwrap_or("rn")
-            }
+            Conversion::IntegerToFloat | Conversion::FloatToFloat => self.take_choice(&ROUNDINGS).unwrap_or("rn"),
         };
         let widens = conversion == Conversion::FloatToFloat
             && matches!((to, from), (Type::F64, _) | (Type::F32, Type::F16 | Type::Bf16));
@@ -354,10 +339,7 @@ impl Lower<'_> {
             (_, true) => "f16x2",
             _ => return Err(self.unsupported()),
         };
-        refuse_if!(
-            !self.take_modifier(Modifier::PackAb) || !self.take_modifier(Modifier::F32),
-            self.unsupported()
-        );
+        refuse_if!(!self.take_modifier(Modifier::PackAb) || !self.take_modifier(Modifier::F32), self.unsupported());
         let mut modifiers = vec![if self.take_modifier(Modifier::Rz) { "rz" } else { "rn" }];
         for (modifier, mode) in [(Modifier::Relu, "relu"), (Modifier::Satfinite, "satfinite")] {
             if self.take_modifier(modifier) {

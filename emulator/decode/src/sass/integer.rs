@@ -89,8 +89,7 @@ impl Lower<'_> {
         for (dst, least) in wants.iter().zip([1, 2]) {
             if let Some(dst) = dst {
                 let least = self.number(least)?;
-                writes
-                    .push(PendingResult::Pred(*dst, self.compute("setp", &["ge", "u32"], &[above, least])?));
+                writes.push(PendingResult::Pred(*dst, self.compute("setp", &["ge", "u32"], &[above, least])?));
             }
         }
         let low = self.value(self.builtin(Builtin::Lo32Of64), &[sum])?;
@@ -141,8 +140,7 @@ impl Lower<'_> {
         let wants = self.wanted_predicates();
         let (a, b) = (self.int(0)?, self.int(1)?);
         if self.take_modifier(Modifier::X) || wants.iter().any(Option::is_some) {
-            let carry =
-                if self.take_modifier(Modifier::X) { self.predicate(3)? } else { super::FALSE as Src };
+            let carry = if self.take_modifier(Modifier::X) { self.predicate(3)? } else { super::FALSE as Src };
             let (c, negated) = self.complement(2)?;
             refuse_if!(negated && !self.take_modifier(Modifier::X), self.unsupported());
             let zero = self.number(0)?;
@@ -305,12 +303,8 @@ impl Lower<'_> {
             (false, false, _) if clamped => (self.ptx("shl", &["b32"])?, vec![low, amount]),
             (true, true, false) if clamped => (self.ptx("shr", &["u32"])?, vec![high, amount]),
             (true, true, true) if clamped => (self.ptx("shr", &["s32"])?, vec![high, amount]),
-            (true, false, false) if clamped => {
-                (self.ptx("shf", &["r", "clamp", "b32"])?, vec![low, high, amount])
-            }
-            (false, true, _) if clamped => {
-                (self.ptx("shf", &["l", "clamp", "b32"])?, vec![low, high, amount])
-            }
+            (true, false, false) if clamped => (self.ptx("shf", &["r", "clamp", "b32"])?, vec![low, high, amount]),
+            (false, true, _) if clamped => (self.ptx("shf", &["l", "clamp", "b32"])?, vec![low, high, amount]),
             _ => (self.step(SassStep::Shift(how)), vec![low, amount, high]),
         };
         self.result(function, dst, &sources)

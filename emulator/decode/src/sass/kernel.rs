@@ -18,12 +18,7 @@ const PARAMETERS: u32 = 0x210;
 const FILES: usize = 1 << 12;
 
 /// Decodes all kernels of a module for sm_90. `segments` has the contents and addresses of its constant banks.
-pub fn decode(
-    module: &sass::Module,
-    segments: &Segments,
-    level: CpuLevel,
-    account: &Account,
-) -> Result<Program> {
+pub fn decode(module: &sass::Module, segments: &Segments, level: CpuLevel, account: &Account) -> Result<Program> {
     if sass::Architecture::of(module.architecture) != Some(sass::Architecture::Sm90) {
         let what = format!("machine code for sm_{}; what runs is that for sm_90", module.architecture);
         return Err(error::refused(what));
@@ -118,11 +113,7 @@ fn decode_kernel(
 }
 
 /// Lowers all instructions, and returns the position of the first operation of each, and of the end.
-fn lower_instructions<'a>(
-    lower: &mut Lower<'a>,
-    code: &'a sass::Kernel,
-    files: &[(u32, String)],
-) -> Result<Vec<u32>> {
+fn lower_instructions<'a>(lower: &mut Lower<'a>, code: &'a sass::Kernel, files: &[(u32, String)]) -> Result<Vec<u32>> {
     let labels = lower.labels();
     let number = |path: &String| files.iter().find(|(_, known)| known == path).map(|(number, _)| *number);
     let numbers: Vec<Option<u32>> = code.files.iter().map(number).collect();
@@ -180,9 +171,8 @@ fn parameters(code: &sass::Kernel) -> Option<Vec<Param>> {
         let end = param.offset.checked_add(param.size);
         end.is_some_and(|end| end <= code.parameter_bytes)
     };
-    let fit = code.parameters.iter().all(fits)
-        && code.parameter_bytes <= MAX_PARAMETERS
-        && code.frame_bytes <= LOCAL_BYTES;
+    let fit =
+        code.parameters.iter().all(fits) && code.parameter_bytes <= MAX_PARAMETERS && code.frame_bytes <= LOCAL_BYTES;
     fit.then(|| code.parameters.iter().enumerate().map(param).collect())
 }
 

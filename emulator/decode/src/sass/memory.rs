@@ -147,10 +147,8 @@ impl Lower<'_> {
         });
         let Some(constant) = constant else { return Err(self.unsupported()) };
         let (ty, n) = self.elements();
-        let known = matches!(
-            constant.index,
-            Index::None | Index::Register(Register::ZERO) | Index::Uniform(Uniform::ZERO)
-        );
+        let known =
+            matches!(constant.index, Index::None | Index::Register(Register::ZERO) | Index::Uniform(Uniform::ZERO));
         if known && constant.bank != 3 {
             let Ok(offset) = u32::try_from(constant.offset) else { return Err(self.unsupported()) };
             if ty == Type::U32 {
@@ -220,8 +218,7 @@ impl Lower<'_> {
         let (ty, n) = self.elements();
         let instruction = self.instruction;
         let condition = instruction.sources().iter().enumerate().find_map(|(at, operand)| {
-            let other =
-                matches!(operand.value, Value::Predicate(_)) && self.known_predicate(at) != Ok(Some(true));
+            let other = matches!(operand.value, Value::Predicate(_)) && self.known_predicate(at) != Ok(Some(true));
             other.then_some(at)
         });
         let bytes = 4 * n;

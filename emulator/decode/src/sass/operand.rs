@@ -284,9 +284,7 @@ impl Lower<'_> {
     pub(super) fn known_predicate(&mut self, at: usize) -> Result<Option<bool>> {
         let operand = self.source(at)?;
         Ok(match operand.value {
-            Value::Predicate(Predicate::TRUE) | Value::UniformPredicate(Predicate::TRUE) => {
-                Some(!operand.negated)
-            }
+            Value::Predicate(Predicate::TRUE) | Value::UniformPredicate(Predicate::TRUE) => Some(!operand.negated),
             _ => None,
         })
     }
@@ -328,9 +326,7 @@ impl Lower<'_> {
             })
             .collect();
         list.into_iter()
-            .map(|(number, uniform)| {
-                (number != Predicate::TRUE.0).then(|| self.predicate_of(number, uniform))
-            })
+            .map(|(number, uniform)| (number != Predicate::TRUE.0).then(|| self.predicate_of(number, uniform)))
             .collect()
     }
 

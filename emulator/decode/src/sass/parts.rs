@@ -66,8 +66,7 @@ impl Lower<'_> {
 
     /// Takes all of these modifiers, and returns their values in the instruction's order.
     pub(super) fn take_all<T: Copy>(&mut self, choices: &[(Modifier, T)]) -> Vec<T> {
-        let value =
-            |own: &Modifier| choices.iter().find(|(modifier, _)| modifier == own).map(|&(_, value)| value);
+        let value = |own: &Modifier| choices.iter().find(|(modifier, _)| modifier == own).map(|&(_, value)| value);
         let values = self.instruction.modifiers.iter().filter_map(value).collect();
         choices.iter().for_each(|(modifier, _)| self.ignore_modifier(*modifier));
         values
@@ -99,9 +98,11 @@ impl Lower<'_> {
     /// Returns whether all parts that could change the instruction's effect are taken.
     pub(super) fn all_taken(&self) -> bool {
         let (instruction, taken) = (self.instruction, &self.taken);
-        let modifiers = instruction.modifiers.iter().enumerate().all(|(at, &modifier)| {
-            taken.modifiers & bit(at) != 0 || is_hint(instruction.operation, modifier)
-        });
+        let modifiers = instruction
+            .modifiers
+            .iter()
+            .enumerate()
+            .all(|(at, &modifier)| taken.modifiers & bit(at) != 0 || is_hint(instruction.operation, modifier));
         let sources = { instruction.sources().iter().enumerate() }
             .all(|(at, operand)| taken.sources & bit(at) != 0 || is_neutral(operand));
         let written = |operand: &Operand| match operand.value {
@@ -125,9 +126,7 @@ fn is_neutral(operand: &Operand) -> bool {
             predicate == Predicate::TRUE && !operand.negated
         }
         Value::Immediate(bits) => bits == 0,
-        Value::Memory(_) | Value::Label(_) | Value::Barrier(_) | Value::Scoreboard(_) | Value::Predicates => {
-            true
-        }
+        Value::Memory(_) | Value::Label(_) | Value::Barrier(_) | Value::Scoreboard(_) | Value::Predicates => true,
         Value::Constant(_) | Value::Special(_) => false,
     }
 }

@@ -30,11 +30,10 @@ pub(super) fn prune(ops: &mut Vec<VirtualOp>, n_registers: usize) -> Option<Live
         // An instruction is counted by its first operation.
         for at in 0..ops.len() {
             if !keep[at] && ops[at].first {
-                let heir = (at + 1..ops.len())
-                    .take_while(|&next| ops[next].instr == ops[at].instr && !ops[next].first)
-                    .find(|&next| {
-                        keep[next] && (ops[next].guard, ops[next].negated) == (ops[at].guard, ops[at].negated)
-                    });
+                let heir =
+                    (at + 1..ops.len()).take_while(|&next| ops[next].instr == ops[at].instr && !ops[next].first).find(
+                        |&next| keep[next] && (ops[next].guard, ops[next].negated) == (ops[at].guard, ops[at].negated),
+                    );
                 match heir {
                     Some(heir) => {
                         ops[heir].first = true;

@@ -103,9 +103,7 @@ impl LaunchContext<'_> {
             MemSpace::Shared => self.shared(instr, address & ((1 << RANK_SHIFT) - 1), bytes),
             MemSpace::Local => self.local(instr, address, bytes),
             MemSpace::Param => self.param(address, bytes),
-            MemSpace::Global | MemSpace::Generic | MemSpace::Const => {
-                self.global(instr, address, bytes, kind)
-            }
+            MemSpace::Global | MemSpace::Generic | MemSpace::Const => self.global(instr, address, bytes, kind),
         }
     }
 
@@ -194,8 +192,7 @@ impl LaunchContext<'_> {
             return None;
         }
         let kernel = self.inputs.kernel;
-        let dynamic_end =
-            u64::from(kernel.shared_dynamic_base) + u64::from(self.inputs.config.dynamic_shared);
+        let dynamic_end = u64::from(kernel.shared_dynamic_base) + u64::from(self.inputs.config.dynamic_shared);
         let mut arrays: Vec<(u64, u64, &str, bool)> = Vec::new();
         for array in &kernel.shared {
             let start = u64::from(array.offset);
@@ -228,16 +225,8 @@ impl LaunchContext<'_> {
         let name = plain_name(symbol);
         let named = name != "dynamic shared memory";
         let place = (start, bytes);
-        let mut target = self.array_target(
-            instr,
-            name.to_owned(),
-            named,
-            Space::Shared,
-            place,
-            address,
-            access_bytes,
-            declared,
-        );
+        let mut target =
+            self.array_target(instr, name.to_owned(), named, Space::Shared, place, address, access_bytes, declared);
         target.dynamic = dynamic;
         Some(target)
     }
@@ -249,9 +238,8 @@ impl LaunchContext<'_> {
             let (start, end) = (u64::from(array.offset), u64::from(array.offset) + u64::from(array.bytes));
             if address < start { start - address } else { (address + 1).saturating_sub(end) }
         });
-        let (start, bytes) = depot.map_or((0, u64::from(kernel.local_bytes)), |array| {
-            (u64::from(array.offset), u64::from(array.bytes))
-        });
+        let (start, bytes) =
+            depot.map_or((0, u64::from(kernel.local_bytes)), |array| (u64::from(array.offset), u64::from(array.bytes)));
         // The compiler joins all local arrays into one: the source says which, if it has one only.
         let arrays = self.source(instr).map(|source| source.arrays("")).unwrap_or_default();
         let fits = |declared: &Declared| {
@@ -259,25 +247,13 @@ impl LaunchContext<'_> {
             let size = size_of(&declared.ty).map(u64::from);
             !declared.dims.is_empty() && n.zip(size).is_some_and(|(n, size)| n * size == bytes)
         };
-        let on_line =
-            |name: &str| self.source(instr).is_some_and(|source| !source.uses(line, name).is_empty());
-        let found = arrays
-            .iter()
-            .filter(|(_, declared)| fits(declared))
-            .max_by_key(|(name, _)| on_line(name))
-            .cloned();
+        let on_line = |name: &str| self.source(instr).is_some_and(|source| !source.uses(line, name).is_empty());
+        let found = arrays.iter().filter(|(_, declared)| fits(declared)).max_by_key(|(name, _)| on_line(name)).cloned();
         let place = (start, bytes);
         Some(match found {
-            Some((name, declared)) => self.array_target(
-                instr,
-                name,
-                true,
-                Space::Local,
-                place,
-                address,
-                access_bytes,
-                Some(declared),
-            ),
+            Some((name, declared)) => {
+                self.array_target(instr, name, true, Space::Local, place, address, access_bytes, Some(declared))
+            }
             None => {
                 let name = "a local array".to_owned();
                 self.array_target(instr, name, false, Space::Local, place, address, access_bytes, None)
@@ -301,16 +277,8 @@ impl LaunchContext<'_> {
             let declared = self.declared(instr, &["__constant__", "__device__"], &name);
             let name = plain_name(&name);
             let space = if allocation.read_only { Space::Constant } else { Space::Global };
-            let mut target = self.array_target(
-                instr,
-                name.to_owned(),
-                true,
-                space,
-                place,
-                address,
-                access_bytes,
-                declared,
-            );
+            let mut target =
+                self.array_target(instr, name.to_owned(), true, space, place, address, access_bytes, declared);
             target.allocation = Some(allocation);
             return Some(target);
         }
@@ -318,9 +286,7 @@ impl LaunchContext<'_> {
         let mut candidates: Vec<(usize, u64)> = (0..kernel.params.len())
             .filter(|&index| kernel.params[index].maybe_pointer)
             .filter_map(|index| Some((index, self.parameter_value(index)?)))
-            .filter(|&(_, value)| {
-                (self.inputs.find)(value).is_some_and(|found| found.base == allocation.base)
-            })
+            .filter(|&(_, value)| (self.inputs.find)(value).is_some_and(|found| found.base == allocation.base))
             .collect();
         // One buffer given twice: the parameter that the line uses so, then the nearest below.
         let line = self.loc(instr).map_or(0, |loc| loc.line);
@@ -335,8 +301,7 @@ impl LaunchContext<'_> {
                 0 => "a buffer".to_owned(),
                 id => format!("the {} allocation", nth(id)),
             };
-            let mut target =
-                self.array_target(instr, name, false, Space::Global, place, address, access_bytes, None);
+            let mut target = self.array_target(instr, name, false, Space::Global, place, address, access_bytes, None);
             target.allocation = Some(allocation);
             return Some(target);
         };
@@ -346,8 +311,7 @@ impl LaunchContext<'_> {
         let place = (value, end.saturating_sub(value));
         let named = !name.starts_with("parameter ");
         let declared = Some(Declared { ty, dims: Vec::new() });
-        let mut target =
-            self.array_target(instr, name, named, Space::Global, place, address, access_bytes, declared);
+        let mut target = self.array_target(instr, name, named, Space::Global, place, address, access_bytes, declared);
         target.allocation = Some(allocation);
         target.parameter = Some(index);
         Some(target)

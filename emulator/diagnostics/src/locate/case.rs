@@ -92,13 +92,8 @@ impl<'a> Case<'a> {
         explained: Explained,
     ) -> Self {
         let address = target.start.wrapping_add_signed(target.element.byte_offset);
-        let access = BadAccess {
-            kind: party.kind,
-            space: MemSpace::Generic,
-            address,
-            high: address,
-            bytes: party.bytes,
-        };
+        let access =
+            BadAccess { kind: party.kind, space: MemSpace::Generic, address, high: address, bytes: party.bytes };
         Self {
             launch,
             mistake,
@@ -151,9 +146,7 @@ impl<'a> Case<'a> {
     /// Returns whether the index follows from the thread's position in its block alone.
     pub(crate) fn by_thread_alone(&self) -> bool {
         let ends = self.launch.trace().ends(self.instr);
-        ends.is_some_and(|ends| {
-            ends.iter().all(|end| matches!(end, End::Thread(_) | End::Size | End::Symbol))
-        })
+        ends.is_some_and(|ends| ends.iter().all(|end| matches!(end, End::Thread(_) | End::Size | End::Symbol)))
     }
 
     /// The value from memory that the index is made of, when there is one, and the element follows from it.
@@ -203,8 +196,7 @@ impl<'a> Case<'a> {
                 let (_, high) = mistake.addresses?;
                 let instr = mistake.first.instr;
                 let other = self.launch.reached(instr, access)?;
-                (other.start == target.start)
-                    .then(|| high.saturating_sub(target.start) + u64::from(access.bytes))
+                (other.start == target.start).then(|| high.saturating_sub(target.start) + u64::from(access.bytes))
             }
             _ => None,
         });

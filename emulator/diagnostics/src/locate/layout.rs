@@ -71,8 +71,7 @@ impl Outside {
         if let Some(pitch) = &self.pitch {
             return Some(pitch.clone()).filter(|pitch| pitch.parse::<i64>().is_err());
         }
-        let fits =
-            |(name, value): &&(String, i64)| *value == self.limit && Some(name) != self.factor.as_ref();
+        let fits = |(name, value): &&(String, i64)| *value == self.limit && Some(name) != self.factor.as_ref();
         let mut fitting = integers.iter().filter(fits);
         match (fitting.next(), fitting.next()) {
             (Some((name, _)), None) => Some(name.clone()),
@@ -136,8 +135,7 @@ impl Case<'_> {
         // `const int idx = row * K + k; A[idx]`
         if dotted(text).len() == 1
             && dotted(text)[0] == text
-            && let Some(definition) =
-                self.launch.source(self.instr)?.definition(&self.launch.inputs.kernel.name, text)
+            && let Some(definition) = self.launch.source(self.instr)?.definition(&self.launch.inputs.kernel.name, text)
             && terms(bare(definition)).iter().any(|(_, term)| self.pitch(term).is_some())
         {
             text = bare(definition);
@@ -169,19 +167,15 @@ impl Case<'_> {
             if above.1 % pitch != 0 {
                 return None;
             }
-            let own: Vec<&Term> = parsed
-                .iter()
-                .filter(|term| term.pitch.as_ref().map_or(1, |(_, value)| *value) == *pitch)
-                .collect();
+            let own: Vec<&Term> =
+                parsed.iter().filter(|term| term.pitch.as_ref().map_or(1, |(_, value)| *value) == *pitch).collect();
             let limit = above.1 / pitch;
             let mut value = 0;
             let mut text = String::new();
             for term in own {
                 // A product that is no pitch could hide one: `z * H * W`.
-                let product =
-                    term.pitch.is_none() && term.text.contains('*') && !term.text.contains("blockIdx");
-                let hides =
-                    product && self.pitch(&term.text).is_none_or(|(_, name, _)| !self.constant(&name));
+                let product = term.pitch.is_none() && term.text.contains('*') && !term.text.contains("blockIdx");
+                let hides = product && self.pitch(&term.text).is_none_or(|(_, name, _)| !self.constant(&name));
                 if several && hides {
                     return None;
                 }
@@ -235,10 +229,7 @@ impl Case<'_> {
         let value = self.uniform(pitch).filter(|value| *value > 1)?;
         let varies = bare(varies);
         // `blockIdx.x * 256` is a place along the same axis.
-        if varies.starts_with("blockIdx")
-            && dotted(varies).len() == 1
-            && !varies.contains(['+', '-', '*', '/', '%'])
-        {
+        if varies.starts_with("blockIdx") && dotted(varies).len() == 1 && !varies.contains(['+', '-', '*', '/', '%']) {
             return None;
         }
         Some((varies, bare(pitch).to_owned(), value))

@@ -77,8 +77,7 @@ pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32
 pub(crate) fn common_loop(launch: &LaunchContext<'_>, a: u32, b: u32) -> Option<(u32, RangeInclusive<u32>)> {
     let others = launch.around(b);
     let around = launch.around(a);
-    let mut loops =
-        around.iter().filter(|one| one.enclosure.control == Control::Loop && others.contains(one));
+    let mut loops = around.iter().filter(|one| one.enclosure.control == Control::Loop && others.contains(one));
     loops.next_back().map(|one| (one.file, one.line..=one.last))
 }
 
@@ -123,8 +122,7 @@ pub(crate) fn taken(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
 
 /// Places for a barrier between the write and the read of a race: before reading, before overwriting.
 pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
-    let find =
-        |kind: AccessKind| race.parties.iter().find(|party| party.kind == kind).map(|party| party.instr);
+    let find = |kind: AccessKind| race.parties.iter().find(|party| party.kind == kind).map(|party| party.instr);
     let (write, read) = (find(AccessKind::Write)?, find(AccessKind::Read)?);
     let reading = || between(launch, write, read);
     let overwriting = || between(launch, read, write);

@@ -66,13 +66,7 @@ impl Explained {
 
 impl LaunchContext<'_> {
     /// The use of `target` in the line of `instr` that gives its element for this thread.
-    pub(crate) fn explain(
-        &self,
-        instr: u32,
-        target: &Target,
-        kind: AccessKind,
-        who: ThreadId,
-    ) -> Option<Explained> {
+    pub(crate) fn explain(&self, instr: u32, target: &Target, kind: AccessKind, who: ThreadId) -> Option<Explained> {
         let uses = self.uses(instr, &target.element.name, kind);
         let explained = uses.into_iter().filter_map(|used| self.explain_use(instr, target, used, who));
         // A use that needs no conclusion is certain; one that does fits many elements.
@@ -125,8 +119,7 @@ impl LaunchContext<'_> {
                 let exact = flat(None, false).filter(|(value, _)| *value == index);
                 // A negative `int` that is extended as if it had no sign lies 2^32 further on.
                 let same = |value: i64| value == index || value < 0 && value + (1 << 32) == index;
-                let narrow =
-                    || flat(None, true).filter(|(value, _)| same(*value) && overflow.borrow().is_some());
+                let narrow = || flat(None, true).filter(|(value, _)| same(*value) && overflow.borrow().is_some());
                 (exact.or_else(narrow)?.1, None)
             }
             [free] => {
@@ -179,14 +172,7 @@ impl LaunchContext<'_> {
     }
 
     /// The value of a name for one thread; with `overflow`, as `int` arithmetic computes it.
-    fn variable_in(
-        &self,
-        instr: u32,
-        name: &str,
-        who: ThreadId,
-        depth: u32,
-        overflow: Narrow<'_>,
-    ) -> Option<i64> {
+    fn variable_in(&self, instr: u32, name: &str, who: ThreadId, depth: u32, overflow: Narrow<'_>) -> Option<i64> {
         let (config, ThreadId { block, thread }) = (self.inputs.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;

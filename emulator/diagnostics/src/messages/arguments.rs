@@ -28,18 +28,13 @@ impl LaunchContext<'_> {
             if is_low_half_of_an_address(bits) {
                 return Some(Strange {
                     why: format!("{name}, {place}, was given as {bits}: that is half of a device address."),
-                    advice: format!(
-                        "give the arguments in the order of the parameters: {}.",
-                        code(&self.signature())
-                    ),
+                    advice: format!("give the arguments in the order of the parameters: {}.", code(&self.signature())),
                 });
             }
             let float = f32::from_bits(bits);
             let count = (1.0..=16_777_216.0).contains(&float) && float.fract() == 0.0;
             count.then(|| Strange {
-                why: format!(
-                    "{name}, {place}, was given as {bits}: those are the bits of the float {float:?}."
-                ),
+                why: format!("{name}, {place}, was given as {bits}: those are the bits of the float {float:?}."),
                 advice: format!("give {name} as an integer of 32 bits: {float}."),
             })
         })

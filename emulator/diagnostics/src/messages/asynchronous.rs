@@ -4,9 +4,7 @@ use super::cluster::{block_name, rank_of};
 use super::phases::{barrier_name, ended_without};
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::{capital, count};
-use simt::check::{
-    AccessKind, BadAccess, BadBarrier, BadTensor, InstrThread, MistakeGroup, PhaseId, PhaseOfCopy,
-};
+use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, InstrThread, MistakeGroup, PhaseId, PhaseOfCopy};
 use simt::program::MemSpace;
 
 /// Drafts the message of two bulk copies to one place.
@@ -36,10 +34,7 @@ pub(crate) fn two_copies(
     .without_caret();
     let (memory, starter) = match blocks {
         Some([memory, starter]) => (
-            format!(
-                "Both write to the shared memory of {}. ",
-                block_name(launch, memory, rank_of(launch, memory))
-            ),
+            format!("Both write to the shared memory of {}. ", block_name(launch, memory, rank_of(launch, memory))),
             format!(" of block {}", launch.block_position(starter)),
         ),
         None => (String::new(), String::new()),
@@ -176,12 +171,7 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem
 }
 
 /// Adds the cause to an `E-OOB` draft where a tensor copy made the access: the box is wrong, not an index.
-pub(crate) fn of_a_box(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    access: BadAccess,
-    draft: Draft,
-) -> Draft {
+pub(crate) fn of_a_box(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess, draft: Draft) -> Draft {
     let is_tensor_copy = launch.mnemonic(mistake.first.instr).starts_with("cp.async.bulk.tensor");
     // An atomic access is the one to the copy's mbarrier.
     if !is_tensor_copy || access.kind == AccessKind::Atomic {
@@ -202,12 +192,7 @@ pub(crate) fn of_a_box(
 }
 
 /// Drafts the message of `E-MBARRIER`.
-pub(crate) fn barrier(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    offset: u32,
-    problem: BadBarrier,
-) -> Draft {
+pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset: u32, problem: BadBarrier) -> Draft {
     let (title, note, advice) = match problem {
         BadBarrier::NotInitialised { other: None } => (
             "use of an mbarrier that was not initialised",
@@ -280,9 +265,7 @@ pub(crate) fn barrier(
         ),
         BadBarrier::OtherBlock => (
             "an operation on another block's mbarrier that only its own block can perform",
-            format!(
-                "The mbarrier is at address {offset:#x} of the shared memory of another block of the cluster."
-            ),
+            format!("The mbarrier is at address {offset:#x} of the shared memory of another block of the cluster."),
             "use only arrivals (without a result) and changes of the expected byte count from other blocks.",
         ),
         BadBarrier::TooManyBytes(n) => (
@@ -291,12 +274,11 @@ pub(crate) fn barrier(
             "use several mbarriers, or several phases.",
         ),
     };
-    let mut draft = Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(
-        match problem {
+    let mut draft =
+        Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(match problem {
             BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".",
             _ => "the behaviour is undefined: the kernel may hang or stop.",
-        },
-    );
+        });
     if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {
         draft = draft
             .why(format!(

@@ -27,9 +27,7 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, 
         .note(bounds_note(&case, target))
         .note(case.first_thread_note());
     draft.reason(bounds_reason(&case, target)).on_gpu(match (access.space, access.kind) {
-        (MemSpace::Shared, AccessKind::Read) => {
-            "the access reads whatever shared array lies next to it, silently."
-        }
+        (MemSpace::Shared, AccessKind::Read) => "the access reads whatever shared array lies next to it, silently.",
         (MemSpace::Shared, _) => "the access overwrites whatever shared array lies next to it, silently.",
         (MemSpace::Local, _) => "the access reaches other variables of the thread, silently.",
         (_, AccessKind::Read) => {
@@ -95,8 +93,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     if let Some(overflow) = case.explained.as_ref().and_then(|explained| explained.overflow.as_ref()) {
         return overflow_reason(overflow);
     }
-    let reason =
-        loop_reason(case).or_else(|| tree_reason(case, target)).or_else(|| data_reason(case, target));
+    let reason = loop_reason(case).or_else(|| tree_reason(case, target)).or_else(|| data_reason(case, target));
     if let Some(reason) = reason {
         return reason;
     }
@@ -216,9 +213,7 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
         (false, false) => format!("the index depends on a value of the data, read at {line}: {from}."),
     };
     let advice = (found.alone && found.value == element.index).then(|| match found.atomic {
-        true => format!(
-            "compare it with the size of {name} before using it, or make {name} large enough for all."
-        ),
+        true => format!("compare it with the size of {name} before using it, or make {name} large enough for all."),
         false => format!(
             "use a value as an index only where it lies between 0 and {}, or check the data.",
             element.n_elements.saturating_sub(1)
@@ -242,8 +237,7 @@ fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
         target.size(),
         most * each,
     );
-    let advice =
-        (most == given && each > 1).then(|| format!("give the launch {}.", code(&format!("{most}{ty}"))));
+    let advice = (most == given && each > 1).then(|| format!("give the launch {}.", code(&format!("{most}{ty}"))));
     Reason { why: Some(why), advice }
 }
 
@@ -259,10 +253,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let unsigned = unsigned_countdown(header).is_some_and(|counter| counter == variable);
     if unsigned && (*value < 0 || *value > i64::from(i32::MAX)) {
         return Some(Reason::new(
-            format!(
-                "{variable} is unsigned: {} always holds, and after 0 it is 4294967295.",
-                code(&condition)
-            ),
+            format!("{variable} is unsigned: {} always holds, and after 0 it is 4294967295.", code(&condition)),
             format!("count with a signed {variable}."),
         ));
     }
@@ -273,10 +264,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
         return None;
     }
     Some(Reason::new(
-        format!(
-            "the loop at {number} runs while {}, so its last round has {variable} = {value}.",
-            code(&condition)
-        ),
+        format!("the loop at {number} runs while {}, so its last round has {variable} = {value}.", code(&condition)),
         format!("stop one earlier: {}.", code(&format!("{} < {}", left.trim(), right.trim()))),
     ))
 }
@@ -418,8 +406,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         launch.describe_launch(),
         target.element.name,
     );
-    let conditions: Vec<String> =
-        axes.iter().map(|(_, variable, name, _)| format!("{variable} < {name}")).collect();
+    let conditions: Vec<String> = axes.iter().map(|(_, variable, name, _)| format!("{variable} < {name}")).collect();
     let guard = code(&format!("if ({})", conditions.join(" && ")));
     let advice = match launch.has_barrier() {
         true => format!("guard the accesses: {guard}; let all threads reach __syncthreads()."),
@@ -440,9 +427,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         let why = format!("{is}, and {name} has {limit} {}.", rows(target, *limit));
         let advice = match (part.bound(&case.launch.integers()), *value < 0) {
             (Some(bound), false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
-            (_, true) if text.parse::<i64>().is_err() => {
-                Some(only_where(case, name, &format!("{text} >= 0")))
-            }
+            (_, true) if text.parse::<i64>().is_err() => Some(only_where(case, name, &format!("{text} >= 0"))),
             _ => None,
         };
         return Reason { why: Some(why), advice };
@@ -491,9 +476,9 @@ fn rows(target: &Target, n: i64) -> &'static str {
 fn only_where(case: &Case<'_>, name: &str, condition: &str) -> String {
     let condition = code(condition);
     match case.access.kind {
-        AccessKind::Read => format!(
-            "read {name} only where {condition}; elsewhere use a value that changes nothing (0 in a sum)."
-        ),
+        AccessKind::Read => {
+            format!("read {name} only where {condition}; elsewhere use a value that changes nothing (0 in a sum).")
+        }
         _ => format!("write to {name} only where {condition}."),
     }
 }
@@ -521,9 +506,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         let name = null.map(|index| launch.parameter(index).0);
         draft = match (&name, &given) {
             (Some(name), _) => Draft::new(format!("{what} through the null pointer `{name}`")),
-            (None, Some((_, name, _))) => {
-                Draft::new(format!("{what} through `{name}`, which is not a device pointer"))
-            }
+            (None, Some((_, name, _))) => Draft::new(format!("{what} through `{name}`, which is not a device pointer")),
             (None, None) => Draft::new(format!("{what} through a null pointer")),
         };
         if let Some(name) = name.as_ref().or(given.as_ref().map(|(_, name, _)| name)) {
@@ -536,19 +519,14 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         };
         draft.notes.push(format!("{offset}, {}.", bytes(access.bytes)));
         if let (Some(index), Some(name)) = (null, &name) {
-            draft.why =
-                Some(format!("the launch gave 0 for `{name}`, the {} argument.", nth(index as u64 + 1)));
+            draft.why = Some(format!("the launch gave 0 for `{name}`, the {} argument.", nth(index as u64 + 1)));
         }
-        draft.advice =
-            Some("allocate the buffer before the launch, and check the order of the arguments.".into());
+        draft.advice = Some("allocate the buffer before the launch, and check the order of the arguments.".into());
         if let (None, Some((index, name, value))) = (&name, &given) {
-            let given =
-                format!("the launch gave {value} for `{name}`, the {} argument", nth(*index as u64 + 1));
+            let given = format!("the launch gave {value} for `{name}`, the {} argument", nth(*index as u64 + 1));
             draft = draft.reason(match launch.strange_argument() {
                 Some(strange) => Reason::new(format!("{given}, and {}", strange.why), strange.advice),
-                None => {
-                    Reason::new(format!("{given}."), "give the arguments in the order of the parameters.")
-                }
+                None => Reason::new(format!("{given}."), "give the arguments in the order of the parameters."),
             });
         }
     } else {

@@ -6,17 +6,10 @@ use crate::words::{code, count, grouped};
 use simt::check::{BadTarget, MistakeGroup};
 
 /// Drafts the message of `E-CALL`.
-pub(crate) fn target(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    address: u64,
-    problem: &BadTarget,
-) -> Draft {
+pub(crate) fn target(launch: &LaunchContext<'_>, mistake: &MistakeGroup, address: u64, problem: &BadTarget) -> Draft {
     let draft = match problem {
         BadTarget::NoFunction if address == 0 => Draft::new("a call through a null pointer"),
-        BadTarget::NoFunction => {
-            Draft::new(format!("a call through {address:#x}, where there is no function"))
-        }
+        BadTarget::NoFunction => Draft::new(format!("a call through {address:#x}, where there is no function")),
         BadTarget::OtherSignature(name) => {
             Draft::new(format!("{} is called with the wrong parameters", code(plain_name(name))))
         }
@@ -41,13 +34,7 @@ pub(crate) fn target(
 }
 
 /// Drafts the message of `E-STACK`.
-pub(crate) fn stack(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    name: &str,
-    depth: u32,
-    limit: u32,
-) -> Draft {
+pub(crate) fn stack(launch: &LaunchContext<'_>, mistake: &MistakeGroup, name: &str, depth: u32, limit: u32) -> Draft {
     let name = code(plain_name(name));
     Draft::new(format!("stack overflow: {} deep in {name}", count(depth.into(), "call")))
         .note(format!(

@@ -6,8 +6,8 @@ use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
 use simt::check::{
-    AccessKind, BadAccess, BadWgmma, BarrierProblem, Code, CopyUnderWay, MissingOrder, MistakeDetails,
-    MistakeGroup, RaceFacts, RaceParty, Use,
+    AccessKind, BadAccess, BadWgmma, BarrierProblem, Code, CopyUnderWay, MissingOrder, MistakeDetails, MistakeGroup,
+    RaceFacts, RaceParty, Use,
 };
 use simt::program::MemSpace;
 
@@ -23,8 +23,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     let mut chosen: Vec<Chosen<'a>> = Vec::new();
     for mistake in launch.mistakes {
         let repeats = |earlier: &Chosen<'_>| {
-            same_element(launch, earlier.mistake, mistake)
-                || same_wgmma_line(launch, earlier.mistake, mistake)
+            same_element(launch, earlier.mistake, mistake) || same_wgmma_line(launch, earlier.mistake, mistake)
         };
         if consequences.contain(mistake) || chosen.iter().any(repeats) {
             continue;
@@ -85,9 +84,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
     /// Returns whether a mistake follows from another one.
     fn contain(&self, mistake: &MistakeGroup) -> bool {
         match &mistake.first.details {
-            MistakeDetails::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => {
-                self.barrier(mistake)
-            }
+            MistakeDetails::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => self.barrier(mistake),
             MistakeDetails::Parted { exit, .. } => self.parted(mistake, *exit),
             MistakeDetails::Exited { .. } => self.exited(mistake),
             MistakeDetails::ChangedUnderCopy { .. } => self.changed_under_copy(mistake),
@@ -97,9 +94,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
             MistakeDetails::Race(race) => self.race(mistake, race),
             MistakeDetails::Unset { .. } => self.unset(mistake),
             // An address that was never set leads anywhere.
-            MistakeDetails::Access { .. } => {
-                self.unset_addresses.contains(&self.launch.line(mistake.first.instr))
-            }
+            MistakeDetails::Access { .. } => self.unset_addresses.contains(&self.launch.line(mistake.first.instr)),
             MistakeDetails::Uninitialised { access, load, copy, .. } => {
                 let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
                 self.uninitialised(mistake, access, *load, of_a_phase)
@@ -118,8 +113,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
 
     /// Returns whether a party of the race reads at the line.
     fn reads_at(&self, race: &RaceFacts, line: (u32, u32)) -> bool {
-        let reads =
-            |party: &RaceParty| party.kind == AccessKind::Read && self.launch.line(party.instr) == line;
+        let reads = |party: &RaceParty| party.kind == AccessKind::Read && self.launch.line(party.instr) == line;
         race.parties.iter().any(reads)
     }
 
@@ -132,8 +126,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
     /// Reported only if the source shows the branch and no other barrier mistake is known.
     fn parted(&self, mistake: &MistakeGroup, exit: Option<u32>) -> bool {
         let mistakes = self.launch.mistakes;
-        let root =
-            first_of(mistakes, |mistake| matches!(mistake.first.details, MistakeDetails::Parted { .. }));
+        let root = first_of(mistakes, |mistake| matches!(mistake.first.details, MistakeDetails::Parted { .. }));
         [Code::Barrier, Code::ExitedBeforeBarrier].iter().any(|code| self.with_code(*code).next().is_some())
             || first_at_different_barriers(mistakes).is_some()
             || root.is_some_and(|root| !std::ptr::eq(root, mistake))
@@ -141,8 +134,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
     }
 
     fn exited(&self, mistake: &MistakeGroup) -> bool {
-        let first =
-            first_of(self.launch.mistakes, |mistake| mistake.first.code() == Code::ExitedBeforeBarrier);
+        let first = first_of(self.launch.mistakes, |mistake| mistake.first.code() == Code::ExitedBeforeBarrier);
         self.out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, mistake))
     }
 
@@ -157,8 +149,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
         self.any_race(|race| {
             race.space == MemSpace::Shared
                 && self.reads_at(race, self.launch.line(instr))
-                && array_start(self.launch, (instr, address))
-                    == array_start(self.launch, (instr, race.address))
+                && array_start(self.launch, (instr, address)) == array_start(self.launch, (instr, race.address))
         })
     }
 
@@ -167,15 +158,9 @@ impl<'l, 'a> Consequences<'l, 'a> {
         let on_bad_line = race.parties.iter().any(|party| self.bad_lines.contains(&launch.line(party.instr)));
         // The message about the early read names the phase to wait for.
         let is_early_read = |mistake: &MistakeGroup| match &mistake.first.details {
-            MistakeDetails::Uninitialised {
-                access,
-                load,
-                copy: Some(CopyUnderWay { phase: Some(_), .. }),
-                ..
-            } => {
+            MistakeDetails::Uninitialised { access, load, copy: Some(CopyUnderWay { phase: Some(_), .. }), .. } => {
                 self.reads_at(race, launch.line(*load))
-                    && array_start(launch, (*load, access.address))
-                        == array_start(launch, (*load, race.address))
+                    && array_start(launch, (*load, access.address)) == array_start(launch, (*load, race.address))
             }
             _ => false,
         };
@@ -246,10 +231,7 @@ fn first_of(mistakes: &[MistakeGroup], wanted: impl Fn(&MistakeGroup) -> bool) -
 /// Returns the first meeting of whole warps at different barriers.
 fn first_at_different_barriers(mistakes: &[MistakeGroup]) -> Option<&MistakeGroup> {
     first_of(mistakes, |mistake| {
-        matches!(
-            mistake.first.details,
-            MistakeDetails::Barrier { problem: BarrierProblem::DifferentBarriers, .. }
-        )
+        matches!(mistake.first.details, MistakeDetails::Barrier { problem: BarrierProblem::DifferentBarriers, .. })
     })
 }
 
@@ -317,8 +299,8 @@ fn one_barrier_for_both(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &Mistak
     }
     // The steps of one reduction.
     let steps = in_step(launch, a) && in_step(launch, b) && same_array(launch, a, b);
-    let same_line = launch.line(x.instr) == launch.line(y.instr)
-        && (a.missing == b.missing || a.same_warp != b.same_warp);
+    let same_line =
+        launch.line(x.instr) == launch.line(y.instr) && (a.missing == b.missing || a.same_warp != b.same_warp);
     let one_spot = || {
         let (one, other) = (spot::spots(launch, a)?, spot::spots(launch, b)?);
         let fits = one.len() == other.len() && one.iter().zip(&other).all(|(a, b)| a.and(*b).is_some());
@@ -336,9 +318,7 @@ pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     let step = |party: &RaceParty| {
         let target = launch.target(party.instr, race.space, race.address, party.bytes, party.kind);
         let name = target.map(|target| target.element.name);
-        let (Some(name), Some(source), Some(loc)) =
-            (name, launch.source(party.instr), launch.loc(party.instr))
-        else {
+        let (Some(name), Some(source), Some(loc)) = (name, launch.source(party.instr), launch.loc(party.instr)) else {
             return false;
         };
         let uses = source.uses(loc.line, &name);

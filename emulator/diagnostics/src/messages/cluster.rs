@@ -1,8 +1,6 @@
 //! Messages about clusters (`E-CLUSTER`): shared memory of other blocks, and the barrier of the cluster.
 
-use simt::check::{
-    AccessKind, AccessProblem, BadAccess, BarrierGroup, Elsewhere, MistakeGroup, RemoteProblem,
-};
+use simt::check::{AccessKind, AccessProblem, BadAccess, BarrierGroup, Elsewhere, MistakeGroup, RemoteProblem};
 use simt::program::{MemSpace, RANK_SHIFT};
 
 use crate::launch_context::{Draft, LaunchContext};
@@ -17,12 +15,7 @@ pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
 }
 
 /// The element as code, `` `tile[3]` ``, or its address.
-fn element_name(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    access: &BadAccess,
-    offset: u64,
-) -> String {
+fn element_name(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: &BadAccess, offset: u64) -> String {
     let target = launch.target(mistake.first.instr, MemSpace::Shared, offset, access.bytes, access.kind);
     match target.filter(|target| target.named) {
         Some(target) => format!("`{}`", target.indexed()),
@@ -116,8 +109,7 @@ pub(crate) fn unreachable(
                 .on_gpu("the kernel stops with \"illegal instruction\".")
         }
         RemoteProblem::NoBlock { rank, blocks } => {
-            let draft =
-                Draft::new(format!("{verb} of shared memory of a block that the cluster does not have"));
+            let draft = Draft::new(format!("{verb} of shared memory of a block that the cluster does not have"));
             let ranks = match blocks {
                 1 => "the launch has no clusters: each block is one by itself, of rank 0".to_owned(),
                 _ => format!("the cluster has {blocks} blocks, with the ranks 0 to {}", blocks - 1),
@@ -195,8 +187,7 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, mistake: &MistakeGroup, wa
     };
     draft.notes.push(first(launch, mistake));
     draft.advice = Some("let each thread arrive and wait in turns.".into());
-    draft.on_gpu =
-        Some("the behaviour is undefined; an H200 goes on without an error, and does not wait.".into());
+    draft.on_gpu = Some("the behaviour is undefined; an H200 goes on without an error, and does not wait.".into());
     draft
 }
 
@@ -204,8 +195,7 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, mistake: &MistakeGroup, wa
 pub(crate) fn deadlock(launch: &LaunchContext<'_>, mistake: &MistakeGroup, places: &[Elsewhere]) -> Draft {
     let draft = Draft::new("threads of a cluster wait for each other forever");
     let here = mistake.first.instr;
-    let threads =
-        |group: &BarrierGroup| group.threads.iter().map(|lanes| u64::from(lanes.count())).sum::<u64>();
+    let threads = |group: &BarrierGroup| group.threads.iter().map(|lanes| u64::from(lanes.count())).sum::<u64>();
     let describe = |place: &Elsewhere| {
         let at = match (place.at_cluster_barrier, place.group.at_barrier) {
             (true, _) => "wait for the cluster",

@@ -19,8 +19,8 @@ pub(crate) fn mismatch(launch: &LaunchContext<'_>, mistake: &MistakeGroup, forei
     });
     let here = mistake.first.instr;
     let outermost = launch.info(maker).and_then(|info| info.calls.last());
-    let called = outermost
-        .map_or(String::new(), |loc| format!(" (called at {})", launch.numbered(here, loc.file, loc.line)));
+    let called =
+        outermost.map_or(String::new(), |loc| format!(" (called at {})", launch.numbered(here, loc.file, loc.line)));
     draft
         .note(format!(
             "Made at {}{called}: {}. This MMA takes {}.",

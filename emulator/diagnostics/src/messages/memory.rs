@@ -25,16 +25,12 @@ pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: 
         ));
     }
     draft.notes.push(case.first_thread_note());
-    draft.why =
-        Some("the memory was given back before this kernel ran or ended, and the pointer was kept.".into());
+    draft.why = Some("the memory was given back before this kernel ran or ended, and the pointer was kept.".into());
     draft.advice = Some(
-        "free a buffer only after the last kernel that uses it is known to have ended (synchronise first)."
-            .into(),
+        "free a buffer only after the last kernel that uses it is known to have ended (synchronise first).".into(),
     );
-    draft.on_gpu = Some(
-        "the access reads or overwrites data that other allocations have stored there since, silently."
-            .into(),
-    );
+    draft.on_gpu =
+        Some("the access reads or overwrites data that other allocations have stored there since, silently.".into());
     draft
 }
 
@@ -46,8 +42,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     let is = 1u64 << access.address.trailing_zeros().min(20);
     let is = if access.address == 0 { 1 } else { is };
     let title = format!("{size}-byte {what} at an address that is only {is}-byte aligned");
-    let mut draft =
-        case.draft(title).on_gpu("the kernel stops with \"misaligned address\", and the context is lost.");
+    let mut draft = case.draft(title).on_gpu("the kernel stops with \"misaligned address\", and the context is lost.");
     let Some(target) = &case.target else {
         draft.notes.push(format!("Address {:#x}.", access.address));
         draft.notes.push(case.first_thread_note());
@@ -118,22 +113,20 @@ fn gcd(a: u64, b: u64) -> u64 {
 pub(crate) fn read_only(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };
-    let what =
-        if target.element.space == Space::Param { "a kernel parameter" } else { "`__constant__` memory" };
+    let what = if target.element.space == Space::Param { "a kernel parameter" } else { "`__constant__` memory" };
     let mut draft = case
         .draft(format!("write to {}, which is {what}", target.title()))
         .note(format!("This writes {}.", case.element(target)))
         .note(case.first_thread_note())
         .why(format!("kernels can only read {what}; a cast took the `const` away."));
-    draft.advice =
-        Some("write to global memory instead, or set the values from the host before the launch.".into());
+    draft.advice = Some("write to global memory instead, or set the values from the host before the launch.".into());
     draft.on_gpu("the kernel stops with \"illegal memory access\", or the write is lost.")
 }
 
 /// Drafts the message of `E-TEXTURE`.
 pub(crate) fn texture(_: &LaunchContext<'_>, handle: u64) -> Draft {
-    let mut draft = Draft::new("texture fetch through an invalid texture object")
-        .note(format!("The handle is {handle:#x}."));
+    let mut draft =
+        Draft::new("texture fetch through an invalid texture object").note(format!("The handle is {handle:#x}."));
     draft.advice = Some(
         "create the texture object before the launch, destroy it after, and pass it as \
               `cudaTextureObject_t`."

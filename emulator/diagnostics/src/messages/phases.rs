@@ -120,9 +120,8 @@ fn deadlock_title(name: &str, first: &PhaseWaits, waiting: u64, total: u64) -> S
 
 fn deadlock_reason(name: &str, first: &PhaseWaits, waits: &[PhaseWaits], in_cluster: bool) -> Reason {
     // A thread waits for the first time, in a phase without any arrival, while others wait elsewhere.
-    let is_fresh = |wait: &PhaseWaits| {
-        wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0) && wait.never
-    };
+    let is_fresh =
+        |wait: &PhaseWaits| wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0) && wait.never;
     let at_start = waits.len() > 1 && waits.iter().any(is_fresh);
     match Blocked::from_wait(first) {
         Blocked::Missed => Reason::new(
@@ -239,8 +238,7 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
     if phase.ended > number {
         return draft.reason(ended_without(&name, phase, "the copy")).on_gpu(EITHER);
     }
-    let belongs =
-        format!("the copy belongs to phase {number} of {name}, which completes when its bytes have arrived");
+    let belongs = format!("the copy belongs to phase {number} of {name}, which completes when its bytes have arrived");
     let for_readers = "start the copy only after all threads have read that: let the copying thread wait for \
                        a second mbarrier, at which the readers arrive";
     draft.on_gpu(EITHER).reason(match phase.waited {
@@ -249,25 +247,23 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
             "wait for the phase (mbarrier.try_wait) before this line, in each thread that reads. Or let one \
              thread wait before a __syncthreads().",
         ),
-        Some(Waited {
-            ended,
-            times,
-            parity: Some(parity),
-        }) if ended == number && (times > 1 || number == 0) => Reason::new(
-            match number {
-                0 => format!(
-                    "{belongs}. This thread waited for parity {parity}, which a newly initialised mbarrier \
+        Some(Waited { ended, times, parity: Some(parity) }) if ended == number && (times > 1 || number == 0) => {
+            Reason::new(
+                match number {
+                    0 => format!(
+                        "{belongs}. This thread waited for parity {parity}, which a newly initialised mbarrier \
                      already satisfies."
-                ),
-                _ => format!(
-                    "{belongs}. This thread waited for parity {parity}, which phase {} has too, and that \
+                    ),
+                    _ => format!(
+                        "{belongs}. This thread waited for parity {parity}, which phase {} has too, and that \
                      phase had completed.",
-                    number - 1
-                ),
-            },
-            "change the parity with each phase of the mbarrier: phase 0 has parity 0, phase 1 has parity 1, \
+                        number - 1
+                    ),
+                },
+                "change the parity with each phase of the mbarrier: phase 0 has parity 0, phase 1 has parity 1, \
              phase 2 has parity 0 again.",
-        ),
+            )
+        }
         Some(Waited { ended, .. }) if ended == number && number > 0 && phase.brought == 0 => Reason::new(
             format!(
                 "{belongs}. This thread has waited for phase {} only, which completed without any bytes: all \
@@ -290,9 +286,7 @@ pub(crate) fn not_waited(launch: &LaunchContext<'_>, draft: Draft, load: u32, ph
         ),
         Some(_) => Reason::new(
             format!("{belongs}, and this thread has not waited for it."),
-            format!(
-                "wait for phase {number} before this line. If it reads what was there before, {for_readers}."
-            ),
+            format!("wait for phase {number} before this line. If it reads what was there before, {for_readers}."),
         ),
     })
 }
@@ -305,9 +299,8 @@ pub(crate) fn no_fence(launch: &LaunchContext<'_>, mistake: &MistakeGroup, addre
     } else {
         ("bulk copy", "copy", "bulk copies access")
     };
-    let draft = Draft::new(format!(
-        "a {reader} reads what ordinary stores wrote, without `fence.proxy.async` in between"
-    ));
+    let draft =
+        Draft::new(format!("a {reader} reads what ordinary stores wrote, without `fence.proxy.async` in between"));
     draft
         .without_caret()
         .note(format!(

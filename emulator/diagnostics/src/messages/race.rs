@@ -40,11 +40,8 @@ pub(crate) fn race<'a>(
     also: &'a [&'a MistakeGroup],
 ) -> Draft {
     let [a, b] = race.parties;
-    let (first, second) = if a.kind == AccessKind::Read || a.kind > b.kind && b.kind != AccessKind::Read {
-        (b, a)
-    } else {
-        (a, b)
-    };
+    let (first, second) =
+        if a.kind == AccessKind::Read || a.kind > b.kind && b.kind != AccessKind::Read { (b, a) } else { (a, b) };
     let target = launch.target(first.instr, race.space, race.address, first.bytes, first.kind);
     let target = target.map(|mut target| {
         // The unit in question, not the whole access.
@@ -59,15 +56,13 @@ pub(crate) fn race<'a>(
     let array = target.as_ref().map_or("this memory", |target| target.element.name.as_str()).to_owned();
     let update = parties::is_update(launch, first, second, &array);
     let here = first.instr;
-    let message =
-        RaceMessage { launch, mistake, facts: race, also, first, second, target, array, update, here };
+    let message = RaceMessage { launch, mistake, facts: race, also, first, second, target, array, update, here };
     let mut draft = Draft::new(message.title(&quoted));
     draft.no_listing = true;
     draft.instr = Some(here);
     draft.carets = message.underlined(first);
     draft.verbatim = message.parties();
-    draft.others =
-        vec![launch.party(second.kind.into(), second.instr, second.block, u64::from(second.thread), 1)];
+    draft.others = vec![launch.party(second.kind.into(), second.instr, second.block, u64::from(second.thread), 1)];
     draft.array = message.target.as_ref().map(|target| target.element.clone());
     draft.notes.extend(message.extent());
     draft.notes.extend(message.others());

@@ -1,9 +1,7 @@
 //! Messages about launches that cannot start (`E-LAUNCH`).
 
 use simt::check::Code;
-use simt::launch::{
-    LaunchConfig, LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS,
-};
+use simt::launch::{LaunchConfig, LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS};
 use simt::program::limits::LOCAL_BYTES;
 use simt::program::{Kernel, Param};
 
@@ -88,15 +86,11 @@ fn reason(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Re
         LaunchRefused::GridOfClusters { .. }
         | LaunchRefused::ClusterSize { .. }
         | LaunchRefused::OtherCluster { .. }
-        | LaunchRefused::NoCluster => Refusal {
-            on_gpu: Some("the launch does not start, either."),
-            ..clusters(kernel, config, refused)
-        },
+        | LaunchRefused::NoCluster => {
+            Refusal { on_gpu: Some("the launch does not start, either."), ..clusters(kernel, config, refused) }
+        }
         LaunchRefused::LargeShared => Refusal::new("a block needs more shared memory than there is")
-            .note(format!(
-                "{}; a block can have {MAX_SHARED_OPT_IN} bytes (227 KiB) at most.",
-                shared(kernel, config)
-            ))
+            .note(format!("{}; a block can have {MAX_SHARED_OPT_IN} bytes (227 KiB) at most.", shared(kernel, config)))
             .advice("use smaller tiles."),
         LaunchRefused::SharedNotAllowed => shared_not_allowed(kernel, config),
         LaunchRefused::LargeLocal => Refusal::new(format!(
@@ -112,14 +106,12 @@ fn reason(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Re
                 ))
                 .advice("use smaller local arrays or blocks, or raise TILE_MEMORY.")
         }
-        LaunchRefused::ParameterBytes { given } => {
-            Refusal::new(format!("the arguments of `{name}` have the wrong size"))
-                .note(format!("{given} bytes were given, the kernel takes {}.", kernel.param_bytes))
-                .note(takes(kernel))
-                .advice(
-                    "give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64).",
-                )
-        }
+        LaunchRefused::ParameterBytes { given } => Refusal::new(format!(
+            "the arguments of `{name}` have the wrong size"
+        ))
+        .note(format!("{given} bytes were given, the kernel takes {}.", kernel.param_bytes))
+        .note(takes(kernel))
+        .advice("give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64)."),
         LaunchRefused::ParameterCount { given } => {
             let n = kernel.params.len();
             Refusal::new(format!(
@@ -156,7 +148,9 @@ fn clusters(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> 
                     "A cluster has at least 1 and at most {most} blocks here; every device allows 8, and more must be \
                      asked for."
                 ))
-                .advice("use smaller clusters, or set CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED for up to 16.")
+                .advice(
+                    "use smaller clusters, or set CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED for up to 16.",
+                )
         }
         LaunchRefused::OtherCluster { required } => {
             let required = triple(required);

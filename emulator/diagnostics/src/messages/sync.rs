@@ -11,9 +11,8 @@ use simt::program::InstrInfo;
 
 /// Indices of the threads of a group.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
-    let of_warp = |(warp, lanes): (usize, &LaneMask)| {
-        lanes.numbers().map(move |lane| warp as u64 * 32 + u64::from(lane))
-    };
+    let of_warp =
+        |(warp, lanes): (usize, &LaneMask)| lanes.numbers().map(move |lane| warp as u64 * 32 + u64::from(lane));
     group.threads.iter().enumerate().flat_map(of_warp).collect::<Vec<_>>().into_iter()
 }
 
@@ -144,9 +143,7 @@ impl<'g> BarrierCase<'g> {
 
     fn title(&self, groups: &[BarrierGroup]) -> String {
         match self {
-            Self::ForeverApart => {
-                "the threads of one block wait for each other at different barriers forever".into()
-            }
+            Self::ForeverApart => "the threads of one block wait for each other at different barriers forever".into(),
             Self::ForeverInCall(_) | Self::ForeverInLoop => {
                 let total: u64 = groups.iter().map(thread_count).sum();
                 let waiting: u64 = groups.iter().filter(|group| group.at_barrier).map(thread_count).sum();
@@ -161,8 +158,7 @@ impl<'g> BarrierCase<'g> {
     fn why(&self, launch: &LaunchContext<'_>) -> String {
         match self {
             Self::ForeverApart => {
-                "each group waits for threads that wait elsewhere, so no barrier ever gets all of its threads."
-                    .into()
+                "each group waits for threads that wait elsewhere, so no barrier ever gets all of its threads.".into()
             }
             Self::ForeverInCall(group) => format!(
                 "the others never arrive: in {} they wait for lanes of their warp that wait at the barrier.",
@@ -196,12 +192,12 @@ impl<'g> BarrierCase<'g> {
     fn advice(&self) -> Option<&'static str> {
         match self {
             Self::ForeverApart => Some("let all threads pass the same barriers in the same order."),
-            Self::ForeverInCall(_) => Some(
-                "let all lanes that the call names reach it before the barrier, or name only those that do.",
-            ),
-            Self::ForeverInLoop => Some(
-                "write what they wait for before the waiting starts, in a thread that does not wait itself.",
-            ),
+            Self::ForeverInCall(_) => {
+                Some("let all lanes that the call names reach it before the barrier, or name only those that do.")
+            }
+            Self::ForeverInLoop => {
+                Some("write what they wait for before the waiting starts, in a thread that does not wait itself.")
+            }
             Self::SplitWarp(_) | Self::OutOfStep | Self::WholeWarps => None,
         }
     }
@@ -211,16 +207,12 @@ impl<'g> BarrierCase<'g> {
             Self::ForeverApart | Self::ForeverInCall(_) | Self::ForeverInLoop => {
                 "the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\")."
             }
-            Self::SplitWarp(_) => {
-                "the behaviour is undefined: the groups go on out of step, or the kernel hangs."
-            }
+            Self::SplitWarp(_) => "the behaviour is undefined: the groups go on out of step, or the kernel hangs.",
             Self::OutOfStep => {
                 "both groups go on, out of step: one reads what the other has not yet written, or has \
                  overwritten."
             }
-            Self::WholeWarps => {
-                "the kernel works: the arrivals of these warps complete the barrier, as here."
-            }
+            Self::WholeWarps => "the kernel works: the arrivals of these warps complete the barrier, as here.",
         }
     }
 }
@@ -263,9 +255,8 @@ pub(crate) fn barrier(
 fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| around.iter().flatten().find(|one| wanted.contains(&one.enclosure.control));
     let in_else = of(&[Control::Else]).filter(|other| {
-        let pair = |one: &&Around<'_>| {
-            one.enclosure.control == Control::If && one.enclosure.header == other.enclosure.header
-        };
+        let pair =
+            |one: &&Around<'_>| one.enclosure.control == Control::If && one.enclosure.header == other.enclosure.header;
         around.iter().flatten().any(|one| pair(&one))
     });
     if let (Some(_), Some(branch)) = (in_else, of(&[Control::If])) {
@@ -294,11 +285,7 @@ fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) 
 
 /// The branch or loop that keeps part of a warp from a barrier: the one around it whose header depends on the
 /// thread. `None` where there is not exactly one, or where a `return` may be the reason.
-pub(crate) fn branch_of<'a>(
-    launch: &'a LaunchContext<'_>,
-    instr: u32,
-    exit: Option<u32>,
-) -> Option<Around<'a>> {
+pub(crate) fn branch_of<'a>(launch: &'a LaunchContext<'_>, instr: u32, exit: Option<u32>) -> Option<Around<'a>> {
     let source = launch.source(instr)?;
     let kernel = &launch.inputs.kernel.name;
     let ended = launch.info(exit?)?;
@@ -355,8 +342,7 @@ pub(crate) fn exited(
     exit: Option<u32>,
 ) -> Draft {
     let n = u64::from(returned);
-    let mut draft =
-        Draft::new(format!("{} exited before a barrier that the others wait at", count(n, "thread")));
+    let mut draft = Draft::new(format!("{} exited before a barrier that the others wait at", count(n, "thread")));
     let which = format!("Thread {}", launch.thread_position(u64::from(first)));
     // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
     let instr = mistake.first.instr;
@@ -471,9 +457,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
     );
     // Lanes that were parted by another instruction come here apart.
     let apart = facts.elsewhere.iter().find(|(at, lanes)| {
-        !(*lanes & missing).is_empty()
-            && launch.line(*at) != launch.line(instr)
-            && is_of_whole_warps(launch, *at)
+        !(*lanes & missing).is_empty() && launch.line(*at) != launch.line(instr) && is_of_whole_warps(launch, *at)
     });
     if let Some(&(at, lanes)) = apart {
         let (line, wait) = (launch.line_name(instr, at), if lanes.count() == 1 { "waits" } else { "wait" });
@@ -523,9 +507,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         note += &format!(", {} {does}", lane_names(missing));
     }
     match wrong {
-        WrongMask::Differs(other) => {
-            note = format!("Lane {caller} names {named:#010x}, another lane {other:#010x}")
-        }
+        WrongMask::Differs(other) => note = format!("Lane {caller} names {named:#010x}, another lane {other:#010x}"),
         WrongMask::SourceMissing(from) | WrongMask::SourceNotNamed(from) => {
             note += &format!(". Lane {caller} reads from lane {from}");
         }
@@ -533,8 +515,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     }
     draft.notes.push(format!("{note}."));
     if wrong == WrongMask::Missing {
-        for &(at, lanes) in facts.elsewhere.iter().filter(|(_, lanes)| !(*lanes & missing).is_empty()).take(3)
-        {
+        for &(at, lanes) in facts.elsewhere.iter().filter(|(_, lanes)| !(*lanes & missing).is_empty()).take(3) {
             let text = launch.place(at).text.unwrap_or_else(|| launch.place(at).instruction);
             let wait = if lanes.count() == 1 { "waits" } else { "wait" };
             draft.notes.push(format!(
@@ -565,9 +546,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         WrongMask::Differs(_) => {
             draft = draft
                 .why("lanes that take part in one call must give the same mask.")
-                .advice(
-                    "compute the mask once, where all of these lanes are, and let each call use that value.",
-                )
+                .advice("compute the mask once, where all of these lanes are, and let each call use that value.")
                 .on_gpu("the result is undefined.");
         }
         WrongMask::SourceNotNamed(_) => {
@@ -599,9 +578,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
                 None => "the missing lanes took another branch or have exited.".into(),
             });
             draft.advice = Some(match ballot {
-                Some(_) => {
-                    "call it in all lanes and let the others contribute the identity (0 for a sum).".into()
-                }
+                Some(_) => "call it in all lanes and let the others contribute the identity (0 for a sum).".into(),
                 None => "call it where all named lanes execute it.".into(),
             });
             draft.on_gpu = Some("the value that is read is undefined.".into());

@@ -21,8 +21,7 @@ pub(crate) fn runaway(
     // The first instruction of the loop that comes from a line.
     let has_line = |instr: &u32| launch.loc(*instr).is_some_and(|loc| loc.line > 0);
     let (start, end) = span.unwrap_or((mistake.first.instr, mistake.first.instr));
-    let instr =
-        std::iter::once(mistake.first.instr).chain(start..=end).find(has_line).unwrap_or(mistake.first.instr);
+    let instr = std::iter::once(mistake.first.instr).chain(start..=end).find(has_line).unwrap_or(mistake.first.instr);
     let mut draft = match proven {
         true => Draft::new("this loop never ends"),
         false => {
@@ -44,8 +43,7 @@ pub(crate) fn runaway(
         (None, false) => format!("{who} was here when the budget was spent."),
     });
     draft = draft.reason(loop_reason(launch, mistake, instr, proven, around));
-    draft.on_gpu =
-        Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
+    draft.on_gpu = Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
     draft
 }
 
@@ -79,8 +77,7 @@ fn loop_reason(
                 format!("give {by} a value above 0 at the launch, and check it on the host."),
             );
         }
-        let below_zero =
-            condition.strip_suffix('0').and_then(|left| left.trim_end().strip_suffix(">=")).map(str::trim);
+        let below_zero = condition.strip_suffix('0').and_then(|left| left.trim_end().strip_suffix(">=")).map(str::trim);
         if let Some(variable) = unsigned_countdown(inside) {
             return Reason::new(
                 format!("{variable} is unsigned: {} always holds.", code(condition)),
@@ -120,9 +117,7 @@ fn loop_reason(
     let memory = inside.contains(['*', '[', '(']) || words(inside).any(|(_, word)| source.in_memory(word));
     if memory {
         let why = match proven {
-            true => {
-                "what the condition reads stays as it is: all other threads have exited or wait at a barrier."
-            }
+            true => "what the condition reads stays as it is: all other threads have exited or wait at a barrier.",
             false => "the condition holds in every round: no thread changed what it reads while it ran.",
         };
         return Reason { why: Some(why.into()), advice: None };
@@ -131,12 +126,7 @@ fn loop_reason(
 }
 
 /// Drafts the message of `E-OPERAND`.
-pub(crate) fn operand(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    problem: BadOperand,
-    value: u32,
-) -> Draft {
+pub(crate) fn operand(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem: BadOperand, value: u32) -> Draft {
     let instruction = launch.place(mistake.first.instr).instruction;
     let instruction = code(instruction.trim_end_matches(';'));
     let last = BARRIERS - 1;
@@ -194,8 +184,7 @@ pub(crate) fn operand(
 pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let instr = mistake.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
-    if launch.inputs.config.options.grid_workspace.is_none() && launch.trace().traps_without_workspace(instr)
-    {
+    if launch.inputs.config.options.grid_workspace.is_none() && launch.trace().traps_without_workspace(instr) {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
         draft = draft
             .note(launch.first_thread(mistake))
@@ -207,8 +196,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
                 "launch it with cuLaunchCooperativeKernel (cudaLaunchCooperativeKernel), with no more \
                      blocks than the device runs at once.",
             );
-        draft.on_gpu =
-            Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
+        draft.on_gpu = Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
         return draft;
     }
     draft.notes.push(launch.first_thread(mistake));
@@ -218,8 +206,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         draft.why = Some(format!("{} is true here{values}.", code(&condition)));
     }
     draft.advice = Some("find out how that value came about; the trap is there to catch it.".into());
-    draft.on_gpu =
-        Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
+    draft.on_gpu = Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
     draft
 }
 

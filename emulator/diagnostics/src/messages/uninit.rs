@@ -6,15 +6,12 @@ use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::subscript::Explained;
 use crate::words::{self, code};
-use simt::check::{
-    AccessKind, BadAccess, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use,
-};
+use simt::check::{AccessKind, BadAccess, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use};
 use simt::program::{MemSpace, OpKind};
 
 /// Drafts the message of `E-UNINIT`.
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
-    let MistakeDetails::Uninitialised { access, load, used, copied, written, fresh, .. } =
-        &mistake.first.details
+    let MistakeDetails::Uninitialised { access, load, used, copied, written, fresh, .. } = &mistake.first.details
     else {
         return Draft::new("use of an uninitialised value");
     };
@@ -62,9 +59,8 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     draft.notes.push(written_note(target, written));
     let fillers = fillers(&case, target);
     let any = written.iter().any(|(from, to)| from < to);
-    let compound =
-        case.launch.uses(case.instr, &element.name, AccessKind::Read).iter().any(|found| found.stored)
-            || access.kind == AccessKind::Atomic;
+    let compound = case.launch.uses(case.instr, &element.name, AccessKind::Read).iter().any(|found| found.stored)
+        || access.kind == AccessKind::Atomic;
     if let Some(explained) = case.explained.as_ref().filter(|e| e.leaves_its_row(&element.dims)) {
         return draft
             .why(format!(
@@ -78,10 +74,9 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
         MemSpace::Shared | MemSpace::Local => {
             draft.why = fillers.first().map(|filler| filler_reason(launch, here, filler, &element.name));
             draft.advice = Some(match (any, access.space) {
-                (true, _) => format!(
-                    "write every element of {} before it is read; elements without data get 0.",
-                    element.name
-                ),
+                (true, _) => {
+                    format!("write every element of {} before it is read; elements without data get 0.", element.name)
+                }
                 (false, MemSpace::Shared) if launch.has_bulk_loads() => format!(
                     "if a bulk copy fills {}, wait for the phase of its mbarrier before this line. Otherwise \
                      fill it, and add __syncthreads() before the first read.",
@@ -93,13 +88,11 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
                 (false, _) => format!("give {} its values before the first read.", element.name),
             });
             if is_store {
-                draft = draft.why("a bulk copy reads its whole source region, initialised or not.").advice(
-                    format!(
-                        "let threads write all of {} that the copy reads, execute fence.proxy.async, and \
+                draft = draft.why("a bulk copy reads its whole source region, initialised or not.").advice(format!(
+                    "let threads write all of {} that the copy reads, execute fence.proxy.async, and \
                          pass a barrier before one of them starts the copy.",
-                        element.name,
-                    ),
-                );
+                    element.name,
+                ));
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
@@ -123,9 +116,8 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
                 });
             } else {
                 if !any {
-                    draft.why = Some(format!(
-                        "no copy, no memset and no kernel has written to {what} since it was allocated."
-                    ));
+                    draft.why =
+                        Some(format!("no copy, no memset and no kernel has written to {what} since it was allocated."));
                 }
                 draft.advice = Some(format!("copy the input to {what} (or memset it) before the launch."));
             }
@@ -186,9 +178,8 @@ pub(crate) fn unset(
         (false, true) => "arithmetic uses",
         (false, false) => use_of(used),
     };
-    let mut draft = Draft::new(format!("{of} an uninitialised variable"))
-        .without_caret()
-        .note(launch.first_thread(mistake));
+    let mut draft =
+        Draft::new(format!("{of} an uninitialised variable")).without_caret().note(launch.first_thread(mistake));
     draft.notes.extend(path_of_value(launch, here, used, copied));
     if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
         let line = launch.line_name(here, by);
@@ -216,18 +207,11 @@ pub(crate) fn unset(
 }
 
 /// Lines on where the value went between the read and the use, and after.
-fn path_of_value(
-    launch: &LaunchContext<'_>,
-    here: u32,
-    used: Use,
-    copied: Option<CopiedBy>,
-) -> Option<String> {
+fn path_of_value(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<CopiedBy>) -> Option<String> {
     let shown = launch.line(here);
     let mut parts = Vec::new();
     match copied {
-        Some(CopiedBy::Unknown) => {
-            parts.push("A copy of an uninitialised value was stored there before.".to_owned())
-        }
+        Some(CopiedBy::Unknown) => parts.push("A copy of an uninitialised value was stored there before.".to_owned()),
         Some(CopiedBy::Instr(by)) if launch.line(by) != shown => {
             parts.push(format!("A copy went through memory at {}.", launch.line_name(here, by)));
         }
@@ -318,9 +302,8 @@ pub(crate) fn under_way(
                 format!("{call} {} instead", wait(then))
             }
             None => {
-                draft.why = Some(
-                    "the thread that started it has not waited since it committed the copy's group.".into(),
-                );
+                draft.why =
+                    Some("the thread that started it has not waited since it committed the copy's group.".into());
                 format!("{call} {}", wait(behind))
             }
         },
@@ -374,11 +357,7 @@ fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
     if spans.len() <= 4 {
         let parts: Vec<String> = spans
             .iter()
-            .map(
-                |(from, to)| {
-                    if from + 1 == *to { format!("[{from}]") } else { format!("[{from}..{}]", to - 1) }
-                },
-            )
+            .map(|(from, to)| if from + 1 == *to { format!("[{from}]") } else { format!("[{from}..{}]", to - 1) })
             .collect();
         return format!("{head}: {}.", words::list(&parts));
     }
@@ -406,13 +385,10 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
                 .iter()
                 .filter(|op| matches!(&op.kind, OpKind::Store(_) | OpKind::CpAsync { .. }))
                 .map(|op| op.instr)
-                .filter(|&instr| {
-                    launch.loc(instr).is_some_and(|loc| loc.line == line && Some(loc.file) == file)
-                })
+                .filter(|&instr| launch.loc(instr).is_some_and(|loc| loc.line == line && Some(loc.file) == file))
                 .collect();
             let instr = *stores.first()?;
-            let threads =
-                launch.inputs.executed.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
+            let threads = launch.inputs.executed.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
             Some(Filler { line, instr, threads })
         })
         .collect()
@@ -434,8 +410,7 @@ fn stepped_over(launch: &LaunchContext<'_>, here: u32, filler: &Filler, target: 
         pitch = pitch.checked_mul(i64::try_from(*dim).ok()?)?;
         let Some((a, b)) = text.split_once('+') else { continue };
         let (a, b) = (a.trim(), b.trim());
-        if let Some(reason) =
-            gap(launch, here, filler, a, b, value).or_else(|| gap(launch, here, filler, b, a, value))
+        if let Some(reason) = gap(launch, here, filler, a, b, value).or_else(|| gap(launch, here, filler, b, a, value))
         {
             return Some(reason);
         }
@@ -457,8 +432,7 @@ fn gap(
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
     let threads = i64::from(launch.inputs.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
-    let names =
-        |name: &str, depth: u32| launch.variable(filler.instr, name, ThreadId { block: 0, thread: 0 }, depth);
+    let names = |name: &str, depth: u32| launch.variable(filler.instr, name, ThreadId { block: 0, thread: 0 }, depth);
     let number = |text: &str| crate::source::expression::value(text, 0, &names);
     let around = launch.around(filler.instr);
     let headed = around.iter().find_map(|one| {
@@ -501,15 +475,12 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &
             format!("{line}, which fills {name}, was executed by {threads} of {all} threads: {under}.")
         }
         (Some(threads), None) => {
-            let exited =
-                |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Exited { .. });
+            let exited = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Exited { .. });
             let rest = if launch.mistakes.iter().any(exited) { "; the others had returned" } else { "" };
             format!("{line}, which fills {name}, was executed by {threads} of {all} threads{rest}.")
         }
         (None, Some(under)) => {
-            format!(
-                "{line}, which fills {name}, does not write this element before it is read here: {under}."
-            )
+            format!("{line}, which fills {name}, does not write this element before it is read here: {under}.")
         }
         (None, None) => {
             let returned = launch.mistakes.iter().find_map(|mistake| match mistake.first.details {

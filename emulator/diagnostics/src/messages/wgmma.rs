@@ -44,12 +44,7 @@ pub(crate) fn misuse(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem
 }
 
 /// A register of the `wgmma` at `line` is used while that is in flight.
-fn in_flight(
-    line: &str,
-    (writes, is_of_a): (bool, bool),
-    later_groups: Option<u32>,
-    left: Option<u32>,
-) -> Draft {
+fn in_flight(line: &str, (writes, is_of_a): (bool, bool), later_groups: Option<u32>, left: Option<u32>) -> Draft {
     let register = if is_of_a { "A" } else { "its accumulators" };
     let title = match (writes, is_of_a) {
         (false, _) => "accumulators of a `wgmma` are read before waiting for it",
@@ -167,9 +162,7 @@ fn other_swizzle(which: char, line: &str, what: &str, copy: Swizzle, descriptor:
     };
     let (copied, read) = (swizzle(copy), swizzle(descriptor));
     Draft::new(format!("{which} was copied with {copied}, but its descriptor names {read}"))
-        .note(format!(
-            "The tensor copy at {line} wrote {what} with {copied}; the `wgmma` reads it with {read}."
-        ))
+        .note(format!("The tensor copy at {line} wrote {what} with {copied}; the `wgmma` reads it with {read}."))
         .why("the two place pieces of 16 bytes differently.")
         .advice(format!(
             "give the descriptor the swizzle of the tensor map: {bits} in its bits 62 and 63. Or encode the \
@@ -206,11 +199,7 @@ fn rank_in_descriptor(which: char, rank: u32, [own, first]: [u32; 2]) -> Draft {
 fn part_of_a_warp(warp: u32, missing: LaneMask) -> Draft {
     let n = missing.count();
     Draft::new("`wgmma` executed by only part of a warp")
-        .note(format!(
-            "{} of warp {warp} {} not here.",
-            count(n.into(), "lane"),
-            if n == 1 { "is" } else { "are" }
-        ))
+        .note(format!("{} of warp {warp} {} not here.", count(n.into(), "lane"), if n == 1 { "is" } else { "are" }))
         .advice("let all 128 threads of the warpgroup execute it, without a branch by thread around it.")
         .on_gpu("the behaviour is undefined.")
 }
@@ -220,8 +209,7 @@ fn part_of_a_warp(warp: u32, missing: LaneMask) -> Draft {
 fn part_of_a_warpgroup(warp: u32, n_warps: u64, missing: u8, gone: u8) -> Draft {
     let first = warp / 4 * 4;
     let list = |mask: u8| {
-        let names: Vec<String> =
-            (0..4).filter(|at| mask >> at & 1 == 1).map(|at| (first + at).to_string()).collect();
+        let names: Vec<String> = (0..4).filter(|at| mask >> at & 1 == 1).map(|at| (first + at).to_string()).collect();
         names.join(", ")
     };
     let absent = (0..4).filter(|at| u64::from(first + at) >= n_warps).fold(0, |all, at| all | 1 << at);

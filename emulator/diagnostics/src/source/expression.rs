@@ -113,17 +113,12 @@ impl Parser<'_> {
     }
 
     fn product(&mut self) -> Option<Term> {
-        let operators: [Operator; 3] =
-            [("*", i64::checked_mul), ("/", i64::checked_div), ("%", i64::checked_rem)];
+        let operators: [Operator; 3] = [("*", i64::checked_mul), ("/", i64::checked_div), ("%", i64::checked_rem)];
         self.operations(&operators, Self::atom)
     }
 
     /// Operations of one precedence, from left to right.
-    fn operations(
-        &mut self,
-        operators: &[Operator],
-        operand: impl Fn(&mut Self) -> Option<Term>,
-    ) -> Option<Term> {
+    fn operations(&mut self, operators: &[Operator], operand: impl Fn(&mut Self) -> Option<Term>) -> Option<Term> {
         let start = self.start();
         let mut a = operand(self)?;
         while let Some((_, apply)) = operators.iter().find(|(text, _)| self.take(text)) {
@@ -147,10 +142,8 @@ impl Parser<'_> {
             }
             return evaluate(inside, self.depth, self.names, self.narrow).map(narrow);
         }
-        let end = self
-            .rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
-            .unwrap_or(self.rest.len());
+        let end =
+            self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.').unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         if word.starts_with(|c: char| c.is_ascii_digit()) {
@@ -203,10 +196,7 @@ mod tests {
         let value = super::evaluate("2 + (row * 50000 + 7) % 100", 0, &names, Some(&overflow));
         assert_eq!(value, Some(2 + i64::from((2_500_000_007u32 as i32) % 100)));
         let found = overflow.into_inner().expect("it overflows");
-        assert_eq!(
-            (found.text.as_str(), found.exact, found.wrapped),
-            ("row * 50000", 2_500_000_000, -1_794_967_296)
-        );
+        assert_eq!((found.text.as_str(), found.exact, found.wrapped), ("row * 50000", 2_500_000_000, -1_794_967_296));
         let none = std::cell::RefCell::new(None);
         let wide = super::evaluate("(long long)row * 50000", 0, &names, Some(&none));
         assert_eq!((wide, none.into_inner()), (Some(2_500_000_000), None));

@@ -59,8 +59,7 @@ impl Statements {
 
     /// Branches and loops whose header starts in a range.
     pub(crate) fn headed(&self, within: Range<usize>) -> Vec<&Enclosure> {
-        let mut found: Vec<&Enclosure> =
-            self.enclosures.iter().filter(|e| within.contains(&e.start)).collect();
+        let mut found: Vec<&Enclosure> = self.enclosures.iter().filter(|e| within.contains(&e.start)).collect();
         found.sort_by_key(|e| e.body.start);
         found
     }
@@ -190,9 +189,8 @@ impl<'a> Parser<'a> {
             }
             (_, "case" | "default") => {
                 let rest = &self.text.as_bytes()[self.at..];
-                let colon = (0..rest.len()).find(|&i| {
-                    rest[i] == b':' && rest.get(i + 1) != Some(&b':') && (i == 0 || rest[i - 1] != b':')
-                })?;
+                let colon = (0..rest.len())
+                    .find(|&i| rest[i] == b':' && rest.get(i + 1) != Some(&b':') && (i == 0 || rest[i - 1] != b':'))?;
                 self.at += colon + 1;
             }
             _ => self.simple(start)?,
@@ -302,10 +300,7 @@ mod tests {
         );
         assert_eq!(around("void f() { if (a) if (b) c(); else d(); else @(); }"), "else of if (a)");
         assert_eq!(around("void f() { do { @(); } while (a\n > 0); }"), "do … while (a > 0)");
-        assert_eq!(
-            around("void f() { switch (a) { case N::B: if (b) @(); default: c(); } }"),
-            "switch (a) > if (b)"
-        );
+        assert_eq!(around("void f() { switch (a) { case N::B: if (b) @(); default: c(); } }"), "switch (a) > if (b)");
     }
 
     #[test]
@@ -315,10 +310,7 @@ mod tests {
             "while (x)"
         );
         assert_eq!(around("void f() { auto g = [&](int i) { if (i) h(); }; if (a) g(@); }"), "if (a)");
-        assert_eq!(
-            around("#define A { if (x) \\\n {\nvoid f() { if constexpr (N > 1) { @(); } }"),
-            "if (N > 1)"
-        );
+        assert_eq!(around("#define A { if (x) \\\n {\nvoid f() { if constexpr (N > 1) { @(); } }"), "if (N > 1)");
     }
 
     #[test]

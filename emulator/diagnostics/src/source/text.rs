@@ -6,8 +6,7 @@ pub(crate) fn size_of(ty: &str) -> Option<u32> {
         "char" | "signed char" | "unsigned char" | "bool" | "int8_t" | "uint8_t" => 1,
         "short" | "unsigned short" | "int16_t" | "uint16_t" | "half" | "__half" | "__nv_bfloat16" => 2,
         "int" | "unsigned" | "unsigned int" | "float" | "int32_t" | "uint32_t" | "half2" | "__half2" => 4,
-        "double" | "long long" | "unsigned long long" | "int64_t" | "uint64_t" | "size_t" | "float2"
-        | "int2" => 8,
+        "double" | "long long" | "unsigned long long" | "int64_t" | "uint64_t" | "size_t" | "float2" | "int2" => 8,
         "long" | "unsigned long" => 8,
         "float4" | "int4" | "uint4" | "double2" => 16,
         _ => return None,
@@ -118,11 +117,9 @@ pub(crate) fn split(text: &str, at: char) -> Vec<&str> {
 }
 
 pub(crate) fn strip_qualifiers(text: &str) -> String {
-    let qualifiers =
-        ["__shared__", "__constant__", "__device__", "extern", "static", "const", "volatile", "constexpr"];
+    let qualifiers = ["__shared__", "__constant__", "__device__", "extern", "static", "const", "volatile", "constexpr"];
     let starts = ["alignas", "__align__", "__restrict__", "\"C\""];
-    let is_type =
-        |word: &&str| !qualifiers.contains(word) && !starts.iter().any(|start| word.starts_with(start));
+    let is_type = |word: &&str| !qualifiers.contains(word) && !starts.iter().any(|start| word.starts_with(start));
     text.split_whitespace().filter(is_type).collect::<Vec<_>>().join(" ")
 }
 
@@ -138,8 +135,7 @@ pub(crate) fn blank(text: &str) -> String {
             }
         }
     };
-    let find =
-        |from: usize, what: &str| text.get(from..).and_then(|rest| rest.find(what)).map(|to| from + to);
+    let find = |from: usize, what: &str| text.get(from..).and_then(|rest| rest.find(what)).map(|to| from + to);
     while at < bytes.len() {
         let end = match &bytes[at..] {
             [b'/', b'/', ..] => find(at, "\n").unwrap_or(bytes.len()),

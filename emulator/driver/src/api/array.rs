@@ -105,13 +105,8 @@ fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
     let mut data = Vec::new();
     data.try_reserve_exact(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)?;
     data.resize(bytes, 0);
-    let make = |_| Array {
-        context_id: context.id,
-        descriptor,
-        texel,
-        data: RwLock::new(Arc::new(data)),
-        _taken: taken,
-    };
+    let make =
+        |_| Array { context_id: context.id, descriptor, texel, data: RwLock::new(Arc::new(data)), _taken: taken };
     out.put(ARRAYS.insert_with(make).0)
 }
 

@@ -35,9 +35,7 @@ pub(crate) fn write_device(address: u64, bytes: &[u8]) -> Outcome {
 impl CopyEnd {
     /// An address of the unified address space: the device's if it is known there, else the host's.
     pub(crate) fn unified(address: u64) -> Self {
-        if address >= FIRST_DEVICE_ADDRESS
-            || MEMORY.lookup(address).is_some_and(|a| address < a.base + a.bytes)
-        {
+        if address >= FIRST_DEVICE_ADDRESS || MEMORY.lookup(address).is_some_and(|a| address < a.base + a.bytes) {
             Self::Device(address)
         } else {
             Self::Host(address)

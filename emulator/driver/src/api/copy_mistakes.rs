@@ -49,10 +49,7 @@ fn unusable(head: &str, place: &CopyEnd, n: usize) -> Option<String> {
                     0 => String::new(),
                     _ => format!(", {offset} bytes after its start,"),
                 };
-                format!(
-                    "{head} device memory{at} would run {past} bytes past the end of it ({})",
-                    describe(&a)
-                )
+                format!("{head} device memory{at} would run {past} bytes past the end of it ({})", describe(&a))
             }
             _ => format!("{head} {address:#x}, which is not device memory"),
         }),

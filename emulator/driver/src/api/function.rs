@@ -24,14 +24,11 @@ pub(crate) fn registers(function: &Function) -> u32 {
 /// Largest number of threads of a block of this kernel.
 pub(crate) fn max_threads(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
-    let declared = kernel
-        .max_threads
-        .map_or(limit::THREADS_PER_BLOCK, |t| t.iter().copied().fold(1, u32::saturating_mul));
+    let declared =
+        kernel.max_threads.map_or(limit::THREADS_PER_BLOCK, |t| t.iter().copied().fold(1, u32::saturating_mul));
     // Only the number of ptxas is a hard limit.
-    let by_registers = function
-        .info
-        .registers
-        .map_or(u32::MAX, |r| limit::REGISTERS / (r.max(1) * 32).next_multiple_of(256) * 32);
+    let by_registers =
+        function.info.registers.map_or(u32::MAX, |r| limit::REGISTERS / (r.max(1) * 32).next_multiple_of(256) * 32);
     declared.min(by_registers).min(limit::THREADS_PER_BLOCK)
 }
 
@@ -65,8 +62,7 @@ fn attribute(function: &Function, attribute: c_uint) -> Outcome<c_int> {
 fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcome {
     match attribute {
         ids::MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-            let room =
-                limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel().shared_static_bytes);
+            let room = limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel().shared_static_bytes);
             refuse_if(value < 0 || value as u32 > room, ERROR_INVALID_VALUE)?;
             function.max_dynamic_shared.store(value, Ordering::Relaxed);
         }

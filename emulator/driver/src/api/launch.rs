@@ -88,10 +88,9 @@ pub(crate) fn clusters(
     let cluster = requested.or(set).or(kernel.cluster.required);
     let blocks = cluster.map_or(1, |cluster| cluster.iter().product());
     match function.nonportable_cluster.load(Ordering::Relaxed) {
-        0 if blocks > limit::CLUSTER_PORTABLE => Err(LaunchRefused::ClusterSize {
-            cluster: cluster.unwrap_or([1; 3]),
-            most: limit::CLUSTER_PORTABLE,
-        }),
+        0 if blocks > limit::CLUSTER_PORTABLE => {
+            Err(LaunchRefused::ClusterSize { cluster: cluster.unwrap_or([1; 3]), most: limit::CLUSTER_PORTABLE })
+        }
         _ => Ok(cluster),
     }
 }
@@ -133,9 +132,7 @@ unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) 
     let mut raw = vec![0u8; n * 8];
     let from = (pointers.address() as u64, raw.len());
     let addresses: Vec<u64> = match read_process(&[from], &mut [raw.as_mut_slice()]) {
-        Some(true) => {
-            raw.chunks_exact(8).map(|c| u64::from_ne_bytes(c.try_into().unwrap_or([0; 8]))).collect()
-        }
+        Some(true) => raw.chunks_exact(8).map(|c| u64::from_ne_bytes(c.try_into().unwrap_or([0; 8]))).collect(),
         Some(false) => return Err(missing(0)),
         // SAFETY: the caller promises a pointer for each parameter of the kernel.
         None => unsafe { pointers.list(n) }?,
@@ -230,13 +227,7 @@ struct LaunchMode {
 }
 
 /// Runs a launch, on the worker.
-fn run(
-    context: &Context,
-    function: &Function,
-    config: &LaunchConfig,
-    mode: LaunchMode,
-    slot: &reports::Slot,
-) {
+fn run(context: &Context, function: &Function, config: &LaunchConfig, mode: LaunchMode, slot: &reports::Slot) {
     let LaunchMode { prints, predict } = mode;
     if context.check().is_err() {
         return;
@@ -286,13 +277,7 @@ pub(crate) fn launch_with(handle: Handle, shape: LaunchShape, stream: Handle, ar
     })
 }
 
-fn launch(
-    handle: Handle,
-    shape: LaunchShape,
-    stream: Handle,
-    pointers: In<u64>,
-    extra: In<usize>,
-) -> Outcome {
+fn launch(handle: Handle, shape: LaunchShape, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
     launch_by(handle, shape, stream, |function, config| {
         // SAFETY: the caller of a launch promises valid arguments.
         unsafe { arguments(function, config, pointers, extra) }

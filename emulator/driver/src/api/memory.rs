@@ -145,9 +145,7 @@ pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
         AllocationKind::Device | AllocationKind::Pooled(_) => {
             crate::contexts::context_of(gone.context)?.queue.drain()?
         }
-        AllocationKind::Managed | AllocationKind::Host | AllocationKind::Registered => {
-            crate::contexts::drain_all()
-        }
+        AllocationKind::Managed | AllocationKind::Host | AllocationKind::Registered => crate::contexts::drain_all(),
     }
     pool::note_free(&gone);
     allocations::release(gone);

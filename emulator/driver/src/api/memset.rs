@@ -23,9 +23,7 @@ fn fill(
     let stream = stream_of(stream_handle)?;
     stream.context.check()?;
     let row = width.checked_mul(value.len()).ok_or(ERROR_INVALID_VALUE)?;
-    if !to.is_multiple_of(value.len() as u64)
-        || (height > 1 && (pitch < row || !pitch.is_multiple_of(value.len())))
-    {
+    if !to.is_multiple_of(value.len() as u64) || (height > 1 && (pitch < row || !pitch.is_multiple_of(value.len()))) {
         return Err(ERROR_INVALID_VALUE);
     }
     if row == 0 || height == 0 {

@@ -44,8 +44,7 @@ fn active_blocks(out: Out<c_int>, handle: Handle, threads: c_int, dynamic: usize
     // Launch bounds do not count here, as in the driver.
     let fits = threads as u32 <= limit::THREADS_PER_BLOCK;
     let allowed = dynamic as u64 <= function.max_dynamic_shared.load(Ordering::Relaxed) as u64;
-    let blocks =
-        if fits && allowed { blocks_per_sm(footprint(&function, threads as u32, dynamic)) } else { 0 };
+    let blocks = if fits && allowed { blocks_per_sm(footprint(&function, threads as u32, dynamic)) } else { 0 };
     out.put(blocks as c_int)
 }
 

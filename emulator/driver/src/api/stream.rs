@@ -218,12 +218,7 @@ later! {
 }
 
 /// Writes that a stream is not capturing: there are no graphs.
-fn not_capturing(
-    handle: Handle,
-    status: Out<c_uint>,
-    id: Option<Out<u64>>,
-    n: Option<Out<usize>>,
-) -> Outcome {
+fn not_capturing(handle: Handle, status: Out<c_uint>, id: Option<Out<u64>>, n: Option<Out<usize>>) -> Outcome {
     status.check()?;
     stream_of(handle)?;
     id.into_iter().for_each(|id| id.put_if_wanted(0));

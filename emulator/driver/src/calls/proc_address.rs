@@ -28,12 +28,7 @@ const FLAGS: u64 = 1 | PER_THREAD;
 
 /// Looks a call up by its plain name (`cuMemAlloc`), and writes its address. The inner error is the status for the
 /// caller when there is none.
-fn find_call(
-    symbol: Text,
-    pfn: Out<*const c_void>,
-    version: c_int,
-    flags: u64,
-) -> Outcome<Result<(), c_uint>> {
+fn find_call(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) -> Outcome<Result<(), c_uint>> {
     pfn.check()?;
     let symbol = symbol.get()?;
     refuse_if(flags > FLAGS, ERROR_INVALID_VALUE)?;
@@ -50,8 +45,7 @@ fn newest(symbol: &str, version: c_int, own_stream: bool) -> Result<&'static Cal
     if matches!(symbol.as_bytes(), [.., b'_', b'v', b'0'..=b'9']) {
         return Err(found::SYMBOL_NOT_FOUND);
     }
-    let is_form =
-        |call: &&Call| call.name.strip_prefix(symbol).is_some_and(|rest| is_variant(rest, own_stream));
+    let is_form = |call: &&Call| call.name.strip_prefix(symbol).is_some_and(|rest| is_variant(rest, own_stream));
     let variants: Vec<&Call> = super::all().filter(is_form).collect();
     let has_own = variants.iter().any(|call| is_own_stream(call.name));
     variants

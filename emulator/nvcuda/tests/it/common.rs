@@ -196,10 +196,7 @@ impl ErrorLog {
     pub(crate) fn new() -> Self {
         let mut text = vec![0; 4096];
         Self {
-            options: [
-                CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-                CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-            ],
+            options: [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES],
             values: [text.as_mut_ptr().cast(), std::ptr::without_provenance_mut(text.len())],
             text,
         }

@@ -119,8 +119,7 @@ fn emulated_a_mistake_is_told_on_stderr_without_colours() {
 fn emulated_the_environment_chooses_checks_and_memory() {
     if !is_alone() {
         let environment = [("TILE_CHECK", "off"), ("TILE_MEMORY", "64"), ("TILE_BUDGET", "sideways")];
-        let (_, stderr) =
-            run_alone("emulated::emulated_the_environment_chooses_checks_and_memory", &environment);
+        let (_, stderr) = run_alone("emulated::emulated_the_environment_chooses_checks_and_memory", &environment);
         assert!(stderr.contains("TILE_BUDGET=sideways is not understood"), "{stderr}");
         return;
     }

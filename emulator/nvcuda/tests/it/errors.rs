@@ -7,8 +7,8 @@ use std::ptr::{null, null_mut};
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    ErrorLog, KERNELS, NONE, OwnContext, alloc, event, function, launch, launch_kernel, load_library, module,
-    ok, silence,
+    ErrorLog, KERNELS, NONE, OwnContext, alloc, event, function, launch, launch_kernel, load_library, module, ok,
+    silence,
 };
 
 /// A table of calls and their codes; all differences are reported at once.
@@ -267,7 +267,8 @@ fn load(text: &[u8]) -> CUresult {
 /// A kernel with a shared array of `bytes` bytes.
 fn declares(bytes: u32) -> Vec<u8> {
     let head = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { .reg .b32 %r;";
-    format!("{head} .shared .align 4 .b8 tile[{bytes}]; st.shared.u32 [tile], 1; ld.shared.u32 %r, [tile]; ret; }}").into_bytes()
+    format!("{head} .shared .align 4 .b8 tile[{bytes}]; st.shared.u32 [tile], 1; ld.shared.u32 %r, [tile]; ret; }}")
+        .into_bytes()
 }
 
 #[test]
@@ -311,8 +312,7 @@ fn emulated_truncated_ptx_never_loads_half() {
 #[test]
 fn the_error_log_says_what_is_wrong() {
     let _own = OwnContext::new();
-    let text =
-        c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 1;\n}";
+    let text = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 1;\n}";
     let mut log = ErrorLog::new();
     let (options, values) = (log.options.as_mut_ptr(), log.values.as_mut_ptr());
     let mut module = null_mut();
@@ -412,8 +412,7 @@ fn emulated_calls_are_found_by_name() {
     }
     // Results of an H200 with the driver of CUDA 13.0: status, and presence of an address.
     let found_with = |name: &std::ffi::CStr, version, flags| {
-        let (mut found, mut status) =
-            (null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
+        let (mut found, mut status) = (null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
         // SAFETY: a string that ends with NUL, and places for two results.
         ok(unsafe { sys::cuGetProcAddress_v2(name.as_ptr(), &mut found, version, flags, &mut status) });
         (status as u32, !found.is_null())

@@ -71,8 +71,7 @@ fn bindings() -> String {
     let packages = metadata["packages"].as_array().expect("a list");
     let cudarc = packages.iter().find(|package| package["name"] == "cudarc");
     let manifest = cudarc.and_then(|package| package["manifest_path"].as_str()).expect("a dependency");
-    std::fs::read_to_string(Path::new(manifest).with_file_name("src/driver/sys/mod.rs"))
-        .expect("the bindings")
+    std::fs::read_to_string(Path::new(manifest).with_file_name("src/driver/sys/mod.rs")).expect("the bindings")
 }
 
 #[test]

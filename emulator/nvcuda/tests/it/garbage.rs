@@ -72,10 +72,7 @@ fn call(pool: &mut Pool, own: &OwnContext, host: &mut [u64; 64]) -> CUresult {
             15 => sys::cuEventRecord(pool.handle(), pool.handle()),
             16 => sys::cuEventQuery(pool.handle()),
             17 => sys::cuEventElapsedTime(place.cast(), pool.handle(), pool.handle()),
-            18 => sys::cuModuleLoadData(
-                place.cast(),
-                c".version 7.0 .target sm_75 .address_size 64".as_ptr().cast(),
-            ),
+            18 => sys::cuModuleLoadData(place.cast(), c".version 7.0 .target sm_75 .address_size 64".as_ptr().cast()),
             19 => sys::cuModuleUnload(pool.handle()),
             20 => sys::cuModuleGetFunction(place.cast(), pool.handle(), c"nothing".as_ptr()),
             21 => sys::cuFuncSetAttribute(
@@ -86,8 +83,7 @@ fn call(pool: &mut Pool, own: &OwnContext, host: &mut [u64; 64]) -> CUresult {
             22..=25 => {
                 let mut arguments = [pool.any(), pool.any(), pool.any()];
                 let [a, b, c] = &mut arguments;
-                let mut pointers =
-                    [(&raw mut *a).cast::<c_void>(), (&raw mut *b).cast(), (&raw mut *c).cast()];
+                let mut pointers = [(&raw mut *a).cast::<c_void>(), (&raw mut *b).cast(), (&raw mut *c).cast()];
                 let (grid, block) = (pool.random.random_range(0..4_u32), pool.random.random_range(0..70_u32));
                 let dynamic = pool.size() as u32;
                 let stream = if pool.random.random_range(0..4) == 0 { pool.handle() } else { null_mut() };

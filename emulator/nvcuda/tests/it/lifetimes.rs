@@ -7,8 +7,7 @@ use cudarc::driver::sys::{self, CUresult::*};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, OwnContext, alloc, driver, emulator, event, function, launch, module, ok, stream, synchronize,
-    words,
+    KERNELS, OwnContext, alloc, driver, emulator, event, function, launch, module, ok, stream, synchronize, words,
 };
 
 fn resident_kib() -> u64 {
@@ -119,11 +118,8 @@ fn many_threads_in_one_context_and_in_their_own() {
         .map(|i| {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || {
-                let context = if i % 2 == 0 {
-                    shared
-                } else {
-                    CudaContext::new_non_primary(0, 0).expect("there is a device")
-                };
+                let context =
+                    if i % 2 == 0 { shared } else { CudaContext::new_non_primary(0, 0).expect("there is a device") };
                 let stream = context.new_stream().expect("a stream can be had");
                 let module = context.load_module(KERNELS.into()).expect("the kernels load");
                 let fill = module.load_function("fill").expect("it is there");

@@ -7,8 +7,7 @@ use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUr
 use emulator_client::CheckLevel;
 
 use crate::common::{
-    ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, load_ptx, ok, report, synchronize,
-    words,
+    ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, load_ptx, ok, report, synchronize, words,
 };
 
 /// `saxpy(int n, float a, const float* x, float* y)`
@@ -63,8 +62,7 @@ fn machine_code_from_a_file_and_in_a_library_runs() {
     let path = std::env::temp_dir().join(format!("saxpy-{}.cubin", std::process::id()));
     std::fs::write(&path, &cubin).expect("a folder to write to");
     let name = CString::new(path.to_str().expect("a plain path")).expect("no NUL");
-    let (mut module, mut library, mut kernel, mut from_kernel) =
-        (null_mut(), null_mut(), null_mut(), null_mut());
+    let (mut module, mut library, mut kernel, mut from_kernel) = (null_mut(), null_mut(), null_mut(), null_mut());
     // SAFETY: places for results, a path, and an image of the length that its header gives.
     unsafe {
         ok(sys::cuModuleLoad(&mut module, name.as_ptr()));

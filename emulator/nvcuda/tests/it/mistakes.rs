@@ -100,10 +100,7 @@ fn make_mistakes() {
         ));
 
         // The first bytes of the output of NVRTC's `nvrtcGetLTOIR`.
-        assert_eq!(
-            sys::cuModuleLoadData(&mut mine, c"\xedCN\x7f\x01".as_ptr().cast()),
-            CUDA_ERROR_INVALID_IMAGE
-        );
+        assert_eq!(sys::cuModuleLoadData(&mut mine, c"\xedCN\x7f\x01".as_ptr().cast()), CUDA_ERROR_INVALID_IMAGE);
 
         // No message: the CUDA runtime queries tables even where it does without them.
         let mut table = std::ptr::null();

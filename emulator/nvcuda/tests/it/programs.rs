@@ -9,8 +9,8 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attr
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, NONE, OwnContext, alloc, driver, empty_copy, function, launch, launch_kernel, load_library,
-    module, ok, synchronize, words,
+    KERNELS, NONE, OwnContext, alloc, driver, empty_copy, function, launch, launch_kernel, load_library, module, ok,
+    synchronize, words,
 };
 
 fn start() -> (Arc<CudaContext>, Arc<CudaStream>, Arc<CudaModule>) {
@@ -175,8 +175,7 @@ fn extended_and_cooperative_launches() {
     unsafe {
         ok(sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut()));
         ok(sys::cuLaunchCooperativeKernel(nothing, 4, 1, 1, 64, 1, 1, 0, null_mut(), null_mut()));
-        let too_many =
-            sys::cuLaunchCooperativeKernel(nothing, 1 << 20, 1, 1, 64, 1, 1, 0, null_mut(), null_mut());
+        let too_many = sys::cuLaunchCooperativeKernel(nothing, 1 << 20, 1, 1, 64, 1, 1, 0, null_mut(), null_mut());
         assert_eq!(too_many, sys::CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
         config.blockDimX = 2048;
         let too_large = sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut());
@@ -332,8 +331,7 @@ fn ptx_goes_through_the_linker() {
     unsafe {
         ok(sys::cuLinkCreate_v2(0, no_options, no_values, &mut link));
         let n = bad.count_bytes() + 1;
-        let refused =
-            sys::cuLinkAddData_v2(link, ptx, bad_data, n, c"bad".as_ptr(), 0, no_options, no_values);
+        let refused = sys::cuLinkAddData_v2(link, ptx, bad_data, n, c"bad".as_ptr(), 0, no_options, no_values);
         assert_eq!(refused, sys::CUresult::CUDA_ERROR_INVALID_PTX);
         ok(sys::cuLinkDestroy(link));
         ok(sys::cuLinkCreate_v2(0, no_options, no_values, &mut link));

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUresult::*};
 
-use crate::common::{
-    NONE, OwnContext, alloc, event, function, launch_kernel, module, ok, stream, synchronize, words,
-};
+use crate::common::{NONE, OwnContext, alloc, event, function, launch_kernel, module, ok, stream, synchronize, words};
 
 /// Numbers that `slow` adds up.
 const N: u32 = 3_000_000;

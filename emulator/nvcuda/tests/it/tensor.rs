@@ -55,8 +55,7 @@ type Encode = unsafe extern "C" fn(
 
 /// The call with enums as numbers: the bindings cannot express invalid ones.
 fn encode() -> Encode {
-    let (mut pointer, mut status) =
-        (null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
+    let (mut pointer, mut status) = (null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
     // SAFETY: valid places for results; the symbol has this type.
     unsafe {
         let name = c"cuTensorMapEncodeTiled".as_ptr();
@@ -71,9 +70,7 @@ fn call(a: &Arguments, map: &mut sys::CUtensorMap) -> CUresult {
     let (boxes, steps) = (a.box_dims.as_ptr(), a.steps.as_ptr());
     let encode = encode();
     // SAFETY: the lists are as long as any rank that is not refused.
-    unsafe {
-        encode(map, kind, rank, address, dims, strides, boxes, steps, interleave, swizzle, l2_promotion, fill)
-    }
+    unsafe { encode(map, kind, rank, address, dims, strides, boxes, steps, interleave, swizzle, l2_promotion, fill) }
 }
 
 /// Results for maps that differ from [`MATRIX`]; all deviations are reported at once.
@@ -244,11 +241,8 @@ fn multiply(m: usize, n: usize, k: usize, blocks: u32) {
         [Map::of(a, m, k, [16, 64], 2), Map::of(b, k, n, [64, 16], 0), Map::of(c, m, n, [64, 64], 0)]
     };
     let sizes = [m as i32, n as i32, k as i32];
-    let config = LaunchConfig {
-        grid_dim: (blocks, 1, 1),
-        block_dim: (384, 1, 1),
-        shared_mem_bytes: 3 * 8192 + 16_384 + 48,
-    };
+    let config =
+        LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (384, 1, 1), shared_mem_bytes: 3 * 8192 + 16_384 + 48 };
     let mut launch = stream.launch_builder(&kernel);
     sizes.iter().for_each(|size| {
         launch.arg(size);

@@ -88,8 +88,7 @@ mod tests {
 
     #[test]
     fn a_product_takes_what_was_loaded_alike() {
-        let [a, b, c] =
-            fragments_taken("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32").expect("a product");
+        let [a, b, c] = fragments_taken("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32").expect("a product");
         assert_eq!(fragment_made("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16"), Some(a));
         assert_eq!(fragment_made("wmma.load.b.sync.aligned.col.m16n16k16.f16"), Some(b));
         assert_eq!(fragment_made("wmma.load.c.sync.aligned.col.m16n16k16.global.f32"), Some(c));

@@ -34,15 +34,12 @@ impl MmaForm {
     pub fn new(m: u8, k: u8, types: Option<(FactorType, FactorType, AccumulatorType)>) -> Option<Self> {
         let known = match types {
             Some(
-                (FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)
-                | (FactorType::F16, FactorType::F16, _),
+                (FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32) | (FactorType::F16, FactorType::F16, _),
             ) => m == 16 && matches!(k, 8 | 16),
             Some((FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32)) => m == 16 && matches!(k, 4 | 8),
-            Some((
-                FactorType::E4m3 | FactorType::E5m2,
-                FactorType::E4m3 | FactorType::E5m2,
-                AccumulatorType::F32,
-            )) => m == 16 && k == 32,
+            Some((FactorType::E4m3 | FactorType::E5m2, FactorType::E4m3 | FactorType::E5m2, AccumulatorType::F32)) => {
+                m == 16 && k == 32
+            }
             Some(_) => false,
             None => matches!((m, k), (8, 4) | (16, 4 | 8 | 16)),
         };

@@ -49,14 +49,12 @@ impl fmt::Display for Rule {
             Self::Box(d, n) => write!(f, "boxDim[{d}] is {n}; a box has 1 to 256 elements along a dimension"),
             Self::BoxBytes(n) => write!(f, "the box has {n} bytes, more than shared memory holds"),
             Self::Step(d, n) => write!(f, "elementStrides[{d}] is {n}; an element stride is 1 to 8"),
-            Self::Row(n) => write!(
-                f,
-                "a row of the box has {n} bytes (boxDim[0] elements), which is not a multiple of {PIECE}"
-            ),
-            Self::Swizzle(n, span) => write!(
-                f,
-                "a row of the box has {n} bytes (boxDim[0] elements), more than the {span} of the swizzle"
-            ),
+            Self::Row(n) => {
+                write!(f, "a row of the box has {n} bytes (boxDim[0] elements), which is not a multiple of {PIECE}")
+            }
+            Self::Swizzle(n, span) => {
+                write!(f, "a row of the box has {n} bytes (boxDim[0] elements), more than the {span} of the swizzle")
+            }
             Self::Nan => write!(f, "only floating-point elements can be filled with NaN"),
         }
     }

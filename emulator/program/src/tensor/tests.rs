@@ -65,9 +65,7 @@ fn check(map: &TensorMap, at: &[i32], shared: u32) {
 fn runs_are_the_bytes_of_the_box() {
     use Swizzle::{B32, B64, B128};
     let plain = matrix([100, 40], 400, [16, 8], Swizzle::None);
-    for at in
-        [[0, 0], [3, 5], [90, 36], [-5, -2], [-16, 0], [100, 0], [0, 40], [i32::MAX, 1], [i32::MIN, i32::MIN]]
-    {
+    for at in [[0, 0], [3, 5], [90, 36], [-5, -2], [-16, 0], [100, 0], [0, 40], [i32::MAX, 1], [i32::MIN, i32::MIN]] {
         check(&plain, &at, 1024);
     }
     check(&matrix([100, 40], 400, [8, 16], B32), &[95, 30], 1024);
@@ -78,16 +76,8 @@ fn runs_are_the_bytes_of_the_box() {
     // A row that is narrower than the swizzle.
     check(&matrix([100, 40], 400, [16, 16], B128), &[0, 0], 2048);
     check(&tensor(Element::U8, &[77], &[], &[64], &[1], B64), &[40], 1024);
-    check(
-        &tensor(Element::F16, &[24, 5, 7], &[64, 320], &[8, 4, 3], &[1, 1, 1], Swizzle::None),
-        &[20, 3, -1],
-        1024,
-    );
-    check(
-        &tensor(Element::F64, &[6, 9, 9], &[48, 432], &[4, 7, 8], &[1, 3, 2], Swizzle::None),
-        &[-1, -1, 2],
-        1024,
-    );
+    check(&tensor(Element::F16, &[24, 5, 7], &[64, 320], &[8, 4, 3], &[1, 1, 1], Swizzle::None), &[20, 3, -1], 1024);
+    check(&tensor(Element::F64, &[6, 9, 9], &[48, 432], &[4, 7, 8], &[1, 3, 2], Swizzle::None), &[-1, -1, 2], 1024);
     let five = tensor(Element::Bf16, &[16, 3, 3, 3, 3], &[32, 96, 288, 864], &[16, 2, 2, 2, 2], &[1; 5], B32);
     check(&five, &[0, 2, -1, 1, 2], 1024);
 }
@@ -151,8 +141,7 @@ fn each_rule_is_checked() {
 
 #[test]
 fn bytes_that_are_no_map_are_refused() {
-    let map =
-        tensor(Element::Bf16, &[1 << 32, 3, 5], &[1 << 39, 96], &[8, 256, 16], &[1, 8, 1], Swizzle::B32);
+    let map = tensor(Element::Bf16, &[1 << 32, 3, 5], &[1 << 39, 96], &[8, 256, 16], &[1, 8, 1], Swizzle::B32);
     let bytes = map.encode();
     assert_eq!(TensorMap::decode(&bytes), Ok(map));
     assert_eq!(TensorMap::decode(&[0; BYTES]), Err(NotATensorMap::Zeros));

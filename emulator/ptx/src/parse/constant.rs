@@ -283,8 +283,7 @@ fn read(text: &str) -> Option<Value> {
         return Some(Value::Float(Immediate::F64(bits)));
     }
     let whole = text.strip_suffix('U').or_else(|| text.strip_suffix('u')).unwrap_or(text);
-    let (digits, radix) = if let Some(digits) = whole.strip_prefix("0x").or_else(|| whole.strip_prefix("0X"))
-    {
+    let (digits, radix) = if let Some(digits) = whole.strip_prefix("0x").or_else(|| whole.strip_prefix("0X")) {
         (digits, 16)
     } else if let Some(digits) = whole.strip_prefix("0b").or_else(|| whole.strip_prefix("0B")) {
         (digits, 2)
@@ -298,8 +297,7 @@ fn read(text: &str) -> Option<Value> {
         return Some(Value::Int(Int { bits, unsigned: whole != text || bits > i64::MAX as u64 }));
     }
     // Floats that get this far have only digits, a point and an exponent: not `inf`, not `1_000`.
-    let plain =
-        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     let value = if plain {
         text.parse::<f64>().ok()?
     } else {

@@ -7,12 +7,7 @@ use crate::span::Span;
 
 impl Parser<'_> {
     /// Reads `{ … }`, and appends to `statements`.
-    pub(super) fn block(
-        &mut self,
-        what: &str,
-        mut statements: Vec<Statement>,
-        depth: usize,
-    ) -> Parsed<Vec<Statement>> {
+    pub(super) fn block(&mut self, what: &str, mut statements: Vec<Statement>, depth: usize) -> Parsed<Vec<Statement>> {
         let depth = self.deeper(depth)?;
         self.open(b'{', what)?;
         while !self.at(b'}') {
@@ -27,11 +22,8 @@ impl Parser<'_> {
         match self.token.kind {
             TokenKind::Name => {
                 let name = self.bump()?.text;
-                let statement = if self.eat(b':')? {
-                    self.labelled(start, name)?
-                } else {
-                    self.instruction(start, None, name)?
-                };
+                let statement =
+                    if self.eat(b':')? { self.labelled(start, name)? } else { self.instruction(start, None, name)? };
                 statements.push(statement);
             }
             TokenKind::Mark(b'@') => {

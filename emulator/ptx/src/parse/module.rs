@@ -25,8 +25,7 @@ const DIRECTIVES: [&str; 14] = [
 impl Parser<'_> {
     pub(super) fn module(&mut self) -> Parsed<Module> {
         let version = self.version()?;
-        let mut module =
-            Module { version, target: Vec::new(), address_size: 32, files: Vec::new(), items: Vec::new() };
+        let mut module = Module { version, target: Vec::new(), address_size: 32, files: Vec::new(), items: Vec::new() };
         if !self.at_dot("target") {
             return Err(self.expected("`.target`"));
         }

@@ -25,9 +25,7 @@ impl Parser<'_> {
             TokenKind::Name => self.named(),
             TokenKind::Mark(b'[') => self.address(depth),
             TokenKind::Mark(b'{') => Ok(Operand::Vector(self.bracketed([b'{', b'}'], "", each)?)),
-            TokenKind::Mark(b'(') if self.in_call => {
-                Ok(Operand::List(self.bracketed([b'(', b')'], "", each)?))
-            }
+            TokenKind::Mark(b'(') if self.in_call => Ok(Operand::List(self.bracketed([b'(', b')'], "", each)?)),
             TokenKind::Mark(b'!') => {
                 self.bump()?;
                 if self.token.kind == TokenKind::Name {
@@ -53,9 +51,7 @@ impl Parser<'_> {
                 _ => None,
             };
             return Ok(match component {
-                Some(letter) if !WITH_COMPONENTS.contains(&name) => {
-                    Operand::Component(name.to_owned(), letter)
-                }
+                Some(letter) if !WITH_COMPONENTS.contains(&name) => Operand::Component(name.to_owned(), letter),
                 // Also `%r1.b0` and `%r1.h1` of the video instructions, which the tree does not distinguish.
                 _ => Operand::Name(format!("{name}.{part}")),
             });
@@ -94,9 +90,7 @@ impl Parser<'_> {
                 let offset = self.offset()?.unwrap_or(0);
                 Operand::Address { base: Some(format!("{name}.{part}")), offset }
             }
-            Operand::Immediate(Immediate::Int(value)) => {
-                Operand::Address { base: None, offset: value as i64 }
-            }
+            Operand::Immediate(Immediate::Int(value)) => Operand::Address { base: None, offset: value as i64 },
             _ => return Err(self.error("an address is a register, a variable or a number".to_owned())),
         };
         self.close(b']')?;

@@ -52,27 +52,18 @@ fn errors_say_what_was_expected() {
     let check = |text: &str, expected: &str| {
         assert_eq!(parse(text).map_err(|error| error.to_string()), Err(expected.to_owned()));
     };
-    check(
-        "",
-        "line 1, column 1: expected `.version`, with which a PTX module starts, found the end of the file",
-    );
+    check("", "line 1, column 1: expected `.version`, with which a PTX module starts, found the end of the file");
     check(
         &format!("{HEAD}.entry foo()\n{{ ret;"),
         "line 5, column 7: expected an instruction, a directive or `}`, found the end of the file: \
          `{` of kernel `foo` (line 5) is never closed",
     );
-    check(
-        &format!("{HEAD}.entry f() {{ add.s32 %r1 %r2; }}"),
-        "line 4, column 26: expected `,` or `;`, found `%r2`",
-    );
+    check(&format!("{HEAD}.entry f() {{ add.s32 %r1 %r2; }}"), "line 4, column 26: expected `,` or `;`, found `%r2`");
     check(
         &format!("{HEAD}.entry f() {{ x 99999999999999999999; }}"),
         "line 4, column 16: `99999999999999999999` is not a number that PTX knows",
     );
-    check(
-        &format!("{HEAD}.entry f() {{ {} }}", "{".repeat(100_000)),
-        "line 4, column 213: nested more than 200 deep",
-    );
+    check(&format!("{HEAD}.entry f() {{ {} }}", "{".repeat(100_000)), "line 4, column 213: nested more than 200 deep");
 }
 
 #[test]
@@ -103,10 +94,7 @@ fn truncated_files_name_what_is_open() {
         ".func f()\n{\n{ bar.sync 0;",
         "expected an instruction, a directive or `}`, found the end of the file: `{` (line 6) is never closed",
     );
-    check(
-        ".func f()\n{ ld.u32 %r1, [%rd1",
-        "expected `]`, found the end of the file: `[` (line 5) is never closed",
-    );
+    check(".func f()\n{ ld.u32 %r1, [%rd1", "expected `]`, found the end of the file: `[` (line 5) is never closed");
     check(
         ".section .debug_str { .b8 1",
         "expected `}`, found the end of the file: `{` of `.section` (line 4) is never closed",
@@ -132,9 +120,7 @@ fn spans_cover_the_instruction() {
     let text = format!("{HEAD}.entry f() {{\n  @%p1 add.s32 %r1,\n %r2, 5;\n}}");
     let Ok(module) = parse(&text) else { panic!("does not read") };
     let Item::Function(function) = &module.items[0] else { panic!("not a function") };
-    let Some([Statement::Instruction(instruction)]) = function.body.as_deref() else {
-        panic!("no instruction")
-    };
+    let Some([Statement::Instruction(instruction)]) = function.body.as_deref() else { panic!("no instruction") };
     let span = instruction.span;
     assert_eq!((span.line, span.column), (5, 3));
     assert_eq!(&text[span.start as usize..span.end as usize], "@%p1 add.s32 %r1,\n %r2, 5;");

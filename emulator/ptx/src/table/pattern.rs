@@ -127,12 +127,7 @@ impl Pattern {
 const MAX_ARRANGED: usize = 12;
 
 /// Chooses an alternative of each part so that every word is used once.
-fn arrange(
-    parts: &[Part],
-    ordered: [&[&str]; 3],
-    others: &mut Vec<&str>,
-    found: &mut Vec<&'static str>,
-) -> bool {
+fn arrange(parts: &[Part], ordered: [&[&str]; 3], others: &mut Vec<&str>, found: &mut Vec<&'static str>) -> bool {
     let Some((Part::One(runs), rest)) = parts.split_first() else {
         return parts.is_empty() && ordered.iter().all(|class| class.is_empty()) && others.is_empty();
     };

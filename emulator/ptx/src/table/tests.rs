@@ -71,10 +71,7 @@ fn messages() {
     check("atom.acq_rel.gpu.global.cas.b32 %r1, [%rd1], 0, 1;", "");
     check("add.s33 %r1, %r2, 5;", "line 5, column 1: unknown instruction `add.s33`; did you mean `add.s32`?");
     check("ad.s32 %r1, %r2, 5;", "line 5, column 1: unknown instruction `ad.s32`; did you mean `add.s32`?");
-    check(
-        "fma.f32 %f1, 1, 2, 3;",
-        "line 5, column 1: unknown instruction `fma.f32`; did you mean `fma.rn.f32`?",
-    );
+    check("fma.f32 %f1, 1, 2, 3;", "line 5, column 1: unknown instruction `fma.f32`; did you mean `fma.rn.f32`?");
     check("frobnicate.f32 %f1;", "line 5, column 1: unknown instruction `frobnicate.f32`");
     check("add.s32 %r1, %r2;", "line 5, column 1: `add.s32` takes 3 operands (d, a, b), found 2");
     check("bar.arrive 0;", "line 5, column 1: `bar.arrive` takes 2 operands (a, b), found 1");
@@ -83,10 +80,7 @@ fn messages() {
         "line 5: `mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32` (this shape or type is not emulated yet: integers, \
          single bits, and shapes of other architectures) is not supported",
     );
-    check(
-        "min.f32 %f1, %f2, %f3, %f4;",
-        "line 5: `min.f32` (three inputs are not emulated yet) is not supported",
-    );
+    check("min.f32 %f1, %f2, %f3, %f4;", "line 5: `min.f32` (three inputs are not emulated yet) is not supported");
     check(
         "ld.global.v8.f32 {%f1}, [%rd1];",
         "line 5: `ld.global.v8.f32` (accesses wider than 128 bits and 128-bit registers are not emulated yet) is \
@@ -125,14 +119,8 @@ fn modifiers_in_any_order_have_the_manuals() {
     check("ldmatrix.b16.sync.shared.trans.x2.aligned.m8n8", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16");
     check("stmatrix.sync.aligned.x2.m8n8.shared.b16", "stmatrix.sync.aligned.m8n8.x2.shared.b16");
     check("movmatrix.trans.sync.aligned.b16.m8n8", "movmatrix.sync.aligned.m8n8.trans.b16");
-    check(
-        "mma.sync.aligned.row.col.m16n8k16.f32.bf16.bf16.f32",
-        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
-    );
-    check(
-        "mma.f32.sync.aligned.m16n8k32.row.e4m3.col.e5m2.f32",
-        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
-    );
+    check("mma.sync.aligned.row.col.m16n8k16.f32.bf16.bf16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");
+    check("mma.f32.sync.aligned.m16n8k32.row.e4m3.col.e5m2.f32", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32");
     check(
         "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn",
         "wmma.mma.sync.aligned.row.col.m8n8k4.rn.f64.f64.f64.f64",
@@ -141,14 +129,8 @@ fn modifiers_in_any_order_have_the_manuals() {
         "wmma.mma.col.sync.aligned.row.m8n8k4.f64.f64.f64.f64",
         "wmma.mma.sync.aligned.col.row.m8n8k4.f64.f64.f64.f64",
     );
-    check(
-        "wmma.load.a.f16.sync.shared.aligned.m16n16k16.row",
-        "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16",
-    );
-    check(
-        "wgmma.mma_async.sync.aligned.f32.bf16.bf16.m64n8k16",
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16",
-    );
+    check("wmma.load.a.f16.sync.shared.aligned.m16n16k16.row", "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16");
+    check("wgmma.mma_async.sync.aligned.f32.bf16.bf16.m64n8k16", "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16");
     check("mbarrier.arrive.expect_tx.b64.shared", "mbarrier.arrive.expect_tx.shared.b64");
     check(
         "cp.async.bulk.tensor.shared::cluster.global.2d.tile.mbarrier::complete_tx::bytes",

@@ -84,9 +84,7 @@ impl Attributes {
         for attribute in attributes(bytes) {
             match attribute.number {
                 MAX_THREADS => {
-                    if let (Some(x), Some(y), Some(z)) =
-                        (attribute.word(0), attribute.word(1), attribute.word(2))
-                    {
+                    if let (Some(x), Some(y), Some(z)) = (attribute.word(0), attribute.word(1), attribute.word(2)) {
                         found.max_threads = Some([x, y, z]);
                     }
                 }

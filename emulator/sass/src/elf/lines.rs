@@ -155,10 +155,7 @@ fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Ker
 }
 
 /// Returns the name of a file with its folder, if it has one.
-fn name<R: Reader<Offset = usize>>(
-    header: &LineProgramHeader<R>,
-    index: u64,
-) -> gimli::Result<Option<String>> {
+fn name<R: Reader<Offset = usize>>(header: &LineProgramHeader<R>, index: u64) -> gimli::Result<Option<String>> {
     let Some(file) = header.file(index) else { return Ok(None) };
     let text = |value| match value {
         gimli::AttributeValue::String(text) => Reader::to_string_lossy(&text).map(|text| text.into_owned()),

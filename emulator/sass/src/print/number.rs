@@ -56,11 +56,7 @@ fn general(value: f64, digits: usize) -> String {
     let text = exponential(value, digits - 1);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let trimmed = |text: &str| {
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text.to_owned()
-        }
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() }
     };
     let power: i32 = exponent.parse().unwrap_or(0);
     if power < -4 || power >= digits as i32 {

@@ -280,8 +280,7 @@ pub(crate) enum Slot {
 impl Slot {
     /// Returns the bits of the encoding that the operand occupies.
     fn mask(self) -> u128 {
-        let memory =
-            |uniform| Bits::new(SLOT_A, 8).mask() | Bits::new(40, 24).mask() | Bits::new(uniform, 6).mask();
+        let memory = |uniform| Bits::new(SLOT_A, 8).mask() | Bits::new(40, 24).mask() | Bits::new(uniform, 6).mask();
         match self {
             Slot::Register(low) | Slot::Special(low) => Bits::new(low, 8).mask(),
             Slot::Uniform(low) => Bits::new(low, 6).mask(),
@@ -385,19 +384,18 @@ impl Operands {
             joined,
             hidden: hidden.map(default_value),
         };
-        let mut modify =
-            |token: &mut Token, negate: u32, absolute_at: u32, reuse: Option<u32>, half_at: u32| {
-                token.negate = (negates || inverts).then_some(negate);
-                token.absolute = absolute.then_some(absolute_at);
-                token.halves = halves.then_some(half_at);
-                token.reuse = reuse;
-                for bit in [token.negate, token.absolute].into_iter().flatten() {
-                    self.known |= 1 << bit;
-                }
-                if halves {
-                    self.known |= 3 << half_at;
-                }
-            };
+        let mut modify = |token: &mut Token, negate: u32, absolute_at: u32, reuse: Option<u32>, half_at: u32| {
+            token.negate = (negates || inverts).then_some(negate);
+            token.absolute = absolute.then_some(absolute_at);
+            token.halves = halves.then_some(half_at);
+            token.reuse = reuse;
+            for bit in [token.negate, token.absolute].into_iter().flatten() {
+                self.known |= 1 << bit;
+            }
+            if halves {
+                self.known |= 3 << half_at;
+            }
+        };
         token.slot = match name {
             "A" => {
                 modify(&mut token, 72, 73, Some(122), 74);

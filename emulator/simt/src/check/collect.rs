@@ -118,8 +118,7 @@ impl Collector {
     /// details are worth computing. `instr` is the instruction of the mistake, or of `E-UNINIT` the load.
     pub fn is_new(&self, code: Code, instr: u32, block: u64) -> bool {
         let site = self.sites.site(instr);
-        let mut of_site =
-            self.groups.range((code, site, 0, 0, false)..=(code, site, u32::MAX, u64::MAX, true));
+        let mut of_site = self.groups.range((code, site, 0, 0, false)..=(code, site, u32::MAX, u64::MAX, true));
         of_site.all(|(_, group)| group.first.block > block)
     }
 
@@ -129,13 +128,7 @@ impl Collector {
     }
 
     /// Like [`Self::is_new`], for an access to this array alone: two arrays in one line are two groups.
-    pub fn is_new_access(
-        &self,
-        code: Code,
-        instr: u32,
-        block: u64,
-        (space, address): (MemSpace, u64),
-    ) -> bool {
+    pub fn is_new_access(&self, code: Code, instr: u32, block: u64, (space, address): (MemSpace, u64)) -> bool {
         let key = (code, self.sites.site(instr), u32::MAX, self.sites.array(space, address), false);
         self.groups.get(&key).is_none_or(|group| group.first.block > block)
     }
@@ -151,9 +144,7 @@ impl Collector {
                 let between_blocks = race.parties[0].block != race.parties[1].block;
                 (code, a.min(b), a.max(b), array(race.space, race.address), between_blocks)
             }
-            MistakeDetails::Access { access, .. } => {
-                (code, site, u32::MAX, array(access.space, access.address), false)
-            }
+            MistakeDetails::Access { access, .. } => (code, site, u32::MAX, array(access.space, access.address), false),
             // One read that has several uses is one mistake.
             MistakeDetails::Uninitialised { access, load, .. } => {
                 let site = self.sites.site(*load);
@@ -296,8 +287,7 @@ impl MistakeGroup {
 /// the first; of a race one between different warps, if there is one.
 fn rank(mistake: &Mistake) -> (bool, u64, u32) {
     let same_warp = matches!(&mistake.details, MistakeDetails::Race(race) if race.same_warp);
-    let is_access =
-        matches!(&mistake.details, MistakeDetails::Access { .. } | MistakeDetails::Uninitialised { .. });
+    let is_access = matches!(&mistake.details, MistakeDetails::Access { .. } | MistakeDetails::Uninitialised { .. });
     (same_warp, mistake.block, if is_access { mistake.warp } else { 0 })
 }
 
@@ -346,8 +336,7 @@ impl Sites {
     pub(crate) fn array(&self, space: MemSpace, address: u64) -> u64 {
         match space {
             MemSpace::Shared => {
-                self.shared.partition_point(|&start| u64::from(start) <= address & ((1 << RANK_SHIFT) - 1))
-                    as u64
+                self.shared.partition_point(|&start| u64::from(start) <= address & ((1 << RANK_SHIFT) - 1)) as u64
             }
             MemSpace::Global | MemSpace::Const => address >> window::BITS,
             _ => 0,
@@ -370,9 +359,7 @@ fn sites(kernel: &Kernel) -> Vec<u32> {
     let mut first: HashMap<(SourceLoc, Does), u32> = HashMap::new();
     (0..kernel.instrs.len())
         .map(|instr| match kernel.instrs[instr].source {
-            Some(place) if does[instr] != Does::Nothing => {
-                *first.entry((place, does[instr])).or_insert(instr as u32)
-            }
+            Some(place) if does[instr] != Does::Nothing => *first.entry((place, does[instr])).or_insert(instr as u32),
             _ => instr as u32,
         })
         .collect()

@@ -349,9 +349,7 @@ fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) ->
         Special::ClusterNctaidX => all(cluster[0]),
         Special::ClusterNctaidY => all(cluster[1]),
         Special::ClusterNctaidZ => all(cluster[2]),
-        Special::ClusterCtarank => {
-            all((in_cluster[2] * cluster[1] + in_cluster[1]) * cluster[0] + in_cluster[0])
-        }
+        Special::ClusterCtarank => all((in_cluster[2] * cluster[1] + in_cluster[1]) * cluster[0] + in_cluster[0]),
         Special::ClusterNctarank => all(job.cluster_blocks),
         Special::IsExplicitCluster => all(u32::from(job.explicit_cluster)),
         Special::LaneId => each(&|l| l),

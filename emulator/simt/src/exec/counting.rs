@@ -13,12 +13,7 @@ use crate::exec::plan::{NO_MEMO, Plan};
 const WAVEFRONT_BYTES: u64 = 128;
 
 /// Returns the counters of each instruction of the kernel.
-pub(crate) fn by_instruction(
-    kernel: &Kernel,
-    plan: &Plan,
-    counts: &Counts,
-    tallies: &[Tally],
-) -> Vec<Counters> {
+pub(crate) fn by_instruction(kernel: &Kernel, plan: &Plan, counts: &Counts, tallies: &[Tally]) -> Vec<Counters> {
     let mut all = vec![Counters::default(); kernel.instrs.len()];
     let (mut runs, mut lanes) = (0u64, 0u64);
     for (i, op) in kernel.ops.iter().enumerate() {
@@ -131,11 +126,7 @@ fn add_store(c: &mut Counters, t: &Tally, bytes: u64) {
 }
 
 /// Reports of the instructions, with their source lines.
-pub(crate) fn instructions(
-    kernel: &Kernel,
-    files: &[(u32, String)],
-    counters: &[Counters],
-) -> Vec<InstrReport> {
+pub(crate) fn instructions(kernel: &Kernel, files: &[(u32, String)], counters: &[Counters]) -> Vec<InstrReport> {
     let path = |file: u32| files.iter().find(|(i, _)| *i == file).map(|(_, p)| p.clone());
     let report = |(i, c): (&crate::program::InstrInfo, &Counters)| InstrReport {
         text: i.text.clone(),
@@ -154,10 +145,7 @@ pub(crate) fn lines(instructions: &[InstrReport]) -> Vec<LineReport> {
             lines.entry(source).or_default().add(&i.counters);
         }
     }
-    let report = |((file, line), counters): (&(String, u32), Counters)| LineReport {
-        file: file.clone(),
-        line: *line,
-        counters,
-    };
+    let report =
+        |((file, line), counters): (&(String, u32), Counters)| LineReport { file: file.clone(), line: *line, counters };
     lines.into_iter().map(report).collect()
 }

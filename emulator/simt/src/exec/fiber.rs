@@ -143,8 +143,7 @@ impl Fiber {
 
     /// Makes `lanes` skip `reconvergence_pc`: they reconverge at the next point after it.
     pub(crate) fn leave_reconvergence(&mut self, lanes: LaneMask, reconvergence_pc: u32) {
-        let is_joint =
-            |frame: &Frame| frame.pc == reconvergence_pc && frame.reconvergence_pc != reconvergence_pc;
+        let is_joint = |frame: &Frame| frame.pc == reconvergence_pc && frame.reconvergence_pc != reconvergence_pc;
         let Some(joint) = self.stack.iter().rposition(is_joint) else { return };
         let above = self.stack.split_off(joint + 1);
         self.stack[joint].mask &= !lanes;

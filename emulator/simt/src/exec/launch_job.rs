@@ -116,8 +116,7 @@ impl Counts {
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        let sum =
-            |a: &mut Vec<u64>, b: &Vec<u64>| a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
+        let sum = |a: &mut Vec<u64>, b: &Vec<u64>| a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
         sum(&mut self.runs, &other.runs);
         sum(&mut self.lanes, &other.lanes);
         sum(&mut self.predicated_off, &other.predicated_off);

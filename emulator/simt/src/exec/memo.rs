@@ -304,13 +304,7 @@ impl Memo<'_> {
 
     /// Learns the pattern of the `active` lanes (not none). Returns whether they lie close enough together to be one.
     #[inline(never)]
-    pub(crate) fn learn(
-        &mut self,
-        addresses: &[u64; 32],
-        active: LaneMask,
-        serial: u64,
-        with_runs: bool,
-    ) -> bool {
+    pub(crate) fn learn(&mut self, addresses: &[u64; 32], active: LaneMask, serial: u64, with_runs: bool) -> bool {
         let first = active.first() & 31;
         let base = addresses[first];
         self.mask = LaneMask::EMPTY;
@@ -411,8 +405,7 @@ impl Memo<'_> {
                 let end = i64::from(last.start) + i64::from(last.bytes);
                 overlapping |= i64::from(start) < end;
                 if i64::from(start) <= end {
-                    last.bytes =
-                        last.bytes.max((i64::from(start) - i64::from(last.start)) as u32 + self.bytes);
+                    last.bytes = last.bytes.max((i64::from(start) - i64::from(last.start)) as u32 + self.bytes);
                     continue;
                 }
             }
@@ -611,12 +604,7 @@ mod tests {
             memo.count_shared(base);
             let t = memo.tally;
             if r.shared {
-                assert_eq!(
-                    (t.wavefronts, Some(t.ideal)),
-                    (r.measured.into(), r.ideal.map(u64::from)),
-                    "{}",
-                    r.name
-                );
+                assert_eq!((t.wavefronts, Some(t.ideal)), (r.measured.into(), r.ideal.map(u64::from)), "{}", r.name);
             } else {
                 assert_eq!(t.sectors, u64::from(r.measured), "{}", r.name);
             }

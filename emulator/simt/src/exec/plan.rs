@@ -19,11 +19,7 @@ impl Plan {
     pub(crate) fn new(kernel: &Kernel) -> Self {
         let mut n_memos = 0;
         let memo_of = kernel.ops.iter().map(|op| match op.kind {
-            OpKind::Load(_)
-            | OpKind::Store(_)
-            | OpKind::Atomic(_)
-            | OpKind::MatrixLoad(_)
-            | OpKind::MatrixStore(_) => {
+            OpKind::Load(_) | OpKind::Store(_) | OpKind::Atomic(_) | OpKind::MatrixLoad(_) | OpKind::MatrixStore(_) => {
                 n_memos += 1;
                 n_memos as u32 - 1
             }

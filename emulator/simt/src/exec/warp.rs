@@ -270,8 +270,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                     match worker.execute_uncommon(kind, at.pc, active, &at) {
                         ControlFlow::Continue(())
                             if !M::GENERAL
-                                && (worker.warp.in_flight
-                                    || M::checks(worker) && !worker.checks.shadow.is_clean()) =>
+                                && (worker.warp.in_flight || M::checks(worker) && !worker.checks.shadow.is_clean()) =>
                         {
                             pause!(at.pc + 1, Pause::SwitchRunMode)
                         }
@@ -413,14 +412,7 @@ impl Worker<'_> {
 
     /// Groups the lanes of a `brx.idx` by target. Lanes with an index beyond the table fall through.
     #[cold]
-    fn ways(
-        &self,
-        index: i32,
-        targets: &[u32],
-        active: LaneMask,
-        lanes: LaneMask,
-        pc: u32,
-    ) -> Vec<(LaneMask, u32)> {
+    fn ways(&self, index: i32, targets: &[u32], active: LaneMask, lanes: LaneMask, pc: u32) -> Vec<(LaneMask, u32)> {
         let mut ways: Vec<(LaneMask, u32)> = Vec::new();
         let mut add = |mask: LaneMask, to: u32| match ways.iter_mut().find(|(_, pc)| *pc == to) {
             Some((m, _)) => *m |= mask,
@@ -438,13 +430,7 @@ impl Worker<'_> {
     }
 
     /// Ends the block if a lane's index is past the table.
-    fn check_index(
-        &mut self,
-        index: i32,
-        targets: &[u32],
-        active: LaneMask,
-        pc: u32,
-    ) -> ControlFlow<AfterOp> {
+    fn check_index(&mut self, index: i32, targets: &[u32], active: LaneMask, pc: u32) -> ControlFlow<AfterOp> {
         let lanes = active.filter(|lane| self.u32_at(index, lane) as usize >= targets.len());
         if lanes.is_empty() {
             return ControlFlow::Continue(());
@@ -534,13 +520,7 @@ impl Worker<'_> {
 
     /// Executes the operations that the loop does not handle itself.
     #[inline(never)]
-    fn execute_uncommon(
-        &mut self,
-        kind: &OpKind,
-        pc: u32,
-        active: LaneMask,
-        at: &Position,
-    ) -> ControlFlow<AfterOp> {
+    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: LaneMask, at: &Position) -> ControlFlow<AfterOp> {
         match kind {
             OpKind::Atomic(a) => {
                 self.atomic(a, pc, active, at.lanes)?;
@@ -603,8 +583,7 @@ impl Worker<'_> {
             OpKind::WgmmaWait { pending } => self.wgmma_wait(*pending, pc)?,
             OpKind::Mbarrier(barrier) => self.mbarrier(barrier, pc, active, at.lanes)?,
             OpKind::IsSpace { space, own, dst, src } => {
-                let is_in =
-                    |address| self.is_in(*space, address) && !(*own && self.is_remote(*space, address));
+                let is_in = |address| self.is_in(*space, address) && !(*own && self.is_remote(*space, address));
                 let holds = active.filter(|lane| is_in(self.u64_at(*src, lane)));
                 self.set_pred(*dst, holds, active);
             }
@@ -699,8 +678,7 @@ impl Worker<'_> {
             MemSpace::Param => w == window::PARAM >> window::BITS,
             MemSpace::Const => self.job.table.live(address).is_some_and(|a| a.origin.read_only),
             MemSpace::Global => {
-                w < window::SHARED >> window::BITS
-                    && !self.job.table.live(address).is_some_and(|a| a.origin.read_only)
+                w < window::SHARED >> window::BITS && !self.job.table.live(address).is_some_and(|a| a.origin.read_only)
             }
             MemSpace::Generic => true,
         }

@@ -93,11 +93,7 @@ pub enum LaunchRefused {
 
 /// Checks a launch before it starts, all but its parameters. `allowed_dynamic` is the dynamic shared memory that the
 /// kernel was given by `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`, `None` when it was never asked for.
-pub fn check(
-    kernel: &Kernel,
-    config: &LaunchConfig,
-    allowed_dynamic: Option<u32>,
-) -> Result<(), LaunchRefused> {
+pub fn check(kernel: &Kernel, config: &LaunchConfig, allowed_dynamic: Option<u32>) -> Result<(), LaunchRefused> {
     let (grid, block) = (config.grid, config.block);
     let threads: u64 = block.iter().map(|&n| u64::from(n)).product();
     let refusals = [
@@ -125,8 +121,8 @@ pub fn check(
     if total > u64::from(MAX_SHARED_OPT_IN) {
         return Err(LaunchRefused::LargeShared);
     }
-    let allowed = allowed_dynamic
-        .map_or(u64::from(MAX_SHARED), |allowed| u64::from(MAX_SHARED).max(u64::from(allowed) + fixed));
+    let allowed =
+        allowed_dynamic.map_or(u64::from(MAX_SHARED), |allowed| u64::from(MAX_SHARED).max(u64::from(allowed) + fixed));
     if total > allowed {
         return Err(LaunchRefused::SharedNotAllowed);
     }

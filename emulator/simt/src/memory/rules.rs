@@ -61,10 +61,7 @@ pub(crate) fn lines(address: u64, bytes: u32) -> std::ops::RangeInclusive<u64> {
 
 /// Sorts by code of this crate. `sort_unstable` of a plain type may be linked from a crate that is built without
 /// optimisation, because the standard library's part that is never inlined exists once for each type and comparison.
-#[expect(
-    clippy::unnecessary_sort_by,
-    reason = "the closure makes the type of the comparison this crate's own"
-)]
+#[expect(clippy::unnecessary_sort_by, reason = "the closure makes the type of the comparison this crate's own")]
 pub(crate) fn sort<T: Ord>(values: &mut [T]) {
     values.sort_unstable_by(|a, b| a.cmp(b));
 }
@@ -146,8 +143,7 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
 fn lanes_at_best(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let together = lanes_together(addresses, bytes, load);
     let plain = lanes_together(addresses, bytes, false);
-    let paired =
-        |distance: usize| (0..32).any(|i| addresses[i].is_some() && addresses[i] == addresses[i ^ distance]);
+    let paired = |distance: usize| (0..32).any(|i| addresses[i].is_some() && addresses[i] == addresses[i ^ distance]);
     if paired(1) || paired(2) { together } else { plain }
 }
 
@@ -212,16 +208,12 @@ pub fn shared_atomic_cost(addresses: &Addresses, bytes: u32, form: AtomicForm) -
     match form {
         AtomicForm::Native => in_turn(1),
         AtomicForm::CompareAndSwap => in_turn(2),
-        AtomicForm::OncePerWarp => AtomicCost {
-            requests: 1,
-            cost: SharedCost { wavefronts: 1, ideal: 1 },
-            loads: SharedCost::default(),
-        },
-        AtomicForm::CountLanes => AtomicCost {
-            requests: 1,
-            cost: shared_cost(addresses, bytes, false),
-            loads: SharedCost::default(),
-        },
+        AtomicForm::OncePerWarp => {
+            AtomicCost { requests: 1, cost: SharedCost { wavefronts: 1, ideal: 1 }, loads: SharedCost::default() }
+        }
+        AtomicForm::CountLanes => {
+            AtomicCost { requests: 1, cost: shared_cost(addresses, bytes, false), loads: SharedCost::default() }
+        }
         AtomicForm::Loop => {
             let mut all = AtomicCost::default();
             let mut left = *addresses;

@@ -171,8 +171,7 @@ impl Launch {
     /// Predicts the launch. The values of the operands do not matter to these kernels: they are zeros.
     pub(crate) fn predicted(&self) -> Result<Prediction, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
-        let mut bytes =
-            fs::read(&self.cubin).map_err(|error| format!("{}: {error}", self.cubin.display()))?;
+        let mut bytes = fs::read(&self.cubin).map_err(|error| format!("{}: {error}", self.cubin.display()))?;
         if self.cubin.extension().is_some_and(|extension| extension == "z") {
             bytes = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).map_err(|error| text(&error))?;
         }

@@ -65,9 +65,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
         };
         match TaskName::parse(asked).ok() {
             Some(name) if name.id.is_some() && args.finished => {
-                bail!(Stop::Usage(format!(
-                    "--finished is for the kernels of steps, and {name} is a transfer task"
-                )));
+                bail!(Stop::Usage(format!("--finished is for the kernels of steps, and {name} is a transfer task")));
             }
             // Names the tasks that there are, when there is none of that name.
             Some(name) if name.id.is_some() => {
@@ -153,11 +151,8 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
         && !args.json
     {
         let (kernel, shape) = (&check.kernel, failed.shape);
-        let details = if failed.details.is_empty() {
-            String::new()
-        } else {
-            format!("{}\n", failed.details.trim_end())
-        };
+        let details =
+            if failed.details.is_empty() { String::new() } else { format!("{}\n", failed.details.trim_end()) };
         output::print(&format!("\n{kernel} on {shape}: {}\n{details}", failed.why))?;
     }
     if !args.json {
@@ -199,9 +194,7 @@ fn row(check: &Check, paint: Paint) -> String {
         n => format!("{n} shapes"),
     };
     let (verdict, why) = match (outcome(check), &check.failed) {
-        (Outcome::Failed, Some(failed)) => {
-            (paint.bad("failed "), format!("on {}: {}", failed.shape, failed.why))
-        }
+        (Outcome::Failed, Some(failed)) => (paint.bad("failed "), format!("on {}: {}", failed.shape, failed.why)),
         (Outcome::NotRun, _) => (paint.dim("not run"), not_run.to_owned()),
         _ if not_run.is_empty() => (paint.good("passed "), shapes),
         _ => (paint.good("passed "), format!("{shapes}; not run elsewhere: {not_run}")),

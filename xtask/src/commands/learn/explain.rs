@@ -27,10 +27,8 @@ use crate::commands::learn::judging::Code;
 use crate::learner::{self, Compiled};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples: cargo xtask explain v05\n          cargo xtask explain v05 --by sectors\n          \
-    cargo xtask explain v05 --machine\n          cargo xtask explain v05 --html v05.html"
-)]
+#[command(after_help = "Examples: cargo xtask explain v05\n          cargo xtask explain v05 --by sectors\n          \
+    cargo xtask explain v05 --machine\n          cargo xtask explain v05 --html v05.html")]
 pub(crate) struct Args {
     /// Task: `v05` or `v05.wide`
     #[arg(value_name = "TASK")]
@@ -63,9 +61,7 @@ fn code_size(text: &str) -> Result<Shape, String> {
     const MAX_SIZE: usize = 4096;
     let size: Shape = text.parse().map_err(|error: WrongSize| error.to_string())?;
     match [size.m, size.n, size.k].into_iter().find(|side| *side > MAX_SIZE) {
-        Some(side) => {
-            Err(format!("`{side}` is too large: machine code is explained at sizes up to {MAX_SIZE}"))
-        }
+        Some(side) => Err(format!("`{side}` is too large: machine code is explained at sizes up to {MAX_SIZE}")),
         None => Ok(size),
     }
 }
@@ -150,9 +146,7 @@ impl Subject {
     /// Why the counts are not those of a kernel that works.
     fn caveat(&self) -> Option<String> {
         match &self.explained.stopped {
-            Some(why) => {
-                Some(format!("the launch stopped before its end, so these are counts of a part: {why}"))
-            }
+            Some(why) => Some(format!("the launch stopped before its end, so these are counts of a part: {why}")),
             None if !self.explained.right => Some("the result of this launch is wrong".into()),
             None => None,
         }
@@ -199,9 +193,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let is_secret = task.kind == TaskKind::Transfer && !is_over;
     if !has_copy && is_secret {
         bail!(if args.finished {
-            format!(
-                "the kernel of {name} is shown once yours has passed, or after: {me} solution {name} --give-up"
-            )
+            format!("the kernel of {name} is shown once yours has passed, or after: {me} solution {name} --give-up")
         } else {
             format!("there is no {}; begin with: {me} start {name}", learner::display_path(&root, &copy))
         });
@@ -227,10 +219,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
                 subjects.push(Subject::new(&root, Origin::Learner, &copy, explained));
             }
             Compiled::Refused(refused) => {
-                output::error(&format!(
-                    "it does not compile: {}; for more: {me} check {name}",
-                    refused.first()
-                ));
+                output::error(&format!("it does not compile: {}; for more: {me} check {name}", refused.first()));
                 return Ok(CommandOutcome::Failed);
             }
         }
@@ -252,8 +241,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     let by = args.by.unwrap_or_else(|| default_column(&task, &subjects, progress.code.as_deref()));
     if let Some(file) = &args.html {
-        write_whole(file, &page::page(&task, &subjects, by))
-            .with_context(|| format!("writing {}", file.display()))?;
+        write_whole(file, &page::page(&task, &subjects, by)).with_context(|| format!("writing {}", file.display()))?;
         output::print(&format!("wrote {}\n", file.display()))?;
     } else if args.json {
         for subject in &subjects {
@@ -265,9 +253,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         output::print(&table::text(&subjects, by, Paint::for_stdout()))?;
     }
     if subjects.iter().any(|subject| !subject.shows_lines) {
-        output::note(&format!(
-            "the lines of the finished kernel are shown once yours has passed: {me} check {name}"
-        ));
+        output::note(&format!("the lines of the finished kernel are shown once yours has passed: {me} check {name}"));
     }
     Ok(CommandOutcome::Passed)
 }

@@ -16,10 +16,8 @@ use xtask_support::{kernels, output, paths};
 pub(crate) fn run() -> Result<CommandOutcome> {
     let paint = Paint::for_stdout();
     let me = paths::command_name();
-    let mut out = format!(
-        "{}: CUDA matrix multiplication from Rust, one optimisation at a time\n\n",
-        paint.bold("Tile by Tile")
-    );
+    let mut out =
+        format!("{}: CUDA matrix multiplication from Rust, one optimisation at a time\n\n", paint.bold("Tile by Tile"));
     let root = paths::checkout();
     let place = match (&root, paths::program_folder()) {
         (Some(root), _) => format!("checkout {}", root.display()),
@@ -44,8 +42,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
         if !own.is_empty() {
             // Without the option, a copy of the learner's would be checked.
             let name = tasks::TaskName::rebuild(step.id);
-            let has_copy =
-                root.as_deref().is_some_and(|root| tasks::progress::copy_of(root, &name).is_file());
+            let has_copy = root.as_deref().is_some_and(|root| tasks::progress::copy_of(root, &name).is_file());
             let option = if has_copy { " --finished" } else { "" };
             next.push((format!("{me} check {}{option}", step.id), "is your kernel right?"));
         }
@@ -73,8 +70,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
 
 /// Kernels that are not as committed, or not as compiled.
 fn edited(root: &Path) -> Vec<&'static str> {
-    let git =
-        Command::new("git").args(["diff", "--name-only", "HEAD", "--", "kernels"]).current_dir(root).output();
+    let git = Command::new("git").args(["diff", "--name-only", "HEAD", "--", "kernels"]).current_dir(root).output();
     let changed = git.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
     let steps: Vec<&Step> = STEPS.iter().collect();
     kernels::sources(&steps)

@@ -69,9 +69,7 @@ pub(crate) fn explain(
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let explained = run_judge(root, task, Some(ptx), sources, &options)?;
-    explained.with_context(|| {
-        format!("the kernel was still running after {} s, and was stopped", TIME_LIMIT.as_secs())
-    })
+    explained.with_context(|| format!("the kernel was still running after {} s, and was stopped", TIME_LIMIT.as_secs()))
 }
 
 /// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
@@ -96,8 +94,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
     command.args(options).current_dir(root);
     output::command(&programs::command_line(&command, &[]));
     command.stdin(Stdio::null());
-    let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
-        .context("starting judge")?;
+    let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting judge")?;
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was recorded".into()));
     }

@@ -21,12 +21,10 @@ use xtask_support::{interrupt, paths, step_args};
 use crate::learner;
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples: cargo xtask predict v05\n          cargo xtask predict v05 padding=c\n          \
+#[command(after_help = "Examples: cargo xtask predict v05\n          cargo xtask predict v05 padding=c\n          \
     cargo xtask predict v05 padding --show\n\n\
     Without a terminal, the questions are printed, and answers are read from standard input, one `ID=ANSWER` per line.\n\
-    `ID=` skips a question."
-)]
+    `ID=` skips a question.")]
 pub(crate) struct Args {
     /// Step: `v05`
     #[arg(value_name = "STEP")]
@@ -185,8 +183,7 @@ impl Quiz<'_> {
 
     /// Asks one question after the other on a terminal.
     fn talk(&mut self, chosen: &[&Asked<'_>]) -> Result<bool> {
-        let open: Vec<&&Asked<'_>> =
-            chosen.iter().filter(|asked| self.state(asked) != QuestionState::Right).collect();
+        let open: Vec<&&Asked<'_>> = chosen.iter().filter(|asked| self.state(asked) != QuestionState::Right).collect();
         if open.is_empty() {
             let me = paths::command_name();
             output::print(&format!(
@@ -342,9 +339,7 @@ impl Quiz<'_> {
             values.extend(value.map(|value| (asked.key(), value)));
         }
         if n_closed > 0 {
-            output::note(&format!(
-                "{n_closed} more can be counted once they are answered, or shown with --show"
-            ));
+            output::note(&format!("{n_closed} more can be counted once they are answered, or shown with --show"));
         } else if values.is_empty() {
             output::note("none of these questions has an answer that is counted");
         }
@@ -394,8 +389,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let shape = shape(derived);
     interrupt::watch();
     let programs = Programs::find_or_build(&[step])?;
-    let mut words: Vec<String> =
-        ["bench", "--json", "--emulate", "--kernel", kernel.name].map(String::from).to_vec();
+    let mut words: Vec<String> = ["bench", "--json", "--emulate", "--kernel", kernel.name].map(String::from).to_vec();
     words.extend(step_args::arguments(&[shape]));
     let mut passed = None;
     let ended = programs.stream_records(step, &words, &Status::on_stderr(), |_, line| {

@@ -22,8 +22,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the book is built in a checkout, and this folder is not one")?;
     let cargo = paths::cargo().context("bookbuild is built by Cargo; start this with: cargo xtask book")?;
-    let beside = paths::program_folder()
-        .map(|folder| folder.join("bookbuild").with_extension(std::env::consts::EXE_EXTENSION));
+    let beside =
+        paths::program_folder().map(|folder| folder.join("bookbuild").with_extension(std::env::consts::EXE_EXTENSION));
     if !beside.is_some_and(|program| program.is_file()) {
         output::note("building bookbuild, with mdBook in it; the first time takes about a minute");
     }

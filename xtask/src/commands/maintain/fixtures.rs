@@ -47,11 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     for Pack { kernels, old, .. } in &packs {
         for one in kernels.iter().filter(|one| request.is_asked(&one.name)) {
             let packed = old.iter().find(|kernel| kernel.name == one.name);
-            if args.ptx {
-                output::print(packed.map_or("", |kernel| &kernel.ptx))?
-            } else {
-                output::print(&one.source)?
-            }
+            if args.ptx { output::print(packed.map_or("", |kernel| &kernel.ptx))? } else { output::print(&one.source)? }
         }
     }
     Ok(CommandOutcome::Passed)

@@ -78,8 +78,7 @@ impl Request<'_> {
                 let name = kernel.name().to_owned();
                 let digest = kernel.digest(self.root)?;
                 let old = old_kernels.iter().find(|one| one.name == name);
-                let is_fresh =
-                    old.is_some_and(|old| old.digest == digest && kernel.is_fresh(self.root, &old.ptx));
+                let is_fresh = old.is_some_and(|old| old.digest == digest && kernel.is_fresh(self.root, &old.ptx));
                 n += usize::from(self.is_asked(&name));
                 if !self.is_asked(&name) || (is_fresh && !self.check) {
                     new.extend(old.cloned());

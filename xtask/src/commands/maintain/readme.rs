@@ -35,9 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     let stale = stale(&root)?;
     for (file, line) in &stale {
-        output::error(&format!(
-            "{file}:{line} is not what it is made from; update it with: cargo xtask readme"
-        ));
+        output::error(&format!("{file}:{line} is not what it is made from; update it with: cargo xtask readme"));
     }
     Ok(if stale.is_empty() { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
@@ -122,8 +120,7 @@ fn table(root: &Path, what: &str) -> Result<String> {
         "peers" => peers,
         _ => bail!("no table is called `{name}`"),
     };
-    let record: Value =
-        serde_json::from_str(&read(root, path)?).with_context(|| format!("reading {path}"))?;
+    let record: Value = serde_json::from_str(&read(root, path)?).with_context(|| format!("reading {path}"))?;
     rows(&record).with_context(|| format!("{path} is not a record for the table `{name}`"))
 }
 
@@ -182,8 +179,7 @@ fn rows(
     columns: [&str; 2],
     rate: fn(&Measurement, &VerifiedRun) -> Option<f64>,
 ) -> Result<String> {
-    let (path, rest) =
-        words.split_once(' ').with_context(|| format!("`{words}` is not a file and a size"))?;
+    let (path, rest) = words.split_once(' ').with_context(|| format!("`{words}` is not a file and a size"))?;
     let (size, other) = rest.split_once(' ').unzip();
     let size = size.unwrap_or(rest);
     let size: Shape = size.parse()?;
@@ -208,10 +204,8 @@ fn rows(
         let part = table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"));
         [rate(one, passed).map(table::rate).unwrap_or_default(), part]
     };
-    let rates =
-        |row: Option<&Row>| row.map_or_else(Default::default, |(one, passed, _)| numbers(one, passed));
-    for (step, kernel) in STEPS.iter().flat_map(|step| step.kernels.iter().map(move |kernel| (step, kernel)))
-    {
+    let rates = |row: Option<&Row>| row.map_or_else(Default::default, |(one, passed, _)| numbers(one, passed));
+    for (step, kernel) in STEPS.iter().flat_map(|step| step.kernels.iter().map(move |kernel| (step, kernel))) {
         let here = of(&rows, kernel.name);
         let there = beside.as_ref().and_then(|beside| of(beside, kernel.name));
         // Some kernels were timed on the other device only.
@@ -286,9 +280,7 @@ fn speed(record: &Value) -> Option<String> {
     for checked in rows.iter().filter(|row| row["watch"] == "checked") {
         let rate = |watch: &str| {
             let same = |row: &&Value| {
-                row["watch"] == watch
-                    && row["kernel"] == checked["kernel"]
-                    && row["threads"] == checked["threads"]
+                row["watch"] == watch && row["kernel"] == checked["kernel"] && row["threads"] == checked["threads"]
             };
             Some(rows.iter().find(same)?["thread_instructions_per_second"].as_f64()? / 1e9)
         };
@@ -322,8 +314,7 @@ fn peers(record: &Value) -> Option<String> {
             Some(rate) => format!("{rate:.1}"),
             None => format!("cannot run it ({})", row["ptoxide_says"].as_str()?.replace('|', "/")),
         };
-        let _ =
-            writeln!(out, "| {} | {peer} | {:.0} |", row["kernel"].as_str()?, row["ours_checked"].as_f64()?);
+        let _ = writeln!(out, "| {} | {peer} | {:.0} |", row["kernel"].as_str()?, row["ours_checked"].as_f64()?);
     }
     Some(out)
 }
@@ -421,9 +412,6 @@ mod tests {
         | --- | --- | ---: | ---: | ---: | ---: |
         | v05 | sgemm_v05_bank_conflict_free | 0.500 | 20.0 % | 4000 | 80.0 |
         ");
-        assert_eq!(
-            absent.expect_err("not measured").to_string(),
-            "the record has no times on 2000x2000x2000"
-        );
+        assert_eq!(absent.expect_err("not measured").to_string(), "the record has no times on 2000x2000x2000");
     }
 }

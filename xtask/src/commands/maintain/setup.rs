@@ -22,8 +22,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
         output::note(&format!("nothing to do: {}", nvrtc.title()));
         return Ok(CommandOutcome::Passed);
     }
-    let root =
-        paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
+    let root = paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
     ensure!(
         IS_OFFERED,
         "NVIDIA offers no compiler for this kind of machine; copies of tasks are compiled with clang where it is installed"
@@ -51,8 +50,7 @@ fn get(wheel: &Wheel, folder: &Path) -> Result<()> {
         match outcome {
             Ok(bytes) => {
                 let wanted = |name: &str| name.starts_with(wheel.folder);
-                let n = wheel::unpack(&bytes, folder, wanted)
-                    .with_context(|| format!("unpacking {}", wheel.file))?;
+                let n = wheel::unpack(&bytes, folder, wanted).with_context(|| format!("unpacking {}", wheel.file))?;
                 ensure!(n > 0, "{} holds nothing of use", wheel.file);
                 return Ok(std::fs::remove_file(&path)?);
             }
@@ -175,10 +173,7 @@ mod tests {
         let found = |href| found(href).unwrap_or_default();
         assert_eq!(found("https://x.example/a-1.whl#sha256=12"), "https://x.example/a-1.whl");
         assert_eq!(found("/files/a-1.whl"), "https://mirror.example/files/a-1.whl");
-        assert_eq!(
-            found("../../files/a-1.whl"),
-            "https://mirror.example/root/simple/package/../../files/a-1.whl"
-        );
+        assert_eq!(found("../../files/a-1.whl"), "https://mirror.example/root/simple/package/../../files/a-1.whl");
         assert_eq!(found("a-1.whl.metadata"), "");
     }
 }

@@ -56,8 +56,7 @@ impl std::fmt::Display for Complaint {
 
 /// Checks all rules, and prints each complaint.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
-    let root =
-        paths::checkout().context("tidy must run in a checkout of the repository; this folder is not one")?;
+    let root = paths::checkout().context("tidy must run in a checkout of the repository; this folder is not one")?;
     let complaints = complaints(&root)?;
     for complaint in &complaints {
         output::print(&if args.json {
@@ -150,8 +149,8 @@ impl Rules<'_> {
 
     /// Sources under `kernels`: width, markers, PTX.
     fn kernels(&mut self) {
-        let sources = self
-            .named(|name| name.starts_with("kernels/") && (name.ends_with(".cu") || name.ends_with(".cuh")));
+        let sources =
+            self.named(|name| name.starts_with("kernels/") && (name.ends_with(".cu") || name.ends_with(".cuh")));
         let mut targets: Vec<PathBuf> = Vec::new();
         for file in &sources {
             let text = self.text(file);
@@ -187,10 +186,9 @@ impl Rules<'_> {
                 State::Damaged(why) => self.complain(file, 1, format!("its PTX is damaged: {why}"), make),
             }
         }
-        for (folder, what) in [
-            ("kernels/ptx/", "no source has this PTX"),
-            ("kernels/cubin/", "no source has this machine code"),
-        ] {
+        for (folder, what) in
+            [("kernels/ptx/", "no source has this PTX"), ("kernels/cubin/", "no source has this machine code")]
+        {
             for file in self.named(|name| name.starts_with(folder)) {
                 if !targets.contains(&self.root.join(&file)) {
                     self.complain(&file, 1, what, "remove it");
@@ -269,12 +267,7 @@ impl Rules<'_> {
         let has_kernels = step.kernels.iter().any(|kernel| kernel.source.is_some());
         if has_kernels && !outputs.contains(&format!("name = \"{id}-bench\"")) {
             let what = format!("the output {id}-bench is missing");
-            self.complain(
-                "book/outputs.toml",
-                1,
-                what,
-                format!("run cargo xtask bench {id} for the chapter"),
-            );
+            self.complain("book/outputs.toml", 1, what, format!("run cargo xtask bench {id} for the chapter"));
         }
         let measured = self.measured();
         for kernel in step.kernels {
@@ -453,10 +446,7 @@ impl Rules<'_> {
 /// Returns the step of a source file: `v05` for `kernels/v05_bank_conflict_free.cu`.
 fn step_of(file: &str) -> Option<&'static str> {
     let name = file.strip_prefix("kernels/")?;
-    STEPS
-        .iter()
-        .map(|step| step.id)
-        .find(|id| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('_')))
+    STEPS.iter().map(|step| step.id).find(|id| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('_')))
 }
 
 /// `serde = "1"` or `serde = { version = "1" }`.
@@ -537,8 +527,7 @@ mod tests {
         for line in ["a = \"1\"", "a = { version = \"1\" }", "a.version = \"1\"", "version = \"1\""] {
             assert!(has_version(line), "{line}");
         }
-        for line in ["a.workspace = true", "a = { workspace = true, features = [\"b\"] }", "# a = \"1\"", ""]
-        {
+        for line in ["a.workspace = true", "a = { workspace = true, features = [\"b\"] }", "# a = \"1\"", ""] {
             assert!(!has_version(line), "{line}");
         }
     }

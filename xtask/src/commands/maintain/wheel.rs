@@ -19,8 +19,7 @@ pub(crate) fn unpack(wheel: &[u8], folder: &Path, wanted: impl Fn(&str) -> bool)
         ensure!(inside, "an entry wants to lie outside: {}", entry.name);
         let target = folder.join(path);
         std::fs::create_dir_all(target.parent().unwrap_or(folder))?;
-        std::fs::write(&target, entry.contents(wheel)?)
-            .with_context(|| format!("writing {}", target.display()))?;
+        std::fs::write(&target, entry.contents(wheel)?).with_context(|| format!("writing {}", target.display()))?;
         n += 1;
     }
     Ok(n)

@@ -20,10 +20,8 @@ use xtask_support::output::{self, Stop};
 use xtask_support::{interrupt, paths, programs};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples: cargo xtask calibrate\n          cargo xtask calibrate --from measured.json\n\n\
-    On a machine with a GPU but without Rust, run a copy of target/debug/calibrate, and give what it prints to --from here."
-)]
+#[command(after_help = "Examples: cargo xtask calibrate\n          cargo xtask calibrate --from measured.json\n\n\
+    On a machine with a GPU but without Rust, run a copy of target/debug/calibrate, and give what it prints to --from here.")]
 pub(crate) struct Args {
     /// Read the output of the program `calibrate` on another machine
     #[arg(long, value_name = "FILE")]
@@ -79,8 +77,8 @@ fn measure() -> Result<String> {
     let mut command = Command::new(programs::find_program("calibrate")?);
     output::command(&programs::command_line(&command, &[]));
     command.stdin(Stdio::null());
-    let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
-        .context("starting calibrate")?;
+    let ended =
+        process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting calibrate")?;
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was written".into()));
     }
@@ -114,9 +112,7 @@ impl Measurements {
         };
         let header = json(lines.next().context("calibrate printed nothing")?)?;
         let word = |name: &str| header[name].as_str().map(str::to_owned);
-        let (Some(device), Some(driver), Some(date)) =
-            (word("device"), word("driver"), header["date"].as_u64())
-        else {
+        let (Some(device), Some(driver), Some(date)) = (word("device"), word("driver"), header["date"].as_u64()) else {
             bail!("the first line does not name device, driver and date");
         };
         let mut values = BTreeMap::new();
@@ -175,26 +171,18 @@ const RULES: [(&str, Rule); 30] = [
     ("load_shared_issue", Rule::Clocks("cost_load_shared_4_alone")),
     (
         "store_shared_issue",
-        Rule::ClocksOfWidths([
-            "cost_store_shared_4_alone",
-            "cost_store_shared_8_alone",
-            "cost_store_shared_16_alone",
-        ]),
+        Rule::ClocksOfWidths(["cost_store_shared_4_alone", "cost_store_shared_8_alone", "cost_store_shared_16_alone"]),
     ),
     (
         "shared_latency",
-        Rule::OfWidths(|m, bytes, wavefronts| {
-            Ok((m.get(&format!("chase_shared_{bytes}"))? - wavefronts).round())
-        }),
+        Rule::OfWidths(|m, bytes, wavefronts| Ok((m.get(&format!("chase_shared_{bytes}"))? - wavefronts).round())),
     ),
     ("barrier", Rule::Of(|m| Ok(barrier(m)?.0))),
     ("barrier_per_warp", Rule::Of(|m| Ok(barrier(m)?.1))),
     ("load_global_issue", Rule::AsMeasured("cost_load_l1_4_alone")),
     (
         "l1_latency",
-        Rule::OfWidths(
-            |m, bytes, _| Ok((m.get(&format!("chase_l1_{bytes}"))? - WAVEFRONTS_OF_LINKS).round()),
-        ),
+        Rule::OfWidths(|m, bytes, _| Ok((m.get(&format!("chase_l1_{bytes}"))? - WAVEFRONTS_OF_LINKS).round())),
     ),
     (
         "l2_latency",
@@ -242,9 +230,7 @@ impl Rule {
         };
         match self {
             Rule::Clocks(name) => Ok(number(measured.get(name)?.round()).into()),
-            Rule::ClocksOfWidths(names) => {
-                list(names.iter().map(|name| Ok(measured.get(name)?.round())).collect())
-            }
+            Rule::ClocksOfWidths(names) => list(names.iter().map(|name| Ok(measured.get(name)?.round())).collect()),
             Rule::AsMeasured(name) => Ok(number(measured.get(name)?).into()),
             Rule::Of(value) => Ok(number(value(measured)?).into()),
             Rule::OfWidths(value) => {

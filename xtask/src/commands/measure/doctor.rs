@@ -36,12 +36,8 @@ struct Item {
 /// Prints what the machine has and lacks.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     interrupt::watch();
-    let sections = [
-        ("Machine", machine()),
-        ("GPU", gpu()),
-        ("Compilers of kernels", compilers()),
-        ("NVIDIA's tools", tools()),
-    ];
+    let sections =
+        [("Machine", machine()), ("GPU", gpu()), ("Compilers of kernels", compilers()), ("NVIDIA's tools", tools())];
     let paint = Paint::for_stdout();
     let mut out = String::new();
     for (section, items) in &sections {
@@ -160,8 +156,7 @@ fn vectors() -> &'static str {
 
 fn gpu() -> Vec<Item> {
     let query = "--query-gpu=name,compute_cap,memory.total,driver_version";
-    let smi =
-        tools::tool("nvidia-smi").and_then(|smi| tools::output(&smi, &[query, "--format=csv,noheader"]));
+    let smi = tools::tool("nvidia-smi").and_then(|smi| tools::output(&smi, &[query, "--format=csv,noheader"]));
     let devices: Vec<String> = smi.iter().flat_map(|text| text.lines()).map(device).collect();
     let mut items = vec![Item {
         name: "NVIDIA GPU",

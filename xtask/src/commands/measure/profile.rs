@@ -58,8 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
         (asked, _) => asked,
     };
-    let folder =
-        args.save.then(|| record_files::folder("without it, the counters are shown only")).transpose()?;
+    let folder = args.save.then(|| record_files::folder("without it, the counters are shown only")).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::find_or_build(&steps)?;
@@ -127,8 +126,7 @@ fn profiler(program: &str, step: &Step) -> Vec<String> {
 }
 
 fn timeline(programs: &Programs, step: &Step, shape: Option<&Shape>) -> String {
-    let tool = ["nsys", "profile", "--trace=cuda", "--stats=true", &format!("--output={}", step.id)]
-        .map(str::to_owned);
+    let tool = ["nsys", "profile", "--trace=cuda", "--stats=true", &format!("--output={}", step.id)].map(str::to_owned);
     let mut words = vec!["bench".to_owned()];
     words.extend(step_args::arguments(shape.copied().as_slice()));
     programs.command_line(&tool, step, &words)
@@ -349,8 +347,7 @@ fn cells(line: &str) -> Vec<String> {
 fn sizes(text: &str) -> Result<[u32; 3]> {
     let numbers: Vec<u32> =
         text.trim_matches(['(', ')']).split(',').filter_map(|number| number.trim().parse().ok()).collect();
-    <[u32; 3]>::try_from(numbers)
-        .map_err(|_| anyhow!("cannot parse the profiler's launch dimensions `{text}`"))
+    <[u32; 3]>::try_from(numbers).map_err(|_| anyhow!("cannot parse the profiler's launch dimensions `{text}`"))
 }
 
 /// Reads a number as the profiler prints it: `1,107,296,256`.
@@ -411,8 +408,8 @@ fn render_table(profiles: &[Profile], launches: &[Launched], paint: Paint) -> St
 
 /// Counts again what is on record, of all steps or of some, and writes the sheet and its page, or compares them.
 fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
-    let root = paths::checkout()
-        .context("--table is of kernels/counters.json in a checkout, and this folder is not one")?;
+    let root =
+        paths::checkout().context("--table is of kernels/counters.json in a checkout, and this folder is not one")?;
     let mut record = ProfileRecord::default();
     for found in records(&root)? {
         for profile in found.profiles {
@@ -422,9 +419,7 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
         }
     }
     if record.profiles.is_empty() {
-        bail!(
-            "no counters in book/data; record some on a machine with a GPU: cargo xtask profile all --save"
-        );
+        bail!("no counters in book/data; record some on a machine with a GPU: cargo xtask profile all --save");
     }
     interrupt::watch();
     let has = |step: &&Step| record.profiles.iter().any(|profile| profile.step == step.id);
@@ -537,11 +532,8 @@ mod tests {
             metrics.extend(pair.metrics.iter().map(|name| ((*name).to_owned(), 0)));
         }
         metrics.insert("smsp__inst_executed_op_shared_st.sum".into(), theirs);
-        let counters = Counters {
-            shared_store_requests: ours,
-            shared_store_requests_merged: ours,
-            ..Counters::default()
-        };
+        let counters =
+            Counters { shared_store_requests: ours, shared_store_requests_merged: ours, ..Counters::default() };
         let profile = Profile {
             run: "one".into(),
             step: "v08".into(),

@@ -35,8 +35,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("sanitize", &args.steps)?;
     let steps = step_args::with_kernels(&steps)?;
-    let folder =
-        if args.save { Some(record_files::folder("without it, the result is shown only")?) } else { None };
+    let folder = if args.save { Some(record_files::folder("without it, the result is shown only")?) } else { None };
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::find_or_build(&steps)?;
@@ -44,12 +43,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         return print_commands(&programs, &steps);
     };
     let version = tools::version(&program).unwrap_or_else(|| "of unknown version".into());
-    let mut session = Session {
-        programs: &programs,
-        program: program.display().to_string(),
-        run: None,
-        verdicts: Vec::new(),
-    };
+    let mut session =
+        Session { programs: &programs, program: program.display().to_string(), run: None, verdicts: Vec::new() };
     let mut text = String::new();
     for step in &steps {
         for tool in TOOLS {
@@ -96,11 +91,8 @@ fn print_commands(programs: &Programs, steps: &[&'static Step]) -> Result<Comman
         }
     }
     output::print(&out)?;
-    let missing = if paths::has_gpu() {
-        "compute-sanitizer is not on the PATH"
-    } else {
-        "this machine has no NVIDIA GPU"
-    };
+    let missing =
+        if paths::has_gpu() { "compute-sanitizer is not on the PATH" } else { "this machine has no NVIDIA GPU" };
     Err(anyhow!(
         "{missing}, so nothing was checked; the commands above are for a machine that has both (without a GPU: {} check \
          all, which checks on the emulated one)",

@@ -18,10 +18,8 @@ use xtask_support::programs::{self, Programs};
 use xtask_support::{interrupt, kernels, paths, record_files, step_args};
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples: cargo xtask sums v12 --emulate\n          cargo xtask sums --save\n          \
-    cargo xtask sums --from sums.jsonl --save"
-)]
+#[command(after_help = "Examples: cargo xtask sums v12 --emulate\n          cargo xtask sums --save\n          \
+    cargo xtask sums --from sums.jsonl --save")]
 pub(crate) struct Args {
     /// Steps: `v05`, `5` or `bank-conflict-free`; all steps when left out
     #[arg(value_name = "STEP")]
@@ -137,12 +135,10 @@ impl Session {
 
     /// Reads what steps printed elsewhere.
     fn read(&mut self, path: &Path) -> Result<()> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("reading {}", paths::display_path(path)))?;
+        let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", paths::display_path(path)))?;
         for (number, line) in (1..).zip(text.lines()) {
-            let line = serde_json::from_str(line).with_context(|| {
-                format!("{}:{number} is not a record of a step", paths::display_path(path))
-            })?;
+            let line = serde_json::from_str(line)
+                .with_context(|| format!("{}:{number} is not a record of a step", paths::display_path(path)))?;
             self.take(line);
         }
         self.save()
@@ -165,11 +161,7 @@ impl Session {
         let Some(folder) = &self.folder else { return Ok(()) };
         for run in &self.found.runs {
             let sums = self.found.sums.iter().filter(|sum| sum.run == run.id);
-            let new = SumsRecord {
-                runs: vec![run.clone()],
-                sums: sums.cloned().collect(),
-                ..SumsRecord::default()
-            };
+            let new = SumsRecord { runs: vec![run.clone()], sums: sums.cloned().collect(), ..SumsRecord::default() };
             if !new.sums.is_empty() {
                 SumsRecord::merge_into(&folder.join(file(run)), &new)?;
             }
@@ -243,9 +235,8 @@ impl Session {
         let mut groups: Vec<(&Sum, Vec<&str>, Vec<String>)> = Vec::new();
         for sum in &self.skipped {
             let (kernel, shape) = (sum.kernel.as_str(), sum.shape.to_string());
-            let known = groups
-                .iter_mut()
-                .find(|(first, ..)| (&first.step, &first.not_run) == (&sum.step, &sum.not_run));
+            let known =
+                groups.iter_mut().find(|(first, ..)| (&first.step, &first.not_run) == (&sum.step, &sum.not_run));
             match known {
                 Some((_, kernels, shapes)) => {
                     if !kernels.contains(&kernel) {

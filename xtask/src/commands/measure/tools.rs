@@ -23,8 +23,7 @@ pub(crate) fn driver_version() -> Option<String> {
 }
 
 pub(crate) fn output(program: &Path, words: &[&str]) -> Option<String> {
-    let output =
-        Command::new(program).args(words).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let output = Command::new(program).args(words).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     (output.status.success() && !text.is_empty()).then_some(text)
 }

@@ -20,9 +20,7 @@ const SAMPLES: &str = "steps/v11/data/samples.tsv";
 const FOUND: &str = "steps/v11/data/found.json";
 
 #[derive(clap::Args)]
-#[command(
-    after_help = "Examples: cargo xtask tune v11\n          cargo xtask tune v11 --search --seconds 120"
-)]
+#[command(after_help = "Examples: cargo xtask tune v11\n          cargo xtask tune v11 --search --seconds 120")]
 pub(crate) struct Args {
     /// The step: `v11`
     #[arg(value_name = "STEP")]
@@ -55,8 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         ))
         .into());
     }
-    let root =
-        paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this folder is not one"))?;
+    let root = paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this folder is not one"))?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     if args.search {

@@ -53,8 +53,7 @@ fn packages() -> Vec<PathBuf> {
     let paths = paths.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
     let nvidia = paths.lines().map(|path| Path::new(path).join("nvidia"));
     let folders = nvidia.flat_map(std::fs::read_dir).flatten().flatten();
-    let mut folders: Vec<_> =
-        folders.map(|entry| entry.path().join("lib")).filter(|path| path.is_dir()).collect();
+    let mut folders: Vec<_> = folders.map(|entry| entry.path().join("lib")).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }
@@ -103,9 +102,7 @@ mod tests {
     fn the_newest_version_comes_first() {
         let folder = std::env::temp_dir().join(format!("harness-cublas-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
-        for name in
-            ["libcublas.so", "libcublas.so.9", "libcublas.so.13", "libcublas.so.12.4.5", "libcublasLt.so.13"]
-        {
+        for name in ["libcublas.so", "libcublas.so.9", "libcublas.so.13", "libcublas.so.12.4.5", "libcublasLt.so.13"] {
             std::fs::write(folder.join(name), "").expect("a file");
         }
         assert_eq!(versions_in(&folder), ["libcublas.so.13", "libcublas.so.9"]);

@@ -53,8 +53,7 @@ impl Product {
         let number = |n: i32| u64::from(n.cast_unsigned());
         let (m, n, k) = (number(flags.m), number(flags.n), number(flags.k));
         let (operands, sums) = (same_type(types.operands), Type::CUDA_R_32F);
-        let compute =
-            if flags.tf32 { Compute::CUBLAS_COMPUTE_32F_FAST_TF32 } else { Compute::CUBLAS_COMPUTE_32F };
+        let compute = if flags.tf32 { Compute::CUBLAS_COMPUTE_32F_FAST_TF32 } else { Compute::CUBLAS_COMPUTE_32F };
         self.handle = result::create_handle()?;
         self.product = result::create_matmul_desc(compute, sums)?;
         let layout = |of, op, rows, cols, stride: i32| match op {
@@ -75,14 +74,7 @@ impl Product {
 
     fn set<T>(&self, attribute: Attribute, value: T) -> Result<(), CublasError> {
         // SAFETY: made before; the value is read before the call returns, and is of the size that is said.
-        unsafe {
-            result::set_matmul_desc_attribute(
-                self.product,
-                attribute,
-                (&raw const value).cast(),
-                size_of::<T>(),
-            )
-        }
+        unsafe { result::set_matmul_desc_attribute(self.product, attribute, (&raw const value).cast(), size_of::<T>()) }
     }
 
     fn ask(&self) -> Result<Vec<Algorithm>, CublasError> {
@@ -96,27 +88,22 @@ impl Product {
         // SAFETY: everything was made above and lives on; the arrays are as long as the calls say.
         let asked = unsafe {
             let limit = Preference::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
-            result::set_matmul_pref_attribute(
-                preference,
-                limit,
-                (&raw const bytes).cast(),
-                size_of_val(&bytes),
-            )
-            .and_then(|()| {
-                sys::cublasLtMatmulAlgoGetHeuristic(
-                    self.handle,
-                    self.product,
-                    first,
-                    second,
-                    c,
-                    c,
-                    preference,
-                    MAX_ALGORITHMS as i32,
-                    found.as_mut_ptr(),
-                    &mut n_found,
-                )
-                .result()
-            })
+            result::set_matmul_pref_attribute(preference, limit, (&raw const bytes).cast(), size_of_val(&bytes))
+                .and_then(|()| {
+                    sys::cublasLtMatmulAlgoGetHeuristic(
+                        self.handle,
+                        self.product,
+                        first,
+                        second,
+                        c,
+                        c,
+                        preference,
+                        MAX_ALGORITHMS as i32,
+                        found.as_mut_ptr(),
+                        &mut n_found,
+                    )
+                    .result()
+                })
         };
         // SAFETY: made above, and not used again.
         let _ = unsafe { result::destroy_matmul_pref(preference) };

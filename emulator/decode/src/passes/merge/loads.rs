@@ -90,8 +90,7 @@ fn by_windows(key: &GroupKey, members: &[Member], known: &Distances<'_>, groups:
     };
     for members in windows.into_values() {
         // An access wider than the window stays, and loads of parts of it disappear.
-        let wide: Vec<Member> =
-            members.iter().filter(|m| m.end(key) > m.part(size) + size).copied().collect();
+        let wide: Vec<Member> = members.iter().filter(|m| m.end(key) > m.part(size) + size).copied().collect();
         let mut rest = members;
         for wide in wide {
             let covered = |m: &Member| m.offset >= wide.offset && m.end(key) <= wide.end(key);

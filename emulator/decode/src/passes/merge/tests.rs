@@ -61,10 +61,7 @@ fn windows_of_sixteen_bytes() {
 fn provable_alignment() {
     check(&words("%b", &[0, 4, 8, 12]), "alone alone alone alone");
     check(&format!("mad.lo.u64 %a, %b, 8, %c;\n{}", words("%a", &[0, 4, 8])), "16-0 (16-4) (16-8)");
-    check(
-        &format!("mul.wide.u32 %a, %r1, 8; add.s64 %a, %c, %a;\n{}", words("%a", &[0, 4, 8])),
-        "8-0 (8-4) alone",
-    );
+    check(&format!("mul.wide.u32 %a, %r1, 8; add.s64 %a, %c, %a;\n{}", words("%a", &[0, 4, 8])), "8-0 (8-4) alone");
     check(&format!("mul.wide.u32 %a, %r1, 80; add.s64 %a, %c, %a;\n{}", words("%a", &[0, 4])), "8-0 (8-4)");
     check(&format!("and.b32 %r2, %r1, 1008;\n{}", words("%r2", &[0, 4])), "8-0 (8-4)");
     check(
@@ -110,8 +107,7 @@ fn loads_in_other_blocks() {
     check(&around("@%p bra l; st.shared.f32 [%a+64], %f1; l:"), apart);
     check(&around("l: bar.sync 0; @%p bra l;"), apart);
     // The earlier loads do not dominate the later ones.
-    let either =
-        |middle: &str| format!("@%p bra l;\n{}\n{middle}\n{}", words("%a", &[0, 4]), words("%a", &[8, 12]));
+    let either = |middle: &str| format!("@%p bra l;\n{}\n{middle}\n{}", words("%a", &[0, 4]), words("%a", &[8, 12]));
     check(&either("l:"), apart);
     check(&format!("{}\nm:", either("bra m; l:")), apart);
 }
@@ -179,10 +175,7 @@ fn other_stores() {
         "st.shared.f32 [%a+8], %f3; st.shared.f32 [%a+12], %f3; st.shared.v2.f32 [%a], {%f1, %f2};",
         "16-8 (16-12) (16-0)",
     );
-    check_stores(
-        "st.shared.f64 [%a], %d1; st.shared.f32 [%a+8], %f3; st.shared.f32 [%a+12], %f3;",
-        "alone 8-0 (8-4)",
-    );
+    check_stores("st.shared.f64 [%a], %d1; st.shared.f32 [%a+8], %f3; st.shared.f32 [%a+12], %f3;", "alone 8-0 (8-4)");
     check_stores("st.shared.u8 [%a], %r1; st.shared.u8 [%a+1], %r2;", "alone alone");
     check_stores("st.shared.u16 [%a], %h1; st.shared.u16 [%a+2], %h2;", "4-0 (4-2)");
     check_stores("st.volatile.shared.f32 [%a], %f1; st.volatile.shared.f32 [%a+4], %f2;", "");

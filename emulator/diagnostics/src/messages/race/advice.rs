@@ -6,8 +6,7 @@ use crate::source::statements::Control;
 use crate::words::code;
 use simt::check::{MissingOrder, MistakeDetails};
 
-pub(super) const READ_FIRST: &str =
-    "read into a variable first, then execute BARRIER in all threads, then write.";
+pub(super) const READ_FIRST: &str = "read into a variable first, then execute BARRIER in all threads, then write.";
 
 impl RaceMessage<'_> {
     /// The barrier that would order the accesses.

@@ -38,10 +38,7 @@ impl RaceMessage<'_> {
                     part.value,
                     launch.line_name(here, party.instr),
                 );
-                return Some(Reason {
-                    why: Some(why),
-                    advice: longer_row(launch, party.instr, part, target),
-                });
+                return Some(Reason { why: Some(why), advice: longer_row(launch, party.instr, part, target) });
             }
             explained.leaves_its_row(&target.element.dims).then(|| {
                 let why = format!(
@@ -91,10 +88,7 @@ impl RaceMessage<'_> {
         let starts_in_block = init.contains("blockIdx.x") || {
             let start = init.split_once('=')?.1.trim();
             let kernel = &launch.inputs.kernel.name;
-            launch
-                .source(first.instr)?
-                .definition(kernel, start)
-                .is_some_and(|text| text.contains("blockIdx.x"))
+            launch.source(first.instr)?.definition(kernel, start).is_some_and(|text| text.contains("blockIdx.x"))
         };
         (self.between_blocks() && starts_in_block && step == "blockDim.x").then(|| {
             Reason::new(
@@ -127,8 +121,7 @@ fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &T
 pub(super) fn same_elements(left_out: &str) -> String {
     match left_out {
         "threadIdx" => {
-            "the index depends on blockIdx, not on threadIdx: all threads of a block write to one element"
-                .into()
+            "the index depends on blockIdx, not on threadIdx: all threads of a block write to one element".into()
         }
         _ => "the index depends on threadIdx, not on blockIdx: all blocks write to the same elements".into(),
     }

@@ -16,11 +16,7 @@ impl RaceMessage<'_> {
         let key = |party: &RaceParty| (party.block, party.thread);
         let (first, second) = if key(&second) < key(&first) { (second, first) } else { (first, second) };
         let verb = if update { "update" } else { "write" };
-        let both = format!(
-            "{} and {} both {verb} it",
-            self.thread_with_group(first),
-            self.thread_with_group(second)
-        );
+        let both = format!("{} and {} both {verb} it", self.thread_with_group(first), self.thread_with_group(second));
         self.party(first, &both)
     }
 
@@ -42,11 +38,7 @@ impl RaceMessage<'_> {
         if self.between_blocks() {
             return format!("{thread} of block {}", launch.block_position(party.block));
         }
-        if launch.threads_per_block() > 32 {
-            format!("{thread} (warp {})", party.thread / 32)
-        } else {
-            thread
-        }
+        if launch.threads_per_block() > 32 { format!("{thread} (warp {})", party.thread / 32) } else { thread }
     }
 
     /// The lines on a party: `written by thread (5,0):`, its source line and the marks under it.
@@ -79,12 +71,7 @@ impl RaceMessage<'_> {
 }
 
 /// Returns whether both parties are one read-modify-write of one element: `bins[i] += 1`.
-pub(super) fn is_update(
-    launch: &LaunchContext<'_>,
-    first: RaceParty,
-    second: RaceParty,
-    array: &str,
-) -> bool {
+pub(super) fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: RaceParty, array: &str) -> bool {
     let (a, b) = (launch.loc(first.instr), launch.loc(second.instr));
     let same = a.is_some() && a.map(|loc| (loc.file, loc.line)) == b.map(|loc| (loc.file, loc.line));
     if !same || first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic {

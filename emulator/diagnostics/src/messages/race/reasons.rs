@@ -13,10 +13,8 @@ use simt::check::{AccessKind, MissingOrder, RaceParty};
 use simt::lane_mask::LaneMask;
 use simt::program::{MemSpace, OpKind};
 
-pub(super) const DEPENDS_ON_TIMING: &str =
-    "the result depends on timing: it can be right today and wrong tomorrow.";
-const OFTEN_WORKS: &str =
-    "the kernel often works, until the compiler or another GPU schedules lanes differently.";
+pub(super) const DEPENDS_ON_TIMING: &str = "the result depends on timing: it can be right today and wrong tomorrow.";
+const OFTEN_WORKS: &str = "the kernel often works, until the compiler or another GPU schedules lanes differently.";
 
 impl RaceMessage<'_> {
     /// Adds the reason of the race, the advice, and what a GPU does.
@@ -36,9 +34,7 @@ impl RaceMessage<'_> {
             return draft.reason(reason);
         }
         if update {
-            return draft
-                .reason(self.lost_update())
-                .on_gpu("some updates are lost, a different number in each run.");
+            return draft.reason(self.lost_update()).on_gpu("some updates are lost, a different number in each run.");
         }
         if let Some(what) = left_out.filter(|_| both_write) {
             return draft.why(format!("{}, and only one value stays.", same_elements(what))).advice(format!(
@@ -47,8 +43,7 @@ impl RaceMessage<'_> {
         }
         if race.same_instruction {
             draft.why = Some(format!("all these threads run {write} together, and only one value stays."));
-            draft.advice =
-                Some("let one thread write (if (threadIdx.x == 0) …), or give each its own element.".into());
+            draft.advice = Some("let one thread write (if (threadIdx.x == 0) …), or give each its own element.".into());
             return draft;
         }
         if race.missing == MissingOrder::Phase {
@@ -126,15 +121,11 @@ impl RaceMessage<'_> {
     fn equal_values(&self) -> Reason {
         let Self { launch, first, second, .. } = *self;
         let ends = launch.trace().ends(first.instr).filter(|_| first.instr == second.instr);
-        let constant = ends.is_some_and(|ends| {
-            ends.iter().all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size))
-        });
+        let constant =
+            ends.is_some_and(|ends| ends.iter().all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size)));
         match (self.leaves_out(), constant) {
             (Some(what), _) => Reason::new(
-                format!(
-                    "{}. The values are equal, so the result is the same every time.",
-                    same_elements(what)
-                ),
+                format!("{}. The values are equal, so the result is the same every time.", same_elements(what)),
                 format!(
                     "if each thread has its own element, add {what} to the index; if not, let one thread \
                      write."
@@ -160,20 +151,16 @@ impl RaceMessage<'_> {
         let text = launch.place(first.instr).text.unwrap_or_default();
         let element = one.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
         let element = element.trim_start_matches('*');
-        let pointer = if one.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global
-        {
+        let pointer = if one.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global {
             element.to_owned()
         } else {
             format!("&{element}")
         };
         let after = one.first().and_then(|found| text.get(found.end..)).map(str::trim_start);
-        let sum =
-            after.is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
+        let sum = after.is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
         let advice = match (text.is_empty(), sum) {
             (true, _) => Some("make it one step with an atomic function, such as atomicAdd.".into()),
-            (false, true) => {
-                Some(format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)"))))
-            }
+            (false, true) => Some(format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)")))),
             (false, false) => None,
         };
         let why = "an update is three steps (read, compute, write); of two threads that read the same old \
@@ -316,15 +303,11 @@ impl RaceMessage<'_> {
                          in that round or the next."
                     )
                 },
-                format!(
-                    "add {barrier} at the end of each round, outside any `if` that not all threads enter."
-                ),
+                format!("add {barrier} at the end of each round, outside any `if` that not all threads enter."),
             ),
             Order::ReadBeforeWrite { both_orders } => Reason::new(
                 if self.on_one_line() {
-                    format!(
-                        "both happen at {write}: a thread can write before another has read the old value."
-                    )
+                    format!("both happen at {write}: a thread can write before another has read the old value.")
                 } else {
                     format!("a thread can write at {write} before another has read the old value at {other}.")
                 },
@@ -348,18 +331,14 @@ impl RaceMessage<'_> {
                 match spots {
                     [spot] => self.place_barrier(barrier, spot, race.missing),
                     _ => {
-                        format!(
-                            "add {barrier} between {write} (all writes done) and {other} (reads may start)."
-                        )
+                        format!("add {barrier} between {write} (all writes done) and {other} (reads may start).")
                     }
                 },
             ),
             Order::ReadBeforeOverwrite => Reason::new(
                 match spots {
                     [Spot { before: Some(_), .. }] => {
-                        format!(
-                            "a fast thread overwrites {array} at {write} while others still read at {other}."
-                        )
+                        format!("a fast thread overwrites {array} at {write} while others still read at {other}.")
                     }
                     _ => format!(
                         "a fast thread goes on to the next round and overwrites {array} at {write} while \
@@ -389,9 +368,7 @@ impl RaceMessage<'_> {
                 },
             ),
             Order::Unknown => Reason::new(
-                format!(
-                    "{write} and {other} are executed by different threads, and no barrier lies between."
-                ),
+                format!("{write} and {other} are executed by different threads, and no barrier lies between."),
                 format!("add {barrier}, reached by all threads, between {write} and {other}."),
             ),
         }

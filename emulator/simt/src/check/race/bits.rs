@@ -67,8 +67,7 @@ pub(super) const fn bit(kind: Mark) -> u8 {
     1 << kind as u8
 }
 
-pub(super) const KINDS: [Mark; 5] =
-    [Mark::Read, Mark::Write, Mark::Atomic, Mark::StrongRead, Mark::StrongWrite];
+pub(super) const KINDS: [Mark; 5] = [Mark::Read, Mark::Write, Mark::Atomic, Mark::StrongRead, Mark::StrongWrite];
 
 /// Returns the words that hold units `from .. to`, each with the mask of those units.
 #[inline]

@@ -164,8 +164,7 @@ impl BlockClocks {
         let chunk = self.cells.get(&(unit / CHUNK));
         let by = chunk.map_or(0, |chunk| chunk[(unit % CHUNK) as usize].write.by);
         let Some(other) = by.checked_sub(1).map(u64::from).filter(|other| *other != block) else { return };
-        let Some((known, time)) = self.blocks.get(&other).map(|other| (Arc::clone(&other.known), other.time))
-        else {
+        let Some((known, time)) = self.blocks.get(&other).map(|other| (Arc::clone(&other.known), other.time)) else {
             return;
         };
         let state = self.blocks.entry(block).or_default();

@@ -385,14 +385,14 @@ impl GlobalRaces {
             let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
             for Unordered { unit, parties } in &clocks.found {
                 let address = unit << shift;
-                let [a, b] =
-                    parties.map(|(kind, block, who)| party((kind, block << 32 | u64::from(who)), 1 << shift));
+                let [a, b] = parties.map(|(kind, block, who)| party((kind, block << 32 | u64::from(who)), 1 << shift));
                 let (x, y) = (self.sites.site(a.instr), self.sites.site(b.instr));
                 let array = self.sites.array(MemSpace::Global, address);
-                groups
-                    .entry((x.min(y), x.max(y), array, false))
-                    .or_insert_with(|| Group::new(address, a, b))
-                    .add(address, 1 << shift, b);
+                groups.entry((x.min(y), x.max(y), array, false)).or_insert_with(|| Group::new(address, a, b)).add(
+                    address,
+                    1 << shift,
+                    b,
+                );
             }
             record(groups, MissingOrder::Flag, out);
             return;
@@ -414,11 +414,7 @@ impl GlobalRaces {
                     let array = self.sites.array(MemSpace::Global, address);
                     let key = (x.min(y), x.max(y), array, equal);
                     let (a, b) = (party(a, 1 << shift), party(b, 1 << shift));
-                    groups.entry(key).or_insert_with(|| Group::new(address, a, b)).add(
-                        address,
-                        1 << shift,
-                        b,
-                    );
+                    groups.entry(key).or_insert_with(|| Group::new(address, a, b)).add(address, 1 << shift, b);
                 });
             }
         }
@@ -480,13 +476,7 @@ fn instr_of(packed: u64) -> u32 {
 }
 
 fn party((kind, packed): (Mark, u64), bytes: u32) -> RaceParty {
-    RaceParty {
-        kind: kind.kind(),
-        instr: instr_of(packed),
-        block: packed >> 32,
-        thread: packed as u32 & 1023,
-        bytes,
-    }
+    RaceParty { kind: kind.kind(), instr: instr_of(packed), block: packed >> 32, thread: packed as u32 & 1023, bytes }
 }
 
 impl Page {

@@ -140,8 +140,7 @@ impl<S: Space> Interval<S> {
             return;
         }
         let next = self.log.begin_segment();
-        let partial =
-            self.partial.get_or_insert_with(|| Box::new(Partial { seen: [[0; 32]; 32], last: [None; 32] }));
+        let partial = self.partial.get_or_insert_with(|| Box::new(Partial { seen: [[0; 32]; 32], last: [None; 32] }));
         let mut joined = [0u32; 32];
         for lane in mask.numbers() {
             for (all, seen) in joined.iter_mut().zip(partial.seen[lane as usize]) {
@@ -180,12 +179,7 @@ impl<S: Space> Interval<S> {
 
     /// Marks an access. Calls `seen` for each word of units with the chunk, the word in it, and the units of the word.
     #[inline]
-    pub(super) fn access(
-        &mut self,
-        touch: &Touch<'_>,
-        out: &mut Collector,
-        mut seen: impl FnMut(u32, usize, u64),
-    ) {
+    pub(super) fn access(&mut self, touch: &Touch<'_>, out: &mut Collector, mut seen: impl FnMut(u32, usize, u64)) {
         let mut within = false;
         let mut overwrites = false;
         self.strong |= touch.strong;

@@ -186,9 +186,7 @@ impl Log {
             };
             match offset.checked_div(entry.stride) {
                 None => covers(0),
-                Some(repeat) => {
-                    (repeat - 1..=repeat + 1).any(covers) || covers_any_repeat(entry, offset, covers)
-                }
+                Some(repeat) => (repeat - 1..=repeat + 1).any(covers) || covers_any_repeat(entry, offset, covers),
             }
         })
     }

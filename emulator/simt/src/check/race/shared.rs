@@ -181,10 +181,7 @@ pub(crate) fn unit_shift(kernel: &Kernel, space: MemSpace) -> u32 {
         OpKind::Atomic(atomic) => Some((atomic.space, atomic.ty.bytes())),
         _ => None,
     });
-    let bytes = narrow
-        .filter(|&(of, _)| of == space || of == MemSpace::Generic)
-        .map(|(_, bytes)| bytes)
-        .min()
-        .unwrap_or(4);
+    let bytes =
+        narrow.filter(|&(of, _)| of == space || of == MemSpace::Generic).map(|(_, bytes)| bytes).min().unwrap_or(4);
     bytes.clamp(1, 4).ilog2()
 }

@@ -173,8 +173,7 @@ fn a_barrier_orders_writes_and_reads() {
 
 #[test]
 fn a_missing_barrier_before_reading_is_told_with_both_parties() {
-    let found =
-        shared(&in_turn(&[Do(W, 0, 1024, 4), Do(R, 1, 1028, 4)], &[Do(W, 0, 1152, 4), Do(R, 1, 1156, 4)]));
+    let found = shared(&in_turn(&[Do(W, 0, 1024, 4), Do(R, 1, 1028, 4)], &[Do(W, 0, 1152, 4), Do(R, 1, 1156, 4)]));
     let between: Vec<_> = found.iter().filter(|(_, race, _)| !race.same_warp).collect();
     assert_eq!(between.len(), 1);
     let (code, race, _) = between[0];
@@ -187,8 +186,7 @@ fn a_missing_barrier_before_reading_is_told_with_both_parties() {
 
 #[test]
 fn a_missing_barrier_before_overwriting_is_recognised() {
-    let found =
-        shared(&in_turn(&[Do(R, 1, 1024, 0), Do(W, 0, 1024, 4)], &[Do(R, 1, 1028, 0), Do(W, 0, 1152, 4)]));
+    let found = shared(&in_turn(&[Do(R, 1, 1024, 0), Do(W, 0, 1024, 4)], &[Do(R, 1, 1028, 0), Do(W, 0, 1152, 4)]));
     let between = found.iter().find(|(_, race, _)| !race.same_warp).expect("found");
     assert_eq!(between.1.missing, MissingOrder::BeforeOverwriting);
 }
@@ -222,8 +220,7 @@ fn a_warp_that_comes_back_does_not_race_with_itself() {
     let found = shared(&steps);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].1.address, 1152);
-    let own =
-        [Enter(0), Do(W, 0, 1024, 4), Leave(false), Enter(1), Leave(false), Enter(0), Do(R, 1, 1024, 4)];
+    let own = [Enter(0), Do(W, 0, 1024, 4), Leave(false), Enter(1), Leave(false), Enter(0), Do(R, 1, 1024, 4)];
     assert!(shared(&own).is_empty());
 }
 
@@ -257,8 +254,7 @@ fn equal_writes_of_two_warps_are_a_warning() {
 
 #[test]
 fn a_fence_and_a_flag_hand_data_over() {
-    let steps =
-        in_turn(&[Do(W, 0, 1024, 4), Fence, Do(A, 1, 2048, 0)], &[Do(A, 2, 2048, 0), Do(R, 3, 1024, 4)]);
+    let steps = in_turn(&[Do(W, 0, 1024, 4), Fence, Do(A, 1, 2048, 0)], &[Do(A, 2, 2048, 0), Do(R, 3, 1024, 4)]);
     assert!(shared(&steps).is_empty());
 }
 

@@ -13,9 +13,7 @@ use std::collections::BTreeMap;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::mistake::{
-    AccessKind, InstrThread, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty,
-};
+use crate::check::mistake::{AccessKind, InstrThread, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::program::{BARRIERS, Kernel, MemSpace, OpKind};
 
@@ -242,11 +240,8 @@ impl WarpClocks {
             let (cell, clock) = (&mut self.cells[unit as usize], &self.clocks[w]);
             let by = cell.by.wrapping_sub(1) as usize;
             let unordered = cell.by != 0 && by != w && clock[by] < cell.time;
-            let mut other = (unordered && (kind == Mark::Read || differs)).then_some((
-                AccessKind::Write,
-                cell.instr,
-                cell.thread,
-            ));
+            let mut other =
+                (unordered && (kind == Mark::Read || differs)).then_some((AccessKind::Write, cell.instr, cell.thread));
             let reads = &mut self.reads[unit as usize];
             if kind == Mark::Read {
                 reads[w] = clock[w];
@@ -299,12 +294,7 @@ impl WarpClocks {
     }
 
     /// Records that the bulk copy that has just finished wrote these bytes.
-    pub(super) fn wrote_by_copy(
-        &mut self,
-        start: u64,
-        bytes: u64,
-        InstrThread { instr, thread }: InstrThread,
-    ) {
+    pub(super) fn wrote_by_copy(&mut self, start: u64, bytes: u64, InstrThread { instr, thread }: InstrThread) {
         let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
         self.reserve(end);
         for unit in first..end.min(self.cells.len() as u64) {

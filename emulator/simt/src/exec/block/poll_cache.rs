@@ -47,8 +47,7 @@ impl PollCache {
     /// Returns whether the block may find a different value than the last time.
     pub(crate) fn changed(&self) -> bool {
         // SAFETY: `note` was given these places by a block of this launch, which lasts.
-        let differs =
-            |&(at, bytes, value): &(*const u8, u8, u64)| unsafe { relaxed::load(at, bytes) } != value;
+        let differs = |&(at, bytes, value): &(*const u8, u8, u64)| unsafe { relaxed::load(at, bytes) } != value;
         self.more || self.places.is_empty() || self.places.iter().any(differs)
     }
 }

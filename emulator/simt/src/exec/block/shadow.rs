@@ -114,11 +114,7 @@ pub(crate) struct ShadowIndex(usize);
 impl Shadow {
     pub(crate) fn new(n_lines: u32, n_preds: u32) -> Self {
         let n_lines = n_lines as usize;
-        Self {
-            traces: std::iter::repeat_with(|| None).take(n_lines + n_preds as usize).collect(),
-            n_lines,
-            live: 0,
-        }
+        Self { traces: std::iter::repeat_with(|| None).take(n_lines + n_preds as usize).collect(), n_lines, live: 0 }
     }
 
     /// Returns whether all registers are defined.
@@ -203,13 +199,7 @@ impl Shadow {
     }
 
     /// Sets the undefined bits of the `active` lanes, the result of an operation.
-    pub(crate) fn put(
-        &mut self,
-        spot: ShadowIndex,
-        active: LaneMask,
-        undefined: &[u64; 32],
-        origins: &[Origins; 32],
-    ) {
+    pub(crate) fn put(&mut self, spot: ShadowIndex, active: LaneMask, undefined: &[u64; 32], origins: &[Origins; 32]) {
         for lane in active.iter() {
             self.undefine(spot, lane, undefined[lane], origins[lane]);
         }

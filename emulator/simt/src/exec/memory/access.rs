@@ -25,11 +25,7 @@ impl<'j> Worker<'j> {
         let first = m.first as usize & 31;
         // SAFETY: `source` is the line of an operand, of the width that `wide` says; `first` is below 32.
         let value = unsafe {
-            if spec.addr.wide {
-                *source.cast::<u64>().add(first)
-            } else {
-                u64::from(*source.cast::<u32>().add(first))
-            }
+            if spec.addr.wide { *source.cast::<u64>().add(first) } else { u64::from(*source.cast::<u32>().add(first)) }
         };
         let base = place(spec.addr, spec.bias(), value);
         if !m.reaches(base, spec.bytes) && !self.find(spec, base) {
@@ -68,12 +64,7 @@ impl<'j> Worker<'j> {
     fn learn(&mut self, spec: &AccessSpec<'_>, active: LaneMask) -> bool {
         let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
         self.access.serial += 1;
-        self.access.memos[spec.memo].learn(
-            &addresses,
-            active,
-            self.access.serial,
-            self.job.check_level.checks(),
-        )
+        self.access.memos[spec.memo].learn(&addresses, active, self.access.serial, self.job.check_level.checks())
     }
 
     /// Looks up where an access lies. Returns whether it is all in one allocation, and allowed.
@@ -98,8 +89,7 @@ impl<'j> Worker<'j> {
             MemSpace::Shared => {
                 // The block's rank is above the offsets in its own shared memory.
                 let own = window::SHARED + (u64::from(self.block.rank) << RANK_SHIFT);
-                let Some((from, to)) = start.checked_sub(own).and_then(|o| self.block.shared_range(job, o))
-                else {
+                let Some((from, to)) = start.checked_sub(own).and_then(|o| self.block.shared_range(job, o)) else {
                     return false;
                 };
                 m.from = own + u64::from(from);

@@ -116,14 +116,7 @@ impl Worker<'_> {
 impl AccessSpec<'_> {
     /// The access as the race checks see it, with the pattern in `memo`.
     #[inline(always)]
-    fn touch<'a>(
-        &self,
-        memo: &'a Memo<'_>,
-        instr: u32,
-        warp: u32,
-        base: u64,
-        values: &'a Stored<'_>,
-    ) -> Touch<'a> {
+    fn touch<'a>(&self, memo: &'a Memo<'_>, instr: u32, warp: u32, base: u64, values: &'a Stored<'_>) -> Touch<'a> {
         Touch {
             kind: self.mark(),
             strong: self.is_strong(),

@@ -93,13 +93,7 @@ impl Worker<'_> {
 /// # Safety
 /// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in range.
 #[inline(always)]
-pub(crate) unsafe fn load(
-    lanes: &Lanes,
-    a: &Access,
-    active: LaneMask,
-    place: LaneAddresses,
-    shape: LaneLayout,
-) {
+pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are
     // never part of emulated memory.
     unsafe {
@@ -292,13 +286,7 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddre
 /// # Safety
 /// As [`load`], and writable.
 #[inline(always)]
-pub(crate) unsafe fn store(
-    lanes: &Lanes,
-    a: &Access,
-    active: LaneMask,
-    place: LaneAddresses,
-    shape: LaneLayout,
-) {
+pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
     unsafe {
         if let LaneAddresses::Near(near) = place
@@ -383,11 +371,7 @@ unsafe fn store_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddr
         for lane in active.iter() {
             for (e, &src) in a.regs.iter().take(n).enumerate() {
                 let from = lanes.source(src);
-                let value = if wide {
-                    *from.cast::<u64>().add(lane)
-                } else {
-                    u64::from(*from.cast::<u32>().add(lane))
-                };
+                let value = if wide { *from.cast::<u64>().add(lane) } else { u64::from(*from.cast::<u32>().add(lane)) };
                 let to = place.of(lane).add(e * usize::from(a.element));
                 relaxed::store(to, a.element, value);
             }

@@ -52,8 +52,7 @@ struct LaneMemory {
 
 /// Returns the address of each lane, seen from the block that runs.
 pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WARP] {
-    access_spec::addresses(&worker.warp.lanes, spec.addr, spec.bias())
-        .map(|address| worker.seen_from_here(address))
+    access_spec::addresses(&worker.warp.lanes, spec.addr, spec.bias()).map(|address| worker.seen_from_here(address))
 }
 
 /// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `active` in a sound launch.
@@ -98,12 +97,10 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: Lan
         let access = BadAccess { kind: spec.kind, space, address, high, bytes: spec.bytes };
         let details = match problem {
             LaneProblem::Access(problem) => MistakeDetails::Access { problem, access },
-            LaneProblem::Remote => {
-                match not_own(worker, spec, address).or_else(|| worker.remote_problem(address)) {
-                    Some(problem) => MistakeDetails::Remote { access, problem },
-                    None => MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access },
-                }
-            }
+            LaneProblem::Remote => match not_own(worker, spec, address).or_else(|| worker.remote_problem(address)) {
+                Some(problem) => MistakeDetails::Remote { access, problem },
+                None => MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access },
+            },
         };
         worker.record_mistake(spec.pc, mask, details);
         if worker.stopped {
@@ -120,12 +117,7 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: Lan
     good
 }
 
-fn find(
-    worker: &mut Worker<'_>,
-    spec: &AccessSpec<'_>,
-    address: u64,
-    lane: usize,
-) -> Result<LaneMemory, LaneFault> {
+fn find(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, address: u64, lane: usize) -> Result<LaneMemory, LaneFault> {
     let job = worker.job;
     let bytes = u64::from(spec.bytes);
     let aligned = address & (bytes - 1) == 0;
@@ -175,11 +167,7 @@ fn find(
                 return Err((AccessProblem::Misaligned, MemSpace::Local, offset).into());
             }
             let at = worker.local_offset(lane) + offset as usize;
-            Ok(LaneMemory {
-                host: worker.block.local_start().wrapping_add(at),
-                space: MemSpace::Local,
-                own: None,
-            })
+            Ok(LaneMemory { host: worker.block.local_start().wrapping_add(at), space: MemSpace::Local, own: None })
         }
         MemSpace::Param => {
             let offset = address.wrapping_sub(window::PARAM);
@@ -210,17 +198,13 @@ fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<Re
     let Holder::Other(rank, _) = worker.holder(offset) else { return None };
     let kernel = worker.job.kernel;
     let instr = kernel.ops[spec.pc as usize].instr;
-    let reaches_all = spec.space == MemSpace::Generic
-        || kernel.instrs[instr as usize].mnemonic().contains("shared::cluster");
+    let reaches_all =
+        spec.space == MemSpace::Generic || kernel.instrs[instr as usize].mnemonic().contains("shared::cluster");
     (!reaches_all).then_some(RemoteProblem::NotOwn { rank })
 }
 
 /// Finds memory in the shared memory of another block: `at` is the whole offset, the rank, and the offset in there.
-fn find_remote(
-    worker: &mut Worker<'_>,
-    spec: &AccessSpec<'_>,
-    at: (u64, u32, u64),
-) -> Result<LaneMemory, LaneFault> {
+fn find_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, at: (u64, u32, u64)) -> Result<LaneMemory, LaneFault> {
     let (job, bytes) = (worker.job, u64::from(spec.bytes));
     let (given, rank, offset) = at;
     if worker.remote_problem(given).is_some() {
@@ -234,20 +218,11 @@ fn find_remote(
     if !offset.is_multiple_of(bytes) {
         return Err((AccessProblem::Misaligned, MemSpace::Shared, given).into());
     }
-    Ok(LaneMemory {
-        host: block.shared_start().wrapping_add(offset as usize),
-        space: MemSpace::Shared,
-        own: None,
-    })
+    Ok(LaneMemory { host: block.shared_start().wrapping_add(offset as usize), space: MemSpace::Shared, own: None })
 }
 
 /// Finds global memory, whatever its alignment. Where it is written, the launch may write it without marks.
-pub(crate) fn find_global(
-    job: &Job<'_>,
-    address: u64,
-    bytes: u64,
-    writes: bool,
-) -> Result<*mut u8, AccessFault> {
+pub(crate) fn find_global(job: &Job<'_>, address: u64, bytes: u64, writes: bool) -> Result<*mut u8, AccessFault> {
     let Some((allocation, offset)) = job.table.find(address, bytes) else {
         return Err(match job.table.slot(address) {
             Some(Slot::Freed(_)) => (AccessProblem::UseAfterFree, MemSpace::Global, address),

@@ -148,8 +148,7 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
             }
             (_, false) => {
                 let cell = AtomicU64::from_ptr(at.cast());
-                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(f(old)))
-                    .unwrap_or_else(|old| old)
+                cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(f(old))).unwrap_or_else(|old| old)
             }
         }
     }
@@ -162,13 +161,7 @@ impl Worker<'_> {
     }
 
     /// Performs an atomic for the `active` lanes of a frame. One that returns a value and changes nothing polls memory.
-    pub(crate) fn atomic(
-        &mut self,
-        a: &Atomic,
-        pc: u32,
-        active: LaneMask,
-        frame: LaneMask,
-    ) -> ControlFlow<AfterOp> {
+    pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, active: LaneMask, frame: LaneMask) -> ControlFlow<AfterOp> {
         let changed = self.update_memory(a, pc, active);
         if self.stopped {
             ControlFlow::Break(AfterOp::Stop)

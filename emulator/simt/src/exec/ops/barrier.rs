@@ -12,14 +12,7 @@ use crate::exec::worker::Worker;
 
 impl Worker<'_> {
     /// Makes lanes arrive at barrier `id`, below [`BARRIERS`]. Returns whether it is complete and they need not wait.
-    pub(crate) fn arrive(
-        &mut self,
-        kind: BarrierKind,
-        id: u32,
-        count: u32,
-        active: LaneMask,
-        instr: u32,
-    ) -> bool {
+    pub(crate) fn arrive(&mut self, kind: BarrierKind, id: u32, count: u32, active: LaneMask, instr: u32) -> bool {
         let warp = self.warp.index as usize;
         let all_of_warp = active == self.warp.live;
         if !all_of_warp && count == 0 && self.job.check_level.checks() {
@@ -244,8 +237,7 @@ impl Worker<'_> {
         let apart = &mut self.block.apart;
         if parted {
             if !std::mem::replace(&mut apart.told, true) {
-                let details =
-                    MistakeDetails::Barrier { groups: groups.to_vec(), problem: BarrierProblem::SplitWarp };
+                let details = MistakeDetails::Barrier { groups: groups.to_vec(), problem: BarrierProblem::SplitWarp };
                 self.record_mistake_at(instr, mask, details);
             }
             return;
@@ -268,8 +260,7 @@ impl Worker<'_> {
         }
         if apart.first.is_empty() {
             apart.first = places.clone();
-            let details =
-                MistakeDetails::Barrier { groups: places, problem: BarrierProblem::DifferentBarriers };
+            let details = MistakeDetails::Barrier { groups: places, problem: BarrierProblem::DifferentBarriers };
             self.record_mistake_at(instr, mask, details);
         }
     }

@@ -57,8 +57,7 @@ impl Worker<'_> {
     fn check_overlap(&mut self, copy: &BulkCopy) {
         let bulk = &self.block.bulk;
         let end = |copy: &BulkCopy| u64::from(copy.shared) + copy.map.shared_bytes();
-        let near =
-            |other: &BulkCopy| u64::from(copy.shared) < end(other) && u64::from(other.shared) < end(copy);
+        let near = |other: &BulkCopy| u64::from(copy.shared) < end(other) && u64::from(other.shared) < end(copy);
         if bulk.overlapped || !bulk.loads.iter().any(|(_, other)| near(other)) {
             return;
         }
@@ -119,8 +118,7 @@ impl Worker<'_> {
     /// Lets the race checks see what a store reads as read by its thread.
     fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
         let Some(races) = &mut self.checks.shared_races else { return };
-        let (warp, serial, collector) =
-            (self.warp.index, &mut self.access.serial, &mut self.checks.collector);
+        let (warp, serial, collector) = (self.warp.index, &mut self.access.serial, &mut self.checks.collector);
         copy.map.runs(copy.at, copy.shared, |run| {
             for at in (0..run.bytes).step_by(TOUCH as usize).filter(|_| run.global.is_some()) {
                 let bytes = (run.bytes - at).min(TOUCH);
@@ -152,9 +150,8 @@ impl Worker<'_> {
         copy.map.runs(copy.at, copy.shared, |run| {
             if run.global.is_some() {
                 // SAFETY: the box was found to lie in the block's shared memory when the copy started.
-                let from = unsafe {
-                    std::slice::from_raw_parts(shared.wrapping_add(run.shared as usize), run.bytes as usize)
-                };
+                let from =
+                    unsafe { std::slice::from_raw_parts(shared.wrapping_add(run.shared as usize), run.bytes as usize) };
                 bytes.extend_from_slice(from);
             }
         });

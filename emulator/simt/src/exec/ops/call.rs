@@ -105,8 +105,7 @@ impl Worker<'_> {
             return ControlFlow::Continue(());
         }
         let depth = self.waiting().filter(|frame| self.is_resume(frame.pc)).count() as u32;
-        let details =
-            MistakeDetails::Stack { function: callee.name.clone(), depth, limit: self.job.stack_bytes };
+        let details = MistakeDetails::Stack { function: callee.name.clone(), depth, limit: self.job.stack_bytes };
         self.fatal(pc, full, details);
         ControlFlow::Break(AfterOp::Stop)
     }

@@ -47,8 +47,7 @@ impl Worker<'_> {
             let read = |src: i32| std::array::from_fn(|lane| self.u64_at(src, lane));
             let a: [[u64; 32]; 8] = std::array::from_fn(|i| if i < n_a { read(mma.a[i]) } else { [0; 32] });
             let b: [[u64; 32]; 4] = std::array::from_fn(|i| if i < n_b { read(mma.b[i]) } else { [0; 32] });
-            let mut d: [[u64; 32]; 4] =
-                std::array::from_fn(|i| if i < n_d { read(mma.c[i]) } else { [0; 32] });
+            let mut d: [[u64; 32]; 4] = std::array::from_fn(|i| if i < n_d { read(mma.c[i]) } else { [0; 32] });
             mma.form.multiply_f64(&a[..n_a], &b[..n_b], &mut d[..n_d]);
             for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
                 let out = self.out64(*dst as u32);

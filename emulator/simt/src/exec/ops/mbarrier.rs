@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use crate::arithmetic::lanes::NONE;
 use crate::check::{
-    AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, MistakeDetails,
-    PhaseOfCopy, PhaseWaits, Waited,
+    AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, MistakeDetails, PhaseOfCopy,
+    PhaseWaits, Waited,
 };
 use crate::lane_mask::LaneMask;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};

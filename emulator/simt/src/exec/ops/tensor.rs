@@ -237,9 +237,7 @@ impl Worker<'_> {
             block: self.acting.map_or(self.block.index, |acting| acting.block),
             phase: 0,
         };
-        if let Some(((problem, space, address), high)) =
-            self.out_of_reach(&copy, in_global == AccessKind::Write)
-        {
+        if let Some(((problem, space, address), high)) = self.out_of_reach(&copy, in_global == AccessKind::Write) {
             let access = BadAccess { kind: in_global, space, address, high, bytes: bytes.into() };
             self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Access { problem, access });
             if self.stopped {
@@ -295,8 +293,7 @@ impl Worker<'_> {
         let mut found: Option<(AccessFault, u64)> = None;
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global.filter(|start| *start < window::SHARED) else { return };
-            let Err((problem, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes)
-            else {
+            let Err((problem, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes) else {
                 return;
             };
             let last = start.saturating_add(u64::from(run.bytes) - each);

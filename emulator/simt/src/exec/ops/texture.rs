@@ -77,8 +77,7 @@ fn fetch(object: &TextureObject, t: &Texture, at: [u32; 2]) -> [u32; 4] {
         (texel(x, y + 1), (1.0 - a) * b),
         (texel(x + 1, y + 1), a * b),
     ];
-    let blend =
-        |i: usize| parts.iter().filter(|(_, w)| *w != 0.0).map(|(texel, w)| texel[i] * w).sum::<f32>();
+    let blend = |i: usize| parts.iter().filter(|(_, w)| *w != 0.0).map(|(texel, w)| texel[i] * w).sum::<f32>();
     std::array::from_fn(|i| blend(i).to_bits())
 }
 
@@ -178,14 +177,8 @@ mod tests {
     }
 
     fn at(object: &TextureObject, x: f32, y: f32) -> f32 {
-        let t = Texture {
-            handle: 0,
-            dims: 2,
-            float_coordinates: true,
-            coordinates: [0; 2],
-            dst: [0; 4],
-            ty: Type::F32,
-        };
+        let t =
+            Texture { handle: 0, dims: 2, float_coordinates: true, coordinates: [0; 2], dst: [0; 4], ty: Type::F32 };
         f32::from_bits(fetch(object, &t, [x.to_bits(), y.to_bits()])[0])
     }
 
@@ -193,10 +186,7 @@ mod tests {
     fn points_are_the_texel_that_holds_them() {
         let o = object(AddressMode::Clamp, FilterMode::Point, false);
         assert_eq!([at(&o, 0.0, 0.0), at(&o, 1.99, 0.5), at(&o, 0.5, 1.0)], [10.0, 20.0, 30.0]);
-        assert_eq!(
-            [at(&o, -5.0, 0.0), at(&o, 9.0, 9.0), at(&o, f32::NAN, f32::INFINITY)],
-            [10.0, 40.0, 30.0]
-        );
+        assert_eq!([at(&o, -5.0, 0.0), at(&o, 9.0, 9.0), at(&o, f32::NAN, f32::INFINITY)], [10.0, 40.0, 30.0]);
     }
 
     #[test]

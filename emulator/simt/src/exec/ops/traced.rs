@@ -34,11 +34,8 @@ impl Worker<'_> {
         let addresses = access_spec::addresses(&self.warp.lanes, addr, space.window());
         let addresses = addresses.map(|address| self.seen_from_here(address));
         let first = addresses[active.first() & 31];
-        let windows = [
-            (window::SHARED, MemSpace::Shared),
-            (window::LOCAL, MemSpace::Local),
-            (window::PARAM, MemSpace::Param),
-        ];
+        let windows =
+            [(window::SHARED, MemSpace::Shared), (window::LOCAL, MemSpace::Local), (window::PARAM, MemSpace::Param)];
         let own = windows.into_iter().find(|(start, _)| first >> window::BITS == start >> window::BITS);
         let (start, space) = match (own, space) {
             (Some(found), _) => found,

@@ -17,8 +17,8 @@ use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
 use crate::check::{AccessKind, BadAccess, CopiedBy, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::program::{
-    Access, Addr, Atomic, AtomicKind, BarrierKind, BarrierResult, MemSpace, Op, OpKind, TensorWay, VoteMode,
-    WgmmaA, window,
+    Access, Addr, Atomic, AtomicKind, BarrierKind, BarrierResult, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA,
+    window,
 };
 
 use crate::exec::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
@@ -30,9 +30,7 @@ pub(in crate::exec) use wgmma::Unwritten;
 
 /// Returns the bytes of a value of which no bit is defined, one bit each.
 fn holes(undefined: u64, bytes: u32) -> u32 {
-    (0..bytes.min(8))
-        .filter(|byte| undefined >> (8 * byte) & 0xFF == 0xFF)
-        .fold(0, |mask, byte| mask | 1 << byte)
+    (0..bytes.min(8)).filter(|byte| undefined >> (8 * byte) & 0xFF == 0xFF).fold(0, |mask, byte| mask | 1 << byte)
 }
 
 /// Splits a generic address into the space and the address in it, as in [`BadAccess::address`].
@@ -177,13 +175,10 @@ impl Worker<'_> {
 
     /// Reports lanes that read what an asynchronous copy is still to write: a mistake whatever becomes of the value.
     fn report_in_flight(&mut self, lanes: LaneMask, bytes: u32, load: u32) -> LaneMask {
-        let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane]
-            .checked_sub(window::SHARED)
-        {
+        let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane].checked_sub(window::SHARED) {
             Some(offset) if offset >> window::BITS == 0 => {
                 let offset = offset as u32;
-                { worker.block.copies.under_way(offset, bytes) }
-                    .or_else(|| worker.bulk_under_way(offset, bytes, lane))
+                { worker.block.copies.under_way(offset, bytes) }.or_else(|| worker.bulk_under_way(offset, bytes, lane))
             }
             _ => None,
         };
@@ -201,8 +196,7 @@ impl Worker<'_> {
                 copy: copy(self, lane),
                 fresh: None,
             };
-            if matches!(&details, MistakeDetails::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some())
-            {
+            if matches!(&details, MistakeDetails::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some()) {
                 self.note_misuse();
             }
             // Two copies to one place: that has been said.
@@ -303,8 +297,7 @@ impl Worker<'_> {
         for lane in lanes.iter() {
             for origin in self.checks.shadow.origins(spot, lane).iter() {
                 let alike = |known: &Origin| {
-                    (known.load, known.computed, known.copied)
-                        == (origin.load, origin.computed, origin.copied)
+                    (known.load, known.computed, known.copied) == (origin.load, origin.computed, origin.copied)
                 };
                 match groups.iter_mut().find(|(known, _)| alike(known)) {
                     Some((_, lanes)) => *lanes |= LaneMask::of(lane),
@@ -329,9 +322,7 @@ impl Worker<'_> {
         // Arithmetic is where the value was put to use. A condition's comparison is closer to it than its branch.
         let at = match used {
             Use::Stored { .. } if origin.computed != NOWHERE => origin.computed,
-            Use::Condition if origin.computed != NOWHERE && line(origin.computed) == line(instr) => {
-                origin.computed
-            }
+            Use::Condition if origin.computed != NOWHERE && line(origin.computed) == line(instr) => origin.computed,
             _ => instr,
         };
         let copied = origin.copied;
@@ -343,10 +334,8 @@ impl Worker<'_> {
             return self.record_mistake_at(at, lanes, MistakeDetails::Unset { used, by: instr, copied });
         }
         let (space, address) = place_of(origin.address);
-        let new =
-            self.checks.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
-        let written =
-            if new { self.written_around(origin.address, lanes.first() & 31) } else { Box::default() };
+        let new = self.checks.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
+        let written = if new { self.written_around(origin.address, lanes.first() & 31) } else { Box::default() };
         let access = BadAccess::at(AccessKind::Read, space, address, origin.bytes);
         let thread = self.warp.index * 32 + lanes.first() as u32;
         let fresh = match space {
@@ -356,15 +345,8 @@ impl Worker<'_> {
         if fresh.is_some() {
             self.note_misuse();
         }
-        let details = MistakeDetails::Uninitialised {
-            access,
-            load: origin.load,
-            used,
-            copied,
-            written,
-            copy: None,
-            fresh,
-        };
+        let details =
+            MistakeDetails::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
         self.record_mistake_at(at, lanes, details);
         if space == MemSpace::Shared {
             self.report_exited();
@@ -376,14 +358,10 @@ impl Worker<'_> {
         const MAX_RANGES: usize = 256;
         let job = self.job;
         let ranges = match address >> window::BITS {
-            w if w == window::SHARED >> window::BITS => {
-                match self.block.shared_range(job, address - window::SHARED) {
-                    Some((from, to)) => {
-                        self.block.shared_written.ranges(from as usize, to as usize, MAX_RANGES)
-                    }
-                    None => Vec::new(),
-                }
-            }
+            w if w == window::SHARED >> window::BITS => match self.block.shared_range(job, address - window::SHARED) {
+                Some((from, to)) => self.block.shared_written.ranges(from as usize, to as usize, MAX_RANGES),
+                None => Vec::new(),
+            },
             w if w == window::LOCAL >> window::BITS => {
                 let own = self.local_offset(lane);
                 let end = own + job.local_bytes as usize;
@@ -673,14 +651,7 @@ impl Worker<'_> {
     }
 
     /// Follows a shuffle: each `active` lane takes what the lane `from` of it has.
-    pub(crate) fn follow_shuffle(
-        &mut self,
-        src: i32,
-        dst: u32,
-        dst_pred: i32,
-        from: &[u32; 32],
-        active: LaneMask,
-    ) {
+    pub(crate) fn follow_shuffle(&mut self, src: i32, dst: u32, dst_pred: i32, from: &[u32; 32], active: LaneMask) {
         let dst = self.checks.shadow.line(dst);
         if dst_pred != NONE {
             self.checks.shadow.define(self.checks.shadow.pred(dst_pred as u32), active);
@@ -697,14 +668,7 @@ impl Worker<'_> {
     }
 
     /// Follows a vote among the lanes of a group.
-    pub(crate) fn follow_vote(
-        &mut self,
-        mode: VoteMode,
-        dst: u32,
-        pred: (u32, bool),
-        group: LaneMask,
-        pc: u32,
-    ) {
+    pub(crate) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: LaneMask, pc: u32) {
         let dst = match mode {
             VoteMode::Ballot => self.checks.shadow.line(dst),
             _ => self.checks.shadow.pred(dst),
@@ -730,14 +694,7 @@ impl Worker<'_> {
     }
 
     /// Follows a result for the lanes of a group that depends on all bits of their sources.
-    pub(crate) fn follow_gathered(
-        &mut self,
-        src: i32,
-        dst: ShadowIndex,
-        group: LaneMask,
-        open: u64,
-        pc: u32,
-    ) {
+    pub(crate) fn follow_gathered(&mut self, src: i32, dst: ShadowIndex, group: LaneMask, open: u64, pc: u32) {
         let source = self.checks.shadow.source(src);
         let undefined = source.map_or(LaneMask::EMPTY, |source| self.checks.shadow.lanes(source) & group);
         match source {

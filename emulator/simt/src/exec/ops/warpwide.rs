@@ -54,8 +54,7 @@ impl Worker<'_> {
                 self.wrong_mask(pc, lanes & !named, named, active, WrongMask::CallerNotNamed);
                 continue;
             }
-            let differs =
-                groups.iter().find(|(other, theirs)| *other != named && !(*theirs & named).is_empty());
+            let differs = groups.iter().find(|(other, theirs)| *other != named && !(*theirs & named).is_empty());
             if let Some(&(other, _)) = differs {
                 self.wrong_mask(pc, lanes, named, active, WrongMask::Differs(other));
             }
@@ -64,13 +63,7 @@ impl Worker<'_> {
 
     /// Reports lanes that shuffle a value from a lane that is not there, or that their mask leaves out.
     #[inline]
-    fn check_sources(
-        &mut self,
-        groups: &[(LaneMask, LaneMask)],
-        sources: &[u32; 32],
-        pc: u32,
-        active: LaneMask,
-    ) {
+    fn check_sources(&mut self, groups: &[(LaneMask, LaneMask)], sources: &[u32; 32], pc: u32, active: LaneMask) {
         for &(named, lanes) in groups {
             let first = |mask: LaneMask| sources[mask.first() & 31];
             let astray = |there: LaneMask| lanes.filter(|lane| !there.contains(sources[lane] as usize));
@@ -112,13 +105,7 @@ impl Worker<'_> {
             .filter(|(_, lanes, state)| !lanes.is_empty() && *state != crate::exec::fiber::FiberState::Ready)
             .map(|(at, lanes, _)| (at, lanes))
             .collect();
-        MistakeDetails::SyncMask(SyncMask {
-            named,
-            present,
-            exited: warp.all & !self.warp.live,
-            wrong,
-            elsewhere,
-        })
+        MistakeDetails::SyncMask(SyncMask { named, present, exited: warp.all & !self.warp.live, wrong, elsewhere })
     }
 
     pub(crate) fn warp_wide(&mut self, kind: &OpKind, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
@@ -182,13 +169,7 @@ impl Worker<'_> {
                 let values: [u64; 32] = std::array::from_fn(|lane| value(self, lane));
                 for (_, lanes) in groups {
                     if !self.checks.shadow.is_clean() {
-                        self.follow_gathered(
-                            src[0],
-                            self.checks.shadow.line(*dst),
-                            lanes,
-                            u32::MAX.into(),
-                            pc,
-                        );
+                        self.follow_gathered(src[0], self.checks.shadow.line(*dst), lanes, u32::MAX.into(), pc);
                         if *dst_pred != NONE {
                             let dst_pred = self.checks.shadow.pred(*dst_pred as u32);
                             self.follow_gathered(src[0], dst_pred, lanes, 1, pc);
@@ -209,13 +190,7 @@ impl Worker<'_> {
                 let values = self.u32s(src[0]);
                 for (_, lanes) in groups {
                     if !self.checks.shadow.is_clean() {
-                        self.follow_gathered(
-                            src[0],
-                            self.checks.shadow.line(*dst),
-                            lanes,
-                            u32::MAX.into(),
-                            pc,
-                        );
+                        self.follow_gathered(src[0], self.checks.shadow.line(*dst), lanes, u32::MAX.into(), pc);
                     }
                     let of_lanes = lanes.iter().map(|l| values[l]);
                     let result = of_lanes.reduce(|a, b| match kind {

@@ -68,17 +68,8 @@ impl Worker<'_> {
         if place == group.products.len() {
             group.products.push_back(PendingProduct::default());
         }
-        group.products[place].parts[own] = Some(WarpPart {
-            pc,
-            active,
-            group: committed,
-            descriptors,
-            a,
-            adds,
-            lost: Vec::new(),
-            done: false,
-            seen,
-        });
+        group.products[place].parts[own] =
+            Some(WarpPart { pc, active, group: committed, descriptors, a, adds, lost: Vec::new(), done: false, seen });
         self.warp.in_flight = true;
         self.wake_warpgroup();
         self.activity.progress = true;
@@ -155,8 +146,7 @@ impl Worker<'_> {
             let group = self.block.warpgroups.of(warp);
             let place = group.place(number);
             let parts = &group.products[place].parts;
-            let lacks =
-                (0..WARPS).filter(|at| parts[*at as usize].is_none()).fold(0, |all, at| all | 1 << at);
+            let lacks = (0..WARPS).filter(|at| parts[*at as usize].is_none()).fold(0, |all, at| all | 1 << at);
             let product = parts[(warp % WARPS) as usize].as_ref().map(|part| part.pc);
             if let (true, Some(product)) = (lacks != 0, product) {
                 let problem = BadWgmma::Missing { warps: lacks, gone: lacks };
@@ -227,11 +217,9 @@ impl Worker<'_> {
             let place = group.place(number);
             let Some(part) = group.products[place].parts[own].as_mut() else { continue };
             let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else { continue };
-            let own_registers =
-                &{ kernel.in_flight.as_ref() }.map_or(&[][..], |all| &all.touches[part.pc as usize]);
-            let is_own = |line: u32, register: u32| {
-                own_registers.iter().any(|own| (own.line, own.register) == (line, register))
-            };
+            let own_registers = &{ kernel.in_flight.as_ref() }.map_or(&[][..], |all| &all.touches[part.pc as usize]);
+            let is_own =
+                |line: u32, register: u32| own_registers.iter().any(|own| (own.line, own.register) == (line, register));
             for one in touched {
                 let sum = wgmma.d.contains(&one.line) && !part.lost.contains(&one.line);
                 let same = is_own(one.line, one.register);

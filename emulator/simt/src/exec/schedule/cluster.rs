@@ -77,9 +77,7 @@ impl Worker<'_> {
                 let visit = self.visit(last);
                 moved |= self.activity.moved;
                 match visit {
-                    Visit::Ended
-                        if self.stopped || last.load(Ordering::Relaxed) < self.block.cluster_index =>
-                    {
+                    Visit::Ended if self.stopped || last.load(Ordering::Relaxed) < self.block.cluster_index => {
                         return Visit::Ended;
                     }
                     Visit::Ended => {

@@ -82,10 +82,8 @@ impl BlockQueue {
     /// Returns whether another block may start. Where the results of early blocks fill their buffer, none may, until an
     /// earlier one has ended; a worker that has none of these itself waits for that.
     fn may_start(&self, waits: bool) -> bool {
-        let full = || {
-            self.early_bytes.load(Ordering::Relaxed) > EARLY_BYTES
-                && self.last.load(Ordering::Relaxed) == u64::MAX
-        };
+        let full =
+            || self.early_bytes.load(Ordering::Relaxed) > EARLY_BYTES && self.last.load(Ordering::Relaxed) == u64::MAX;
         if !full() {
             return true;
         }
@@ -94,10 +92,8 @@ impl BlockQueue {
         }
         let mut ledger = lock(&self.ledger);
         while full() {
-            let (guard, _) = self
-                .taken
-                .wait_timeout(ledger, Duration::from_millis(20))
-                .unwrap_or_else(PoisonError::into_inner);
+            let (guard, _) =
+                self.taken.wait_timeout(ledger, Duration::from_millis(20)).unwrap_or_else(PoisonError::into_inner);
             ledger = guard;
         }
         true
@@ -107,14 +103,8 @@ impl BlockQueue {
 pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
     let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product::<u64>() / u64::from(job.cluster_blocks);
     let collector = Collector::new(job.kernel, job.grid, job.block);
-    let ledger = Ledger {
-        next: 0,
-        early: BTreeMap::new(),
-        spent: 0,
-        printed: String::new(),
-        collector,
-        stopped: false,
-    };
+    let ledger =
+        Ledger { next: 0, early: BTreeMap::new(), spent: 0, printed: String::new(), collector, stopped: false };
     let queue = BlockQueue {
         n_blocks,
         next: AtomicU64::new(0),
@@ -294,14 +284,7 @@ struct Waiting {
 
 impl Waiting {
     fn new(job: &Job<'_>) -> Self {
-        Self {
-            blocks: VecDeque::new(),
-            spare: None,
-            each: block_bytes(job),
-            bytes: 0,
-            most: job.room,
-            spent: 0,
-        }
+        Self { blocks: VecDeque::new(), spare: None, each: block_bytes(job), bytes: 0, most: job.room, spent: 0 }
     }
 
     /// Returns whether another block may begin while these wait. Two at least can wait for each other.
@@ -411,8 +394,7 @@ impl Ledger {
         if job.is_over_budget(self.spent) && !stops {
             stops = true;
             let details = MistakeDetails::Runaway { budget: job.budget, proven: false, span: None };
-            let mistake =
-                Mistake { instr: 0, block: job.first_block(index), warp: 0, mask: LaneMask::of(0), details };
+            let mistake = Mistake { instr: 0, block: job.first_block(index), warp: 0, mask: LaneMask::of(0), details };
             self.collector.record(mistake);
         }
         if stops {

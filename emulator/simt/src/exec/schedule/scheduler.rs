@@ -187,8 +187,7 @@ impl Worker<'_> {
         let mut ready = Vec::new();
         for f in &warp.fibers {
             if let FiberState::Lanes { need, place } = f.state {
-                let at_place =
-                    |g: &&Fiber| matches!(g.state, FiberState::Lanes { place: other, .. } if other == place);
+                let at_place = |g: &&Fiber| matches!(g.state, FiberState::Lanes { place: other, .. } if other == place);
                 let there = warp.fibers.iter().filter(at_place).fold(LaneMask::EMPTY, |m, g| m | g.lanes());
                 ready.push((need & warp.live & !there).is_empty());
             } else {

@@ -23,11 +23,7 @@ impl Worker<'_> {
         let Some(warp) = first.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
         let (instr, mask) = (first.instr, first.threads[warp]);
         self.warp.index = warp as u32;
-        self.record_mistake_at(
-            instr,
-            mask,
-            MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock },
-        );
+        self.record_mistake_at(instr, mask, MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock });
         self.stopped = true;
     }
     /// The budget is spent by blocks that wait for each other, of which this is one.
@@ -47,11 +43,7 @@ impl Worker<'_> {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
         let ready = |f: &Fiber| f.state == FiberState::Ready;
-        let mask = self.block.warps[w as usize]
-            .fibers
-            .iter()
-            .find(|f| ready(f))
-            .map_or(LaneMask::of(0), Fiber::lanes);
+        let mask = self.block.warps[w as usize].fibers.iter().find(|f| ready(f)).map_or(LaneMask::of(0), Fiber::lanes);
         // The targets of the next branches show how far the loop reaches.
         for _ in 0..10_000 {
             let fibers = &mut self.block.warps[w as usize].fibers;
@@ -185,9 +177,7 @@ fn stays(op: &crate::program::Op, alone: bool) -> bool {
         | OpKind::Fence
         | OpKind::ProxyFence
         | OpKind::InitFence => true,
-        OpKind::Load(access) => {
-            alone || matches!(access.space, MemSpace::Param | MemSpace::Const | MemSpace::Local)
-        }
+        OpKind::Load(access) => alone || matches!(access.space, MemSpace::Param | MemSpace::Const | MemSpace::Local),
         _ => false,
     }
 }

@@ -185,10 +185,9 @@ fn facts(machine: &MachineCodeExplanation) -> Vec<(String, String)> {
             ));
             facts.extend(binding(prediction).map(|binds| ("what binds".to_owned(), binds)));
         }
-        (None, why) => facts.push((
-            "no prediction".into(),
-            why.clone().unwrap_or_else(|| "the kernel was not launched".into()),
-        )),
+        (None, why) => {
+            facts.push(("no prediction".into(), why.clone().unwrap_or_else(|| "the kernel was not launched".into())))
+        }
     }
     if let Some(known) = &forecast.occupancy {
         facts.push(("occupancy".into(), occupancy(machine, known)));
@@ -222,16 +221,11 @@ fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     let (yours, finished) = (of(yours)?, of(finished)?);
     let within = band(yours.band.max(finished.band));
     let words = |sign: char, part: f64| {
-        format!(
-            "your copy against the finished kernel: {sign}{:.0}% predicted time (band {within})",
-            part * 100.0
-        )
+        format!("your copy against the finished kernel: {sign}{:.0}% predicted time (band {within})", part * 100.0)
     };
     Some(match yours.since(&finished) {
         Change::Equal => {
-            format!(
-                "your copy and the finished kernel: no difference that the model can tell (band {within})"
-            )
+            format!("your copy and the finished kernel: no difference that the model can tell (band {within})")
         }
         Change::Less(part) => words('−', part),
         Change::More(part) => words('+', part),
@@ -239,17 +233,11 @@ fn change(yours: &Subject, finished: &Subject) -> Option<String> {
 }
 
 /// Quantities of two kernels, to compare.
-fn sums(
-    a: &MachineCodeExplanation,
-    b: &MachineCodeExplanation,
-) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
+fn sums(a: &MachineCodeExplanation, b: &MachineCodeExplanation) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     type Of = fn(&Instruction) -> u64;
-    let sum = |machine: &MachineCodeExplanation, of: Of| {
-        Some(machine.instructions.iter().map(of).sum::<u64>() as f64)
-    };
-    let us = |machine: &MachineCodeExplanation| {
-        machine.forecast.prediction.as_ref().map(|p| (p.us * 10.0).round() / 10.0)
-    };
+    let sum = |machine: &MachineCodeExplanation, of: Of| Some(machine.instructions.iter().map(of).sum::<u64>() as f64);
+    let us =
+        |machine: &MachineCodeExplanation| machine.forecast.prediction.as_ref().map(|p| (p.us * 10.0).round() / 10.0);
     let rows: [(&str, Of); 4] = [
         ("instructions of warps", |i| i.issued),
         ("wavefronts of shared memory", |i| i.wavefronts),
@@ -283,14 +271,9 @@ mod tests {
 
     #[test]
     fn shares_are_percents_with_a_digit() {
-        for (part, all, text) in [
-            (0, 10, ""),
-            (1, 0, ""),
-            (1, 3, "33.3"),
-            (1, 10_000, "<0.1"),
-            (9_999, 10_000, "100"),
-            (5, 5, "100"),
-        ] {
+        for (part, all, text) in
+            [(0, 10, ""), (1, 0, ""), (1, 3, "33.3"), (1, 10_000, "<0.1"), (9_999, 10_000, "100"), (5, 5, "100")]
+        {
             assert_eq!(percent(part, all), text);
         }
     }

@@ -30,10 +30,8 @@ pub(super) fn text(subjects: &[Subject], by: Column, paint: Paint) -> String {
 fn head(subject: &Subject, by: Column, paint: Paint) -> String {
     let explained = &subject.explained;
     let whose = subject.origin.description();
-    let text = format!(
-        "{}: {whose}, {} on {}, counted on the emulated GPU",
-        subject.file, explained.kernel, explained.shape
-    );
+    let text =
+        format!("{}: {whose}, {} on {}, counted on the emulated GPU", subject.file, explained.kernel, explained.shape);
     let mut out = wrapped(&text, "", WIDTH).replacen(&subject.file, &paint.bold(&subject.file), 1);
     if let Some(caveat) = subject.caveat() {
         out.push_str(&wrapped(&caveat, "", WIDTH));
@@ -65,8 +63,7 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
             cells.max().unwrap_or(0).max(column.heading().len())
         })
         .collect();
-    let first =
-        explained.lines.iter().map(|line| line_number(line.line, "-").len()).max().unwrap_or(0).max(4);
+    let first = explained.lines.iter().map(|line| line_number(line.line, "-").len()).max().unwrap_or(0).max(4);
     let used = 2 + first + widths.iter().map(|width| width + 1).sum::<usize>() + 1 + BAR + 1;
     let room = WIDTH.saturating_sub(used).max(LEAST_TEXT);
     let row = |number: &str, cells: &[String], bar: &str, text: &str| {
@@ -98,11 +95,7 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
 }
 
 pub(super) fn cut(text: &str, room: usize) -> String {
-    if text.chars().count() > room {
-        text.chars().take(room - 1).chain(['…']).collect()
-    } else {
-        text.to_owned()
-    }
+    if text.chars().count() > room { text.chars().take(room - 1).chain(['…']).collect() } else { text.to_owned() }
 }
 
 /// Returns the sums of the launches, beside each other.
@@ -130,16 +123,11 @@ fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
 /// `65,536`; with a digit after the point where it is not a whole number.
 pub(super) fn exact(value: f64) -> String {
     let out = grouped(value.trunc() as i128, ",");
-    if value.fract() == 0.0 {
-        out
-    } else {
-        format!("{out}{}", format!("{:.1}", value.fract()).trim_start_matches('0'))
-    }
+    if value.fract() == 0.0 { out } else { format!("{out}{}", format!("{:.1}", value.fract()).trim_start_matches('0')) }
 }
 
 fn legend(subjects: &[Subject], columns: &[Column]) -> String {
-    let words: Vec<String> =
-        columns.iter().map(|column| format!("{}: {}", column.heading(), column.words())).collect();
+    let words: Vec<String> = columns.iter().map(|column| format!("{}: {}", column.heading(), column.words())).collect();
     let text = format!("{}. {}", words.join("; "), rule(subjects));
     format!("\n{}", wrapped(&text, "  ", WIDTH))
 }

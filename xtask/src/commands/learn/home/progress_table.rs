@@ -41,13 +41,7 @@ impl State {
             let more: Vec<&Task> = catalogue.tasks.iter().filter(|task| task.name.id.is_some()).collect();
             let done = more.iter().filter(|task| self.task_progress(task).passed.is_some()).count();
             let (right, all) = self.questions(&catalogue.step);
-            table.row([
-                catalogue.step.clone(),
-                name.to_owned(),
-                kernel,
-                share(done, more.len()),
-                share(right, all),
-            ]);
+            table.row([catalogue.step.clone(), name.to_owned(), kernel, share(done, more.len()), share(right, all)]);
         }
         format!("\n{}", table.without_empty_columns().render(paint))
     }
@@ -106,8 +100,8 @@ impl State {
                 return Some((format!("{me} predict {step}"), "its questions"));
             }
         }
-        let after = last_over
-            .map_or(0, |last| tasks.iter().position(|task| task.name == last.name).map_or(0, |at| at + 1));
+        let after =
+            last_over.map_or(0, |last| tasks.iter().position(|task| task.name == last.name).map_or(0, |at| at + 1));
         let following = tasks[after..].iter().find(is_open).or_else(|| tasks.iter().find(is_open));
         following.map(|task| (format!("{me} start {}", task.name), "a kernel to write"))
     }

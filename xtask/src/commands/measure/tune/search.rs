@@ -104,8 +104,7 @@ impl Search<'_> {
                 let found = |name: String| right.remove(&name).map(|cubin| (name, cubin));
                 return Ok(best.into_iter().filter_map(found).collect());
             }
-            let texts: Vec<&str> =
-                new.iter().filter_map(|name| kernels.get(name.as_str()).copied()).collect();
+            let texts: Vec<&str> = new.iter().filter_map(|name| kernels.get(name.as_str()).copied()).collect();
             let (mut whole, mut refused) = (Vec::new(), BTreeMap::new());
             for (name, made) in new.iter().zip(self.compile(&texts, None)?) {
                 match made {

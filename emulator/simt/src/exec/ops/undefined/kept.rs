@@ -23,8 +23,7 @@ impl Worker<'_> {
                 let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
                 let kept = &mut self.block.kept_undefined.0;
                 if kept.len() < MAX_CARRIED || kept.contains_key(&key) {
-                    let undefined =
-                        (spot, self.checks.shadow.bits(spot, lane), self.checks.shadow.origins(spot, lane));
+                    let undefined = (spot, self.checks.shadow.bits(spot, lane), self.checks.shadow.origins(spot, lane));
                     kept.entry(key).or_default().push(undefined);
                 }
             }

@@ -110,10 +110,8 @@ impl Worker<'_> {
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let Some(spot) = self.checks.shadow.source(src) else { continue };
             let lanes = self.checks.shadow.lanes(spot) & active;
-            let computed = lanes
-                .iter()
-                .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
-                .collect::<LaneMask>();
+            let computed =
+                lanes.iter().filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed()).collect::<LaneMask>();
             self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
             for lane in (lanes & !computed).iter() {
                 let undefined = self.checks.shadow.bits(spot, lane);
@@ -138,12 +136,7 @@ impl Worker<'_> {
 
     /// Keeps undefined bytes that `stmatrix` moved undefined in memory, which counts as written by now.
     #[cold]
-    pub(in crate::exec) fn leave_matrix_holes(
-        &mut self,
-        holes: &Holes,
-        spec: &AccessSpec<'_>,
-        good: LaneMask,
-    ) {
+    pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &AccessSpec<'_>, good: LaneMask) {
         let addresses = per_lane::addresses(self, spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good.contains(*lane)) {

@@ -54,8 +54,7 @@ impl Bench {
         for (i, &class) in self.shape.srcs.iter().enumerate().take(4) {
             match class {
                 Class::Pred => {
-                    self.preds[2 + i] =
-                        (0..32).fold(0, |mask, lane| mask | ((sources[i][lane] & 1) as u32) << lane);
+                    self.preds[2 + i] = (0..32).fold(0, |mask, lane| mask | ((sources[i][lane] & 1) as u32) << lane);
                 }
                 Class::Bits32 => {
                     for (to, from) in self.regs[2 + 2 * i].0.iter_mut().zip(&sources[i]) {
@@ -98,13 +97,7 @@ pub(super) fn all_bits(class: Class) -> u64 {
 }
 
 /// Returns the undefined bits of an operation's result for the `active` lanes.
-pub(super) fn alu(
-    run: AluFn,
-    args: &AluArgs,
-    shape: AluShape,
-    sources: &Sources,
-    active: LaneMask,
-) -> AluResult {
+pub(super) fn alu(run: AluFn, args: &AluArgs, shape: AluShape, sources: &Sources, active: LaneMask) -> AluResult {
     let n = shape.srcs.len().min(4);
     let mut bench = Bench::new(run, args, shape);
     let mut result = AluResult { undefined: [0; 32], computed: active, from: [LaneMask::EMPTY; 4] };
@@ -192,10 +185,7 @@ fn bitwise(bench: &mut Bench, sources: &Sources, active: LaneMask, result: &mut 
     let outcome = |bench: &mut Bench, ways: usize| {
         let mut inputs = sources.values;
         for (i, input) in inputs.iter_mut().enumerate().take(n) {
-            let ones = unsure
-                .iter()
-                .position(|&known| known == sources.same[i])
-                .is_some_and(|at| ways >> at & 1 == 1);
+            let ones = unsure.iter().position(|&known| known == sources.same[i]).is_some_and(|at| ways >> at & 1 == 1);
             for (value, undefined) in input.iter_mut().zip(&sources.undefined[i]) {
                 *value = if ones { *value | undefined } else { *value & !undefined };
             }
@@ -232,13 +222,7 @@ fn bitwise(bench: &mut Bench, sources: &Sources, active: LaneMask, result: &mut 
 }
 
 /// Tries values that the first two sources could have and that compare differently.
-fn compared(
-    bench: &mut Bench,
-    sources: &Sources,
-    active: LaneMask,
-    ordering: Ordering,
-    result: &mut AluResult,
-) {
+fn compared(bench: &mut Bench, sources: &Sources, active: LaneMask, ordering: Ordering, result: &mut AluResult) {
     let n = bench.shape.srcs.len().min(4);
     let undefined = |i: usize, lane: usize| sources.undefined[i][lane];
     // Lowest and highest value of an integer.
@@ -399,12 +383,8 @@ mod tests {
                 (0..32).for_each(|lane| varied[lane] |= other[lane] ^ base[lane]);
             }
             for (lane, (&claimed, &seen)) in result.undefined.iter().zip(&varied).enumerate() {
-                let given: Vec<_> =
-                    (0..n).map(|i| (sources.values[i][lane], sources.undefined[i][lane])).collect();
-                assert!(
-                    seen & !claimed == 0,
-                    "{instruction} of {given:x?}: {seen:x} varies, {claimed:x} is undefined"
-                );
+                let given: Vec<_> = (0..n).map(|i| (sources.values[i][lane], sources.undefined[i][lane])).collect();
+                assert!(seen & !claimed == 0, "{instruction} of {given:x?}: {seen:x} varies, {claimed:x} is undefined");
                 assert!(
                     !exact || claimed & !seen == 0,
                     "{instruction} of {given:x?}: only {seen:x} varies, {claimed:x} is undefined"

@@ -31,9 +31,9 @@ impl Worker<'_> {
                 (first..first + n).for_each(|row| pieces.extend([0, 1].map(|half| one.k_major(row, half))));
                 pieces
             }
-            true => (first / 8..(first + n) / 8)
-                .flat_map(|piece| (0..16).map(move |k| one.mn_major(k, piece)))
-                .collect(),
+            true => {
+                (first / 8..(first + n) / 8).flat_map(|piece| (0..16).map(move |k| one.mn_major(k, piece))).collect()
+            }
         }
     }
 
@@ -86,8 +86,7 @@ impl Worker<'_> {
             if !self.has_swizzle(&pieces, swizzle, which, pc, active) {
                 continue;
             }
-            if self.reads_too_early(&pieces, warpgroup::element_bytes(wgmma.kinds[which]) as u32, pc, active)
-            {
+            if self.reads_too_early(&pieces, warpgroup::element_bytes(wgmma.kinds[which]) as u32, pc, active) {
                 continue;
             }
             unwritten[which] = self.unwritten_lines(&pieces, wgmma.transposed[which]);
@@ -118,14 +117,7 @@ impl Worker<'_> {
     /// Returns whether the rank of the block that runs has got into the leading dimension's offset, by an address whose
     /// upper bits were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0
     /// shows it, which has no such bits; it may be the last to come to the product.
-    fn has_rank_in_leading(
-        &mut self,
-        wgmma: &Wgmma,
-        which: usize,
-        descriptor: u64,
-        pc: u32,
-        active: LaneMask,
-    ) -> bool {
+    fn has_rank_in_leading(&mut self, wgmma: &Wgmma, which: usize, descriptor: u64, pc: u32, active: LaneMask) -> bool {
         if self.job.cluster_blocks == 1 {
             return false;
         }
@@ -164,14 +156,7 @@ impl Worker<'_> {
     }
 
     /// Returns whether pieces lie outside of the array in which the factor starts.
-    fn leaves_its_array(
-        &mut self,
-        pieces: &[u32],
-        start: u32,
-        which: usize,
-        pc: u32,
-        active: LaneMask,
-    ) -> bool {
+    fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, active: LaneMask) -> bool {
         let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
         let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
         if let Some(&address) = outside {
@@ -188,8 +173,7 @@ impl Worker<'_> {
             if self.block.shared_written.all(at as usize, PIECE as usize) {
                 return None;
             }
-            let copy =
-                { self.block.copies.under_way(at, PIECE) }.or_else(|| self.bulk_under_way(at, PIECE, lane));
+            let copy = { self.block.copies.under_way(at, PIECE) }.or_else(|| self.bulk_under_way(at, PIECE, lane));
             Some((at, copy?))
         });
         let Some((address, copy)) = found else { return false };
@@ -231,14 +215,7 @@ impl Worker<'_> {
     }
 
     /// Returns whether copies of boxes wrote the pieces with the descriptor's swizzle.
-    fn has_swizzle(
-        &mut self,
-        pieces: &[u32],
-        swizzle: Swizzle,
-        which: usize,
-        pc: u32,
-        active: LaneMask,
-    ) -> bool {
+    fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, active: LaneMask) -> bool {
         let shared = self.shared_bytes_now();
         let other = pieces.iter().find_map(|&at| {
             let (copy, by) = self.block.bulk.swizzle_of(at, &shared.piece(at))?;
@@ -315,13 +292,7 @@ impl Worker<'_> {
     }
 
     /// Checks a product against the warp's past and the other warps' parts. True if one of these has the same B.
-    pub(super) fn check_order(
-        &mut self,
-        wgmma: &Wgmma,
-        pc: u32,
-        active: LaneMask,
-        descriptors: [u64; 2],
-    ) -> bool {
+    pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask, descriptors: [u64; 2]) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
         let group = self.block.warpgroups.of(warp);
@@ -341,8 +312,7 @@ impl Worker<'_> {
             .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
             .find(|(which, descriptor)| descriptors[*which] != *descriptor);
         if let Some((which, descriptor)) = differs {
-            let problem =
-                BadWgmma::Differs { which: NAMES[which], warp, values: [descriptor, descriptors[which]] };
+            let problem = BadWgmma::Differs { which: NAMES[which], warp, values: [descriptor, descriptors[which]] };
             self.report_wgmma(pc, active, problem);
         }
         // Sums of a product under way that this one takes as a factor.
@@ -419,14 +389,7 @@ impl Worker<'_> {
     }
 
     /// Reports the use of a register of a product under way, but for moves, which compilers add.
-    pub(super) fn report_in_flight_use(
-        &mut self,
-        number: u64,
-        pc: u32,
-        active: LaneMask,
-        writes: bool,
-        factor: bool,
-    ) {
+    pub(super) fn report_in_flight_use(&mut self, number: u64, pc: u32, active: LaneMask, writes: bool, factor: bool) {
         let kernel = self.job.kernel;
         let instr = kernel.ops[pc as usize].instr;
         if !writes && kernel.instrs[instr as usize].mnemonic().starts_with("mov") {
@@ -463,8 +426,7 @@ impl Worker<'_> {
                 .flat_map(|product| product.parts.iter().enumerate())
                 .filter_map(|(at, part)| Some((first + at as u32, part.as_ref()?)));
             for (warp, part) in parts {
-                let pieces =
-                    [0, 1].into_iter().flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
+                let pieces = [0, 1].into_iter().flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
                 for (which, at) in pieces {
                     let near = u64::from(at) + u64::from(PIECE) > u64::from(copy.shared)
                         && u64::from(at) < u64::from(copy.shared) + copy.map.shared_bytes();
@@ -478,8 +440,7 @@ impl Worker<'_> {
                     if overlaps {
                         found = found.or(Some((part.pc, which, at)));
                         let races = self.checks.shared_races.as_ref();
-                        in_order |=
-                            races.is_some_and(|races| races.is_ordered_after_reads(at, PIECE, copier, warp));
+                        in_order |= races.is_some_and(|races| races.is_ordered_after_reads(at, PIECE, copier, warp));
                     }
                 }
             }
@@ -511,9 +472,8 @@ impl Worker<'_> {
         let group = self.block.warpgroups.of(warp as u32);
         let own = warp % WARPS as usize;
         // The product that is waited for: the oldest that a warp of the group lacks.
-        let lacking = |product: &&PendingProduct| {
-            product.parts[own].is_some() && product.parts.iter().any(Option::is_none)
-        };
+        let lacking =
+            |product: &&PendingProduct| product.parts[own].is_some() && product.parts.iter().any(Option::is_none);
         let Some(product) = group.products.iter().find(lacking) else { return false };
         let mut warps = 0;
         let mut gone = 0;

@@ -20,13 +20,7 @@ pub(super) struct DecodedB {
 }
 
 impl DecodedB {
-    fn factors(
-        &mut self,
-        wgmma: &Wgmma,
-        part: &WarpPart,
-        rule: FactorType,
-        shared: &SharedBytes,
-    ) -> &[Factors] {
+    fn factors(&mut self, wgmma: &Wgmma, part: &WarpPart, rule: FactorType, shared: &SharedBytes) -> &[Factors] {
         let of = Some((part.pc, part.descriptors[1]));
         if self.of != of {
             let (n, k) = (usize::from(wgmma.n), wgmma.k());
@@ -44,14 +38,7 @@ impl DecodedB {
 }
 
 impl Worker<'_> {
-    pub(super) fn multiply(
-        &mut self,
-        wgmma: &Wgmma,
-        part: &WarpPart,
-        first_warp: u32,
-        own: usize,
-        b: &mut DecodedB,
-    ) {
+    pub(super) fn multiply(&mut self, wgmma: &Wgmma, part: &WarpPart, first_warp: u32, own: usize, b: &mut DecodedB) {
         let n = usize::from(wgmma.n);
         let k = wgmma.k();
         let shared = self.shared_bytes_now();
@@ -149,13 +136,7 @@ impl SharedBytes {
 }
 
 /// Reads rows of a factor from shared memory.
-fn rows_of(
-    shared: &SharedBytes,
-    descriptor: &Descriptor,
-    transposed: bool,
-    first: u32,
-    n: usize,
-) -> Vec<[u8; ROW]> {
+fn rows_of(shared: &SharedBytes, descriptor: &Descriptor, transposed: bool, first: u32, n: usize) -> Vec<[u8; ROW]> {
     let mut rows = vec![[0; ROW]; n];
     if !transposed {
         for (row, to) in (first..).zip(&mut rows) {

@@ -12,12 +12,7 @@ const WIDTH: usize = 100;
 const COLUMNS: u32 = 84;
 
 /// Issues of the schedulers during one pass of the busiest loop: a letter for each clock, or for several.
-pub(super) fn time_line(
-    machine: &MachineCodeExplanation,
-    timeline: &Timeline,
-    all: bool,
-    paint: Paint,
-) -> String {
+pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline, all: bool, paint: Paint) -> String {
     // All of it in one row, or clock by clock.
     let each = if all { 1 } else { timeline.clocks.div_ceil(COLUMNS).max(1) };
     let line_of = |address: u32| {
@@ -77,10 +72,8 @@ fn letters(machine: &MachineCodeExplanation, slots: &[Slot], clocks: u32, each: 
         for clock in next..slot.clock.min(clocks) {
             all[clock as usize] = waited;
         }
-        let unit = machine
-            .instructions
-            .get(slot.instruction as usize)
-            .map_or(Unit::Other, |instruction| instruction.unit);
+        let unit =
+            machine.instructions.get(slot.instruction as usize).map_or(Unit::Other, |instruction| instruction.unit);
         if let Some(clock) = all.get_mut(slot.clock as usize) {
             *clock = unit.letter();
         }

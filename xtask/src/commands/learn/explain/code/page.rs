@@ -9,8 +9,7 @@ use catalog::text::{capital, escaped};
 use tasks::explain::machine_code::{Instruction, MachineCodeExplanation, Reason};
 
 use super::{
-    CodeLine, change, class, clocks_of_issue, facts, is_in_loop, lines, mainly, percent, picture, rule,
-    stalls, sums,
+    CodeLine, change, class, clocks_of_issue, facts, is_in_loop, lines, mainly, percent, picture, rule, stalls, sums,
 };
 use crate::commands::learn::explain::table::exact;
 use crate::commands::learn::explain::{Subject, count, file_heading, heading, line_number, short};
@@ -19,8 +18,7 @@ pub(in crate::commands::learn::explain) const STYLE: &str = include_str!("page.c
 
 /// The parts of the page about machine code: none where there is none.
 pub(in crate::commands::learn::explain) fn sections(subjects: &[Subject]) -> String {
-    let with_code =
-        subjects.iter().filter_map(|subject| Some((subject, subject.explained.machine.as_ref()?)));
+    let with_code = subjects.iter().filter_map(|subject| Some((subject, subject.explained.machine.as_ref()?)));
     let mut out: String = with_code.map(|(subject, machine)| section(subject, machine)).collect();
     if let [yours, finished] = subjects {
         out.insert_str(0, &side_by_side(yours, finished));
@@ -142,8 +140,7 @@ fn panes(subject: &Subject, machine: &MachineCodeExplanation, id: &str) -> Strin
     let lines = lines(&subject.file, machine);
     let all: u64 = lines.iter().map(|line| line.clocks).sum();
     let most = lines.iter().map(|line| line.clocks).max().unwrap_or(0);
-    let busiest =
-        lines.iter().enumerate().max_by_key(|(_, line)| (line.clocks, line.issued)).map_or(0, |(at, _)| at);
+    let busiest = lines.iter().enumerate().max_by_key(|(_, line)| (line.clocks, line.issued)).map_or(0, |(at, _)| at);
     let mut rules = String::new();
     for at in 0..lines.len() {
         let _ = write!(
@@ -213,13 +210,7 @@ fn quiet(out: &mut String, subject: &Subject, number: &mut u32, end: u32) {
     }
 }
 
-fn row(
-    subject: &Subject,
-    line: &CodeLine<'_>,
-    (id, at, checked): (&str, usize, bool),
-    all: u64,
-    most: u64,
-) -> String {
+fn row(subject: &Subject, line: &CodeLine<'_>, (id, at, checked): (&str, usize, bool), all: u64, most: u64) -> String {
     let number = line_number(line.line, "–");
     let checked = if checked { " checked" } else { "" };
     let share = match percent(line.clocks, all) {
@@ -227,9 +218,7 @@ fn row(
         share => format!("{}%", escaped(&share)),
     };
     let mut title = vec![format!("{} machine instructions", line.instructions.len())];
-    for (n, words) in
-        [(line.wavefronts, "wavefronts of shared memory"), (line.sectors, "sectors of global memory")]
-    {
+    for (n, words) in [(line.wavefronts, "wavefronts of shared memory"), (line.sectors, "sectors of global memory")] {
         if n > 0 {
             title.push(format!("{} {words}", exact(n as f64)));
         }

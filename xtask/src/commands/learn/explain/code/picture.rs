@@ -78,10 +78,8 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
             if slot.clock >= timeline.clocks {
                 break;
             }
-            let unit = machine
-                .instructions
-                .get(slot.instruction as usize)
-                .map_or(Unit::Other, |instruction| instruction.unit);
+            let unit =
+                machine.instructions.get(slot.instruction as usize).map_or(Unit::Other, |instruction| instruction.unit);
             let lane = warps.iter().position(|warp| *warp == slot.warp).unwrap_or(0);
             place(class_of_unit(unit), clock, clock + 1, row, lane as f64 * height, height, "");
             next = clock + 1;
@@ -113,9 +111,7 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
     let units: String = Unit::ALL
         .iter()
         .filter(|unit| marks.contains_key(class_of_unit(**unit)))
-        .map(|unit| {
-            format!("<li><span class=\"key {}\"></span>{}</li>\n", class_of_unit(*unit), unit.description())
-        })
+        .map(|unit| format!("<li><span class=\"key {}\"></span>{}</li>\n", class_of_unit(*unit), unit.description()))
         .collect();
     let waits: String = Reason::ALL
         .iter()

@@ -3,9 +3,7 @@
 use catalog::text::{Paint, Table, wrapped};
 use tasks::explain::machine_code::{Instruction, MachineCodeExplanation, Reason};
 
-use super::{
-    change, clocks_of_issue, facts, is_in_loop, letters, lines, mainly, percent, rule, stalls, sums,
-};
+use super::{change, clocks_of_issue, facts, is_in_loop, letters, lines, mainly, percent, rule, stalls, sums};
 use crate::commands::learn::explain::table::{cut, exact};
 use crate::commands::learn::explain::{Subject, count, file_heading, line_number, short};
 
@@ -153,8 +151,7 @@ fn instructions(subject: &Subject, machine: &MachineCodeExplanation, all: bool, 
         until the next instruction, y for yielding; releases: a scoreboard, when the result is written or the operands \
         are read. The busiest loop has a bar in front.";
     let mut out = format!("\n{title}\n{}", wrapped(legend, "  ", WIDTH));
-    let headings =
-        format!("    addr issued clocks mainly  waits {:<41} {:>3}  releases", "instruction", "st");
+    let headings = format!("    addr issued clocks mainly  waits {:<41} {:>3}  releases", "instruction", "st");
     out.push_str(&format!("\n{}", paint.dim(&headings)));
     for line in &lines {
         let place = match (line.line, line.file == subject.file) {
@@ -208,8 +205,7 @@ fn side_by_side(yours: &Subject, finished: &Subject, paint: Paint) -> String {
     let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else {
         return String::new();
     };
-    let mut table =
-        Table::new(["the whole launch", yours.origin.label(), finished.origin.label(), "yours / finished"]);
+    let mut table = Table::new(["the whole launch", yours.origin.label(), finished.origin.label(), "yours / finished"]);
     for (words, a, b) in sums(a, b) {
         let cell = |value: Option<f64>| value.map_or(String::new(), exact);
         let ratio = match (a, b) {
