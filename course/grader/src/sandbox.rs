@@ -56,7 +56,7 @@ impl Ceilings {
         [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
     }
 
-    /// Parses the numbers written by [`Ceilings::words`].
+    /// Parses the numbers written by [`Ceilings::arguments`].
     pub fn of_words(words: [u64; 4]) -> Self {
         let [seconds, memory, file, processes] = words;
         Self { seconds, memory, file, processes }

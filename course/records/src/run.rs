@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One process that measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Id within a file, for [`Measurement::run`].
+    /// Id within a file, for [`crate::record::Measurement::run`].
     pub id: String,
     /// Time in UTC, such as `2026-11-21T22:40:12Z`.
     pub date: String,

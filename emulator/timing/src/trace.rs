@@ -34,7 +34,7 @@ pub enum Access {
 /// A range of the sectors of a [`Trace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sectors {
-    /// Index of the first one in [`Trace::sectors`].
+    /// Index of the first one among the sectors of the trace.
     pub first: u32,
     /// Number of sectors: of at most 32 lanes of 16 bytes.
     pub n: u16,
