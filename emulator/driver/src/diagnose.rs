@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use diagnostics::Finding;
 use simt::check::{Code, Severity};
 
 use crate::result::*;
+use crate::sync::lock;
 
 pub(crate) fn print_line(message: &str) {
     write(&format!("libnvcuda (emulated GPU): {}\n", clip(message)));
@@ -30,7 +31,7 @@ pub(crate) fn print_once(message: &str) {
 
 fn first_time(message: &str) -> bool {
     static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut printed = lock(&PRINTED);
     // The set is bounded, so that endless or very long new messages do not fill memory.
     printed.len() < 1000 && printed.insert(clip(message).to_owned())
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::diagnose;
 use crate::result::{ERROR_NOT_PERMITTED, Outcome, refuse_if};
+use crate::sync::lock;
 
 /// Time that an idle worker waits for jobs before it ends.
 const IDLE: Duration = Duration::from_secs(2);
@@ -67,7 +68,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Adds a job. `note` gets its ticket before it can run.
@@ -191,7 +192,7 @@ mod tests {
         for i in 0..100 {
             let seen = Arc::clone(&seen);
             let thread = if i % 3 == 0 { JobThread::Caller } else { JobThread::Worker };
-            let push = move || seen.lock().unwrap_or_else(PoisonError::into_inner).push(i);
+            let push = move || lock(&seen).push(i);
             queue.submit(thread, true, |_| {}, Box::new(push));
         }
         queue.drain().expect("not the worker");

@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::launch::{CheckLevel, LaunchOptions, Names, STACK_BYTES};
 
 use crate::diagnose;
+use crate::sync::lock;
 
 /// Thread-instructions after which a launch counts as runaway: minutes on an ordinary machine.
 pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;
@@ -152,7 +153,7 @@ static SOURCES: Mutex<BTreeMap<String, Arc<str>>> = Mutex::new(BTreeMap::new());
 pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
     match kernel {
         Some(kernel) => {
-            PARAMS.lock().unwrap_or_else(PoisonError::into_inner).insert(kernel, names);
+            lock(&PARAMS).insert(kernel, names);
         }
         None => choose(|c| c.next_params = Some(names)),
     }
@@ -170,7 +171,7 @@ pub(crate) fn takes_prediction() -> bool {
 }
 
 pub(crate) fn add_source(path: String, text: Arc<str>) {
-    SOURCES.lock().unwrap_or_else(PoisonError::into_inner).insert(path, text);
+    lock(&SOURCES).insert(path, text);
 }
 
 /// Options for the calling thread's next launch.
@@ -179,10 +180,10 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
     let mut next = None;
     choose(|c| next = c.next_params.take());
     let params = next.or_else(|| {
-        let all = PARAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&PARAMS);
         all.get(kernel).cloned()
     });
-    let given = SOURCES.lock().unwrap_or_else(PoisonError::into_inner);
+    let given = lock(&SOURCES);
     let mut sources: Vec<_> = given.iter().map(|(p, t)| (p.clone(), Arc::clone(t))).collect();
     drop(given);
     sources.extend(found_sources.iter().cloned());
