@@ -359,6 +359,11 @@ impl Instruction {
         self.modifiers.iter().any(|m| m == modifier)
     }
 
+    /// Returns the value of the first of these modifiers that the instruction has.
+    pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+        choices.iter().find(|(modifier, _)| self.has(modifier)).map(|&(_, chosen)| chosen)
+    }
+
     /// Returns the types among the modifiers, in order: `cvt.f32.u32` gives `[F32, U32]`.
     pub fn types(&self) -> impl Iterator<Item = Type> + '_ {
         self.modifiers.iter().filter_map(|m| Type::from_name(m))

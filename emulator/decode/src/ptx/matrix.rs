@@ -83,15 +83,8 @@ impl<'a> Lower<'a> {
             let dst = self.destination(first, Class::Bits32)?;
             return self.emit(OpKind::MatrixMove { dst, src });
         }
-        let n = if instruction.has("x1") {
-            1
-        } else if instruction.has("x2") {
-            2
-        } else if instruction.has("x4") {
-            4
-        } else {
-            return Err(self.not_supported(instruction));
-        };
+        let n =
+            instruction.choice(&[("x1", 1), ("x2", 2), ("x4", 4)]).ok_or_else(|| self.not_supported(instruction))?;
         let load = instruction.opcode == "ldmatrix";
         let (registers, address) = if load { (first, second) } else { (second, first) };
         let (addr, space) = self.address(address, space_of(instruction).unwrap_or(MemSpace::Generic))?;

@@ -51,7 +51,7 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
             return;
         }
         let access = matches!(instruction.opcode.as_str(), "ld" | "st");
-        let lanes = [("v2", 2), ("v4", 4), ("v8", 8)].iter().find(|(name, _)| instruction.has(name));
+        let lanes = instruction.choice(&[("v2", 2), ("v4", 4), ("v8", 8)]);
         for operand in &instruction.operands {
             let offset = match operand {
                 Operand::Address { offset, .. } if access => Some(*offset as u64),
@@ -68,7 +68,7 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
                     Some(0) => {}
                     Some(offset) => parts.offset = parts.offset.min(offset),
                 }
-                if let (Some(_), Some((_, n))) = (offset, lanes) {
+                if let (Some(_), Some(n)) = (offset, lanes) {
                     let element = instruction.types().last().map_or(0, Type::bytes);
                     parts.vector = parts.vector.min(n * u64::from(element));
                 }

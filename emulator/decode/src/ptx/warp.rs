@@ -119,17 +119,13 @@ impl<'a> Lower<'a> {
     }
 
     fn shuffle(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let mode = if instruction.has("up") {
-            ShuffleMode::Up
-        } else if instruction.has("down") {
-            ShuffleMode::Down
-        } else if instruction.has("bfly") {
-            ShuffleMode::Bfly
-        } else if instruction.has("idx") {
-            ShuffleMode::Idx
-        } else {
-            return Err(self.invalid("`shfl` needs a mode"));
-        };
+        let modes = [
+            ("up", ShuffleMode::Up),
+            ("down", ShuffleMode::Down),
+            ("bfly", ShuffleMode::Bfly),
+            ("idx", ShuffleMode::Idx),
+        ];
+        let mode = instruction.choice(&modes).ok_or_else(|| self.invalid("`shfl` needs a mode"))?;
         let sync = instruction.has("sync");
         self.count(instruction, if sync { 5 } else { 4 })?;
         let (to, pred) = pair(&instruction.operands[0]);
@@ -152,17 +148,9 @@ impl<'a> Lower<'a> {
     }
 
     fn vote(&mut self, instruction: &'a Instruction) -> Result<()> {
-        let mode = if instruction.has("all") {
-            VoteMode::All
-        } else if instruction.has("any") {
-            VoteMode::Any
-        } else if instruction.has("uni") {
-            VoteMode::Uni
-        } else if instruction.has("ballot") {
-            VoteMode::Ballot
-        } else {
-            return Err(self.invalid("`vote` needs a mode"));
-        };
+        let modes =
+            [("all", VoteMode::All), ("any", VoteMode::Any), ("uni", VoteMode::Uni), ("ballot", VoteMode::Ballot)];
+        let mode = instruction.choice(&modes).ok_or_else(|| self.invalid("`vote` needs a mode"))?;
         let sync = instruction.has("sync");
         self.count(instruction, if sync { 3 } else { 2 })?;
         let (pred, negated) = self.predicate_operand(&instruction.operands[1])?;
