@@ -20,8 +20,8 @@ pub(crate) const SLOW: [&str; 2] = ["v01", "v02"];
 
 static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
     let profiles = profiles();
-    let [_, slow_to_count, _] = SHAPES;
-    let quick = profiles.filter(|profile| !SLOW.contains(&profile.step.as_str()) || profile.shape.m != slow_to_count.m);
+    let [_, too_slow, _] = SHAPES;
+    let quick = profiles.filter(|profile| !SLOW.contains(&profile.step.as_str()) || profile.shape.m != too_slow.m);
     quick
         .map(|profile| {
             if columns_of_maps(&profile.kernel).is_some() {

@@ -86,7 +86,7 @@ pub enum AssignError {
     Toml { path: PathBuf, why: Box<toml::de::Error> },
     #[error(transparent)]
     Serialize(#[from] toml::ser::Error),
-    /// What the caller says of a starter that cannot be made.
+    /// A starter that cannot be made, with the caller's reason.
     #[error("{0}")]
     Starter(StarterError),
 }

@@ -152,7 +152,7 @@ pub struct Kernel {
     pub preparation: Option<Preparation>,
 }
 
-/// What a [`Kernel`] runs.
+/// The code that a [`Kernel`] runs, and where.
 #[derive(Debug, Clone, Copy)]
 pub enum LaunchKind {
     Device {
