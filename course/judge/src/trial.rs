@@ -288,10 +288,7 @@ impl<T: Sums> Trial<T> {
             Some(factor) => (Clue::Specific, Some(factor)),
             None => (clue, looks),
         };
-        let mut on = match self.data {
-            Data::Integers => "small integers".to_owned(),
-            Data::Reals => "reals".to_owned(),
-        };
+        let mut on = self.data.label().to_owned();
         if matches!(piece.expected, Expected::Scaled { .. }) {
             on.push_str(&format!(", alpha = {}, beta = {}", self.alpha, self.beta));
         }

@@ -172,6 +172,16 @@ pub enum Data {
     Integers,
 }
 
+impl Data {
+    /// Returns the name that messages give to these elements.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Reals => "reals",
+            Self::Integers => "small integers",
+        }
+    }
+}
+
 /// Largest r up to 8 for which K products of integers up to r add up exactly: r² · K ≤ [`Real::EXACT`]. In FP32, K may
 /// be up to 262144 for 8, and up to 2²⁴ for 1; above that nothing is exact, and 1 is still what is used.
 pub fn largest_integer<T: Real>(k: usize) -> i32 {

@@ -318,10 +318,7 @@ impl<'a> Subject<'a> {
             right_on_integers,
         };
         let diagnosis = result.diagnose();
-        let data = match inputs.data {
-            Data::Integers => "small integers",
-            Data::Reals => "reals",
-        };
+        let data = inputs.data.label();
         Ok(KernelOutcome {
             outcome: Outcome::Failed { why: diagnosis.why, details: format!("on {data}: {}", diagnosis.details) },
             report: self.setup.gpu.report()?,
