@@ -71,7 +71,7 @@ struct Warp<'a> {
     block: usize,
     trace: &'a Trace,
     /// Index of the next step in `trace`.
-    at: usize,
+    next_step: usize,
     /// Earliest issue of the next step, as far as the warp itself decides; [`NEVER`] at a barrier and after the end.
     ready: u64,
     /// Reason for which the warp may not issue before `ready`.
@@ -89,7 +89,11 @@ struct Warp<'a> {
 
 impl Warp<'_> {
     fn origin(&self) -> AccessOrigin {
-        AccessOrigin { instruction: self.trace.steps[self.at].instruction, step: self.at, block: self.block }
+        AccessOrigin {
+            instruction: self.trace.steps[self.next_step].instruction,
+            step: self.next_step,
+            block: self.block,
+        }
     }
 }
 
@@ -210,7 +214,7 @@ impl<'a> Sm<'a> {
     fn launch(&mut self, now: u64) {
         let blocks = self.blocks;
         let Some(block) = blocks.get(self.next_block) else { return };
-        let number = self.next_block;
+        let block_index = self.next_block;
         self.next_block += 1;
         // A block that replaces another starts some time after the other's end.
         let gap = if now == 0 { 0 } else { self.chip.block_gap };
@@ -222,11 +226,11 @@ impl<'a> Sm<'a> {
         self.launcher = start + clocks as u64;
         let mut residence = Residence { first: self.warps.len(), ..Residence::default() };
         for trace in &block.warps {
-            let warp = self.warps.len();
+            let warp_index = self.warps.len();
             self.warps.push(Warp {
-                block: number,
+                block: block_index,
                 trace,
-                at: 0,
+                next_step: 0,
                 ready: start,
                 reason: Reason::Fixed,
                 issued: start,
@@ -240,14 +244,14 @@ impl<'a> Sm<'a> {
                 continue;
             }
             residence.live += 1;
-            residence.warps.push(warp);
-            scheduler.warps.push(warp);
+            residence.warps.push(warp_index);
+            scheduler.warps.push(warp_index);
             scheduler.wake = scheduler.wake.min(start);
         }
         let is_empty = residence.live == 0;
         self.residences.push(residence);
         if is_empty {
-            self.ends[number] = start;
+            self.ends[block_index] = start;
             self.launch(start);
         }
     }
@@ -260,19 +264,19 @@ impl<'a> Sm<'a> {
                 return;
             }
             for i in 0..SCHEDULERS {
-                let which = (i + now as usize) % SCHEDULERS;
-                if self.schedulers[which].wake <= now {
-                    self.turn(which, now);
+                let scheduler_index = (i + now as usize) % SCHEDULERS;
+                if self.schedulers[scheduler_index].wake <= now {
+                    self.turn(scheduler_index, now);
                 }
             }
         }
     }
 
     /// Simulates one clock of a scheduler.
-    fn turn(&mut self, which: usize, now: u64) {
-        let scheduler = &self.schedulers[which];
+    fn turn(&mut self, scheduler_index: usize, now: u64) {
+        let scheduler = &self.schedulers[scheduler_index];
         if scheduler.free > now {
-            self.schedulers[which].wake = scheduler.free;
+            self.schedulers[scheduler_index].wake = scheduler.free;
             return;
         }
         let mut wake = NEVER;
@@ -280,30 +284,28 @@ impl<'a> Sm<'a> {
         // The warp that issued last, unless it yielded; then the youngest.
         let greedy = scheduler.last.filter(|_| !scheduler.yielded);
         let others = scheduler.warps.iter().rev().copied();
-        for warp in greedy.into_iter().chain(others) {
-            let when = self.earliest(scheduler, warp, now);
+        for warp_index in greedy.into_iter().chain(others) {
+            let when = self.earliest(scheduler, warp_index, now);
             if when <= now {
-                chosen = Some(warp);
+                chosen = Some(warp_index);
                 break;
             }
             wake = wake.min(when);
         }
         match chosen {
-            Some(warp) => {
-                self.issue(which, warp, now);
-            }
-            None => self.schedulers[which].wake = wake,
+            Some(warp_index) => self.issue(scheduler_index, warp_index, now),
+            None => self.schedulers[scheduler_index].wake = wake,
         }
     }
 
     /// Computes the earliest clock at which a warp may issue, as far as is known now. Records in the warp if its unit is
     /// busy.
-    fn earliest(&self, scheduler: &Scheduler, warp: usize, now: u64) -> u64 {
-        let state = &self.warps[warp];
-        if state.ready > now {
-            return state.ready;
+    fn earliest(&self, scheduler: &Scheduler, warp_index: usize, now: u64) -> u64 {
+        let warp = &self.warps[warp_index];
+        if warp.ready > now {
+            return warp.ready;
         }
-        let unit = self.instruction(state).unit;
+        let unit = self.instruction(warp).unit;
         let mut when = scheduler.units[unit as usize];
         match unit {
             Unit::LoadConstant => when = when.max(self.constants.saturating_sub(self.chip.load_constant)),
@@ -319,26 +321,26 @@ impl<'a> Sm<'a> {
             _ => {}
         }
         if when > now {
-            state.blocked.set(when);
+            warp.blocked.set(when);
         }
         when
     }
 
     fn instruction(&self, warp: &Warp<'_>) -> &'a Instruction {
-        &self.program[warp.trace.steps[warp.at].instruction as usize]
+        &self.program[warp.trace.steps[warp.next_step].instruction as usize]
     }
 
     /// Issues the next instruction of a warp.
-    fn issue(&mut self, which: usize, number: usize, now: u64) {
+    fn issue(&mut self, scheduler_index: usize, warp_index: usize, now: u64) {
         let chip = self.chip;
-        let warp = &self.warps[number];
-        let step = warp.trace.steps[warp.at];
+        let warp = &self.warps[warp_index];
+        let step = warp.trace.steps[warp.next_step];
         let instruction = self.instruction(warp);
-        self.account(which, number, now);
+        self.account(scheduler_index, warp_index, now);
         let (unit, control) = (instruction.unit, instruction.control);
 
-        let scheduler = &mut self.schedulers[which];
-        scheduler.free = scheduler.ports.read(instruction, number as u32, now, chip.port_slack);
+        let scheduler = &mut self.schedulers[scheduler_index];
+        scheduler.free = scheduler.ports.read(instruction, warp_index as u32, now, chip.port_slack);
         let is_arithmetic = matches!(unit, Unit::Fma | Unit::IntegerFma | Unit::Alu);
         if is_arithmetic && scheduler.stolen_tenths >= 10 {
             scheduler.stolen_tenths -= 10;
@@ -346,7 +348,7 @@ impl<'a> Sm<'a> {
         }
         let of_all = 1.0 / SCHEDULERS as f64;
         let alone = &mut scheduler.alone;
-        let free = alone.ports.read(instruction, number as u32, alone.now, chip.port_slack);
+        let free = alone.ports.read(instruction, warp_index as u32, alone.now, chip.port_slack);
         self.busy[Resource::Registers as usize] += (free - alone.now) as f64 * of_all;
         alone.now = free;
         let clocks = match unit {
@@ -363,11 +365,11 @@ impl<'a> Sm<'a> {
         if let Some(resource) = unit.resource() {
             self.busy[resource as usize] += clocks as f64 * of_all;
         }
-        scheduler.last = Some(number);
+        scheduler.last = Some(warp_index);
         scheduler.yielded = control.yields;
 
-        let (read, written, reason) = self.execute(which, number, instruction, step.access, now);
-        let warp = &mut self.warps[number];
+        let (read, written, reason) = self.execute(scheduler_index, warp_index, instruction, step.access, now);
+        let warp = &mut self.warps[warp_index];
         let mut hold = |barrier: Option<u8>, until: u64, reason| {
             if let Some(slot) = barrier.and_then(|b| warp.scoreboards.get_mut(usize::from(b)))
                 && slot.0 < until
@@ -379,15 +381,15 @@ impl<'a> Sm<'a> {
         hold(control.write_barrier, written, reason);
         warp.issued = now;
         warp.stall = u64::from(control.stall).max(1);
-        warp.at += 1;
-        if warp.at == warp.trace.steps.len() {
-            self.end(which, number, now);
+        warp.next_step += 1;
+        if warp.next_step == warp.trace.steps.len() {
+            self.end(scheduler_index, warp_index, now);
         } else if unit == Unit::Barrier {
-            self.arrive(number, now);
+            self.arrive(warp_index, now);
         } else {
-            self.prepare(number, now);
+            self.prepare(warp_index, now);
         }
-        let scheduler = &mut self.schedulers[which];
+        let scheduler = &mut self.schedulers[scheduler_index];
         scheduler.wake = scheduler.free;
         if scheduler.warps.is_empty() {
             scheduler.wake = NEVER;
@@ -395,9 +397,9 @@ impl<'a> Sm<'a> {
     }
 
     /// Computes when the next step of a warp may issue.
-    fn prepare(&mut self, number: usize, now: u64) {
-        let wait = self.instruction(&self.warps[number]).control.wait;
-        let warp = &mut self.warps[number];
+    fn prepare(&mut self, warp_index: usize, now: u64) {
+        let wait = self.instruction(&self.warps[warp_index]).control.wait;
+        let warp = &mut self.warps[warp_index];
         warp.ready = now + warp.stall;
         warp.reason = Reason::Fixed;
         for (i, &(until, reason)) in warp.scoreboards.iter().enumerate() {
@@ -411,15 +413,15 @@ impl<'a> Sm<'a> {
     /// to wait for it.
     fn execute(
         &mut self,
-        which: usize,
-        number: usize,
+        scheduler_index: usize,
+        warp_index: usize,
         instruction: &Instruction,
         access: Access,
         now: u64,
     ) -> (u64, u64, Reason) {
         let chip = self.chip;
         let lanes = width(instruction.bytes);
-        let scheduler = &mut self.schedulers[which];
+        let scheduler = &mut self.schedulers[scheduler_index];
         // The address unit of the subcore, then the wavefronts of the SM.
         let of_shared = matches!(access, Access::Shared { .. });
         let mut enter = |issue: f64, wavefronts: u64| {
@@ -462,14 +464,14 @@ impl<'a> Sm<'a> {
             (Unit::LoadGlobal, Access::Global { wavefronts, sectors }) => {
                 let wavefronts = u64::from(wavefronts).max(chip.fewest_global[lanes]);
                 let passed = enter(chip.load_global_issue, wavefronts);
-                let warp = &self.warps[number];
+                let warp = &self.warps[warp_index];
                 let sectors = warp.trace.sectors(sectors);
                 let arrival = self.memory.fetch(sectors, warp.origin(), passed, &mut self.busy);
                 (passed, arrival + chip.l1_latency[lanes], Reason::Global)
             }
             (Unit::StoreGlobal, Access::Global { wavefronts, sectors }) => {
                 let passed = enter(chip.load_global_issue, wavefronts.into());
-                let warp = &self.warps[number];
+                let warp = &self.warps[warp_index];
                 let sectors = warp.trace.sectors(sectors);
                 self.memory.store(sectors, warp.origin(), passed, &mut self.busy);
                 (passed, passed, Reason::Short)
@@ -485,27 +487,27 @@ impl<'a> Sm<'a> {
     }
 
     /// Registers a warp at the barrier of its block.
-    fn arrive(&mut self, number: usize, now: u64) {
-        let block = self.warps[number].block;
-        self.warps[number].ready = NEVER;
-        let residence = &mut self.residences[block];
+    fn arrive(&mut self, warp_index: usize, now: u64) {
+        let block_index = self.warps[warp_index].block;
+        self.warps[warp_index].ready = NEVER;
+        let residence = &mut self.residences[block_index];
         residence.arrived += 1;
         residence.barrier = residence.barrier.max(now) + self.chip.barrier_per_warp;
-        self.complete(block);
+        self.complete(block_index);
     }
 
     /// Releases the warps of a block, if all that remain are at the barrier.
-    fn complete(&mut self, block: usize) {
-        let residence = &mut self.residences[block];
+    fn complete(&mut self, block_index: usize) {
+        let residence = &mut self.residences[block_index];
         if residence.arrived == 0 || residence.arrived < residence.live {
             return;
         }
         residence.arrived = 0;
         let release = residence.barrier + self.chip.barrier;
-        for number in residence.warps.clone() {
-            if self.warps[number].ready == NEVER {
-                self.prepare(number, release);
-                let warp = &mut self.warps[number];
+        for warp_index in residence.warps.clone() {
+            if self.warps[warp_index].ready == NEVER {
+                self.prepare(warp_index, release);
+                let warp = &mut self.warps[warp_index];
                 if warp.reason == Reason::Fixed {
                     warp.ready = release;
                     warp.reason = Reason::Barrier;
@@ -518,34 +520,34 @@ impl<'a> Sm<'a> {
     }
 
     /// Ends a warp, and with the last of its block the block.
-    fn end(&mut self, which: usize, number: usize, now: u64) {
-        let block = self.warps[number].block;
-        self.warps[number].ready = NEVER;
-        let scheduler = &mut self.schedulers[which];
-        scheduler.warps.retain(|&warp| warp != number);
+    fn end(&mut self, scheduler_index: usize, warp_index: usize, now: u64) {
+        let block_index = self.warps[warp_index].block;
+        self.warps[warp_index].ready = NEVER;
+        let scheduler = &mut self.schedulers[scheduler_index];
+        scheduler.warps.retain(|&other| other != warp_index);
         scheduler.last = None;
-        let residence = &mut self.residences[block];
+        let residence = &mut self.residences[block_index];
         residence.live -= 1;
-        residence.warps.retain(|&warp| warp != number);
+        residence.warps.retain(|&other| other != warp_index);
         self.last = self.last.max(now + 1);
         if residence.live == 0 {
             // The block's stores must be on their way.
-            self.ends[block] = (now + 1).max(self.memory.takes_store());
-            self.last = self.last.max(self.ends[block]);
-            self.launch(self.ends[block]);
+            self.ends[block_index] = (now + 1).max(self.memory.takes_store());
+            self.last = self.last.max(self.ends[block_index]);
+            self.launch(self.ends[block_index]);
         } else {
-            self.complete(block);
+            self.complete(block_index);
         }
     }
 
     /// Attributes the clocks since the warp's last instruction.
-    fn account(&mut self, which: usize, number: usize, now: u64) {
-        let warp = &self.warps[number];
-        let index = warp.trace.steps[warp.at].instruction as usize;
+    fn account(&mut self, scheduler_index: usize, warp_index: usize, now: u64) {
+        let warp = &self.warps[warp_index];
+        let index = warp.trace.steps[warp.next_step].instruction as usize;
         let unit = self.program[index].unit;
         let fixed = warp.stall.min(now - warp.issued);
         let waited = warp.ready.min(now).saturating_sub(warp.issued + fixed);
-        let busy_until = self.schedulers[which].units[unit as usize].max(warp.blocked.take());
+        let busy_until = self.schedulers[scheduler_index].units[unit as usize].max(warp.blocked.take());
         let busy = busy_until.saturating_sub(warp.ready).min(now - warp.ready.min(now));
         let rest = (now - warp.issued) - fixed - waited - busy;
         if self.window.as_ref().is_some_and(|window| window.contains(&now)) {
@@ -556,10 +558,10 @@ impl<'a> Sm<'a> {
                 (0, _) => Reason::Unit,
                 _ => warp.reason,
             };
-            self.schedulers[which].issues.push(Issue {
+            self.schedulers[scheduler_index].issues.push(Issue {
                 clock: now,
                 block: warp.block as u32,
-                warp: (number - first) as u32,
+                warp: (warp_index - first) as u32,
                 instruction: index as u32,
                 waited,
             });
