@@ -3,7 +3,7 @@
 use counters::Counters;
 use simt::launch::{CheckLevel, LaunchOptions};
 use tests::accesses::{BLOCK, BYTES, kernels, module};
-use tests::gpu::{Gpu, Shape};
+use tests::gpu::{Geometry, Gpu};
 
 /// A column of the table: its name here, and the counter.
 type Column = (&'static str, fn(&Counters) -> u64);
@@ -77,7 +77,7 @@ fn counters_are_those_of_the_hardware() {
         let buffer = gpu.upload(&vec![0u8; BYTES]);
         let options = LaunchOptions { check_level: CheckLevel::Count, ..LaunchOptions::default() };
         let report = gpu
-            .launch(&module, &kernel.name, Shape::line(1, BLOCK), &[buffer.into()], options)
+            .launch(&module, &kernel.name, Geometry::line(1, BLOCK), &[buffer.into()], options)
             .expect("a kernel that runs");
         for ((column, ours), theirs) in COLUMNS.iter().zip(&row[1..]) {
             let (ours, theirs) = (ours(&report.total), theirs.parse::<u64>().expect("a count"));

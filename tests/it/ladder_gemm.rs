@@ -11,7 +11,7 @@ use diagnostics::Report;
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::report::InstrReport;
 use tests::gemm::{GemmKernel, Number, Product};
-use tests::gpu::{Argument, Gpu, Shape};
+use tests::gpu::{Argument, Geometry, Gpu};
 
 macro_rules! entry {
     ($name:literal, $file:literal, $tile:expr, $threads:expr) => {
@@ -151,7 +151,7 @@ fn v02_strip_is_refused_when_the_strips_do_not_fit() {
     let module = gpu.load(V02_STRIP.ptx).expect("committed PTX loads");
     let limit = 227 * 1024; // of a block on sm_90
     let k = limit / V02_STRIP.strip + 1;
-    let shape = Shape { grid: [1, 1, 1], block: [V02_STRIP.block[0], 1, 1], shared: (k * V02_STRIP.strip) as u32 };
+    let shape = Geometry { grid: [1, 1, 1], block: [V02_STRIP.block[0], 1, 1], shared: (k * V02_STRIP.strip) as u32 };
     let arguments: Vec<Argument> =
         [1, 1, k as i32].map(Argument::from).into_iter().chain([0u64; 3].map(Argument::from)).collect();
     let refused = gpu.launch(&module, V02_STRIP.name, shape, &arguments, LaunchOptions::default());

@@ -7,7 +7,7 @@ use counters::Counters;
 use diagnostics::Report;
 use simt::launch::CheckLevel;
 use tests::gemm::{GemmKernel, Product, transposed};
-use tests::gpu::{Gpu, Shape};
+use tests::gpu::{Geometry, Gpu};
 
 struct Transpose {
     name: &'static str,
@@ -52,7 +52,7 @@ impl Transpose {
         let target = gpu.upload(&vec![f32::NAN; rows * cols]);
         let [blocks_y, blocks_x] = [(rows, self.tile[0]), (cols, self.tile[1])]
             .map(|(size, tile)| tile.map_or(1, |tile| size.div_ceil(tile)) as u32);
-        let shape = Shape::plane([blocks_x, blocks_y], [self.threads, 1]);
+        let shape = Geometry::plane([blocks_x, blocks_y], [self.threads, 1]);
         let arguments = [(rows as i32).into(), (cols as i32).into(), source.into(), target.into()];
         let report = gpu.run(&module, self.name, shape, &arguments);
         let output: Vec<f32> = gpu.read(target, rows * cols);
@@ -233,7 +233,7 @@ fn the_fma_probe_does_the_multiply_adds_that_it_says() {
     let out = gpu.upload(&[f32::NAN; 2 * 256]);
     for rounds in [0, 1, 3] {
         let arguments = [rounds.into(), 0.5f32.into(), out.into()];
-        let report = gpu.run(&module, "probe_fma", Shape::line(2, 256), &arguments);
+        let report = gpu.run(&module, "probe_fma", Geometry::line(2, 256), &arguments);
         assert_eq!(report.total.fmas, FMAS_PER_ROUND * 2 * 256 * rounds as u64);
         assert_eq!(report.total.global_store_requests, 0);
         assert_eq!(report.total.local_requests, 0);
@@ -250,7 +250,7 @@ fn the_copy_probe_copies() {
         let source = gpu.upload(&input);
         let target = gpu.upload(&vec![f32::NAN; 4 * n]);
         let arguments = [(n as i64).into(), source.into(), target.into()];
-        let report = gpu.run(&module, "probe_copy", Shape::line(blocks, 256), &arguments);
+        let report = gpu.run(&module, "probe_copy", Geometry::line(blocks, 256), &arguments);
         assert_eq!(gpu.read::<f32>(target, 4 * n), input);
         assert_eq!(report.total.global_load_bytes, 16 * n as u64);
         assert_eq!(report.total.global_store_bytes, 16 * n as u64);

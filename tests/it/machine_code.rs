@@ -13,7 +13,7 @@ use records::profile::{Counted, Profile, SHAPES};
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
-use tests::gpu::{Argument, Gpu, Shape, Value, clean};
+use tests::gpu::{Argument, Geometry, Gpu, Value, clean};
 use tests::recorded::{arguments, columns_of_maps, count_of, cubin, kernel, machine_code, profiles, ptx};
 use tests::{hostile, read, root};
 
@@ -123,7 +123,7 @@ fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32
     assert_eq!(profile.shape.m, SHAPES[0].m);
     let blocks = |n: usize, recorded: u32| (n as u32 * recorded).div_ceil(SHAPES[0].m as u32);
     let [x, y, z] = profile.grid;
-    let shape = Shape {
+    let shape = Geometry {
         grid: match kernel.work {
             Work::Transpose => profile.grid,
             _ => [blocks(n, x), blocks(m, y), z],
@@ -216,7 +216,7 @@ fn damaged_machine_code_is_refused_or_ends() {
                 threads: NonZeroUsize::new(1 + seed as usize % 3),
                 ..LaunchOptions::default()
             };
-            let shape = Shape { grid: [2, 2, 1], block: [16, 16, 1], shared: 0 };
+            let shape = Geometry { grid: [2, 2, 1], block: [16, 16, 1], shared: 0 };
             ended += usize::from(gpu.launch_raw(kernel, shape, params, options).is_ok());
         }
     }
@@ -245,7 +245,7 @@ fn check_cases<T: PartialEq + Debug>(name: &str, count: impl Fn(&Counters) -> T)
             });
             let options = LaunchOptions { check_level: CheckLevel::Count, ..LaunchOptions::default() };
             let arguments: Vec<Argument> = arguments.collect();
-            let report = gpu.launch(module, name, Shape::line(1, 128), &arguments, options);
+            let report = gpu.launch(module, name, Geometry::line(1, 128), &arguments, options);
             let report = report.and_then(clean).unwrap_or_else(|refused| panic!("{name}: {refused}"));
             (gpu.read::<u32>(buffer, inputs.len()), count(&report.total))
         };

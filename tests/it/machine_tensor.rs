@@ -4,7 +4,7 @@ use catalog::{Format, STEPS, Work};
 use counters::Counters;
 use simt::module::Module;
 use tests::asynchronous::to_bf16;
-use tests::gpu::{Gpu, Shape};
+use tests::gpu::{Geometry, Gpu};
 use tests::recorded::{arguments, kernel, machine_code, ptx};
 
 /// Kernels, their threads, and their bytes of dynamic shared memory. A block owns at least 128 x 128 of C; blocks that
@@ -39,7 +39,7 @@ fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 
         [upload(numbers(m * k, 1), operands), upload(numbers(k * n, 2), operands), upload(numbers(m * n, 3), result)];
     let arguments = arguments(module, name, &shape, &places);
     let grid = [n.div_ceil(128) as u32, m.div_ceil(128) as u32, 1];
-    let shape = Shape { grid, block: [threads, 1, 1], shared };
+    let shape = Geometry { grid, block: [threads, 1, 1], shared };
     let report = gpu.run(module, name, shape, &arguments);
     let c = match result {
         Format::Bf16 => gpu.read::<u16>(places[2], m * n).into_iter().map(u32::from).collect(),

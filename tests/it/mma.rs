@@ -2,7 +2,7 @@
 
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
-use tests::gpu::{Argument, Gpu, Shape, Value, texts};
+use tests::gpu::{Argument, Geometry, Gpu, Value, texts};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;
 
@@ -137,7 +137,7 @@ fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let n = 32 * fixture.outs * fixture.blocks();
     let arguments = [gpu.upload(&fixture.inputs), gpu.upload(&vec![0_u32; n])].map(Argument::from);
     let options = LaunchOptions { check_level: CheckLevel::On, ..LaunchOptions::default() };
-    let report = gpu.launch(&module, "k", Shape::line(1, 32), &arguments, options);
+    let report = gpu.launch(&module, "k", Geometry::line(1, 32), &arguments, options);
     texts(&report.expect("it runs").findings)
 }
 
@@ -207,7 +207,7 @@ fn fragments<T: Value, R: Value + Default + Clone>(
     let (a, b, c) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&[R::default(); 256]));
     let mut arguments: Vec<Argument> = vec![a.into(), b.into(), c.into()];
     arguments.extend(k.map(Argument::from));
-    gpu.run(&module, kernel, Shape::line(1, 32), &arguments);
+    gpu.run(&module, kernel, Geometry::line(1, 32), &arguments);
     gpu.read(c, 256)
 }
 

@@ -7,7 +7,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use simt::check::Code;
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
-use tests::gpu::{Argument, Gpu, Shape, texts};
+use tests::gpu::{Argument, Geometry, Gpu, texts};
 use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, Way, answer, cases, tensor_words};
 
 /// The emulator's answer: shared memory behind the flag, and the tensor; or its first finding.
@@ -18,7 +18,7 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let map = case.map(tensor)?;
     let loaded = Module::load(&gpu.memory, &case.module(), None).map_err(|error| error.to_string())?;
     let arguments = [Argument(case.parameter(&map.encode()).to_vec()), Argument::from(out)];
-    let shape = Shape { shared: SHARED_BYTES as u32, ..Shape::line(1, THREADS) };
+    let shape = Geometry { shared: SHARED_BYTES as u32, ..Geometry::line(1, THREADS) };
     let options = LaunchOptions {
         check_level: CheckLevel::On,
         budget: NonZeroU64::new(1 << 24),
@@ -88,7 +88,7 @@ fn found_in(way: Way, rows: u64, freed: bool) -> String {
         gpu.memory.free(tensor).expect("it was there");
     }
     let arguments = [Argument(case.parameter(&map).to_vec()), Argument::from(out)];
-    let shape = Shape { shared: SHARED_BYTES as u32, ..Shape::line(1, THREADS) };
+    let shape = Geometry { shared: SHARED_BYTES as u32, ..Geometry::line(1, THREADS) };
     let report = gpu.launch(&loaded, "copy", shape, &arguments, LaunchOptions::default());
     texts(&report.expect("it starts").findings)
 }

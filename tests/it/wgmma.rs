@@ -8,7 +8,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
-use tests::gpu::{Argument, Gpu, Shape, clean};
+use tests::gpu::{Argument, Geometry, Gpu, clean};
 use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, sums};
 
 /// The hash of what the registers of all threads held, by the name of the case.
@@ -25,7 +25,7 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, check_level: CheckLevel) -> Resu
         Argument(case.descriptors[1].to_le_bytes().to_vec()),
         Argument(u32::from(case.adds).to_le_bytes().to_vec()),
     ];
-    let shape = Shape { shared: IMAGE_BYTES as u32, ..Shape::line(1, THREADS) };
+    let shape = Geometry { shared: IMAGE_BYTES as u32, ..Geometry::line(1, THREADS) };
     let options = LaunchOptions {
         check_level,
         budget: NonZeroU64::new(1 << 26),

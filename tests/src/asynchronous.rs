@@ -18,7 +18,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use counters::Counters;
 use diagnostics::{Finding, Report};
-use simt::gpu::{Argument, Gpu, Shape};
+use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions, Names};
 use simt::module::Module;
 use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
@@ -143,7 +143,7 @@ pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) 
     let pieces = rows * pitch_of_parts(cols) / 8;
     let parts = gpu.alloc::<u16>(3 * 8 * pieces);
     let arguments = [(rows as i32).into(), (cols as i32).into(), matrix.into(), parts.into()];
-    let shape = Shape::plane([pieces.div_ceil(THREADS) as u32, 1], [THREADS as u32, 1]);
+    let shape = Geometry::plane([pieces.div_ceil(THREADS) as u32, 1], [THREADS as u32, 1]);
     let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
     let options = LaunchOptions { check_level: CheckLevel::Global, ..LaunchOptions::default() };
     let config = shape.config(params, options);
@@ -279,7 +279,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         names: Names { params: Vec::new(), sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())] },
         ..LaunchOptions::default()
     };
-    let shape = Shape { shared: head.shared, ..Shape::plane(launch.blocks, [head.block, 1]) };
+    let shape = Geometry { shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };
     let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
     let config = shape.config(params, options);
     let has_beta = head.parameters.iter().any(|word| word == "beta");

@@ -6,10 +6,10 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use diagnostics::Finding;
-use simt::gpu::{Gpu, Shape};
+use simt::gpu::{Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions, Names, check};
 use simt::memory::{Memory, Origin};
-use simt::program::Kernel;
+use simt::program::DecodedKernel;
 use tasks::fixtures::{self, Fixture};
 
 use crate::gpu::texts;
@@ -179,7 +179,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
         names: Names { params: Vec::new(), sources },
         ..LaunchOptions::default()
     };
-    let shape = Shape { grid: head.grid, block: head.block, shared: head.shared };
+    let shape = Geometry { grid: head.grid, block: head.block, shared: head.shared };
     let config = shape.config(params, options);
     // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
     let allowed = check(loaded.kernel(), &config, None);
@@ -204,7 +204,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
     }
 }
 
-fn wrong(memory: &Memory, head: &Head, kernel: &Kernel, params: &[u8]) -> Vec<String> {
+fn wrong(memory: &Memory, head: &Head, kernel: &DecodedKernel, params: &[u8]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (name, index, wanted) in &head.gives {
         let of_name = |(arg, _): &(String, Vec<String>)| arg == name;

@@ -4,7 +4,7 @@ use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::launch::{CheckLevel, LaunchOptions};
 
-use crate::gpu::{Argument, Gpu, Shape, Value};
+use crate::gpu::{Argument, Geometry, Gpu, Value};
 
 pub trait Number: Value + Into<f64> + PartialEq + Send + Sync {
     const NAN: Self;
@@ -98,7 +98,7 @@ impl<T: Number> Product<T> {
         let mut arguments: Vec<Argument> = [m, n, k].map(|size| Argument::from(size as i32)).into();
         arguments.extend([gpu.upload(&self.a), gpu.upload(&self.b), c].map(Argument::from));
         let [rows, cols] = kernel.tile;
-        let shape = Shape {
+        let shape = Geometry {
             grid: [n.div_ceil(cols) as u32, m.div_ceil(rows) as u32, 1],
             block: kernel.block,
             shared: (kernel.strip * k) as u32,

@@ -8,7 +8,7 @@ use simt::check::Code;
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::{LoadedKernel, Module};
 
-pub use simt::gpu::{Argument, Shape, Value};
+pub use simt::gpu::{Argument, Geometry, Value};
 
 /// [`simt::gpu::Gpu`] whose launches name the kernel and end in a report or in the text of the refusal.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl Gpu {
         &self,
         module: &Module,
         name: &str,
-        shape: Shape,
+        shape: Geometry,
         arguments: &[Argument],
         options: LaunchOptions,
     ) -> Result<Report, String> {
@@ -64,7 +64,7 @@ impl Gpu {
     pub fn launch_raw(
         &self,
         kernel: &LoadedKernel,
-        shape: Shape,
+        shape: Geometry,
         params: Vec<u8>,
         options: LaunchOptions,
     ) -> Result<(Report, Vec<Code>), String> {
@@ -90,13 +90,13 @@ impl Gpu {
         let gpu = Self::default();
         let (words, out) = (gpu.upload(memory), gpu.upload(seen));
         let loaded = gpu.load(module).map_err(|error| error.to_string())?;
-        let shape = Shape { grid, block: [32, 1, 1], shared: 0 };
+        let shape = Geometry { grid, block: [32, 1, 1], shared: 0 };
         clean(gpu.launch(&loaded, "steps", shape, &[words.into(), out.into()], options)?)?;
         Ok(gpu.read(out, seen.len()))
     }
 
     /// Launches with all checks on, and panics at a finding.
-    pub fn run(&self, module: &Module, name: &str, shape: Shape, arguments: &[Argument]) -> Report {
+    pub fn run(&self, module: &Module, name: &str, shape: Geometry, arguments: &[Argument]) -> Report {
         let options = LaunchOptions {
             check_level: CheckLevel::Global,
             budget: NonZeroU64::new(1 << 32),

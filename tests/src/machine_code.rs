@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use simt::program::{Kernel, MemSpace, OpKind};
+use simt::program::{DecodedKernel, MemSpace, OpKind};
 
 /// Loads of up to 4, of 8 and of 16 bytes per lane; then stores.
 pub type Widths = [usize; 6];
@@ -37,7 +37,7 @@ pub fn column(store: bool, bytes: u8) -> usize {
     width + if store { 3 } else { 0 }
 }
 
-pub fn merged(kernel: &Kernel) -> Widths {
+pub fn merged(kernel: &DecodedKernel) -> Widths {
     let mut counts = Widths::default();
     let mut leaders = BTreeSet::new();
     for op in kernel.ops.iter().filter(|op| op.first) {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use catalog::files::files_ending_with;
-use catalog::{Kernel, STEPS, Work};
+use catalog::{CatalogKernel, STEPS, Work};
 use counters::Counters;
 use records::profile::{Profile, ProfileRecord};
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 
-use crate::gpu::{Argument, Gpu, Shape};
+use crate::gpu::{Argument, Geometry, Gpu};
 use crate::{read, root};
 
 pub static RECORDS: LazyLock<Vec<ProfileRecord>> = LazyLock::new(|| {
@@ -24,7 +24,7 @@ pub fn profiles() -> impl Iterator<Item = &'static Profile> {
     RECORDS.iter().flat_map(|record| &record.profiles)
 }
 
-pub fn kernel(name: &str) -> &'static Kernel {
+pub fn kernel(name: &str) -> &'static CatalogKernel {
     let found = STEPS.iter().find_map(|step| step.kernel(name));
     found.unwrap_or_else(|| panic!("{name} is in a record, and not in the catalogue"))
 }
@@ -93,7 +93,7 @@ pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     };
     let operands: Vec<u64> = elements.iter().map(|&n| operand(n)).collect();
     let arguments = arguments(module, &profile.kernel, &sizes, &operands);
-    let shape = Shape { grid: profile.grid, block: profile.block, shared: profile.dynamic_shared };
+    let shape = Geometry { grid: profile.grid, block: profile.block, shared: profile.dynamic_shared };
     let options = LaunchOptions { check_level: CheckLevel::Count, ..LaunchOptions::default() };
     let report = gpu
         .launch(module, &profile.kernel, shape, &arguments, options)

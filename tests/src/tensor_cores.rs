@@ -4,7 +4,7 @@
 //! `tests/data/mma/README.md` says how to ask a GPU.
 
 use crate::each;
-use crate::gpu::{Gpu, Shape};
+use crate::gpu::{Geometry, Gpu};
 use crate::split_mix::Random;
 
 #[derive(Debug, Clone)]
@@ -331,7 +331,7 @@ impl Fixture {
         let module = gpu.load(&self.ptx()).unwrap_or_else(|e| panic!("{}: {e}", self.name));
         let n = 32 * self.outs * self.blocks();
         let (input, out) = (gpu.upload(&self.inputs), gpu.upload(&vec![0_u32; n]));
-        let shape = Shape::line(self.blocks() as u32, 32);
+        let shape = Geometry::line(self.blocks() as u32, 32);
         gpu.run(&module, "k", shape, &[input.into(), out.into()]);
         gpu.read(out, n)
     }

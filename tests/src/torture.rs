@@ -11,7 +11,7 @@ use simt::arithmetic::lanes::CpuLevel;
 use simt::check::Code;
 use simt::launch::{CheckLevel, LaunchOptions};
 
-use crate::gpu::{Gpu, Shape, texts};
+use crate::gpu::{Geometry, Gpu, texts};
 use crate::random_atomics::{self, Mix};
 use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, input, output_words, tame, wild};
 
@@ -190,7 +190,7 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
             ..LaunchOptions::default()
         };
         let kernel = module.kernels().first().ok_or("no kernel")?;
-        let shape = Shape::line(random_atomics::GRID, random_atomics::BLOCK);
+        let shape = Geometry::line(random_atomics::GRID, random_atomics::BLOCK);
         let (report, codes) = gpu.launch_raw(kernel, shape, params, options)?;
         let words =
             [gpu.read::<u64>(shared, start.len()), gpu.read(elsewhere, start.len()), gpu.read(own, threads_in_all)];
@@ -239,7 +239,7 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
         budget: NonZeroU64::new(BUDGET * u64::from(grid.div_ceil(GRID))),
         ..LaunchOptions::default()
     };
-    let (report, codes) = gpu.launch_raw(kernel, Shape::line(grid, BLOCK), params, options)?;
+    let (report, codes) = gpu.launch_raw(kernel, Geometry::line(grid, BLOCK), params, options)?;
     // The output, and behind it what became of the input.
     let mut memory: Vec<u8> = gpu.read(target, 4 * output_words(grid));
     memory.extend(gpu.read::<u8>(source, 4 * INPUT_WORDS));

@@ -1,14 +1,14 @@
 //! Arguments of directives that name a step, a kernel of the ladder, or a size.
 
 use anyhow::{Context as _, Result};
-use catalog::{Kernel, STEPS, Shape, Step};
+use catalog::{CatalogKernel, STEPS, Shape, Step};
 
 pub(crate) fn find_step(step: &str) -> Result<&'static Step> {
     Ok(catalog::find(step)?)
 }
 
 /// Finds a kernel of the ladder and its step by the kernel's name.
-pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static Kernel)> {
+pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static CatalogKernel)> {
     let all = || STEPS.iter().flat_map(|step| step.kernels.iter().map(move |k| (step, k)));
     all().find(|(_, k)| k.name == kernel).with_context(|| {
         let step = STEPS.iter().find(|step| kernel.contains(step.id));

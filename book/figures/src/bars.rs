@@ -1,6 +1,6 @@
 //! Bar charts of measured times: the ladder, the transposes, the CPU.
 
-use catalog::{Kernel, STEPS, Shape, Work};
+use catalog::{CatalogKernel, STEPS, Shape, Work};
 use records::Record;
 
 use crate::recorded::{CUBLAS, Recorded};
@@ -113,7 +113,7 @@ pub(crate) fn ladder(record: Option<&Record>) -> String {
     if bars.is_empty() { missing(&title) } else { draw(&title, "TFLOP/s", &bars, &recorded.provenance()) }
 }
 
-fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static Kernel> {
+fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static CatalogKernel> {
     let all = STEPS.iter().flat_map(|step| step.kernels);
     all.filter(move |kernel| wanted(kernel.work))
 }

@@ -10,7 +10,7 @@ use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules::Addresses;
 use simt::module::LoadedKernel;
-use simt::program::{Kernel, MemSpace};
+use simt::program::{DecodedKernel, MemSpace};
 use simt::report::LaunchReport;
 use simt::trace::{Access, Follow, Step};
 
@@ -63,7 +63,7 @@ impl Reached<'_> {
 }
 
 impl Trace {
-    pub(crate) fn kernel(&self) -> &Kernel {
+    pub(crate) fn kernel(&self) -> &DecodedKernel {
         self.loaded.kernel()
     }
 
@@ -164,7 +164,7 @@ fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
         arguments.push(address.into());
         buffers.push(address);
     }
-    let shape = gpu::Shape { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: 0 };
+    let shape = gpu::Geometry { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: 0 };
     let params = Gpu::params(kernel.kernel(), &arguments)?;
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = match traced {

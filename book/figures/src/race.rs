@@ -5,7 +5,7 @@
 //! B. Not here: races as the emulated GPU reports them.
 
 use anyhow::Context as _;
-use simt::gpu::{Argument, Gpu, Shape};
+use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::LaunchOptions;
 use simt::program::MemSpace;
 use simt::trace::Follow;
@@ -144,7 +144,7 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     let c = gpu.upload(&vec![f32::NAN; EDGE * EDGE]);
     let mut arguments: Vec<Argument> = [EDGE, EDGE, DEPTH].map(|size| (size as i32).into()).to_vec();
     arguments.extend([a, b, c].map(Argument::from));
-    let shape = Shape::line(1, (EDGE * EDGE) as u32);
+    let shape = Geometry::line(1, (EDGE * EDGE) as u32);
     let params = Gpu::params(kernel.kernel(), &arguments)?;
     let follow = Follow { block: [0; 3], warp: 0, most: 1 << 16 };
     let config = shape.config(params, LaunchOptions::default());

@@ -43,7 +43,7 @@ const SUMMIT: [&str; 3] = ["sgemm_v11_large_tile", "sgemm_v11_free_banks", "sgem
 
 /// The committed machine code of a kernel.
 pub(crate) struct Code {
-    kernel: ::sass::Kernel,
+    kernel: ::sass::CubinKernel,
 }
 
 impl Code {

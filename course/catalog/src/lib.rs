@@ -21,5 +21,6 @@ pub use constants::Tile;
 pub use family::Family;
 pub use shape::{Shape, WrongSize};
 pub use steps::{
-    Format, Kernel, LIBRARY_SOURCES, NOT_MEASURED, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
+    CatalogKernel, Format, LIBRARY_SOURCES, NOT_MEASURED, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find,
+    range,
 };

@@ -11,12 +11,12 @@ pub struct Step {
     /// The idea of the step, as a sentence without a full stop.
     pub idea: &'static str,
     /// Kernels of the step, in the order in which the book explains them.
-    pub kernels: &'static [Kernel],
+    pub kernels: &'static [CatalogKernel],
 }
 
 /// A kernel of a step, or another program that the step compares it with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kernel {
+pub struct CatalogKernel {
     /// Entry point of the kernel; for another program, its name in records.
     pub name: &'static str,
     /// Source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
@@ -90,48 +90,48 @@ impl Format {
     }
 }
 
-const fn sgemm(name: &'static str, source: &'static str) -> Kernel {
-    Kernel { name, source: Some(source), work: Work::Sgemm }
+const fn sgemm(name: &'static str, source: &'static str) -> CatalogKernel {
+    CatalogKernel { name, source: Some(source), work: Work::Sgemm }
 }
 
-const fn dgemm(name: &'static str, source: &'static str) -> Kernel {
-    Kernel { name, source: Some(source), work: Work::Dgemm }
+const fn dgemm(name: &'static str, source: &'static str) -> CatalogKernel {
+    CatalogKernel { name, source: Some(source), work: Work::Dgemm }
 }
 
-const fn transpose(name: &'static str, source: &'static str) -> Kernel {
-    Kernel { name, source: Some(source), work: Work::Transpose }
+const fn transpose(name: &'static str, source: &'static str) -> CatalogKernel {
+    CatalogKernel { name, source: Some(source), work: Work::Transpose }
 }
 
-const fn transposed(name: &'static str, work: Work) -> Kernel {
-    Kernel { name, source: Some("v08_gemm_transposed"), work }
+const fn transposed(name: &'static str, work: Work) -> CatalogKernel {
+    CatalogKernel { name, source: Some("v08_gemm_transposed"), work }
 }
 
-const fn tensor(name: &'static str, source: &'static str, operands: Format) -> Kernel {
+const fn tensor(name: &'static str, source: &'static str, operands: Format) -> CatalogKernel {
     let result = Format::Fp32;
     let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
-    Kernel { name, source: Some(source), work }
+    CatalogKernel { name, source: Some(source), work }
 }
 
-const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> Kernel {
+const fn bf16_gemm(name: &'static str, source: &'static str, result: Format) -> CatalogKernel {
     let operands = Format::Bf16;
     let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
-    Kernel { name, source: Some(source), work }
+    CatalogKernel { name, source: Some(source), work }
 }
 
 /// Returns a kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
-const fn with_b_transposed(name: &'static str, source: &'static str, [operands, result]: [Format; 2]) -> Kernel {
+const fn with_b_transposed(name: &'static str, source: &'static str, [operands, result]: [Format; 2]) -> CatalogKernel {
     let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: false };
-    Kernel { name, source: Some(source), work }
+    CatalogKernel { name, source: Some(source), work }
 }
 
-const fn fast_fp8(name: &'static str, result: Format) -> Kernel {
+const fn fast_fp8(name: &'static str, result: Format) -> CatalogKernel {
     let operands = Format::E4m3;
     let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: true };
-    Kernel { name, source: Some("v12_fp8"), work }
+    CatalogKernel { name, source: Some("v12_fp8"), work }
 }
 
-const fn cpu(name: &'static str) -> Kernel {
-    Kernel { name, source: None, work: Work::Cpu }
+const fn cpu(name: &'static str) -> CatalogKernel {
+    CatalogKernel { name, source: None, work: Work::Cpu }
 }
 
 pub const STEPS: &[Step] = &[
@@ -228,7 +228,7 @@ pub const STEPS: &[Step] = &[
         id: "v09",
         name: "cublas",
         idea: "the yardstick, and how to call it on row-major data",
-        kernels: &[Kernel { name: "cublas_sgemm", source: None, work: Work::Cublas }],
+        kernels: &[CatalogKernel { name: "cublas_sgemm", source: None, work: Work::Cublas }],
     },
     Step {
         id: "v10",
@@ -262,7 +262,7 @@ pub const STEPS: &[Step] = &[
             sgemm("sgemm_v11_producer", "v11_producer"),
             sgemm("sgemm_v11_split_k", "v11_stream_k"),
             sgemm("sgemm_v11_stream_k", "v11_stream_k"),
-            Kernel { name: "v11_gemm", source: None, work: Work::Sgemm },
+            CatalogKernel { name: "v11_gemm", source: None, work: Work::Sgemm },
         ],
     },
     Step {
@@ -401,7 +401,7 @@ fn nearest(asked: &str) -> Option<&'static str> {
 
 impl Step {
     /// Returns the kernel of the step with this entry point.
-    pub fn kernel(&self, name: &str) -> Option<&'static Kernel> {
+    pub fn kernel(&self, name: &str) -> Option<&'static CatalogKernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 

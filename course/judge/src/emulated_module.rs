@@ -7,7 +7,7 @@ use catalog::Shape;
 use diagnostics::{Finding, Report};
 use harness::inputs::Sums;
 use simt::gpu::{Argument, Gpu, Value};
-use simt::launch::{CheckLevel, LaunchConfig, LaunchOptions, Names};
+use simt::launch::{CheckLevel, LaunchOptions, LaunchRequest, Names};
 use simt::memory::Origin;
 use simt::module::{LoadedKernel, Module};
 use simt::report::LaunchReport;
@@ -155,7 +155,7 @@ impl<'a> EmulatedModule<'a> {
     pub fn predict<T: Sums + Value>(
         &self,
         trial: &Trial<T>,
-        code: &sass::Kernel,
+        code: &sass::CubinKernel,
         clocks: u64,
     ) -> Result<(timing::Prediction, timing::Timeline), JudgeError> {
         let buffers = self.place(trial)?;
@@ -203,7 +203,7 @@ impl<'a> EmulatedModule<'a> {
         buffers: &[u64],
         check_level: CheckLevel,
         setup: &LaunchSetup,
-    ) -> Result<LaunchConfig, Box<Finding>> {
+    ) -> Result<LaunchRequest, Box<Finding>> {
         let task = self.request.task;
         let Shape { m, n, k } = trial.shape;
         let size = |n: usize| Argument::from(i32::try_from(n).unwrap_or(i32::MAX));
@@ -235,7 +235,7 @@ impl<'a> EmulatedModule<'a> {
                 error.wanted
             ))
         })?;
-        Ok(LaunchConfig {
+        Ok(LaunchRequest {
             grid: setup.grid,
             block: setup.block,
             dynamic_shared: task.dynamic_shared,

@@ -9,16 +9,16 @@ use crate::operands::{Role, visit_operands};
 use crate::virtual_op::AluClasses;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{
-    Access, Addr, BarrierKind, BarrierResult, BlockOrder, Callee, Kernel, MatrixAccess, Op, OpKind, Order,
+    Access, Addr, BarrierKind, BarrierResult, BlockOrder, Callee, DecodedKernel, MatrixAccess, Op, OpKind, Order,
     PendingCopies, Reconverge, TensorWay,
 };
 
 /// Prints a kernel as text.
-pub struct Listing<'k>(pub &'k Kernel);
+pub struct Listing<'k>(pub &'k DecodedKernel);
 
 impl std::ops::Deref for Listing<'_> {
-    type Target = Kernel;
-    fn deref(&self) -> &Kernel {
+    type Target = DecodedKernel;
+    fn deref(&self) -> &DecodedKernel {
         self.0
     }
 }

@@ -6,7 +6,7 @@
 //! that is not supported (a special register, a kernel that is too big) is refused with its line, so nothing is missing
 //! when a kernel runs.
 //!
-//! A register that is read before it is written reads as 0; [`program::Kernel::unset`] lists those that can be.
+//! A register that is read before it is written reads as 0; [`program::DecodedKernel::unset`] lists those that can be.
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 

@@ -93,7 +93,7 @@ struct Lower<'a> {
 impl<'a> Lower<'a> {
     /// Prepares the lowering of a kernel, the one with this number in its module.
     fn new(
-        kernel: &'a sass::Kernel,
+        kernel: &'a sass::CubinKernel,
         number: usize,
         segments: &'a Segments,
         level: CpuLevel,

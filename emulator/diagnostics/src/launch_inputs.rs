@@ -1,7 +1,7 @@
 //! What a message is written from: the kernel, the launch, and what lies in memory.
 
-use simt::launch::LaunchConfig;
-use simt::program::Kernel;
+use simt::launch::LaunchRequest;
+use simt::program::DecodedKernel;
 
 /// A piece of global memory, as the messages name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub(crate) struct Allocation {
 /// Everything that turns events into messages.
 #[derive(Clone, Copy)]
 pub(crate) struct LaunchInputs<'a> {
-    pub(crate) kernel: &'a Kernel,
+    pub(crate) kernel: &'a DecodedKernel,
     /// Paths, by `.file` index.
     pub(crate) files: &'a [(u32, String)],
-    pub(crate) config: &'a LaunchConfig,
+    pub(crate) config: &'a LaunchRequest,
     /// The allocation in whose window an address lies, whether inside or past its ends, freed ones too.
     pub(crate) find: &'a dyn Fn(u64) -> Option<Allocation>,
     /// Thread-instructions by instruction, when they were counted.

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use serde::Serialize;
-use simt::launch::LaunchConfig;
+use simt::launch::LaunchRequest;
 use simt::module::LoadedKernel;
 use simt::report::LaunchReport;
 
@@ -44,7 +44,7 @@ impl Deref for Report {
 
 impl Report {
     /// Makes findings of the mistakes in a launch of `loaded` with this configuration.
-    pub fn new(mut launch: LaunchReport, loaded: &LoadedKernel, config: &LaunchConfig) -> Self {
+    pub fn new(mut launch: LaunchReport, loaded: &LoadedKernel, config: &LaunchRequest) -> Self {
         let mistakes = std::mem::take(&mut launch.mistakes);
         let find = |address: u64| {
             let info = mistakes.allocation(address)?;

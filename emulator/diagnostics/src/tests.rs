@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use simt::gpu::{Gpu, Shape};
+use simt::gpu::{Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions, Names};
 use simt::memory::Origin;
 
@@ -49,7 +49,7 @@ fn first_finding(gpu: &Gpu, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>)
     let sources = vec![("kernel.cu".to_owned(), Arc::from(SOURCE))];
     let names = Names { params: Vec::new(), sources };
     let options = LaunchOptions { check_level: CheckLevel::On, names, ..LaunchOptions::default() };
-    let config = Shape::line(grid, block).config(params, options);
+    let config = Geometry::line(grid, block).config(params, options);
     let loaded = &module.kernels()[0];
     let report = gpu.launch(loaded, &config).expect("it starts");
     Report::new(report, loaded, &config).findings.remove(0)

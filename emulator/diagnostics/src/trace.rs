@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::source::text::split;
 use simt::check::thread_position;
-use simt::launch::LaunchConfig;
-use simt::program::Kernel;
+use simt::launch::LaunchRequest;
+use simt::program::DecodedKernel;
 
 /// Limit of the search backwards through straight code, in instructions.
 const NEAR: usize = 64;
@@ -42,14 +42,14 @@ pub(crate) enum End {
 /// The thread whose registers are evaluated, with its block and the launch.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadContext<'a> {
-    pub(crate) config: &'a LaunchConfig,
+    pub(crate) config: &'a LaunchRequest,
     pub(crate) block: [u32; 3],
     pub(crate) thread: u64,
 }
 
 /// The registers of a kernel, by the instruction that sets them.
 pub(crate) struct Trace<'a> {
-    kernel: &'a Kernel,
+    kernel: &'a DecodedKernel,
     set_by: HashMap<&'a str, Setter>,
 }
 
@@ -91,7 +91,7 @@ fn targets<'t>(parts: &Parts<'t>) -> Vec<&'t str> {
 }
 
 impl<'a> Trace<'a> {
-    pub(crate) fn new(kernel: &'a Kernel) -> Self {
+    pub(crate) fn new(kernel: &'a DecodedKernel) -> Self {
         let mut set_by = HashMap::new();
         for (index, instr) in kernel.instrs.iter().enumerate() {
             let parts = parts(&instr.text);

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use ptoxide::{Argument, Context, LaunchParams};
 use serde_json::json;
-use simt::gpu::{self, Gpu, Shape};
+use simt::gpu::{self, Gpu, Geometry};
 use simt::launch::{CheckLevel, LaunchOptions};
 
 const N: usize = 256;
@@ -117,7 +117,7 @@ fn run_ours(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Box<dy
         threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()
     };
-    let shape = Shape {
+    let shape = Geometry {
         grid: [tiles, tiles, 1],
         block: case.block,
         shared: 0,

@@ -13,14 +13,14 @@ use arithmetic::lanes::{Class, Dst, Line};
 #[derive(Debug)]
 pub struct Program {
     /// Entry points, in text order.
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<DecodedKernel>,
     /// Paths of the source files, by `.file` index.
     pub files: Vec<(u32, String)>,
 }
 
 /// An entry point: its operations, and what a launch has to set up and check for them.
 #[derive(Debug, Default)]
-pub struct Kernel {
+pub struct DecodedKernel {
     /// Symbol in PTX.
     pub name: String,
     /// Operations in order. Every path ends in [`OpKind::Exit`](crate::OpKind::Exit).
@@ -75,7 +75,7 @@ pub struct Kernel {
     pub unset: Vec<Unset>,
 }
 
-impl Kernel {
+impl DecodedKernel {
     /// Returns whether a warp has the register of class `class` that begins at `register`.
     pub fn has_register(&self, register: u32, class: Class) -> bool {
         match class {

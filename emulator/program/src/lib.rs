@@ -21,7 +21,9 @@ mod undefined;
 pub use address::{BARRIERS, FUNCTION_BYTES, MAX_CLUSTER, RANK_SHIFT, RESERVED, SHARED_BASE, SHARED_GUARD, window};
 pub use calls::{CallSite, Callee, Calls, Kept};
 pub use instruction::{AtomicForm, InstrInfo, MAX_CALLS, MergeGroup, SourceLoc};
-pub use kernel::{BlockOrder, ClusterDirectives, DeclaredArray, Kernel, Param, Pointer, Program, SharedConst, Unset};
+pub use kernel::{
+    BlockOrder, ClusterDirectives, DeclaredArray, DecodedKernel, Param, Pointer, Program, SharedConst, Unset,
+};
 pub use matrix::{InFlight, MatrixAccess, Mma, RegisterAccess, RegisterWrite, Wgmma, WgmmaA};
 pub use memory::{
     Access, Addr, Atomic, AtomicKind, BulkBytes, Mbarrier, MbarrierKind, MemSpace, Order, TOKEN_PENDING, TensorCopy,

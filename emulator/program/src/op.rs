@@ -9,7 +9,7 @@ use arithmetic::lanes::{AluArgs, AluFn, Dst, Src};
 #[derive(Debug, Clone)]
 pub struct Op {
     pub guard: Guard,
-    /// Instruction of the operation: index into [`Kernel::instrs`](crate::Kernel::instrs).
+    /// Instruction of the operation: index into [`DecodedKernel::instrs`](crate::DecodedKernel::instrs).
     pub instr: u32,
     /// Whether it is the first operation of its instruction, which is the counted one.
     pub first: bool,
@@ -37,7 +37,7 @@ pub enum OpKind {
     Atomic(Box<Atomic>),
     /// Branch to `target` where the guard holds.
     Branch {
-        /// Position in [`Kernel::ops`](crate::Kernel::ops).
+        /// Position in [`DecodedKernel::ops`](crate::DecodedKernel::ops).
         target: u32,
         reconverge: Reconverge,
     },
@@ -258,7 +258,7 @@ macro_rules! without_operands {
 /// Where the lanes that a branch separates reconverge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reconverge {
-    /// At this position in [`Kernel::ops`](crate::Kernel::ops): the immediate post-dominator of the branch.
+    /// At this position in [`DecodedKernel::ops`](crate::DecodedKernel::ops): the immediate post-dominator of the branch.
     At(u32),
     /// At the position of the last [`OpKind::Converge`].
     Enclosing,

@@ -19,7 +19,7 @@ use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Symbo
 use crate::architecture::Architecture;
 use crate::decode::decode;
 use crate::error::{ReadError, ReadErrorKind, damaged};
-use crate::module::{Function, Kernel, Module, Relocation, Segment, Target, Variable};
+use crate::module::{CubinKernel, Function, Module, Relocation, Segment, Target, Variable};
 
 const ENDIAN: LittleEndian = LittleEndian;
 const EM_CUDA: u16 = 190;
@@ -220,7 +220,7 @@ impl<'a> File<'a> {
         at: usize,
         name: &str,
         functions: Vec<Function>,
-    ) -> Result<Kernel, ReadError> {
+    ) -> Result<CubinKernel, ReadError> {
         let section = self.names[at];
         let (words, rest) = self.bytes(at)?.as_chunks::<16>();
         if !rest.is_empty() {
@@ -242,7 +242,7 @@ impl<'a> File<'a> {
             }
         }
         let attributes = info::Attributes::read(self.named(&format!(".nv.info.{name}"))?, section)?;
-        Ok(Kernel {
+        Ok(CubinKernel {
             name: name.to_owned(),
             instructions,
             functions,

@@ -35,4 +35,4 @@ pub use decode::decode;
 pub use elf::sm_of;
 pub use error::{DecodeError, DecodeErrorKind, ReadError, ReadErrorKind};
 pub use instruction::Instruction;
-pub use module::{Call, Function, Kernel, Module, Parameter, Relocation, Segment, SourceLine, Target, Variable};
+pub use module::{Call, CubinKernel, Function, Module, Parameter, Relocation, Segment, SourceLine, Target, Variable};

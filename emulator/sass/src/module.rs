@@ -7,7 +7,7 @@ use crate::instruction::Instruction;
 pub struct Module {
     /// 90 for sm_90, 86 for sm_86.
     pub architecture: u32,
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<CubinKernel>,
     /// Variables in global memory that begin with a value: `.nv.global.init`.
     pub initialised: Vec<u8>,
     /// Bytes of the variables in global memory that begin with zeros: `.nv.global`.
@@ -77,7 +77,7 @@ pub enum Target {
 
 /// A kernel, with the functions that it calls.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kernel {
+pub struct CubinKernel {
     /// Symbol by which the driver finds it.
     pub name: String,
     /// Code from address 0, 16 bytes per instruction. Called functions follow the kernel's own code.
@@ -108,7 +108,7 @@ pub struct Kernel {
     pub calls: Vec<Call>,
 }
 
-impl Kernel {
+impl CubinKernel {
     /// Returns the source position of the instruction at an address: file and line.
     pub fn line(&self, address: u32) -> Option<(&str, u32)> {
         let line = self.line_at(address)?;
@@ -155,21 +155,21 @@ pub struct Parameter {
 pub struct SourceLine {
     /// Byte offset in the code.
     pub address: u32,
-    /// Index of its file in [`Kernel::files`].
+    /// Index of its file in [`CubinKernel::files`].
     pub file: usize,
     /// From 1; 0 for code that belongs to no line.
     pub line: u32,
-    /// Index in [`Kernel::calls`] of the call that was inlined here.
+    /// Index in [`CubinKernel::calls`] of the call that was inlined here.
     pub caller: Option<usize>,
 }
 
 /// A call that the compiler inlined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
-    /// Index of its file in [`Kernel::files`].
+    /// Index of its file in [`CubinKernel::files`].
     pub file: usize,
     /// Line in that file, from 1.
     pub line: u32,
-    /// Index in [`Kernel::calls`] of the call that inlined the caller; less than this call's own.
+    /// Index in [`CubinKernel::calls`] of the call that inlined the caller; less than this call's own.
     pub caller: Option<usize>,
 }

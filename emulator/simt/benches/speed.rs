@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use simt::gpu::{Argument, Gpu, Shape};
+use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions};
 
 const SAMPLE: Duration = Duration::from_millis(200);
@@ -233,7 +233,7 @@ fn measure(
         arguments.push(address.into());
     }
     let params = Gpu::params(kernel.kernel(), &arguments)?;
-    let shape = Shape { grid: case.grid, block: case.block, shared: 0 };
+    let shape = Geometry { grid: case.grid, block: case.block, shared: 0 };
     let launch = |check_level: CheckLevel| {
         let options = LaunchOptions { check_level, threads: NonZeroUsize::new(threads), ..LaunchOptions::default() };
         gpu.launch(kernel, &shape.config(params.clone(), options))

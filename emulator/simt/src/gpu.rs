@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::arithmetic::lanes::CpuLevel;
-use crate::launch::{self, Environment, LaunchConfig, LaunchOptions, LaunchRefused, LaunchResult};
+use crate::launch::{self, Environment, LaunchOptions, LaunchRefused, LaunchRequest, LaunchResult};
 use crate::memory::{Memory, Origin};
 use crate::module::{LoadError, LoadedKernel, Module};
-use crate::program::Kernel;
+use crate::program::DecodedKernel;
 use crate::report::LaunchReport;
 use crate::texture::Textures;
 use crate::trace::{Follow, Observer, Step};
@@ -55,7 +55,7 @@ pub struct Argument(pub Vec<u8>);
 
 /// Configuration of a launch.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape {
+pub struct Geometry {
     /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y and z.
@@ -64,7 +64,7 @@ pub struct Shape {
     pub shared: u32,
 }
 
-impl Shape {
+impl Geometry {
     /// A grid and a block of one dimension, without dynamic shared memory.
     pub fn line(grid: u32, block: u32) -> Self {
         Self { grid: [grid, 1, 1], block: [block, 1, 1], shared: 0 }
@@ -75,8 +75,8 @@ impl Shape {
         Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], shared: 0 }
     }
 
-    pub fn config(self, params: Vec<u8>, options: LaunchOptions) -> LaunchConfig {
-        LaunchConfig { grid: self.grid, block: self.block, dynamic_shared: self.shared, params, options }
+    pub fn config(self, params: Vec<u8>, options: LaunchOptions) -> LaunchRequest {
+        LaunchRequest { grid: self.grid, block: self.block, dynamic_shared: self.shared, params, options }
     }
 }
 
@@ -141,7 +141,7 @@ impl Gpu {
 
     /// Returns the parameter block of a kernel with these arguments, in its order. Parameters without an argument are
     /// 0. Fails if the size of an argument differs from that of its parameter.
-    pub fn params(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
+    pub fn params(kernel: &DecodedKernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
         let mut params = vec![0; kernel.param_bytes as usize];
         for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {
             let start = param.offset as usize;
@@ -155,7 +155,7 @@ impl Gpu {
     }
 
     /// Launches a kernel with a parameter block, right or wrong.
-    pub fn launch(&self, kernel: &LoadedKernel, config: &LaunchConfig) -> LaunchResult {
+    pub fn launch(&self, kernel: &LoadedKernel, config: &LaunchRequest) -> LaunchResult {
         launch::launch(&self.memory, kernel, config, self.environment())
     }
 
@@ -163,14 +163,14 @@ impl Gpu {
     pub fn trace(
         &self,
         kernel: &LoadedKernel,
-        config: &LaunchConfig,
+        config: &LaunchRequest,
         follow: Follow,
     ) -> Result<(LaunchReport, Vec<Step>), LaunchRefused> {
         launch::trace(&self.memory, kernel, config, self.environment(), follow)
     }
 
     /// Launches under an observer.
-    pub fn observe(&self, kernel: &LoadedKernel, config: &LaunchConfig, observer: &dyn Observer) -> LaunchResult {
+    pub fn observe(&self, kernel: &LoadedKernel, config: &LaunchRequest, observer: &dyn Observer) -> LaunchResult {
         launch::observe(&self.memory, kernel, config, self.environment(), observer)
     }
 

@@ -9,7 +9,7 @@ pub use refused::{
     LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check, check_cluster,
 };
 
-pub use crate::options::{CheckLevel, Environment, LaunchConfig, LaunchOptions, Names, STACK_BYTES};
+pub use crate::options::{CheckLevel, Environment, LaunchOptions, LaunchRequest, Names, STACK_BYTES};
 
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::counting;
@@ -18,7 +18,7 @@ use crate::exec::schedule::grid;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
 use crate::program::limits;
-use crate::program::{Kernel, MemSpace};
+use crate::program::{DecodedKernel, MemSpace};
 use crate::report::{Counters, Language, LaunchReport};
 use crate::trace::{Follow, Observer, Recorder, Step};
 
@@ -32,7 +32,7 @@ pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
 pub fn launch(
     memory: &Memory,
     loaded: &LoadedKernel,
-    config: &LaunchConfig,
+    config: &LaunchRequest,
     environment: Environment<'_>,
 ) -> LaunchResult {
     run(memory, loaded, config, environment, None)
@@ -42,7 +42,7 @@ pub fn launch(
 pub fn trace(
     memory: &Memory,
     loaded: &LoadedKernel,
-    config: &LaunchConfig,
+    config: &LaunchRequest,
     environment: Environment<'_>,
     follow: Follow,
 ) -> Result<(LaunchReport, Vec<Step>), LaunchRefused> {
@@ -55,7 +55,7 @@ pub fn trace(
 pub fn observe(
     memory: &Memory,
     loaded: &LoadedKernel,
-    config: &LaunchConfig,
+    config: &LaunchRequest,
     environment: Environment<'_>,
     observer: &dyn Observer,
 ) -> LaunchResult {
@@ -65,7 +65,7 @@ pub fn observe(
 fn run(
     memory: &Memory,
     loaded: &LoadedKernel,
-    config: &LaunchConfig,
+    config: &LaunchRequest,
     environment: Environment<'_>,
     observer: Option<&dyn Observer>,
 ) -> LaunchResult {
@@ -168,7 +168,7 @@ fn run(
 }
 
 /// Returns the worker threads that a launch has work for, on any machine.
-fn most_workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize {
+fn most_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32) -> usize {
     let options = &config.options;
     let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     // Starting a thread takes as long as a few thousand threads of a small kernel.
@@ -184,7 +184,7 @@ fn most_workers(kernel: &Kernel, config: &LaunchConfig, n_threads: u32) -> usize
 }
 
 /// Returns whether blocks run one after another, in the order of their indices.
-fn is_in_order(kernel: &Kernel, config: &LaunchConfig) -> bool {
+fn is_in_order(kernel: &DecodedKernel, config: &LaunchRequest) -> bool {
     kernel.order.is_by_index(&config.params) && !config.options.unordered
 }
 

@@ -12,7 +12,7 @@ use crate::decode::{self, DecodeError, Symbols};
 use crate::exec::plan::Plan;
 use crate::memory::{AddressError, Memory, Origin, OutOfMemory};
 use crate::program::limits::{self, Account};
-use crate::program::{Kernel, Program, window};
+use crate::program::{DecodedKernel, Program, window};
 
 /// Shared memory that a kernel may declare, on every device: ptxas refuses more.
 pub const MAX_DECLARED_SHARED: u32 = 48 * 1024;
@@ -99,13 +99,13 @@ pub struct ModuleVariable {
 /// ```
 #[derive(Debug)]
 pub struct LoadedKernel {
-    kernel: Kernel,
+    kernel: DecodedKernel,
     files: Arc<[(u32, String)]>,
     plan: Plan,
 }
 
 impl LoadedKernel {
-    pub fn kernel(&self) -> &Kernel {
+    pub fn kernel(&self) -> &DecodedKernel {
         &self.kernel
     }
 

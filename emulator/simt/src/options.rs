@@ -31,14 +31,14 @@ impl CheckLevel {
 
 /// Grid, block and arguments.
 #[derive(Debug, Clone)]
-pub struct LaunchConfig {
+pub struct LaunchRequest {
     /// Blocks in x, y, z.
     pub grid: [u32; 3],
     /// Threads of a block in x, y, z.
     pub block: [u32; 3],
     /// Dynamic shared memory in bytes.
     pub dynamic_shared: u32,
-    /// The parameter block, laid out as [`crate::program::Kernel::params`] says.
+    /// The parameter block, laid out as [`crate::program::DecodedKernel::params`] says.
     pub params: Vec<u8>,
     pub options: LaunchOptions,
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::Device;
-use simt::gpu::{Argument, Shape};
+use simt::gpu::{Argument, Geometry};
 use simt::launch::CheckLevel;
 
 fn ptx(name: &str) -> String {
@@ -42,7 +42,7 @@ fn check(name: &str, n: usize, grid: [u32; 3], block: [u32; 3]) {
         let (da, db, dc) = (device.gpu.upload(&a), device.gpu.upload(&b), device.gpu.alloc::<f32>(n * n));
         let size = Argument::from(n as u32);
         let arguments = [size.clone(), size.clone(), size, da.into(), db.into(), dc.into()];
-        let report = device.launch(Shape { grid, block, shared: 0 }, &arguments);
+        let report = device.launch(Geometry { grid, block, shared: 0 }, &arguments);
         assert!(report.mistakes.is_empty(), "{check_level:?}: {:#?}", report.mistakes);
         assert!(device.gpu.read::<f32>(dc, n * n) == expected, "{check_level:?}: wrong result");
         if report.counted {

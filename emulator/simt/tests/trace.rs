@@ -3,7 +3,7 @@
 mod common;
 
 use common::header;
-use simt::gpu::{Gpu, Shape};
+use simt::gpu::{Geometry, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules;
 use simt::program::MemSpace;
@@ -38,7 +38,7 @@ fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
     let kernel = &module.kernels()[0];
     let buffer = gpu.upload(&[0_u32; 128]);
     let params = Gpu::params(kernel.kernel(), &[buffer.into()]).expect("its parameter");
-    let config = Shape::line(2, 64).config(params, LaunchOptions::default());
+    let config = Geometry::line(2, 64).config(params, LaunchOptions::default());
     let (report, steps) = gpu.trace(kernel, &config, follow).expect("it starts");
     (buffer, report, steps)
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Device, codes};
-use simt::gpu::Shape;
+use simt::gpu::Geometry;
 use simt::launch::CheckLevel;
 
 fn kernel(body: &str) -> String {
@@ -28,7 +28,8 @@ fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
         let source = device.words(input);
-        let report = device.launch(Shape { shared: 4096, ..Shape::line(grid, block) }, &[out.into(), source.into()]);
+        let report =
+            device.launch(Geometry { shared: 4096, ..Geometry::line(grid, block) }, &[out.into(), source.into()]);
         assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         results.push(device.read(out, n));
     }
@@ -246,7 +247,7 @@ fn found(body: &str, n_out: usize, expected: &[&str]) {
         let device = Device::new(&kernel(body)).check_level(check_level);
         let out = device.words(&vec![0; n_out]);
         let source = device.raw(256);
-        let report = device.launch(Shape { shared: 256, ..Shape::line(1, 32) }, &[out.into(), source.into()]);
+        let report = device.launch(Geometry { shared: 256, ..Geometry::line(1, 32) }, &[out.into(), source.into()]);
         let expected = match check_level {
             CheckLevel::Off => {
                 &expected[..expected.iter().filter(|c| **c != "E-UNINIT" && **c != "E-RACE").count().min(1)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use simt::gpu::Gpu;
-use simt::launch::LaunchConfig;
+use simt::launch::LaunchRequest;
 use simt::module::LoadedKernel;
 use simt::occupancy::{Footprint, Occupancy, occupancy};
 
@@ -52,9 +52,9 @@ pub struct Prediction {
 pub fn predict(
     chip: &Chip,
     gpu: &Gpu,
-    code: &sass::Kernel,
+    code: &sass::CubinKernel,
     kernel: &LoadedKernel,
-    config: &LaunchConfig,
+    config: &LaunchRequest,
 ) -> Result<Prediction, NoPrediction> {
     let launch = Launch::new(chip, gpu, code, kernel, config)?;
     Ok(launch.prediction(&launch.simulated(None)))
@@ -65,9 +65,9 @@ pub fn predict(
 pub fn predict_with_timeline(
     chip: &Chip,
     gpu: &Gpu,
-    code: &sass::Kernel,
+    code: &sass::CubinKernel,
     kernel: &LoadedKernel,
-    config: &LaunchConfig,
+    config: &LaunchRequest,
     clocks: u64,
 ) -> Result<(Prediction, Timeline), NoPrediction> {
     let launch = Launch::new(chip, gpu, code, kernel, config)?;
@@ -100,9 +100,9 @@ impl<'a> Launch<'a> {
     fn new(
         chip: &'a Chip,
         gpu: &Gpu,
-        code: &sass::Kernel,
+        code: &sass::CubinKernel,
         kernel: &LoadedKernel,
-        config: &LaunchConfig,
+        config: &LaunchRequest,
     ) -> Result<Self, NoPrediction> {
         let threads = config.block.iter().fold(1, |all: u32, &one| all.saturating_mul(one));
         let shared = u64::from(kernel.kernel().shared_static_bytes) + u64::from(config.dynamic_shared);

@@ -22,7 +22,7 @@ pub struct Timeline {
 }
 
 /// Finds the innermost loop that issues the most: from the target of a backward branch through the branch.
-pub(crate) fn busiest_loop(code: &sass::Kernel, stalls: &[Stalls]) -> Range<u32> {
+pub(crate) fn busiest_loop(code: &sass::CubinKernel, stalls: &[Stalls]) -> Range<u32> {
     let first = code.instructions.first().map_or(0, |first| first.address);
     let mut loops: Vec<Range<u32>> = Vec::new();
     for (i, instruction) in code.instructions.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use simt::gpu::{Argument, Gpu};
-use simt::launch::{LaunchConfig, LaunchOptions};
+use simt::launch::{LaunchOptions, LaunchRequest};
 use simt::module::Module;
 use timing::{Chip, NoPrediction, predict};
 
@@ -19,7 +19,7 @@ fn why(cubin: &str, name: &str, threads: u32, dynamic_shared: u32, has_alpha: bo
     let mut arguments: Vec<Argument> = [128; 3].map(Argument::from).into();
     arguments.extend(has_alpha.then_some(1.0_f32.into()));
     arguments.extend([0; 3].map(|_| Argument::from(gpu.upload(&vec![0_f32; 128 * 128]))));
-    let config = LaunchConfig {
+    let config = LaunchRequest {
         grid: [1; 3],
         block: [threads, 1, 1],
         dynamic_shared,

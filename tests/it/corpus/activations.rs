@@ -2,7 +2,7 @@
 
 use simt::check::Code;
 use simt::launch::{CheckLevel, LaunchOptions};
-use tests::gpu::Shape;
+use tests::gpu::Geometry;
 
 use super::{assert_close, load, random_words};
 
@@ -27,7 +27,7 @@ fn lanes_go_to_depths_of_their_own() {
     let (gpu, module) = load("recursion");
     let n = 150;
     let out = gpu.alloc::<u32>(4 * n);
-    gpu.run(&module, "depths", Shape::line(3, 64), &[out.into(), (n as i32).into()]);
+    gpu.run(&module, "depths", Geometry::line(3, 64), &[out.into(), (n as i32).into()]);
     let want: Vec<u32> = (0..n as u32)
         .flat_map(|i| [factorial(i % 13), fibonacci(i % 11), ackermann(i % 3, i % 5), u32::from(i % 23 % 2 == 0)])
         .collect();
@@ -40,7 +40,7 @@ fn quicksort_of_local_arrays() {
     let threads = 70;
     let data: Vec<i32> = random_words(16 * threads, 4).into_iter().map(|v| v as i32 >> 20).collect();
     let buffer = gpu.upload(&data);
-    gpu.run(&module, "sort16", Shape::line(2, 35), &[buffer.into()]);
+    gpu.run(&module, "sort16", Geometry::line(2, 35), &[buffer.into()]);
     let mut want = data;
     want.chunks_mut(16).for_each(<[i32]>::sort_unstable);
     assert_eq!(gpu.read::<i32>(buffer, 16 * threads), want);
@@ -58,7 +58,7 @@ fn each_activation_has_its_own_array() {
     }
     let (gpu, module) = load("recursion");
     let out = gpu.alloc::<u32>(96);
-    gpu.run(&module, "own_arrays", Shape::line(1, 96), &[out.into()]);
+    gpu.run(&module, "own_arrays", Geometry::line(1, 96), &[out.into()]);
     let want: Vec<u32> = (0..96).map(|i| arrays(i % 7, i)).collect();
     assert_eq!(gpu.read::<u32>(out, 96), want);
 }
@@ -76,7 +76,7 @@ fn structs_are_handed_over() {
     }
     let (gpu, module) = load("recursion");
     let out = gpu.alloc::<f64>(64);
-    gpu.run(&module, "pairs", Shape::line(2, 32), &[out.into()]);
+    gpu.run(&module, "pairs", Geometry::line(2, 32), &[out.into()]);
     let want = (0..64u32).map(|i| {
         let (low, high, scale) = halves((i, 3 * i + 7, 1.0), i % 5);
         f64::from(low) + 1000.0 * f64::from(high) + 0.125 * scale
@@ -88,7 +88,7 @@ fn structs_are_handed_over() {
 fn barriers_in_functions_that_call_themselves() {
     let (gpu, module) = load("recursion");
     let out = gpu.alloc::<u32>(256);
-    gpu.run(&module, "barriers_in_calls", Shape::line(2, 128), &[out.into()]);
+    gpu.run(&module, "barriers_in_calls", Geometry::line(2, 128), &[out.into()]);
     let sum = |block: u32| -> u32 { (0..3).map(|round| 127 * 128 / 2 + 128 * (round + block) + 127).sum() };
     let want: Vec<u32> = (0..256).map(|i| sum(i / 128)).collect();
     assert_eq!(gpu.read::<u32>(out, 256), want);
@@ -98,7 +98,7 @@ fn barriers_in_functions_that_call_themselves() {
 fn lanes_that_exit_deep_inside() {
     let (gpu, module) = load("recursion");
     let out = gpu.alloc::<u32>(32);
-    gpu.run(&module, "exits", Shape::line(1, 32), &[out.into()]);
+    gpu.run(&module, "exits", Geometry::line(1, 32), &[out.into()]);
     let want: Vec<u32> = (0..32)
         .map(|i| {
             if i % 2 == 1 {
@@ -129,7 +129,7 @@ fn lanes_call_through_a_table() {
     let which = random_words(n, 9);
     let (out, input) = (gpu.alloc::<u32>(n), gpu.upload(&which));
     let arguments = [out.into(), input.into(), (n as i32).into()];
-    gpu.run(&module, "through_table", Shape::line(2, 128), &arguments);
+    gpu.run(&module, "through_table", Geometry::line(2, 128), &arguments);
     let one = |i: usize| (0..4).fold(i as u32, |v, round| operation(which[i] >> (2 * round) & 3, v, i as u32 + round));
     assert_eq!(gpu.read::<u32>(out, n), (0..n).map(one).collect::<Vec<_>>());
 }
@@ -139,7 +139,7 @@ fn functions_as_arguments() {
     let (gpu, module) = load("indirect");
     let a = random_words(8, 10);
     let (out, input) = (gpu.alloc::<u32>(64), gpu.upload(&a));
-    gpu.run(&module, "as_argument", Shape::line(1, 64), &[out.into(), input.into()]);
+    gpu.run(&module, "as_argument", Geometry::line(1, 64), &[out.into(), input.into()]);
     let fold = |which: u32, n: usize| a[..n].iter().fold(1, |v, &x| operation(which, v, x));
     let want: Vec<u32> =
         (0..64u32).map(|i| fold([0, 2, 3][i as usize % 3], 5).wrapping_add(fold(1, i as usize % 4))).collect();
@@ -150,7 +150,7 @@ fn functions_as_arguments() {
 fn virtual_functions() {
     let (gpu, module) = load("indirect");
     let out = gpu.alloc::<f32>(128);
-    gpu.run(&module, "virtual_functions", Shape::line(2, 64), &[out.into()]);
+    gpu.run(&module, "virtual_functions", Geometry::line(2, 64), &[out.into()]);
     let one = |i: u32| {
         let x = f64::from(i);
         match i % 4 {
@@ -171,7 +171,7 @@ fn watching_changes_nothing() {
         let out = gpu.alloc::<u32>(4 * 96);
         let options = LaunchOptions { check_level, ..LaunchOptions::default() };
         let arguments = [out.into(), 96.into()];
-        let report = gpu.launch(&module, "depths", Shape::line(1, 96), &arguments, options);
+        let report = gpu.launch(&module, "depths", Geometry::line(1, 96), &arguments, options);
         let report = report.expect("it runs");
         seen.push((gpu.read::<u32>(out, 4 * 96), report.launch.total));
     }
@@ -212,7 +212,7 @@ fn the_stack_ends() {
             let out = gpu.alloc::<u32>(1);
             let options = LaunchOptions { check_level, stack_bytes, ..LaunchOptions::default() };
             let arguments = [out.into(), depth.into()];
-            let report = gpu.launch(&module, "k", Shape::line(1, 1), &arguments, options);
+            let report = gpu.launch(&module, "k", Geometry::line(1, 1), &arguments, options);
             let report = report.expect("it starts");
             let found: Vec<_> = report.findings.iter().map(|f| (f.code, f.text.clone())).collect();
             match want {
@@ -241,7 +241,7 @@ fn the_stack_ends() {
 fn groups_of_several_warps() {
     let (gpu, module) = load("groups");
     let out = gpu.alloc::<i32>(256);
-    gpu.run(&module, "tiles", Shape::line(1, 256), &[out.into()]);
+    gpu.run(&module, "tiles", Geometry::line(1, 256), &[out.into()]);
     let one = |i: i32| {
         let tile = i / 128 * 128;
         let sum: i32 = (tile + 1..=tile + 128).sum();

@@ -1,6 +1,6 @@
 //! Lanes that diverge, talk to each other, or work on the same word.
 
-use tests::gpu::{Argument, Shape};
+use tests::gpu::{Argument, Geometry};
 
 use super::{load, random_words};
 
@@ -9,7 +9,7 @@ fn divergence() {
     let (gpu, module) = load("divergence");
     let n = 300;
     let out = gpu.alloc::<i32>(n);
-    gpu.run(&module, "collatz", Shape::line(3, 128), &[(n as i32).into(), out.into()]);
+    gpu.run(&module, "collatz", Geometry::line(3, 128), &[(n as i32).into(), out.into()]);
     let steps = |i: usize| {
         let (mut v, mut count) = (i as u64 + 1, 0);
         while v != 1 {
@@ -22,7 +22,7 @@ fn divergence() {
 
     let x: Vec<i32> = random_words(n, 20).into_iter().map(|v| (v % 1000) as i32).collect();
     let input = gpu.upload(&x);
-    gpu.run(&module, "nested", Shape::line(3, 128), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "nested", Geometry::line(3, 128), &[(n as i32).into(), input.into(), out.into()]);
     assert_eq!(gpu.read::<i32>(out, n), x.iter().map(|&v| nested(v)).collect::<Vec<_>>());
 }
 
@@ -52,7 +52,7 @@ fn nested(v: i32) -> i32 {
 fn lanes_that_wait_for_lanes_make_progress() {
     let (gpu, module) = load("divergence");
     let out = gpu.alloc::<i32>(32);
-    gpu.run(&module, "chain", Shape::line(1, 32), &[out.into()]);
+    gpu.run(&module, "chain", Geometry::line(1, 32), &[out.into()]);
     assert_eq!(gpu.read::<i32>(out, 32), (0..32).map(|i| i * i).collect::<Vec<_>>());
 }
 
@@ -61,7 +61,7 @@ fn shuffles() {
     let (gpu, module) = load("warps");
     let x: Vec<i32> = random_words(32, 21).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(8 * 32));
-    gpu.run(&module, "shuffles", Shape::line(1, 32), &[input.into(), out.into()]);
+    gpu.run(&module, "shuffles", Geometry::line(1, 32), &[input.into(), out.into()]);
     let from: [&dyn Fn(usize) -> usize; 7] = [
         &|l| l * 7 % 32,
         &|l| if l >= 3 { l - 3 } else { l },
@@ -85,7 +85,7 @@ fn votes_and_matches() {
     let (gpu, module) = load("warps");
     let x: Vec<i32> = (0..32).map(|i| i * 7 % 33).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<u32>(8 * 32));
-    gpu.run(&module, "votes", Shape::line(1, 32), &[input.into(), out.into()]);
+    gpu.run(&module, "votes", Geometry::line(1, 32), &[input.into(), out.into()]);
     let ballot = |f: &dyn Fn(usize) -> bool| (0..32).filter(|&l| f(l)).fold(0u32, |m, l| m | 1 << l);
     let got = gpu.read::<u32>(out, 8 * 32);
     for l in 0..32 {
@@ -106,7 +106,7 @@ fn reductions_of_a_warp() {
     let (gpu, module) = load("warps");
     let x: Vec<i32> = random_words(32, 22).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(6 * 32));
-    gpu.run(&module, "reductions", Shape::line(1, 32), &[input.into(), out.into()]);
+    gpu.run(&module, "reductions", Geometry::line(1, 32), &[input.into(), out.into()]);
     let want = [
         x.iter().fold(0i32, |s, v| s.wrapping_add(*v)),
         *x.iter().min().unwrap_or(&0),
@@ -124,7 +124,7 @@ fn votes_of_a_block() {
     let (gpu, module) = load("warps");
     let x: Vec<i32> = (0..96).map(|i| i * 5 % 97).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(3 * 96));
-    gpu.run(&module, "block_votes", Shape::line(1, 96), &[input.into(), out.into()]);
+    gpu.run(&module, "block_votes", Geometry::line(1, 96), &[input.into(), out.into()]);
     let odd = x.iter().filter(|v| *v % 2 == 1).count() as i32;
     let want = [odd, 1, i32::from(x.contains(&77))].repeat(96);
     let got = gpu.read::<i32>(out, 3 * 96);
@@ -139,7 +139,7 @@ fn atomics_on_integers() {
     let x: Vec<i32> = random_words(256, 23).into_iter().map(|v| v as i32).collect();
     let start: Vec<i32> = vec![0, 0, i32::MAX, i32::MIN, -1, 0, -1, 0, 0, 95, 20, 0, 0];
     let (input, out) = (gpu.upload(&x), gpu.upload(&start));
-    gpu.run(&module, "integers", Shape::line(4, 64), &[input.into(), out.into()]);
+    gpu.run(&module, "integers", Geometry::line(4, 64), &[input.into(), out.into()]);
     let sum = x.iter().fold(0i32, |s, v| s.wrapping_add(*v));
     let unsigned = || x.iter().map(|v| *v as u32);
     let up = (0..256).fold(95u32, |v, _| if v >= 100 { 0 } else { v + 1 });
@@ -169,7 +169,7 @@ fn atomics_on_wide_integers() {
     let x: Vec<i64> = low.iter().zip(&high).map(|(l, h)| (u64::from(*h) << 32 | u64::from(*l)) as i64).collect();
     let start: Vec<u64> = vec![0, i64::MAX as u64, i64::MIN as u64, u64::MAX, 0, u64::MAX, 0, 0];
     let (input, out) = (gpu.upload(&x), gpu.upload(&start));
-    gpu.run(&module, "wide", Shape::line(2, 64), &[input.into(), out.into()]);
+    gpu.run(&module, "wide", Geometry::line(2, 64), &[input.into(), out.into()]);
     let unsigned = || x.iter().map(|v| *v as u64);
     let want = [
         unsigned().fold(0, u64::wrapping_add),
@@ -190,11 +190,11 @@ fn atomics_on_floats() {
     let x: Vec<f32> = random_words(256, 26).into_iter().map(|v| (v % 1000) as f32).collect();
     let total: f32 = x.iter().sum();
     let (input, sum, wide) = (gpu.upload(&x), gpu.upload(&[0.0f32]), gpu.upload(&[0.5f64]));
-    gpu.run(&module, "floats", Shape::line(4, 64), &[input.into(), sum.into(), wide.into()]);
+    gpu.run(&module, "floats", Geometry::line(4, 64), &[input.into(), sum.into(), wide.into()]);
     assert_eq!((gpu.read::<f32>(sum, 1)[0], gpu.read::<f64>(wide, 1)[0]), (total, f64::from(total) + 0.5));
 
     let best = gpu.upload(&[0i32]);
-    gpu.run(&module, "cas_max", Shape::line(4, 64), &[input.into(), best.into()]);
+    gpu.run(&module, "cas_max", Geometry::line(4, 64), &[input.into(), best.into()]);
     let largest = x.iter().fold(0.0f32, |m, v| m.max(*v));
     assert_eq!(gpu.read::<f32>(best, 1), [largest]);
 }
@@ -203,11 +203,11 @@ fn atomics_on_floats() {
 fn tickets_and_locks() {
     let (gpu, module) = load("atomics");
     let (next, drawn) = (gpu.upload(&[0i32]), gpu.upload(&[0i32; 512]));
-    gpu.run(&module, "tickets", Shape::line(4, 64), &[next.into(), drawn.into()]);
+    gpu.run(&module, "tickets", Geometry::line(4, 64), &[next.into(), drawn.into()]);
     assert_eq!(gpu.read::<i32>(next, 1), [256]);
     assert_eq!(gpu.read::<i32>(drawn, 512), [[1; 256], [7; 256]].concat());
 
     let (lock, plain) = (gpu.upload(&[0i32]), gpu.upload(&[0i32]));
-    gpu.run(&module, "locked", Shape::line(8, 64), &[Argument::from(lock), plain.into()]);
+    gpu.run(&module, "locked", Geometry::line(8, 64), &[Argument::from(lock), plain.into()]);
     assert_eq!((gpu.read::<i32>(lock, 1), gpu.read::<i32>(plain, 1)), (vec![0], vec![8]));
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use half::{bf16, f16};
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
-use tests::gpu::{Argument, Shape};
+use tests::gpu::{Argument, Geometry};
 
 use super::{assert_close, floats, load, random_words};
 
@@ -14,7 +14,7 @@ fn doubles() {
     let n = 100usize;
     let x: Vec<f64> = floats(n, 30).into_iter().map(f64::from).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f64>(5 * n));
-    gpu.run(&module, "polynomial", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "polynomial", Geometry::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     let results = |&v: &f64| {
         let sum = (1..6).fold(0.125f64, |s, k| s.mul_add(v, 1.0 / f64::from(k)));
         let whole = (v as i64) as f64 + f64::from(v as f32) + v.round_ties_even() + v.floor() + v.ceil() + v.trunc();
@@ -35,12 +35,12 @@ fn halves() {
     for (kernel, count) in [("axpy_half", n), ("axpy_half2", n / 2)] {
         let (a, b) = (gpu.upload(&bits(&x)), gpu.upload(&bits(&y)));
         let arguments = [Argument::from(count as i32), 1.7f32.into(), a.into(), b.into()];
-        gpu.run(&module, kernel, Shape::line(1, 64), &arguments);
+        gpu.run(&module, kernel, Geometry::line(1, 64), &arguments);
         assert_eq!(gpu.read::<u16>(b, n), want, "{kernel}");
     }
 
     let (a, b, out) = (gpu.upload(&bits(&x)), gpu.upload(&bits(&y)), gpu.alloc::<f32>(8 * n));
-    gpu.run(&module, "various", Shape::line(1, 64), &[a.into(), b.into(), out.into()]);
+    gpu.run(&module, "various", Geometry::line(1, 64), &[a.into(), b.into(), out.into()]);
     let results = |(&a, &b): (&f16, &f16)| {
         let (af, bf) = (a.to_f32(), b.to_f32());
         let round = |v: f32| f16::from_f32(v).to_f32();
@@ -68,13 +68,13 @@ fn bfloats() {
     let fma = |a: bf16, x: bf16, y: bf16| bf16::from_f64(f64::from(a).mul_add(f64::from(x), f64::from(y)));
     let (a, b) = (gpu.upload(&bits(&x)), gpu.upload(&bits(&y)));
     let arguments = [(n as i32).into(), 1.7f32.into(), a.into(), b.into()];
-    gpu.run(&module, "axpy_bf16", Shape::line(1, 64), &arguments);
+    gpu.run(&module, "axpy_bf16", Geometry::line(1, 64), &arguments);
     let want: Vec<bf16> = x.iter().zip(&y).map(|(x, y)| fma(bf16::from_f32(1.7), *x, *y)).collect();
     assert_eq!(gpu.read::<u16>(b, n), bits(&want));
 
     let (b, sums) = (gpu.upload(&bits(&y)), gpu.alloc::<f32>(n / 2));
     let arguments = [(n as i32 / 2).into(), a.into(), b.into(), sums.into()];
-    gpu.run(&module, "pairs_bf16", Shape::line(1, 32), &arguments);
+    gpu.run(&module, "pairs_bf16", Geometry::line(1, 32), &arguments);
     let want: Vec<bf16> = x.iter().zip(&y).map(|(x, y)| fma(*x, *y, *x)).collect();
     assert_eq!(gpu.read::<u16>(b, n), bits(&want));
     let want: Vec<f32> = want.chunks(2).map(|p| p[0].to_f32() + p[1].to_f32()).collect();
@@ -105,7 +105,7 @@ fn small_integers() {
     let (s8, u8s) = (gpu.alloc::<i8>(n), gpu.alloc::<u8>(n));
     let (s16, u16s) = (gpu.alloc::<i16>(n), gpu.alloc::<u16>(n));
     let arguments = [Argument::from(n as i32), x.into(), y.into(), s8.into(), u8s.into(), s16.into(), u16s.into()];
-    gpu.run(&module, "small", Shape::line(2, 128), &arguments);
+    gpu.run(&module, "small", Geometry::line(2, 128), &arguments);
     let pairs = || a.iter().zip(&b).map(|(a, b)| (i32::from(*a), i32::from(*b)));
     assert_eq!(gpu.read::<i8>(s8, n), pairs().map(|(a, b)| mixed!(a, b, i8, i32)).collect::<Vec<_>>());
     assert_eq!(gpu.read::<u8>(u8s, n), pairs().map(|(a, b)| mixed!(a, b, u8, i32)).collect::<Vec<_>>());
@@ -130,7 +130,7 @@ fn large_integers() {
     let (s32, u32s) = (gpu.alloc::<i32>(n), gpu.alloc::<u32>(n));
     let (s64, u64s) = (gpu.alloc::<i64>(n), gpu.alloc::<u64>(n));
     let arguments = [Argument::from(n as i32), x.into(), y.into(), s32.into(), u32s.into(), s64.into(), u64s.into()];
-    gpu.run(&module, "large", Shape::line(2, 128), &arguments);
+    gpu.run(&module, "large", Geometry::line(2, 128), &arguments);
     let pairs = || a.iter().copied().zip(b.iter().copied());
     assert_eq!(gpu.read::<i32>(s32, n), pairs().map(|(a, b)| mixed!(a, b, i32, i32)).collect::<Vec<_>>());
     assert_eq!(gpu.read::<u32>(u32s, n), pairs().map(|(a, b)| mixed!(a, b, u32, u32)).collect::<Vec<_>>());
@@ -138,7 +138,7 @@ fn large_integers() {
     assert_eq!(gpu.read::<u64>(u64s, n), pairs().map(|(a, b)| mixed!(a, b, u64, u64)).collect::<Vec<_>>());
 
     let out = gpu.alloc::<i64>(8 * n);
-    gpu.run(&module, "wide", Shape::line(2, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
+    gpu.run(&module, "wide", Geometry::line(2, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let results = |(a, b): (i64, i64)| {
         let (a32, b32) = (i64::from(a as i32), i64::from(b as i32));
         let (ua, ub) = (u64::from(a as u32), u64::from(b as u32));
@@ -182,7 +182,7 @@ fn very_wide_integers() {
     let run = |kernel: &str| {
         let out = gpu.alloc::<u64>(2 * 8 * n);
         let arguments = [Argument::from(n as i32), x.into(), y.into(), out.into()];
-        gpu.run(&module, kernel, Shape::line(n.div_ceil(128) as u32, 128), &arguments);
+        gpu.run(&module, kernel, Geometry::line(n.div_ceil(128) as u32, 128), &arguments);
         let got = gpu.read::<u64>(out, 2 * 8 * n);
         let whole = got.chunks(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64);
         whole.collect::<Vec<u128>>()
@@ -225,7 +225,7 @@ fn bit_tricks() {
     let n = 200usize;
     let (a, b) = (random_words(n, 38), random_words(n, 39));
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<u32>(16 * n));
-    gpu.run(&module, "bits", Shape::line(2, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
+    gpu.run(&module, "bits", Geometry::line(2, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let results = |(&a, &b): (&u32, &u32)| {
         let (left, right) = (a.to_le_bytes(), b.to_le_bytes());
         let both = u64::from(b) << 32 | u64::from(a);
@@ -270,7 +270,7 @@ fn carry_chains() {
     let b = random_words(4 * n, 41);
     a[..4].fill(u32::MAX);
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<u32>(12 * n));
-    gpu.run(&module, "carries", Shape::line(1, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
+    gpu.run(&module, "carries", Geometry::line(1, 128), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let join = |w: &[u32]| w.iter().rev().fold(0u128, |v, w| v << 32 | u128::from(*w));
     let split = |v: u128| [v as u32, (v >> 32) as u32, (v >> 64) as u32, (v >> 96) as u32];
     let results = |(a, b): (&[u32], &[u32])| {
@@ -288,7 +288,7 @@ fn math_library_single() {
     let n = 200usize;
     let x = floats(n, 42);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(16 * n));
-    gpu.run(&module, "single", Shape::line(2, 128), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "single", Geometry::line(2, 128), &[(n as i32).into(), input.into(), out.into()]);
     let got = gpu.read::<f32>(out, 16 * n);
     let check = |k: usize, ulps: f64, f: &dyn Fn(f64) -> f64| {
         let column: Vec<f32> = got.iter().skip(k).step_by(16).copied().collect();
@@ -319,7 +319,7 @@ fn math_library_double() {
     let n = 100usize;
     let x: Vec<f64> = floats(n, 43).into_iter().map(f64::from).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f64>(6 * n));
-    gpu.run(&module, "wide", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "wide", Geometry::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     let results = |&v: &f64| {
         let a = v.abs();
         [v.exp(), a.ln(), v.sin(), a.powf(1.7), 1.0 / a.sqrt(), v.atan()]
@@ -336,7 +336,7 @@ fn fast_math() {
     let n = 100usize;
     let x = floats(n, 44);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(8 * n));
-    gpu.run(&module, "fast", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "fast", Geometry::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     for (got, x) in gpu.read::<f32>(out, 8 * n).chunks(8).zip(&x) {
         let v = f64::from(x.abs());
         let want = [v.exp(), v.ln(), v.sin(), v.cos(), 1.0 / v, v.sqrt(), v.min(1.0)];
@@ -352,18 +352,18 @@ fn templates() {
     let n = 128usize;
     let x = floats(n, 45);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
-    gpu.run(&module, "each_float", Shape::line(1, 32), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "each_float", Geometry::line(1, 32), &[(n as i32).into(), input.into(), out.into()]);
     let want: Vec<f32> = x.iter().enumerate().map(|(i, v)| v * (i % 4 + 1) as f32).collect();
     assert_eq!(gpu.read::<f32>(out, n), want);
 
     let x: Vec<i16> = random_words(n, 46).into_iter().map(|v| v as i16).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i16>(n));
-    gpu.run(&module, "each_short", Shape::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "each_short", Geometry::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
     let want: Vec<i16> = x.iter().enumerate().map(|(i, v)| v << (i % 2)).collect();
     assert_eq!(gpu.read::<i16>(out, n), want);
 
     let out = gpu.alloc::<f32>(64);
-    gpu.run(&module, "_Z4fillIfEvPT_S0_", Shape::line(2, 32), &[out.into(), 2.5f32.into()]);
+    gpu.run(&module, "_Z4fillIfEvPT_S0_", Geometry::line(2, 32), &[out.into(), 2.5f32.into()]);
     assert_eq!(gpu.read::<f32>(out, 64), [2.5; 64]);
 }
 
@@ -388,7 +388,7 @@ fn textures() {
     let n = 16usize;
     let out = gpu.alloc::<f32>(4 * n);
     let arguments = [7u64.into(), 9u64.into(), (n as i32).into(), out.into()];
-    gpu.run(&module, "textures", Shape::line(1, 32), &arguments);
+    gpu.run(&module, "textures", Geometry::line(1, 32), &arguments);
     let plane = |x: f32, y: f32, c: usize| texels[4 * (16 * (y as usize).min(7) + (x as usize).min(15)) + c];
     let want = |i: usize| {
         let (x, y) = (i as f32 * 0.37, i as f32 * 0.11);

@@ -1,6 +1,6 @@
 //! Whole algorithms: softmax, histogram, scan, stencil, pipelines, flags between blocks.
 
-use tests::gpu::{Argument, Shape};
+use tests::gpu::{Argument, Geometry};
 
 use super::{assert_close, floats, load, random_words};
 
@@ -11,7 +11,7 @@ fn softmax() {
     let x = floats(rows * cols, 1);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(rows * cols));
     let arguments = [Argument::from(rows as i32), (cols as i32).into(), input.into(), out.into()];
-    gpu.run(&module, "softmax", Shape::line(10, 128), &arguments);
+    gpu.run(&module, "softmax", Geometry::line(10, 128), &arguments);
     let mut want = Vec::new();
     for row in x.chunks(cols) {
         let largest = row.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
@@ -28,7 +28,7 @@ fn histogram() {
     let data: Vec<u8> = random_words(10_000, 2).into_iter().map(|v| (v >> 24) as u8).collect();
     let (input, counts) = (gpu.upload(&data), gpu.upload(&[0u32; 64]));
     let arguments = [(data.len() as i32).into(), input.into(), counts.into()];
-    gpu.run(&module, "histogram", Shape::line(5, 96), &arguments);
+    gpu.run(&module, "histogram", Geometry::line(5, 96), &arguments);
     let mut want = [0u32; 64];
     data.iter().for_each(|v| want[usize::from(v % 64)] += 1);
     assert_eq!(gpu.read::<u32>(counts, 64), want);
@@ -40,7 +40,7 @@ fn scan() {
     let n = 1000;
     let x: Vec<i32> = random_words(n, 3).into_iter().map(|v| (v % 100) as i32 - 50).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(n));
-    gpu.run(&module, "scan", Shape::line(4, 256), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "scan", Geometry::line(4, 256), &[(n as i32).into(), input.into(), out.into()]);
     let running = |block: &[i32]| {
         block
             .iter()
@@ -62,7 +62,7 @@ fn stencil() {
     let x = floats(n, 4);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
     let arguments = [Argument::from(rows), cols.into(), input.into(), out.into()];
-    gpu.run(&module, "stencil", Shape::plane([5, 4], [16, 16]), &arguments);
+    gpu.run(&module, "stencil", Geometry::plane([5, 4], [16, 16]), &arguments);
     let at = |r: i32, c: i32| {
         if (0..rows).contains(&r) && (0..cols).contains(&c) { x[(r * cols + c) as usize] } else { 0.0 }
     };
@@ -82,7 +82,7 @@ fn calls() {
     let n = 50usize;
     let body = floats(4 * n, 5);
     let (input, out) = (gpu.upload(&body), gpu.alloc::<f32>(n));
-    gpu.run(&module, "bodies", Shape::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "bodies", Geometry::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
     let force = |i: usize| {
         (0..n).filter(|&k| k != i).fold(0.0f32, |sum, k| {
             let (a, b) = (&body[4 * i..4 * i + 4], &body[4 * k..4 * k + 4]);
@@ -95,7 +95,7 @@ fn calls() {
     let a: Vec<i32> = random_words(n, 6).into_iter().map(|v| (v % 1000) as i32 + 1).collect();
     let b: Vec<i32> = random_words(n, 7).into_iter().map(|v| (v % 1000) as i32 + 1).collect();
     let (x, y, out) = (gpu.upload(&a), gpu.upload(&b), gpu.alloc::<i32>(4 * n));
-    gpu.run(&module, "integers", Shape::line(1, 64), &[(n as i32).into(), x.into(), y.into(), out.into()]);
+    gpu.run(&module, "integers", Geometry::line(1, 64), &[(n as i32).into(), x.into(), y.into(), out.into()]);
     let results = |(&a, &b): (&i32, &i32)| {
         let (low, high) = (a.min(b), a.max(b));
         let (mut p, mut q, mut steps) = (high, low, 0);
@@ -107,7 +107,7 @@ fn calls() {
     };
     assert_eq!(gpu.read::<i32>(out, 4 * n), a.iter().zip(&b).flat_map(results).collect::<Vec<_>>());
 
-    gpu.run(&module, "both", Shape::line(1, 32), &[x.into(), y.into(), out.into()]);
+    gpu.run(&module, "both", Geometry::line(1, 32), &[x.into(), y.into(), out.into()]);
     let want = |i: usize| {
         if i.is_multiple_of(3) { a[i] + b[i] } else { a[i] * b[i] }
     };
@@ -120,7 +120,7 @@ fn local_arrays() {
     let n = 16 * 40;
     let x: Vec<i32> = random_words(n, 8).into_iter().map(|v| v as i32).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<i32>(n));
-    gpu.run(&module, "insertion_sort", Shape::line(2, 32), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "insertion_sort", Geometry::line(2, 32), &[(n as i32).into(), input.into(), out.into()]);
     let sorted = |chunk: &[i32]| {
         let mut v = chunk.to_vec();
         v.sort();
@@ -130,7 +130,7 @@ fn local_arrays() {
 
     let x: Vec<u8> = random_words(64, 9).into_iter().map(|v| (v % 20) as u8).collect();
     let (input, out) = (gpu.upload(&x), gpu.alloc::<u8>(64));
-    gpu.run(&module, "bytes", Shape::line(1, 64), &[input.into(), out.into()]);
+    gpu.run(&module, "bytes", Geometry::line(1, 64), &[input.into(), out.into()]);
     let most = |t: usize| {
         let mut seen = [0u8; 64];
         (0..32).for_each(|i| seen[usize::from(x[(t + i) % 64])] += 1);
@@ -152,7 +152,7 @@ fn switches() {
         .collect();
     let x: Vec<i32> = random_words(n as usize, 10).into_iter().map(|v| v as i32).collect();
     let (ops, input, out) = (gpu.upload(&op), gpu.upload(&x), gpu.alloc::<i32>(n as usize));
-    gpu.run(&module, "calculator", Shape::line(4, 128), &[n.into(), ops.into(), input.into(), out.into()]);
+    gpu.run(&module, "calculator", Geometry::line(4, 128), &[n.into(), ops.into(), input.into(), out.into()]);
     let result = |(&op, &x): (&i32, &i32)| match op {
         0 => x.wrapping_add(7),
         1 => x.wrapping_mul(3),
@@ -176,7 +176,7 @@ fn switches() {
 #[test]
 fn printing() {
     let (gpu, module) = load("print");
-    let report = gpu.run(&module, "print_all", Shape::line(2, 2), &[3i32.into()]);
+    let report = gpu.run(&module, "print_all", Geometry::line(2, 2), &[3i32.into()]);
     insta::assert_snapshot!(report.printed, @r"
     plain text, 100%
     0     0|0     |0000.000|0|a|even|0
@@ -191,7 +191,7 @@ fn asynchronous_copies() {
     let tiles = 5;
     let x = floats(tiles * 512, 11);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(128));
-    gpu.run(&module, "pipeline", Shape::line(1, 128), &[(tiles as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "pipeline", Geometry::line(1, 128), &[(tiles as i32).into(), input.into(), out.into()]);
     let sum = |t: usize| (0..tiles * 4).fold(0.0f32, |s, k| s + x[k / 4 * 512 + (t + k % 4 * 33) % 512]);
     assert_eq!(gpu.read::<f32>(out, 128), (0..128).map(sum).collect::<Vec<_>>());
 }
@@ -200,7 +200,7 @@ fn asynchronous_copies() {
 fn time_passes() {
     let (gpu, module) = load("clocks");
     let out = gpu.alloc::<i32>(64);
-    gpu.run(&module, "clocks", Shape::line(1, 64), &[out.into()]);
+    gpu.run(&module, "clocks", Geometry::line(1, 64), &[out.into()]);
     assert_eq!(gpu.read::<i32>(out, 64), [1; 64]);
 }
 
@@ -210,7 +210,7 @@ fn dynamic_shared_memory() {
     let n = 100usize;
     let x = floats(n, 12);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
-    let shape = Shape { shared: 8 * n as u32, ..Shape::line(1, 128) };
+    let shape = Geometry { shared: 8 * n as u32, ..Geometry::line(1, 128) };
     gpu.run(&module, "carve", shape, &[(n as i32).into(), input.into(), out.into()]);
     assert_eq!(gpu.read::<f32>(out, n), x.iter().rev().copied().collect::<Vec<_>>());
 }
@@ -221,7 +221,7 @@ fn constants_and_variables() {
     let n = 100usize;
     let x = floats(n, 13);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
-    gpu.run(&module, "convolve", Shape::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "convolve", Geometry::line(1, 128), &[(n as i32).into(), input.into(), out.into()]);
     let filter = [0.0625f32, 0.25, 0.375, 0.25, 0.0625];
     let want = |i: usize| {
         (0..5).filter(|&k| (2..n + 2).contains(&(i + k))).fold(0.0f32, |s, k| filter[k].mul_add(x[i + k - 2], s))
@@ -229,7 +229,7 @@ fn constants_and_variables() {
     assert_eq!(gpu.read::<f32>(out, n), (0..n).map(want).collect::<Vec<_>>());
 
     let out = gpu.alloc::<i32>(33);
-    gpu.run(&module, "lookup", Shape::line(1, 32), &[out.into()]);
+    gpu.run(&module, "lookup", Geometry::line(1, 32), &[out.into()]);
     let table = [[1, -2, 3], [400, -500, 600]];
     let want = |i: usize| {
         let from = if i % 2 == 1 { (i % 5) as f32 * 2.0 } else { filter[i % 5] };
@@ -247,12 +247,12 @@ fn flags_between_blocks() {
     let input = gpu.upload(&x);
     let (partial, arrived, total) = (gpu.upload(&[0i32; 6]), gpu.upload(&[0u32]), gpu.upload(&[0i32]));
     let arguments = [Argument::from(n), input.into(), partial.into(), arrived.into(), total.into()];
-    gpu.run(&module, "last_block", Shape::line(6, 32), &arguments);
+    gpu.run(&module, "last_block", Geometry::line(6, 32), &arguments);
     assert_eq!(gpu.read::<i32>(total, 1), [x.iter().sum::<i32>()]);
     assert_eq!(gpu.read::<u32>(arrived, 1), [0]);
 
     let (flag, value) = (gpu.upload(&[0i32; 9]), gpu.upload(&[0i32; 9]));
-    gpu.run(&module, "relay", Shape::line(9, 32), &[flag.into(), value.into()]);
+    gpu.run(&module, "relay", Geometry::line(9, 32), &[flag.into(), value.into()]);
     let want: Vec<i32> = (0..9)
         .scan(0, |sum, b| {
             *sum += b * b;
@@ -268,7 +268,7 @@ fn cache_hints_change_nothing() {
     let n = 64usize;
     let x = floats(n, 14);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(4 * n));
-    gpu.run(&module, "hints", Shape::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
+    gpu.run(&module, "hints", Geometry::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
     let want: Vec<f32> = x.iter().map(|&v| v + v + v + v + v + v).collect();
     for copy in gpu.read::<f32>(out, 4 * n).chunks(n) {
         assert_eq!(copy, want);

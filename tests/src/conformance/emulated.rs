@@ -9,7 +9,7 @@ use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
 use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
-use crate::gpu::{Argument, Gpu, Shape, clean};
+use crate::gpu::{Argument, Geometry, Gpu, clean};
 
 /// Answers of the emulator to fixtures of one target, in their order, with the vector instructions of `level`.
 pub fn emulate(fixtures: &[&Fixture], level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
@@ -65,7 +65,7 @@ fn run(gpu: &Gpu, loaded: &Module, index: usize, fixture: &Fixture, handles: &[u
         threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()
     };
-    let shape = Shape::line(fixture.threads() as u32 / BLOCK, BLOCK);
+    let shape = Geometry::line(fixture.threads() as u32 / BLOCK, BLOCK);
     let done = gpu.launch(loaded, &format!("k{index}"), shape, &arguments, options);
     let answer = gpu.read(out, n);
     for address in inputs.into_iter().chain([out]) {

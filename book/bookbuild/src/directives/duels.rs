@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result};
 use catalog::text::short_device;
-use catalog::{Kernel, Shape};
+use catalog::{CatalogKernel, Shape};
 use records::duel::{Duel, Speed};
 use records::{Outcome, Record, Run};
 
@@ -18,7 +18,7 @@ struct DuelRow<'r> {
     shape: Shape,
     /// Index of the kernel in its step.
     index: usize,
-    kernel: &'static Kernel,
+    kernel: &'static CatalogKernel,
     run: &'r Run,
     duel: &'r Duel,
     /// Index of the cublasLt algorithm that it ran against.
@@ -75,7 +75,7 @@ impl Records {
     }
 }
 
-fn rows_of<'r>(record: &'r Record, kernel: &'static Kernel, index: usize) -> impl Iterator<Item = DuelRow<'r>> {
+fn rows_of<'r>(record: &'r Record, kernel: &'static CatalogKernel, index: usize) -> impl Iterator<Item = DuelRow<'r>> {
     let measurements = record.measurements.iter().filter(|measurement| measurement.kernel == kernel.name);
     measurements.filter_map(move |measurement| {
         let Outcome::Passed(passed) = &measurement.outcome else {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Error, Result, anyhow, bail};
 use catalog::files::files_ending_with;
-use catalog::{Kernel, Shape, Work};
+use catalog::{CatalogKernel, Shape, Work};
 use records::ceilings::Ceilings;
 use records::duel::{Duel, Round};
 use records::profile::PAIRS;
@@ -242,7 +242,13 @@ fn mean_duel_ms(passed: &VerifiedRun, rounds: fn(&Duel) -> &Vec<Round>) -> Resul
     Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
 }
 
-pub(crate) fn value(kernel: &Kernel, shape: Shape, run: &Run, passed: &VerifiedRun, what: &str) -> Result<String> {
+pub(crate) fn value(
+    kernel: &CatalogKernel,
+    shape: Shape,
+    run: &Run,
+    passed: &VerifiedRun,
+    what: &str,
+) -> Result<String> {
     let hot = || median(&passed.hot, "hot");
     let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;
     let gbs = |ms: f64| kernel.work.bytes(shape) / ms / 1e6;

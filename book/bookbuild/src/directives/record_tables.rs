@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, anyhow};
-use catalog::{Family, Kernel, Shape};
+use catalog::{CatalogKernel, Family, Shape};
 use records::{Measurement, Outcome, Record};
 
 use crate::directives::record_lookup::{Records, name_of, value};
@@ -18,7 +18,7 @@ impl Records {
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (step, choice) = args.split_first().context("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
         let step = find_step(step)?;
-        let mut chosen: Vec<&Kernel> = Vec::new();
+        let mut chosen: Vec<&CatalogKernel> = Vec::new();
         let mut sizes: Vec<&str> = Vec::new();
         for word in choice {
             match step.kernel(word) {
@@ -77,10 +77,10 @@ fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
 }
 
 /// A shape, a kernel, and its measurement on the book's main device.
-type TimedRow<'r> = (Shape, &'r Kernel, Option<&'r Measurement>);
+type TimedRow<'r> = (Shape, &'r CatalogKernel, Option<&'r Measurement>);
 
 /// Returns a kernel's measurements on real GPUs.
-fn measured<'r>(record: &'r Record, kernel: &Kernel) -> Vec<&'r Measurement> {
+fn measured<'r>(record: &'r Record, kernel: &CatalogKernel) -> Vec<&'r Measurement> {
     let all = record.measurements.iter().filter(|measurement| measurement.kernel == kernel.name);
     all.filter(|measurement| record.run_of(measurement).is_some_and(|run| !run.emulated)).collect()
 }
@@ -104,7 +104,7 @@ impl<'r> Beside<'r> {
     }
 
     /// Returns cells of a kernel at a shape, and the sources of their numbers.
-    fn cells(&self, shape: Shape, kernel: &Kernel, quantities: &[&str]) -> (Vec<String>, Option<String>) {
+    fn cells(&self, shape: Shape, kernel: &CatalogKernel, quantities: &[&str]) -> (Vec<String>, Option<String>) {
         let found = self.record.measurement(kernel.name, shape).and_then(|m| match &m.outcome {
             Outcome::Passed(passed) => Some((self.record.run_of(m)?, passed)),
             _ => None,
@@ -122,7 +122,7 @@ fn one_table(
     record: &Record,
     others: &[&Record],
     family: Family,
-    kernels: &[&Kernel],
+    kernels: &[&CatalogKernel],
     sizes: &[&str],
     sources: &mut Sources,
 ) -> Result<String> {

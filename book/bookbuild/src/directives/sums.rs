@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use catalog::Kernel;
+use catalog::CatalogKernel;
 use records::sums::{Sum, SumsRecord};
 
 use crate::RepoPaths;
@@ -33,7 +33,7 @@ pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Resu
     })
 }
 
-fn provenance(record: &SumsRecord, kernel: &Kernel, sum: &Sum) -> Option<String> {
+fn provenance(record: &SumsRecord, kernel: &CatalogKernel, sum: &Sum) -> Option<String> {
     let run = record.runs.iter().find(|run| run.id == sum.run)?;
     Some(run_source(run, kernel.work))
 }

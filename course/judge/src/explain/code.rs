@@ -42,7 +42,7 @@ fn explained<T: Sums + Value>(
     request: &Request<'_>,
     module: &EmulatedModule<'_>,
     architecture: u32,
-    code: &sass::Kernel,
+    code: &sass::CubinKernel,
     shape: Shape,
 ) -> Result<MachineCodeExplanation, JudgeError> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
@@ -111,7 +111,7 @@ fn explained<T: Sums + Value>(
 
 /// Source line of an instruction: the innermost location in the file `own`, which calls the code inlined from other
 /// files; or, where no location is in that file, the innermost one.
-fn place<'a>(code: &'a sass::Kernel, address: u32, own: &str) -> Option<(&'a str, u32)> {
+fn place<'a>(code: &'a sass::CubinKernel, address: u32, own: &str) -> Option<(&'a str, u32)> {
     let lines = || code.inlined_lines(address).filter(|(_, line)| *line > 0);
     lines().find(|(file, _)| *file == own).or_else(|| lines().next())
 }
@@ -149,7 +149,7 @@ fn reason(reason: timing::Reason) -> Reason {
     }
 }
 
-fn occupied(module: &EmulatedModule<'_>, code: &sass::Kernel, dynamic_shared: u32) -> Occupancy {
+fn occupied(module: &EmulatedModule<'_>, code: &sass::CubinKernel, dynamic_shared: u32) -> Occupancy {
     let threads = module.threads();
     let occupancy = occupancy(Footprint {
         threads,

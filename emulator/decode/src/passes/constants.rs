@@ -13,7 +13,7 @@ use program::limits::CONSTANT_LINES;
 #[derive(Debug, Default)]
 pub(crate) struct Constants {
     pub(crate) lines: Vec<Line>,
-    /// [`program::Kernel::shared_consts`]
+    /// [`program::DecodedKernel::shared_consts`]
     pub(crate) shared: Vec<SharedConst>,
     known: QuickMap<(u64, ConstantKind), Src>,
 }

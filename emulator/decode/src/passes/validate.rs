@@ -4,10 +4,10 @@ use crate::operands::visit_operands;
 use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::AccumulatorType;
-use program::{Access, AtomicKind, CallSite, Calls, Kept, Kernel, OpKind, Reconverge};
+use program::{Access, AtomicKind, CallSite, Calls, DecodedKernel, Kept, OpKind, Reconverge};
 
 /// Checks all operands against the register file, the constants and the program. `ops`: with their operand classes.
-pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), String> {
+pub(crate) fn validate(kernel: &DecodedKernel, ops: &mut [VirtualOp]) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
     refuse_if!(ops.len() != kernel.ops.len(), "ops out of step".to_owned());
     let ends = kernel.ops.last().is_some_and(|op| {
@@ -57,7 +57,7 @@ pub(crate) fn validate(kernel: &Kernel, ops: &mut [VirtualOp]) -> Result<(), Str
 }
 
 /// Checks saved registers and targets of calls.
-fn calls_in_range(kernel: &Kernel, calls: &Calls) -> Result<(), String> {
+fn calls_in_range(kernel: &DecodedKernel, calls: &Calls) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
     let n_callees = calls.callees.len() as u32;
     let registers = |kept: &Kept| {

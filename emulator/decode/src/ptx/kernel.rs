@@ -19,12 +19,17 @@ use crate::virtual_op::{FALSE, Registers, VirtualOp};
 use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
 use program::{
-    BlockOrder, Calls, ClusterDirectives, DeclaredArray, InFlight, InstrInfo, Kernel, OpKind, RESERVED, Reconverge,
-    Unset,
+    BlockOrder, Calls, ClusterDirectives, DeclaredArray, DecodedKernel, InFlight, InstrInfo, OpKind, RESERVED,
+    Reconverge, Unset,
 };
 
 /// Decodes a kernel: lowers its text, runs the passes, and gives registers their places.
-pub(crate) fn decode_kernel(index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function) -> Result<Kernel> {
+pub(crate) fn decode_kernel(
+    index: &Index,
+    symbols: &Symbols,
+    level: CpuLevel,
+    function: &Function,
+) -> Result<DecodedKernel> {
     if directive(function, "blocksareclusters").is_some() {
         return Err(unsupported(function.span, "a grid that is counted in clusters (`.blocksareclusters`)"));
     }
@@ -57,7 +62,7 @@ pub(crate) fn decode_kernel(index: &Index, symbols: &Symbols, level: CpuLevel, f
         dims: vec![u64::from(RESERVED.1 - RESERVED.0)],
     });
     let place = |register: &u32| allocation.place[*register as usize];
-    let kernel = Kernel {
+    let kernel = DecodedKernel {
         name: function.name.clone(),
         ops: lower.ops.iter().map(finish_op).collect(),
         instrs: lower.instrs,

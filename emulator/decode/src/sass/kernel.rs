@@ -7,7 +7,7 @@ use crate::passes::{order, registers, sync_patterns, validate};
 use crate::virtual_op::TRUE;
 use arithmetic::lanes::CpuLevel;
 use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
-use program::{DeclaredArray, Kernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
+use program::{DeclaredArray, DecodedKernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
 
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u32 = 227 << 10;
@@ -48,13 +48,13 @@ pub fn decode(module: &sass::Module, segments: &Segments, level: CpuLevel, accou
 /// Decodes a kernel: lowers its instructions, runs the passes, and gives registers their places. `files`: paths of
 /// sources, with their numbers.
 fn decode_kernel(
-    code: &sass::Kernel,
+    code: &sass::CubinKernel,
     number: usize,
     segments: &Segments,
     files: &[(u32, String)],
     level: CpuLevel,
     account: &Account,
-) -> Result<Kernel> {
+) -> Result<DecodedKernel> {
     if code.parameter_base != PARAMETERS {
         let what = format!("`{}` with parameters at {:#x}", code.name, code.parameter_base);
         return Err(error::refused(what));
@@ -84,7 +84,7 @@ fn decode_kernel(
     let shared = static_shared_memory(code)?;
     let params = parameters(code).ok_or_else(too_big)?;
     let shared_bytes = shared.as_ref().map_or(0, |shared| shared.bytes);
-    let kernel = Kernel {
+    let kernel = DecodedKernel {
         name: code.name.clone(),
         ops: ops.iter().map(finish_op).collect(),
         instrs: lower.instrs,
@@ -106,14 +106,18 @@ fn decode_kernel(
         shapes: ops.iter().map(alu_shape).collect(),
         machine_code: true,
         // Machine code has none of the rest.
-        ..Kernel::default()
+        ..DecodedKernel::default()
     };
     validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
 }
 
 /// Lowers all instructions, and returns the position of the first operation of each, and of the end.
-fn lower_instructions<'a>(lower: &mut Lower<'a>, code: &'a sass::Kernel, files: &[(u32, String)]) -> Result<Vec<u32>> {
+fn lower_instructions<'a>(
+    lower: &mut Lower<'a>,
+    code: &'a sass::CubinKernel,
+    files: &[(u32, String)],
+) -> Result<Vec<u32>> {
     let labels = lower.labels();
     let number = |path: &String| files.iter().find(|(_, known)| known == path).map(|(number, _)| *number);
     let numbers: Vec<Option<u32>> = code.files.iter().map(number).collect();
@@ -143,7 +147,7 @@ fn lower_instructions<'a>(lower: &mut Lower<'a>, code: &'a sass::Kernel, files: 
 }
 
 /// Returns the kernel's static shared memory as one array, if it has any.
-fn static_shared_memory(code: &sass::Kernel) -> Result<Option<DeclaredArray>> {
+fn static_shared_memory(code: &sass::CubinKernel) -> Result<Option<DeclaredArray>> {
     let bytes = code.shared_bytes.saturating_sub(SHARED_BASE.into());
     let bytes = u32::try_from(bytes)
         .ok()
@@ -160,7 +164,7 @@ fn static_shared_memory(code: &sass::Kernel) -> Result<Option<DeclaredArray>> {
 }
 
 /// Returns the kernel's parameters; `None` if they, or its frame, are too big.
-fn parameters(code: &sass::Kernel) -> Option<Vec<Param>> {
+fn parameters(code: &sass::CubinKernel) -> Option<Vec<Param>> {
     let param = |(index, param): (usize, &sass::Parameter)| Param {
         name: format!("{}_param_{index}", code.name),
         offset: param.offset,
@@ -177,7 +181,7 @@ fn parameters(code: &sass::Kernel) -> Option<Vec<Param>> {
 }
 
 /// Returns the source position of an instruction. `numbers`: of the kernel's files.
-fn source(code: &sass::Kernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
+fn source(code: &sass::CubinKernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
     let next = code.lines.partition_point(|line| line.address <= address);
     let found = code.lines.get(next.checked_sub(1)?).filter(|found| found.line > 0)?;
     Some(SourceLoc { file: (*numbers.get(found.file)?)?, line: found.line, column: 0 })

@@ -1,9 +1,9 @@
 //! Messages about launches that cannot start (`E-LAUNCH`).
 
 use simt::check::Code;
-use simt::launch::{LaunchConfig, LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS};
+use simt::launch::{LaunchRefused, LaunchRequest, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS};
 use simt::program::limits::LOCAL_BYTES;
-use simt::program::{Kernel, Param};
+use simt::program::{DecodedKernel, Param};
 
 use crate::finding::Finding;
 use crate::launch_context::{header, paragraph};
@@ -11,14 +11,14 @@ use crate::source::text::plain_name;
 use crate::words::{count, plural, size};
 
 /// Describes why a launch did not start.
-pub fn refusal(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Finding {
+pub fn refusal(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefused) -> Finding {
     let mut refusal = reason(kernel, config, refused);
     refusal.notes.insert(0, format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
     refusal.finish()
 }
 
 /// Describes a launch whose blocks take more registers than a multiprocessor has, `limit`.
-pub fn too_many_registers(kernel: &Kernel, threads: u32, registers: u32, limit: u32) -> Finding {
+pub fn too_many_registers(kernel: &DecodedKernel, threads: u32, registers: u32, limit: u32) -> Finding {
     let name = plain_name(&kernel.name);
     Refusal {
         on_gpu: None,
@@ -47,7 +47,7 @@ struct Refusal {
 
 const SMALLER_BLOCKS: &str = "use smaller blocks, such as 16x16 or 256, and more of them.";
 
-fn reason(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Refusal {
+fn reason(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefused) -> Refusal {
     let (grid, block) = (config.grid, config.block);
     let name = plain_name(&kernel.name);
     match *refused {
@@ -125,14 +125,14 @@ fn reason(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Re
     }
 }
 
-fn empty(title: &str, config: &LaunchConfig) -> Refusal {
+fn empty(title: &str, config: &LaunchRequest) -> Refusal {
     let (grid, block) = (triple(config.grid), triple(config.block));
     Refusal::new(title)
         .note(format!("grid {grid}, block {block}: every dimension must be at least 1."))
         .advice("round up when dividing: (n + block - 1) / block is 0 only for n = 0, which needs no launch.")
 }
 
-fn clusters(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> Refusal {
+fn clusters(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefused) -> Refusal {
     let name = plain_name(&kernel.name);
     match *refused {
         LaunchRefused::GridOfClusters { cluster } => Refusal::new(format!(
@@ -173,7 +173,7 @@ fn clusters(kernel: &Kernel, config: &LaunchConfig, refused: &LaunchRefused) -> 
     }
 }
 
-fn shared_not_allowed(kernel: &Kernel, config: &LaunchConfig) -> Refusal {
+fn shared_not_allowed(kernel: &DecodedKernel, config: &LaunchRequest) -> Refusal {
     Refusal::new("a block needs more than 48 KiB of shared memory, and the kernel was not allowed to")
         .note(format!("{}; without asking, a block gets {MAX_SHARED} bytes at most.", shared(kernel, config)))
         .advice(match config.dynamic_shared {
@@ -185,7 +185,7 @@ fn shared_not_allowed(kernel: &Kernel, config: &LaunchConfig) -> Refusal {
         })
 }
 
-fn shared(kernel: &Kernel, config: &LaunchConfig) -> String {
+fn shared(kernel: &DecodedKernel, config: &LaunchRequest) -> String {
     let (fixed, dynamic) = (u64::from(kernel.shared_static_bytes), u64::from(config.dynamic_shared));
     match (fixed, dynamic) {
         (_, 0) => format!("{fixed} bytes of __shared__ arrays"),
@@ -198,7 +198,7 @@ fn shared(kernel: &Kernel, config: &LaunchConfig) -> String {
 }
 
 /// A sentence on a kernel's parameters: `Its parameters, in order: 4 bytes, 8 bytes (a pointer or a 64-bit number).`
-fn takes(kernel: &Kernel) -> String {
+fn takes(kernel: &DecodedKernel) -> String {
     let part = |param: &Param| {
         if param.maybe_pointer {
             "8 bytes (a pointer or a 64-bit number)".to_owned()
@@ -276,11 +276,11 @@ mod tests {
         grid: [u32; 3],
         block: [u32; 3],
         dynamic_shared: u32,
-        refused: impl Fn(&Kernel, &LaunchConfig) -> Option<LaunchRefused>,
+        refused: impl Fn(&DecodedKernel, &LaunchRequest) -> Option<LaunchRefused>,
     ) -> String {
         let loaded = crate::testing::load(&format!(".visible .entry {head} {{ ret; }}"));
         let options = LaunchOptions::default();
-        let config = LaunchConfig { grid, block, dynamic_shared, params: Vec::new(), options };
+        let config = LaunchRequest { grid, block, dynamic_shared, params: Vec::new(), options };
         refused(loaded.kernel(), &config)
             .map(|refused| refusal(loaded.kernel(), &config, &refused).text)
             .unwrap_or_default()

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use simt::gpu::Gpu;
-use simt::launch::LaunchConfig;
+use simt::launch::LaunchRequest;
 use simt::occupancy::{Footprint, Limit, Occupancy, THREADS_PER_SM, occupancy};
 use simt::report::Language;
 use simt::texture::Textures;
@@ -13,7 +13,7 @@ use crate::api::module::Function;
 use crate::contexts::MEMORY;
 
 /// The report that `tile_report` returns for a predicted launch.
-pub(crate) fn report(function: &Function, config: &LaunchConfig, textures: Textures) -> Value {
+pub(crate) fn report(function: &Function, config: &LaunchRequest, textures: Textures) -> Value {
     let kernel = function.loaded.kernel();
     let mut report = json!({
         "kernel": kernel.name,

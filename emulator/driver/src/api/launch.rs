@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use diagnostics::Report;
 use simt::check::Severity;
-use simt::launch::{Environment, LaunchConfig, LaunchRefused};
+use simt::launch::{Environment, LaunchRefused, LaunchRequest};
 use simt::memory::Origin;
 use simt::occupancy::{Footprint, blocks_per_sm};
 use simt::texture::Textures;
@@ -35,7 +35,7 @@ use crate::types::{Handle, LaunchConfigC};
 
 /// Grid, block and dynamic shared memory of a launch.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LaunchShape {
+pub(crate) struct GridSpec {
     pub(crate) grid: [c_uint; 3],
     pub(crate) block: [c_uint; 3],
     pub(crate) dynamic: c_uint,
@@ -45,7 +45,7 @@ pub(crate) struct LaunchShape {
     pub(crate) cluster: Option<[c_uint; 3]>,
 }
 
-impl LaunchShape {
+impl GridSpec {
     pub(crate) fn new(grid: [c_uint; 3], block: [c_uint; 3], dynamic: c_uint) -> Self {
         Self { grid, block, dynamic, cooperative: false, cluster: None }
     }
@@ -58,7 +58,7 @@ const PARAM_SIZE: usize = 2;
 
 /// Prints the reason for which a launch is refused. The driver has a single code for all reasons except those about
 /// clusters.
-fn refuse(function: &Function, config: &LaunchConfig, why: &LaunchRefused) -> CUresult {
+fn refuse(function: &Function, config: &LaunchRequest, why: &LaunchRefused) -> CUresult {
     if settings::current().diagnosis {
         diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, why));
     }
@@ -96,7 +96,7 @@ pub(crate) fn clusters(
 }
 
 /// Checks a launch before anything runs.
-fn check(function: &Function, config: &LaunchConfig, requested: Option<[c_uint; 3]>) -> Outcome {
+fn check(function: &Function, config: &LaunchRequest, requested: Option<[c_uint; 3]>) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
     simt::launch::check(function.loaded.kernel(), config, Some(allowed))
         .and_then(|()| clusters(function, config.grid, requested))
@@ -118,7 +118,7 @@ fn check(function: &Function, config: &LaunchConfig, requested: Option<[c_uint; 
 ///
 /// # Safety
 /// `pointers` is null, or has a pointer to each argument of the kernel.
-unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) -> Outcome<Vec<u8>> {
+unsafe fn gather(function: &Function, config: &LaunchRequest, pointers: In<u64>) -> Outcome<Vec<u8>> {
     let kernel = function.loaded.kernel();
     let mut block = vec![0; kernel.param_bytes as usize];
     let n = kernel.params.len();
@@ -170,7 +170,7 @@ unsafe fn gather(function: &Function, config: &LaunchConfig, pointers: In<u64>) 
 /// # Safety
 /// `extra` is a list of keys and values that ends with `CU_LAUNCH_PARAM_END`; the values are those that the keys
 /// require.
-unsafe fn from_extra(function: &Function, config: &LaunchConfig, extra: In<usize>) -> Outcome<Vec<u8>> {
+unsafe fn from_extra(function: &Function, config: &LaunchRequest, extra: In<usize>) -> Outcome<Vec<u8>> {
     let wanted = function.loaded.kernel().param_bytes as usize;
     let (mut buffer, mut size) = (0, None);
     for i in 0.. {
@@ -201,7 +201,7 @@ unsafe fn from_extra(function: &Function, config: &LaunchConfig, extra: In<usize
 /// list.
 unsafe fn arguments(
     function: &Function,
-    config: &LaunchConfig,
+    config: &LaunchRequest,
     pointers: In<u64>,
     extra: In<usize>,
 ) -> Outcome<Vec<u8>> {
@@ -227,7 +227,7 @@ struct LaunchMode {
 }
 
 /// Runs a launch, on the worker.
-fn run(context: &Context, function: &Function, config: &LaunchConfig, mode: LaunchMode, slot: &reports::Slot) {
+fn run(context: &Context, function: &Function, config: &LaunchRequest, mode: LaunchMode, slot: &reports::Slot) {
     let LaunchMode { prints, predict } = mode;
     if context.check().is_err() {
         return;
@@ -266,7 +266,7 @@ fn run(context: &Context, function: &Function, config: &LaunchConfig, mode: Laun
 }
 
 /// Launches with arguments in one buffer.
-pub(crate) fn launch_with(handle: Handle, shape: LaunchShape, stream: Handle, arguments: Vec<u8>) -> Outcome {
+pub(crate) fn launch_with(handle: Handle, shape: GridSpec, stream: Handle, arguments: Vec<u8>) -> Outcome {
     launch_by(handle, shape, stream, |function, config| {
         let wanted = function.loaded.kernel().param_bytes as usize;
         if arguments.len() < wanted {
@@ -277,7 +277,7 @@ pub(crate) fn launch_with(handle: Handle, shape: LaunchShape, stream: Handle, ar
     })
 }
 
-fn launch(handle: Handle, shape: LaunchShape, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
+fn launch(handle: Handle, shape: GridSpec, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
     launch_by(handle, shape, stream, |function, config| {
         // SAFETY: the caller of a launch promises valid arguments.
         unsafe { arguments(function, config, pointers, extra) }
@@ -286,9 +286,9 @@ fn launch(handle: Handle, shape: LaunchShape, stream: Handle, pointers: In<u64>,
 
 fn launch_by(
     handle: Handle,
-    shape: LaunchShape,
+    shape: GridSpec,
     stream_handle: Handle,
-    arguments: impl FnOnce(&Function, &LaunchConfig) -> Outcome<Vec<u8>>,
+    arguments: impl FnOnce(&Function, &LaunchRequest) -> Outcome<Vec<u8>>,
 ) -> Outcome {
     reports::forget();
     let predict = settings::takes_prediction();
@@ -296,7 +296,7 @@ fn launch_by(
     let function = function_of(handle)?;
     stream.context.check()?;
     refuse_if(function.context_id != stream.context.id, ERROR_INVALID_HANDLE)?;
-    let mut config = LaunchConfig {
+    let mut config = LaunchRequest {
         grid: shape.grid,
         block: shape.block,
         dynamic_shared: shape.dynamic,
@@ -353,7 +353,7 @@ impl Drop for Workspace {
 }
 
 /// Checks that all blocks of a cooperative launch are resident at once.
-fn check_cooperative(function: &Function, shape: LaunchShape) -> Outcome {
+fn check_cooperative(function: &Function, shape: GridSpec) -> Outcome {
     let footprint = Footprint {
         threads: shape.block.iter().copied().fold(1, u32::saturating_mul),
         registers: function::registers(function),
@@ -376,7 +376,7 @@ export! {
         handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
         stream: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
-        launch(handle, LaunchShape::new([gx, gy, gz], [bx, by, bz], dynamic), stream, pointers, extra)
+        launch(handle, GridSpec::new([gx, gy, gz], [bx, by, bz], dynamic), stream, pointers, extra)
     }
 
     fn cuLaunchKernelEx 11060 / cuLaunchKernelEx_ptsz (
@@ -384,7 +384,7 @@ export! {
     ) {
         crate::contexts::initialised()?;
         let config = config.get()?;
-        let mut shape = LaunchShape::new(config.grid, config.block, config.shared_bytes);
+        let mut shape = GridSpec::new(config.grid, config.block, config.shared_bytes);
         // SAFETY: the caller promises as many attributes.
         let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
         for attribute in attributes {
@@ -408,7 +408,7 @@ export! {
         handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
         stream: Handle, pointers: In<u64>,
     ) {
-        let shape = LaunchShape { cooperative: true, ..LaunchShape::new([gx, gy, gz], [bx, by, bz], dynamic) };
+        let shape = GridSpec { cooperative: true, ..GridSpec::new([gx, gy, gz], [bx, by, bz], dynamic) };
         launch(handle, shape, stream, pointers, In::null())
     }
 }

@@ -25,13 +25,13 @@ struct Library {
     kernels: Mutex<Vec<(String, Handle)>>,
 }
 
-struct Kernel {
+struct LibraryKernel {
     library: Handle,
     name: String,
 }
 
 static LIBRARIES: Table<Library> = Table::new(ObjectKind::Library);
-static KERNELS: Table<Kernel> = Table::new(ObjectKind::Kernel);
+static KERNELS: Table<LibraryKernel> = Table::new(ObjectKind::Kernel);
 
 fn library_of(handle: Handle) -> Outcome<Arc<Library>> {
     initialised()?;
@@ -92,7 +92,7 @@ fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
         kernels: Mutex::default(),
     });
     let kernels = names.into_iter().map(|name| {
-        let kernel = Kernel { library: handle, name: name.clone() };
+        let kernel = LibraryKernel { library: handle, name: name.clone() };
         (name, KERNELS.insert_with(|_| kernel).0)
     });
     *lock(&library.kernels) = kernels.collect();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::module::{LoadedKernel, Module};
-use simt::program::Kernel;
+use simt::program::DecodedKernel;
 use simt::program::OpKind;
 
 use crate::api::{query, ready_for};
@@ -60,7 +60,7 @@ impl Function {
     }
 
     /// Machine code of the kernel, if it was loaded from a cubin.
-    pub(crate) fn machine_code(&self) -> Option<&sass::Kernel> {
+    pub(crate) fn machine_code(&self) -> Option<&sass::CubinKernel> {
         let (module, at) = self.code.as_ref()?;
         module.kernels.get(*at)
     }
@@ -93,7 +93,7 @@ pub(crate) static MODULES: Table<Loaded> = Table::new(ObjectKind::Module);
 pub(crate) static FUNCTIONS: Table<Function> = Table::new(ObjectKind::Function);
 
 /// Largest dynamic shared memory of a block by default.
-fn default_dynamic_shared(kernel: &Kernel) -> i32 {
+fn default_dynamic_shared(kernel: &DecodedKernel) -> i32 {
     limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
 }
 
 /// Selects the variables that an instruction of a kernel names.
-fn named(kernel: &simt::program::Kernel, variables: &BTreeMap<&str, u64>) -> Vec<(String, u64)> {
+fn named(kernel: &simt::program::DecodedKernel, variables: &BTreeMap<&str, u64>) -> Vec<(String, u64)> {
     let mut found = BTreeMap::new();
     if variables.is_empty() {
         return Vec::new();

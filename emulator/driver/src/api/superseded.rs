@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::api::context::cuCtxDestroy_v2;
 use crate::api::function::max_threads;
 use crate::api::host::cuMemAllocHost_v2;
-use crate::api::launch::{LaunchShape, launch_with};
+use crate::api::launch::{GridSpec, launch_with};
 use crate::api::library::function_of;
 use crate::api::module::Function;
 use crate::attributes::limit;
@@ -48,7 +48,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
     let grid = [side(width)?, side(height)?, 1];
     let (shape, arguments) = {
         let prepared = lock(&function.prepared);
-        let shape = LaunchShape::new(grid, prepared.block.unwrap_or([1; 3]), prepared.dynamic_shared);
+        let shape = GridSpec::new(grid, prepared.block.unwrap_or([1; 3]), prepared.dynamic_shared);
         let mut arguments = prepared.arguments.clone();
         let taken = function.loaded.kernel().param_bytes as usize;
         arguments.resize(prepared.size.unwrap_or(taken), 0);

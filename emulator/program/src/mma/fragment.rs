@@ -18,7 +18,7 @@ pub struct Fragment {
 pub struct Foreign {
     pub wanted: Fragment,
     pub given: Fragment,
-    /// Load or product that made the fragment: index into [`crate::Kernel::instrs`].
+    /// Load or product that made the fragment: index into [`crate::DecodedKernel::instrs`].
     pub maker: u32,
 }
 

@@ -9,7 +9,7 @@ use gimli::{DebugLine, EndianSlice, LineProgramHeader, LittleEndian as Little, R
 
 use super::{ENDIAN, File};
 use crate::error::ReadError;
-use crate::module::{Call, Kernel, Segment, SourceLine};
+use crate::module::{Call, CubinKernel, Segment, SourceLine};
 
 /// Bits of the address range of a section.
 const ROOM: u32 = 40;
@@ -31,7 +31,7 @@ impl gimli::read::Relocate<usize> for Relocations<'_> {
 }
 
 /// Gives the kernels their lines.
-pub(super) fn add(file: &File<'_>, kernels: &mut [Kernel]) -> Result<(), ReadError> {
+pub(super) fn add(file: &File<'_>, kernels: &mut [CubinKernel]) -> Result<(), ReadError> {
     let Some(&at) = file.by_name.get(".debug_line") else { return Ok(()) };
     if !file.is_data(at) {
         return Ok(());
@@ -76,7 +76,7 @@ struct Row {
 /// inlined, or 0 where they were not.
 const INLINED: gimli::DwLne = gimli::DwLne(0x90);
 
-fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [Kernel]) -> gimli::Result<()> {
+fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [CubinKernel]) -> gimli::Result<()> {
     let lines = DebugLine::from(section);
     let mut offset = 0;
     // Bound on rows and letters of names: programs that the compiler made have far fewer.

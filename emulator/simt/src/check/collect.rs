@@ -12,7 +12,7 @@ use super::mistake::{AccessKind, Mistake, MistakeDetails, Use};
 use super::{Code, Severity};
 use crate::lane_mask::LaneMask;
 use crate::memory::{AllocationInfo, Table};
-use crate::program::{Kernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
+use crate::program::{DecodedKernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
 
 /// The most groups that one collector keeps, which bounds its memory.
 const MAX_GROUPS: usize = 256;
@@ -88,7 +88,7 @@ impl Mistakes {
 
 impl Collector {
     /// Creates an empty collector for launches of `kernel` with this grid and block.
-    pub fn new(kernel: &Kernel, grid: [u32; 3], block: [u32; 3]) -> Self {
+    pub fn new(kernel: &DecodedKernel, grid: [u32; 3], block: [u32; 3]) -> Self {
         let sites = Sites::new(kernel).into();
         Self { sites, block, grid, groups: BTreeMap::new(), clock: 0, dropped: 0 }
     }
@@ -247,7 +247,7 @@ impl Collector {
     }
 
     /// Makes findings from the mistakes of launches of `kernel` on these allocations.
-    pub(crate) fn finish(mut self, kernel: &Kernel, table: &Arc<Table>) -> Mistakes {
+    pub(crate) fn finish(mut self, kernel: &DecodedKernel, table: &Arc<Table>) -> Mistakes {
         let mut groups: Vec<MistakeGroup> = std::mem::take(&mut self.groups).into_values().collect();
         for group in &mut groups {
             group.close_block();
@@ -291,7 +291,7 @@ fn rank(mistake: &Mistake) -> (bool, u64, u32) {
     (same_warp, mistake.block, if is_access { mistake.warp } else { 0 })
 }
 
-pub(crate) fn place_of(kernel: &Kernel, instr: u32) -> Option<SourceLoc> {
+pub(crate) fn place_of(kernel: &DecodedKernel, instr: u32) -> Option<SourceLoc> {
     kernel.instrs.get(instr as usize).and_then(|info| info.source)
 }
 
@@ -320,7 +320,7 @@ enum Does {
 }
 
 impl Sites {
-    pub(crate) fn new(kernel: &Kernel) -> Self {
+    pub(crate) fn new(kernel: &DecodedKernel) -> Self {
         let mut shared: Vec<u32> = kernel.shared.iter().map(|array| array.offset).collect();
         shared.sort_unstable();
         shared.dedup();
@@ -344,7 +344,7 @@ impl Sites {
     }
 }
 
-fn sites(kernel: &Kernel) -> Vec<u32> {
+fn sites(kernel: &DecodedKernel) -> Vec<u32> {
     let mut does = vec![Does::Nothing; kernel.instrs.len()];
     for op in &kernel.ops {
         let Some(slot) = does.get_mut(op.instr as usize) else { continue };

@@ -23,7 +23,7 @@ pub use undefined::{CopiedBy, Use};
 /// A mistake that lanes of one warp made together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mistake {
-    /// Instruction: index into [`crate::program::Kernel::instrs`].
+    /// Instruction: index into [`crate::program::DecodedKernel::instrs`].
     pub instr: u32,
     /// Block, as linear index.
     pub block: u64,

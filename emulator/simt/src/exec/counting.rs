@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::program::{Kernel, MemSpace, OpKind, TensorWay};
+use crate::program::{DecodedKernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
 
 use crate::exec::launch_job::Counts;
@@ -13,7 +13,7 @@ use crate::exec::plan::{NO_MEMO, Plan};
 const WAVEFRONT_BYTES: u64 = 128;
 
 /// Returns the counters of each instruction of the kernel.
-pub(crate) fn by_instruction(kernel: &Kernel, plan: &Plan, counts: &Counts, tallies: &[Tally]) -> Vec<Counters> {
+pub(crate) fn by_instruction(kernel: &DecodedKernel, plan: &Plan, counts: &Counts, tallies: &[Tally]) -> Vec<Counters> {
     let mut all = vec![Counters::default(); kernel.instrs.len()];
     let (mut runs, mut lanes) = (0u64, 0u64);
     for (i, op) in kernel.ops.iter().enumerate() {
@@ -126,7 +126,7 @@ fn add_store(c: &mut Counters, t: &Tally, bytes: u64) {
 }
 
 /// Reports of the instructions, with their source lines.
-pub(crate) fn instructions(kernel: &Kernel, files: &[(u32, String)], counters: &[Counters]) -> Vec<InstrReport> {
+pub(crate) fn instructions(kernel: &DecodedKernel, files: &[(u32, String)], counters: &[Counters]) -> Vec<InstrReport> {
     let path = |file: u32| files.iter().find(|(i, _)| *i == file).map(|(_, p)| p.clone());
     let report = |(i, c): (&crate::program::InstrInfo, &Counters)| InstrReport {
         text: i.text.clone(),

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::arithmetic::lanes::{CpuLevel, Line};
 use crate::memory::Table;
 use crate::options::{CheckLevel, Environment};
-use crate::program::{Kernel, RANK_SHIFT};
+use crate::program::{DecodedKernel, RANK_SHIFT};
 use crate::trace::Observer;
 
 use crate::exec::plan::Plan;
 
 /// A launch, as its workers share it.
 pub(crate) struct Job<'j> {
-    pub(crate) kernel: &'j Kernel,
+    pub(crate) kernel: &'j DecodedKernel,
     pub(crate) plan: &'j Plan,
     pub(crate) table: Arc<Table>,
     pub(crate) params: &'j [u8],
@@ -81,7 +81,7 @@ impl Job<'_> {
 
 /// Returns the constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank; none where all are
 /// alike.
-pub(crate) fn cluster_constants(kernel: &Kernel, blocks: u32) -> Vec<Vec<Line>> {
+pub(crate) fn cluster_constants(kernel: &DecodedKernel, blocks: u32) -> Vec<Vec<Line>> {
     let of_rank = |rank: u32| {
         let mut lines = kernel.consts.clone();
         for constant in &kernel.shared_consts {

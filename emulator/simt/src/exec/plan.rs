@@ -1,6 +1,6 @@
 //! Data that is prepared once for each kernel, before it runs.
 
-use crate::program::{Kernel, OpKind};
+use crate::program::{DecodedKernel, OpKind};
 
 /// Index of an operation without a memo.
 pub(crate) const NO_MEMO: u32 = u32::MAX;
@@ -16,7 +16,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(kernel: &Kernel) -> Self {
+    pub(crate) fn new(kernel: &DecodedKernel) -> Self {
         let mut n_memos = 0;
         let memo_of = kernel.ops.iter().map(|op| match op.kind {
             OpKind::Load(_) | OpKind::Store(_) | OpKind::Atomic(_) | OpKind::MatrixLoad(_) | OpKind::MatrixStore(_) => {

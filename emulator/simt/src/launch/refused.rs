@@ -2,9 +2,9 @@
 //!
 //! The limits are those of compute capability 9.0, which the emulated device reports.
 
-use super::LaunchConfig;
+use super::LaunchRequest;
 use crate::program::limits::LOCAL_BYTES;
-use crate::program::{Kernel, MAX_CLUSTER};
+use crate::program::{DecodedKernel, MAX_CLUSTER};
 
 /// Maximum number of threads in a block.
 pub const MAX_THREADS: u32 = 1024;
@@ -93,7 +93,11 @@ pub enum LaunchRefused {
 
 /// Checks a launch before it starts, all but its parameters. `allowed_dynamic` is the dynamic shared memory that the
 /// kernel was given by `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`, `None` when it was never asked for.
-pub fn check(kernel: &Kernel, config: &LaunchConfig, allowed_dynamic: Option<u32>) -> Result<(), LaunchRefused> {
+pub fn check(
+    kernel: &DecodedKernel,
+    config: &LaunchRequest,
+    allowed_dynamic: Option<u32>,
+) -> Result<(), LaunchRefused> {
     let (grid, block) = (config.grid, config.block);
     let threads: u64 = block.iter().map(|&n| u64::from(n)).product();
     let refusals = [
@@ -129,7 +133,7 @@ pub fn check(kernel: &Kernel, config: &LaunchConfig, allowed_dynamic: Option<u32
     Ok(())
 }
 
-pub fn check_cluster(kernel: &Kernel, grid: [u32; 3], asked: Option<[u32; 3]>) -> Result<(), LaunchRefused> {
+pub fn check_cluster(kernel: &DecodedKernel, grid: [u32; 3], asked: Option<[u32; 3]>) -> Result<(), LaunchRefused> {
     let directives = &kernel.cluster;
     if let (Some(required), Some(asked)) = (directives.required, asked)
         && required != asked
@@ -151,7 +155,7 @@ pub fn check_cluster(kernel: &Kernel, grid: [u32; 3], asked: Option<[u32; 3]>) -
 }
 
 /// Returns the threads of a block and bytes of its shared memory.
-pub(super) fn sizes(kernel: &Kernel, config: &LaunchConfig) -> Result<(u32, u32), LaunchRefused> {
+pub(super) fn sizes(kernel: &DecodedKernel, config: &LaunchRequest) -> Result<(u32, u32), LaunchRefused> {
     check(kernel, config, Some(config.dynamic_shared))?;
     let given = config.params.len();
     if given < kernel.param_bytes as usize {

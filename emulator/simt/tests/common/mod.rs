@@ -4,7 +4,7 @@
 
 use std::num::{NonZeroU64, NonZeroUsize};
 
-use simt::gpu::{Argument, Gpu, Shape};
+use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use simt::report::LaunchReport;
@@ -55,7 +55,7 @@ impl Device {
 
     /// Launches the module's first kernel.
     #[track_caller]
-    pub(crate) fn launch(&self, shape: Shape, arguments: &[Argument]) -> LaunchReport {
+    pub(crate) fn launch(&self, shape: Geometry, arguments: &[Argument]) -> LaunchReport {
         let kernel = &self.module.kernels()[0];
         let options = LaunchOptions {
             check_level: self.check_level,
@@ -73,7 +73,7 @@ impl Device {
     /// Launches a grid of one dimension.
     #[track_caller]
     pub(crate) fn launch_line(&self, grid: u32, block: u32, arguments: &[Argument]) -> LaunchReport {
-        self.launch(Shape::line(grid, block), arguments)
+        self.launch(Geometry::line(grid, block), arguments)
     }
 
     /// Launches; asserts that nothing is found.

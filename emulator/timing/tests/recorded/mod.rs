@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use records::record::{Outcome, Record};
 use simt::gpu::{Argument, Gpu};
-use simt::launch::{LaunchConfig, LaunchOptions};
+use simt::launch::{LaunchOptions, LaunchRequest};
 use simt::module::Module;
 use timing::accuracy::Set;
 use timing::{Chip, Prediction, predict};
@@ -186,7 +186,7 @@ impl Launch {
             Given::Buffer(bytes) => gpu.upload(&vec![0_u8; bytes]).into(),
         };
         let arguments: Vec<Argument> = self.arguments.iter().map(argument).collect();
-        let config = LaunchConfig {
+        let config = LaunchRequest {
             grid: self.grid,
             block: self.block,
             dynamic_shared: self.dynamic_shared,

@@ -477,8 +477,8 @@ mod tests {
     /// A new step, named in the catalogue and nowhere else, then with what each complaint asks for.
     #[test]
     fn a_new_step_is_complained_about_until_it_is_whole() {
-        const KERNEL: catalog::Kernel =
-            catalog::Kernel { name: "sgemm_v99_new", source: Some("v99_new"), work: catalog::Work::Sgemm };
+        const KERNEL: catalog::CatalogKernel =
+            catalog::CatalogKernel { name: "sgemm_v99_new", source: Some("v99_new"), work: catalog::Work::Sgemm };
         const STEP: Step = Step { id: "v99", name: "new", idea: "the newest idea", kernels: &[KERNEL] };
         let root = std::env::temp_dir().join(format!("tidy-step-{}", std::process::id()));
         let complained = |files: &[(&str, &str)]| {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use catalog::text::Paint;
-use catalog::{Kernel, PROGRAMS, STEPS, Standalone, Step, Work};
+use catalog::{CatalogKernel, PROGRAMS, STEPS, Standalone, Step, Work};
 use records::record::{Measurement, Outcome, Record};
 use serde_json::json;
 use xtask_support::CommandOutcome;
@@ -74,7 +74,7 @@ impl Best<'_> {
     }
 }
 
-fn best<'a>(kernel: &Kernel, records: &'a [Record]) -> Option<Best<'a>> {
+fn best<'a>(kernel: &CatalogKernel, records: &'a [Record]) -> Option<Best<'a>> {
     let mut best: Option<Best> = None;
     for record in records {
         for one in record.measurements.iter().filter(|one| one.kernel == kernel.name) {
@@ -99,7 +99,7 @@ fn best<'a>(kernel: &Kernel, records: &'a [Record]) -> Option<Best<'a>> {
 }
 
 /// Returns a remark on a kernel's PTX: `None` when it is up to date.
-fn remark(kernel: &Kernel, root: Option<&Path>) -> Option<String> {
+fn remark(kernel: &CatalogKernel, root: Option<&Path>) -> Option<String> {
     let (root, source) = (root?, kernel.source?);
     let path = staleness::source_of(root, source);
     if !path.is_file() {
@@ -128,7 +128,7 @@ fn page(step: &Step, root: Option<&Path>, records: &[Record], paint: Paint) -> S
 }
 
 fn as_json(step: &Step, root: Option<&Path>, records: &[Record]) -> serde_json::Value {
-    let kernel = |kernel: &Kernel| {
+    let kernel = |kernel: &CatalogKernel| {
         let state = kernel.source.and_then(|source| {
             let path = staleness::source_of(root?, source);
             Some(match staleness::state(root?, &path) {

@@ -20,7 +20,7 @@ use crate::check::mistake::{MissingOrder, Mistake, MistakeDetails, RaceFacts, Ra
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::RACE_CHUNKS;
-use crate::program::{Kernel, MemSpace, Op, OpKind};
+use crate::program::{DecodedKernel, MemSpace, Op, OpKind};
 
 /// Memory that the tables of one chunk of a block take.
 const BLOCK_CHUNK_BYTES: u64 = 20 << 10;
@@ -157,7 +157,7 @@ fn pack(instr: u32, thread: u32) -> u32 {
 
 impl BlockRaces {
     /// Creates the state for blocks of `kernel`, in the launch of `all`.
-    pub fn new(kernel: &Kernel, all: &GlobalRaces) -> Self {
+    pub fn new(kernel: &DecodedKernel, all: &GlobalRaces) -> Self {
         let pages = Pages { max_chunks: all.max_block_chunks, ..Pages::default() };
         Self {
             interval: Interval::new(kernel, unit_shift(kernel, MemSpace::Global), pages),
@@ -307,12 +307,12 @@ impl BlockRaces {
 
 impl GlobalRaces {
     /// Creates the state of one launch of `kernel`.
-    pub fn new(kernel: &Kernel) -> Self {
+    pub fn new(kernel: &DecodedKernel) -> Self {
         Self::with_memory(kernel, u64::MAX, 1)
     }
 
     /// Creates the state, with half of `bytes` bytes of memory at most, where `n_blocks` blocks run at the same time.
-    pub fn with_memory(kernel: &Kernel, bytes: u64, n_blocks: usize) -> Self {
+    pub fn with_memory(kernel: &DecodedKernel, bytes: u64, n_blocks: usize) -> Self {
         Self {
             max_chunks: max_chunks(bytes, LAUNCH_CHUNK_BYTES).div_ceil(SHARDS),
             max_block_chunks: max_chunks(bytes / n_blocks.max(1) as u64, BLOCK_CHUNK_BYTES),
@@ -327,7 +327,7 @@ impl GlobalRaces {
 
     /// Follows the order that fences and flags make, for blocks that run one after another.
     #[must_use]
-    pub fn in_order(self, kernel: &Kernel) -> Self {
+    pub fn in_order(self, kernel: &DecodedKernel) -> Self {
         let fence = |op: &Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
         let clocks = kernel.ops.iter().any(fence).then(Arc::default);
         Self { clocks, ..self }

@@ -17,7 +17,7 @@ use crate::check::AccessKind;
 use crate::check::Collector;
 use crate::check::collect::Sites;
 use crate::lane_mask::LaneMask;
-use crate::program::{Kernel, MemSpace};
+use crate::program::{DecodedKernel, MemSpace};
 
 /// Mapping from addresses to chunks.
 pub(super) trait Space {
@@ -86,7 +86,7 @@ pub(super) struct Partial {
 }
 
 impl<S: Space> Interval<S> {
-    pub(super) fn new(kernel: &Kernel, shift: u32, space: S) -> Self {
+    pub(super) fn new(kernel: &DecodedKernel, shift: u32, space: S) -> Self {
         Self {
             space,
             shift,

@@ -6,7 +6,7 @@ use super::warp_clocks::WarpClocks;
 use super::{Mark, Touch};
 use crate::check::{Collector, InstrThread};
 use crate::lane_mask::LaneMask;
-use crate::program::{Kernel, MemSpace, OpKind};
+use crate::program::{DecodedKernel, MemSpace, OpKind};
 
 /// The accesses to the shared memory of one block at a time. One per worker thread.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Space for Flat {
 
 impl SharedRaces {
     /// Creates the state for blocks of `kernel`.
-    pub fn new(kernel: &Kernel) -> Self {
+    pub fn new(kernel: &DecodedKernel) -> Self {
         let shift = unit_shift(kernel, MemSpace::Shared);
         Self { interval: Interval::new(kernel, shift, Flat), clocks: WarpClocks::new(kernel, shift) }
     }
@@ -175,7 +175,7 @@ impl SharedRaces {
 
 /// Returns the size of a unit as a power of two: the narrowest access of a kernel to a space, at most four bytes. What
 /// lies in one unit is not told apart.
-pub(crate) fn unit_shift(kernel: &Kernel, space: MemSpace) -> u32 {
+pub(crate) fn unit_shift(kernel: &DecodedKernel, space: MemSpace) -> u32 {
     let narrow = kernel.ops.iter().filter_map(|op| match &op.kind {
         OpKind::Load(access) | OpKind::Store(access) => Some((access.space, u32::from(access.element))),
         OpKind::Atomic(atomic) => Some((atomic.space, atomic.ty.bytes())),

@@ -15,7 +15,7 @@ use super::touch::{Mark, Touch};
 use crate::check::Collector;
 use crate::check::mistake::{AccessKind, InstrThread, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
-use crate::program::{BARRIERS, Kernel, MemSpace, OpKind};
+use crate::program::{BARRIERS, DecodedKernel, MemSpace, OpKind};
 
 const WARPS: usize = 32;
 /// Index of the party that stands for bulk copies.
@@ -89,7 +89,7 @@ pub(super) struct WarpClocks {
 
 impl WarpClocks {
     /// Creates the state; `None` for kernels without mbarriers.
-    pub(super) fn new(kernel: &Kernel, shift: u32) -> Option<Box<Self>> {
+    pub(super) fn new(kernel: &DecodedKernel, shift: u32) -> Option<Box<Self>> {
         let used = |op: &crate::program::Op| matches!(op.kind, OpKind::Mbarrier(_));
         let new = || {
             Box::new(Self {

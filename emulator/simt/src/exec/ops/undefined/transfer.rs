@@ -290,10 +290,10 @@ mod tests {
     use super::*;
     use crate::arithmetic::cpu_level;
     use crate::decode::{Symbols, decode};
-    use crate::program::{Kernel, OpKind};
+    use crate::program::{DecodedKernel, OpKind};
 
     /// Returns the kernel of one instruction over registers that stand for anything.
-    fn kernel(instruction: &str) -> Kernel {
+    fn kernel(instruction: &str) -> DecodedKernel {
         let text = format!(
             ".version 8.4\n.target sm_90\n.address_size 64\n.entry k() {{\n\
              .reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;\n{instruction}\n\
