@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::operands::{Role, visit_operands};
+use crate::operands::{Role, for_each_operand};
 use crate::virtual_op::AluClasses;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{
@@ -219,7 +219,7 @@ impl Listing<'_> {
     /// Results and sources, by the table, of everything but arithmetic.
     fn operands(&self, kind: &OpKind) -> [String; 2] {
         let mut found = [Vec::new(), Vec::new()];
-        visit_operands(&mut kind.clone(), AluClasses::NONE, &mut |&mut field, class, role, _| {
+        for_each_operand(kind, AluClasses::NONE, &mut |field, class, role, _| {
             let letter = match class {
                 Class::Bits32 => "r",
                 Class::Bits64 => "d",

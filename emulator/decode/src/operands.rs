@@ -31,191 +31,250 @@ pub(super) enum Permitted {
 }
 
 /// Calls `f` for each operand of an operation, without its guard. Sources come first, so `f` has seen every use when it
-/// meets a definition. `f` may change the operand.
-pub(super) fn visit_operands(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(&mut i32, Class, Role, Permitted)) {
-    use Class::{Bits32, Bits64, Pred};
-    let row = &mut Row(f);
-    match kind {
-        // Constants of arithmetic are lines, and no source is ever absent.
-        OpKind::Alu { args, .. } => row.values(args.src.iter_mut().zip(alu.srcs)).def(&mut args.dst, alu.dst),
-        OpKind::Load(access) => {
-            let class = Class::of_width(access.wide);
-            row.address(&mut access.addr).early_optional(&mut access.regs[..usize::from(access.n.min(8))], class)
-        }
-        OpKind::Store(access) => {
-            let class = Class::of_width(access.wide);
-            row.address(&mut access.addr).reads(&mut access.regs[..usize::from(access.n.min(8))], class)
-        }
-        OpKind::Atomic(atomic) => {
-            let class = Class::of_width(atomic.ty.bytes() == 8);
-            let [second, third] = &mut atomic.src;
-            row.address(&mut atomic.addr)
-                .read(second, class)
-                .read_optional(third, class)
-                .early_optional(std::slice::from_mut(&mut atomic.dst), class)
-        }
-        OpKind::BranchIndexed { index, .. } => row.read(index, Bits32),
-        OpKind::Call { target, .. } => row.read_optional(target, Bits64),
-        OpKind::Barrier { kind, id, count } => {
-            let row = row.read(id, Bits32).read_optional(count, Bits32);
-            match kind {
-                BarrierKind::Sync | BarrierKind::Arrive => row,
-                BarrierKind::Reduce { pred, result, .. } => match result {
-                    BarrierResult::Popc(dst) => row.pred(pred).early(dst, Bits32),
-                    BarrierResult::And(dst) | BarrierResult::Or(dst) => row.pred(pred).early(dst, Pred),
-                },
-            }
-        }
-        OpKind::WarpSync { members } => row.read(members, Bits32),
-        OpKind::Shuffle { src, dst, dst_pred, .. } => {
-            row.reads(src, Bits32).early(dst, Bits32).early_optional(std::slice::from_mut(dst_pred), Pred)
-        }
-        OpKind::Vote { mode, dst, pred, members, .. } => {
-            row.read(members, Bits32).pred(pred).early(dst, vote_class(*mode))
-        }
-        OpKind::Match { wide: is_wide, src: [value, members], dst, dst_pred, .. } => row
-            .read(value, Class::of_width(*is_wide))
-            .read(members, Bits32)
-            .early(dst, Bits32)
-            .early_optional(std::slice::from_mut(dst_pred), Pred),
-        OpKind::Redux { src, dst, .. } => row.reads(src, Bits32).early(dst, Bits32),
-        OpKind::ActiveMask { dst } => row.early(dst, Bits32),
-        OpKind::ReadClock { clock, dst } => row.early(dst, clock_class(*clock)),
-        OpKind::CpAsync { dst, src, src_bytes, .. } => row.address(dst).address(src).read_optional(src_bytes, Bits32),
-        OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
-        OpKind::Mma(mma) => {
-            let class = Class::of_width(mma.form.is_wide());
-            let [a, b, c] = mma.form.registers();
-            row.reads(&mut mma.a[..a], class)
-                .reads(&mut mma.b[..b], class)
-                .reads(&mut mma.c[..c], class)
-                .defs(&mut mma.d[..c], class)
-        }
-        OpKind::MatrixLoad(access) => {
-            row.address(&mut access.addr).early_optional(&mut access.regs[..usize::from(access.n.min(4))], Bits32)
-        }
-        OpKind::MatrixStore(access) => {
-            row.address(&mut access.addr).reads(&mut access.regs[..usize::from(access.n.min(4))], Bits32)
-        }
-        OpKind::MatrixMove { dst, src } => row.read(src, Bits32).early(dst, Bits32),
-        OpKind::TensorCopy(copy) => {
-            let TensorCopy { map, map_space: _, dims, at, shared, blocks, way } = &mut **copy;
-            let row =
-                row.read_optional(blocks, Bits32).address(map).reads(&mut at[..usize::from((*dims).min(5))], Bits32);
-            match way {
-                TensorWay::Load(barrier) => row.address(shared).address(barrier),
-                TensorWay::Store => row.address(shared),
-                TensorWay::Prefetch => row,
-            }
-        }
-        OpKind::BulkBytes(copy) => {
-            let BulkBytes { shared, global, within_cluster: _, bytes, blocks, way } = &mut **copy;
-            let row = row.address(shared).address(global).read(bytes, Bits32).read_optional(blocks, Bits32);
-            match way {
-                TensorWay::Load(barrier) => row.address(barrier),
-                TensorWay::Store | TensorWay::Prefetch => row,
-            }
-        }
-        OpKind::Wgmma(wgmma) => {
-            let row = row.reads(&mut wgmma.c, Bits32);
-            let row = match &mut wgmma.a {
-                WgmmaA::Registers(a) => row.reads(a, Bits32),
-                WgmmaA::Shared(a) => row.read(a, Bits64),
-            };
-            let row = row.read(&mut wgmma.b, Bits64).pred(&mut wgmma.adds);
-            wgmma.d.iter_mut().fold(row, |row, d| row.def(d, Bits32))
-        }
-        OpKind::Mbarrier(barrier) => row
-            .address(&mut barrier.addr)
-            .read_optional(&mut barrier.number, Bits32)
-            .read_optional(&mut barrier.phase, Bits64)
-            .early_optional(std::slice::from_mut(&mut barrier.dst), Bits64)
-            .early_optional(std::slice::from_mut(&mut barrier.done), Pred),
-        OpKind::Texture(texture) => row
-            .read(&mut texture.handle, Bits64)
-            .reads(&mut texture.coordinates[..usize::from(texture.dims.min(2))], Bits32)
-            .early_optional(&mut texture.dst, Bits32),
-        OpKind::Printf { format, arguments, dst } => {
-            row.read(format, Bits64).read(arguments, Bits64).early_optional(std::slice::from_mut(dst), Bits32)
-        }
-        OpKind::AssertFail { text, line } => row.reads(text, Bits64).read(line, Bits32),
-        without_operands!() => row,
-    };
+/// meets a definition.
+pub(super) fn for_each_operand(kind: &OpKind, alu: AluClasses, f: &mut dyn FnMut(Src, Class, Role, Permitted)) {
+    visit_row(kind, alu, &mut Row(f));
 }
 
-/// Replaces each register operand (no guards, constants or absent ones) by the result of `f`.
-pub(super) fn map_registers(op: &mut VirtualOp, f: &mut dyn FnMut(i32, Class, Role) -> i32) {
-    visit_operands(&mut op.kind, op.classes, &mut |field, class, role, _| {
-        if *field >= 0 {
-            *field = f(*field, class, role);
+/// Calls `f` for each register operand (no guards, constants or absent ones).
+pub(super) fn for_each_register(op: &VirtualOp, f: &mut dyn FnMut(u32, Class, Role)) {
+    for_each_operand(&op.kind, op.classes, &mut |src, class, role, _| {
+        if src >= 0 {
+            f(src as u32, class, role);
         }
     });
 }
 
-/// Calls the visitor of [`visit_operands`] for the operands of one row.
-struct Row<'a>(&'a mut dyn FnMut(&mut i32, Class, Role, Permitted));
+/// Replaces each register operand (no guards, constants or absent ones) by the result of `f`.
+pub(super) fn map_registers(op: &mut VirtualOp, f: &mut dyn FnMut(u32, Class, Role) -> u32) {
+    map_row(&mut op.kind, op.classes, &mut RowMut(f));
+}
+
+/// Calls a visitor for the operands of one row.
+struct Row<'a>(&'a mut dyn FnMut(Src, Class, Role, Permitted));
 
 impl Row<'_> {
-    fn read(&mut self, field: &mut Src, class: Class) -> &mut Self {
-        (self.0)(field, class, Role::Use, Permitted::RegisterOrConstant);
+    fn source(&mut self, field: &Src, class: Class, role: Role, permitted: Permitted) -> &mut Self {
+        (self.0)(*field, class, role, permitted);
         self
     }
 
-    fn reads(&mut self, fields: &mut [Src], class: Class) -> &mut Self {
-        fields.iter_mut().fold(self, |row, field| row.read(field, class))
+    fn register(&mut self, field: &u32, class: Class, role: Role) -> &mut Self {
+        self.source(&(*field as Src), class, role, Permitted::Register)
     }
+}
 
-    fn read_optional(&mut self, field: &mut Src, class: Class) -> &mut Self {
-        (self.0)(field, class, Role::Use, Permitted::Optional);
-        self
-    }
+/// Replaces the registers of one row.
+struct RowMut<'a>(&'a mut dyn FnMut(u32, Class, Role) -> u32);
 
-    /// Sources of arithmetic: predicates have no constant form.
-    fn values<'f>(&mut self, fields: impl Iterator<Item = (&'f mut Src, &'static Class)>) -> &mut Self {
-        for (field, &class) in fields {
-            let permitted = if class == Class::Pred { Permitted::Register } else { Permitted::RegisterOrConstant };
-            (self.0)(field, class, Role::Use, permitted);
+impl RowMut<'_> {
+    fn source(&mut self, field: &mut Src, class: Class, role: Role, _: Permitted) -> &mut Self {
+        if *field >= 0 {
+            *field = (self.0)(*field as u32, class, role) as Src;
         }
         self
     }
 
-    fn address(&mut self, address: &mut Addr) -> &mut Self {
-        self.read(&mut address.src, Class::of_width(address.wide))
-    }
-
-    fn pred(&mut self, field: &mut u32) -> &mut Self {
-        self.unsigned(field, Class::Pred, Role::Use)
-    }
-
-    fn def(&mut self, field: &mut Dst, class: Class) -> &mut Self {
-        self.unsigned(field, class, Role::Def)
-    }
-
-    fn defs(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
-        for field in fields {
-            (self.0)(field, class, Role::Def, Permitted::Register);
-        }
-        self
-    }
-
-    fn early(&mut self, field: &mut Dst, class: Class) -> &mut Self {
-        self.unsigned(field, class, Role::EarlyDef)
-    }
-
-    fn early_optional(&mut self, fields: &mut [i32], class: Class) -> &mut Self {
-        for field in fields {
-            (self.0)(field, class, Role::EarlyDef, Permitted::OptionalRegister);
-        }
-        self
-    }
-
-    fn unsigned(&mut self, field: &mut u32, class: Class, role: Role) -> &mut Self {
-        let mut signed = *field as i32;
-        (self.0)(&mut signed, class, role, Permitted::Register);
-        *field = signed as u32;
+    fn register(&mut self, field: &mut u32, class: Class, role: Role) -> &mut Self {
+        *field = (self.0)(*field, class, role);
         self
     }
 }
+
+/// Defines the operand table for one of the two kinds of rows; `mut` for the one that changes operands.
+macro_rules! operand_table {
+    ($visit:ident, $Row:ident $(, $mut:tt)?) => {
+        fn $visit(kind: &$($mut)? OpKind, alu: AluClasses, row: &mut $Row<'_>) {
+            use Class::{Bits32, Bits64, Pred};
+            match kind {
+                // Constants of arithmetic are lines, and no source is ever absent.
+                OpKind::Alu { args, .. } => row.values(&$($mut)? args.src, alu.srcs).def(&$($mut)? args.dst, alu.dst),
+                OpKind::Load(access) => {
+                    let class = Class::of_width(access.wide);
+                    row.address(&$($mut)? access.addr)
+                        .all_early_optional(&$($mut)? access.regs[..usize::from(access.n.min(8))], class)
+                }
+                OpKind::Store(access) => {
+                    let class = Class::of_width(access.wide);
+                    row.address(&$($mut)? access.addr)
+                        .reads(&$($mut)? access.regs[..usize::from(access.n.min(8))], class)
+                }
+                OpKind::Atomic(atomic) => {
+                    let class = Class::of_width(atomic.ty.bytes() == 8);
+                    let [second, third] = &$($mut)? atomic.src;
+                    row.address(&$($mut)? atomic.addr)
+                        .read(second, class)
+                        .read_optional(third, class)
+                        .early_optional(&$($mut)? atomic.dst, class)
+                }
+                OpKind::BranchIndexed { index, .. } => row.read(index, Bits32),
+                OpKind::Call { target, .. } => row.read_optional(target, Bits64),
+                OpKind::Barrier { kind, id, count } => {
+                    let row = row.read(id, Bits32).read_optional(count, Bits32);
+                    match kind {
+                        BarrierKind::Sync | BarrierKind::Arrive => row,
+                        BarrierKind::Reduce { pred, result, .. } => match result {
+                            BarrierResult::Popc(dst) => row.pred(pred).early(dst, Bits32),
+                            BarrierResult::And(dst) | BarrierResult::Or(dst) => row.pred(pred).early(dst, Pred),
+                        },
+                    }
+                }
+                OpKind::WarpSync { members } => row.read(members, Bits32),
+                OpKind::Shuffle { src, dst, dst_pred, .. } => {
+                    row.reads(src, Bits32).early(dst, Bits32).early_optional(dst_pred, Pred)
+                }
+                OpKind::Vote { mode, dst, pred, members, .. } => {
+                    row.read(members, Bits32).pred(pred).early(dst, vote_class(*mode))
+                }
+                OpKind::Match { wide: is_wide, src: [value, members], dst, dst_pred, .. } => row
+                    .read(value, Class::of_width(*is_wide))
+                    .read(members, Bits32)
+                    .early(dst, Bits32)
+                    .early_optional(dst_pred, Pred),
+                OpKind::Redux { src, dst, .. } => row.reads(src, Bits32).early(dst, Bits32),
+                OpKind::ActiveMask { dst } => row.early(dst, Bits32),
+                OpKind::ReadClock { clock, dst } => row.early(dst, clock_class(*clock)),
+                OpKind::CpAsync { dst, src, src_bytes, .. } => {
+                    row.address(dst).address(src).read_optional(src_bytes, Bits32)
+                }
+                OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
+                OpKind::Mma(mma) => {
+                    let class = Class::of_width(mma.form.is_wide());
+                    let [a, b, c] = mma.form.registers();
+                    row.reads(&$($mut)? mma.a[..a], class)
+                        .reads(&$($mut)? mma.b[..b], class)
+                        .reads(&$($mut)? mma.c[..c], class)
+                        .signed_defs(&$($mut)? mma.d[..c], class)
+                }
+                OpKind::MatrixLoad(access) => {
+                    row.address(&$($mut)? access.addr)
+                        .all_early_optional(&$($mut)? access.regs[..usize::from(access.n.min(4))], Bits32)
+                }
+                OpKind::MatrixStore(access) => {
+                    row.address(&$($mut)? access.addr)
+                        .reads(&$($mut)? access.regs[..usize::from(access.n.min(4))], Bits32)
+                }
+                OpKind::MatrixMove { dst, src } => row.read(src, Bits32).early(dst, Bits32),
+                OpKind::TensorCopy(copy) => {
+                    let TensorCopy { map, map_space: _, dims, at, shared, blocks, way } = &$($mut)? **copy;
+                    let row =
+                        row.read_optional(blocks, Bits32)
+                            .address(map)
+                            .reads(&$($mut)? at[..usize::from((*dims)
+                            .min(5))], Bits32);
+                    match way {
+                        TensorWay::Load(barrier) => row.address(shared).address(barrier),
+                        TensorWay::Store => row.address(shared),
+                        TensorWay::Prefetch => row,
+                    }
+                }
+                OpKind::BulkBytes(copy) => {
+                    let BulkBytes { shared, global, within_cluster: _, bytes, blocks, way } = &$($mut)? **copy;
+                    let row = row.address(shared).address(global).read(bytes, Bits32).read_optional(blocks, Bits32);
+                    match way {
+                        TensorWay::Load(barrier) => row.address(barrier),
+                        TensorWay::Store | TensorWay::Prefetch => row,
+                    }
+                }
+                OpKind::Wgmma(wgmma) => {
+                    let row = row.reads(&$($mut)? wgmma.c, Bits32);
+                    let row = match &$($mut)? wgmma.a {
+                        WgmmaA::Registers(a) => row.reads(a, Bits32),
+                        WgmmaA::Shared(a) => row.read(a, Bits64),
+                    };
+                    let row = row.read(&$($mut)? wgmma.b, Bits64).pred(&$($mut)? wgmma.adds);
+                    row.defs(&$($mut)? wgmma.d, Bits32)
+                }
+                OpKind::Mbarrier(barrier) => row
+                    .address(&$($mut)? barrier.addr)
+                    .read_optional(&$($mut)? barrier.number, Bits32)
+                    .read_optional(&$($mut)? barrier.phase, Bits64)
+                    .early_optional(&$($mut)? barrier.dst, Bits64)
+                    .early_optional(&$($mut)? barrier.done, Pred),
+                OpKind::Texture(texture) => row
+                    .read(&$($mut)? texture.handle, Bits64)
+                    .reads(&$($mut)? texture.coordinates[..usize::from(texture.dims.min(2))], Bits32)
+                    .all_early_optional(&$($mut)? texture.dst, Bits32),
+                OpKind::Printf { format, arguments, dst } => {
+                    row.read(format, Bits64).read(arguments, Bits64).early_optional(dst, Bits32)
+                }
+                OpKind::AssertFail { text, line } => row.reads(text, Bits64).read(line, Bits32),
+                without_operands!() => row,
+            };
+        }
+
+        impl $Row<'_> {
+            fn read(&mut self, field: &$($mut)? Src, class: Class) -> &mut Self {
+                self.source(field, class, Role::Use, Permitted::RegisterOrConstant)
+            }
+
+            fn reads(&mut self, fields: &$($mut)? [Src], class: Class) -> &mut Self {
+                for field in fields {
+                    self.read(field, class);
+                }
+                self
+            }
+
+            fn read_optional(&mut self, field: &$($mut)? Src, class: Class) -> &mut Self {
+                self.source(field, class, Role::Use, Permitted::Optional)
+            }
+
+            /// Sources of arithmetic: predicates have no constant form.
+            fn values(&mut self, fields: &$($mut)? [Src], classes: &[Class]) -> &mut Self {
+                for (field, &class) in fields.into_iter().zip(classes) {
+                    let permitted =
+                        if class == Class::Pred { Permitted::Register } else { Permitted::RegisterOrConstant };
+                    self.source(field, class, Role::Use, permitted);
+                }
+                self
+            }
+
+            fn address(&mut self, address: &$($mut)? Addr) -> &mut Self {
+                let class = Class::of_width(address.wide);
+                self.read(&$($mut)? address.src, class)
+            }
+
+            fn pred(&mut self, field: &$($mut)? u32) -> &mut Self {
+                self.register(field, Class::Pred, Role::Use)
+            }
+
+            fn def(&mut self, field: &$($mut)? Dst, class: Class) -> &mut Self {
+                self.register(field, class, Role::Def)
+            }
+
+            fn defs(&mut self, fields: &$($mut)? [Dst], class: Class) -> &mut Self {
+                for field in fields {
+                    self.def(field, class);
+                }
+                self
+            }
+
+            fn signed_defs(&mut self, fields: &$($mut)? [Src], class: Class) -> &mut Self {
+                for field in fields {
+                    self.source(field, class, Role::Def, Permitted::Register);
+                }
+                self
+            }
+
+            fn early(&mut self, field: &$($mut)? Dst, class: Class) -> &mut Self {
+                self.register(field, class, Role::EarlyDef)
+            }
+
+            fn early_optional(&mut self, field: &$($mut)? Src, class: Class) -> &mut Self {
+                self.source(field, class, Role::EarlyDef, Permitted::OptionalRegister)
+            }
+
+            fn all_early_optional(&mut self, fields: &$($mut)? [Src], class: Class) -> &mut Self {
+                for field in fields {
+                    self.early_optional(field, class);
+                }
+                self
+            }
+        }
+    };
+}
+operand_table!(visit_row, Row);
+operand_table!(map_row, RowMut, mut);
 
 fn vote_class(mode: VoteMode) -> Class {
     if mode == VoteMode::Ballot { Class::Bits32 } else { Class::Pred }

@@ -15,7 +15,7 @@
 
 use ptx::ast::Type;
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::passes::constants::Constants;
 use crate::virtual_op::{TRUE, VirtualOp};
 use arithmetic::lanes::{NONE, Src};
@@ -27,7 +27,7 @@ const MAX_ROUNDS: usize = 16;
 /// Fills [`InstrInfo::atomic`]. [`crate::passes::order::decide_block_order`] has removed results that nothing reads
 /// before; `varying` are the registers of special registers that differ between lanes.
 pub(crate) fn forms(
-    ops: &mut [VirtualOp],
+    ops: &[VirtualOp],
     constants: &Constants,
     n_registers: usize,
     varying: &[u32],
@@ -38,7 +38,7 @@ pub(crate) fn forms(
     }
     let registers = Registers::new(ops, n_registers, varying);
     let mut seen = vec![false; instrs.len()];
-    for op in ops.iter() {
+    for op in ops {
         let OpKind::Atomic(atomic) = &op.kind else { continue };
         let form = form(atomic, constants, &registers);
         let at = op.instr as usize;
@@ -88,26 +88,25 @@ struct Registers {
 }
 
 impl Registers {
-    fn new(ops: &mut [VirtualOp], n: usize, varying: &[u32]) -> Self {
+    fn new(ops: &[VirtualOp], n: usize, varying: &[u32]) -> Self {
         let mut registers = Self { uniform: vec![true; n] };
         varying.iter().for_each(|&register| registers.uniform[register as usize] = false);
         // A register that several places write may differ between lanes that come from them.
         let mut written = vec![false; n];
-        for op in ops.iter_mut() {
-            map_registers(op, &mut |register, _, role| {
+        for op in ops {
+            for_each_register(op, &mut |register, _, role| {
                 let at = register as usize;
                 if role != Role::Use && std::mem::replace(&mut written[at], true) {
                     registers.uniform[at] = false;
                 }
-                register
             });
         }
         for round in 0.. {
             let mut changed = false;
-            for op in ops.iter_mut() {
+            for op in ops {
                 let known = &mut registers.uniform;
                 let mut same = op.guard == TRUE && is_computed(&op.kind);
-                map_registers(op, &mut |register, _, role| {
+                for_each_register(op, &mut |register, _, role| {
                     let at = register as usize;
                     if role == Role::Use {
                         same &= known[at];
@@ -115,7 +114,6 @@ impl Registers {
                         known[at] = false;
                         changed = true;
                     }
-                    register
                 });
             }
             if !changed {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::passes::cfg::Cfg;
 use crate::passes::constants::Constants;
 use crate::virtual_op::{BitRule, TRUE, VirtualOp};
@@ -29,7 +29,7 @@ const MANY: u32 = u32::MAX - 1;
 
 impl<'a> Distances<'a> {
     pub(crate) fn new(
-        ops: &mut [VirtualOp],
+        ops: &[VirtualOp],
         cfg: &Cfg,
         constants: &'a Constants,
         n_registers: usize,
@@ -49,15 +49,14 @@ impl<'a> Distances<'a> {
         let mut settled = false;
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
-            for op in ops.iter_mut() {
+            for op in ops {
                 let zeros = known.result(op);
-                map_registers(op, &mut |register, _, role| {
+                for_each_register(op, &mut |register, _, role| {
                     let known = &mut known.zeros[register as usize];
                     if role != Role::Use && zeros < *known {
                         *known = zeros;
                         changed = true;
                     }
-                    register
                 });
             }
             if !changed {
@@ -70,13 +69,12 @@ impl<'a> Distances<'a> {
         }
 
         // Position of the only write of each register.
-        for (at, op) in ops.iter_mut().enumerate() {
-            map_registers(op, &mut |register, _, role| {
+        for (at, op) in ops.iter().enumerate() {
+            for_each_register(op, &mut |register, _, role| {
                 if role != Role::Use {
                     let place = &mut known.written[register as usize];
                     *place = if *place == u32::MAX { at as u32 } else { MANY };
                 }
-                register
             });
         }
         for block in 0..cfg.n_blocks() as u32 {

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::virtual_op::{TRUE, VirtualOp};
 use program::mma::fragment::{Foreign, fragment_made, fragments_taken};
 use program::{InstrInfo, OpKind};
@@ -22,7 +22,7 @@ struct Definition {
     /// A guard may skip it.
     guarded: bool,
     /// Sources of a `mov`: registers or constants.
-    copies: Option<Vec<i32>>,
+    copies: Option<Vec<u32>>,
 }
 
 /// Stores in each `wmma.mma` operation the fragments that do not fit. `starts` are those of basic blocks.
@@ -50,7 +50,7 @@ pub(crate) fn find_mismatches(ops: &mut [VirtualOp], starts: &[u32], instrs: &[I
             .zip(wanted)
             .map(|(registers, wanted)| {
                 registers.iter().find_map(|&register| {
-                    let makers = known.makers(register, at)?;
+                    let makers = known.makers(register as u32, at)?;
                     let mut foreign = makers.iter().map(|&maker| {
                         let given = fragment_made(instrs[maker as usize].mnemonic())?;
                         (given != wanted).then_some(Foreign { wanted, given, maker })
@@ -66,16 +66,13 @@ pub(crate) fn find_mismatches(ops: &mut [VirtualOp], starts: &[u32], instrs: &[I
     }
 }
 
-fn definitions(ops: &mut [VirtualOp], instrs: &[InstrInfo]) -> HashMap<i32, Vec<Definition>> {
-    let mut all: HashMap<i32, Vec<Definition>> = HashMap::new();
-    for (at, op) in ops.iter_mut().enumerate() {
+fn definitions(ops: &[VirtualOp], instrs: &[InstrInfo]) -> HashMap<u32, Vec<Definition>> {
+    let mut all: HashMap<u32, Vec<Definition>> = HashMap::new();
+    for (at, op) in ops.iter().enumerate() {
         let (mut sources, mut results) = (Vec::new(), Vec::new());
-        map_registers(op, &mut |register, _, role| {
-            match role {
-                Role::Use => sources.push(register),
-                Role::Def | Role::EarlyDef => results.push(register),
-            }
-            register
+        for_each_register(op, &mut |register, _, role| match role {
+            Role::Use => sources.push(register),
+            Role::Def | Role::EarlyDef => results.push(register),
         });
         let mnemonic = instrs.get(op.instr as usize).map_or("", InstrInfo::mnemonic);
         let moves = matches!(op.kind, OpKind::Alu { .. }) && (op.moves || mnemonic.starts_with("mov."));
@@ -92,7 +89,7 @@ fn definitions(ops: &mut [VirtualOp], instrs: &[InstrInfo]) -> HashMap<i32, Vec<
 
 /// Input of the search for a fragment's makers.
 struct Definitions<'a> {
-    definitions: HashMap<i32, Vec<Definition>>,
+    definitions: HashMap<u32, Vec<Definition>>,
     /// Starts of basic blocks; empty if a called function may write registers in the middle of one.
     starts: &'a [u32],
     instrs: &'a [InstrInfo],
@@ -100,7 +97,7 @@ struct Definitions<'a> {
 
 impl Definitions<'_> {
     /// Definitions of a register that may reach an operation: a superset.
-    fn reaching(&self, register: i32, at: usize) -> Option<&[Definition]> {
+    fn reaching(&self, register: u32, at: usize) -> Option<&[Definition]> {
         let all = self.definitions.get(&register)?;
         let block = self.starts.partition_point(|&start| start as usize <= at);
         if let Some(&start) = block.checked_sub(1).and_then(|block| self.starts.get(block)) {
@@ -117,7 +114,7 @@ impl Definitions<'_> {
     }
 
     /// Instructions that make the fragment in a register, if nothing else defines it.
-    fn makers(&self, register: i32, at: usize) -> Option<Vec<u32>> {
+    fn makers(&self, register: u32, at: usize) -> Option<Vec<u32>> {
         let (mut found, mut next) = (vec![(register, at)], 0);
         let mut makers = Vec::new();
         while let Some(&(register, at)) = found.get(next) {

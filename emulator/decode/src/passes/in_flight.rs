@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::passes::cfg::Cfg;
 use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::Class;
@@ -11,7 +11,7 @@ use program::{InstrInfo, OpKind, RegisterAccess, RegisterWrite, WgmmaA};
 /// Lists the accesses of each operation to lines that `wgmma` uses; `None` in kernels without `wgmma`.
 ///
 /// `ops` still have virtual registers; `place` has their lines.
-pub(crate) fn touches(ops: &mut [VirtualOp], place: &[u32], n_registers: usize) -> Option<Vec<Box<[RegisterAccess]>>> {
+pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> Option<Vec<Box<[RegisterAccess]>>> {
     let mut used = vec![false; n_registers];
     for op in ops.iter() {
         if let OpKind::Wgmma(wgmma) = &op.kind {
@@ -30,9 +30,9 @@ pub(crate) fn touches(ops: &mut [VirtualOp], place: &[u32], n_registers: usize) 
     for (register, _) in used.iter().enumerate().filter(|(_, used)| **used) {
         lines[place[register] as usize] = true;
     }
-    let touches = ops.iter_mut().map(|op| {
+    let touches = ops.iter().map(|op| {
         let mut touched = Vec::new();
-        map_registers(op, &mut |register, class, role| {
+        for_each_register(op, &mut |register, class, role| {
             let at = register as usize;
             let first = place[at];
             let n = match class {
@@ -41,9 +41,8 @@ pub(crate) fn touches(ops: &mut [VirtualOp], place: &[u32], n_registers: usize) 
                 Class::Bits64 => 2,
             };
             for line in (first..first + n).filter(|line| lines.get(*line as usize) == Some(&true)) {
-                touched.push(RegisterAccess { line, register: register as u32, writes: role != Role::Use });
+                touched.push(RegisterAccess { line, register, writes: role != Role::Use });
             }
-            register
         });
         touched.into_boxed_slice()
     });
@@ -55,7 +54,7 @@ pub(crate) fn touches(ops: &mut [VirtualOp], place: &[u32], n_registers: usize) 
 ///
 /// Moves by themselves are no writes, since compilers add them; they may move a written value.
 pub(crate) fn unfenced(
-    ops: &mut [VirtualOp],
+    ops: &[VirtualOp],
     cfg: &Cfg,
     instrs: &[InstrInfo],
     place: &[u32],
@@ -63,7 +62,7 @@ pub(crate) fn unfenced(
     if !ops.iter().any(|op| matches!(op.kind, OpKind::Wgmma(_))) {
         return None;
     }
-    let steps: Vec<Effects> = { ops.iter_mut() }
+    let steps: Vec<Effects> = { ops.iter() }
         .map(|op| {
             let mnemonic = instrs[op.instr as usize].mnemonic();
             // Some moves copy registers for `wgmma` and back.
@@ -115,26 +114,25 @@ enum StepKind {
 }
 
 impl Effects {
-    fn of(op: &mut VirtualOp, moves: bool) -> Self {
+    fn of(op: &VirtualOp, moves: bool) -> Self {
         let kind = match op.kind {
             OpKind::WgmmaFence => StepKind::Fence,
             OpKind::Wgmma(_) => StepKind::Wgmma,
             _ => StepKind::Other,
         };
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        map_registers(op, &mut |register, class, role| {
+        for_each_register(op, &mut |register, class, role| {
             let n = match class {
-                Class::Pred => return register,
+                Class::Pred => return,
                 Class::Bits32 => 1,
                 Class::Bits64 => 2,
             };
             match role {
                 // Descriptors do not count as registers of `wgmma`.
                 Role::Use if kind == StepKind::Wgmma && n == 2 => {}
-                Role::Use => reads.push(register as u32),
-                Role::Def | Role::EarlyDef => writes.push((register as u32, n)),
+                Role::Use => reads.push(register),
+                Role::Def | Role::EarlyDef => writes.push((register, n)),
             }
-            register
         });
         Self { kind, moves, reads, writes }
     }

@@ -3,7 +3,7 @@
 //! Op `i` reads at position `2i` and writes at `2i + 1`. A guarded write keeps other lanes' values, so it counts as a
 //! read too. A register that is read before it is written is live from the start, where it is 0.
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::passes::cfg::{Cfg, Lists};
 use crate::virtual_op::{TRUE, VirtualOp};
 use program::limits::LIVE_PAIRS;
@@ -53,7 +53,7 @@ impl Liveness {
     }
 
     /// Computes the live ranges; `None` if too many registers are live across blocks.
-    pub(crate) fn new(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
+    pub(crate) fn new(ops: &[VirtualOp], cfg: &Cfg, n_registers: usize) -> Option<Liveness> {
         let [exposed, kills] = find_exposed_and_kills(ops, cfg, n_registers);
         let LiveOut { pairs, at_entry } = find_live_out(cfg, &exposed, &kills, n_registers)?;
         let live_out = Lists::from_pairs(cfg.n_blocks(), &pairs);
@@ -96,14 +96,14 @@ impl Liveness {
 }
 
 /// Finds for each register the blocks that read it before writing it, and the blocks that write it for all lanes.
-fn find_exposed_and_kills(ops: &mut [VirtualOp], cfg: &Cfg, n_registers: usize) -> [Lists; 2] {
+fn find_exposed_and_kills(ops: &[VirtualOp], cfg: &Cfg, n_registers: usize) -> [Lists; 2] {
     let mut exposed: Vec<(u32, u32)> = Vec::new();
     let mut kills: Vec<(u32, u32)> = Vec::new();
     let mut killed_in = vec![u32::MAX; n_registers];
     let mut exposed_in = vec![u32::MAX; n_registers];
     for block in 0..cfg.n_blocks() as u32 {
         for at in cfg.range(block) {
-            for_each_operand(&mut ops[at as usize], |register, role| {
+            for_each_read_and_write(&ops[at as usize], |register, role| {
                 let r = register as usize;
                 if role == Role::Use && killed_in[r] != block && exposed_in[r] != block {
                     exposed_in[r] = block;
@@ -174,7 +174,7 @@ fn find_live_out(cfg: &Cfg, exposed: &Lists, kills: &Lists, n_registers: usize) 
 }
 
 /// Walks backwards through each block, last block first: the stretches of a register come out in descending order.
-fn find_pieces(ops: &mut [VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: usize) -> Vec<(u32, Stretch)> {
+fn find_pieces(ops: &[VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: usize) -> Vec<(u32, Stretch)> {
     let mut pieces: Vec<(u32, Stretch)> = Vec::new();
     let mut open_until = vec![0u32; n_registers];
     let mut open: Vec<u32> = Vec::new();
@@ -187,8 +187,8 @@ fn find_pieces(ops: &mut [VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: 
         }
         for at in range.clone().rev() {
             // Definitions close a stretch before the reads of the same op open one.
-            let op = &mut ops[at as usize];
-            for_each_operand(op, |register, role| {
+            let op = &ops[at as usize];
+            for_each_read_and_write(op, |register, role| {
                 let r = register as usize;
                 if role != Role::Use {
                     let from = if role == Role::EarlyDef { 2 * at } else { 2 * at + 1 };
@@ -197,7 +197,7 @@ fn find_pieces(ops: &mut [VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: 
                     open_until[r] = 0;
                 }
             });
-            for_each_operand(op, |register, role| {
+            for_each_read_and_write(op, |register, role| {
                 let r = register as usize;
                 if role == Role::Use && open_until[r] == 0 {
                     open_until[r] = 2 * at + 1;
@@ -217,13 +217,12 @@ fn find_pieces(ops: &mut [VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: 
 
 /// Calls `f` for each operand and the guard. A guarded write keeps other lanes' values, so it is [`Role::Use`]: any
 /// other role is a write for all lanes.
-fn for_each_operand(op: &mut VirtualOp, mut f: impl FnMut(u32, Role)) {
+fn for_each_read_and_write(op: &VirtualOp, mut f: impl FnMut(u32, Role)) {
     let guarded = op.guard != TRUE;
     if guarded {
         f(op.guard, Role::Use);
     }
-    map_registers(op, &mut |register, _, role| {
-        f(register as u32, if guarded { Role::Use } else { role });
-        register
+    for_each_register(op, &mut |register, _, role| {
+        f(register, if guarded { Role::Use } else { role });
     });
 }

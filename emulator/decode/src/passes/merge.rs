@@ -15,7 +15,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::passes::cfg::Cfg;
 use crate::passes::constants::Constants;
 use crate::passes::distances::Distances;
@@ -28,7 +28,7 @@ const FAR: u64 = 1 << 40;
 
 /// Fills [`InstrInfo::merge`]. `special` are the registers that hold special registers.
 pub(crate) fn merge(
-    ops: &mut [VirtualOp],
+    ops: &[VirtualOp],
     cfg: &Cfg,
     constants: &Constants,
     n_registers: usize,
@@ -92,14 +92,14 @@ impl Member {
 }
 
 /// Lists the relevant ops by block, with their positions.
-fn places(ops: &mut [VirtualOp], cfg: &Cfg, known: &Distances<'_>, instrs: &[InstrInfo]) -> Vec<Vec<(u32, Effect)>> {
+fn places(ops: &[VirtualOp], cfg: &Cfg, known: &Distances<'_>, instrs: &[InstrInfo]) -> Vec<Vec<(u32, Effect)>> {
     let mut all = Vec::with_capacity(cfg.n_blocks());
     let mut versions: HashMap<u32, u32> = HashMap::new();
     for block in 0..cfg.n_blocks() as u32 {
         let mut places = Vec::new();
         versions.clear();
         for at in cfg.range(block) {
-            let op = &mut ops[at as usize];
+            let op = &ops[at as usize];
             let based = candidate(op).map(|(access, bytes, n)| {
                 let (base, offset) = known.base(access.addr.src, access.addr.offset);
                 (base, offset, bytes, n)
@@ -139,11 +139,10 @@ fn places(ops: &mut [VirtualOp], cfg: &Cfg, known: &Distances<'_>, instrs: &[Ins
                 None => ends(op, instrs),
             };
             places.extend(place.map(|place| (at, place)));
-            map_registers(op, &mut |register, _, role| {
+            for_each_register(op, &mut |register, _, role| {
                 if role != Role::Use {
-                    *versions.entry(register as u32).or_insert(0) += 1;
+                    *versions.entry(register).or_insert(0) += 1;
                 }
-                register
             });
         }
         all.push(places);

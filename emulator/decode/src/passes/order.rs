@@ -6,7 +6,7 @@
 
 use ptx::ast::Type;
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::passes::constants::Constants;
 use crate::passes::pointers::{Pointers, UniformValue};
 use crate::virtual_op::VirtualOp;
@@ -26,10 +26,9 @@ pub(crate) fn decide_block_order(
     special: &[u32],
 ) -> BlockOrder {
     let mut read = vec![false; n_registers];
-    for op in ops.iter_mut() {
-        map_registers(op, &mut |register, _, role| {
+    for op in ops.iter() {
+        for_each_register(op, &mut |register, _, role| {
             read[register as usize] |= role == Role::Use;
-            register
         });
     }
     let shared_by_blocks = |space| matches!(space, MemSpace::Global | MemSpace::Generic);
@@ -114,7 +113,7 @@ fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
 type Target = Option<(Pointer, Option<i64>)>;
 
 /// Decides the order for a kernel whose atomics all commute with themselves.
-fn order_of_atomics(ops: &mut [VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
+fn order_of_atomics(ops: &[VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
     let has_bound = |kind: &AtomicProperties| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
     fn of_op(op: &VirtualOp) -> Option<(AtomicProperties, &Addr, Src)> {
         match &op.kind {

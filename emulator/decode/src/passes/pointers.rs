@@ -3,7 +3,7 @@
 //! Sound as long as no program computes an address in one allocation from one in another: a number added to a pointer
 //! is taken for an index, and the sum still leads into the pointer's allocation.
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::passes::constants::Constants;
 use crate::virtual_op::{BitRule, VirtualOp};
 use arithmetic::lanes::{Class, NONE, Src};
@@ -106,19 +106,18 @@ pub(crate) struct Pointers<'a> {
 
 impl<'a> Pointers<'a> {
     pub(crate) fn new(
-        ops: &mut [VirtualOp],
+        ops: &[VirtualOp],
         n_registers: usize,
         constants: &'a Constants,
         special: &[u32],
     ) -> Pointers<'a> {
         // A register without writes is 0.
         let mut values = vec![Number(0); n_registers];
-        for op in ops.iter_mut() {
-            map_registers(op, &mut |register, _, role| {
+        for op in ops {
+            for_each_register(op, &mut |register, _, role| {
                 if role != Role::Use {
                     values[register as usize] = Unset;
                 }
-                register
             });
         }
         for &register in special {
@@ -135,15 +134,15 @@ impl<'a> Pointers<'a> {
     }
 
     /// Updates the values written by each op once, and returns whether one changed.
-    fn round(&mut self, ops: &mut [VirtualOp]) -> bool {
+    fn round(&mut self, ops: &[VirtualOp]) -> bool {
         let mut changed = false;
         for op in ops {
             let result = self.result(op);
             let param = self.param(op);
             let mut element = 0;
-            map_registers(op, &mut |register, _, role| {
+            for_each_register(op, &mut |register, _, role| {
                 if role == Role::Use {
-                    return register;
+                    return;
                 }
                 let new = match param {
                     Some((offset, 8)) => Behind(Pointer::Param(offset + 8 * element), Some(0)),
@@ -155,7 +154,6 @@ impl<'a> Pointers<'a> {
                 let joined = known.or(new);
                 changed |= joined != *known;
                 *known = joined;
-                register
             });
         }
         changed

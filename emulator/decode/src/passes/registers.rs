@@ -38,12 +38,7 @@ struct Pool {
 const MAX_TRIES: usize = 64;
 
 /// Assigns slots in order of the starts of live ranges.
-pub(crate) fn allocate(
-    ops: &mut [VirtualOp],
-    live: &Liveness,
-    classes: &[Class],
-    account: &Account,
-) -> Result<Allocation> {
+pub(crate) fn allocate(ops: &[VirtualOp], live: &Liveness, classes: &[Class], account: &Account) -> Result<Allocation> {
     let n = classes.len();
     let hints = hints(ops, n);
     let mut order: Vec<u32> = (0..n as u32).filter(|&r| r > FALSE && !live.of(r).is_empty()).collect();
@@ -156,7 +151,7 @@ fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
 
 /// Chooses registers to share a place with, up to two for each: a source of the op that writes it, the target of a
 /// move.
-fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
+fn hints(ops: &[VirtualOp], n: usize) -> Vec<[u32; 2]> {
     let mut hints = vec![[u32::MAX; 2]; n];
     for op in ops {
         let OpKind::Alu { args, .. } = &op.kind else { continue };
@@ -176,14 +171,14 @@ fn hints(ops: &mut [VirtualOp], n: usize) -> Vec<[u32; 2]> {
 
 /// Replaces virtual registers by their places.
 pub(crate) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
-    map_registers(op, &mut |register, _, _| allocation.place[register as usize] as i32);
+    map_registers(op, &mut |register, _, _| allocation.place[register as usize]);
     op.guard = allocation.place[op.guard as usize];
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operands::Role;
+    use crate::operands::{Role, for_each_register};
     use crate::passes::cfg::Cfg;
     use crate::virtual_op::AluClasses;
     use arithmetic::lanes::Class::{Bits32, Bits64, Pred};
@@ -263,32 +258,30 @@ mod tests {
     }
 
     /// Runs one lane. `slots` maps a register to its cells.
-    fn trace(ops: &mut [VirtualOp], cells: usize, slots: impl Fn(u32, Class) -> usize) -> Vec<u64> {
+    fn trace(ops: &[VirtualOp], cells: usize, slots: impl Fn(u32, Class) -> usize) -> Vec<u64> {
         let mut memory = vec![0u64; cells];
         memory[slots(TRUE, Pred)] = 1;
         let mut trace = Vec::new();
         let mut at = 0;
         for _ in 0..400 {
-            let Some(op) = ops.get_mut(at) else { break };
+            let Some(op) = ops.get(at) else { break };
             at += 1;
             let holds = (memory[slots(op.guard, Pred)] & 1 == 1) != op.negated;
             if !holds {
                 continue;
             }
             // Early results are spoilt before the sources are read.
-            map_registers(op, &mut |register, class, role| {
+            for_each_register(op, &mut |register, class, role| {
                 if role == Role::EarlyDef {
-                    write(&mut memory, slots(register as u32, class), class, 0xdead);
+                    write(&mut memory, slots(register, class), class, 0xdead);
                 }
-                register
             });
             let mut hash = u64::from(op.instr) + 1;
-            map_registers(op, &mut |register, class, role| {
+            for_each_register(op, &mut |register, class, role| {
                 if role == Role::Use {
-                    let value = read(&memory, slots(register as u32, class), class);
+                    let value = read(&memory, slots(register, class), class);
                     hash = (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
                 }
-                register
             });
             trace.push(hash);
             match op.kind {
@@ -296,12 +289,11 @@ mod tests {
                 OpKind::Branch { target, .. } => at = target as usize,
                 _ => {}
             }
-            map_registers(op, &mut |register, class, role| {
+            for_each_register(op, &mut |register, class, role| {
                 if role != Role::Use {
                     hash = hash.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 3;
-                    write(&mut memory, slots(register as u32, class), class, hash);
+                    write(&mut memory, slots(register, class), class, hash);
                 }
-                register
             });
         }
         trace
@@ -343,17 +335,17 @@ mod tests {
                 rule: Default::default(),
                 flow: Default::default(),
             });
-            let want = trace(&mut ops.clone(), 200, |register, _| 2 * register as usize);
+            let want = trace(&ops, 200, |register, _| 2 * register as usize);
 
             let cfg = Cfg::new(&ops);
             let classes = classes();
-            let live = Liveness::new(&mut ops, &cfg, classes.len()).expect("small");
-            let allocation = allocate(&mut ops, &live, &classes, &Account::default()).expect("small");
+            let live = Liveness::new(&ops, &cfg, classes.len()).expect("small");
+            let allocation = allocate(&ops, &live, &classes, &Account::default()).expect("small");
             for op in &mut ops {
                 rewrite(op, &allocation);
             }
             let lines = allocation.n_preds as usize;
-            let got = trace(&mut ops, 200, |place, class| match class {
+            let got = trace(&ops, 200, |place, class| match class {
                 Pred => place as usize,
                 _ => lines + place as usize,
             });

@@ -4,7 +4,7 @@
 //! The search ignores the order of operations and does not follow values through memory. In doubt, an access keeps the
 //! order under which fewer races are found.
 
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register};
 use crate::virtual_op::{BitRule, FALSE, TRUE, VirtualOp};
 use arithmetic::lanes::NONE;
 use program::{AtomicKind, InstrInfo, MemSpace, OpKind, Order};
@@ -21,13 +21,12 @@ pub(crate) fn classify(ops: &mut [VirtualOp], n_registers: usize, instrs: &[Inst
 }
 
 /// Calls `see` for the registers that an op reads and writes, its guard included.
-fn registers(op: &mut VirtualOp, mut see: impl FnMut(u32, Role)) {
+fn registers(op: &VirtualOp, mut see: impl FnMut(u32, Role)) {
     if op.guard != TRUE && op.guard != FALSE {
         see(op.guard, Role::Use);
     }
-    map_registers(op, &mut |register, _, role| {
-        see(register as u32, role);
-        register
+    for_each_register(op, &mut |register, _, role| {
+        see(register, role);
     });
 }
 
@@ -81,7 +80,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
     let in_shared = |space: MemSpace| matches!(space, MemSpace::Shared | MemSpace::Generic);
     let mut loaded = vec![false; n_registers];
     let mut any = false;
-    for op in ops.iter_mut() {
+    for op in ops.iter() {
         match &op.kind {
             OpKind::Atomic(atomic) if atomic.dst != NONE && in_shared(atomic.space) => return,
             OpKind::Load(access) if access.order == Order::Strong && in_shared(access.space) => {
@@ -97,7 +96,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
         if rounds > MAX_ROUNDS {
             return;
         }
-        for op in ops.iter_mut() {
+        for op in ops.iter() {
             let mut reads = false;
             registers(op, |register, role| reads |= role == Role::Use && loaded[register as usize]);
             let guarded = loaded[op.guard as usize];

@@ -1,13 +1,13 @@
 //! Safety argument of [`arithmetic::lanes`]: all indices in a kernel are in range, established once.
 
-use crate::operands::visit_operands;
+use crate::operands::for_each_operand;
 use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::AccumulatorType;
 use program::{Access, AtomicKind, CallSite, Calls, DecodedKernel, Kept, OpKind, Reconverge};
 
 /// Checks all operands against the register file, the constants and the program. `ops`: with their operand classes.
-pub(crate) fn validate(kernel: &DecodedKernel, ops: &mut [VirtualOp]) -> Result<(), String> {
+pub(crate) fn validate(kernel: &DecodedKernel, ops: &[VirtualOp]) -> Result<(), String> {
     let n_ops = kernel.ops.len() as u32;
     refuse_if!(ops.len() != kernel.ops.len(), "ops out of step".to_owned());
     let ends = kernel.ops.last().is_some_and(|op| {
@@ -15,7 +15,7 @@ pub(crate) fn validate(kernel: &DecodedKernel, ops: &mut [VirtualOp]) -> Result<
     });
     refuse_if!(!ends, "the last op falls through".to_owned());
     refuse_if!(kernel.n_preds < 2, "no constant predicates".to_owned());
-    for (at, op) in ops.iter_mut().enumerate() {
+    for (at, op) in ops.iter().enumerate() {
         let wrong = |what: &str| Err(format!("op {at}: {what} out of range"));
         if op.instr as usize >= kernel.instrs.len() {
             return wrong("instruction");
@@ -30,7 +30,7 @@ pub(crate) fn validate(kernel: &DecodedKernel, ops: &mut [VirtualOp]) -> Result<
             return wrong("number or size of operands");
         }
         let mut bad = None;
-        visit_operands(&mut op.kind, op.classes, &mut |&mut field, class, _, permitted| {
+        for_each_operand(&op.kind, op.classes, &mut |field, class, _, permitted| {
             let (good, what) = match field {
                 NONE => (permitted.allows_absence(), "operand"),
                 0.. => (kernel.has_register(field as u32, class), "register"),

@@ -4,7 +4,7 @@ use ptx::ast::{Instruction, Type};
 
 use super::{Lower, mov_of};
 use crate::error::{Result, unsupported};
-use crate::operands::{Role, map_registers};
+use crate::operands::{Role, for_each_register, map_registers};
 use crate::passes::flow::flow_of_builtin;
 use crate::virtual_op::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
 use arithmetic::lanes::{AluArgs, Class, NONE, Src};
@@ -50,10 +50,9 @@ impl<'a> Lower<'a> {
         }
         let last = self.ops.len() - 1;
         let mut written = false;
-        for op in &mut self.ops[start..last] {
-            map_registers(op, &mut |register, class, role| {
-                written |= role != Role::Use && class == Class::Pred && register as u32 == guard;
-                register
+        for op in &self.ops[start..last] {
+            for_each_register(op, &mut |register, class, role| {
+                written |= role != Role::Use && class == Class::Pred && register == guard;
             });
         }
         if !written {
@@ -117,12 +116,9 @@ impl<'a> Lower<'a> {
             return Ok(());
         }
         let (mut used, mut written) = (Vec::new(), Vec::new());
-        map_registers(op, &mut |register, class, role| {
-            match role {
-                Role::Use => used.push((register, class)),
-                _ => written.push(register),
-            }
-            register
+        for_each_register(op, &mut |register, class, role| match role {
+            Role::Use => used.push((register, class)),
+            _ => written.push(register),
         });
         let first = op.first;
         for (register, class) in used {
@@ -130,8 +126,8 @@ impl<'a> Lower<'a> {
                 continue;
             }
             self.first = std::mem::take(&mut op.first);
-            let copy = self.registers.fresh(class) as i32;
-            self.builtin(mov_of(class), copy as u32, &[register])?;
+            let copy = self.registers.fresh(class);
+            self.builtin(mov_of(class), copy, &[register as Src])?;
             map_registers(op, &mut |r, _, role| {
                 if role == Role::Use && r == register { copy } else { r }
             });

@@ -96,7 +96,7 @@ pub(crate) fn decode_kernel(
         in_flight: placed.in_flight,
         unset: placed.unset,
     };
-    validate::validate(&kernel, &mut lower.ops).map_err(DecodeError::Internal)?;
+    validate::validate(&kernel, &lower.ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
 }
 
@@ -139,14 +139,14 @@ fn run_passes(lower: &mut Lower) -> (Cfg, BlockOrder) {
 fn allocate_registers(lower: &mut Lower, cfg: &Cfg, function: &Function) -> Result<(Liveness, Allocation)> {
     let classes = &lower.registers.classes;
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
-    let mut live = Liveness::new(&mut lower.ops, cfg, classes.len()).ok_or_else(too_big)?;
+    let mut live = Liveness::new(&lower.ops, cfg, classes.len()).ok_or_else(too_big)?;
     if !lower.activations.sites.is_empty() {
         let pinned = pinned_registers(lower);
         live.pin(&pinned, lower.ops.len());
     }
     let account = lower.index.account;
     account.steps(live.n_pairs as u64)?;
-    let allocation = registers::allocate(&mut lower.ops, &live, &lower.registers.classes, account)?;
+    let allocation = registers::allocate(&lower.ops, &live, &lower.registers.classes, account)?;
     if allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX) {
         return Err(unsupported(
             function.span,
@@ -191,13 +191,7 @@ fn place_registers(lower: &mut Lower, cfg: &Cfg, live: &Liveness, allocation: &A
 }
 
 /// Finds the registers that are live on entry and never initialised.
-fn find_unset(
-    ops: &mut [VirtualOp],
-    at_entry: &[u32],
-    filled: &[u32],
-    registers: &Registers,
-    place: &[u32],
-) -> Vec<Unset> {
+fn find_unset(ops: &[VirtualOp], at_entry: &[u32], filled: &[u32], registers: &Registers, place: &[u32]) -> Vec<Unset> {
     let mut readers: HashMap<u32, Option<u32>> = at_entry
         .iter()
         .filter(|&register| *register > FALSE && !filled.contains(register))
@@ -208,14 +202,13 @@ fn find_unset(
     }
     for op in ops {
         let (instr, does) = (op.instr, !op.moves);
-        operands::map_registers(op, &mut |register, _, role| {
+        operands::for_each_register(op, &mut |register, _, role| {
             if does
                 && role == operands::Role::Use
-                && let Some(reader) = readers.get_mut(&(register as u32))
+                && let Some(reader) = readers.get_mut(&register)
             {
                 *reader = Some(reader.map_or(instr, |known| known.min(instr)));
             }
-            register
         });
     }
     let mut unset: Vec<Unset> = readers

@@ -72,7 +72,7 @@ fn decode_kernel(
     let too_big = || error::refused(format!("a kernel as big as `{}`", code.name));
     let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
     account.steps(live.n_pairs as u64)?;
-    let allocation = registers::allocate(&mut ops, &live, &lower.registers.classes, account)?;
+    let allocation = registers::allocate(&ops, &live, &lower.registers.classes, account)?;
     refuse_if!(allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX), too_big());
     let place = |register: &u32| allocation.place[*register as usize];
     let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
@@ -108,7 +108,7 @@ fn decode_kernel(
         // Machine code has none of the rest.
         ..DecodedKernel::default()
     };
-    validate::validate(&kernel, &mut ops).map_err(DecodeError::Internal)?;
+    validate::validate(&kernel, &ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
 }
 
