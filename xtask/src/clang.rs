@@ -73,7 +73,7 @@ impl Clang {
         Ok(format!("{}\n{PRELUDE}", text.lines().next().unwrap_or_default()))
     }
 
-    /// PTX with paths as seen from the root.
+    /// Compiles to PTX with paths as seen from the root.
     pub(crate) fn compile(&self, root: &Path, path: &Path, job: &Job) -> Result<String> {
         let prelude = CompileCache::in_checkout(root).put("prelude.cuh", PRELUDE)?;
         self.compile_after(&prelude, root, path, job)

@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory as _};
 use crate::Cli;
 use crate::commands::{GROUPS, description};
 
-/// The whole command line, with a help that shows the groups: clap has headings for options alone.
+/// Returns the whole command line, with a help that shows the groups: clap has headings for options alone.
 pub(crate) fn declared() -> Command {
     let styles = Styles::default();
     let (header, literal) = (styles.get_header(), styles.get_literal());

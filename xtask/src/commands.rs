@@ -20,7 +20,7 @@ pub(crate) const GROUPS: [Group; 4] = [
     ("Keeping the repository", maintain::Command::augment_subcommands),
 ];
 
-/// The table of all commands with their options.
+/// Returns the table of all commands with their options.
 pub(crate) fn table() -> String {
     let mut out =
         String::from("| command | what |\n| --- | --- |\n| `cargo xtask` | where you are, and what to do next |\n");

@@ -25,7 +25,7 @@ pub fn root() -> Result<PathBuf> {
     paths::checkout().context("the tasks are in a checkout of the repository, and this folder is not one")
 }
 
-/// The task that a command line names.
+/// Returns the task that a command line names.
 pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
     let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogue = Catalogue::load(root, &name.step)?;
@@ -33,24 +33,24 @@ pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
     Ok(task.clone())
 }
 
-/// The learner's copy as it is called in messages: `my/v05.cu`
+/// Returns the name of the learner's copy in messages: `my/v05.cu`.
 pub(crate) fn display_path(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// The hash of the learner's copy, where there is one.
+/// Returns the hash of the learner's copy, where there is one.
 pub(crate) fn hash(root: &Path, task: &Task) -> Option<String> {
     let bytes = std::fs::read(task.copy(root)).ok()?;
     Some(sha256(&bytes))
 }
 
-/// The text of the finished kernel, with markers.
+/// Returns the text of the finished kernel, with markers.
 pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
     let path = root.join(&task.solution);
     std::fs::read_to_string(&path).with_context(|| task.solution.display().to_string())
 }
 
-/// The starter of a task, from its solution.
+/// Returns the starter of a task, from its solution.
 pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
     let solution = if task.has_starter {
         std::fs::read_to_string(root.join(&task.solution)).with_context(|| task.solution.display().to_string())?

@@ -66,7 +66,7 @@ pub(crate) struct Linker<'a> {
 }
 
 impl<'a> Linker<'a> {
-    /// `up` is the path from the page to the glossary's folder.
+    /// Makes the glossary for a page; `up` is the path from the page to the glossary's folder.
     pub(crate) fn new(glossary: &'a Glossary, up: &str) -> Self {
         Self { glossary, to: format!("{up}{PAGE}"), used: HashSet::new(), folded: 0 }
     }

@@ -70,7 +70,7 @@ impl LineCounts {
     }
 }
 
-/// `256 requests to global memory, 4 096 sectors; 8 instructions of warps`
+/// Describes the counts of a line: `256 requests to global memory, 4 096 sectors; 8 instructions of warps`.
 fn describe(counts: &Summary) -> String {
     // Blanks that do not break.
     let grouped = |count| text::grouped(count, "\u{a0}");

@@ -329,7 +329,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// `PATH` or `PATH:ANCHOR`, relative to the chapter.
+    /// Includes `PATH` or `PATH:ANCHOR`, relative to the chapter.
     fn include(&mut self, line: &ChapterLine<'_>, args: &[&str], in_code: bool) -> Result<String> {
         let [what] = args else {
             return Err(Error::msg("`{{#include}}` wants one path, and maybe an anchor behind a colon"));
@@ -393,7 +393,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// `\{{#` stands for `{{#`.
+/// Replaces `\{{#` by `{{#`.
 fn unescaped(text: &str) -> String {
     text.replace("\\{{#", "{{#")
 }

@@ -15,7 +15,7 @@ pub struct RepoPaths {
 }
 
 impl RepoPaths {
-    /// `root` is the folder that contains `book/book.toml`.
+    /// Returns the paths below `root`, the folder that contains `book/book.toml`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         Self { root: root.canonicalize().unwrap_or(root), read: Arc::default() }

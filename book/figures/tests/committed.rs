@@ -63,7 +63,7 @@ fn record() -> Record {
     Record { runs: vec![run], measurements, ..Record::default() }
 }
 
-/// All pictures without a record, and with [`record`]; drawn once for all tests here.
+/// Returns all pictures without a record, and with [`record`]; drawn once for all tests here.
 fn drawn() -> &'static [Vec<Figure>; 2] {
     static DRAWN: OnceLock<[Vec<Figure>; 2]> = OnceLock::new();
     DRAWN.get_or_init(|| {

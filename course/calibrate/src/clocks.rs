@@ -97,7 +97,7 @@ impl<'g> Bench<'g> {
         })
     }
 
-    /// From now on a load leads each lane to a line of its own, and all of them to the same bank.
+    /// Changes the links so that a load leads each lane to a line of its own, and all of them to the same bank.
     fn lead_to_lines(&mut self) -> Result<(), StepError> {
         let line = LINE / LINK;
         // The lines lie behind the places at which the threads begin, and each leads to itself.
@@ -107,13 +107,13 @@ impl<'g> Bench<'g> {
         Ok(())
     }
 
-    /// Clocks from one instruction of a warp to its next one.
+    /// Returns the clocks from one instruction of a warp to its next one.
     fn clocks(&mut self, kernel: &str, n_warps: usize, schedulers: usize) -> Result<f64, StepError> {
         let round = slope(ROUNDS, |rounds| self.run(kernel, n_warps, schedulers, rounds))?;
         Ok(round / f64::from(OPS))
     }
 
-    /// From the first warp's start to the last one's end.
+    /// Measures from the first warp's start to the last one's end.
     fn run(&mut self, kernel: &str, n_warps: usize, schedulers: usize, rounds: i32) -> Result<f64, StepError> {
         let stream = &self.gpu.stream;
         let function = session::load(self.gpu, CODE.ptx, kernel)?;
@@ -142,7 +142,8 @@ impl<'g> Bench<'g> {
     }
 }
 
-/// Memory with an address in each of `n` places, `apart` bytes from each other: that of the place that `next` names.
+/// Returns memory with an address in each of `n` places, `apart` bytes from each other: that of the place that `next`
+/// names.
 pub(crate) fn links(
     gpu: &Gpu,
     n: usize,

@@ -46,7 +46,7 @@ const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
     ("threads_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
 ];
 
-/// Clocks of an SM in the time of a launch, while all SMs multiply.
+/// Returns the clocks of an SM in the time of a launch, while all SMs multiply.
 fn clock(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "cost_fma")?;
     let mut clocks: CudaSlice<i64> = gpu.stream.alloc_zeros(2 * 16)?;
@@ -70,7 +70,7 @@ fn clock(gpu: &Gpu) -> Result<f64, StepError> {
     Ok(median(samples).unwrap_or(f64::NAN))
 }
 
-/// Time for one more block.
+/// Measures the time for one more block.
 fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     let time = |blocks: u32| {
@@ -83,7 +83,7 @@ fn block_ns(gpu: &Gpu, threads: u32) -> Result<f64, StepError> {
     Ok(slope(BLOCKS, time)? * NS_PER_MS)
 }
 
-/// Time for a round of spinning blocks, two to an SM.
+/// Measures the time for a round of spinning blocks, two to an SM.
 fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     const RESIDENT: u32 = 2;
     let kernel = session::load(gpu, CODE.ptx, "spin")?;
@@ -101,7 +101,7 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     Ok(slope(SPINS, time)? * NS_PER_MS)
 }
 
-/// Time for one more launch that is queued already.
+/// Measures the time for one more launch that is queued already.
 fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, "empty")?;
     // Not the default stream, which cannot be captured.

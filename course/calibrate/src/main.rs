@@ -76,7 +76,7 @@ fn print(record: &serde_json::Value) -> Result<(), StepError> {
 
 const REPEATS: usize = 9;
 
-/// Time for one more of something: from the times of two numbers of it, the median of some tries.
+/// Measures the time for one more of something: from the times of two numbers of it, the median of some tries.
 fn slope<N: Copy + Into<f64>>(
     numbers: [N; 2],
     mut time: impl FnMut(N) -> Result<f64, StepError>,

@@ -74,7 +74,7 @@ pub(crate) fn all(
     Ok(())
 }
 
-/// Clocks of one step through a ring of `n` places in an order without a pattern.
+/// Returns the clocks of one step through a ring of `n` places in an order without a pattern.
 fn chase(gpu: &Gpu, n: usize) -> Result<f64, StepError> {
     const OPS: i32 = 64;
     // A step of an odd number visits all of a power of two, and is never the same distance from neighbours.
@@ -123,7 +123,7 @@ fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, StepError> {
     Ok(slope([n_blocks / 4, n_blocks], time)? * NS_PER_MS * of_a_round)
 }
 
-/// Bytes per nanosecond of memory that is walked over by `share` blocks at a time.
+/// Returns bytes per nanosecond of memory that is walked over by `share` blocks at a time.
 fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, name)?;
     let blocks = match (n_sms, share) {
@@ -159,7 +159,7 @@ fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result
     Ok(of_a_round / (slope(ROUNDS, time)? * NS_PER_MS))
 }
 
-/// Sectors per nanosecond that the kernel `name` loads from or stores to a footprint of `bytes` bytes.
+/// Returns sectors per nanosecond that the kernel `name` loads from or stores to a footprint of `bytes` bytes.
 fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, name)?;
     let n = (bytes / SECTOR).next_power_of_two() as i32 / 2;

@@ -39,7 +39,7 @@ const fn defined(source: &[u8], name: &[u8]) -> Option<u32> {
 
 const KEYWORD: &[u8] = b"constexpr int ";
 
-/// Start of the expression that defines a constant.
+/// Returns the start of the expression that defines a constant.
 const fn definition(source: &[u8], name: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at < source.len() {
@@ -135,7 +135,7 @@ const fn number(digits: &[u8]) -> Option<u32> {
     Some(value)
 }
 
-/// End of the name or number that begins here.
+/// Returns the end of the name or number that begins here.
 const fn word(source: &[u8], mut at: usize) -> usize {
     while byte(source, at).is_ascii_alphanumeric() || byte(source, at) == b'_' {
         at += 1;

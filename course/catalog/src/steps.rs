@@ -71,7 +71,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Bytes that an element has in memory.
+    /// Returns the bytes that an element has in memory.
     pub fn bytes(self) -> f64 {
         match self {
             Format::Fp32 | Format::Tf32 => 4.0,
@@ -430,7 +430,7 @@ impl Work {
         }
     }
 
-    /// Floating-point operations for a shape.
+    /// Returns floating-point operations for a shape.
     pub fn flops(self, shape: crate::Shape) -> f64 {
         match self {
             Work::Transpose => 0.0,
@@ -438,7 +438,7 @@ impl Work {
         }
     }
 
-    /// Bytes that must move at least once: inputs read, output written.
+    /// Returns the bytes that must move at least once: inputs read, output written.
     pub fn bytes(self, shape: crate::Shape) -> f64 {
         let (m, n, k) = (shape.m as f64, shape.n as f64, shape.k as f64);
         match self {

@@ -16,7 +16,7 @@ impl Table {
         Self { headings: headings.into_iter().map(Into::into).collect(), rows: Vec::new(), n_left: 1 }
     }
 
-    /// Number of the first columns that are text, aligned to the left.
+    /// Sets how many of the first columns are text, aligned to the left.
     #[must_use]
     pub fn left(mut self, n: usize) -> Self {
         self.n_left = n;
@@ -155,12 +155,12 @@ pub fn grouped(n: impl Into<i128>, gap: &str) -> String {
 pub struct Paint(bool);
 
 impl Paint {
-    /// For standard output: on a terminal, unless `NO_COLOR` is set.
+    /// Chooses colours for standard output: on a terminal, unless `NO_COLOR` is set.
     pub fn for_stdout() -> Self {
         Self(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
     }
 
-    /// Text without colours.
+    /// Returns a style without colours.
     pub const fn plain() -> Self {
         Self(false)
     }
@@ -173,12 +173,12 @@ impl Paint {
         self.with("2", text)
     }
 
-    /// Text about something right, in green.
+    /// Returns the text about something right, in green.
     pub fn good(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    /// Text about something wrong, in bold red.
+    /// Returns the text about something wrong, in bold red.
     pub fn bad(self, text: &str) -> String {
         self.with("1;31", text)
     }

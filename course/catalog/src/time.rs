@@ -2,12 +2,12 @@
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// Seconds since 1970, by the clock of this machine.
+/// Returns seconds since 1970, by the clock of this machine.
 pub fn now() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// `2026-11-21T22:40:12Z`, from seconds since 1970.
+/// Formats seconds since 1970 as `2026-11-21T22:40:12Z`.
 pub fn utc(seconds: u64) -> String {
     let (days, rest) = (seconds / DAY, seconds % DAY);
     // Days to a civil date, after Howard Hinnant's `civil_from_days`: years that begin in March end in leap days.

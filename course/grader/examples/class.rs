@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Resident memory in bytes of a process and its descendants, from `/proc`.
+/// Returns the resident memory in bytes of a process and its descendants, from `/proc`.
 fn resident(of: u32) -> u64 {
     const PAGE: u64 = 4096;
     let mut all: Vec<(u32, u32, u64)> = Vec::new();

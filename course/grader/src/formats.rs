@@ -43,7 +43,7 @@ fn json(value: &impl serde::Serialize) -> String {
     text
 }
 
-/// Feedback on a task as plain text: failed parts, the first wrong element, the findings.
+/// Formats feedback on a task as plain text: failed parts, the first wrong element, the findings.
 fn feedback(verdict: &Verdict) -> String {
     let mut out = String::new();
     let mut add = |text: &str| {
@@ -99,7 +99,7 @@ pub(crate) mod tests {
     use crate::similar::Pair;
     use tasks::TaskName;
 
-    /// A class of two, with names and texts that try to escape their format.
+    /// Returns a class of two, with names and texts that try to escape their format.
     pub(crate) fn class() -> Class {
         let item = |id: &str, points: f64, status: Status, why: Option<&str>| Item {
             id: id.into(),

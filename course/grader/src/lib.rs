@@ -33,7 +33,7 @@ pub mod slurm;
 pub mod submissions;
 pub mod unit;
 
-/// Untrusted text as one line for a terminal or a table: shortened, without control characters.
+/// Returns untrusted text as one line for a terminal or a table: shortened, without control characters.
 pub fn plain(text: &str) -> String {
     const MAX_CHARS: usize = 300;
     let clean = |c: char| if c.is_control() { ' ' } else { c };

@@ -51,7 +51,7 @@ pub struct Ceilings {
 }
 
 impl Ceilings {
-    /// Words of the command line: `20 4294967296 1048576 64`.
+    /// Returns the limits as words of a command line: `20 4294967296 1048576 64`.
     pub fn arguments(&self) -> [String; 4] {
         [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
     }

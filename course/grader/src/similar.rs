@@ -100,7 +100,7 @@ fn fingerprint(text: &str) -> BTreeSet<u64> {
     }
 }
 
-/// FNV-1a with a final mix, so that the smallest of several hashes is a random one.
+/// Computes FNV-1a with a final mix, so that the smallest of several hashes is a random one.
 fn hash(tokens: &[String]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in tokens.iter().flat_map(|token| token.bytes().chain([0])) {
@@ -147,7 +147,7 @@ fn tokens(text: &str) -> Vec<String> {
     out
 }
 
-/// Length in bytes of a literal at the beginning, with its quotes.
+/// Returns the length in bytes of a literal at the beginning, with its quotes.
 fn string(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

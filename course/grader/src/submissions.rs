@@ -37,7 +37,7 @@ pub enum SubmittedFile {
     Text(String),
 }
 
-/// All submissions of a folder, sorted by name, without hidden entries and `skip`.
+/// Returns all submissions of a folder, sorted by name, without hidden entries and `skip`.
 pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
     let skip = skip.canonicalize().ok();
     let mut found = Vec::new();

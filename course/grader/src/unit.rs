@@ -259,7 +259,7 @@ fn is_out_of_memory(errors: &str) -> bool {
         .any(|words| errors.contains(words))
 }
 
-/// Reason for a missing answer, from the end of standard error, or from the message of a panic.
+/// Returns the reason for a missing answer, from the end of standard error, or from the message of a panic.
 fn complaint(program: &'static str, ended: &ProcessOutput) -> UnitError {
     let mut lines = ended.errors.trim().lines();
     let words = match lines.find(|line| line.contains(" panicked at ")) {

@@ -122,7 +122,7 @@ mod linux {
         panic!("{error}");
     }
 
-    /// The text of a file that was open already.
+    /// Returns the text of a file that was open already.
     pub(super) fn read_open(number: i32) -> Option<String> {
         let mut bytes = [0_u8; 64];
         // SAFETY: the buffer is as long as stated; a number that is no file is refused.

@@ -60,7 +60,7 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// All kernels on the emulated device, on the inputs that everybody has.
+    /// Returns arguments for all kernels on the emulated device, on the inputs that everybody has.
     pub(crate) fn emulated() -> Self {
         Self {
             json: false,

@@ -86,7 +86,7 @@ fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
     kernel.code().is_some() && shape.volume() > shapes::EMULATED
 }
 
-/// Shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
+/// Pairs shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
 pub(crate) fn plan<'a>(
     step_run: &StepRun<'a>,
     asked: Option<&[Shape]>,
@@ -111,7 +111,7 @@ pub(crate) fn plan<'a>(
 }
 
 impl StepRun<'_> {
-    /// Sizes from the command line, each one of at least one kernel; where none is given, the step's own.
+    /// Returns the sizes from the command line, each one of at least one kernel; without any, the step's own.
     pub(crate) fn sizes(&self, sizes: &step_cli::Sizes, own: usize) -> Result<Vec<Shape>, StepError> {
         let asked = sizes.shapes()?;
         for size in &asked {
@@ -125,7 +125,7 @@ impl StepRun<'_> {
         self.step.kernel(kernel.name).map_or(Work::Sgemm, |k| k.work)
     }
 
-    /// On a real GPU, loads cuBLAS and measures the device's ceilings, with which the results are compared.
+    /// Loads cuBLAS and measures the ceilings of a real GPU, with which the results are compared.
     fn measure_ceilings(&mut self) {
         let Some(gpu) = self.gpu.as_ref().filter(|gpu| gpu.emulator.is_none()) else {
             return;
@@ -172,7 +172,7 @@ impl StepRun<'_> {
         }
     }
 
-    /// Hash of the PTX that runs; empty for what is not a kernel.
+    /// Returns the hash of the PTX that runs; empty for what is not a kernel.
     pub(crate) fn ptx_sha256(&self, kernel: &Kernel) -> String {
         let ptx = self.ptx.as_deref().or(kernel.code().map(|code| code.ptx));
         ptx.map(|text| sha256(text.as_bytes())).unwrap_or_default()

@@ -62,7 +62,7 @@ fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> 
     Ok(check)
 }
 
-/// One line, and what was found.
+/// Returns a line with the outcome, followed by the findings.
 fn check_line(check: &Check, emulated: bool, paint: Paint) -> String {
     let Check { kernel, n_passed, .. } = check;
     match (&check.failed, &check.not_run) {

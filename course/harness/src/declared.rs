@@ -37,7 +37,7 @@ pub fn agrees(step: &str, kernels: &[Kernel]) {
     }
 }
 
-/// `.maxntid` of an entry: what `__launch_bounds__` says.
+/// Returns `.maxntid` of an entry, which `__launch_bounds__` sets.
 fn threads(ptx: &str, entry: &str) -> Option<[u32; 3]> {
     let body = ptx.split_once(&format!(".entry {entry}("))?.1;
     let body = &body[..body.find('{')?];

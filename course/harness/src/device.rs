@@ -197,7 +197,7 @@ fn no_device(error: DriverError) -> StepError {
 }
 
 impl Gpu {
-    /// The module of a text: loaded when it is first asked for.
+    /// Returns the module of a text, which is loaded on first use.
     pub(crate) fn module(
         &self,
         ptx: &str,
@@ -212,7 +212,8 @@ impl Gpu {
         Ok(module)
     }
 
-    /// The emulated device's report of the last launch. `None` on a real GPU, before a launch, and of a prediction.
+    /// Returns the emulated device's report of the last launch. `None` on a real GPU, before a launch, and of a
+    /// prediction.
     ///
     /// # Errors
     /// Returns an error if the emulated device is of another build.
@@ -224,7 +225,7 @@ impl Gpu {
         })
     }
 
-    /// cuBLAS with a handle for the stream.
+    /// Returns cuBLAS with a handle for the stream.
     pub fn cublas(&self) -> Result<&Cublas, &NoCublas> {
         self.cublas.get_or_init(|| Cublas::open(&self.stream)).as_ref()
     }

@@ -284,7 +284,7 @@ impl Kernel {
         Self::new(name, LaunchKind::Library { open })
     }
 
-    /// Source and PTX of the kernel; `None` for the CPU and for libraries.
+    /// Returns the source and PTX of the kernel; `None` for the CPU and for libraries.
     pub fn code(&self) -> Option<KernelSource> {
         match self.program {
             LaunchKind::Device { code, .. } => Some(code),
@@ -303,7 +303,7 @@ impl Kernel {
         Some(LaunchConfig { grid_dim: (blocks(tiles, u32::try_from(n_sms).unwrap_or(u32::MAX)), 1, 1), ..config })
     }
 
-    /// Grid and block that the step declares for a shape; `None` for the CPU and for libraries.
+    /// Returns the grid and block that the step declares for a shape; `None` for the CPU and for libraries.
     pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
         match self.program {
             LaunchKind::Device { grid, .. } => Some(grid.config(shape)),
@@ -311,8 +311,8 @@ impl Kernel {
         }
     }
 
-    /// Rows and columns of the product (of a transpose: of the input) that belong to one block, which follow from
-    /// the growth of the grid. `None` where a block has everything.
+    /// Returns the rows and columns of the product (of a transpose: of the input) that belong to one block, derived
+    /// from the growth of the grid. `None` where one block computes everything.
     pub fn tile(&self) -> Option<[usize; 2]> {
         const LARGE: usize = 1 << 20;
         let config = self.config(Shape { m: LARGE, n: LARGE, k: 1 })?;
@@ -388,7 +388,7 @@ impl LaunchFn {
     }
 }
 
-/// Blocks that cover `n` elements, `tile` of them each.
+/// Returns the number of blocks that cover `n` elements, `tile` of them each.
 pub fn blocks(n: usize, tile: u32) -> u32 {
     // More than a grid can have is refused before the launch.
     u32::try_from(n.div_ceil(tile as usize)).unwrap_or(u32::MAX)

@@ -96,7 +96,7 @@ fn counted(gpu: &crate::Gpu) -> Result<Option<Counters>, StepError> {
     Ok(gpu.report()?.map(|report| report.total))
 }
 
-/// Operands to the device, one launch, the end of it. CodeKind way round an operand is stored does not matter here.
+/// Copies operands to the device, launches once and waits. The storage order of an operand does not matter here.
 fn once<'g, T: Real, R: Real>(
     gpu: &'g crate::Gpu,
     launch: Launch<'g, T, R>,

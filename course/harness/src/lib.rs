@@ -101,7 +101,7 @@ macro_rules! code {
     };
 }
 
-/// The `main` of a step: reads the command line, does it, and returns the exit code.
+/// Runs the `main` of a step: reads the command line, executes it, and returns the exit code.
 pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
     let outcome = parse(step).and_then(|cli| run(step, kernels, &cli.task));
     let code = match outcome {

@@ -128,7 +128,7 @@ pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     })
 }
 
-/// A step's launch, as sessions want it.
+/// Wraps a step's launch in the form that sessions take.
 pub(crate) fn gemm<'g, T: Real, R: Real>(
     gpu: &'g Gpu,
     loaded: Loaded,
@@ -151,7 +151,7 @@ pub(crate) fn gemm<'g, T: Real, R: Real>(
     })
 }
 
-/// A step's launch of a transpose, as sessions want it.
+/// Wraps a step's launch of a transpose in the form that sessions take.
 pub(crate) fn transpose(
     gpu: &Gpu,
     kernel: CudaFunction,
@@ -170,7 +170,7 @@ fn product(shape: Shape, operands: Operands<'_, f32>) -> Product<'_> {
     Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c }
 }
 
-/// A call of a step's own library.
+/// Wraps a call of a step's own library.
 pub(crate) fn own_library(multiply: &MultiplyLibrary, shape: Shape) -> Launch<'_, f32> {
     Box::new(move |operands| multiply(product(shape, operands)).map_err(|error| StepError::CouldNot(error.to_string())))
 }

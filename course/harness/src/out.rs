@@ -33,7 +33,8 @@ pub fn progress(text: &str) {
     }
 }
 
-/// Like [`progress()`], and where standard error is no terminal, a line of its own: for what takes long.
+/// Reports progress as [`progress()`] does; where standard error is no terminal, on a line of its own, for long
+/// operations.
 pub fn milestone(text: &str) {
     progress(text);
     let mut err = std::io::stderr().lock();

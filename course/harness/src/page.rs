@@ -35,7 +35,7 @@ impl Entry<'_> {
     }
 }
 
-/// The head of the page: the step, the device and the date.
+/// Returns the head of the page: the step, the device and the date.
 pub(crate) fn header(step_run: &StepRun<'_>) -> String {
     let paint = Paint::for_stdout();
     let (step, run) = (step_run.step, &step_run.run);
@@ -62,7 +62,7 @@ pub(crate) fn header(step_run: &StepRun<'_>) -> String {
     out
 }
 
-/// Results for a shape.
+/// Returns the page of results for a shape.
 pub(crate) fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> String {
     let paint = Paint::for_stdout();
     let title = match shape.k {
@@ -86,7 +86,7 @@ pub(crate) fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> S
     out
 }
 
-/// After everything: what real GPUs took, and what to do next.
+/// Returns the end of the page: the times that real GPUs took, and what to do next.
 pub(crate) fn footer(step_run: &StepRun<'_>, ran: PassedKernels) -> String {
     let paint = Paint::for_stdout();
     let mut out = recorded::tables(step_run.step, paint);
@@ -164,7 +164,7 @@ fn troubles(entries: &[Entry<'_>], paint: Paint) -> String {
     out
 }
 
-/// `12 x 4`, or nothing for what has no grid.
+/// Formats an extent as `12 x 4`; empty without a grid.
 fn extent(dims: [u32; 3]) -> String {
     match dims {
         [0, ..] => String::new(),
@@ -174,7 +174,7 @@ fn extent(dims: [u32; 3]) -> String {
     }
 }
 
-/// Three figures, or four: `0.0123`, `1.234`, `56.7`, `1234`.
+/// Formats a number with three or four figures: `0.0123`, `1.234`, `56.7`, `1234`.
 fn figure(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => String::new(),

@@ -24,7 +24,7 @@ pub fn describe(step: &str, gpu: &Gpu) -> Run {
     }
 }
 
-/// `AMD EPYC 9654, 32 threads`
+/// Describes the host, such as `AMD EPYC 9654, 32 threads`.
 fn host() -> String {
     let n = std::thread::available_parallelism().map_or(1, usize::from);
     let model = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
@@ -34,8 +34,8 @@ fn host() -> String {
     format!("{}, {n} threads", model.unwrap_or_else(|| std::env::consts::ARCH.to_owned()))
 }
 
-/// Revision that was built: `TILE_REVISION` where the programs were carried to another machine, else the checkout's,
-/// `-dirty` when there are changes.
+/// Returns the revision that was built: `TILE_REVISION` where the programs were carried to another machine, else the
+/// checkout's, `-dirty` when there are changes.
 fn revision() -> String {
     if let Ok(told) = std::env::var("TILE_REVISION") {
         return told;

@@ -52,8 +52,8 @@ const PRODUCTS: &[Shape; 15] = shapes![
     127 x 129 x 9, 129 x 127 x 7, 128 x 128 x 24, 101 x 103 x 107, 132 x 260 x 40, 300 x 140 x 60,
 ];
 
-/// [`PRODUCTS`] and four more for copies of boxes: one row, tiles that end inside of a box, and enough tiles to fill a
-/// ring several times.
+/// Returns [`PRODUCTS`] and four more for copies of boxes: one row, tiles that end inside of a box, and enough tiles to
+/// fill a ring several times.
 const fn with_boxes() -> [Shape; PRODUCTS.len() + 4] {
     let mut all = [shape(&[1, 8, 8]); PRODUCTS.len() + 4];
     let mut at = 0;
@@ -67,8 +67,8 @@ const fn with_boxes() -> [Shape; PRODUCTS.len() + 4] {
     all
 }
 
-/// Shapes that break kernels: one, primes, one less and one more than a tile, a sum shorter than a tile, wide, tall,
-/// an odd number of tiles. All small: each is run with all checks.
+/// Returns the shapes that break kernels: one, primes, one less and one more than a tile, a sum shorter than a tile,
+/// wide, tall, an odd number of tiles. All small: each is run with all checks.
 pub fn awkward(work: Work) -> &'static [Shape] {
     match work {
         Work::Transpose => shapes![
@@ -81,9 +81,10 @@ pub fn awkward(work: Work) -> &'static [Shape] {
     }
 }
 
-/// Shapes whose C is hashed, small enough for the emulated device: one element, one row, sizes that no tile divides, rows
-/// that start on 16 bytes, more tiles than [`MULTIPROCESSORS`](records::sums::MULTIPROCESSORS), an odd number of pairs of
-/// tiles, and sums that are longer than a ring of tiles. Rows of e4m3 start on 16 bytes where K is a multiple of 16.
+/// Returns the shapes whose C is hashed, small enough for the emulated device: one element, one row, sizes that no tile
+/// divides, rows that start on 16 bytes, more tiles than [`MULTIPROCESSORS`](records::sums::MULTIPROCESSORS), an odd
+/// number of pairs of tiles, and sums that are longer than a ring of tiles. Rows of e4m3 start on 16 bytes where K is a
+/// multiple of 16.
 pub fn summed(work: Work) -> &'static [Shape] {
     match work {
         Work::Tensor { operands: Format::E4m3, .. } => {
@@ -138,7 +139,7 @@ pub fn check_fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), DoesNotFit>
     }
 }
 
-/// Free memory of this machine, in bytes.
+/// Returns the free memory of this machine, in bytes.
 fn available_memory() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;

@@ -62,7 +62,7 @@ impl<'a> StepRun<'a> {
         })
     }
 
-    /// The device; opens it again after a kernel broke its context.
+    /// Returns the device, opened again after a kernel broke its context.
     pub(crate) fn gpu(&mut self) -> Result<&Gpu, StepError> {
         match &mut self.gpu {
             Some(gpu) => Ok(gpu),
@@ -115,7 +115,7 @@ fn pass_names(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
     }
 }
 
-/// `kernels/v05_….cu`, from the header of its PTX.
+/// Returns the path of the source, `kernels/v05_….cu`, from the header of its PTX.
 pub(crate) fn source_path(ptx: &str) -> Option<&str> {
     let line = ptx.lines().find_map(|line| line.strip_prefix("// source: "))?;
     line.split_whitespace().next()

@@ -79,8 +79,8 @@ fn sum_line(sum: &Sum) -> String {
 }
 
 impl StepRun<'_> {
-    /// The sum of C of a kernel, launched as on a device with so many multiprocessors. The emulated device runs the
-    /// given checks.
+    /// Computes the sum of C of a kernel, launched as on a device with this number of multiprocessors. The emulated
+    /// device runs the given checks.
     ///
     /// # Errors
     /// Returns an error if the launch goes wrong, a check finds something, or C is not the same in a second launch.
@@ -211,8 +211,9 @@ fn found(gpu: &Gpu, error: StepError) -> String {
 /// M·N·K from which the steps' tests leave a shape to the command, to save time.
 const LARGE: f64 = 1e8;
 
-/// For the steps' tests: stops unless the sums of all kernels on the emulated device, with all checks, are those on
-/// record of a real one, and do not depend on the number of multiprocessors, or are known to. Returns them.
+/// Asserts, for the steps' tests, that the sums of all kernels on the emulated device, with all checks, are the
+/// recorded ones of a real device, and do not depend on the number of multiprocessors, unless they are known to.
+/// Returns them.
 ///
 /// # Panics
 /// Panics if they differ: this is an assertion for tests.

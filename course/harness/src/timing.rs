@@ -63,7 +63,7 @@ pub struct Other<'a> {
     pub algorithm: Option<usize>,
 }
 
-/// Smallest number of samples.
+/// Returns the smallest number of samples.
 fn at_least(one_ms: f64) -> usize {
     if one_ms >= SLOW_MS { FEW_SAMPLES } else { MIN_SAMPLES }
 }

@@ -86,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One kernel: a source line to a line.
+/// Formats one kernel: a source line to a line.
 fn written(file: &str, explained: &Explained) -> String {
     let lines: Vec<String> = explained
         .lines

@@ -83,7 +83,7 @@ fn run_shapes<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Arguments in the order of the kernel's parameters.
+/// Returns the arguments in the order of the kernel's parameters.
 fn arguments<T: Sums>(request: &Request<'_>, trial: &Trial<T>) -> Vec<Argument> {
     let Shape { m, n, k } = trial.shape;
     let size = |n: usize| Argument::Int(i32::try_from(n).unwrap_or(i32::MAX));

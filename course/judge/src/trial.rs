@@ -76,7 +76,7 @@ impl<T: Sums> Expected<T> {
     }
 }
 
-/// αA · B + βC, where C is not read if β is 0.
+/// Computes αA · B + βC, where C is not read if β is 0.
 fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[T]) -> Answer<'p> {
     const ROUNDINGS: f64 = 4.0;
     let product = problem.answer();

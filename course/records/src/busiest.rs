@@ -139,7 +139,7 @@ impl Launch {
         }
     }
 
-    /// Stall reasons by Nsight's names, and their parts of all warps that wait or issue, the longest first.
+    /// Returns stall reasons by Nsight's names, and their parts of all warps that wait or issue, the longest first.
     pub fn stalls(&self) -> Vec<(&str, f64)> {
         let metrics = self.metrics.iter();
         let mut all: Vec<(&str, f64)> = metrics

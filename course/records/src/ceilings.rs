@@ -83,7 +83,7 @@ impl Ceilings {
         serde_json::from_str(text)
     }
 
-    /// JSON with one line per ceiling, so that diffs are readable.
+    /// Returns JSON with one line per ceiling, so that diffs are readable.
     pub fn text(&self) -> String {
         // Strings, numbers and lists always serialise.
         format!(
@@ -104,13 +104,13 @@ impl Ceilings {
         self.ceilings.iter().filter(matches).max_by(faster)
     }
 
-    /// Arithmetic intensity that a kernel needs to reach a rate, in operations per byte of device memory; `None` where
-    /// the bandwidth was not measured.
+    /// Returns the arithmetic intensity that a kernel needs to reach a rate, in operations per byte of device memory;
+    /// `None` where the bandwidth was not measured.
     pub fn per_byte(&self, tflops: f64) -> Option<f64> {
         Some(tflops * 1e3 / self.run.roofline?.copy_gbs)
     }
 
-    /// Arithmetic intensity per byte from L2 that no other multiprocessor reads at the time.
+    /// Returns the arithmetic intensity per byte from L2 that no other multiprocessor reads at the time.
     pub fn per_l2_byte(&self, tflops: f64) -> f64 {
         tflops * 1e3 / self.l2.own_gbs
     }

@@ -42,8 +42,8 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// Speed from rounds; `None` for fewer than two. The interval is Student's, of the logarithms of the rounds'
-    /// quotients.
+    /// Returns the speed from rounds; `None` for fewer than two. The interval is Student's, of the logarithms of the
+    /// rounds' quotients.
     pub fn from_rounds(rounds: &[Round]) -> Option<Self> {
         let logarithms: Vec<f64> =
             rounds.iter().map(|[a, b, b_again, a_again]| ((b + b_again) / (a + a_again)).ln()).collect();
@@ -64,7 +64,8 @@ impl Speed {
     }
 }
 
-/// Two-sided 5 % quantile of Student's t. Between two entries the larger applies, so that no interval is too short.
+/// Returns the two-sided 5 % quantile of Student's t. Between two entries the larger applies, so that no interval is
+/// too short.
 fn two_sided_95(freedom: usize) -> f64 {
     const UP_TO_30: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -82,8 +83,8 @@ fn two_sided_95(freedom: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Integral of the density `(1 + x² / ν)^(−(ν + 1) / 2)` within `t`, as a part of the whole: both by Simpson's
-    /// rule, the outer with x = t tan φ.
+    /// Returns the integral of the density `(1 + x² / ν)^(−(ν + 1) / 2)` within `t`, as a part of the whole: both by
+    /// Simpson's rule, the outer with x = t tan φ.
     fn within(t: f64, freedom: usize) -> f64 {
         let v = freedom as f64;
         let density = |angle: f64| {

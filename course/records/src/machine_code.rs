@@ -124,19 +124,19 @@ impl Prediction {
         bound.us / self.us
     }
 
-    /// Time of a unit, alone or as a part of another.
+    /// Returns the time of a unit, alone or as a part of another.
     pub fn of_unit(&self, unit: &str) -> Option<&Bound> {
         let mut all = self.bounds.iter().chain(&self.parts);
         all.find(|bound| bound.unit == unit)
     }
 
-    /// Time of a unit in clocks, summed over all multiprocessors.
+    /// Returns the time of a unit in clocks, summed over all multiprocessors.
     pub fn clocks(&self, bound: &Bound) -> f64 {
         let busy_sms = self.n_blocks.min(self.n_sms.into()) as f64;
         bound.us * 1e3 * self.ghz * busy_sms
     }
 
-    /// Comparison with the prediction before an edit.
+    /// Returns the comparison with the prediction before an edit.
     pub fn since(&self, before: &Prediction) -> Change {
         let change = self.us / before.us - 1.0;
         match change {

@@ -306,7 +306,7 @@ impl ProfileRecord {
     }
 }
 
-/// Kernels in the order of the ladder, shapes in the order of [`SHAPES`].
+/// Returns the kernels in the order of the ladder, shapes in the order of [`SHAPES`].
 fn place(kernel: &str, shape: Shape) -> (usize, usize, Shape) {
     let mut kernels = catalog::STEPS.iter().flat_map(|step| step.kernels);
     let at = kernels.position(|known| known.name == kernel);
@@ -344,7 +344,7 @@ pub struct Compared {
 }
 
 impl Profile {
-    /// One number for each pair. `None` where a metric is missing.
+    /// Returns one number for each pair. `None` where a metric is missing.
     pub fn counts(&self) -> Option<Counts> {
         Counts::measured(&self.metrics)
     }
@@ -364,7 +364,7 @@ impl Counted {
         })
     }
 
-    /// All pairs that are not zero on both sides.
+    /// Returns all pairs that are not zero on both sides.
     pub fn compared(&self) -> Vec<Compared> {
         let sides = [&self.emulated, &self.as_written, &self.measured].map(Counts::in_order);
         let one = |(at, pair)| {
@@ -377,7 +377,7 @@ impl Counted {
 }
 
 impl Compared {
-    /// Nsight Compute's count less ours.
+    /// Returns Nsight Compute's count less ours.
     pub fn difference(&self) -> i128 {
         i128::from(self.theirs) - i128::from(self.ours)
     }
@@ -396,7 +396,7 @@ impl Compared {
         }
     }
 
-    /// Counter, emulated, measured, difference, remark.
+    /// Returns the cells of a row: counter, emulated, measured, difference, remark.
     pub fn cells(&self, kernel: &str) -> [String; 5] {
         let difference = match self.difference() {
             0 => "0".into(),

@@ -178,7 +178,7 @@ impl Samples {
         catalog::statistics::median(self.0.clone()).unwrap_or(f64::NAN)
     }
 
-    /// (third quartile − first quartile) / median.
+    /// Returns (third quartile − first quartile) / median.
     pub fn spread(&self) -> f64 {
         let sorted = self.sorted();
         let at = |part: f64| sorted.get((part * (sorted.len().max(1) - 1) as f64).round() as usize);

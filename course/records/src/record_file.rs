@@ -64,7 +64,7 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
     }
 }
 
-/// [`write_whole`], with the path in the error.
+/// Writes as [`write_whole`] does, with the path in the error.
 pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
     Ok(write_whole(path, text).map_err(FileError::at(path))?)
 }
@@ -81,7 +81,7 @@ pub(crate) fn lock_folder_of(path: &Path) -> Result<FolderLock, RecordError> {
     Ok(lock_folder(folder).map_err(FileError::at(folder))?)
 }
 
-/// JSON with one run and one item per line, so that diffs are readable.
+/// Returns JSON with one run and one item per line, so that diffs are readable.
 pub(crate) fn json_file<R: Serialize, T: Serialize>(schema: u32, name: &str, runs: &[R], items: &[T]) -> String {
     let (runs, items) = (json_lines(runs), json_lines(items));
     format!("{{\n\"schema\": {schema},\n\"runs\": [\n{runs}\n],\n\"{name}\": [\n{items}\n]\n}}\n")

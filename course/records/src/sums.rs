@@ -144,7 +144,7 @@ impl SumsRecord {
         }
     }
 
-    /// Difference from the recorded sum, in a sentence; `None` without a difference or a recorded sum.
+    /// Returns the difference from the recorded sum, in a sentence; `None` without a difference or a recorded sum.
     pub fn difference(&self, sum: &Sum) -> Option<String> {
         let SumComparison::Other(known) = self.compare(sum) else {
             return None;
@@ -161,8 +161,8 @@ impl SumsRecord {
         ))
     }
 
-    /// Complaint about a sum of the emulated device, in a sentence: the record has a different one; or it has none, and
-    /// `not_summed` does not name the kernel; or both have it.
+    /// Returns what is wrong with a sum of the emulated device, in a sentence: the record has a different one; or it
+    /// has none, and `not_summed` does not name the kernel; or both have it.
     pub fn complaint(&self, sum: &Sum, not_summed: &[&str]) -> Option<String> {
         let Sum { step, kernel, shape, .. } = sum;
         match (self.compare(sum), not_summed.contains(&kernel.as_str())) {

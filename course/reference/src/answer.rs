@@ -32,7 +32,7 @@ enum Bound<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Values of an output with so many columns, which a result must equal.
+    /// Returns an answer of exact values, `columns` of them in a row.
     pub fn exact(cols: usize, values: impl Into<Cow<'a, [f64]>>) -> Self {
         let values = values.into();
         Self { rows: values.len() / cols, cols, want: Want::Values(values), bound: Bound::Constant(0.0) }
@@ -76,7 +76,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Largest allowed distance of an element from its right value.
+    /// Returns the largest allowed distance of an element from its right value.
     pub fn bound(&self, row: usize, col: usize) -> f64 {
         match &self.bound {
             Bound::Constant(bound) => *bound,

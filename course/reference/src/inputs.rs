@@ -22,22 +22,22 @@ pub trait Real:
     /// The 32-bit word that it consists of, once or twice; of 16 bits, two make one.
     const POISON_WORD: u32;
     fn is_poison(self) -> bool;
-    /// Nearest to a value.
+    /// Returns the number of this type nearest to a value.
     fn from_f64(value: f64) -> Self;
     /// Returns the value, which `f64` holds exactly.
     fn to_f64(self) -> f64;
-    /// Uniform in [−1, 1).
+    /// Draws a number uniformly from [−1, 1).
     fn uniform(rng: &mut ChaCha8Rng) -> Self;
     /// Appends its bytes, the lowest first.
     fn append_to(self, bytes: &mut Vec<u8>);
 
-    /// [`elements()`] of this type.
+    /// Draws [`elements()`] of this type.
     fn draw(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<Self>;
     /// Returns the values of elements. What nobody wrote stays recognisable.
     fn widen(elements: &[Self]) -> Vec<f64>;
-    /// [`transposed()`] of this type.
+    /// Transposes as [`transposed()`] does.
     fn transpose(x: &[Self], rows: usize, cols: usize) -> Vec<Self>;
-    /// [`compare_on_threads()`](crate::verify::compare_on_threads) of this type.
+    /// Compares as [`compare_on_threads()`](crate::verify::compare_on_threads) does.
     fn compare(threads: usize, answer: &Answer<'_>, got: &[Self]) -> Comparison;
 }
 
@@ -73,7 +73,7 @@ fn widened<T: Real>(element: &T) -> f64 {
 pub trait Sums: Real {
     /// Largest relative error of one rounding.
     const UNIT: f64;
-    /// C = A · B on one core: A is m × k, B is k × n, all row-major.
+    /// Computes C = A · B on one core: A is m × k, B is k × n, all row-major.
     fn gemm(m: usize, k: usize, n: usize, a: &[Self], b: &[Self], c: &mut [Self]);
 }
 
@@ -182,13 +182,13 @@ impl Data {
     }
 }
 
-/// Largest r up to 8 for which K products of integers up to r add up exactly: r² · K ≤ [`Real::EXACT`]. In FP32, K may
-/// be up to 262144 for 8, and up to 2²⁴ for 1; above that nothing is exact, and 1 is still what is used.
+/// Returns the largest r up to 8 for which K products of integers up to r add up exactly: r² · K ≤ [`Real::EXACT`]. In
+/// FP32, K may be up to 262144 for 8, and up to 2²⁴ for 1; above that nothing is exact, and 1 is still what is used.
 pub fn largest_integer<T: Real>(k: usize) -> i32 {
     (1..=8).rev().find(|r| (r * r) as usize * k.max(1) <= T::EXACT).unwrap_or(1)
 }
 
-/// `n` elements. `operand` (0 for A, 1 for B) chooses an independent stream of the same seed.
+/// Draws `n` elements. `operand` (0 for A, 1 for B) chooses an independent stream of the same seed.
 pub fn elements<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec<T> {
     T::draw(data, seed, operand, k, n)
 }
@@ -205,7 +205,7 @@ fn draw<T: Real>(data: Data, seed: u64, operand: u64, k: usize, n: usize) -> Vec
     }
 }
 
-/// Rows become columns: how a transposed operand is stored.
+/// Transposes a matrix, as a transposed operand is stored.
 pub fn transposed<T: Real>(x: &[T], rows: usize, cols: usize) -> Vec<T> {
     T::transpose(x, rows, cols)
 }

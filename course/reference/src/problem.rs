@@ -37,7 +37,7 @@ impl<T: Real> Problem<T> {
         Self::on_threads(0, shape, data, seed)
     }
 
-    /// Like [`Self::new`], with an answer that takes long to compute kept in a folder for the next process.
+    /// Works as [`Self::new`], but keeps an answer that takes long to compute in a folder for the next process.
     pub fn kept(folder: Option<&Path>, shape: Shape, data: Data, seed: u64) -> Self {
         let of = std::any::type_name::<T>();
         let kept = folder
@@ -46,7 +46,7 @@ impl<T: Real> Problem<T> {
         Self::made(0, kept, shape, data, seed)
     }
 
-    /// Like [`Self::new`], on so many threads; 0 for one per core.
+    /// Works as [`Self::new`], on `threads` threads; 0 for one per core.
     pub fn on_threads(threads: usize, shape: Shape, data: Data, seed: u64) -> Self {
         Self::made(threads, None, shape, data, seed)
     }
@@ -75,13 +75,13 @@ impl<T: Real> Problem<T> {
         Self { shape, data, a, b, c, row_norms: row_norms(&wide_a, k), col_norms: col_norms(&wide_b, n), cpu_ms }
     }
 
-    /// The product as an answer for kernels whose sums round with an error of at most `unit`.
+    /// Returns the product as an answer for kernels whose sums round with an error of at most `unit`.
     pub(crate) fn answer_of_sums(&self, unit: f64) -> Answer<'_> {
         self.answer_within(allowed(self.shape.k, unit))
     }
 
-    /// The product as an answer with which results must agree but for this part of ‖a‖·‖b‖. At most that much is Σ|a·b|
-    /// of an element (Cauchy–Schwarz).
+    /// Returns the product as an answer from which results may differ by this part of ‖a‖·‖b‖. At most that much is
+    /// Σ|a·b| of an element (Cauchy–Schwarz).
     pub(crate) fn answer_within(&self, part: f64) -> Answer<'_> {
         let answer = Answer::exact(self.shape.n, self.c.as_slice());
         match self.data {
@@ -100,7 +100,7 @@ impl<T: Sums> Problem<T> {
 }
 
 // ANCHOR: bound
-/// How far an element of C may be from the answer when K products are summed in any order, fused or not, as a part of
+/// Returns the largest error of an element of C when K products are summed in any order, fused or not, as a part of
 /// ‖a‖·‖b‖. A rounding has an error of at most `unit`.
 ///
 /// Each term passes through at most K roundings, so the error is at most γ · Σ|a·b| with γ = n·u / (1 − n·u),
@@ -130,14 +130,14 @@ fn col_norms(b: &[f64], n: usize) -> Vec<f64> {
     squares.into_iter().map(f64::sqrt).collect()
 }
 
-/// C = A · B of small integers. Every sum is exact in FP32 too, which is twice as fast.
+/// Computes C = A · B of small integers. Every sum is exact in FP32 too, which is twice as fast.
 fn multiply_exact(threads: usize, shape: Shape, a: &[f64], b: &[f64]) -> Vec<f64> {
     let short = |x: &[f64]| x.iter().map(|v| *v as f32).collect::<Vec<f32>>();
     let c = multiply(threads, shape, &short(a), &short(b));
     c.into_iter().map(f64::from).collect()
 }
 
-/// C = A · B: each thread takes a band of rows.
+/// Computes C = A · B: each thread takes a band of rows.
 fn multiply<T: Sums>(threads: usize, shape: Shape, a: &[T], b: &[T]) -> Vec<T> {
     let Shape { m, n, k } = shape;
     let mut c = vec![T::default(); m * n];

@@ -41,7 +41,7 @@ fn rounded(c: &[f64]) -> Vec<f64> {
     c.iter().map(|exact| Bf16::from_f64(*exact).to_f64()).collect()
 }
 
-/// Largest allowed error of an element of C, as a part of ‖a‖·‖b‖.
+/// Returns the largest allowed error of an element of C, as a part of ‖a‖·‖b‖.
 fn allowed(operands: Format, result: Format, shape: Shape) -> f64 {
     let sums = sums(operands, shape);
     let operands = match operands {
@@ -63,7 +63,7 @@ fn allowed(operands: Format, result: Format, shape: Shape) -> f64 {
 const PROMOTED: f64 = 16.0;
 
 // ANCHOR: bound
-/// How far a sum of K products on tensor cores may be off, as a part of Σ|a·b|.
+/// Returns the largest error of a sum of K products on tensor cores, as a part of Σ|a·b|.
 ///
 /// An instruction adds n products to a sum. Each of these n + 1 terms loses less than 2⁻²⁵ of the largest power of two
 /// in any of them, the total less than 2⁻²³ of itself, and neither is larger than Σ|a·b|, but for the errors so far.

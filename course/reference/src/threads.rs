@@ -1,6 +1,6 @@
 //! Work of the CPU on a given number of threads.
 
-/// Number of threads that a setting stands for: 0 is one per core.
+/// Returns the number of threads that a setting stands for: 0 is one per core.
 pub(crate) fn count(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -8,8 +8,8 @@ pub(crate) fn count(threads: usize) -> usize {
     }
 }
 
-/// The results of all jobs, each on a thread of its own. With `threads` = 1 they run here, one after another: a program
-/// whose number of threads is limited cannot start any.
+/// Runs all jobs, each on a thread of its own, and returns their results. With `threads` = 1 they run here, one after
+/// another: a program whose number of threads is limited cannot start any.
 pub(crate) fn each<J: Send, R: Send>(
     threads: usize,
     jobs: impl IntoIterator<Item = J>,

@@ -21,7 +21,7 @@ const ROUND_CONSTANTS: [u32; 64] = [
 const START: [u32; 8] =
     [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
 
-/// SHA-256 in hexadecimal digits.
+/// Computes SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     let (blocks, rest) = bytes.as_chunks::<64>();
     let mut state = START;

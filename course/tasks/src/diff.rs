@@ -58,7 +58,7 @@ pub fn missing(old: &str, new: &str) -> Vec<bool> {
     missing
 }
 
-/// Hunk header, such as `@@ -12,7 +12,9 @@`.
+/// Returns the hunk header, such as `@@ -12,7 +12,9 @@`.
 fn header(before: &[Edit], hunk: &[Edit]) -> String {
     let count = |edits: &[Edit], skip: fn(&Edit) -> bool| edits.iter().filter(|edit| !skip(edit)).count();
     let range = |skip: fn(&Edit) -> bool| {

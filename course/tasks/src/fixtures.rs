@@ -30,7 +30,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// Hash of the text alone. The header of the PTX also has the hashes of included files.
+    /// Returns the hash of the text alone. The header of the PTX also has the hashes of included files.
     pub fn digest(&self) -> String {
         catalog::provenance::sha256(self.source.as_bytes())
     }
@@ -138,7 +138,7 @@ fn included(line: &str) -> Option<&str> {
     line.strip_prefix("#include \"")?.strip_suffix('"')
 }
 
-/// Path of an included file, from the root of the checkout.
+/// Returns the path of an included file, from the root of the checkout.
 fn sibling_path(file: &Path, name: &str) -> PathBuf {
     let mut path = file.parent().map(Path::to_owned).unwrap_or_default();
     for part in Path::new(name).components() {
@@ -167,7 +167,7 @@ fn headed(base: &str, entry: &Entry) -> Result<String, String> {
     Ok(text)
 }
 
-/// Path of the packed PTX of a folder, from the root of the checkout.
+/// Returns the path of the packed PTX of a folder, from the root of the checkout.
 pub fn compiled_file(folder: &str) -> PathBuf {
     Path::new(folder).join("kernels.z")
 }

@@ -30,7 +30,7 @@ pub enum HostCall {
 }
 
 impl HostCall {
-    /// Path of the launched kernel, from the root of the checkout.
+    /// Returns the path of the launched kernel, from the root of the checkout.
     pub fn kernel(&self) -> Option<PathBuf> {
         match self {
             Self::Launch { source } => Some(Path::new("kernels").join(source).with_extension("cu")),

@@ -22,7 +22,7 @@ macro_rules! measures {
         }
 
         impl Measure {
-            /// In words, for a sentence: `sectors of global loads per multiply-add of a warp`.
+            /// Describes the measure for a sentence: `sectors of global loads per multiply-add of a warp`.
             pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$name => $words,)*
@@ -177,7 +177,8 @@ const WORD: f64 = 4.0;
 /// Bytes of the widest access of a lane.
 const WIDEST: u32 = 16;
 
-/// Share of the bytes that instructions of a kind move in accesses of 128 bits. Asynchronous copies are global loads.
+/// Returns the share of the bytes that instructions of a kind move in accesses of 128 bits. Asynchronous copies are
+/// global loads.
 fn wide(taken: &CountedLaunch<'_>, kind: &str, bytes: fn(&Counters) -> u64) -> Option<f64> {
     let (mut all, mut wide) = (0, 0);
     for (text, counters) in taken.instructions {
@@ -198,7 +199,7 @@ fn wide(taken: &CountedLaunch<'_>, kind: &str, bytes: fn(&Counters) -> u64) -> O
     (all > 0).then(|| wide as f64 / all as f64)
 }
 
-/// `ld.global.nc.v4.f32` of `@%p1 ld.global.nc.v4.f32 {…}, […];`
+/// Returns the opcode: `ld.global.nc.v4.f32` of `@%p1 ld.global.nc.v4.f32 {…}, […];`.
 pub(crate) fn opcode(text: &str) -> &str {
     let text = text.trim_start();
     let text = match text.strip_prefix('@') {
@@ -208,7 +209,7 @@ pub(crate) fn opcode(text: &str) -> &str {
     text.trim_start().split(|c: char| c.is_whitespace() || c == ';').next().unwrap_or_default()
 }
 
-/// Bytes that a load or store moves for each lane: of its type, times the length of its vector.
+/// Returns the bytes that a load or store moves for each lane: of its type, times the length of its vector.
 fn access_bytes(operation: &str) -> Option<u32> {
     let mut length = 1;
     for part in operation.split('.').skip(1) {
@@ -229,7 +230,7 @@ fn access_bytes(operation: &str) -> Option<u32> {
     None
 }
 
-/// `cp.async.cg.shared.global [%r1], [%rd1], 16;`
+/// Returns the bytes that an asynchronous copy moves: 16 of `cp.async.cg.shared.global [%r1], [%rd1], 16;`.
 fn copied_bytes(text: &str) -> Option<u32> {
     let after = text.rsplit_once("], ")?.1;
     after.split([',', ';']).next()?.trim().parse().ok()

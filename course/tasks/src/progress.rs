@@ -238,7 +238,7 @@ impl Progress {
     }
 }
 
-/// Key of a symptom in [`TaskProgress::hint_levels`].
+/// Returns the key of a symptom in [`TaskProgress::hint_levels`].
 fn symptom_key(symptom: &str) -> &str {
     match symptom {
         "" => "general",
@@ -247,7 +247,7 @@ fn symptom_key(symptom: &str) -> &str {
 }
 
 impl TaskProgress {
-    /// Highest level of hint shown for a symptom.
+    /// Returns the highest level of hint shown for a symptom.
     pub fn hint_level(&self, symptom: &str) -> u32 {
         self.hint_levels.get(symptom_key(symptom)).copied().unwrap_or(0)
     }

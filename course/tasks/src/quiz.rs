@@ -24,7 +24,7 @@ pub enum QuestionState {
 }
 
 impl QuestionState {
-    /// One word, such as `right`.
+    /// Returns the result as one word, such as `right`.
     pub fn label(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -61,12 +61,12 @@ pub fn find<'a, 'b>(asked: &'b [Asked<'a>], name: &str) -> Option<&'b Asked<'a>>
 }
 
 impl Asked<'_> {
-    /// Step and id, such as `v05.wavefronts`.
+    /// Returns the step and id, such as `v05.wavefronts`.
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.step, self.question.id)
     }
 
-    /// Name on the command line of the step whose quiz it is in.
+    /// Returns the name on the command line of the step whose quiz it is in.
     pub fn name(&self) -> String {
         match self.again {
             Some(_) => self.full_name(),
@@ -74,7 +74,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Key in the progress file.
+    /// Returns the key in the progress file.
     pub fn key(&self) -> String {
         match self.again {
             Some(step) => format!("{}@{step}", self.full_name()),
@@ -108,7 +108,7 @@ impl Answer {
     }
 }
 
-/// Letter of a choice, `a` for the first one.
+/// Returns the letter of a choice, `a` for the first one.
 pub fn letter(at: usize) -> char {
     char::from(b'a' + u8::try_from(at.min(25)).unwrap_or(25))
 }

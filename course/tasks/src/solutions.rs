@@ -150,7 +150,7 @@ pub(crate) fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
 }
 
 impl Solution {
-    /// Hash of the sources that it is compiled from.
+    /// Returns the hash of the sources that it is compiled from.
     pub fn digest(&self, root: &Path) -> Result<String, SolutionError> {
         let header = read(root, Path::new(HEADER))?;
         Ok(catalog::provenance::sha256(format!("{}\0{header}", self.source).as_bytes()))
@@ -172,7 +172,7 @@ pub struct Compiled {
     pub ptx: String,
 }
 
-/// Path of the packed PTX of a step, from the root of the checkout.
+/// Returns the path of the packed PTX of a step, from the root of the checkout.
 pub fn compiled_file(step: &str) -> PathBuf {
     Path::new(FOLDER).join(step).with_extension("z")
 }

@@ -25,7 +25,7 @@ pub fn finished(solution: &str) -> String {
     markers::finished(solution)
 }
 
-/// Header comment: the task, and the command that checks it.
+/// Returns the header comment: the task, and the command that checks it.
 fn head(task: &Task) -> String {
     let name = &task.name;
     let kind = match task.kind {

@@ -39,7 +39,7 @@ impl Catalogue {
         self.tasks.iter().find(|task| task.name == *name)
     }
 
-    /// Like [`Self::task`]; the error names the existing tasks.
+    /// Finds a task as [`Self::task`] does; the error names the existing tasks.
     pub fn find(&self, name: &TaskName) -> Result<&Task, UnknownTask> {
         self.task(name).ok_or_else(|| UnknownTask {
             name: name.clone(),
@@ -103,12 +103,12 @@ pub struct Task {
 }
 
 impl Task {
-    /// Path of the learner's file in the checkout at `root`.
+    /// Returns the path of the learner's file in the checkout at `root`.
     pub fn copy(&self, root: &Path) -> PathBuf {
         paths::learner_folder(root).join(self.file())
     }
 
-    /// Name of the learner's file under `my/`: `v05.wide.cu`, or `v01.launch.toml` for a task on the host.
+    /// Returns the name of the learner's file under `my/`: `v05.wide.cu`, or `v01.launch.toml` for a task on the host.
     pub fn file(&self) -> String {
         match self.host {
             Some(_) => format!("{}.toml", self.name),
@@ -116,7 +116,7 @@ impl Task {
         }
     }
 
-    /// Id and requirement of each criterion besides `right` and `clean`.
+    /// Returns the id and requirement of each criterion besides `right` and `clean`.
     pub fn criteria(&self) -> Vec<(&str, &str)> {
         let does = self.does.iter();
         let mut found: Vec<(&str, &str)> =
@@ -127,7 +127,7 @@ impl Task {
         found
     }
 
-    /// Path of the committed starter, from the root of the checkout.
+    /// Returns the path of the committed starter, from the root of the checkout.
     pub fn starter_file(&self) -> PathBuf {
         let step = &self.name.step;
         match &self.name.id {
@@ -138,7 +138,7 @@ impl Task {
     }
 }
 
-/// Path of a file of a step's tasks, from the root of the checkout.
+/// Returns the path of a file of a step's tasks, from the root of the checkout.
 fn in_tasks(step: &str, name: &str) -> PathBuf {
     Path::new("steps").join(step).join("tasks").join(name)
 }

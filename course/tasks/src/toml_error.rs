@@ -19,7 +19,7 @@ impl TomlError {
     }
 }
 
-/// The message in one line, with the name of the field.
+/// Returns the message in one line, with the name of the field.
 pub(crate) fn one_line(error: &toml::de::Error) -> String {
     error.message().trim().replace('\n', ", ")
 }

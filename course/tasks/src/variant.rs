@@ -57,7 +57,7 @@ impl fmt::Display for Point {
     }
 }
 
-/// Path of a step's reference kernel, with the numbers of one point, from the root of the checkout.
+/// Returns the path of a step's reference kernel, with the numbers of one point, from the root of the checkout.
 pub fn reference_of(step: &str) -> PathBuf {
     Path::new(SOLUTIONS).join(step).join("variant.cu")
 }

@@ -18,7 +18,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Name in words: `passed`, `failed`, `not run`.
+    /// Returns the name in words: `passed`, `failed`, `not run`.
     pub fn label(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -90,7 +90,7 @@ pub struct CriterionValue {
 }
 
 impl CriterionValue {
-    /// `0.75, and should be at most 0.5: wavefronts per request, on 256x256x64`
+    /// Describes the value in a sentence: `0.75, and should be at most 0.5: wavefronts per request, on 256x256x64`.
     pub fn in_a_sentence(&self) -> String {
         let value = match self.value {
             None => "none".into(),
@@ -149,7 +149,7 @@ pub struct Found {
 }
 
 impl Verdict {
-    /// Verdict on a kernel that does not compile.
+    /// Returns the verdict on a kernel that does not compile.
     pub fn refused(task: TaskName, criteria: &[Criterion], refused: Refused) -> Self {
         let why = Some(refused.first());
         let compiles = Part { status: Status::Failed, why: why.clone(), ..Part::compiles() };
@@ -158,7 +158,7 @@ impl Verdict {
         Self { why, parts, compiler: Some(refused), ..stopped }
     }
 
-    /// Verdict on a kernel that was stopped, or whose judging ended without an answer.
+    /// Returns the verdict on a kernel that was stopped, or whose judging ended without an answer.
     pub fn stopped(task: TaskName, criteria: &[Criterion], code: &str, why: &str) -> Self {
         Self {
             task,
@@ -196,7 +196,7 @@ impl Verdict {
 }
 
 impl Wrong {
-    /// `on 129x127x7: 128 of 16383 elements are wrong: …`
+    /// Describes the mismatch: `on 129x127x7: 128 of 16383 elements are wrong: …`.
     pub fn in_a_sentence(&self) -> String {
         let Self { shape, n_wrong, n, .. } = self;
         let amount = if n_wrong == n {
@@ -220,7 +220,7 @@ impl Part {
         Self::passed(part_id::COMPILES, "the source compiles")
     }
 
-    /// `right`, `clean` and the criteria of a kernel that could not be run, for one reason.
+    /// Returns `right`, `clean` and the criteria of a kernel that could not be run, for one reason.
     pub fn not_run(criteria: &[Criterion], why: &str) -> Vec<Self> {
         let part =
             |id: &str, what: &str| Self { status: Status::NotRun, why: Some(why.into()), ..Self::passed(id, what) };

@@ -34,7 +34,7 @@ pub enum TaskWork {
 pub const BATCH: usize = 3;
 
 impl TaskWork {
-    /// True for a transpose, which ignores the `k` of a shape.
+    /// Returns whether this is a transpose, which ignores the `k` of a shape.
     pub fn is_transpose(self) -> bool {
         matches!(self, Self::Transpose | Self::Dtranspose | Self::Transpose12)
     }
@@ -43,7 +43,7 @@ impl TaskWork {
         matches!(self, Self::Dgemm | Self::Dtranspose)
     }
 
-    /// Storage of A and B: true for transposed.
+    /// Returns whether A and B are stored transposed.
     pub fn turned(self) -> [bool; 2] {
         match self {
             Self::SgemmNt => [false, true],
@@ -53,7 +53,7 @@ impl TaskWork {
         }
     }
 
-    /// Layout of the operands in memory, as a sentence or two.
+    /// Returns the layout of the operands in memory, as a sentence or two.
     pub fn layout(self) -> &'static str {
         match self {
             Self::Sgemm | Self::Dgemm => "A, B and C are row-major.",
@@ -124,13 +124,14 @@ impl TaskWork {
         }
     }
 
-    /// Bytes of each parameter in PTX.
+    /// Returns the bytes of each parameter in PTX.
     pub fn parameter_bytes(self) -> Vec<u32> {
         let bytes = |(kind, _): &(&str, &str)| if kind.ends_with('*') { 8 } else { 4 };
         self.parameters().iter().map(bytes).collect()
     }
 
-    /// Blocks that cover a shape with tiles of the given rows and columns, of C or of a transpose's input.
+    /// Returns the number of blocks that cover a shape with tiles of the given rows and columns, of C or of a
+    /// transpose's input.
     pub fn grid(self, tile: [u32; 2], shape: Shape) -> [u32; 3] {
         let blocks = |n: usize, tile: u32| u32::try_from(n.div_ceil(tile.max(1) as usize)).unwrap_or(u32::MAX);
         [blocks(shape.n, tile[1]), blocks(shape.m, tile[0]), self.batch() as u32]

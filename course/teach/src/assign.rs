@@ -150,7 +150,7 @@ fn runs_in_silence(command: &mut Command) -> bool {
     silent.status().is_ok_and(|status| status.success())
 }
 
-/// One commit in a new repository; whether that worked.
+/// Makes one commit in a new repository; returns whether that worked.
 fn commit(out: &Path, title: &str) -> bool {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");

@@ -237,7 +237,7 @@ enum CompiledBy {
 const PRELUDE: &str = "prelude.cuh";
 
 impl CompiledBy {
-    /// NVRTC; clang only where it is asked for, because all submissions should have the same compiler.
+    /// Chooses NVRTC; clang only on request, because all submissions should have the same compiler.
     fn chosen() -> Result<Self> {
         if learner::choice()? != learner::Choice::Clang {
             let mut nvrtc = Nvrtc::find()?;
@@ -249,7 +249,7 @@ impl CompiledBy {
         Ok(Self::Clang(Clang(path.canonicalize()?)))
     }
 
-    /// Files and folders that it reads.
+    /// Returns the files and folders that the compiler reads.
     fn reads(&self) -> Result<Vec<PathBuf>> {
         let nvrtc = match self {
             Self::Clang(Clang(path)) => return Ok(vec![path.clone()]),
@@ -425,7 +425,8 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// Where a signal ended the compiler, as for its limits, this program ends as a shell would, and the grader sees why.
+/// Ends this program as a shell would where a signal ended the compiler, as for its limits, so that the grader sees
+/// why; otherwise returns the error.
 #[cfg(unix)]
 fn passed_on(error: anyhow::Error) -> anyhow::Error {
     let Some(stopped) = error.downcast_ref::<clang::Stopped>() else {

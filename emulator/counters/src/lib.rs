@@ -179,12 +179,12 @@ impl Counters {
         self.global_load_requests + self.global_store_requests + self.global_atomic_requests
     }
 
-    /// Sectors of [`Counters::global_requests`].
+    /// Returns the sectors of [`Counters::global_requests`].
     pub fn global_sectors(&self) -> u64 {
         self.global_load_sectors + self.global_store_sectors + self.global_atomic_sectors
     }
 
-    /// Accesses to shared memory: loads, stores, atomics and asynchronous copies.
+    /// Returns the accesses to shared memory: loads, stores, atomics and asynchronous copies.
     pub fn shared_requests(&self) -> u64 {
         self.shared_load_requests_merged
             + self.shared_store_requests_merged
@@ -192,10 +192,10 @@ impl Counters {
             + self.async_copy_requests
     }
 
-    /// Wavefronts of shared memory, of everything that passes over its banks: loads, stores, atomics, asynchronous
-    /// copies and the factors of `wgmma`. `memory_l1_wavefronts_shared`. The terms are also those of the pair
-    /// `shared_wavefronts` in `course/records/src/profile.rs`, whose test `sums_are_the_derived_metrics` holds the two
-    /// equal.
+    /// Returns the wavefronts of shared memory, of everything that passes over its banks: loads, stores, atomics,
+    /// asynchronous copies and the factors of `wgmma`. `memory_l1_wavefronts_shared`. The terms are also those of the
+    /// pair `shared_wavefronts` in `course/records/src/profile.rs`, whose test `sums_are_the_derived_metrics` holds the
+    /// two equal.
     pub fn wavefronts(&self) -> u64 {
         self.shared_load_wavefronts_merged
             + self.shared_store_wavefronts_merged
@@ -204,8 +204,8 @@ impl Counters {
             + self.tensor_operand_wavefronts
     }
 
-    /// The least that [`Counters::wavefronts`] could be. `memory_l1_wavefronts_shared_ideal`. The terms are also those
-    /// of the pair `shared_ideal` in `course/records/src/profile.rs`, held equal by the same test.
+    /// Returns the least that [`Counters::wavefronts`] could be. `memory_l1_wavefronts_shared_ideal`. The terms are
+    /// also those of the pair `shared_ideal` in `course/records/src/profile.rs`, held equal by the same test.
     pub fn ideal(&self) -> u64 {
         self.shared_load_ideal_merged
             + self.shared_store_ideal_merged
@@ -214,37 +214,37 @@ impl Counters {
             + self.tensor_operand_wavefronts
     }
 
-    /// Wavefronts that a better layout would save. `derived__memory_l1_wavefronts_shared_excessive`.
+    /// Returns the wavefronts that a better layout would save. `derived__memory_l1_wavefronts_shared_excessive`.
     pub fn excess(&self) -> u64 {
         self.wavefronts().saturating_sub(self.ideal())
     }
 
-    /// Active lanes of an instruction, on average: 32 is best.
+    /// Returns the average number of active lanes of an instruction: 32 is best.
     pub fn lanes(&self) -> Option<f64> {
         ratio(self.thread_instructions, self.warp_instructions)
     }
 
-    /// Sectors of a global load: 4 is best for 4 bytes a lane.
+    /// Returns the sectors of a global load: 4 is best for 4 bytes a lane.
     pub fn sectors_per_load(&self) -> Option<f64> {
         ratio(self.global_load_sectors, self.global_load_requests)
     }
 
-    /// Wavefronts of a shared load.
+    /// Returns the wavefronts of a shared load.
     pub fn wavefronts_per_load(&self) -> Option<f64> {
         ratio(self.shared_load_wavefronts_merged, self.shared_load_requests_merged)
     }
 
-    /// Wavefronts of a shared store.
+    /// Returns the wavefronts of a shared store.
     pub fn wavefronts_per_store(&self) -> Option<f64> {
         ratio(self.shared_store_wavefronts_merged, self.shared_store_requests_merged)
     }
 
-    /// Bytes that lanes asked for in loads, per byte of the sectors: 1 is best.
+    /// Returns the bytes that lanes asked for in loads, per byte of the sectors: 1 is best.
     pub fn load_efficiency(&self) -> Option<f64> {
         Some(ratio(self.global_load_bytes, self.global_load_sectors)? / SECTOR_BYTES)
     }
 
-    /// Bytes that lanes wrote in stores, per byte of the sectors: 1 is best.
+    /// Returns the bytes that lanes wrote in stores, per byte of the sectors: 1 is best.
     pub fn store_efficiency(&self) -> Option<f64> {
         Some(ratio(self.global_store_bytes, self.global_store_sectors)? / SECTOR_BYTES)
     }

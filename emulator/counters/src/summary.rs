@@ -36,12 +36,12 @@ macro_rules! summary {
             /// All of them, in the order of a table.
             pub const ALL: &[Self] = &[$(Self::$column),+];
 
-            /// Heading of a narrow column.
+            /// Returns the heading of a narrow column.
             pub fn heading(self) -> &'static str {
                 match self { $(Self::$column => $heading,)+ }
             }
 
-            /// What is counted, as a noun.
+            /// Names the counted thing.
             pub fn words(self) -> &'static str {
                 match self { $(Self::$column => $words,)+ }
             }
@@ -54,7 +54,7 @@ macro_rules! summary {
 }
 
 impl Column {
-    /// The value; none where a share is of nothing.
+    /// Returns the value; `None` for a share of zero.
     pub fn of(self, summary: &Summary) -> Option<f64> {
         let count = self.count(summary) as f64;
         match self {
@@ -64,7 +64,7 @@ impl Column {
         }
     }
 
-    /// Whether the values of lines add up to that of the launch.
+    /// Returns whether the values of lines add up to that of the launch.
     pub fn adds_up(self) -> bool {
         self != Self::Lanes
     }

@@ -25,7 +25,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The line with its number, or the instruction with that of its PTX line.
+    /// Returns the line with its number, or the instruction with that of its PTX line.
     pub(crate) fn listed(&self) -> String {
         match &self.text {
             Some(text) => format!("{:>4} | {}", self.line, text.replace('\t', " ").trim_end()),

@@ -53,7 +53,7 @@ impl<'a> LaunchContext<'a> {
         Self { inputs, mistakes, sources, parameters, trace: Trace::new(inputs.kernel) }
     }
 
-    /// Index of the instructions that set each register.
+    /// Returns an index of the instructions that set each register.
     pub(crate) fn trace(&self) -> &Trace<'a> {
         &self.trace
     }
@@ -63,7 +63,8 @@ impl<'a> LaunchContext<'a> {
         matches!(self.inputs.config.options.check_level, CheckLevel::On | CheckLevel::Global)
     }
 
-    /// A sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the same.
+    /// Returns a sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the
+    /// same.
     pub(crate) fn first_thread(&self, mistake: &MistakeGroup) -> String {
         let ThreadId { block, thread } = first_thread(mistake);
         let text = format!("First: {}.", self.thread_name(block, thread));
@@ -77,12 +78,12 @@ impl<'a> LaunchContext<'a> {
         self.inputs.kernel.instrs.get(instr as usize)
     }
 
-    /// The mnemonic of an instruction; empty if there is none.
+    /// Returns the mnemonic of an instruction; empty if there is none.
     pub(crate) fn mnemonic(&self, instr: u32) -> &'a str {
         self.info(instr).map_or("", InstrInfo::mnemonic)
     }
 
-    /// The operations that an instruction was decoded to.
+    /// Returns the operations that an instruction was decoded to.
     pub(crate) fn ops(&self, instr: u32) -> impl Iterator<Item = &'a OpKind> {
         let ops = self.inputs.kernel.ops.iter();
         ops.filter(move |op| op.instr == instr).map(|op| &op.kind)
@@ -110,7 +111,7 @@ impl<'a> LaunchContext<'a> {
         ops.iter().any(|op| matches!(op.kind, OpKind::Barrier { .. }))
     }
 
-    /// Source places of an instruction: its own, then that of the call which was inlined, and so on. Places
+    /// Returns the source places of an instruction: its own, then that of the call which was inlined, and so on. Places
     /// in files without a text (headers of the toolkit) are left out, unless there are no others.
     pub(crate) fn frames(&self, instr: u32) -> Vec<SourceLoc> {
         let Some(info) = self.info(instr) else { return Vec::new() };
@@ -125,7 +126,7 @@ impl<'a> LaunchContext<'a> {
         all
     }
 
-    /// The first of [`LaunchContext::frames`].
+    /// Returns the first of [`LaunchContext::frames`].
     pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
         let info = self.info(instr)?;
         match info.calls[..] {
@@ -134,7 +135,7 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// Lines such as `called at line 20: …`, for an instruction of an inlined function; `here` as in
+    /// Returns lines such as `called at line 20: …`, for an instruction of an inlined function; `here` as in
     /// [`LaunchContext::line_name`].
     pub(crate) fn calls(&self, here: u32, instr: u32) -> Vec<String> {
         let frames = self.frames(instr);
@@ -156,7 +157,7 @@ impl<'a> LaunchContext<'a> {
         self.frames(instr).into_iter().rev().flat_map(|loc| self.enclosures(loc, Source::around)).collect()
     }
 
-    /// Loops around an instruction, innermost first. The header of a loop belongs to it.
+    /// Returns loops around an instruction, innermost first. The header of a loop belongs to it.
     pub(crate) fn loops(&self, instr: u32) -> Vec<Around<'_>> {
         self.frames(instr).into_iter().flat_map(|loc| self.enclosures(loc, Source::loops)).collect()
     }
@@ -172,17 +173,17 @@ impl<'a> LaunchContext<'a> {
         })
     }
 
-    /// The source file that an instruction comes from, when its text is known.
+    /// Returns the source file that an instruction comes from, when its text is known.
     pub(crate) fn source(&self, instr: u32) -> Option<&Source> {
         self.sources.get(&self.loc(instr)?.file)
     }
 
-    /// The source file with an index in `.file`, when its text is known.
+    /// Returns the source file with an index in `.file`, when its text is known.
     pub(crate) fn text_of(&self, file: u32) -> Option<&Source> {
         self.sources.get(&file)
     }
 
-    /// Name of a parameter, and its type when the source has it.
+    /// Returns the name of a parameter, and its type when the source has it.
     pub(crate) fn parameter(&self, index: usize) -> (String, Option<&str>) {
         let given = &self.inputs.config.options.names.params;
         let parsed = self.parameters.get(index);
@@ -192,7 +193,7 @@ impl<'a> LaunchContext<'a> {
         (name, parsed.map(|parameter| parameter.ty.as_str()))
     }
 
-    /// A parameter's value, when it is a number of 4 or 8 bytes.
+    /// Returns a parameter's value, when it is a number of 4 or 8 bytes.
     pub(crate) fn parameter_value(&self, index: usize) -> Option<u64> {
         let parameter = self.inputs.kernel.params.get(index)?;
         let start = parameter.offset as usize;
@@ -204,7 +205,7 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// Integer parameters by name.
+    /// Returns the integer parameters by name.
     pub(crate) fn integers(&self) -> Vec<(String, i64)> {
         let kernel = self.inputs.kernel;
         (0..kernel.params.len())
@@ -221,7 +222,7 @@ impl<'a> LaunchContext<'a> {
             .collect()
     }
 
-    /// The value of a name: an integer parameter or a constant.
+    /// Returns the value of a name: an integer parameter or a constant.
     pub(crate) fn value(&self, instr: u32, name: &str) -> Option<i64> {
         let parameter = self.integers().into_iter().find(|(known, _)| known == name);
         parameter.map(|(_, value)| value).or_else(|| self.source(instr)?.constant(name))
@@ -241,7 +242,7 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// File and line of an instruction; of its own when the source is not known.
+    /// Returns the file and line of an instruction; of its own when the source is not known.
     pub(crate) fn line(&self, instr: u32) -> (u32, u32) {
         match self.loc(instr) {
             Some(loc) if loc.line > 0 => (loc.file, loc.line),
@@ -249,8 +250,8 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// An instruction's line, `line 14` or `PTX line 203`; `line 22 of common.cuh` where the file is not that of
-    /// `here`, the instruction whose place stands in the first line of the message.
+    /// Returns an instruction's line, `line 14` or `PTX line 203`; `line 22 of common.cuh` where the file is not that
+    /// of `here`, the instruction whose place stands in the first line of the message.
     pub(crate) fn line_name(&self, here: u32, instr: u32) -> String {
         match self.loc(instr) {
             Some(loc) if loc.line > 0 => self.numbered(here, loc.file, loc.line),
@@ -258,18 +259,18 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// Line `line` of a file in words, as [`Self::line_name`] has them.
+    /// Returns the line `line` of a file in words, as [`Self::line_name`] has them.
     pub(crate) fn numbered(&self, here: u32, file: u32, line: u32) -> String {
         format!("line {line}{}", self.of_file(here, file))
     }
 
-    /// The file of an instruction as `, in common.cuh`; empty for the file of `here`.
+    /// Returns the file of an instruction as `, in common.cuh`; empty for the file of `here`.
     pub(crate) fn elsewhere(&self, here: u32, instr: u32) -> String {
         let of = self.loc(instr).map_or_else(String::new, |loc| self.of_file(here, loc.file));
         of.replacen(" of ", ", in ", 1)
     }
 
-    /// A file as ` of common.cuh`; empty for the file of `here`.
+    /// Returns a file as ` of common.cuh`; empty for the file of `here`.
     pub(crate) fn of_file(&self, here: u32, file: u32) -> String {
         let path = |file: u32| {
             let found = self.inputs.files.iter().find(|(index, _)| *index == file);
@@ -284,7 +285,7 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// A thread's name, such as `thread (4,12) of block (6,5)`; the block is left out when there is only one.
+    /// Returns a thread's name, such as `thread (4,12) of block (6,5)`; the block is left out when there is only one.
     pub(crate) fn thread_name(&self, block: u64, thread: u64) -> String {
         let config = self.inputs.config;
         let name = format!("thread {}", self.thread_position(thread));
@@ -318,8 +319,8 @@ impl<'a> LaunchContext<'a> {
         asked.unwrap_or([1; 3]).iter().map(|&n| u64::from(n.max(1))).product()
     }
 
-    /// A sentence about all threads that make the mistake, such as `192 threads in 12 blocks do the same here.`;
-    /// `None` for one.
+    /// Returns a sentence about all threads that make the mistake, such as `192 threads in 12 blocks do the same
+    /// here.`; `None` for one.
     pub(crate) fn others_do_the_same(&self, mistake: &MistakeGroup) -> Option<String> {
         let n = mistake.n_threads;
         if n < 2 {
@@ -340,8 +341,8 @@ impl<'a> LaunchContext<'a> {
         Some(format!("{who} do the same here."))
     }
 
-    /// A sentence such as `In block (2,0). 7 blocks do the same.`, unless the launch has only one block; `about`
-    /// describes the block.
+    /// Returns a sentence such as `In block (2,0). 7 blocks do the same.`, unless the launch has only one block;
+    /// `about` describes the block.
     pub(crate) fn in_block(&self, mistake: &MistakeGroup, about: &str) -> Option<String> {
         let more = match mistake.n_blocks {
             1 => String::new(),
@@ -351,7 +352,7 @@ impl<'a> LaunchContext<'a> {
         (self.n_blocks() > 1).then(|| format!("In block {block}{about}.{more}"))
     }
 
-    /// The launch in words: `7x7 blocks of 16x16 threads`.
+    /// Returns the launch in words: `7x7 blocks of 16x16 threads`.
     pub(crate) fn describe_launch(&self) -> String {
         let config = self.inputs.config;
         let n = self.n_blocks();
@@ -440,7 +441,7 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// The header's line, such as `line 14`; `here` as in [`LaunchContext::line_name`].
+    /// Returns the header's line, such as `line 14`; `here` as in [`LaunchContext::line_name`].
     pub(crate) fn name(&self, launch: &LaunchContext<'_>, here: u32) -> String {
         launch.numbered(here, self.file, self.line)
     }
@@ -477,7 +478,7 @@ impl Draft {
         Self { no_caret: true, ..self }
     }
 
-    /// The finished finding.
+    /// Returns the finished finding.
     ///
     /// `earlier` are the findings before it: advice that one of them has is not printed in full again.
     pub(crate) fn finish(
@@ -549,7 +550,7 @@ impl Draft {
     }
 }
 
-/// The first line of a message: `error[E-OOB]: read past the end of `A`      file.cu:14:14`.
+/// Returns the first line of a message: `error[E-OOB]: read past the end of `A`      file.cu:14:14`.
 pub(crate) fn header(code: Code, title: &str, place: &str) -> String {
     let severity = match code.severity() {
         Severity::Error => "error",
@@ -581,7 +582,7 @@ fn where_(place: &Place, launch: &LaunchContext<'_>) -> String {
     }
 }
 
-/// The line under a text that marks spans of its bytes, such as `    ^~~`.
+/// Returns the line under a text that marks spans of its bytes, such as `    ^~~`.
 pub(crate) fn marks(text: &str, spans: &[(usize, usize)]) -> String {
     let column = |byte: usize| text.get(..byte).map_or(0, |before| before.chars().count());
     let mut marks: Vec<char> = Vec::new();
@@ -593,7 +594,7 @@ pub(crate) fn marks(text: &str, spans: &[(usize, usize)]) -> String {
     marks.into_iter().collect()
 }
 
-/// The source line with carets, or the PTX instruction.
+/// Prints the source line with carets, or the PTX instruction.
 fn listing(out: &mut String, place: &Place, carets: &[(usize, usize)], by_column: bool) {
     if place.text.is_some() || !place.instruction.is_empty() {
         let _ = writeln!(out, "   {}", place.listed());

@@ -76,7 +76,7 @@ impl Source {
         Self { text: text.clone(), statements: Statements::new(&clean), clean, lines, given: Vec::new() }
     }
 
-    /// A line's text, from 1.
+    /// Returns the text of a line; lines count from 1.
     pub(crate) fn line(&self, number: u32) -> Option<&str> {
         let (start, end) = *self.lines.get((number as usize).checked_sub(1)?)?;
         self.text.get(start..end)
@@ -96,7 +96,7 @@ impl Source {
         self.lines.len() as u32
     }
 
-    /// The parameters of a kernel; empty when its definition is not found.
+    /// Returns the parameters of a kernel; empty when its definition is not found.
     pub(crate) fn parameters(&self, kernel: &str) -> Vec<Parameter> {
         let name = plain_name(kernel);
         for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
@@ -112,7 +112,7 @@ impl Source {
         Vec::new()
     }
 
-    /// The value of a constant: `constexpr int N = …;`, `const int N = …;`, `#define N …`.
+    /// Returns the value of a constant: `constexpr int N = …;`, `const int N = …;`, `#define N …`.
     pub(crate) fn constant(&self, name: &str) -> Option<i64> {
         self.constant_at(name, 0)
     }
@@ -145,12 +145,12 @@ impl Source {
         found
     }
 
-    /// The value of an expression of constants.
+    /// Returns the value of an expression of constants.
     pub(crate) fn evaluate(&self, text: &str) -> Option<i64> {
         expression::value(text, 0, &|name, depth| self.constant_at(name, depth))
     }
 
-    /// The text between the braces of a kernel.
+    /// Returns the text between the braces of a kernel.
     fn body(&self, kernel: &str) -> Option<&str> {
         let name = plain_name(kernel);
         words(&self.clean).filter(|(_, word)| *word == name).find_map(|(at, _)| {
@@ -164,7 +164,7 @@ impl Source {
         })
     }
 
-    /// The value of a variable of a kernel that is set once: `const int row = …;`.
+    /// Returns the value of a variable of a kernel that is set once: `const int row = …;`.
     pub(crate) fn definition(&self, kernel: &str, name: &str) -> Option<&str> {
         let body = self.body(kernel)?;
         let mut found = None;
@@ -204,9 +204,9 @@ impl Source {
         false
     }
 
-    /// The declaration of an array with a qualifier (`__shared__`), or of a local one (`""`): in the function that
-    /// has it, if that is known. Another function may have an array of the same name and another shape, so without a
-    /// function that is found here, all declarations of the name must agree.
+    /// Returns the declaration of an array with a qualifier (`__shared__`), or of a local one (`""`): in the function
+    /// that has it, if that is known. Another function may have an array of the same name and another shape, so without
+    /// a function that is found here, all declarations of the name must agree.
     pub(crate) fn array(&self, qualifier: &str, name: &str, function: Option<&str>) -> Option<Declared> {
         let of_name = |text: &str| -> Vec<Declared> {
             let all = self.arrays_in(text, qualifier).into_iter();
@@ -224,7 +224,7 @@ impl Source {
         }
     }
 
-    /// The texts between the braces of all functions of a name.
+    /// Returns the texts between the braces of all functions of a name.
     fn bodies(&self, function: &str) -> Vec<&str> {
         let of_word = |at: usize| {
             let mut rest = self.clean[at + function.len()..].trim_start();
@@ -265,7 +265,7 @@ impl Source {
         found
     }
 
-    /// `__shared__ float a[4][4], b[4]` → a and b.
+    /// Splits a declaration: `__shared__ float a[4][4], b[4]` → a and b.
     fn declarators(&self, statement: &str) -> Vec<(String, Declared)> {
         let mut ty = None;
         let mut found = Vec::new();
@@ -321,7 +321,7 @@ impl Source {
             .collect()
     }
 
-    /// The variable that holds the grid-wide index along an axis: `int row = blockIdx.y * … + threadIdx.y`.
+    /// Returns the variable that holds the grid-wide index along an axis: `int row = blockIdx.y * … + threadIdx.y`.
     pub(crate) fn index_variable(&self, axis: usize) -> Option<String> {
         let letter = ["x", "y", "z"][axis];
         let (block, thread) = (format!("blockIdx.{letter}"), format!("threadIdx.{letter}"));
@@ -347,8 +347,8 @@ impl Source {
         None
     }
 
-    /// The loops at a position, innermost first; their headers belong to them. Column 0: at the last statement of the
-    /// line.
+    /// Returns the loops at a position, innermost first; their headers belong to them. Column 0: at the last statement
+    /// of the line.
     pub(crate) fn loops(&self, line: u32, column: u32) -> Vec<&Enclosure> {
         let start = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at));
         let at = match column {
@@ -367,14 +367,14 @@ impl Source {
         loops
     }
 
-    /// The condition of the `if` that a line stands directly under.
+    /// Returns the condition of the `if` that a line stands directly under.
     pub(crate) fn condition(&self, line: u32) -> Option<(u32, String)> {
         let around = self.around(line, 0);
         let nearest = around.last().filter(|e| e.control == Control::If)?;
         Some((self.line_of(nearest.start), nearest.condition.clone()))
     }
 
-    /// The nearest `if` that a line stands under, also through loops.
+    /// Returns the nearest `if` that a line stands under, also through loops.
     pub(crate) fn enclosing_condition(&self, line: u32) -> Option<(u32, String)> {
         let around = self.around(line, 0);
         let nearest = around.iter().rev().find(|e| e.control == Control::If)?;
@@ -386,7 +386,7 @@ impl Source {
         self.position(line, column).map(|at| self.statements.around(at)).unwrap_or_default()
     }
 
-    /// The statement at a position, as bytes of the text.
+    /// Returns the statement at a position, as bytes of the text.
     pub(crate) fn statement(&self, line: u32, column: u32) -> Option<std::ops::Range<usize>> {
         self.statements.statement_at(self.position(line, column)?)
     }
@@ -419,12 +419,12 @@ impl Source {
         }
     }
 
-    /// The line of a byte of the text, from 1.
+    /// Returns the line of a byte of the text; lines count from 1.
     pub(crate) fn line_of(&self, at: usize) -> u32 {
         self.lines.partition_point(|(start, _)| *start <= at) as u32
     }
 
-    /// The lines of a kernel above `line` that hold a `return`.
+    /// Returns the lines of a kernel above `line` that hold a `return`.
     pub(crate) fn returns(&self, kernel: &str, line: u32) -> Vec<u32> {
         let Some(body) = self.body(kernel) else { return Vec::new() };
         let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
@@ -433,8 +433,8 @@ impl Source {
         (first..line).filter(|&number| self.clean_line(number).is_some_and(has_return)).collect()
     }
 
-    /// The comparisons that hold in a line of a kernel: of the `if`s and loops around it, and of the `return`s above
-    /// it.
+    /// Returns the comparisons that hold in a line of a kernel: of the `if`s and loops around it, and of the `return`s
+    /// above it.
     pub(crate) fn conditions(&self, kernel: &str, line: u32) -> Vec<Compared> {
         let mut found = Vec::new();
         for (_, word, text) in self.governing(line) {
@@ -458,8 +458,8 @@ impl Source {
         found
     }
 
-    /// The variables that a `while`'s condition tests, when nothing in the loop sets any of them; empty when one may
-    /// change.
+    /// Returns the variables that a `while`'s condition tests, when nothing in the loop sets any of them; empty when
+    /// one may change.
     pub(crate) fn unchanged_in_loop(&self, line: u32, condition: &str) -> Vec<String> {
         let nothing = Vec::new();
         // Calls, memory and assignments may change what they name.
@@ -505,7 +505,7 @@ impl Source {
         names
     }
 
-    /// A variable that other threads can see, or that another name may stand for.
+    /// Returns whether other threads can see a variable, or another name may stand for it.
     pub(crate) fn in_memory(&self, name: &str) -> bool {
         let qualifiers = ["__shared__", "__device__", "__managed__", "volatile"];
         self.clean.split([';', '{', '}', '(', ')']).any(|statement| {
@@ -515,7 +515,7 @@ impl Source {
         })
     }
 
-    /// The values that a kernel's template parameters have, by its mangled name.
+    /// Replaces a kernel's template parameters by the values in its mangled name.
     pub(crate) fn instantiate(&mut self, kernel: &str) {
         let name = plain_name(kernel);
         let values = template_values(kernel, name);
@@ -536,7 +536,7 @@ impl Source {
         }
     }
 
-    /// What a line stands under, innermost first: line, `if`/`else`/`for`/`while`/`do`/`switch`, and the text in
+    /// Yields what a line stands under, innermost first: line, `if`/`else`/`for`/`while`/`do`/`switch`, and the text in
     /// brackets. A header in the line itself counts.
     fn governing(&self, line: u32) -> impl Iterator<Item = (u32, &'static str, String)> + '_ {
         let mut around = self.around(line, 0);
@@ -567,7 +567,7 @@ impl Source {
     }
 }
 
-/// The text behind `=`, where a text assigns to what stands before it.
+/// Returns the text after `=`, where a text assigns to what stands before it.
 fn assigned(after: &str) -> Option<&str> {
     after.strip_prefix('=').filter(|rest| !rest.starts_with('='))
 }
@@ -579,7 +579,7 @@ fn changes(after: &str) -> bool {
         .any(|operator| after.starts_with(operator))
 }
 
-/// `i < n`, `n > i`; where the condition does not hold, `i >= n`.
+/// Parses a comparison: `i < n`, `n > i`; where the condition does not hold, `i >= n`.
 fn compared(text: &str, negated: bool) -> Option<Compared> {
     let text = text.trim();
     let at = text.find(['<', '>'])?;
@@ -593,7 +593,7 @@ fn compared(text: &str, negated: bool) -> Option<Compared> {
     Some(Compared { left: left.to_owned(), right: right.to_owned(), text: text.to_owned() })
 }
 
-/// `_Z5tiledILi16ELj8EfEvPKf` → 16, 8 and nothing for the type.
+/// Parses template arguments: `_Z5tiledILi16ELj8EfEvPKf` → 16, 8 and nothing for the type.
 fn template_values(symbol: &str, name: &str) -> Vec<Option<i64>> {
     let Some((_, rest)) = symbol.split_once(&format!("{}{name}I", name.len())) else { return Vec::new() };
     let mut rest = rest;

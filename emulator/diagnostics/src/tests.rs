@@ -43,7 +43,7 @@ const PTX: &str = "\
 }
 ";
 
-/// The first finding of a checked launch of the only kernel in `ptx`.
+/// Returns the first finding of a checked launch of the only kernel in `ptx`.
 fn first_finding(gpu: &Gpu, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>) -> Finding {
     let module = gpu.load(ptx).expect("it loads");
     let sources = vec![("kernel.cu".to_owned(), Arc::from(SOURCE))];
@@ -55,7 +55,7 @@ fn first_finding(gpu: &Gpu, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>)
     Report::new(report, loaded, &config).findings.remove(0)
 }
 
-/// Threads 31 of blocks 0 and 1 read `x[32]` and `x[64]` of 32 elements.
+/// Returns the finding of two threads: 31 of blocks 0 and 1 read `x[32]` and `x[64]` of 32 elements.
 fn finding() -> Finding {
     let gpu = Gpu::with_memory(1 << 20);
     let x = gpu.memory.alloc(128, Origin::new("cuMemAlloc")).expect("there is room");
@@ -68,7 +68,7 @@ fn the_twin_holds_every_fact() {
     insta::assert_snapshot!(json);
 }
 
-/// The title of the first finding of a launch of one thread of a kernel with this body.
+/// Returns the title of the first finding of a launch of one thread of a kernel with this body.
 fn title(body: &str) -> String {
     let ptx = format!(
         ".version 8.4\n.target sm_80\n.address_size 64\n.visible .entry kernel(.param .u64 p)\n{{\n.reg .pred %p<4>;\n\

@@ -81,7 +81,7 @@ fn parts(text: &str) -> Parts<'_> {
     Parts { guarded, mnemonic, operands }
 }
 
-/// The registers that an instruction sets.
+/// Returns the registers that an instruction sets.
 fn targets<'t>(parts: &Parts<'t>) -> Vec<&'t str> {
     let family = parts.mnemonic.split('.').next().unwrap_or("");
     let sets = !["st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch"]
@@ -108,7 +108,7 @@ impl<'a> Trace<'a> {
         Some(parts(&self.kernel.instrs.get(instr as usize)?.text))
     }
 
-    /// The operand in brackets of an access.
+    /// Returns the operand in brackets of an access.
     fn operand(&self, instr: u32) -> Option<&'a str> {
         let parts = self.parts(instr)?;
         let operand = parts.operands.into_iter().find(|operand| operand.starts_with('['))?;
@@ -154,7 +154,7 @@ impl<'a> Trace<'a> {
         found().is_some()
     }
 
-    /// Values that the address of an access depends on. `None`: too many to follow.
+    /// Returns the values that the address of an access depends on. `None`: too many to follow.
     pub(crate) fn ends(&self, instr: u32) -> Option<BTreeSet<End>> {
         let (base, _) = split_address(self.operand(instr)?);
         let mut ends = BTreeSet::new();
@@ -223,7 +223,7 @@ impl<'a> Trace<'a> {
         })
     }
 
-    /// The address of an access, when `unknown` has this value.
+    /// Returns the address of an access, when `unknown` has this value.
     fn address(&self, instr: u32, who: ThreadContext<'_>, unknown: (End, u64)) -> Option<u64> {
         let (base, offset) = split_address(self.operand(instr)?);
         let mut known = HashMap::new();
@@ -231,7 +231,7 @@ impl<'a> Trace<'a> {
         Some(base.wrapping_add(offset as u64))
     }
 
-    /// The value of `end` that leads to this address, the one thing that is not known behind it.
+    /// Returns the value of `end`, the one unknown of the address, that leads to this address.
     ///
     /// `low` bits of the address count: what a space's own addresses have.
     pub(crate) fn solve(&self, instr: u32, who: ThreadContext<'_>, end: End, address: u64, low: u32) -> Option<i64> {
@@ -246,7 +246,7 @@ impl<'a> Trace<'a> {
         (at(value as u64)? & mask == address & mask).then_some(value)
     }
 
-    /// The address of an access, when everything behind it is known.
+    /// Returns the address of an access, when all values that it depends on are known.
     pub(crate) fn known_address(&self, instr: u32, who: ThreadContext<'_>) -> Option<u64> {
         self.address(instr, who, (End::Other(u32::MAX), 0))
     }
@@ -302,7 +302,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The value that an `ld.param` loads; `None` where it is not known.
+    /// Returns the value that an `ld.param` loads; `None` where it is not known.
     fn parameter(&self, instr: u32, who: ThreadContext<'_>) -> Option<u64> {
         let parts = self.parts(instr)?;
         let (name, offset) = split_address(self.operand(instr)?);
@@ -325,7 +325,7 @@ enum Source<'a> {
     Computed(Vec<&'a str>),
 }
 
-/// `%rd6+4` → `%rd6` and 4.
+/// Splits `%rd6+4` into `%rd6` and 4.
 fn split_address(text: &str) -> (&str, i64) {
     let Some(at) = text.rfind('+') else { return (text, 0) };
     match text[at + 1..].trim().parse() {
@@ -350,7 +350,7 @@ fn axis(word: &str) -> Option<usize> {
     }
 }
 
-/// A special register that is known before a thread starts.
+/// Returns a special register that is known before a thread starts.
 fn special(word: &str) -> Option<End> {
     Some(match word.split('.').next()? {
         "%tid" => End::Thread(axis(word)?),
@@ -374,7 +374,7 @@ fn special_value(word: &str, who: ThreadContext<'_>) -> Option<u64> {
     }))
 }
 
-/// The instructions that addresses are made of.
+/// Computes the result of an instruction that addresses are made of; `None` for others.
 fn compute(mnemonic: &str, operands: &[u64]) -> Option<u64> {
     let mut words = mnemonic.split('.');
     let family = words.next()?;

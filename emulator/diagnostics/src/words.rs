@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-/// A number with its noun: `1 thread`, `2 threads`.
+/// Returns a number with its noun: `1 thread`, `2 threads`.
 pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{n} {}", plural(n, one))
 }
 
-/// The singular for 1, otherwise the plural: `thread` or `threads`.
+/// Returns the singular for 1, otherwise the plural: `thread` or `threads`.
 pub(crate) fn plural(n: u64, one: &str) -> String {
     match n {
         1 => one.to_owned(),
@@ -16,7 +16,7 @@ pub(crate) fn plural(n: u64, one: &str) -> String {
     }
 }
 
-/// A number with commas, such as `2,000,000`.
+/// Returns a number with commas, such as `2,000,000`.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -29,13 +29,13 @@ pub(crate) fn grouped(n: u64) -> String {
     out
 }
 
-/// The text with a capital first letter.
+/// Returns the text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// An ordinal number: `1st`, `2nd`.
+/// Returns an ordinal number: `1st`, `2nd`.
 pub(crate) fn nth(n: u64) -> String {
     let suffix = match (n % 10, n % 100) {
         (_, 11..=13) => "th",
@@ -47,7 +47,7 @@ pub(crate) fn nth(n: u64) -> String {
     format!("{n}{suffix}")
 }
 
-/// A position, with as many coordinates as the size uses: `7`, `(3,2)`, `(3,2,1)`.
+/// Returns a position, with as many coordinates as the size uses: `7`, `(3,2)`, `(3,2,1)`.
 pub(crate) fn position(at: [u32; 3], size: [u32; 3]) -> String {
     if size[2] > 1 {
         format!("({},{},{})", at[0], at[1], at[2])
@@ -58,7 +58,7 @@ pub(crate) fn position(at: [u32; 3], size: [u32; 3]) -> String {
     }
 }
 
-/// A size in as many dimensions as it uses: `256`, `16x16`.
+/// Returns a size in as many dimensions as it uses: `256`, `16x16`.
 pub(crate) fn size(size: [u32; 3]) -> String {
     match size {
         [x, 1, 1] => x.to_string(),
@@ -67,7 +67,7 @@ pub(crate) fn size(size: [u32; 3]) -> String {
     }
 }
 
-/// Items as a list: `a`, `a and b`, `a, b and c`.
+/// Returns items as a list: `a`, `a and b`, `a, b and c`.
 pub(crate) fn list(items: &[String]) -> String {
     match items {
         [] => String::new(),
@@ -76,7 +76,7 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
-/// Numbers as ranges: `0..99, 128`. At most four are named.
+/// Returns numbers as ranges: `0..99, 128`. At most four are named.
 pub(crate) fn ranges(numbers: impl Iterator<Item = u64>) -> String {
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
@@ -115,7 +115,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
-/// Code that is not broken at line ends, in backticks.
+/// Returns code in backticks that is not broken at line ends.
 pub(crate) fn code(text: &str) -> String {
     format!("`{}`", text.split_whitespace().collect::<Vec<_>>().join("\u{a0}"))
 }

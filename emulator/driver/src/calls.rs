@@ -16,7 +16,7 @@ use crate::api::{
 use crate::ffi::{Call, not_supported, replaced};
 use crate::result::CUresult;
 
-/// All calls, in no particular order.
+/// Returns all calls, in no particular order.
 pub(crate) fn all() -> impl Iterator<Item = &'static Call> {
     PARTS.iter().copied().flatten()
 }

@@ -53,7 +53,7 @@ const LIMITS: [Option<usize>; 7] =
     [Some(STACK_BYTES as usize), Some(8_650_752), Some(8 << 20), None, Some(2048), Some(64), Some(0)];
 
 impl Context {
-    /// Bytes of a thread's stack: `CU_LIMIT_STACK_SIZE`.
+    /// Returns the bytes of a thread's stack: `CU_LIMIT_STACK_SIZE`.
     pub(crate) fn stack_bytes(&self) -> u32 {
         let limit = lock(&self.limits)[0].unwrap_or(STACK_BYTES as usize);
         u32::try_from(limit).unwrap_or(u32::MAX)
@@ -197,13 +197,13 @@ pub(crate) fn context_of(handle: Handle) -> Outcome<Arc<Context>> {
     }
 }
 
-/// The calling thread's context, lost or not.
+/// Returns the calling thread's context, lost or not.
 pub(crate) fn current() -> Outcome<Arc<Context>> {
     initialised()?;
     context_of(crate::current::top().ok_or(ERROR_INVALID_CONTEXT)?)
 }
 
-/// The calling thread's context, unless it is lost.
+/// Returns the calling thread's context, unless it is lost.
 pub(crate) fn usable() -> Outcome<Arc<Context>> {
     let context = current()?;
     context.check()?;

@@ -22,7 +22,7 @@ fn clip(message: &str) -> &str {
     }
 }
 
-/// [`print_line`], but each message once per process.
+/// Prints as [`print_line`] does, but each message once per process.
 pub(crate) fn print_once(message: &str) {
     if first_time(message) {
         print_line(message);
@@ -89,8 +89,8 @@ fn paint_text(text: &str, colour: &str, coloured: bool) -> String {
     }
 }
 
-/// The error code of a real driver for a finding. Where hardware would notice nothing (a race, a read of uninitialised
-/// memory), it is that of an unspecified failure: a program must not go on with such results.
+/// Returns the error code of a real driver for a finding. Where hardware would notice nothing (a race, a read of
+/// uninitialised memory), it is that of an unspecified failure: a program must not go on with such results.
 pub(crate) fn code_of(code: Code) -> CUresult {
     match code {
         Code::OutOfBounds | Code::UseAfterFree | Code::ReadOnly => ERROR_ILLEGAL_ADDRESS,

@@ -57,7 +57,7 @@ use crate::ffi::{In, Out, Text, extension};
 use crate::result::*;
 use crate::{reports, settings};
 
-/// A setting with three values: -1 for the default, 0 for off, 1 for on.
+/// Returns a setting with three values: -1 for the default, 0 for off, 1 for on.
 fn switch(value: c_int) -> Outcome<Option<bool>> {
     match value {
         -1 => Ok(None),

@@ -138,7 +138,8 @@ fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// A fatbinary of members: kind, architecture, flags, contents, and their length when they are not compressed.
+    /// Returns a fatbinary of members: kind, architecture, flags, contents, and their length when they are not
+    /// compressed.
     fn fatbin(members: &[(u16, u32, u64, &[u8], u64)]) -> Vec<u8> {
         let mut body = Vec::new();
         for (kind, sm, flags, contents, unpacked) in members {

@@ -118,7 +118,7 @@ pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUres
     code
 }
 
-/// Body of unsupported calls.
+/// Implements unsupported calls.
 pub(crate) fn not_supported(name: &'static str) -> CUresult {
     guard(name, || {
         diagnose::print_once(&format!("{name} is not supported"));
@@ -126,8 +126,8 @@ pub(crate) fn not_supported(name: &'static str) -> CUresult {
     })
 }
 
-/// Body of calls whose form of before CUDA 3.2 takes 32-bit device addresses, which no device memory here has: the real
-/// driver has no context in which they work either.
+/// Implements calls whose form of before CUDA 3.2 takes 32-bit device addresses, which no device memory here has: the
+/// real driver has no context in which they work either.
 pub(crate) fn replaced(name: &'static str) -> CUresult {
     guard(name, || {
         diagnose::print_once(&format!(
@@ -171,7 +171,7 @@ unsafe impl<T> Send for Out<T> {}
 unsafe impl<T> Sync for Out<T> {}
 
 impl<T> Out<T> {
-    /// A pointer from a C caller's array of pointers.
+    /// Returns a pointer from a C caller's array of pointers.
     ///
     /// # Safety
     /// The pointer is null, or valid for a `T` as the C caller promised.
@@ -188,7 +188,7 @@ impl<T> Out<T> {
         if self.is_null() { Err(ERROR_INVALID_VALUE) } else { Ok(()) }
     }
 
-    /// Writes; fails if the pointer is null.
+    /// Writes a value; fails if the pointer is null.
     pub(crate) fn put(self, value: T) -> Outcome {
         self.check()?;
         // SAFETY: not null, so valid for a write by the caller's promise.
@@ -279,7 +279,7 @@ impl Out<c_char> {
 pub(crate) struct In<T>(*const T);
 
 impl<T: Copy> In<T> {
-    /// A pointer from a C caller's structure.
+    /// Returns a pointer from a C caller's structure.
     ///
     /// # Safety
     /// The pointer is null, or valid for a `T` as the C caller promised.
@@ -303,7 +303,7 @@ impl<T: Copy> In<T> {
         self.0.is_null()
     }
 
-    /// Reads; fails if the pointer is null.
+    /// Reads a value; fails if the pointer is null.
     pub(crate) fn get(self) -> Outcome<T> {
         refuse_if(self.is_null(), ERROR_INVALID_VALUE)?;
         // SAFETY: not null, so valid for a read by the caller's promise.
@@ -354,7 +354,7 @@ unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
 impl Host {
-    /// An address from a C caller's structure. It carries no promise until bytes are read or written.
+    /// Returns an address from a C caller's structure. It carries no promise until bytes are read or written.
     pub(crate) fn new(address: u64) -> Self {
         Self(address as usize as *mut c_void)
     }
@@ -367,7 +367,7 @@ impl Host {
         self.0.is_null()
     }
 
-    /// The first `n` bytes, to read.
+    /// Returns the first `n` bytes, to read.
     ///
     /// # Safety
     /// The C caller promised that they can be read, and that nothing writes them during `'a`.
@@ -377,7 +377,7 @@ impl Host {
         unsafe { std::slice::from_raw_parts(place, n) }
     }
 
-    /// The first `n` bytes, to write.
+    /// Returns the first `n` bytes, to write.
     ///
     /// # Safety
     /// The C caller promised that they can be written, and leaves them alone during `'a`.
@@ -410,7 +410,7 @@ pub(crate) fn can_write_all(address: u64, n: usize) -> bool {
     }
 }
 
-/// [`can_write_all`] by the lines of `/proc/self/maps`, which are in the order of the addresses.
+/// Checks as [`can_write_all`] does, by the lines of `/proc/self/maps`, which are in the order of the addresses.
 fn is_writable(maps: &str, address: u64, n: u64) -> bool {
     let Some(end) = address.checked_add(n) else { return false };
     let mut next = address;

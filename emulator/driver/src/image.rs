@@ -145,7 +145,7 @@ impl Image {
         }
     }
 
-    /// The text, where only a text can be used.
+    /// Returns the text, where only a text can be used.
     pub(crate) fn into_text(self) -> Result<String, Refused> {
         match self {
             Self::Text(text) => Ok(text),
@@ -177,7 +177,7 @@ fn cut_off() -> Refused {
     (ERROR_INVALID_IMAGE, "the fatbinary is damaged".to_owned())
 }
 
-/// The fatbinary that a wrapper points to.
+/// Returns the fatbinary that a wrapper points to.
 ///
 /// # Safety
 /// The wrapper is readable, and its address leads to a fatbinary; or the system can tell.
@@ -274,7 +274,7 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refuse
     })
 }
 
-/// Code and message of an error in a module.
+/// Returns the code and message of an error in a module.
 fn refused(error: LoadError) -> Refused {
     let (code, what) = match &error {
         LoadError::Memory(..) | LoadError::TooLarge(_) => (ERROR_OUT_OF_MEMORY, ""),
@@ -287,20 +287,21 @@ fn refused(error: LoadError) -> Refused {
     (code, format!("{what}{error}"))
 }
 
-/// The word after a directive on a line of its own.
+/// Returns the word after a directive on a line of its own.
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find_map(|l| l.strip_prefix(name).filter(|rest| rest.starts_with(char::is_whitespace)))?;
     line.split([',', ' ', '\t']).find(|word| !word.is_empty())
 }
 
-/// `.target sm_90a, debug` is 90.
+/// Parses a target: `.target sm_90a, debug` is 90.
 pub(crate) fn architecture(text: &str) -> Option<u32> {
     let target = directive(text, ".target")?.strip_prefix("sm_")?;
     target.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
 
-/// Registers by kernel, from the head of the text, which `cargo xtask ptx` writes: `// sm_90: saxpy: 10 registers, …`.
+/// Returns the registers by kernel, from the head of the text, which `cargo xtask ptx` writes: `// sm_90: saxpy: 10
+/// registers, …`.
 pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
     let head = text.lines().take_while(|l| l.starts_with("//"));
     let mut known = HashMap::new();

@@ -34,7 +34,7 @@ pub(crate) fn was_initialised() -> bool {
     LIFE.load(Ordering::Acquire) != NEW
 }
 
-/// The code that this call returns if the driver no longer works in this process.
+/// Returns the code that this call returns if the driver no longer works in this process.
 #[inline]
 pub(crate) fn code_after_end(name: &str) -> Option<CUresult> {
     let code = match LIFE.load(Ordering::Acquire) {

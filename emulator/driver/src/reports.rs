@@ -19,7 +19,7 @@ pub(crate) enum LaunchResult {
 }
 
 impl LaunchResult {
-    /// The report as JSON, written once.
+    /// Returns the report as JSON, written once.
     fn json(&mut self) -> Outcome<Arc<str>> {
         let text = match self {
             Self::Ran(report) => serde_json::to_string(report),
@@ -66,7 +66,7 @@ pub(crate) fn forget() {
     let _ = LAST.try_with(|last| *last.borrow_mut() = None);
 }
 
-/// The last launch of the calling thread, as JSON. Waits for it.
+/// Returns the last launch of the calling thread, as JSON. Waits for it.
 pub(crate) fn last_as_json() -> Outcome<Arc<str>> {
     LAST.try_with(|last| {
         let last = last.borrow();

@@ -42,7 +42,7 @@ thread_local! {
     static CHOSEN: RefCell<Chosen> = RefCell::default();
 }
 
-/// `off`, `count`, `on` or `global`.
+/// Parses `off`, `count`, `on` or `global`.
 pub(crate) fn check_level_from_name(name: &str) -> Option<CheckLevel> {
     Some(match name {
         "off" | "0" => CheckLevel::Off,
@@ -53,7 +53,7 @@ pub(crate) fn check_level_from_name(name: &str) -> Option<CheckLevel> {
     })
 }
 
-/// The level of checks that has this number in the extra API.
+/// Returns the level of checks that has this number in the extra API.
 pub(crate) fn check_level_from_number(number: u32) -> Option<CheckLevel> {
     [CheckLevel::Off, CheckLevel::Count, CheckLevel::On, CheckLevel::Global].get(number as usize).copied()
 }
@@ -85,7 +85,7 @@ pub(crate) fn process() -> Settings {
     })
 }
 
-/// Device memory in bytes: `TILE_MEMORY` in MiB, else half of the memory that the process may use.
+/// Returns the device memory in bytes: `TILE_MEMORY` in MiB, else half of the memory that the process may use.
 pub(crate) fn memory_bytes() -> u64 {
     const MIB: u64 = 1 << 20;
     static BYTES: OnceLock<u64> = OnceLock::new();
@@ -96,8 +96,8 @@ pub(crate) fn memory_bytes() -> u64 {
     })
 }
 
-/// Memory that this process may use: the machine's, or less where a control group sets a limit (in a container, the
-/// machine's own figure is of no use). `read` reads a file.
+/// Returns the memory that this process may use: the machine's, or less where a control group sets a limit (in a
+/// container, the machine's own figure is of no use). `read` reads a file.
 fn machine_bytes(read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
     let meminfo = read("/proc/meminfo")?;
     let total = meminfo.lines().find_map(|l| l.strip_prefix("MemTotal:"))?;
@@ -174,7 +174,7 @@ pub(crate) fn add_source(path: String, text: Arc<str>) {
     lock(&SOURCES).insert(path, text);
 }
 
-/// Options for the calling thread's next launch.
+/// Returns the options for the calling thread's next launch.
 pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) -> LaunchOptions {
     let settings = current();
     let mut next = None;
@@ -206,7 +206,7 @@ const MAX_SOURCE: u64 = 1 << 20;
 const MAX_SOURCES: usize = 1000;
 const MAX_SOURCE_BYTES: usize = 16 << 20;
 
-/// The texts of the files that a module names, each once.
+/// Returns the texts of the files that a module names, each once.
 pub(crate) fn find_sources<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<(String, Arc<str>)> {
     let (mut seen, mut found, mut bytes) = (BTreeSet::new(), Vec::new(), 0);
     for path in paths {
@@ -240,8 +240,8 @@ fn find_source(path: &str) -> Option<Arc<str>> {
     })
 }
 
-/// Paths at which a source may lie: as named from here or a folder above (a package's tests run in the package's
-/// folder, its paths start at the workspace), and in the folders of `TILE_SOURCES`.
+/// Returns paths at which a source may lie: as named from here or a folder above (a package's tests run in the
+/// package's folder, its paths start at the workspace), and in the folders of `TILE_SOURCES`.
 fn candidates(path: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if let Some(folders) = std::env::var_os("TILE_SOURCES") {

@@ -72,7 +72,7 @@ impl Stream {
         self.flags & NON_BLOCKING == 0
     }
 
-    /// The ticket after which the stream is done.
+    /// Returns the ticket after which the stream is done.
     pub(crate) fn last(&self) -> u64 {
         if self.legacy { self.context.queue.last().1 } else { self.last.load(Ordering::Acquire) }
     }
@@ -131,7 +131,7 @@ impl Stream {
     }
 }
 
-/// The stream that a handle stands for on the calling thread.
+/// Returns the stream that a handle stands for on the calling thread.
 pub(crate) fn stream_of(handle: Handle) -> Outcome<Arc<Stream>> {
     initialised()?;
     match handle {
@@ -194,13 +194,13 @@ impl Event {
         stream.submit(JobThread::Caller, note, Box::new(job));
     }
 
-    /// Context and ticket of the latest recording.
+    /// Returns the context and ticket of the latest recording.
     pub(crate) fn latest(&self) -> Option<(Arc<Context>, u64)> {
         let record = lock(&self.record);
         record.context.as_ref().map(|c| (Arc::clone(c), record.ticket))
     }
 
-    /// Time of the event: `Err` with the code if it was never recorded, or not yet reached.
+    /// Returns the time of the event: `Err` with the code if it was never recorded, or not yet reached.
     pub(crate) fn time(&self) -> Outcome<Instant> {
         let record = lock(&self.record);
         match (&record.queue, record.time) {

@@ -17,7 +17,7 @@ struct Location {
     source: Option<(String, String)>,
 }
 
-/// Message about refused instructions: each once, with its locations and advice.
+/// Returns the message about refused instructions: each once, with its locations and advice.
 pub(crate) fn message(text: &str, refused: &[Unsupported]) -> String {
     let mut groups: Vec<(&str, Vec<u32>)> = Vec::new();
     for feature in refused {
@@ -36,7 +36,8 @@ pub(crate) fn message(text: &str, refused: &[Unsupported]) -> String {
            `Limits` in ARCHITECTURE.md has what is not emulated"
 }
 
-/// `kernel.cu:42, kernel gemm, PTX line 1064; in all 6 times, also in PTX lines 1079, 1111`
+/// Describes an instruction and its locations: `kernel.cu:42, kernel gemm, PTX line 1064; in all 6 times, also in PTX
+/// lines 1079, 1111`.
 fn described(text: &str, location: &Location, lines: &[u32]) -> String {
     let mut parts = Vec::new();
     if let Some((file, line)) = &location.source {

@@ -155,7 +155,7 @@ impl Emulator {
         })
     }
 
-    /// `libnvcuda 0.1.0, emulated GPU`
+    /// Returns the version, such as `libnvcuda 0.1.0, emulated GPU`.
     pub fn version(&self) -> String {
         let mut text = std::ptr::null();
         // SAFETY: writes one pointer, to text that is never freed.

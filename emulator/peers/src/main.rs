@@ -165,14 +165,15 @@ fn run_ptoxide(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Str
     Ok((rate, result))
 }
 
-/// Equal but for rounding: ptoxide rounds the product of a fused multiply-add. NaN is close to nothing.
+/// Returns whether two numbers are equal but for rounding: ptoxide rounds the product of a fused multiply-add. NaN is
+/// close to nothing.
 fn close(a: &[f32], b: &[f32]) -> bool {
     a.iter()
         .zip(b)
         .all(|(a, b)| (a - b).abs() <= 1e-4 * (1.0 + b.abs()))
 }
 
-/// Million multiply-adds per second of the fastest of several runs.
+/// Measures million multiply-adds per second; the fastest of several runs.
 fn best_rate<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     run()?;
     let mut best = Duration::MAX;
@@ -184,7 +185,7 @@ fn best_rate<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
     Ok((N * N * N) as f64 / best.as_secs_f64() / 1e6)
 }
 
-/// The first line of what a panic said.
+/// Returns the first line of what a panic said.
 fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<String>()
@@ -194,7 +195,7 @@ fn said(panic: &(dyn std::any::Any + Send)) -> String {
     format!("it says: {}", line.chars().take(70).collect::<String>())
 }
 
-/// Reproducible numbers in -1 .. 1.
+/// Returns reproducible numbers in -1 .. 1.
 fn values(seed: u32) -> Vec<f32> {
     let mut state = 0x9e37_79b9_u32.wrapping_mul(seed) | 1;
     let mut next = || {

@@ -460,7 +460,7 @@ mod tests {
 
     const HEAD: &str = ".version 8.4\n.target sm_80\n.address_size 64\n";
 
-    /// Text of the linked module, without the header and blank lines.
+    /// Returns the text of the linked module, without the header and blank lines.
     fn linked(texts: &[&str]) -> String {
         let inputs = texts.iter().zip(["a", "b"]).map(|(text, name)| Input {
             name: name.to_owned(),

@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
-    /// Items in brackets, with commas between them. `what`: see [`Self::open`].
+    /// Returns the items in brackets, with commas between them. `what`: see [`Self::open`].
     fn bracketed<T>(
         &mut self,
         [open, close]: [u8; 2],

@@ -127,7 +127,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9)
 }
 
-/// Files below a folder whose names have this ending.
+/// Returns files below a folder whose names have this ending.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -151,8 +151,8 @@ fn keep(corpus: &mut Corpus, word: u128, most: usize) {
     }
 }
 
-/// An instruction of each row of the table with each bit changed that is no part of a plain register or immediate, as
-/// far as the table has the result.
+/// Returns an instruction of each row of the table with each bit changed that is no part of a plain register or
+/// immediate, as far as the table has the result.
 fn changes(architecture: Architecture, words: &[u128]) -> Vec<u128> {
     let mut rows: Vec<(&sass::table::Row, u128)> = Vec::new();
     for &word in words {
@@ -182,7 +182,7 @@ impl Programs {
         Ok(bytes)
     }
 
-    /// The text of each word as if it were at its place in the slice, or `None` for refused words.
+    /// Returns the text of each word as if it were at its place in the slice, or `None` for refused words.
     fn disassemble(&self, sm: u32, words: &[u128]) -> Result<Vec<Option<String>>> {
         let file = std::env::temp_dir().join(format!("corpus-{}.bin", std::process::id()));
         let mut words = words.to_vec();
@@ -218,14 +218,14 @@ impl Programs {
     }
 }
 
-/// `        /*0010*/                   S2R R0, SR_TID.X ;`
+/// Parses a line such as `        /*0010*/                   S2R R0, SR_TID.X ;`.
 fn instruction(line: &str) -> Option<String> {
     let (_, rest) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let (text, _) = rest.rsplit_once(';')?;
     Some(text.trim().to_owned())
 }
 
-/// The sections of code of a cubin: name and words. The compiler's own output is trusted.
+/// Returns the sections of code of a cubin: name and words. The compiler's own output is trusted.
 fn code(cubin: &[u8]) -> Result<Vec<(String, Vec<u128>)>> {
     let mut found = Vec::new();
     for (name, start, size) in sections(cubin)? {

@@ -18,7 +18,7 @@ fn module(name: &str) -> Module {
     read(name).expect("it is a cubin")
 }
 
-/// Module of a deflated cubin.
+/// Returns the module of a deflated cubin.
 fn unpacked(name: &str) -> Module {
     let packed = fs::read(root().join(format!("tests/data/machine/{name}.z"))).expect("it is committed");
     let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("it is deflated");

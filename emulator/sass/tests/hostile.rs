@@ -34,7 +34,7 @@ fn refused(cubin: &[u8]) -> String {
     Module::read(cubin).err().map_or("read".to_owned(), |error| error.to_string())
 }
 
-/// The largest cubin with some bytes changed: offsets and new bytes.
+/// Returns the largest cubin with some bytes changed: offsets and new bytes.
 #[track_caller]
 fn changed(changes: &[(usize, &[u8])]) -> Vec<u8> {
     let mut cubin = whole().clone();
@@ -44,7 +44,7 @@ fn changed(changes: &[(usize, &[u8])]) -> Vec<u8> {
     cubin
 }
 
-/// The largest cubin that is read.
+/// Returns the largest cubin that is read.
 fn whole() -> &'static Vec<u8> {
     static WHOLE: LazyLock<&Vec<u8>> = LazyLock::new(|| {
         let read = CUBINS.iter().filter(|cubin| Module::read(cubin).is_ok());
@@ -53,7 +53,7 @@ fn whole() -> &'static Vec<u8> {
     *WHOLE
 }
 
-/// Offset of the first section of code, from the table of sections.
+/// Returns the offset of the first section of code, from the table of sections.
 fn code(cubin: &[u8]) -> usize {
     let module = Module::read(cubin).expect("it is whole");
     let first = module.kernels[0].instructions.iter().take(3).map(ToString::to_string).collect::<Vec<_>>();

@@ -289,7 +289,7 @@ fn native_rate(case: &Case) -> f64 {
     case.work as f64 / seconds.into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// Reproducible numbers in -1 .. 1.
+/// Returns reproducible numbers in -1 .. 1.
 fn values(n: usize, buffer: usize) -> Vec<f32> {
     let mut state = 0x9e37_79b9_u32.wrapping_mul(buffer as u32 + 1) | 1;
     (0..n)
@@ -390,7 +390,7 @@ fn native_gemm(inputs: &[Vec<f32>], c: &mut [f32], sizes: &[i32]) {
     }
 }
 
-/// Name of the processor, as the operating system gives it.
+/// Returns the name of the processor, as the operating system gives it.
 fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -404,7 +404,7 @@ fn machine() -> String {
     }
 }
 
-/// Today's date, formatted as `2026-11-21`.
+/// Returns today's date, formatted as `2026-11-21`.
 fn today() -> Result<String, Box<dyn Error>> {
     let output = std::process::Command::new("date").arg("+%F").output()?;
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())

@@ -65,12 +65,12 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// A grid and a block of one dimension, without dynamic shared memory.
+    /// Returns a grid and a block of one dimension, without dynamic shared memory.
     pub fn line(grid: u32, block: u32) -> Self {
         Self { grid: [grid, 1, 1], block: [block, 1, 1], shared: 0 }
     }
 
-    /// A grid and a block of two dimensions, without dynamic shared memory.
+    /// Returns a grid and a block of two dimensions, without dynamic shared memory.
     pub fn plane(grid: [u32; 2], block: [u32; 2]) -> Self {
         Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], shared: 0 }
     }
@@ -99,7 +99,7 @@ impl Default for Gpu {
 }
 
 impl Gpu {
-    /// A GPU whose memory holds `bytes` bytes.
+    /// Returns a GPU whose memory holds `bytes` bytes.
     pub fn with_memory(bytes: u64) -> Self {
         Self { memory: Arc::new(Memory::new(bytes)), textures: Textures::default() }
     }
@@ -174,7 +174,7 @@ impl Gpu {
         launch::observe(&self.memory, kernel, config, self.environment(), observer)
     }
 
-    /// Environment whose clock stands still.
+    /// Returns the environment whose clock stands still.
     fn environment(&self) -> Environment<'_> {
         Environment { textures: &self.textures, clock: &|| 0 }
     }

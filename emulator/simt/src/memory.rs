@@ -63,7 +63,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// An ordinary allocation with this label, which kernels may write.
+    /// Returns the origin of an ordinary allocation with this label, which kernels may write.
     pub fn new(label: impl Into<String>) -> Self {
         Self { label: label.into(), ..Self::default() }
     }
@@ -161,7 +161,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Slot of an address, in range or not.
+    /// Returns the slot of an address, in range or not.
     pub(crate) fn slot(&self, address: u64) -> Option<&Slot> {
         let number = address >> window::BITS;
         self.slots.get(usize::try_from(number.checked_sub(FIRST_NUMBER)?).ok()?)
@@ -186,7 +186,7 @@ impl Table {
         inside.then_some((allocation, offset as usize))
     }
 
-    /// Allocation of an address, for messages.
+    /// Returns the allocation of an address, for messages.
     pub(crate) fn info(&self, address: u64) -> Option<AllocationInfo> {
         match self.slot(address) {
             Some(Slot::Live(a)) => Some(a.info()),
@@ -217,7 +217,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory with room for `limit` bytes. None of it is taken from the host until it is touched.
+    /// Returns memory with room for `limit` bytes. None of it is taken from the host until it is touched.
     pub fn new(limit: u64) -> Self {
         Self { state: RwLock::default(), limit }
     }
@@ -227,7 +227,7 @@ impl Memory {
         self.read_state().used
     }
 
-    /// Bytes not in use.
+    /// Returns the bytes that are free.
     pub fn free_bytes(&self) -> u64 {
         self.limit.saturating_sub(self.used())
     }
@@ -359,7 +359,7 @@ impl Memory {
         }
     }
 
-    /// Allocation of an address, also of one a little outside: compare with `base` and `bytes`.
+    /// Returns the allocation of an address, also of one a little outside: compare with `base` and `bytes`.
     pub fn lookup(&self, address: u64) -> Option<AllocationInfo> {
         self.read_state().table.info(address)
     }

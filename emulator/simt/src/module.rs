@@ -109,7 +109,7 @@ impl LoadedKernel {
         &self.kernel
     }
 
-    /// `.file` table of its module.
+    /// Returns the `.file` table of its module.
     pub fn files(&self) -> &[(u32, String)] {
         &self.files
     }
@@ -328,7 +328,7 @@ impl Module {
         self.kernels.iter().find(|k| k.kernel.name == name)
     }
 
-    /// Kernels, in the order of the text.
+    /// Returns the kernels, in the order of the text.
     pub fn kernels(&self) -> &[Arc<LoadedKernel>] {
         &self.kernels
     }

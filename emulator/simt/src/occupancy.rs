@@ -62,7 +62,7 @@ pub fn active_clusters(f: Footprint, size: u32) -> u32 {
     groups.map(|group| (group * blocks).checked_div(size).unwrap_or(0)).sum()
 }
 
-/// Blocks that fit on one multiprocessor, and why not more.
+/// Returns how many blocks fit on one multiprocessor, and why not more.
 pub fn occupancy(f: Footprint) -> Occupancy {
     let warps = f.threads.div_ceil(32).max(1);
     let by_warps = if f.threads > MAX_THREADS { 0 } else { THREADS_PER_SM / 32 / warps };
@@ -82,7 +82,7 @@ pub fn occupancy(f: Footprint) -> Occupancy {
     Occupancy { blocks, limit }
 }
 
-/// Blocks that fit on one multiprocessor.
+/// Returns how many blocks fit on one multiprocessor.
 pub fn blocks_per_sm(f: Footprint) -> u32 {
     occupancy(f).blocks
 }

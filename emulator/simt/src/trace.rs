@@ -21,7 +21,7 @@ pub trait Observer: Sync {
     /// Returns whether the steps of a warp are observed.
     fn follows(&self, block: u64, warp: u32) -> bool;
 
-    /// A warp is about to do this. Warps of one block come one after the other, blocks at the same time.
+    /// Receives what a warp is about to do. Warps of one block come one after the other, blocks at the same time.
     fn step(&self, block: u64, warp: u32, step: Step);
 }
 

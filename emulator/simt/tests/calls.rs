@@ -6,7 +6,8 @@ use common::{Device, codes};
 use simt::check::{BadTarget, MistakeDetails};
 use simt::launch::CheckLevel;
 
-/// A kernel with one pointer parameter in `%rd1`, the thread in `%r1`, its word at `%rd3`, and functions before it.
+/// Returns a kernel with one pointer parameter in `%rd1`, the thread in `%r1`, its word at `%rd3`, and functions before
+/// it.
 fn device(functions: &str, body: &str) -> Device {
     Device::new(&format!(
         "{functions}\n.visible .entry k(.param .u64 out)\n{{\n.reg .pred %p<8>;\n.reg .b32 %r<32>;\n\
@@ -58,7 +59,7 @@ const SUM: &str = "
     st.param.b32 [r], %r3; ret;
     }";
 
-/// A call of a function of one word, of the value in `%r4`, to `%r5`.
+/// Returns a call of a function of one word, of the value in `%r4`, to `%r5`.
 fn call(guard: &str, function: &str, prototype: &str) -> String {
     format!(
         "{{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r4;

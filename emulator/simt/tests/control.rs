@@ -6,7 +6,7 @@ use common::{Device, codes};
 use simt::check::{BadOperand, MistakeDetails};
 use simt::launch::CheckLevel;
 
-/// A kernel with one pointer parameter in `%rd1`, the thread in `%r1`, and room for more registers.
+/// Returns a kernel with one pointer parameter in `%rd1`, the thread in `%r1`, and room for more registers.
 fn kernel(shared: &str, body: &str) -> String {
     format!(
         ".visible .entry k(.param .u64 out)\n{{\n{shared}\n.reg .pred %p<8>;\n.reg .b32 %r<32>;\n.reg .b64 %rd<16>;\n\

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Device, codes};
 
-/// The codes that a product of `{a}`, `{b}` and sums `{c}` gives, after `body`.
+/// Returns the codes that a product of `{a}`, `{b}` and sums `{c}` gives, after `body`.
 #[track_caller]
 fn found(body: &str) -> Vec<String> {
     let text = format!(

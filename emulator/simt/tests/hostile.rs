@@ -10,7 +10,7 @@ use simt::launch::{CheckLevel, LaunchOptions, LaunchRefused};
 use simt::module::Module;
 use simt::program::limits::{self, Account};
 
-/// A device with so much memory, on which a text is loaded.
+/// Returns a device with so much memory, on which a text is loaded.
 fn load(bytes: u64, ptx: &str) -> (Gpu, Result<Module, String>) {
     let gpu = Gpu::with_memory(bytes);
     let module = gpu.load(&format!("{}{ptx}", header()));
@@ -28,7 +28,7 @@ fn refused(bytes: u64, ptx: &str, words: &str) {
     assert_eq!(gpu.memory.used(), 0);
 }
 
-/// A module with `n` kernels, which each call one function with this body.
+/// Returns a module with `n` kernels, which each call one function with this body.
 fn callers(n: usize, body: &str) -> String {
     let mut text = format!(".func f() {{ .reg .b32 %r<9>;\n{body}ret; }}\n");
     for i in 0..n {
@@ -88,7 +88,7 @@ fn long_names_count_where_they_are_copied() {
     refused(64 << 20, &format!(".func {name}() {{ {variables} ret; }}"), "its code takes more than");
 }
 
-/// Steps that decoding takes.
+/// Returns the steps that decoding takes.
 fn steps(ptx: &str) -> u64 {
     let account = Account::default();
     decoded(ptx, &account).expect("it decodes");

@@ -5,8 +5,8 @@ mod common;
 use common::{Device, codes};
 use simt::check::{MistakeDetails, Use};
 
-/// A kernel with an output of 64 words, a buffer of 256 bytes that nothing wrote, one of 64 words, and memory of its
-/// own.
+/// Returns a kernel with an output of 64 words, a buffer of 256 bytes that nothing wrote, one of 64 words, and memory
+/// of its own.
 fn kernel(body: &str) -> String {
     format!(
         ".global .align 4 .b8 text[8] = {{37, 100, 10, 0}};
@@ -22,7 +22,7 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// Findings of 32 threads.
+/// Returns the findings of 32 threads.
 #[track_caller]
 fn found(body: &str) -> (Vec<String>, Vec<Use>) {
     let mut all = Vec::new();

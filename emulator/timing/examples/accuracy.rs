@@ -144,7 +144,7 @@ fn write(points: &[Point]) {
     std::fs::write(path, text).expect("the file is written");
 }
 
-/// A line for people.
+/// Returns a line for people.
 fn line(launch: &Launch, prediction: &Result<Prediction, String>) -> String {
     let name = format!("{} {:?}", launch.name, launch.shape);
     let prediction = match prediction {

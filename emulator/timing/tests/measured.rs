@@ -6,7 +6,7 @@ use timing::{
     Access, Block, Chip, Instruction, Outcome, Reach, Reason, Sectors, Setting, Source, Step, Trace, Unit, simulate,
 };
 
-/// An instruction of a loop body; `R6+` marks a register for reuse.
+/// Returns an instruction of a loop body; `R6+` marks a register for reuse.
 fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
     let source = |text: &str| {
         let name = text.trim_start_matches('R');
@@ -24,7 +24,7 @@ fn access(unit: Unit, bytes: u8) -> Instruction {
     Instruction { bytes, ..on(unit, ["", "", ""]) }
 }
 
-/// Steps that repeat `accesses` with their instructions `n` times.
+/// Returns the steps that repeat `accesses` with their instructions `n` times.
 fn trace(accesses: &[Access], n: usize) -> Trace {
     let step = |i: usize| Step { instruction: (i % accesses.len()) as u32, access: accesses[i % accesses.len()] };
     Trace { steps: (0..n * accesses.len()).map(step).collect(), sectors: (0..4).collect() }

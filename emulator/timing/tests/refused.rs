@@ -8,7 +8,7 @@ use simt::launch::{LaunchOptions, LaunchRequest};
 use simt::module::Module;
 use timing::{Chip, NoPrediction, predict};
 
-/// Reason for the missing prediction of a 128 x 128 x 128 product by a kernel of `kernels/cubin`.
+/// Returns the reason for the missing prediction of a 128 x 128 x 128 product by a kernel of `kernels/cubin`.
 fn why(cubin: &str, name: &str, threads: u32, dynamic_shared: u32, has_alpha: bool) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../kernels/cubin/{cubin}.cubin"));
     let mut code = sass::Module::read(&fs::read(path).expect("it is committed")).expect("its code is known");

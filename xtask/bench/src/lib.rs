@@ -115,7 +115,7 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOut
     }
 }
 
-/// Several steps, or records to keep: their lines are gathered, and shown as one table.
+/// Runs several steps, or keeps records: their lines are gathered, and shown as one table.
 fn run_several(
     args: &Args,
     programs: &Programs,
@@ -194,7 +194,7 @@ fn print_line(text: &str, save: bool) -> Result<()> {
     }
 }
 
-/// Why a step neither passed nor failed, unless its lines contain the reason.
+/// Returns why a step neither passed nor failed, unless its lines contain the reason.
 fn failure(step: &Step, ended: &CommandOutput, all: &Record) -> Option<String> {
     let mut own = all.measurements.iter().filter(|one| one.step == step.id);
     match ended.code {
@@ -205,7 +205,7 @@ fn failure(step: &Step, ended: &CommandOutput, all: &Record) -> Option<String> {
     }
 }
 
-/// A line per measurement while it goes on; on a terminal the last one, elsewhere all of them.
+/// Prints a line per measurement while it goes on; on a terminal the last one, elsewhere all of them.
 fn progress(status: &Status, one: &Measurement, run: Option<&Run>) {
     let result = match &one.outcome {
         Outcome::Passed(passed) => match (&passed.hot, run.is_some_and(|run| run.emulated)) {

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Has `xtask`, which knows them, fill the documents.
+/// Starts `xtask` to fill the documents.
 fn fill_documents() -> Result<CommandOutcome> {
     let mut xtask = std::process::Command::new(programs::find_program("xtask")?);
     let status = xtask.arg("readme").status().context("starting xtask")?;

@@ -151,8 +151,8 @@ fn provenance(ptx: &str) -> &str {
     ptx.lines().nth(1).unwrap_or_default()
 }
 
-/// Apart from register counts, which ptxas does not give the same twice for every kernel, and from the numbers of calls
-/// in comments, which go on from one source to the next.
+/// Returns whether two texts are equal apart from register counts, which ptxas does not give the same twice for every
+/// kernel, and from the numbers of calls in comments, which go on from one source to the next.
 fn is_same(old: &str, new: &str) -> bool {
     let stable = |text: &str| -> Vec<String> {
         text.lines()
@@ -257,7 +257,7 @@ impl Made {
         digits.parse().unwrap_or(0)
     }
 
-    /// `90a`: it runs on no other device, not even on a newer one.
+    /// Returns whether a target such as `90a` runs on no other device, not even on a newer one.
     fn is_for_one_device(&self) -> bool {
         self.job.capability().ends_with(char::is_alphabetic)
     }
@@ -268,7 +268,7 @@ impl Made {
     }
 }
 
-/// `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled` from the words of `ptxas -v`.
+/// Reads the output of `ptxas -v`: `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled`.
 pub fn resources(log: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut kernel, mut spilled) = (String::new(), 0u32);

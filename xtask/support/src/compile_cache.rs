@@ -78,7 +78,7 @@ impl CompileCache {
     }
 }
 
-/// So that two users of a machine do not share a folder for temporary files.
+/// Returns the name of the user, so that two users of a machine do not share a folder for temporary files.
 fn user() -> String {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME")).unwrap_or_default();
     name.chars().filter(|c| c.is_ascii_alphanumeric()).collect()

@@ -9,7 +9,7 @@ static CHILD: AtomicI32 = AtomicI32::new(0);
 /// Exit code after an interrupt.
 pub const EXIT_CODE: u8 = 130;
 
-/// From now on interrupts are kept for [`happened`]; a second one ends this program at once.
+/// Records interrupts from now on for [`happened`]; a second one ends this program at once.
 pub fn watch() {
     #[cfg(unix)]
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -40,7 +40,7 @@ pub fn happened() -> bool {
 pub struct Waiting;
 
 impl Waiting {
-    /// From now on an interrupt ends this child.
+    /// Forwards interrupts to this child from now on, which ends it.
     pub fn for_child(child: &std::process::Child) -> Self {
         CHILD.store(child.id().try_into().unwrap_or(0), Ordering::SeqCst);
         #[cfg(unix)]

@@ -61,7 +61,7 @@ fn lacks_cubin(root: &Path, source: &Path) -> bool {
     provenance::cubin_hash(&ptx).is_some() && provenance::cubin_of(root, source).is_some_and(|path| !path.is_file())
 }
 
-/// Machine code of the kernels as it was at the last commit, of those that have other code now.
+/// Returns the cubins as of the last commit, of those kernels whose machine code has changed since.
 pub fn before(steps: &[&Step]) -> Vec<PathBuf> {
     let Some(root) = paths::checkout().filter(|root| paths::builder(root).is_some()) else {
         return Vec::new();
@@ -89,7 +89,8 @@ pub fn before(steps: &[&Step]) -> Vec<PathBuf> {
     changed.lines().filter_map(keep).collect()
 }
 
-/// An edited kernel is not in the programs that run: an error beside its sources, a remark where programs were copied.
+/// Reports an edited kernel that the programs, which are not built again, do not contain: as an error in a checkout, as
+/// a remark where programs were copied.
 fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
     for name in sources(steps) {
         let source = staleness::source_of(root, name);
@@ -110,7 +111,7 @@ fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
     Ok(())
 }
 
-/// Sources of their kernels, each once.
+/// Returns the sources of their kernels, each once.
 pub fn sources(steps: &[&Step]) -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for name in steps.iter().flat_map(|step| step.kernels).filter_map(|kernel| kernel.source) {

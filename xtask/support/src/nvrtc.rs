@@ -151,7 +151,7 @@ impl Nvrtc {
         }
     }
 
-    /// `NVRTC 12.4 in /folder`
+    /// Describes the compiler: `NVRTC 12.4 in /folder`.
     pub fn title(&self) -> String {
         let (major, minor) = self.version;
         format!("NVRTC {major}.{minor} in {}", crate::paths::display_path(&self.directory))
@@ -290,7 +290,8 @@ pub fn site_packages() -> Vec<PathBuf> {
     text.lines().map(PathBuf::from).collect()
 }
 
-/// The headers lie beside the compiler: `nvidia/cuda_runtime/include` in a package, `include` in a toolkit.
+/// Returns the folder of the headers, beside the compiler: `nvidia/cuda_runtime/include` in a package, `include` in a
+/// toolkit.
 fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
     let beside = ["../../cuda_runtime/include", "../include"].map(|p| nvrtc.join(p));
     let known = beside.into_iter().chain(["/usr/local/cuda/include".into()]);

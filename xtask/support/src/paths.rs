@@ -27,13 +27,13 @@ pub fn program_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
 }
 
-/// Cargo, when it started this program.
+/// Returns the path of Cargo, when it started this program.
 pub fn cargo() -> Option<PathBuf> {
     std::env::var_os("CARGO").map(PathBuf::from)
 }
 
-/// Cargo, when the programs are to be built before they run: it started this program, or this program lies in the
-/// `target` folder of the checkout, where what lies beside it may be older than the sources.
+/// Returns the path of Cargo, when the programs are to be built before they run: it started this program, or this
+/// program lies in the `target` folder of the checkout, where the programs beside it may be older than the sources.
 pub fn builder(root: &Path) -> Option<PathBuf> {
     cargo().or_else(|| if is_built_in(root) { catalog::programs::on_path("cargo") } else { None })
 }

@@ -111,7 +111,7 @@ impl Programs {
         Ok(Self { paths, libraries: vec![folder.clone(), folder.join("deps")], answers: None })
     }
 
-    /// With a folder in which the steps keep reference answers for each other.
+    /// Adds a folder in which the steps keep reference answers for each other.
     pub fn sharing(self, answers: Option<PathBuf>) -> Self {
         Self { answers, ..self }
     }
@@ -341,7 +341,7 @@ fn stays_as_built() {
     NOTED.call_once(|| output::note(&format!("{folder} cannot be written, so what was built before runs")));
 }
 
-/// Nothing of them lies beside this program, which Cargo built into the same folder.
+/// Returns whether none of the programs lies beside this one, which Cargo built into the same folder.
 fn is_first_build(names: &[&str]) -> bool {
     let Some(folder) = paths::program_folder() else {
         return true;
@@ -393,7 +393,7 @@ pub fn command_line(command: &Command, libraries: &[PathBuf]) -> String {
     words.join(" ")
 }
 
-/// Passed, or the reasons why some steps did not run.
+/// Returns `Passed`, or the reasons why some steps did not run.
 pub fn passed_unless(failures: &[String], n_steps: usize) -> Result<CommandOutcome> {
     match failures {
         [] => Ok(CommandOutcome::Passed),

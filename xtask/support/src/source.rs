@@ -84,7 +84,7 @@ impl Job {
         self.architecture.trim_start_matches("compute_")
     }
 
-    /// Options that change what comes out.
+    /// Returns the options that change the output.
     pub fn options(&self) -> Vec<String> {
         let mut options = vec![
             format!("--gpu-architecture={}", self.architecture),
@@ -95,13 +95,13 @@ impl Job {
         options
     }
 
-    /// Options that name folders of this machine.
+    /// Returns the options that name folders of this machine.
     fn hidden(&self, nvrtc: &Nvrtc) -> Vec<String> {
         let folders = self.folders.iter().chain(&nvrtc.include);
         folders.map(|folder| format!("--include-path={}", folder.display())).collect()
     }
 
-    /// PTX with paths as seen from the root, and the compiler's warnings.
+    /// Compiles to PTX with paths as seen from the root; also returns the compiler's warnings.
     pub fn compile(&self, nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path) -> anyhow::Result<Compiled> {
         let compiled = compiler.compile(&self.unit(nvrtc, self.options()))?;
         Ok(Compiled { ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()), ..compiled })
@@ -119,8 +119,9 @@ impl Job {
         Unit { source: self.source.clone(), name: self.name.clone(), headers: Vec::new(), options }
     }
 
-    /// Machine code for an `sm_XX` with the lines of the source, and ptxas's report on its registers. `includes` are the
-    /// headers that the source includes from the checkout: their names are relative to it.
+    /// Compiles to machine code for an `sm_XX` with the lines of the source; also returns ptxas's report on its
+    /// registers. `includes` are the headers that the source includes from the checkout: their names are relative to
+    /// it.
     pub fn compile_for(
         &self,
         sm: &str,
@@ -147,8 +148,8 @@ impl Job {
     }
 }
 
-/// Where files are looked for that a source includes with quotes: beside it, and where those of the ladder lie, so
-/// that a wrong kernel of the book differs from the right one by nothing but its mistake.
+/// Returns the folders of files that a source includes with quotes: beside it, and those of the ladder, so that a wrong
+/// kernel of the book differs from the right one by nothing but its mistake.
 fn include_folders(root: &Path, path: &Path) -> [PathBuf; 2] {
     [path.parent().unwrap_or(root).to_owned(), root.join("kernels")]
 }
@@ -194,7 +195,7 @@ fn add_includes(
     Ok(())
 }
 
-/// `a.cuh` of `# include "a.cuh"  // why`
+/// Returns the name in an include: `a.cuh` of `# include "a.cuh"  // why`.
 fn included(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start();
     let rest = rest.strip_prefix("include")?.trim_start().strip_prefix('"')?;
@@ -209,7 +210,7 @@ pub fn read_source(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
-/// `.file` paths as seen from the repository, and header files by their names alone.
+/// Rewrites `.file` paths as seen from the repository, and header files to their names alone.
 pub fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
     // The headers may lie inside the repository, so their folder goes first.
     let resolved = include.and_then(|folder| folder.canonicalize().ok());

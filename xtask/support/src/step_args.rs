@@ -6,8 +6,8 @@ use step_cli::Sizes;
 use crate::output::Stop;
 use crate::paths;
 
-/// Steps by number or name, each once; all of them for `all`. `command` is the subcommand, for the example in the
-/// message.
+/// Returns the steps by number or name, each once; all of them for `all`. `command` is the subcommand, for the example
+/// in the message.
 pub fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
     let mut chosen: Vec<&'static Step> = Vec::new();
     for text in asked {
@@ -28,7 +28,7 @@ pub fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop
     Ok(chosen)
 }
 
-/// As [`steps`]; all steps when none is named.
+/// Returns [`steps`]; all steps when none is named.
 pub fn steps_or_all(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
     if asked.is_empty() { Ok(STEPS.iter().collect()) } else { steps(command, asked) }
 }
@@ -52,7 +52,7 @@ pub fn arguments(shapes: &[Shape]) -> Vec<String> {
     if typed.is_empty() { Vec::new() } else { vec!["--size".to_owned(), typed.join(",")] }
 }
 
-/// Steps that have kernels of ours; the others have nothing to look at.
+/// Returns the steps that have kernels of ours; the others have no source to show.
 pub fn with_kernels(steps: &[&'static Step]) -> Result<Vec<&'static Step>, Stop> {
     let has = |step: &&&Step| step.kernels.iter().any(|kernel| kernel.source.is_some());
     match (steps.iter().copied().filter(|step| has(&step)).collect::<Vec<_>>(), steps) {

@@ -6,7 +6,8 @@ use counters::{SECTOR_BYTES, TENSOR_PRODUCT, WARP};
 use records::Run;
 use records::record::{Measurement, Outcome, Record, VerifiedRun};
 
-/// Real devices first: times, and what part of the device they reach; then the emulated one: what it counted.
+/// Formats measurements: real devices first, with times and the share of the device that they reach; then the emulated
+/// one, with its counters.
 pub fn measurements(all: &Record, paint: Paint) -> String {
     let mut out = String::new();
     let (mut products, mut moves, mut counted) = (products(), moves(), counted());
@@ -100,18 +101,18 @@ pub fn time_ms(passed: &VerifiedRun) -> Option<f64> {
     hot.or(passed.cpu_ms).filter(|ms| *ms > 0.0)
 }
 
-/// Floating-point operations per second, in billions.
+/// Returns floating-point operations per second, in billions.
 pub fn gflops(one: &Measurement, passed: &VerifiedRun) -> Option<f64> {
     let flops = work(one).flops(one.shape);
     Some(flops / (time_ms(passed)? * 1e6)).filter(|_| flops > 0.0)
 }
 
-/// Bytes per second, in billions, counting what must move at least.
+/// Returns the bytes per second, in billions, counting what must move at least.
 pub fn gbs(one: &Measurement, passed: &VerifiedRun) -> Option<f64> {
     Some(work(one).bytes(one.shape) / (time_ms(passed)? * 1e6))
 }
 
-/// Time of the yardstick over time of the kernel, in per cent.
+/// Returns the time of the yardstick over that of the kernel, in per cent.
 pub fn of_yardstick(passed: &VerifiedRun) -> Option<f64> {
     let yardstick = passed.yardstick.as_ref()?;
     Some(yardstick.hot.median() / time_ms(passed)? * 100.0)

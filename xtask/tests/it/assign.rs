@@ -38,8 +38,8 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Lines that only finished kernels have, those of the regions that starters leave out, and explanations of answers; of
-/// all steps.
+/// Returns the lines that only finished kernels have, those of the regions that starters leave out, and explanations of
+/// answers; of all steps.
 fn secrets() -> BTreeSet<String> {
     const SHORTEST: usize = 25;
     let catalogues = Catalogue::load_all(root()).expect("the catalogues are right");

@@ -266,7 +266,7 @@ fn xtask(words: &str) -> Command {
     command
 }
 
-/// Exit code and both streams, without what differs from machine to machine.
+/// Returns the exit code and both streams, without what differs from machine to machine.
 fn output_text(output: &Output) -> String {
     let clean = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes).replace(&programs().display().to_string(), "PROGRAMS");

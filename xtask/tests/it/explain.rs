@@ -42,7 +42,7 @@ fn explained(file: &str, lines: [u32; 2], excess: u64) -> Explained {
     }
 }
 
-/// A learner whose copy has excess wavefronts, and the compiled solution.
+/// Returns a learner whose copy has excess wavefronts, and the compiled solution.
 pub(crate) fn with_explanations() -> Learner {
     let learner = Learner::new();
     let write = |name: &str, text: &str| {

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use catalog::files::{FolderLock, lock_folder};
 
-/// A folder of that name with nothing in it.
+/// Returns a folder of that name with nothing in it.
 ///
 /// The name is fixed, so a second run of these tests in the same checkout waits for the first.
 pub(crate) fn empty_folder(name: &str) -> PathBuf {
@@ -40,7 +40,7 @@ pub(crate) fn program(path: &Path, text: &str) {
     assert!(writer.wait().expect("it ends").success(), "{}", path.display());
 }
 
-/// Exit code and both streams; nothing but plain text is in them.
+/// Returns the exit code and both streams; nothing but plain text is in them.
 #[track_caller]
 pub(crate) fn streams(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");

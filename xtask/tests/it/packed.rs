@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::files::streams;
 
-/// Exit code and both streams.
+/// Returns the exit code and both streams.
 fn run(words: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     streams(&command.args(words).output().expect("xtask starts"))

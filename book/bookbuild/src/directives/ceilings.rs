@@ -28,7 +28,7 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>> {
     Ok(all)
 }
 
-/// `{{#ceilings fma mma.sync}}`: a table of the instructions whose names begin with one of `units`.
+/// Expands `{{#ceilings fma mma.sync}}`: a table of the instructions whose names begin with one of `units`.
 pub(crate) fn table(record: Option<&Ceilings>, units: &[&str], sources: &mut Sources) -> Result<String> {
     if units.is_empty() {
         return Err(Error::msg("`{{#ceilings}}` wants beginnings of instructions, such as `fma mma.sync`"));
@@ -80,7 +80,7 @@ pub(crate) fn table(record: Option<&Ceilings>, units: &[&str], sources: &mut Sou
     Ok(out)
 }
 
-/// Device and date of the L2 measurement.
+/// Returns the device and date of the L2 measurement.
 fn l2_source(record: &Ceilings) -> String {
     let L2 { device, date, .. } = &record.l2;
     format!("{}, {}", escaped(device), day(date))

@@ -95,7 +95,7 @@ fn load(repo: &RepoPaths) -> Result<LessonsFile> {
     toml::from_str(&text).with_context(|| repo.display_path(&path))
 }
 
-/// `{{#lesson v05}}`; an error if the parts do not fill a session.
+/// Expands `{{#lesson v05}}`; an error if the parts do not fill a session.
 pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String> {
     let file = load(repo)?;
     let found = file.lesson.into_iter().find(|lesson| lesson.step == step);
@@ -140,7 +140,7 @@ fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String> {
     })
 }
 
-/// `{{#plan four}}`
+/// Expands `{{#plan four}}`.
 pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String> {
     let file = load(repo)?;
     let found = file.plan.into_iter().find(|plan| plan.name == name);

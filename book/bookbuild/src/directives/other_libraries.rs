@@ -155,7 +155,7 @@ impl OtherLibraries {
         apart.unwrap_or(&found.run)
     }
 
-    /// `{{#others times}}`, `{{#others times bf16}}`, `{{#others kernels}}`
+    /// Expands `{{#others times}}`, `{{#others times bf16}}`, `{{#others kernels}}`.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (numbers, table) = match args {
             ["times"] => (FP32, self.times(FP32, "FP32")),

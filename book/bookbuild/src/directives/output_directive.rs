@@ -10,7 +10,7 @@ use crate::RepoPaths;
 use crate::output_command::HEAD;
 use crate::quote::{Sources, quoted};
 
-/// `{{#output NAME}}`: a block with an output, or with a difference. Titles behind the name select paragraphs.
+/// Expands `{{#output NAME}}`: a block with an output, or with a difference. Titles after the name select paragraphs.
 pub(crate) fn block(repo: &RepoPaths, name: &str, titles: &[&str]) -> Result<String> {
     let mut text = output(repo, name)?;
     if !titles.is_empty() {
@@ -52,7 +52,7 @@ pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String> {
     if text.is_empty() { Err(anyhow!("{} is empty", repo.display_path(&path))) } else { Ok(text.to_owned()) }
 }
 
-/// `{{#n output v05-bench KERNEL COLUMN}}`: a cell of a table in an output.
+/// Expands `{{#n output v05-bench KERNEL COLUMN}}`: a cell of a table in an output.
 pub(crate) fn number(repo: &RepoPaths, [name, row, column]: [&str; 3], sources: &mut Sources) -> Result<String> {
     let text = output(repo, name)?;
     let value = cell(&text, row, column)

@@ -33,7 +33,7 @@ impl Pair {
         format!("two of {}", source(&self.0.run))
     }
 
-    /// `{{#process links 8192}}`, `{{#process two 8192}}`
+    /// Expands `{{#process links 8192}}` and `{{#process two 8192}}`.
     pub(crate) fn table(&self, what: &str, size: &str, sources: &mut Sources) -> Result<String> {
         let size = self.size(size)?;
         sources.insert(self.source());

@@ -43,8 +43,8 @@ pub(crate) fn source(run: &Run) -> String {
 }
 
 impl Process {
-    /// `{{#process surroundings}}`, `{{#process ways 8192}}`, `{{#process constants 8192 1024}}`, `{{#process rows
-    /// 8192}}`
+    /// Expands `{{#process surroundings}}`, `{{#process ways 8192}}`, `{{#process constants 8192 1024}}` and
+    /// `{{#process rows 8192}}`.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         match args {
             ["surroundings"] => {

@@ -13,7 +13,7 @@ use crate::directives::tasks::{catalogue, prose};
 use crate::kernel_args::find_step;
 use crate::slides::QuestionSlide;
 
-/// `{{#predict v05}}`: the questions of a step and those repeated there; ids behind the step select questions.
+/// Expands `{{#predict v05}}`: the questions of a step and those repeated there; ids after the step select questions.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
     let step = find_step(step)?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
@@ -94,7 +94,7 @@ pub(crate) fn slides(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Vec<Q
     Ok(slides.collect())
 }
 
-/// `{{#sheets}}`: for each step, a sheet to print and write predictions on.
+/// Expands `{{#sheets}}`: for each step, a sheet to print and write predictions on.
 pub(crate) fn sheets(repo: &RepoPaths) -> Result<String> {
     let mut out = String::new();
     for step in STEPS {
@@ -130,7 +130,7 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String> {
     Ok(out)
 }
 
-/// `{{#answers}}`: all answers, for instructors.
+/// Expands `{{#answers}}`: all answers, for instructors.
 pub(crate) fn answers(repo: &RepoPaths) -> Result<String> {
     let mut out = String::from("| step | question | answer | again in |\n| --- | --- | --- | --- |\n");
     for step in STEPS {

@@ -58,7 +58,7 @@ fn title(family: Family) -> String {
     }
 }
 
-/// Column beside the time: its title, and the name of the quantity in `{{#n}}`.
+/// Returns the column beside the time: its title, and the name of the quantity in `{{#n}}`.
 fn rate(family: Family) -> (&'static str, &'static str) {
     match family {
         Family::Transposes => ("GB/s", "gbs"),
@@ -67,7 +67,7 @@ fn rate(family: Family) -> (&'static str, &'static str) {
     }
 }
 
-/// Column of the yardstick, in the same form.
+/// Returns the column of the yardstick, in the same form.
 fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
     match family {
         Family::Transposes => Some(("of a copy", "of_copy")),

@@ -90,7 +90,7 @@ pub(crate) fn strip(head: &StepHead, page: impl Fn(&Step) -> Option<String>) -> 
     out
 }
 
-/// `{{#steps}}`: a table of all steps whose chapters have the comment.
+/// Expands `{{#steps}}`: a table of all steps whose chapters have the comment.
 pub(crate) fn table(heads: &[StepHead], page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
     for head in heads {

@@ -31,7 +31,7 @@ pub(crate) fn task(repo: &RepoPaths, name: &str) -> Result<Task> {
     Ok(catalogue.find(&name)?.clone())
 }
 
-/// `{{#task v05}}`: the task, its duration, and the commands.
+/// Expands `{{#task v05}}`: the task, its duration, and the commands.
 pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String> {
     let task = task(repo, name)?;
     let name = &task.name;
@@ -63,7 +63,7 @@ fn given(task: &Task) -> &'static str {
     }
 }
 
-/// `{{#judged v05}}`: the criteria by which `check` judges a task, and the reasons for its limits.
+/// Expands `{{#judged v05}}`: the criteria by which `check` judges a task, and the reasons for its limits.
 pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String> {
     let task = task(repo, name)?;
     let mut out = criteria(&task);
@@ -115,7 +115,7 @@ fn limits(repo: &RepoPaths, step: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// `{{#transfers v05}}`: the transfer tasks of a step, folded; ids behind the step select tasks.
+/// Expands `{{#transfers v05}}`: the transfer tasks of a step, folded; ids after the step select tasks.
 pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
     let catalogue = catalogue(repo, step)?;
     let id = |task: &Task| task.name.id.clone().unwrap_or_default();
@@ -140,8 +140,8 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
     if out.is_empty() { Err(anyhow!("{} has no transfer task", task::file_of(step).display())) } else { Ok(out) }
 }
 
-/// `{{#mistakes v05}}`: for each way to fail a rebuild task, its meaning, the question to ask, and the wrong kernels
-/// of that kind in the tests.
+/// Expands `{{#mistakes v05}}`: for each way to fail a rebuild task, its meaning, the question to ask, and the wrong
+/// kernels of that kind in the tests.
 pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String> {
     let task = task(repo, step)?;
     let wrong = solutions::load(repo.root(), &task.name.step)?;
@@ -173,7 +173,7 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Text for a cell of a table.
+/// Returns the text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

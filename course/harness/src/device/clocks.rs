@@ -18,7 +18,7 @@ const CLOCK_SM: c_int = 1;
 const BUS_ID_LENGTH: usize = 32;
 
 impl Clocks {
-    /// The device of a context; `None` without NVML, or if NVML does not list the device.
+    /// Returns the NVML device of a context; `None` without NVML, or if NVML does not list the device.
     pub(crate) fn open(context: &CudaContext) -> Option<Self> {
         let mut bus_id = [0 as c_char; BUS_ID_LENGTH];
         // SAFETY: the buffer has the length that is passed.
@@ -43,7 +43,7 @@ impl Clocks {
         }
     }
 
-    /// The current clock of the multiprocessors in MHz; `None` if NVML does not give it.
+    /// Returns the current clock of the multiprocessors in MHz; `None` if NVML does not give it.
     pub(crate) fn sm_mhz(&self) -> Option<u32> {
         let mut mhz: c_uint = 0;
         // SAFETY: the function has the type that nvml.h gives it, and the device is one that NVML gave us.

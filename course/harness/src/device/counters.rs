@@ -39,7 +39,7 @@ impl Arithmetic {
         self.multiply_adds(counters) / self.at_a_time()
     }
 
-    /// Clocks that each unit of an SM needs for this at least, whichever SM does it.
+    /// Returns the clocks that each unit of an SM needs at least, whichever SM does the work.
     pub(crate) fn clocks(self, counters: &Counters) -> [(Unit, f64); 4] {
         let sectors = counters.global_sectors() as f64 / SECTORS;
         [
@@ -129,7 +129,7 @@ impl Unit {
     }
 }
 
-/// The unit that is needed longest; among equals the first, so that arithmetic wins.
+/// Returns the unit that is busy longest; among equals the first, so that arithmetic wins.
 pub(crate) fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(Unit, f64)> {
     clocks.into_iter().filter(|(_, n)| *n > 0.0).fold(None, |best: Option<(Unit, f64)>, next| match best {
         Some(best) if best.1 >= next.1 => Some(best),
@@ -193,7 +193,7 @@ impl Report {
         Ok(Some(Self { total, lines, findings }))
     }
 
-    /// The lines that keep an SM busy longest, longest first.
+    /// Returns the lines that keep an SM busy longest, longest first.
     pub(crate) fn hottest(&self, of: Arithmetic, n: usize) -> Vec<&Line> {
         let busy = |line: &Line| binding(of.clocks(&line.counters)).map_or(0.0, |(_, clocks)| clocks);
         let mut lines: Vec<&Line> = self.lines.iter().collect();

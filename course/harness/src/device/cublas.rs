@@ -83,7 +83,7 @@ impl Cublas {
         Ok(())
     }
 
-    /// C = op(A) · op(B), all row-major, put into the stream.
+    /// Enqueues C = op(A) · op(B), all row-major.
     pub fn product<R: Real, T: Element<R>>(
         &self,
         work: Work,
@@ -243,7 +243,7 @@ pub trait Element<R: Real = Self>: Real {
     }
 }
 
-/// A product with sums of FP32, of operands and with a result of types that are named.
+/// Enqueues a product with FP32 accumulation; the types of operands and result are parameters.
 ///
 /// # Safety
 /// The pointers are to operands on the device that are as large as the flags say and of these types.

@@ -37,7 +37,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// Bytes of an element.
+    /// Returns the bytes of an element.
     const fn bytes(self) -> usize {
         match self {
             Element::F32 | Element::Tf32 => size_of::<f32>(),

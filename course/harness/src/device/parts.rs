@@ -21,7 +21,7 @@ pub struct Parts {
     cols: usize,
 }
 
-/// Parts of A and of B.
+/// Returns the parts of A and of B.
 pub const fn parts(Shape { m, n, k }: Shape) -> [Parts; 2] {
     [Parts { rows: m, cols: k }, Parts { rows: k, cols: n }]
 }
@@ -43,7 +43,7 @@ impl Parts {
         self.rows * self.pitch() * size_of::<Bf16>()
     }
 
-    /// Memory that all of them take.
+    /// Returns the bytes of memory that all parts take.
     pub const fn bytes(&self) -> usize {
         PARTS * self.bytes_of_one()
     }

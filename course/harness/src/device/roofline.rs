@@ -77,7 +77,7 @@ fn fma(
     Ok(())
 }
 
-/// By a kernel and by the driver's own copy.
+/// Measures the bandwidth of a copy: by a kernel and by the driver's own copy.
 fn copy_gbs(gpu: &Gpu) -> Result<f64, StepError> {
     let kernel = session::load(gpu, PROBE.ptx, "probe_copy")?;
     let mut best = 0.0_f64;

@@ -53,7 +53,7 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError>
 }
 // ANCHOR_END: load
 
-/// The kernel `name` of a cubin, or what the driver says about it.
+/// Loads the kernel `name` of a cubin; the error has the driver's message.
 pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunction, String> {
     let loaded = gpu.context.load_module(Ptx::from_binary(cubin.to_vec()));
     let module = loaded.map_err(|error| {
@@ -69,7 +69,7 @@ pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunc
     module.load_function(name).map_err(|error| format!("it has no kernel {name}: {}", describe(error)))
 }
 
-/// PTX is a C string.
+/// Checks that PTX holds no NUL: the driver takes it as a C string.
 fn checked(ptx: &str) -> Result<&str, StepError> {
     if ptx.contains('\0') { Err(StepError::CouldNot("this is not PTX: it has a NUL in it".into())) } else { Ok(ptx) }
 }
@@ -138,7 +138,7 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
         Ok(self.gpu.stream.clone_dtoh(&self.c)?)
     }
 
-    /// Milliseconds on the device for `n` launches, one after another.
+    /// Measures `n` launches, one after another, in milliseconds on the device.
     pub fn time_ms(&mut self, n: u32) -> Result<f64, StepError> {
         let gpu = self.gpu;
         gpu.time_ms(n, || self.launch())
@@ -147,7 +147,7 @@ impl<'g, T: Real, R: Real> Session<'g, T, R> {
 // ANCHOR_END: session
 
 impl Gpu {
-    /// Memory full of NaN.
+    /// Allocates memory full of NaN.
     pub fn poisoned<T: Real>(&self, n: usize) -> Result<CudaSlice<T>, StepError> {
         // SAFETY: every element is set just below.
         let mut slice = unsafe { self.stream.alloc::<T>(n) }?;
@@ -166,7 +166,7 @@ impl Gpu {
         Ok(slice)
     }
 
-    /// Milliseconds on the device for what `put` puts into the stream, `n` times.
+    /// Measures, in milliseconds on the device, what `put` enqueues `n` times.
     pub fn time_ms(&self, n: u32, mut put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         let start = self.event()?;
         for _ in 0..n {

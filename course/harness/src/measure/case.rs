@@ -22,7 +22,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// A case whose inputs are drawn on demand.
+    /// Returns a case whose inputs are drawn on demand.
     pub(crate) fn new(shape: Shape, seed: u64, answers: Option<PathBuf>) -> Self {
         Self {
             shape,
@@ -36,7 +36,7 @@ impl Case {
         }
     }
 
-    /// The problems of a type: one on integers, one on reals.
+    /// Returns the problems of a type: one on integers, one on reals.
     pub(crate) fn problems<T: Drawn>(&self) -> &[Problem<T>; 2] {
         T::cell(self).get_or_init(|| {
             [Data::Integers, Data::Reals]
@@ -44,7 +44,7 @@ impl Case {
         })
     }
 
-    /// A matrix to transpose.
+    /// Returns a case with a matrix to transpose.
     pub(crate) fn matrix(&self) -> &Matrix {
         self.matrix.get_or_init(|| Matrix::new(self.shape, self.seed))
     }
@@ -68,7 +68,7 @@ macro_rules! drawn {
 
 drawn!(f32 => fp32, f64 => fp64, Bf16 => bf16, E4m3 => e4m3);
 
-/// A and B of a problem as the kernel takes them.
+/// Returns A and B of a problem in the form that the kernel takes.
 pub(crate) fn stored<T: Real>(problem: &Problem<T>, work: Work) -> (Cow<'_, [T]>, Cow<'_, [T]>) {
     let Shape { m, n, k } = problem.shape;
     let [turn_a, turn_b] = work.transposed();
@@ -97,7 +97,7 @@ impl Matrix {
         Self { cols, elements, cpu_ms }
     }
 
-    /// The transpose.
+    /// Computes the transpose.
     pub(crate) fn answer(&self) -> Answer<'_> {
         Answer::transpose_of(&self.elements, self.cols)
     }

@@ -429,7 +429,7 @@ impl Wrong {
         wrong.map(|(index, _)| [index / self.cols, index % self.cols])
     }
 
-    /// Some of them, from all over.
+    /// Returns samples of the wrong places, spread over all of them.
     fn samples(&self) -> Vec<[usize; 2]> {
         // A step that shares no factor with the number of columns, or all samples could lie in one.
         let step = (self.n / N_SAMPLES).max(1) | 1;
@@ -450,7 +450,7 @@ impl Wrong {
         cells
     }
 
-    /// All rows, or all columns, from some place on.
+    /// Returns all rows, or all columns, from some place on.
     fn last_rows_or_columns(&self, name: &str) -> Option<String> {
         let row = self.places().map(|[row, _]| row).min()?;
         if row > 0 && self.n == (self.rows - row) * self.cols {
@@ -461,7 +461,7 @@ impl Wrong {
             .then(|| format!("only in the columns from {col} on: {name}[..][{col}..]"))
     }
 
-    /// Rows or columns whose number leaves certain remainders.
+    /// Returns rows or columns whose number leaves certain remainders.
     fn residues(&self, name: &str) -> Option<String> {
         for (axis, what, size) in [(0, "row", self.rows), (1, "column", self.cols)] {
             for modulus in [2, 4, 8, 16, 32] {
@@ -539,7 +539,7 @@ mod tests {
         (0..shape.m * shape.n).map(|i| element(i / shape.n, i % shape.n)).collect()
     }
 
-    /// The result when each term of a sum has a weight.
+    /// Makes `got` the result when each term of a sum has a weight.
     fn weigh(problem: &Problem<f32>, got: &mut [f32], weight: fn(usize) -> f32) {
         let a = |row: usize, k: usize| problem.a[row * 24 + k] * weight(k);
         got.copy_from_slice(&product(SHAPE, a, |k, col| problem.b[k * 90 + col]));

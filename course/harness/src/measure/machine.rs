@@ -48,7 +48,7 @@ pub(crate) struct LoadedMachineCode {
 }
 
 impl Functions {
-    /// The kernel in one kind of code; its PTX where it has no code of that kind.
+    /// Returns the kernel in one kind of code; its PTX where it has no code of that kind.
     pub(crate) fn loaded(&self, which: CodeKind) -> Loaded {
         let machine = self.machine.as_ref();
         let found = match which {
@@ -79,9 +79,9 @@ impl LoadedMachineCode {
     }
 }
 
-/// The kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the kernel
-/// is compiled ahead of time. The kernel that is launched before it gets memory for products of this shape, and of
-/// smaller ones.
+/// Returns the kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the
+/// kernel is compiled ahead of time. The kernel that is launched before it gets memory for products of this shape, and
+/// of smaller ones.
 pub(crate) fn load(
     gpu: &Gpu,
     kernel: &Kernel,
@@ -113,7 +113,7 @@ fn function(gpu: &Gpu, kernel: &Kernel, code: KernelSource, other: Option<&str>)
     }
 }
 
-/// The machine code that was made with the kernel's PTX.
+/// Returns the machine code that was made with the kernel's PTX.
 pub(crate) fn committed(kernel: &Kernel) -> Option<&'static [u8]> {
     let code = kernel.code()?;
     (cubin_hash(code.ptx) == Some(sha256(code.cubin).as_str())).then_some(code.cubin)

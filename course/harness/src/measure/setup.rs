@@ -27,7 +27,7 @@ pub(crate) struct KernelOutcome {
 }
 
 impl KernelOutcome {
-    /// A kernel that was not tried, with the reason.
+    /// Returns a kernel that was not tried, with the reason.
     pub(crate) fn not_run(why: impl Into<String>) -> Self {
         Self { outcome: Outcome::NotRun { why: why.into() }, report: None, lost: false }
     }

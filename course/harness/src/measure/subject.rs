@@ -100,7 +100,7 @@ impl<'a> Subject<'a> {
         self.measure(case.shape, &[inputs], make, matrix.cpu_ms, yardstick)
     }
 
-    /// cuBLAS on the same inputs; `None` where the library is missing or its result is wrong.
+    /// Prepares cuBLAS on the same inputs; `None` where the library is missing or its result is wrong.
     fn cublas<R: Real, T: Element<R>>(
         &self,
         shape: Shape,
@@ -326,7 +326,8 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// On a real GPU, tries a smaller problem first where this one could take minutes.
+    /// Returns why a problem is too slow to run: on a real GPU, tries a smaller problem first where this one could take
+    /// minutes.
     fn too_slow<'g, T: Real, R: Real>(
         &self,
         shape: Shape,

@@ -9,7 +9,7 @@ use records::{Outcome, Record, Samples};
 
 use super::{Entry, time};
 
-/// A table of predictions, and why there is none for the others. `records` are of real GPUs.
+/// Returns a table of predictions, and the reasons for missing ones. `records` are of real GPUs.
 pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Record)], paint: Paint) -> String {
     let mut out = String::new();
     let found: Vec<(&Entry<'_>, &MachineCode)> =
@@ -120,7 +120,7 @@ fn recorded(records: &[(String, Record)], kernel: &str, shape: Shape, gpu: &str)
     })
 }
 
-/// Change of the predicted time by an edit.
+/// Returns the change of the predicted time by an edit.
 fn change(now: &Forecast, before: &Forecast) -> String {
     let (Some(now), Some(then)) = (&now.prediction, &before.prediction) else {
         let why = before.no_prediction.as_ref().or(now.no_prediction.as_ref());

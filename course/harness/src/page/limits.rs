@@ -33,7 +33,7 @@ struct Needs {
 }
 
 impl Needs {
-    /// Computed from the driver's prediction; `None` where that names no unit.
+    /// Computes limits from the driver's prediction; `None` where that names no unit.
     fn predicted(prediction: &Prediction, of: Arithmetic, per: f64) -> Option<Self> {
         let clocks = |name| {
             let found = prediction.of_unit(name);
@@ -59,7 +59,7 @@ impl Needs {
         })
     }
 
-    /// From counts alone. Instructions of the PTX bind nothing: ptxas leaves some of them out.
+    /// Computes limits from counts alone. Instructions of the PTX are no limit: ptxas leaves some of them out.
     fn counted(c: &Counters, of: Arithmetic, per: f64, is_exact: bool) -> Option<Self> {
         let clocks = of.clocks(c).map(|(unit, clocks)| (unit, clocks / per));
         let [(_, arithmetic), (_, issue), (_, shared), (_, l1)] = clocks;
@@ -104,7 +104,7 @@ fn units(prediction: &Prediction) -> String {
     units.join(", then ")
 }
 
-/// The unit of work of a table: all of its kernels are of one kind.
+/// Returns the unit of work of a table: all of its kernels are of one kind.
 pub(super) fn unit_of_work(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> &'static str {
     let is_tensor = |(entry, _): &(&Entry<'_>, Counters)| matches!(entry.work, Work::Tensor { .. });
     match (shape.k, counted.iter().all(is_tensor)) {
@@ -114,7 +114,7 @@ pub(super) fn unit_of_work(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> 
     }
 }
 
-/// The table: clocks for as much work as [`unit_of_work`] names.
+/// Returns the table: clocks for as much work as [`unit_of_work`] names.
 pub(super) fn table(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> String {
     let is_product = shape.k > 0;
     let needs: Vec<(&str, Needs)> = counted

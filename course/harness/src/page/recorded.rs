@@ -27,7 +27,7 @@ pub(crate) fn load() -> Vec<(String, Record)> {
         .collect()
 }
 
-/// `book/data` of the checkout around the current folder, around the program, or where this was built.
+/// Finds `book/data`: of the checkout around the current folder, around the program, or where this was built.
 fn folder() -> Option<PathBuf> {
     let here = std::env::current_dir().ok();
     let program = std::env::current_exe().ok();
@@ -42,7 +42,7 @@ const SIZES: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
 /// At which kernels are compared with the yardstick.
 const COMPARED: usize = 4096;
 
-/// A step's kernels, those of its neighbours, and the yardstick, as they were measured; empty when nothing was.
+/// Returns a step's kernels, those of its neighbours, and the yardstick, as they were measured; empty when nothing was.
 pub(crate) fn tables(step: &Step, paint: Paint) -> String {
     let mut out = String::new();
     for (file, record) in load() {
@@ -72,7 +72,7 @@ pub(crate) fn tables(step: &Step, paint: Paint) -> String {
     out
 }
 
-/// Unit of a table's numbers.
+/// Returns the unit of a table's numbers.
 fn unit(family: Family) -> String {
     match family {
         Family::Products { .. } if family == Family::FP32 => "TFLOP/s of products of N x N x N".into(),
@@ -105,7 +105,7 @@ fn rate_of(family: Family, shape: Shape, ms: f64) -> f64 {
     }
 }
 
-/// With as many digits as the book's chapters have.
+/// Formats a percentage with as many digits as the book's chapters have.
 fn percent(part: f64) -> String {
     let decimals = match part {
         ..1.0 => 2,
@@ -169,7 +169,7 @@ fn table(record: &Record, step: &Step, family: Family) -> Table {
     table
 }
 
-/// The yardstick's own row: the median over the kernels that it stood beside.
+/// Adds the yardstick's own row: the median over the kernels that it was measured with.
 fn yardstick(record: &Record, family: Family, sizes: &[usize], table: &mut Table) {
     let mut name = None;
     let cells: Vec<String> = sizes

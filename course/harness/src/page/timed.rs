@@ -12,7 +12,8 @@ fn hot_median(passed: &VerifiedRun) -> Option<f64> {
     passed.hot.as_ref().map(Samples::median)
 }
 
-/// Kernels that ran with their yardstick in turns: how fast they are beside it. Without rows where none did.
+/// Returns a table of kernels that were timed alternately with their yardstick, and their relative speed. It has no
+/// rows where none were.
 pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     let mut table = Table::new(["kernel", "without pauses", "after pauses"]);
     for entry in entries {
@@ -24,7 +25,7 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     table
 }
 
-/// One row per kernel.
+/// Returns one row per kernel.
 pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
     let any = |has: fn(&VerifiedRun) -> bool| entries.iter().filter_map(Entry::passed).any(has);
     let is_timed = any(|p| p.hot.is_some());
@@ -138,7 +139,7 @@ fn answer(entry: &Entry<'_>) -> String {
     .into()
 }
 
-/// GFLOP/s, or for a transpose GB/s.
+/// Returns GFLOP/s, or GB/s for a transpose.
 fn rate(work: Work, shape: Shape, ms: f64) -> f64 {
     match work {
         Work::Transpose => work.bytes(shape) / ms * 1e-6,

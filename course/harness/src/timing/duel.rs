@@ -40,7 +40,7 @@ impl Side<'_, '_, '_> {
     }
 }
 
-/// All rounds of a kernel and its yardstick.
+/// Returns all rounds of a kernel and its yardstick.
 pub(crate) fn run(
     gpu: &Gpu,
     plan: Plan,
@@ -62,7 +62,7 @@ pub(crate) fn run(
 }
 
 impl Plan {
-    /// Number of rounds of pieces that take so long.
+    /// Returns the number of rounds of pieces that last for a given time.
     fn rounds(self, piece_ms: f64) -> usize {
         ((self.most_ms / (4.0 * piece_ms)) as usize).clamp(FEW_ROUNDS, ROUNDS)
     }

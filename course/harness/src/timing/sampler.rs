@@ -16,7 +16,7 @@ const SHORT_MS: f64 = 0.05;
 /// From here on, what the host needs for a launch is no part of the time.
 const LONG_MS: f64 = 20.0;
 
-/// Number of launches that make a sample long enough.
+/// Returns the number of launches that make a sample long enough.
 pub(crate) fn batch_for(one_ms: f64) -> u32 {
     (SAMPLE_MS / one_ms.max(1e-6)).ceil().clamp(1.0, MAX_BATCH) as u32
 }
@@ -31,7 +31,8 @@ pub(crate) struct Sampler<'g> {
 }
 
 impl<'g> Sampler<'g> {
-    /// For something that takes about `one_ms`. What cannot be captured is put into the stream again for each sample.
+    /// Returns a sampler of something that takes about `one_ms`. What cannot be captured is enqueued again for each
+    /// sample.
     pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), StepError>) -> Self {
         let n = batch_for(one_ms);
         // The emulated device has no graphs, and no time that a host could add to.
@@ -44,12 +45,12 @@ impl<'g> Sampler<'g> {
         Self { gpu, one_ms, n, graph }
     }
 
-    /// Milliseconds of one launch.
+    /// Measures one launch, in milliseconds.
     pub(crate) fn sample(&self, put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         self.samples(1, put)
     }
 
-    /// Milliseconds of one launch, from so many samples without a gap.
+    /// Measures one launch, in milliseconds, by a number of samples without a gap.
     fn samples(&self, times: u32, mut put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         // The device is busy with the first while the host queues the next, which are timed.
         let ms = match &self.graph {
@@ -67,7 +68,7 @@ impl<'g> Sampler<'g> {
         Ok(ms? / f64::from(self.n) / f64::from(times))
     }
 
-    /// Milliseconds of one launch, from as many as last for about `ms`, and from one sample at least.
+    /// Measures one launch, in milliseconds, by as many samples as last for about `ms`, and by one at least.
     pub(crate) fn piece(&self, ms: f64, put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         let times = (ms / (self.one_ms * f64::from(self.n))).ceil().clamp(1.0, MAX_PIECE);
         self.samples(times as u32, put)

@@ -17,8 +17,8 @@ use crate::inputs::Real;
 use crate::timing::Other;
 use crate::timing::sampler::Sampler;
 
-/// cuBLAS on these inputs, stored as the kernel under test takes them. Its result comes too, to be verified: a wrong
-/// yardstick is none.
+/// Prepares cuBLAS on these inputs, stored as the kernel under test takes them. Also returns its result, which the
+/// caller verifies.
 pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
     gpu: &'a Gpu,
     cublas: &'a Cublas,
@@ -34,8 +34,8 @@ pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
     Ok((other, got))
 }
 
-/// C as `cublasGemmEx` computes it unasked, or where that has no such types, cuBLASLt by the algorithm that it names
-/// first.
+/// Computes C as `cublasGemmEx` does by default, or where that has no such types, as cuBLASLt does by its first
+/// algorithm.
 pub(crate) fn unasked<R: Real, T: Element<R>>(
     gpu: &Gpu,
     cublas: &Cublas,
@@ -86,8 +86,8 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         })
     }
 
-    /// The fastest one, timed as the yardstick will be, all of them in turn so that none has a cooler chip; of each the
-    /// fastest try counts. What is refused is left out, unless nothing is left.
+    /// Chooses the fastest algorithm. They are timed as the yardstick will be, in turns, so that none has a cooler
+    /// chip; the fastest try of each counts. Refused algorithms are left out, unless nothing is left.
     fn choose(&mut self, gpu: &Gpu) -> Result<(), StepError> {
         let Some(others) = self.light.as_ref().map(light::Product::count) else {
             return Ok(());
@@ -114,7 +114,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         Ok(())
     }
 
-    /// For samples of the algorithm that is chosen now.
+    /// Returns a sampler of the algorithm that is chosen now.
     fn sampler<'g>(&mut self, gpu: &'g Gpu) -> Result<Sampler<'g>, StepError> {
         let one_ms = gpu.time_ms(1, || self.put())?.min(gpu.time_ms(1, || self.put())?);
         Ok(Sampler::new(gpu, one_ms, || self.put()))

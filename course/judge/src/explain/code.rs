@@ -109,8 +109,8 @@ fn explained<T: Sums + Value>(
     Ok(explained)
 }
 
-/// Source line of an instruction: the innermost location in the file `own`, which calls the code inlined from other
-/// files; or, where no location is in that file, the innermost one.
+/// Returns the source line of an instruction: the innermost location in the file `own`, which calls the code inlined
+/// from other files; or, where no location is in that file, the innermost one.
 fn place<'a>(code: &'a sass::CubinKernel, address: u32, own: &str) -> Option<(&'a str, u32)> {
     let lines = || code.inlined_lines(address).filter(|(_, line)| *line > 0);
     lines().find(|(file, _)| *file == own).or_else(|| lines().next())

@@ -38,7 +38,7 @@ pub(super) struct WarpLoads {
 }
 
 impl WarpLoads {
-    /// All multiply-adds, before and after barriers.
+    /// Returns all multiply-adds, before and after barriers.
     pub(super) fn fmas(&self) -> f64 {
         self.fmas.iter().sum()
     }
@@ -48,7 +48,7 @@ impl WarpLoads {
         self.loads.iter().any(|made| made.overlap.is_some())
     }
 
-    /// Share of the bytes that overlapped with at least `enough` multiply-adds.
+    /// Returns the share of the bytes that overlapped with at least `enough` multiply-adds.
     pub(super) fn share(&self, enough: f64) -> Option<f64> {
         // A load before the first multiply-add has nothing to overlap with.
         let made = self.loads.iter().filter(|made| made.at > 0.0);
@@ -56,7 +56,8 @@ impl WarpLoads {
     }
 }
 
-/// Share of the bytes in loads with at least `enough` multiply-adds. A load is a pair of bytes and multiply-adds.
+/// Returns the share of the bytes in loads with at least `enough` multiply-adds. A load is a pair of bytes and
+/// multiply-adds.
 fn share(loads: impl Iterator<Item = (f64, f64)>, enough: f64) -> Option<f64> {
     let (mut all, mut in_time) = (0.0, 0.0);
     for (bytes, overlap) in loads {
@@ -68,7 +69,8 @@ fn share(loads: impl Iterator<Item = (f64, f64)>, enough: f64) -> Option<f64> {
     (all > 0.0 && enough > 0.0).then(|| in_time / all)
 }
 
-/// Share for a block in which no warp both loads and multiplies; `enough` takes the multiply-adds of one warp.
+/// Returns the share for a block in which no warp both loads and multiplies; `enough` takes the multiply-adds of one
+/// warp.
 pub(super) fn split_warps(warps: &[WarpLoads], enough: impl Fn(f64) -> f64) -> Prefetch {
     let multiplying: Vec<&WarpLoads> = warps.iter().filter(|warp| warp.fmas() > 0.0).collect();
     let loading: Vec<&WarpLoads> = warps.iter().filter(|warp| warp.loads()).collect();

@@ -13,7 +13,7 @@ use tasks::measure::Measure;
 use tasks::task::Criterion;
 use tasks::{Catalogue, Task};
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -30,7 +30,7 @@ pub(crate) fn teach() -> &'static Path {
     BUILT.get_or_init(|| built("teach"))
 }
 
-/// A program of the same build that starts `judge` and this compiler.
+/// Returns a program of the same build that starts `judge` and this compiler.
 #[cfg(unix)]
 pub(crate) fn program(path: &Path, compiler: &str) -> Command {
     let mut command = Command::new(path);
@@ -45,7 +45,7 @@ pub(crate) fn program(path: &Path, compiler: &str) -> Command {
     command
 }
 
-/// The text of a file of the checkout.
+/// Returns the text of a file of the checkout.
 pub(crate) fn read(file: impl AsRef<Path>) -> String {
     let path = root().join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -61,13 +61,13 @@ pub(crate) fn catalogues() -> Vec<Catalogue> {
     Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// All tasks of all steps that have a kernel to write.
+/// Returns all tasks of all steps that have a kernel to write.
 pub(crate) fn kernel_tasks() -> Vec<Task> {
     let tasks = catalogues().into_iter().flat_map(|catalogue| catalogue.tasks);
     tasks.filter(|task| task.host.is_none()).collect()
 }
 
-/// A task for a step's kernel that requires nothing but a right result.
+/// Returns a task for a step's kernel that requires nothing but a right result.
 pub(crate) fn task_for(entry: &str, work: &str, tile: [u32; 2], threads: u32) -> Task {
     let text = format!(
         "[rebuild]\nsource = \"x\"\nentry = \"{entry}\"\nwork = \"{work}\"\ntile = {tile:?}\nblock = [{threads}, 1, 1]\nminutes = 1\n"
@@ -76,7 +76,7 @@ pub(crate) fn task_for(entry: &str, work: &str, tile: [u32; 2], threads: u32) ->
     catalogue.tasks.into_iter().next().expect("a task")
 }
 
-/// A criterion that any value of the measure meets.
+/// Returns a criterion that any value of the measure meets.
 pub(crate) fn measuring(id: String, measure: Measure, shape: &[usize], bk: Option<usize>) -> Criterion {
     Criterion {
         id,

@@ -25,7 +25,7 @@ fn code(task: &Task) -> Option<(sass::Module, MachineCodeExplanation)> {
     Some((module, explained.unwrap_or_else(|why| panic!("{}: {why}", task.name))))
 }
 
-/// First error in the explanation of a kernel's machine code.
+/// Returns the first error in the explanation of a kernel's machine code.
 fn complaint_of_code(task: &Task, module: &sass::Module, said: &MachineCodeExplanation) -> Option<String> {
     let kernel = module.kernels.iter().find(|kernel| kernel.name == task.entry)?;
     let own = task.solution.display().to_string();
@@ -117,7 +117,7 @@ fn explained(task: &Task) -> (Explained, String) {
     (explained.unwrap_or_else(|why| panic!("{}: {why}", task.name)), text)
 }
 
-/// First error in the explanation of a finished kernel.
+/// Returns the first error in the explanation of a finished kernel.
 fn complaint(task: &Task) -> Option<String> {
     let (explained, text) = explained(task);
     let own = task.solution.display().to_string();

@@ -75,7 +75,7 @@ fn a_launch_covers_the_result_and_no_more() {
     launch("block", "blocks", "compile", "line 2: unknown field `blocks`");
 }
 
-/// Number of right shapes of an answer, and number of shapes for which `is_right` holds.
+/// Returns the number of right shapes of an answer, and number of shapes for which `is_right` holds.
 #[track_caller]
 fn right_shapes(task: &Task, answer: &str, is_right: impl Fn(&Shape) -> bool) {
     let verdict = judged(task, answer);

@@ -16,7 +16,7 @@ fn judged(task: &Task, ptx: &str, source: &str) -> Verdict {
     judge::judge(&request(task, ptx, &[(file, text)]))
 }
 
-/// Value of a measure for a step's kernel.
+/// Returns the value of a measure for a step's kernel.
 #[track_caller]
 fn measured(source: &str, mut task: Task, measures: &[(Measure, [usize; 3], Option<usize>)]) -> Vec<Option<f64>> {
     task.does = measures

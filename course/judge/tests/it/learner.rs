@@ -87,7 +87,7 @@ impl Drop for Learner {
     }
 }
 
-/// All kernel tasks of all steps.
+/// Returns all kernel tasks of all steps.
 fn names() -> Vec<String> {
     kernel_tasks().iter().map(|task| task.name.to_string()).collect()
 }

@@ -8,7 +8,7 @@ use tasks::verdict::Status;
 
 use crate::common::{catalogues, measuring, ptx_of, request, task_for};
 
-/// Tile of C, or of a transpose's input, per block, and threads per block.
+/// Returns the tile of C, or of a transpose's input, per block, and threads per block.
 fn launch_of(entry: &str) -> ([u32; 2], u32) {
     match entry {
         "sgemm_v02_tile16" => ([16, 16], 256),

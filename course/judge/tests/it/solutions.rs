@@ -14,7 +14,7 @@ use crate::common::{catalogues, expect_no_complaint, ptx_of, request, root};
 const WRONG: usize = 80;
 const RIGHT: usize = 40;
 
-/// All solutions that compile, with their PTX.
+/// Returns all solutions that compile, with their PTX.
 fn all() -> Vec<(Solution, String)> {
     let mut found = Vec::new();
     let mut stale = Vec::new();
@@ -52,7 +52,7 @@ fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
     judge::judge_on(&request(task, ptx, sources), &shapes)
 }
 
-/// First difference from the expected verdict.
+/// Returns the first difference from the expected verdict.
 fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
     let verdict = judged(solution, ptx);
     let (mut codes, mut expect) = (verdict.codes(), solution.expect.clone());

@@ -18,7 +18,7 @@ fn judged_host(task: &Task, answer: &str) -> Verdict {
     judge::host::judge(&request(task, &ptx, &[]), &host.call, answer).expect("the kernel is finished")
 }
 
-/// First error in a task.
+/// Returns the first error in a task.
 fn complaint(task: &Task) -> Option<String> {
     if task.host.is_some() {
         let solution = std::fs::read_to_string(root().join(&task.solution)).unwrap_or_default();

@@ -67,7 +67,7 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// Clocks that warps spent issuing it and waiting for it.
+    /// Returns the clocks that warps spent issuing it and waiting for it.
     pub fn clocks(&self) -> u64 {
         self.stalls.values().sum()
     }
@@ -96,12 +96,12 @@ impl Control {
         self.wait.iter().map(u8::to_string).collect()
     }
 
-    /// Stall clocks, with `y` for yielding: `4y`.
+    /// Returns stall clocks, with `y` for yielding: `4y`.
     pub fn stalls(&self) -> String {
         format!("{}{}", self.stall, if self.yields { "y" } else { "" })
     }
 
-    /// Released scoreboards, such as `0 when written`; empty for none.
+    /// Returns released scoreboards, such as `0 when written`; empty for none.
     pub fn releases(&self) -> String {
         match (self.write, self.read) {
             (None, None) => String::new(),
@@ -126,7 +126,7 @@ macro_rules! legend {
             /// All values in the order of a legend.
             pub const ALL: [Self; 6] = [$(Self::$value),*];
 
-            /// Letter in a text timeline.
+            /// Returns the letter in a text timeline.
             pub fn letter(self) -> char {
                 match self {
                     $(Self::$value => $letter,)*
@@ -168,7 +168,7 @@ legend! {
 }
 
 impl Reason {
-    /// Heading of a table column.
+    /// Returns the heading of a table column.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Global => "global",

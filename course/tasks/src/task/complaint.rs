@@ -5,7 +5,7 @@ use crate::part_id::{self, WRONG_RESULT};
 use crate::{host, variant};
 
 impl Catalogue {
-    /// The first contradiction: its place in the file, and the reason.
+    /// Returns the first contradiction: its place in the file, and the reason.
     pub(super) fn complaint(&self) -> Option<(String, String)> {
         let mut ids: Vec<&str> = Vec::new();
         for task in &self.tasks {
@@ -47,7 +47,7 @@ fn id_complaint(id: &str, earlier: &[&str]) -> Option<String> {
     earlier.contains(&id).then(|| format!("a second one is called `{id}`"))
 }
 
-/// True for codes of a verdict that do not come from a criterion.
+/// Returns whether a code of a verdict does not come from a criterion.
 fn is_code(text: &str) -> bool {
     ["", "compile", "no-entry", WRONG_RESULT, "timeout"].contains(&text)
         || text.starts_with("E-")
@@ -55,7 +55,7 @@ fn is_code(text: &str) -> bool {
 }
 
 impl Task {
-    /// Place in the task's table, and the reason.
+    /// Returns the first contradiction in a task: its place in the task's table, and the reason.
     pub(super) fn complaint(&self) -> Option<(String, String)> {
         let here = |why: &str| Some((String::new(), why.to_owned()));
         if self.tile.contains(&0) {

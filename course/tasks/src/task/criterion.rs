@@ -47,7 +47,7 @@ impl Criterion {
     }
 }
 
-/// The limits in words: `at most 0.5`, `from 0.25 to 0.5`.
+/// Returns the limits in words: `at most 0.5`, `from 0.25 to 0.5`.
 pub(crate) fn threshold(at_most: Option<f64>, at_least: Option<f64>) -> String {
     // The number of digits with which thresholds are given.
     let number = |value| catalog::text::number(value, 7);

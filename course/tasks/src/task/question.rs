@@ -36,7 +36,7 @@ pub enum Answer {
 }
 
 impl Question {
-    /// True for a right answer: a number, or the text, letter or number of a choice.
+    /// Returns whether an answer is right: a number, or the text, letter or number of a choice.
     pub fn accepts(&self, given: &str) -> bool {
         let given = given.trim();
         match &self.answer {
@@ -47,7 +47,7 @@ impl Question {
         }
     }
 
-    /// True for a well-formed answer: a number, or one of the choices.
+    /// Returns whether an answer is well-formed: a number, or one of the choices.
     pub fn understands(&self, given: &str) -> bool {
         match self.answer {
             Answer::Number(_) => number(given).is_some(),

@@ -34,7 +34,7 @@ pub enum CatalogueError {
     },
 }
 
-/// Path of a step's catalogue, from the root of the checkout.
+/// Returns the path of a step's catalogue, from the root of the checkout.
 pub fn file_of(step: &str) -> PathBuf {
     Path::new("steps").join(step).join("tasks.toml")
 }
@@ -175,7 +175,7 @@ struct HostTable {
     hints: Vec<Hint>,
 }
 
-/// Default tile and block of a call without tiles.
+/// Returns the default tile and block of a call without tiles.
 fn unit_tile() -> [u32; 2] {
     [1; 2]
 }
@@ -308,7 +308,7 @@ again = "v07"
         assert!(choice.accepts("two") && choice.accepts("b") && choice.accepts("2") && !choice.accepts("a"));
     }
 
-    /// Message after one change of the good catalogue.
+    /// Returns the message after one change of the good catalogue.
     #[track_caller]
     fn error(from: &str, to: &str) -> String {
         assert!(GOOD.contains(from), "`{from}` is not there");

@@ -24,17 +24,17 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The array's name as code (`` `A` ``), or a description in words.
+    /// Returns the array's name as code (`` `A` ``), or a description in words.
     pub(crate) fn title(&self) -> String {
         if self.named { format!("`{}`", self.element.name) } else { self.element.name.clone() }
     }
 
-    /// The element as C writes it: `A[10000]`, `a_tile[15][3]`, `flag`.
+    /// Returns the element as C writes it: `A[10000]`, `a_tile[15][3]`, `flag`.
     pub(crate) fn indexed(&self) -> String {
         self.element_at(self.element.index)
     }
 
-    /// Another element of the same array as C writes it.
+    /// Returns another element of the same array as C writes it.
     pub(crate) fn element_at(&self, index: i64) -> String {
         let name = &self.element.name;
         // A variable of its own, not what a pointer points to.
@@ -64,7 +64,7 @@ impl Target {
         parts.concat()
     }
 
-    /// The array's size in words: `10000 floats`, `16x16 floats`, `4 elements of 3 bytes`.
+    /// Returns the array's size in words: `10000 floats`, `16x16 floats`, `4 elements of 3 bytes`.
     pub(crate) fn size(&self) -> String {
         let dims = &self.element.dims;
         if dims.len() > 1 {
@@ -75,7 +75,7 @@ impl Target {
         format!("{n} {}", self.elements(n))
     }
 
-    /// The elements' type in words, for a number of them: `floats`, or `elements of 8 bytes`.
+    /// Returns the elements' type in words, for a number of them: `floats`, or `elements of 8 bytes`.
     pub(crate) fn elements(&self, n: u64) -> String {
         let ty = self.element.element_type.as_str();
         if ty.is_empty() {
@@ -90,7 +90,7 @@ impl Target {
 }
 
 impl LaunchContext<'_> {
-    /// The array that an access of `instr` meant. `None`: the address belongs to nothing.
+    /// Returns the array that an access of `instr` meant. `None`: the address belongs to nothing.
     pub(crate) fn target(
         &self,
         instr: u32,
@@ -107,12 +107,13 @@ impl LaunchContext<'_> {
         }
     }
 
-    /// The array that an access meant, as [`Self::target`] finds it.
+    /// Returns the array that an access meant, as [`Self::target`] finds it.
     pub(crate) fn reached(&self, instr: u32, access: &BadAccess) -> Option<Target> {
         self.target(instr, access.space, access.address, access.bytes, access.kind)
     }
 
-    /// Name of the data at an address in shared memory, such as `` `tile[3]` ``; the address where it has none.
+    /// Returns the name of the data at an address in shared memory, such as `` `tile[3]` ``; the address where it has
+    /// none.
     pub(crate) fn name_in_shared(&self, instr: u32, address: u64, bytes: u32, kind: AccessKind) -> String {
         let target = self.target(instr, MemSpace::Shared, address, bytes, kind);
         match target.filter(|target| target.named) {
@@ -121,7 +122,7 @@ impl LaunchContext<'_> {
         }
     }
 
-    /// Layout of an instruction's access: bytes of one element, and a type name when it follows from PTX.
+    /// Returns the layout of an instruction's access: bytes of one element, and a type name when it follows from PTX.
     fn element_of(&self, instr: u32, bytes: u32) -> (u32, &'static str) {
         let size = match self.ops(instr).next() {
             Some(OpKind::Load(access) | OpKind::Store(access)) => u32::from(access.element),

@@ -7,7 +7,7 @@ use crate::trace::{End, ThreadContext};
 use simt::check::{AccessKind, BadAccess, MistakeDetails, MistakeGroup, RaceParty, ThreadId, block_position};
 use simt::program::{MemSpace, OpKind};
 
-/// An access as a noun: `read`, `write`, `atomic update`.
+/// Returns an access as a noun: `read`, `write`, `atomic update`.
 pub(crate) fn noun(kind: AccessKind) -> &'static str {
     match kind {
         AccessKind::Read => "read",
@@ -16,7 +16,7 @@ pub(crate) fn noun(kind: AccessKind) -> &'static str {
     }
 }
 
-/// An access as a verb: `reads`, `writes`, `updates`.
+/// Returns an access as a verb: `reads`, `writes`, `updates`.
 pub(crate) fn verb(kind: AccessKind) -> &'static str {
     match kind {
         AccessKind::Read => "reads",
@@ -71,7 +71,7 @@ impl<'a> Case<'a> {
         Self::of_instr(launch, mistake, access, mistake.first.instr)
     }
 
-    /// The case of an access by instruction `instr`, which need not be the event's.
+    /// Returns the case of an access by instruction `instr`, which need not be the mistake's.
     pub(crate) fn of_instr(
         launch: &'a LaunchContext<'a>,
         mistake: &'a MistakeGroup,
@@ -105,7 +105,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// A draft with carets, array and the line about threads still to come.
+    /// Starts a draft with carets, array and the line about threads; the caller adds the reason.
     pub(crate) fn draft(&self, title: String) -> Draft {
         let mut draft = Draft::new(title);
         if let Some(target) = &self.target {
@@ -149,7 +149,7 @@ impl<'a> Case<'a> {
         ends.is_some_and(|ends| ends.iter().all(|end| matches!(end, End::Thread(_) | End::Size | End::Symbol)))
     }
 
-    /// The value from memory that the index is made of, when there is one, and the element follows from it.
+    /// Returns the value from memory that the index is made of, when there is one, and the element follows from it.
     pub(crate) fn data(&self) -> Option<Data> {
         let trace = self.launch.trace();
         let ends = trace.ends(self.instr)?;
@@ -178,7 +178,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The element that a load reads for this thread: `in[33]`.
+    /// Returns the element that a load reads for this thread: `in[33]`.
     fn loaded_from(&self, instr: u32) -> Option<String> {
         let OpKind::Load(access) = self.launch.ops(instr).next()? else { return None };
         let address = self.launch.trace().known_address(instr, self.thread_context())?;
@@ -188,7 +188,7 @@ impl<'a> Case<'a> {
         (inside && target.named).then(|| target.indexed())
     }
 
-    /// Elements that the array would need for all accesses past its end in this launch.
+    /// Returns the number of elements that the array would need for all accesses past its end in this launch.
     pub(crate) fn most_used(&self, target: &Target) -> u64 {
         let each = u64::from(target.element.element_bytes.max(1));
         let ends = self.launch.mistakes.iter().filter_map(|mistake| match &mistake.first.details {
@@ -203,7 +203,7 @@ impl<'a> Case<'a> {
         ends.max().unwrap_or(0).div_ceil(each)
     }
 
-    /// The element accessed, such as `a_tile[15][16]`: its subscripts as computed, or from the address.
+    /// Returns the element accessed, such as `a_tile[15][16]`: its subscripts as computed, or from the address.
     pub(crate) fn element(&self, target: &Target) -> String {
         match &self.explained {
             Some(explained) if explained.subscripts.len() > 1 => explained.indexed(&target.element.name),
@@ -211,7 +211,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// [`Self::element`] as code, if the array has a name.
+    /// Returns [`Self::element`] as code, if the array has a name.
     pub(crate) fn quoted_element(&self, target: &Target) -> String {
         if target.named { format!("`{}`", self.element(target)) } else { self.element(target) }
     }

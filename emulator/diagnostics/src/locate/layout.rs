@@ -56,7 +56,7 @@ fn terms(text: &str) -> Vec<(bool, &str)> {
     found
 }
 
-/// The text without brackets around all of it.
+/// Returns the text without brackets around all of it.
 fn bare(text: &str) -> &str {
     let text = text.trim();
     match bracketed(text) {
@@ -66,7 +66,7 @@ fn bare(text: &str) -> &str {
 }
 
 impl Outside {
-    /// The parameter that is this part's bound: the pitch, or the one integer that is as large.
+    /// Returns the parameter that is this part's bound: the pitch, or the one integer that is as large.
     pub(crate) fn bound(&self, integers: &[(String, i64)]) -> Option<String> {
         if let Some(pitch) = &self.pitch {
             return Some(pitch.clone()).filter(|pitch| pitch.parse::<i64>().is_err());
@@ -81,7 +81,7 @@ impl Outside {
 }
 
 impl Case<'_> {
-    /// The value of a text for this thread, with what was concluded from the element.
+    /// Returns the value of a text for this thread, with what was concluded from the element.
     fn value(&self, text: &str) -> Option<i64> {
         let explained = self.explained.as_ref()?;
         let names = |name: &str, depth: u32| match explained.values.iter().find(|(known, _)| known == name) {
@@ -91,7 +91,8 @@ impl Case<'_> {
         expression::value(text, 0, &names)
     }
 
-    /// A parameter, a constant or a number: the same for all threads, and chosen by the programmer.
+    /// Returns the value of a parameter, a constant or a number: the same for all threads, and chosen by the
+    /// programmer.
     fn uniform(&self, text: &str) -> Option<i64> {
         let names = |name: &str, _: u32| self.launch.value(self.instr, name);
         let text = bare(text);
@@ -101,7 +102,7 @@ impl Case<'_> {
         expression::value(text, 0, &names)
     }
 
-    /// The parts of the index that are outside, outermost first; empty when that is not certain.
+    /// Returns the parts of the index that are outside, outermost first; empty when that is not certain.
     pub(crate) fn outside(&self, target: &Target) -> Vec<Outside> {
         let Some(explained) = self.explained.as_ref().filter(|explained| explained.overflow.is_none()) else {
             return Vec::new();
@@ -211,7 +212,7 @@ impl Case<'_> {
         (found.iter().all(|part| part.value >= 0) || found.len() == 1).then_some(found)
     }
 
-    /// The value of a number, or of a constant of the source, but of no parameter.
+    /// Returns whether a name is a number, or a constant of the source, but no parameter.
     fn constant(&self, name: &str) -> bool {
         name.parse::<i64>().is_ok()
             || self.launch.source(self.instr).is_some_and(|source| source.constant(name).is_some())

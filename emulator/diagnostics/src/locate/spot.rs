@@ -27,7 +27,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// The place of one barrier that serves both races.
+    /// Returns the place of one barrier that serves both races.
     pub(crate) fn and(self, other: Self) -> Option<Self> {
         let after = self.after.max(other.after);
         let before = match (self.before, other.before) {
@@ -73,7 +73,7 @@ pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32
     at.is_some_and(within)
 }
 
-/// The innermost loop around both: its file, and its first and last line.
+/// Returns the innermost loop around both: its file, and its first and last line.
 pub(crate) fn common_loop(launch: &LaunchContext<'_>, a: u32, b: u32) -> Option<(u32, RangeInclusive<u32>)> {
     let others = launch.around(b);
     let around = launch.around(a);
@@ -81,7 +81,7 @@ pub(crate) fn common_loop(launch: &LaunchContext<'_>, a: u32, b: u32) -> Option<
     loops.next_back().map(|one| (one.file, one.line..=one.last))
 }
 
-/// The first barrier of the block in these lines.
+/// Returns the first barrier of the block in these lines.
 pub(crate) fn barrier_in(launch: &LaunchContext<'_>, file: u32, lines: RangeInclusive<u32>) -> Option<u32> {
     barriers(launch).find(|&instr| {
         let mut frames = launch.frames(instr).into_iter();
@@ -105,8 +105,8 @@ pub(crate) fn barrier_between(launch: &LaunchContext<'_>, a: u32, b: u32) -> boo
     }
 }
 
-/// A barrier that already stands where one would be advised. The accesses raced in spite of it, so not all threads
-/// pass it between the two, and a second one there is no remedy.
+/// Returns a barrier that already stands where one would be advised. The accesses raced in spite of it, so not all
+/// threads pass it between the two, and a second one there is no remedy.
 pub(crate) fn taken(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
     let last = match (spot.before, spot.round) {
         (Some(before), _) => before,
@@ -134,7 +134,7 @@ pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<
     }
 }
 
-/// The place for a barrier after instruction `first` and before instruction `then`.
+/// Returns the place for a barrier after instruction `first` and before instruction `then`.
 fn between(launch: &LaunchContext<'_>, first: u32, then: u32) -> Option<Spot> {
     let outermost = |instr: u32| launch.frames(instr).into_iter().rev();
     let (a, b) = outermost(first).zip(outermost(then)).find(|(a, b)| a != b)?;

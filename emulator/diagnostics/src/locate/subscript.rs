@@ -35,12 +35,12 @@ fn equations<'v>(values: impl Iterator<Item = &'v (String, i64)>) -> String {
 }
 
 impl Explained {
-    /// The values as a list: `row = 100, K = 100, k = 0`.
+    /// Returns the values as a list: `row = 100, K = 100, k = 0`.
     pub(crate) fn text(&self) -> String {
         equations(self.values.iter())
     }
 
-    /// [`Self::text`] without the names that the thread's position gives already.
+    /// Returns [`Self::text`] without the names that the thread's position gives already.
     pub(crate) fn variable_values(&self) -> String {
         equations(self.values.iter().filter(|(name, _)| !self.positions.contains(name)))
     }
@@ -52,12 +52,12 @@ impl Explained {
         several && { inner }.any(|(value, dim)| *value < 0 || *value >= *dim as i64)
     }
 
-    /// The use as the programmer wrote it: `A[row * K + k]`.
+    /// Returns the use as the programmer wrote it: `A[row * K + k]`.
     pub(crate) fn written(&self, name: &str) -> String {
         format!("{name}[{}]", self.used.subscripts.join("]["))
     }
 
-    /// The use with the values of its subscripts: `a_tile[15][16]`.
+    /// Returns the use with the values of its subscripts: `a_tile[15][16]`.
     pub(crate) fn indexed(&self, name: &str) -> String {
         let subscripts: Vec<String> = self.subscripts.iter().map(|value| format!("[{value}]")).collect();
         format!("{name}{}", subscripts.concat())
@@ -65,7 +65,7 @@ impl Explained {
 }
 
 impl LaunchContext<'_> {
-    /// The use of `target` in the line of `instr` that gives its element for this thread.
+    /// Returns the use of `target` in the line of `instr` that gives its element for this thread.
     pub(crate) fn explain(&self, instr: u32, target: &Target, kind: AccessKind, who: ThreadId) -> Option<Explained> {
         let uses = self.uses(instr, &target.element.name, kind);
         let explained = uses.into_iter().filter_map(|used| self.explain_use(instr, target, used, who));
@@ -166,12 +166,12 @@ impl LaunchContext<'_> {
         })
     }
 
-    /// The value of a name for one thread.
+    /// Returns the value of a name for one thread.
     pub(crate) fn variable(&self, instr: u32, name: &str, who: ThreadId, depth: u32) -> Option<i64> {
         self.variable_in(instr, name, who, depth, None)
     }
 
-    /// The value of a name for one thread; with `overflow`, as `int` arithmetic computes it.
+    /// Returns the value of a name for one thread; with `overflow`, as `int` arithmetic computes it.
     fn variable_in(&self, instr: u32, name: &str, who: ThreadId, depth: u32, overflow: Narrow<'_>) -> Option<i64> {
         let (config, ThreadId { block, thread }) = (self.inputs.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {

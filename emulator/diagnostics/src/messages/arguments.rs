@@ -16,7 +16,7 @@ pub(crate) struct Strange {
 }
 
 impl LaunchContext<'_> {
-    /// An integer argument that is something else: the bits of a float, or half an address.
+    /// Returns an integer argument that is something else: the bits of a float, or half an address.
     pub(crate) fn strange_argument(&self) -> Option<Strange> {
         (0..self.inputs.kernel.params.len()).find_map(|index| {
             let (name, ty) = self.parameter(index);
@@ -40,7 +40,7 @@ impl LaunchContext<'_> {
         })
     }
 
-    /// `(int n, const float* in)`, as far as it is in the source.
+    /// Returns the signature as far as it is in the source: `(int n, const float* in)`.
     fn signature(&self) -> String {
         let one = |index: usize| {
             let (name, ty) = self.parameter(index);
@@ -51,7 +51,7 @@ impl LaunchContext<'_> {
     }
 }
 
-/// A condition lets the access pass, because the parameter in it is larger than the array.
+/// Explains an access that a condition lets pass, because the parameter in it is larger than the array.
 pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
     let line = launch.loc(case.instr)?.line;

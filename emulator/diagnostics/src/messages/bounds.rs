@@ -40,7 +40,7 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, 
     })
 }
 
-/// The fact of the message: `A has 10000 floats; this reads A[10000], 1 element past the end.`
+/// Returns the fact of the message: `A has 10000 floats; this reads A[10000], 1 element past the end.`
 fn bounds_note(case: &Case<'_>, target: &Target) -> String {
     let element = &target.element;
     let n = element.n_elements as i64;
@@ -75,8 +75,8 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
     format!("{owner}; this {verb} {hit}, {place}.")
 }
 
-/// Why an index is outside, and what to do: the first explanation that the data supports. Where nothing is certain,
-/// nothing is advised.
+/// Explains why an index is outside, and what to do: the first explanation that the data supports. Where nothing is
+/// certain, nothing is advised.
 fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     let launch = case.launch;
     let element = &target.element;
@@ -154,7 +154,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     Reason { why: Some(why), advice }
 }
 
-/// Where an array ends. One of a single element has no last one, and where the source does not tell, it may be a
+/// Tells where an array ends. One of a single element has no last one, and where the source does not tell, it may be a
 /// variable and no array.
 fn ends(target: &Target) -> String {
     let name = &target.element.name;
@@ -174,7 +174,7 @@ fn no_dynamic_shared(case: &Case<'_>, target: &Target) -> String {
     )
 }
 
-/// The reason where the index does not fit in an `int`.
+/// Returns the reason where the index does not fit in an `int`.
 fn overflow_reason(overflow: &Overflow) -> Reason {
     let signed = |value: i64| match value < 0 {
         true => format!("-{}", grouped(value.unsigned_abs())),
@@ -192,7 +192,7 @@ fn overflow_reason(overflow: &Overflow) -> Reason {
     )
 }
 
-/// The reason where the index is a value of the data, or made of one.
+/// Returns the reason where the index is a value of the data, or made of one.
 fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let found = case.data()?;
     let element = &target.element;
@@ -222,7 +222,7 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     Some(Reason { why: Some(why), advice })
 }
 
-/// The reason where dynamic shared memory is too small.
+/// Returns the reason where dynamic shared memory is too small.
 fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
     let given = u64::from(case.launch.inputs.config.dynamic_shared);
     let each = u64::from(target.element.element_bytes);
@@ -241,7 +241,7 @@ fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
     Reason { why: Some(why), advice }
 }
 
-/// The reason where a loop variable runs one too far.
+/// Returns the reason where a loop variable runs one too far.
 fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let explained = case.explained.as_ref()?;
     let variable = explained.concluded.as_ref()?;
@@ -269,7 +269,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     ))
 }
 
-/// The reason where a tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n
+/// Returns the reason where a tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n
 /// elements starts with all of them instead of half.
 fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let launch = case.launch;
@@ -313,7 +313,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     })
 }
 
-/// The counter of a loop `for (unsigned i = …; i >= 0; …)`.
+/// Returns the counter of a loop `for (unsigned i = …; i >= 0; …)`.
 pub(crate) fn unsigned_countdown(header: &str) -> Option<&str> {
     let mut parts = header.split(';');
     let (init, condition) = (parts.next()?, parts.next()?.trim());
@@ -322,8 +322,8 @@ pub(crate) fn unsigned_countdown(header: &str) -> Option<&str> {
     words_of(init).any(|(_, word)| unsigned.contains(&word)).then_some(counter)
 }
 
-/// The reason where the block has more threads than the array has room for, and only the thread's position makes the
-/// index.
+/// Returns the reason where the block has more threads than the array has room for, and only the thread's position
+/// makes the index.
 fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     if case.access.space != MemSpace::Shared || !case.by_thread_alone() {
         return None;
@@ -364,8 +364,8 @@ pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
     })
 }
 
-/// The reason where the launch has more threads than there is data: the part of the index that is outside is a place
-/// in the grid.
+/// Returns the reason where the launch has more threads than there is data: the part of the index that is outside is a
+/// place in the grid.
 fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
     let config = launch.inputs.config;
@@ -415,7 +415,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
     Some(Reason::new(why, advice))
 }
 
-/// A row or a place in it that the array does not have.
+/// Explains a row, or a place in it, that the array does not have.
 fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     let name = &target.element.name;
     let Outside { text, value, limit, .. } = part;
@@ -472,7 +472,7 @@ fn rows(target: &Target, n: i64) -> &'static str {
     }
 }
 
-/// What to do about an access that some threads must not make.
+/// Advises on an access that some threads must not make.
 fn only_where(case: &Case<'_>, name: &str, condition: &str) -> String {
     let condition = code(condition);
     match case.access.kind {
@@ -483,7 +483,7 @@ fn only_where(case: &Case<'_>, name: &str, condition: &str) -> String {
     }
 }
 
-/// The address belongs to no array at all.
+/// Reports an address that belongs to no array at all.
 pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     let launch = case.launch;
     let access = case.access;
@@ -547,7 +547,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         .on_gpu("the kernel stops with \"illegal memory access\", and the context is lost.")
 }
 
-/// A pointer parameter that was given a small number, and is used in this line: index, name and value.
+/// Returns a pointer parameter that was given a small number, and is used in this line: index, name and value.
 fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
     let launch = case.launch;
     let kernel = launch.inputs.kernel;
@@ -562,7 +562,7 @@ fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
     })
 }
 
-/// An address that is, or is near, what a parameter holds.
+/// Returns an address that is, or is near, what a parameter holds.
 fn pointer_guess(case: &Case<'_>) -> Option<String> {
     let launch = case.launch;
     let kernel = launch.inputs.kernel;

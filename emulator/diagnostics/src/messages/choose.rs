@@ -117,13 +117,14 @@ impl<'l, 'a> Consequences<'l, 'a> {
         race.parties.iter().any(reads)
     }
 
-    /// Only the first meeting at different barriers is reported.
+    /// Returns whether to report a barrier: only the first meeting at different barriers.
     fn barrier(&self, mistake: &MistakeGroup) -> bool {
         let root = self.out_of_step.or_else(|| first_at_different_barriers(self.launch.mistakes));
         root.is_some_and(|root| !std::ptr::eq(root, mistake))
     }
 
-    /// Reported only if the source shows the branch and no other barrier mistake is known.
+    /// Returns whether to report a diverged barrier: only if the source shows the branch and no other barrier mistake
+    /// is known.
     fn parted(&self, mistake: &MistakeGroup, exit: Option<u32>) -> bool {
         let mistakes = self.launch.mistakes;
         let root = first_of(mistakes, |mistake| matches!(mistake.first.details, MistakeDetails::Parted { .. }));
@@ -138,12 +139,13 @@ impl<'l, 'a> Consequences<'l, 'a> {
         self.out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, mistake))
     }
 
-    /// The message about a race at the copy names the writer.
+    /// Returns whether a race at the copy is reported, whose message names the writer.
     fn changed_under_copy(&self, mistake: &MistakeGroup) -> bool {
         self.any_race(|race| race.parties.iter().any(|party| party.instr == mistake.first.instr))
     }
 
-    /// The `wgmma` was issued before its operand at `address` was written: waiting for the `wgmma` would not help.
+    /// Returns whether the `wgmma` was issued before its operand at `address` was written: waiting for the `wgmma`
+    /// would not help.
     fn changed_operand(&self, mistake: &MistakeGroup, address: u64) -> bool {
         let instr = mistake.first.instr;
         self.any_race(|race| {
@@ -170,7 +172,8 @@ impl<'l, 'a> Consequences<'l, 'a> {
             || launch.mistakes.iter().any(|other| explains(launch, other, mistake))
     }
 
-    /// Registers of an operand are unset because some lanes skipped the load, which `E-SYNC-MASK` reports.
+    /// Returns whether registers of an operand are unset because some lanes skipped the load, which `E-SYNC-MASK`
+    /// reports.
     fn unset(&self, mistake: &MistakeGroup) -> bool {
         self.with_code(Code::SyncMask).any(|cause| {
             cause.first.block == mistake.first.block

@@ -7,14 +7,14 @@ use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::case::noun;
 use crate::words::{count, list};
 
-/// Target of an access to another block's shared memory: offset and rank.
+/// Returns the target of an access to another block's shared memory: offset and rank.
 pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
     let tag = access.address >> RANK_SHIFT;
     let is_remote = access.space == MemSpace::Shared && (1..=0x100).contains(&tag);
     is_remote.then(|| (access.address & ((1 << RANK_SHIFT) - 1), tag as u32 - 1))
 }
 
-/// The element as code, `` `tile[3]` ``, or its address.
+/// Returns the element as code, `` `tile[3]` ``, or its address.
 fn element_name(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: &BadAccess, offset: u64) -> String {
     let target = launch.target(mistake.first.instr, MemSpace::Shared, offset, access.bytes, access.kind);
     match target.filter(|target| target.named) {
@@ -23,12 +23,12 @@ fn element_name(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: &Bad
     }
 }
 
-/// A block with its rank: `block (1,0) (rank 1 of the cluster)`.
+/// Returns a block with its rank: `block (1,0) (rank 1 of the cluster)`.
 pub(crate) fn block_name(launch: &LaunchContext<'_>, block: u64, rank: u32) -> String {
     format!("block {} (rank {rank} of the cluster)", launch.block_position(block))
 }
 
-/// The linear index of the block with a rank in the cluster of another block.
+/// Returns the linear index of the block with a rank in the cluster of another block.
 fn block_of(launch: &LaunchContext<'_>, own: u64, rank: u32) -> u64 {
     let config = launch.inputs.config;
     let asked = config.options.cluster.or(launch.inputs.kernel.cluster.required);
@@ -46,8 +46,8 @@ pub(crate) fn rank_of(launch: &LaunchContext<'_>, block: u64) -> u32 {
     (0..256).find(|rank| block_of(launch, block, *rank) == block).unwrap_or(0)
 }
 
-/// A sentence on the first thread and its block:
-/// `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in its cluster.`
+/// Returns a sentence on the first thread and its block: `First: thread (0,0) of block (2,0). Block (2,0) has rank 0 in
+/// its cluster.`
 fn first(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> String {
     let block = mistake.first.block;
     let rank = rank_of(launch, block);

@@ -59,7 +59,7 @@ fn layout(fragment: &Fragment) -> &'static str {
     }
 }
 
-/// A fragment in words: `A of m16n16k16, f16, by rows (`row`)`.
+/// Returns a fragment in words: `A of m16n16k16, f16, by rows (`row`)`.
 fn described(fragment: &Fragment) -> String {
     let comma = if fragment.layout.is_some() { "," } else { "" };
     format!("{} of {}, {}{comma}{}", fragment.part, shape(fragment), fragment.ty, layout(fragment))

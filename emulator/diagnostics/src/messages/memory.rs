@@ -87,7 +87,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     draft
 }
 
-/// The length of a row in elements: from the declaration, or `pitch` of `x[row * pitch + …]`.
+/// Returns the length of a row in elements: from the declaration, or `pitch` of `x[row * pitch + …]`.
 fn row_length(case: &Case<'_>, target: &Target) -> Option<(String, u64)> {
     if let [_, .., last] = target.element.dims[..] {
         return Some((String::new(), last));

@@ -197,7 +197,8 @@ fn shared(kernel: &DecodedKernel, config: &LaunchRequest) -> String {
     }
 }
 
-/// A sentence on a kernel's parameters: `Its parameters, in order: 4 bytes, 8 bytes (a pointer or a 64-bit number).`
+/// Returns a sentence on a kernel's parameters: `Its parameters, in order: 4 bytes, 8 bytes (a pointer or a 64-bit
+/// number).`
 fn takes(kernel: &DecodedKernel) -> String {
     let part = |param: &Param| {
         if param.maybe_pointer {

@@ -20,7 +20,7 @@ pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
     group.threads.iter().map(|lanes| u64::from(lanes.count())).sum()
 }
 
-/// A barrier as code: `__syncthreads()`, or the instruction of a named barrier.
+/// Returns a barrier as code: `__syncthreads()`, or the instruction of a named barrier.
 fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     let text = launch.info(instr).map_or("", |info| info.text.as_str());
     let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
@@ -30,7 +30,7 @@ fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     }
 }
 
-/// A group of threads in words, such as `100 threads (0..99)`.
+/// Returns a group of threads in words, such as `100 threads (0..99)`.
 pub(crate) fn group_name(launch: &LaunchContext<'_>, group: &BarrierGroup) -> String {
     let n = threads(group).count() as u64;
     if n == 1 {
@@ -40,7 +40,7 @@ pub(crate) fn group_name(launch: &LaunchContext<'_>, group: &BarrierGroup) -> St
     format!("{n} threads ({})", words::ranges(threads(group)))
 }
 
-/// A group's place in words: its line, or its PTX line where lines do not tell groups apart.
+/// Returns a group's place in words: its line, or its PTX line where lines do not tell groups apart.
 fn where_(launch: &LaunchContext<'_>, here: u32, group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
     let line = launch.line(group.instr);
     let alike = groups.iter().filter(|other| launch.line(other.instr) == line).count();
@@ -51,7 +51,7 @@ fn where_(launch: &LaunchContext<'_>, here: u32, group: &BarrierGroup, groups: &
     }
 }
 
-/// The branch or loop around a group's barrier that is not around the others'.
+/// Returns the branch or loop around a group's barrier that is not around the others'.
 fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Option<Around<'a>>> {
     let all: Vec<Vec<Around<'a>>> = groups.iter().map(|group| launch.around(group.instr)).collect();
     let own = |around: &Vec<Around<'a>>| {
@@ -61,7 +61,7 @@ fn apart<'a>(launch: &'a LaunchContext<'_>, groups: &[BarrierGroup]) -> Vec<Opti
     all.iter().map(own).collect()
 }
 
-/// The branch or loop as a clause: `, inside `if (i < n)``.
+/// Returns the branch or loop as a clause: `, inside `if (i < n)``.
 fn inside(around: Option<Around<'_>>) -> String {
     let Some(around) = around else { return String::new() };
     let header = code(&around.enclosure.header);
@@ -72,7 +72,7 @@ fn inside(around: Option<Around<'_>>) -> String {
     }
 }
 
-/// The groups, each with the text of its line.
+/// Lists the groups, each with the text of its line.
 pub(crate) fn list_groups(
     draft: &mut Draft,
     launch: &LaunchContext<'_>,
@@ -251,7 +251,7 @@ pub(crate) fn barrier(
     draft.why(case.why(launch)).advice(advice).on_gpu(case.on_gpu())
 }
 
-/// Advice by which all threads reach one barrier.
+/// Returns advice by which all threads reach one barrier.
 fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| around.iter().flatten().find(|one| wanted.contains(&one.enclosure.control));
     let in_else = of(&[Control::Else]).filter(|other| {
@@ -283,7 +283,7 @@ fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) 
     }
 }
 
-/// The branch or loop that keeps part of a warp from a barrier: the one around it whose header depends on the
+/// Returns the branch or loop that keeps part of a warp from a barrier: the one around it whose header depends on the
 /// thread. `None` where there is not exactly one, or where a `return` may be the reason.
 pub(crate) fn branch_of<'a>(launch: &'a LaunchContext<'_>, instr: u32, exit: Option<u32>) -> Option<Around<'a>> {
     let source = launch.source(instr)?;
@@ -298,7 +298,7 @@ pub(crate) fn branch_of<'a>(launch: &'a LaunchContext<'_>, instr: u32, exit: Opt
     apart.next().filter(|_| apart.next().is_none())
 }
 
-/// `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
+/// Reports `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
 pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing: LaneMask) -> Draft {
     let Mistake { instr, warp, mask, .. } = mistake.first;
     let around = match mistake.first.details {
@@ -333,7 +333,7 @@ pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing
         )
 }
 
-/// `W-EXITED`: reported together with the read that goes wrong because of it.
+/// Reports `W-EXITED`, together with the read that goes wrong because of it.
 pub(crate) fn exited(
     launch: &LaunchContext<'_>,
     mistake: &MistakeGroup,
@@ -412,7 +412,7 @@ fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     })
 }
 
-/// Lanes of a mask in words, such as `lanes 0..15`.
+/// Returns the lanes of a mask in words, such as `lanes 0..15`.
 fn lane_names(lanes: LaneMask) -> String {
     let n = u64::from(lanes.count());
     format!("{} {}", plural(n, "lane"), words::ranges(lanes.numbers().map(u64::from)))

@@ -47,7 +47,7 @@ pub(crate) fn runaway(
     draft
 }
 
-/// The reason that a loop does not end, as far as its text and the arguments tell.
+/// Returns the reason that a loop does not end, as far as its text and the arguments tell.
 fn loop_reason(
     launch: &LaunchContext<'_>,
     mistake: &MistakeGroup,
@@ -222,7 +222,7 @@ pub(crate) fn assertion(launch: &LaunchContext<'_>, mistake: &MistakeGroup, mess
         .on_gpu("the assertion prints a line, and the launch fails with \"device-side assert triggered\".")
 }
 
-/// The names in a condition that have a known value, in brackets: ` (n = 50)`.
+/// Returns the names in a condition that have a known value, in brackets: ` (n = 50)`.
 fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, who: ThreadId) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (_, name) in crate::source::text::words(condition) {

@@ -206,7 +206,7 @@ pub(crate) fn unset(
     )
 }
 
-/// Lines on where the value went between the read and the use, and after.
+/// Returns the lines on where the value went between the read and the use, and after.
 fn path_of_value(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<CopiedBy>) -> Option<String> {
     let shown = launch.line(here);
     let mut parts = Vec::new();
@@ -329,7 +329,7 @@ pub(crate) fn under_way(
         .on_gpu("the old value or the new one is read, depending on timing.")
 }
 
-/// A sentence on the part that is written: `128 of the 256 elements of tile have been written: rows 0..7.`
+/// Returns a sentence on the part that is written: `128 of the 256 elements of tile have been written: rows 0..7.`
 fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
     let element = &target.element;
     let name = &element.name;
@@ -394,8 +394,8 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
         .collect()
 }
 
-/// The reason where a loop that fills an array by the threads of one axis steps further than there are threads, and
-/// the element lies in a gap.
+/// Returns the reason where a loop that fills an array by the threads of one axis steps further than there are threads,
+/// and the element lies in a gap.
 fn stepped_over(launch: &LaunchContext<'_>, here: u32, filler: &Filler, target: &Target) -> Option<Reason> {
     let element = &target.element;
     let source = launch.source(filler.instr)?;
@@ -418,7 +418,7 @@ fn stepped_over(launch: &LaunchContext<'_>, here: u32, filler: &Filler, target: 
     None
 }
 
-/// The reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
+/// Returns the reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
 fn gap(
     launch: &LaunchContext<'_>,
     here: u32,
@@ -460,8 +460,8 @@ fn gap(
     })
 }
 
-/// A sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands under
-/// …`.
+/// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands
+/// under …`.
 fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &str) -> String {
     let all = launch.threads_per_block() * launch.n_blocks();
     let under = launch

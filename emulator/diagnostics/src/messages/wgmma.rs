@@ -43,7 +43,7 @@ pub(crate) fn misuse(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem
     draft
 }
 
-/// A register of the `wgmma` at `line` is used while that is in flight.
+/// Reports that a register of the `wgmma` at `line` is used while that is in flight.
 fn in_flight(line: &str, (writes, is_of_a): (bool, bool), later_groups: Option<u32>, left: Option<u32>) -> Draft {
     let register = if is_of_a { "A" } else { "its accumulators" };
     let title = match (writes, is_of_a) {
@@ -86,7 +86,7 @@ fn no_fence() -> Draft {
 
 const OLD_REGISTERS: &str = "the `wgmma` may read old values of registers.";
 
-/// A register was written at `line`, after the last fence.
+/// Reports that a register was written at `line`, after the last fence.
 fn written_after_fence(line: &str, is_of_a: bool) -> Draft {
     let (title, register) = match is_of_a {
         true => ("registers of A are written after `wgmma.fence`", "A register of A"),
@@ -106,7 +106,8 @@ fn written_after_fence(line: &str, is_of_a: bool) -> Draft {
         .on_gpu(OLD_REGISTERS)
 }
 
-/// Operand `which` changed at the place `what`; `copy` has the line and the thread of the bulk copy that writes there.
+/// Reports that operand `which` changed at the place `what`; `copy` has the line and the thread of the bulk copy that
+/// writes there.
 fn changed(which: char, what: &str, copy: Option<(String, String)>) -> Draft {
     Draft::new(format!("{which} is overwritten in shared memory while a `wgmma` reads it"))
         .note(match copy {
@@ -204,8 +205,9 @@ fn part_of_a_warp(warp: u32, missing: LaneMask) -> Draft {
         .on_gpu("the behaviour is undefined.")
 }
 
-/// Warp `warp` waits for its warpgroup. `missing` and `gone` have a bit for each of the four warps: those that do not
-/// execute the `wgmma`, and of these the ones that have exited or that the block of `n_warps` does not have.
+/// Reports that warp `warp` waits for its warpgroup. `missing` and `gone` have a bit for each of the four warps: those
+/// that do not execute the `wgmma`, and of these the ones that have exited or that the block of `n_warps` does not
+/// have.
 fn part_of_a_warpgroup(warp: u32, n_warps: u64, missing: u8, gone: u8) -> Draft {
     let first = warp / 4 * 4;
     let list = |mask: u8| {

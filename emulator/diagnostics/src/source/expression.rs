@@ -23,13 +23,13 @@ pub(crate) struct Overflow {
 /// Destination of the first overflow of `int` arithmetic; `None` for exact arithmetic.
 pub(crate) type Narrow<'a> = Option<&'a RefCell<Option<Overflow>>>;
 
-/// The value of `text`; `None` when it is more than sums, products, shifts and known names.
+/// Returns the value of `text`; `None` when it is more than sums, products, shifts and known names.
 pub(crate) fn value(text: &str, depth: u32, names: &Names<'_>) -> Option<i64> {
     evaluate(text, depth, names, None)
 }
 
-/// The value of `text`; with `narrow`, as `int` arithmetic computes it: the first operation that does not fit is put
-/// there.
+/// Returns the value of `text`; with `narrow`, as `int` arithmetic computes it: the first operation that does not fit
+/// is put there.
 pub(crate) fn evaluate(text: &str, depth: u32, names: &Names<'_>, narrow: Narrow<'_>) -> Option<i64> {
     if depth > MAX_DEPTH {
         return None;
@@ -75,7 +75,7 @@ impl Parser<'_> {
         self.text.len() - self.rest.len()
     }
 
-    /// The result of an operation on `a` and `b` that began at `start`.
+    /// Returns the result of an operation on `a` and `b` that began at `start`.
     fn result(&self, start: usize, a: Term, b: Term, exact: Option<i64>) -> Option<Term> {
         let exact = exact?;
         let wide = a.wide || b.wide;

@@ -64,20 +64,20 @@ impl Statements {
         found
     }
 
-    /// The innermost plain statement at a position.
+    /// Returns the innermost plain statement at a position.
     pub(crate) fn statement_at(&self, position: usize) -> Option<Range<usize>> {
         let here = self.simple.iter().filter(|range| range.contains(&position));
         here.max_by_key(|range| range.start).cloned()
     }
 
-    /// The last plain statement that starts in a range.
+    /// Returns the last plain statement that starts in a range.
     pub(crate) fn last_in(&self, within: Range<usize>) -> Option<usize> {
         let starts = self.simple.iter().map(|range| range.start);
         starts.filter(|start| within.contains(start)).max()
     }
 }
 
-/// Preprocessor lines, and their continuations, blanked out byte for byte.
+/// Blanks out preprocessor lines, and their continuations, byte for byte.
 fn without_directives(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut continues = false;
@@ -108,14 +108,14 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// The next byte that is not blank.
+    /// Returns the next byte that is not blank.
     fn peek(&mut self) -> Option<u8> {
         let rest = &self.text.as_bytes()[self.at..];
         self.at += rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The identifier at the current position; empty where there is none.
+    /// Returns the identifier at the current position; empty where there is none.
     fn word(&mut self) -> &'a str {
         self.peek();
         let rest = &self.text[self.at..];
@@ -278,7 +278,7 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The headers around the first `@`.
+    /// Returns the headers around the first `@`.
     #[track_caller]
     fn around(text: &str) -> String {
         let at = text.find('@').expect("a place");

@@ -1,6 +1,6 @@
 //! Pieces of C++ text and of mangled symbols.
 
-/// Bytes of a type, when it is a plain one.
+/// Returns the bytes of a type, when it is a plain one.
 pub(crate) fn size_of(ty: &str) -> Option<u32> {
     Some(match ty.trim() {
         "char" | "signed char" | "unsigned char" | "bool" | "int8_t" | "uint8_t" => 1,
@@ -13,7 +13,7 @@ pub(crate) fn size_of(ty: &str) -> Option<u32> {
     })
 }
 
-/// A symbol as the programmer wrote it: the last name of a mangled one.
+/// Returns a symbol as the programmer wrote it: the last name of a mangled one.
 pub fn plain_name(symbol: &str) -> &str {
     let Some(mangled) = symbol.strip_prefix("_Z") else { return symbol };
     // A name inside a function: what follows the function's own encoding.
@@ -25,7 +25,7 @@ pub fn plain_name(symbol: &str) -> &str {
     last_name(mangled.trim_start_matches(['N', 'L', 'K', 'V', 'Z'])).unwrap_or(symbol)
 }
 
-/// The function that a symbol is local to, as the programmer wrote it: `_ZZ5tiledE6a_tile` → `tiled`.
+/// Returns the function that a symbol is local to, as the programmer wrote it: `_ZZ5tiledE6a_tile` → `tiled`.
 pub(crate) fn function_of(symbol: &str) -> Option<&str> {
     let mangled = symbol.strip_prefix("_Z").filter(|rest| rest.starts_with('Z'))?;
     let name = last_of_local(mangled)?;
@@ -33,13 +33,13 @@ pub(crate) fn function_of(symbol: &str) -> Option<&str> {
     last_name(mangled.get(1..end)?.trim_start_matches(['N', 'L', 'K', 'V']))
 }
 
-/// The last of the names that a part of a mangled symbol starts with.
+/// Returns the last of the names that a part of a mangled symbol starts with.
 fn last_name(mangled: &str) -> Option<&str> {
     let first = source_name(mangled);
     std::iter::successors(first, |(_, after)| source_name(after)).last().map(|(name, _)| name)
 }
 
-/// `Z5tiledE6a_tile` → `a_tile`: a name that reaches to the end (or to a `_0` that numbers it).
+/// Returns a name that reaches to the end (or to a `_0` that numbers it): `Z5tiledE6a_tile` → `a_tile`.
 fn last_of_local(mangled: &str) -> Option<&str> {
     let ends = mangled.char_indices().filter(|(_, c)| *c == 'E').map(|(at, _)| at + 1);
     let mut names = ends.filter_map(|at| {
@@ -73,7 +73,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The inside of the bracket that `text` starts with.
+/// Returns the inside of the bracket that `text` starts with.
 pub(crate) fn bracketed(text: &str) -> Option<&str> {
     let open = text.chars().next()?;
     let close = match open {

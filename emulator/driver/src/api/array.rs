@@ -25,7 +25,7 @@ pub(crate) struct Array {
 
 static ARRAYS: Table<Array> = Table::new(ObjectKind::Array);
 
-/// Texel format of a `CUarray_format`; `None` for an unsupported one.
+/// Returns the texel format of a `CUarray_format`; `None` for an unsupported one.
 pub(crate) fn texel_format(format: c_uint) -> Option<TexelFormat> {
     Some(match format {
         0x01 => TexelFormat::U8,

@@ -33,7 +33,7 @@ pub(crate) fn write_device(address: u64, bytes: &[u8]) -> Outcome {
 }
 
 impl CopyEnd {
-    /// An address of the unified address space: the device's if it is known there, else the host's.
+    /// Returns an address of the unified address space: the device's if it is known there, else the host's.
     pub(crate) fn unified(address: u64) -> Self {
         if address >= FIRST_DEVICE_ADDRESS || MEMORY.lookup(address).is_some_and(|a| address < a.base + a.bytes) {
             Self::Device(address)
@@ -42,7 +42,7 @@ impl CopyEnd {
         }
     }
 
-    /// A host pointer; with unified addressing it may be a device's.
+    /// Returns a host pointer; with unified addressing it may be a device's.
     pub(crate) fn host(pointer: Host) -> Self {
         if pointer.address() >= FIRST_DEVICE_ADDRESS {
             Self::Device(pointer.address())

@@ -17,8 +17,8 @@ pub(super) fn explain_copy(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) {
     }
 }
 
-/// Sentence for a copy with one end in host memory, passed as a device address, and the other in device memory: with
-/// the ends exchanged it would be valid.
+/// Returns the sentence for a copy with one end in host memory, passed as a device address, and the other in device
+/// memory: with the ends exchanged it would be valid.
 fn exchanged(
     head: &str,
     (direction, end): (&str, &CopyEnd),
@@ -36,7 +36,7 @@ fn exchanged(
     })
 }
 
-/// Sentence for `n` unusable bytes at an end of a copy; it begins with `head`.
+/// Returns the sentence for `n` unusable bytes at an end of a copy; it begins with `head`.
 fn unusable(head: &str, place: &CopyEnd, n: usize) -> Option<String> {
     match place {
         CopyEnd::Device(address) if is_device_range(*address, n) => None,

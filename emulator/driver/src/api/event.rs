@@ -20,7 +20,7 @@ fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
     Ok(())
 }
 
-/// Milliseconds between two times; negative when `end` is the earlier one.
+/// Returns the milliseconds between two times; negative when `end` is the earlier one.
 fn milliseconds(start: Instant, end: Instant) -> f32 {
     let forth = end.saturating_duration_since(start).as_secs_f64();
     let back = start.saturating_duration_since(end).as_secs_f64();

@@ -12,7 +12,7 @@ use timing::{Bound, Chip, Prediction, predict};
 use crate::api::module::Function;
 use crate::contexts::MEMORY;
 
-/// The report that `tile_report` returns for a predicted launch.
+/// Returns the report that `tile_report` returns for a predicted launch.
 pub(crate) fn report(function: &Function, config: &LaunchRequest, textures: Textures) -> Value {
     let kernel = function.loaded.kernel();
     let mut report = json!({

@@ -12,8 +12,8 @@ use crate::ffi::{Out, export, later};
 use crate::result::*;
 use crate::types::Handle;
 
-/// Registers of a thread: ptxas's number where the PTX contains it, else the number that the emulated device keeps,
-/// which is near that of a compiler; never more than the program or the kernel allows.
+/// Returns the registers of a thread: ptxas's number where the PTX contains it, else the number that the emulated
+/// device keeps, which is near that of a compiler; never more than the program or the kernel allows.
 pub(crate) fn registers(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
     let most = function.info.max_registers.or(kernel.max_registers).unwrap_or(255);
@@ -21,7 +21,7 @@ pub(crate) fn registers(function: &Function) -> u32 {
     function.info.registers.unwrap_or(estimate).min(most.max(16))
 }
 
-/// Largest number of threads of a block of this kernel.
+/// Returns the largest number of threads of a block of this kernel.
 pub(crate) fn max_threads(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
     let declared =

@@ -71,7 +71,8 @@ fn refuse(function: &Function, config: &LaunchRequest, why: &LaunchRefused) -> C
     }
 }
 
-/// The clusters that a launch requests, or that the program has set for the kernel, or that the kernel is compiled for.
+/// Returns the clusters that a launch requests, or that the program has set for the kernel, or that the kernel is
+/// compiled for.
 pub(crate) fn clusters(
     function: &Function,
     grid: [c_uint; 3],
@@ -326,7 +327,7 @@ fn launch_by(
     Ok(())
 }
 
-/// Three 32-bit dimensions; three zeros count as absent.
+/// Returns three 32-bit dimensions; three zeros count as absent.
 pub(crate) fn cluster_dimension(value: &[u64; 8]) -> Option<[c_uint; 3]> {
     let dimensions = [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32];
     (dimensions != [0; 3]).then_some(dimensions)

@@ -46,7 +46,7 @@ pub(crate) fn forget_context(id: u64) {
     }
 }
 
-/// Module of a library in the current context.
+/// Returns the module of a library in the current context.
 fn module_of(library: &Library) -> Outcome<Handle> {
     let context = usable()?;
     let mut modules = lock(&library.modules);
@@ -59,7 +59,7 @@ fn module_of(library: &Library) -> Outcome<Handle> {
     Ok(handle)
 }
 
-/// Function of a library's kernel in the current context.
+/// Returns the function of a library's kernel in the current context.
 pub(crate) fn function_handle(kernel: Handle) -> Outcome<Handle> {
     initialised()?;
     let kernel = KERNELS.get(kernel).ok_or(ERROR_INVALID_HANDLE)?;

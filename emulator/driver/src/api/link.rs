@@ -57,7 +57,7 @@ fn is_device_runtime(name: &str) -> bool {
     name.rsplit('/').next() == Some("libcudadevrt.a")
 }
 
-/// Message of a link error, as it goes into the log.
+/// Returns the message of a link error, as it goes into the log.
 fn linker_error(error: &LinkError) -> Refused {
     (ERROR_INVALID_SOURCE, format!("error   : {error}"))
 }
@@ -108,7 +108,7 @@ impl Inputs {
         fits.map_err(|e| linker_error(&e))
     }
 
-    /// Text of the linked inputs.
+    /// Returns the text of the linked inputs.
     fn complete(&mut self, max_registers: Option<u32>) -> Result<String, Refused> {
         if let Some(failed) = &self.failed {
             return Err(failed.clone());
@@ -120,7 +120,7 @@ impl Inputs {
     }
 }
 
-/// Text of a linked module, which compiles.
+/// Returns the text of a linked module, which compiles.
 fn compiled(texts: &[String], mut module: ptx::Module, most: Option<u32>) -> Result<String, Refused> {
     let text = match texts {
         [one] if most.is_none() => one.clone(),

@@ -152,7 +152,7 @@ pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
     Ok(())
 }
 
-/// Advice and prefetching have no effect: both sides can reach managed memory.
+/// Accepts advice and prefetching without an effect: both sides can reach managed memory.
 fn advise(address: u64, count: usize, advice: c_uint, dev: c_int) -> Outcome {
     usable()?;
     refuse_if(!(1..=6).contains(&advice), ERROR_INVALID_VALUE)?;

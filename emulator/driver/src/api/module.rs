@@ -53,13 +53,13 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// Blocks of a cluster, as the program set them by attributes.
+    /// Returns the blocks of a cluster, as the program set them by attributes.
     pub(crate) fn set_cluster(&self) -> Option<[c_uint; 3]> {
         let set = [0, 1, 2].map(|i| self.cluster[i].load(Ordering::Relaxed).max(0) as c_uint);
         (set != [0; 3]).then(|| set.map(|n| n.max(1)))
     }
 
-    /// Machine code of the kernel, if it was loaded from a cubin.
+    /// Returns the machine code of the kernel, if it was loaded from a cubin.
     pub(crate) fn machine_code(&self) -> Option<&sass::CubinKernel> {
         let (module, at) = self.code.as_ref()?;
         module.kernels.get(*at)
@@ -92,7 +92,7 @@ pub(crate) struct KernelInfo {
 pub(crate) static MODULES: Table<Loaded> = Table::new(ObjectKind::Module);
 pub(crate) static FUNCTIONS: Table<Function> = Table::new(ObjectKind::Function);
 
-/// Largest dynamic shared memory of a block by default.
+/// Returns the largest dynamic shared memory of a block by default.
 fn default_dynamic_shared(kernel: &DecodedKernel) -> i32 {
     limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
 }

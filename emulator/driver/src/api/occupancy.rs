@@ -48,7 +48,7 @@ fn active_blocks(out: Out<c_int>, handle: Handle, threads: c_int, dynamic: usize
     out.put(blocks as c_int)
 }
 
-/// The block size with the most threads on a multiprocessor, the largest of those.
+/// Returns the block size with the most threads on a multiprocessor, the largest of those.
 fn best_block(
     min_grid: Out<c_int>,
     block: Out<c_int>,

@@ -54,7 +54,7 @@ fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Outcome<Value> {
     })
 }
 
-/// An attribute of an unknown pointer: everything is 0, and the ordinal is -2.
+/// Returns an attribute of an unknown pointer: everything is 0, and the ordinal is -2.
 fn of_unknown(attribute: c_uint) -> Outcome<Value> {
     Ok(match attribute {
         ids::DEVICE_ORDINAL => Value::Bits32(-2i32 as u32),

@@ -38,7 +38,7 @@ pub(crate) fn forget_context(id: u64) {
     TEXTURES.remove_where(|t| t.context_id == id);
 }
 
-/// Snapshot of the texture objects for a launch, with their present texels.
+/// Returns a snapshot of the texture objects for a launch, with their present texels.
 pub(crate) fn all() -> Textures {
     let mut textures = Textures::default();
     for handle in TEXTURES.handles_where(|_| true) {

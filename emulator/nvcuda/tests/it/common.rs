@@ -18,7 +18,7 @@ pub(crate) fn driver() {
     });
 }
 
-/// The extra API of the emulated driver. Diagnoses of deliberate mistakes are off.
+/// Returns the extra API of the emulated driver. Diagnoses of deliberate mistakes are off.
 #[track_caller]
 pub(crate) fn emulator() -> emulator_client::Emulator {
     driver();
@@ -27,7 +27,7 @@ pub(crate) fn emulator() -> emulator_client::Emulator {
     emulator
 }
 
-/// The report of the last launch.
+/// Returns the report of the last launch.
 pub(crate) fn report(emulator: &emulator_client::Emulator) -> serde_json::Value {
     let report = emulator.report().expect("there was a launch");
     serde_json::from_str(&report).expect("it is JSON")
@@ -163,7 +163,7 @@ pub(crate) fn words(address: u64, n: usize) -> Vec<u32> {
     host
 }
 
-/// A copy of nothing from the host to the host.
+/// Copies nothing from the host to the host.
 pub(crate) fn empty_copy() -> sys::CUDA_MEMCPY2D {
     sys::CUDA_MEMCPY2D {
         srcXInBytes: 0,
@@ -202,7 +202,7 @@ impl ErrorLog {
         }
     }
 
-    /// Text of the log, up to its NUL.
+    /// Returns the text of the log, up to its NUL.
     pub(crate) fn text(&self) -> String {
         let end = self.text.iter().position(|byte| *byte == 0).expect("a NUL");
         String::from_utf8_lossy(&self.text[..end]).into_owned()

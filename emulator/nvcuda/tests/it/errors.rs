@@ -27,7 +27,7 @@ macro_rules! codes {
     }};
 }
 
-/// A handle that the driver never issued.
+/// Returns a handle that the driver never issued.
 fn stray<T>() -> *mut T {
     0x1234_5678_usize as *mut T
 }
@@ -264,7 +264,7 @@ fn load(text: &[u8]) -> CUresult {
     unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) }
 }
 
-/// A kernel with a shared array of `bytes` bytes.
+/// Returns a kernel with a shared array of `bytes` bytes.
 fn declares(bytes: u32) -> Vec<u8> {
     let head = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { .reg .b32 %r;";
     format!("{head} .shared .align 4 .b8 tile[{bytes}]; st.shared.u32 [tile], 1; ld.shared.u32 %r, [tile]; ret; }}")

@@ -12,7 +12,7 @@ fn is_exported(name: &str) -> bool {
     unsafe { sys::culib().get::<*const ()>(name.as_bytes()).is_ok() }
 }
 
-/// The calls in the driver's sources, and whether a driver of CUDA 12.4 lacks them.
+/// Returns the calls in the driver's sources, and whether a driver of CUDA 12.4 lacks them.
 fn calls() -> std::io::Result<Vec<(String, bool)>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../driver/src");
     let mut files = vec![folder.join("calls.rs")];
@@ -48,7 +48,7 @@ fn emulated_exports_are_those_of_the_driver_that_it_stands_for() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Standard output of one of Rust's tools.
+/// Returns standard output of one of Rust's tools.
 fn output_of(variable: &str, tool: &str, arguments: &[&str]) -> String {
     let tool = std::env::var_os(variable).unwrap_or_else(|| tool.into());
     let output = Command::new(tool)

@@ -150,7 +150,7 @@ fn emulated_ptx_is_not_predicted() {
     assert!(why.starts_with("the module is PTX, "), "{why}");
 }
 
-/// Output of `fatbinary --image3=kind=elf,sm=SM,file=CUBIN`.
+/// Returns the output of `fatbinary --image3=kind=elf,sm=SM,file=CUBIN`.
 fn fatbinary(cubin: &[u8], sm: u32) -> Vec<u8> {
     let mut image = b"\x50\xed\x55\xba\x01\0\x10\0".to_vec();
     image.extend((64 + cubin.len() as u64).to_le_bytes());

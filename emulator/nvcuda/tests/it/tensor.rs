@@ -53,7 +53,7 @@ type Encode = unsafe extern "C" fn(
     u32,
 ) -> CUresult;
 
-/// The call with enums as numbers: the bindings cannot express invalid ones.
+/// Returns the call with enums as numbers: the bindings cannot express invalid ones.
 fn encode() -> Encode {
     let (mut pointer, mut status) = (null_mut(), sys::CUdriverProcAddressQueryResult::CU_GET_PROC_ADDRESS_SUCCESS);
     // SAFETY: valid places for results; the symbol has this type.

@@ -127,7 +127,7 @@ impl Collector {
         (self.sites.site(load), self.sites.array(space, address))
     }
 
-    /// Like [`Self::is_new`], for an access to this array alone: two arrays in one line are two groups.
+    /// Works as [`Self::is_new`], for an access to this array alone: two arrays in one line are two groups.
     pub fn is_new_access(&self, code: Code, instr: u32, block: u64, (space, address): (MemSpace, u64)) -> bool {
         let key = (code, self.sites.site(instr), u32::MAX, self.sites.array(space, address), false);
         self.groups.get(&key).is_none_or(|group| group.first.block > block)
@@ -283,8 +283,8 @@ impl MistakeGroup {
     }
 }
 
-/// Order in which a mistake of a group is picked for the report: the lowest block's, of accesses the lowest warp's, else
-/// the first; of a race one between different warps, if there is one.
+/// Returns the order in which a mistake of a group is picked for the report: the lowest block's, of accesses the lowest
+/// warp's, else the first; of a race one between different warps, if there is one.
 fn rank(mistake: &Mistake) -> (bool, u64, u32) {
     let same_warp = matches!(&mistake.details, MistakeDetails::Race(race) if race.same_warp);
     let is_access = matches!(&mistake.details, MistakeDetails::Access { .. } | MistakeDetails::Uninitialised { .. });
@@ -305,7 +305,7 @@ pub fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
     [(block % x) as u32, (block / x % y) as u32, (block / (x * y)) as u32]
 }
 
-/// Grid-wide coordinates of a block's first thread.
+/// Returns the grid-wide coordinates of a block's first thread.
 fn block_origin(block: u64, grid: [u32; 3], dims: [u32; 3]) -> [u64; 3] {
     let at = block_position(block, grid);
     [0, 1, 2].map(|axis| u64::from(at[axis]) * u64::from(dims[axis]))

@@ -252,7 +252,7 @@ impl Block {
         Some(word.to_le_bytes()[offset % 4])
     }
 
-    /// Four bytes of local memory, at a multiple of 4.
+    /// Returns four bytes of local memory, at a multiple of 4.
     pub(super) fn local_word(&self, offset: usize) -> u32 {
         self.local.get(offset / 128).map_or(0, |line| line.0[offset % 128 / 4])
     }

@@ -93,7 +93,7 @@ impl Tally {
     }
 }
 
-/// Sectors of an access to global memory.
+/// Returns the sectors of an access to global memory.
 fn sectors(addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) -> u32 {
     match atomic {
         None => rules::sectors(addresses, bytes),
@@ -357,7 +357,7 @@ impl Memo<'_> {
         true
     }
 
-    /// The stretches of bytes that the pattern covers.
+    /// Returns the stretches of bytes that the pattern covers.
     pub(crate) fn runs(&self) -> &[ByteRun] {
         &self.runs[..usize::from(self.n_runs) & 63]
     }
@@ -482,7 +482,7 @@ impl Memo<'_> {
         }
     }
 
-    /// Words that the lanes access, lane by lane; a word that lanes share is repeated.
+    /// Returns the words that the lanes access, lane by lane; a word that lanes share is repeated.
     fn words(&self, base: u64) -> impl Iterator<Item = u64> {
         let n = u64::from(self.bytes) / WORD;
         self.mask.iter().flat_map(move |lane| {

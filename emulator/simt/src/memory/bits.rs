@@ -23,7 +23,7 @@ impl CellBits {
         self.bits.clear();
     }
 
-    /// Cells of the bytes `start .. start + n`.
+    /// Returns the cells of the bytes `start .. start + n`.
     fn range(&self, start: usize, n: usize) -> (usize, usize) {
         let (from, to) = (start >> self.shift, (start + n).div_ceil(1 << self.shift));
         (from, to - from)
@@ -93,7 +93,7 @@ impl CellBits {
     }
 }
 
-/// The bits of a pattern, moved up by `from`, word by word.
+/// Passes the bits of a pattern, moved up by `from`, to `each`, word by word.
 #[inline(always)]
 fn shifted(from: usize, pattern: &[u64], mut each: impl FnMut(usize, u64)) {
     let (mut word, by) = (from / 64, from % 64);
@@ -181,7 +181,7 @@ impl Bits {
     }
 }
 
-/// Up to 32 bits from `start` on of the words that `word` gives.
+/// Returns up to 32 bits from `start` on of the words that `word` gives.
 pub(crate) fn mask(start: usize, n: usize, word: impl Fn(usize) -> u64) -> u32 {
     let (at, by) = (start / 64, start % 64);
     let low = word(at) >> by;

@@ -49,7 +49,7 @@ impl Drop for Bytes {
     }
 }
 
-/// Zeroed words that cost nothing until they are touched.
+/// Allocates zeroed words that cost nothing until they are touched.
 fn lazy_words(n: usize) -> Option<Box<[AtomicU64]>> {
     if n == 0 {
         return Some(Box::default());
@@ -66,7 +66,7 @@ fn lazy_words(n: usize) -> Option<Box<[AtomicU64]>> {
 }
 
 impl Bytes {
-    /// Zeroed memory; `None` when the host has no more.
+    /// Allocates zeroed memory; `None` when the host has no more.
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
         // An alignment above the allocator's own would make it clear the pages by hand, and so commit them.
         let layout = Layout::from_size_align(len.checked_add(2 * ALIGN)?, 16).ok()?;
@@ -93,7 +93,7 @@ impl Bytes {
         Some(bytes)
     }
 
-    /// Memory that belongs to the host and counts as written.
+    /// Returns memory that belongs to the host and counts as written.
     ///
     /// # Safety
     /// `start .. start + len` must stay valid for reads and writes until the value is dropped.
@@ -237,7 +237,7 @@ impl Bytes {
         super::bits::ranges(from, to, limit, |i| self.written_word(i))
     }
 
-    /// 64 bytes, one bit each: something wrote it.
+    /// Returns which of 64 bytes something has written, one bit each.
     #[inline]
     fn written_word(&self, i: usize) -> u64 {
         let written = if self.base_written.load(Ordering::Relaxed) {

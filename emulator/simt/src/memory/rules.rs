@@ -17,7 +17,7 @@ pub struct SharedCost {
     pub ideal: u32,
 }
 
-/// Distinct 32-byte sectors touched by one warp-wide access of `bytes` per lane.
+/// Returns the number of distinct 32-byte sectors touched by one warp-wide access of `bytes` per lane.
 pub fn sectors(addresses: &Addresses, bytes: u32) -> u32 {
     let last_byte = u64::from(bytes.max(1)) - 1;
     let touched = |&a: &u64| a / 32..=a.saturating_add(last_byte) / 32;
@@ -54,7 +54,7 @@ pub(crate) fn tag_bank(line: u64) -> usize {
     parity(TAG_MASKS[0]) | parity(TAG_MASKS[1]) << 1
 }
 
-/// Lines of L1 that a lane touches.
+/// Returns the number of lines of L1 that a lane touches.
 pub(crate) fn lines(address: u64, bytes: u32) -> std::ops::RangeInclusive<u64> {
     address / LINE..=address.saturating_add(u64::from(bytes.max(1)) - 1) / LINE
 }
@@ -147,7 +147,7 @@ fn lanes_at_best(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     if paired(1) || paired(2) { together } else { plain }
 }
 
-/// Cost of one warp-wide shared access of `bytes` per lane.
+/// Returns the cost of one warp-wide shared access of `bytes` per lane.
 pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost {
     let mut cost = SharedCost::default();
     for part in addresses.chunks(lanes_together(addresses, bytes, load)) {

@@ -17,7 +17,7 @@ pub(crate) struct Device {
     pub(crate) budget: u64,
 }
 
-/// The first lines of a module.
+/// Returns the first lines of a module.
 pub(crate) fn header() -> &'static str {
     ".version 8.4\n.target sm_80\n.address_size 64\n"
 }
@@ -44,7 +44,7 @@ impl Device {
         self.gpu.upload(words)
     }
 
-    /// A buffer that nobody has written.
+    /// Returns a buffer that nobody has written.
     pub(crate) fn raw(&self, bytes: u64) -> u64 {
         self.gpu.alloc::<u8>(bytes as usize)
     }
@@ -76,7 +76,7 @@ impl Device {
         self.launch(Geometry::line(grid, block), arguments)
     }
 
-    /// Launches; asserts that nothing is found.
+    /// Returns launches; asserts that nothing is found.
     #[track_caller]
     pub(crate) fn run(&self, grid: u32, block: u32, arguments: &[Argument]) -> LaunchReport {
         let report = self.launch_line(grid, block, arguments);
@@ -85,7 +85,7 @@ impl Device {
     }
 }
 
-/// The codes of what was found.
+/// Returns the codes of what was found.
 pub(crate) fn codes(report: &LaunchReport) -> Vec<String> {
     let codes = report.mistakes.codes();
     codes.iter().map(|code| code.as_str().to_owned()).collect()

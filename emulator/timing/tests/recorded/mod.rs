@@ -85,7 +85,7 @@ pub(crate) fn replayed(set: Set) -> Vec<Launch> {
     data(&format!("h200-{name}-launches.txt")).lines().map(launch).collect()
 }
 
-/// Machine code for a PTX file: beside the PTX of `kernels`, or in `tests/data`.
+/// Returns machine code for a PTX file: beside the PTX of `kernels`, or in `tests/data`.
 fn cubin(ptx: &str) -> PathBuf {
     match ptx.strip_prefix("kernels/ptx/") {
         Some(name) => root().join("kernels/cubin").join(Path::new(name).with_extension("cubin")),

@@ -186,7 +186,7 @@ fn outcome(check: &Check) -> Outcome {
     }
 }
 
-/// One line per kernel.
+/// Returns one line per kernel.
 fn row(check: &Check, paint: Paint) -> String {
     let not_run = check.not_run.as_deref().unwrap_or_default();
     let shapes = match check.n_passed {

@@ -170,7 +170,7 @@ fn solution_of(root: &Path, task: &Task) -> Result<String> {
     Ok(starter::finished(&learner::solution(root, task)?))
 }
 
-/// Why there is no copy; the error of the operating system follows.
+/// Explains why there is no copy; the error of the operating system follows.
 fn unwritten(shown: &str) -> String {
     format!("{shown} cannot be written; work in a checkout that is yours")
 }

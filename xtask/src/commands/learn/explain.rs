@@ -143,7 +143,7 @@ impl Subject {
         self.sources.get(file).and_then(|lines| lines.get(at)).map_or("", String::as_str)
     }
 
-    /// Why the counts are not those of a kernel that works.
+    /// Explains why the counts are not those of a kernel that works.
     fn caveat(&self) -> Option<String> {
         match &self.explained.stopped {
             Some(why) => Some(format!("the launch stopped before its end, so these are counts of a part: {why}")),
@@ -292,7 +292,7 @@ fn default_column(task: &Task, subjects: &[Subject], code: Option<&str>) -> Colu
     about.chain([Column::Wavefronts, Column::Sectors]).find(has).unwrap_or(Column::Instructions)
 }
 
-/// Columns that are not empty in one of the kernels. The column of lanes is shown if some were idle.
+/// Returns the columns that are not empty in one of the kernels. The column of lanes is shown if some were idle.
 fn columns(subjects: &[Subject]) -> Vec<Column> {
     const ALL_LANES: f64 = 32.0;
     let tells = |column: &Column| {
@@ -307,7 +307,7 @@ fn columns(subjects: &[Subject]) -> Vec<Column> {
     Column::ALL.iter().copied().filter(tells).collect()
 }
 
-/// Note on how lines of several files are counted. Not every compiler notes where a function was inlined.
+/// Returns the note on how lines of several files are counted. Not every compiler notes where a function was inlined.
 fn rule(subjects: &[Subject]) -> &'static str {
     let is_other = |subject: &&Subject| {
         let mut lines = subject.explained.lines.iter();
@@ -337,7 +337,7 @@ fn file_heading(file: &str) -> &str {
     if file.is_empty() { "of no line" } else { file }
 }
 
-/// [`short`]; nothing for 0, so that the rest is visible.
+/// Formats as [`short`] does; nothing for 0, so that the rest is visible.
 fn count(n: u64) -> String {
     match n {
         0 => String::new(),
@@ -351,7 +351,7 @@ fn largest(subject: &Subject, column: Column) -> f64 {
     values.fold(0.0, f64::max)
 }
 
-/// At most five characters.
+/// Formats a number with at most five characters.
 fn short(value: f64) -> String {
     let scaled = |value: f64, unit: char| match value {
         v if v >= 99.95 => format!("{v:.0}{unit}"),

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     answer(args, &out, &record(name, Some(chosen.symptom), level, last, &because, &text))
 }
 
-/// Prose in lines that are not too long; what is indented is code, and stays as it is.
+/// Breaks prose into lines that are not too long; indented text is code, and stays as it is.
 fn lines(text: &str) -> String {
     let line = |line: &str| {
         if line.starts_with(' ') || line.is_empty() { format!("{line}\n") } else { wrapped(line, "", WIDTH) }
@@ -98,7 +98,7 @@ fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<Command
     Ok(CommandOutcome::Passed)
 }
 
-/// `symptom` is empty for the general hint, and null where there is nothing to hint at.
+/// Returns the JSON record. `symptom` is empty for the general hint, and null without a hint.
 fn record(
     task: &TaskName,
     symptom: Option<&str>,

@@ -68,7 +68,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// Kernels that are not as committed, or not as compiled.
+/// Returns the kernels that are not as committed, or not as compiled.
 fn edited(root: &Path) -> Vec<&'static str> {
     let git = Command::new("git").args(["diff", "--name-only", "HEAD", "--", "kernels"]).current_dir(root).output();
     let changed = git.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());

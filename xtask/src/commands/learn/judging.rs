@@ -123,7 +123,7 @@ pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
     });
 }
 
-/// A verdict for people.
+/// Formats a verdict for people.
 pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
     let copy = learner::display_path(root, &task.copy(root));
     // A repository of `assign` has no solutions.
@@ -177,7 +177,7 @@ fn excerpt(log: &str) -> Option<String> {
     (!shown.is_empty()).then(|| shown.iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// One line for a part, and what belongs to it below.
+/// Formats a part on one line, and its details below.
 fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
     let word = match part.status {
         Status::Passed => paint.good("passed "),
@@ -206,7 +206,7 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
     out
 }
 
-/// The one command to go on with.
+/// Returns the one command to go on with.
 pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
     let (me, name) = (paths::command_name(), &task.name);
     match verdict.status {

@@ -114,7 +114,7 @@ fn named<'a, 'b>(all: &'b [Asked<'a>], name: &str, step: &str) -> Result<&'b Ask
     })
 }
 
-/// An answer that is none is a slip of the keyboard, and not a wrong one.
+/// Refuses a malformed answer, which is a slip of the keyboard, and not a wrong one.
 fn understood(asked: &Asked<'_>, answer: &str) -> Result<(), Stop> {
     if answer.trim().is_empty() || asked.question.understands(answer) {
         return Ok(());

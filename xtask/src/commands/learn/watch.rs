@@ -97,7 +97,7 @@ fn state(root: &Path, path: &Path) -> Option<String> {
     Some(all)
 }
 
-/// One check. What keeps it from being done does not end the watch.
+/// Checks once. An error that prevents the check does not end the watch.
 fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) -> Result<()> {
     let verdict = match judging::judge(root, task) {
         Ok(verdict) => verdict,

@@ -62,7 +62,7 @@ impl Kernel for Fixture {
         Ok(self.digest())
     }
 
-    /// The header of the PTX has the hashes of files that the source includes.
+    /// Returns whether the PTX is fresh: its header has the hashes of files that the source includes.
     fn is_fresh(&self, root: &Path, ptx: &str) -> bool {
         self.is_fresh(root, ptx)
     }

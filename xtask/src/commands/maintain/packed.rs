@@ -13,14 +13,14 @@ use xtask_support::output::{self, Stop};
 pub(crate) trait Kernel {
     fn name(&self) -> &str;
 
-    /// Hash of all that goes into its PTX, but for what that PTX itself names.
+    /// Returns the hash of everything that determines its PTX, except what that PTX itself names.
     fn digest(&self, root: &Path) -> Result<String>;
 
     /// Returns whether the files that its PTX names are unchanged.
     fn is_fresh(&self, root: &Path, ptx: &str) -> bool;
 
-    /// Its PTX; none where it is expected not to compile. `old` is what was packed, and `is_fresh` tells that this is
-    /// expected to come out again.
+    /// Returns its PTX; `None` where it is expected not to compile. `old` is what was packed, and `is_fresh` says that
+    /// the same text is expected again.
     fn compile(
         &self,
         nvrtc: &Nvrtc,

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
     }
 }
 
-/// All `.cu` files under a folder, but for those whose PTX is packed by `cargo xtask solutions` and `fixtures`.
+/// Returns all `.cu` files under a folder, except those whose PTX is packed by `cargo xtask solutions` and `fixtures`.
 pub(crate) fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();

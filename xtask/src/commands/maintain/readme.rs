@@ -50,7 +50,7 @@ pub(crate) fn fill_all(root: &Path) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// For each file with a stale part, the first line that differs from what would be generated.
+/// Returns, for each file with a stale part, the first line that differs from what would be generated.
 pub(crate) fn stale(root: &Path) -> Result<Vec<(&'static str, usize)>> {
     let mut found = Vec::new();
     for file in FILES {
@@ -124,7 +124,7 @@ fn table(root: &Path, what: &str) -> Result<String> {
     rows(&record).with_context(|| format!("{path} is not a record for the table `{name}`"))
 }
 
-/// One row per step.
+/// Returns one row per step.
 fn steps() -> String {
     let mut out = String::from("| step | name | the one idea |\n| --- | --- | --- |\n");
     for step in STEPS {
@@ -133,7 +133,7 @@ fn steps() -> String {
     out
 }
 
-/// One row per kernel: ptxas's report on it, from the header of its PTX.
+/// Returns one row per kernel: ptxas's report on it, from the header of its PTX.
 fn kernels(root: &Path) -> Result<String> {
     const DEVICES: [&str; 3] = ["sm_75", "sm_80", "sm_90"];
     let mut out = format!(
@@ -157,14 +157,15 @@ fn kernels(root: &Path) -> Result<String> {
     Ok(out)
 }
 
-/// `FILE SIZE OTHER`: the measured products at one size, a row per kernel; beside them what another device does.
+/// Makes the table `FILE SIZE OTHER`: the measured products at one size, a row per kernel, beside the numbers of
+/// another device.
 fn products(root: &Path, words: &str) -> Result<String> {
     let products = |work| !matches!(work, Work::Transpose | Work::Cpu);
     let [rate, of] = ["GFLOP/s", "% of cuBLAS"];
     rows(root, words, products, &["step", "kernel"], [rate, of], table::gflops)
 }
 
-/// `FILE SIZE OTHER`: the measured transposes at one size, likewise.
+/// Makes the table `FILE SIZE OTHER`: the measured transposes at one size, likewise.
 fn transposes(root: &Path, words: &str) -> Result<String> {
     let transposes = |work| work == Work::Transpose;
     rows(root, words, transposes, &["kernel"], ["GB/s", "% of a copy"], table::gbs)
@@ -228,7 +229,7 @@ fn rows(
     Ok(out)
 }
 
-/// `H100` for `NVIDIA H100 80GB HBM3`.
+/// Shortens a device's name: `H100` for `NVIDIA H100 80GB HBM3`.
 fn device(record: &Record, rows: &[Row]) -> String {
     let run = rows.first().and_then(|(one, ..)| record.run_of(one));
     match run.map_or("", |run| catalog::text::short_device(&run.device)) {
@@ -243,7 +244,7 @@ fn of<'a>(rows: &'a [Row<'a>], kernel: &str) -> Option<&'a Row<'a>> {
     rows.iter().find(|(one, ..)| one.kernel == kernel)
 }
 
-/// Origin of the numbers of a table: a device, and the days.
+/// Returns the origin of the numbers of a table: a device, and the days.
 fn source(record: &Record, rows: &[Row]) -> String {
     let one = rows.first().map(|(one, ..)| *one);
     let Some(run) = one.and_then(|one| record.run_of(one)) else {
@@ -267,7 +268,7 @@ fn measured(record: &Record, shape: Shape, wanted: fn(Work) -> bool) -> Result<V
     if rows.is_empty() { bail!("the record has no times on {shape}") } else { Ok(rows) }
 }
 
-/// One row per kernel and number of cores; plain, counted, checked side by side.
+/// Returns one row per kernel and number of cores; plain, counted, checked side by side.
 fn speed(record: &Value) -> Option<String> {
     let mut out = format!(
         "{}, {} cores, {}:\n\n| kernel | cores | plain | counted | checked | + global races | checked, M/s | vs native |\n\
@@ -301,7 +302,7 @@ fn speed(record: &Value) -> Option<String> {
     Some(out)
 }
 
-/// One row per kernel: the peer, and ours.
+/// Returns one row per kernel: the peer, and ours.
 fn peers(record: &Value) -> Option<String> {
     let mut out = format!(
         "{} ({}):\n\n| kernel | {} | ours, all checks on |\n| --- | ---: | ---: |\n",

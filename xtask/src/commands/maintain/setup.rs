@@ -73,7 +73,7 @@ fn checked(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// From the index that pip would ask.
+/// Downloads with curl, from the index that pip would use.
 fn with_curl(wheel: &Wheel, folder: &Path) -> Result<()> {
     let index = ["PIP_INDEX_URL", "UV_INDEX_URL"]
         .iter()

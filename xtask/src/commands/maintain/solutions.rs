@@ -70,7 +70,7 @@ impl Kernel for Solution {
     }
 }
 
-/// PTX of a solution; none where it is expected not to compile.
+/// Compiles a solution to PTX; `None` where it is expected not to compile.
 fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, solution: &Solution) -> Result<Option<String>> {
     let job = Job::of_solution(root, &solution.base, &solution.name, &solution.source);
     let refused = match job.compile(nvrtc, compiler, root) {

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
 }
 
-/// All of them with their texts.
+/// Returns the paths and texts of all starters.
 pub(crate) fn all(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let mut found = Vec::new();
     for catalogue in Catalogue::load_all(root)? {

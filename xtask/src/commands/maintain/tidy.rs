@@ -96,7 +96,7 @@ struct Rules<'a> {
     found: Vec<Complaint>,
 }
 
-/// Files that git tracks or would add; without git, everything outside of `target` and hidden folders.
+/// Returns the files that git tracks or would add; without git, everything outside of `target` and hidden folders.
 fn files(root: &Path) -> Result<Vec<String>> {
     let git = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -147,7 +147,7 @@ impl Rules<'_> {
         self.files.iter().filter(|name| wanted(name)).cloned().collect()
     }
 
-    /// Sources under `kernels`: width, markers, PTX.
+    /// Checks sources under `kernels`: width, markers, PTX.
     fn kernels(&mut self) {
         let sources =
             self.named(|name| name.starts_with("kernels/") && (name.ends_with(".cu") || name.ends_with(".cuh")));
@@ -203,7 +203,7 @@ impl Rules<'_> {
         self.text(CATALOGUE).lines().position(|line| line.contains(&quoted)).map_or(1, |at| at + 1)
     }
 
-    /// The catalogue of steps against the files of the repository.
+    /// Compares the catalogue of steps with the files of the repository.
     fn catalogue(&mut self) {
         for step in STEPS {
             for file in ["Cargo.toml", "src/main.rs"].map(|name| format!("steps/{}/{name}", step.id)) {
@@ -235,7 +235,8 @@ impl Rules<'_> {
         }
     }
 
-    /// Files of a step beside its program and its kernels: tasks, a chapter with a picture, outputs, records.
+    /// Checks the files of a step beside its program and its kernels: tasks, starters, a chapter with a picture,
+    /// outputs, records.
     fn step(&mut self, step: &Step) {
         let id = step.id;
         let line = self.line_in_catalogue(id);
@@ -281,7 +282,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Kernels that some record of a GPU has.
+    /// Returns the kernels that some record of a GPU has.
     fn measured(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         for file in self.named(|name| name.starts_with("book/data/") && name.ends_with(".json")) {
@@ -358,7 +359,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The records in `book/data`.
+    /// Checks the records in `book/data`.
     fn records(&mut self) {
         for file in self.named(|name| name.starts_with("book/data/")) {
             if !file.ends_with(".json") {
@@ -397,7 +398,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The measurements of a record: each of a kernel of the catalogue, and of a run of the record.
+    /// Checks the measurements of a record: each of a kernel of the catalogue, and of a run of the record.
     fn measurements(&mut self, file: &str, record: &Record, again: &str) {
         for one in &record.measurements {
             let known = catalog::find(&one.step).is_ok_and(|step| step.kernel(&one.kernel).is_some());
@@ -449,7 +450,7 @@ fn step_of(file: &str) -> Option<&'static str> {
     STEPS.iter().map(|step| step.id).find(|id| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('_')))
 }
 
-/// `serde = "1"` or `serde = { version = "1" }`.
+/// Returns whether a line sets a version: `serde = "1"` or `serde = { version = "1" }`.
 fn has_version(line: &str) -> bool {
     let Some((key, value)) = line.split_once('=') else {
         return false;

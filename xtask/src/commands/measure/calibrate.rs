@@ -88,7 +88,7 @@ fn measure() -> Result<String> {
     String::from_utf8(ended.output).context("calibrate printed something that is not text")
 }
 
-/// `h200.json` for `NVIDIA H200`
+/// Returns the file name of a device: `h200.json` for `NVIDIA H200`.
 fn file_name(device: &str) -> String {
     let words = device.trim_start_matches("NVIDIA ").to_lowercase();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };

@@ -140,7 +140,7 @@ fn machine() -> Vec<Item> {
     ]
 }
 
-/// Vector instructions that the emulated GPU uses.
+/// Returns the vector instructions that the emulated GPU uses.
 fn vectors() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
@@ -251,7 +251,7 @@ fn roofline() -> Result<Roofline> {
     programs.roofline(step)
 }
 
-/// `name : value` in a file of `/proc`.
+/// Reads a field, `name : value`, of a file of `/proc`.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let line = text.lines().filter_map(|line| line.split_once(':')).find(|(key, _)| key.trim() == name)?;

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// All records of measurements in `book/data`; other files there are none of ours.
+/// Returns all records of measurements in `book/data`, which also holds other files.
 pub(crate) fn records(root: &Path) -> Vec<Record> {
     let entries = std::fs::read_dir(root.join("book/data"));
     let mut paths: Vec<_> = entries

@@ -132,7 +132,7 @@ fn timeline(programs: &Programs, step: &Step, shape: Option<&Shape>) -> String {
     programs.command_line(&tool, step, &words)
 }
 
-/// No GPU or no profiler: what to run where there are both.
+/// Explains what to run on a machine with a GPU and a profiler, where one of them is missing.
 fn print_commands(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]) -> Result<CommandOutcome> {
     let mut out = String::new();
     for step in steps {
@@ -199,7 +199,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Each kernel of a step on one shape.
+    /// Returns each kernel of a step on one shape.
     fn profile(&mut self, step: &'static Step, shape: Shape) -> Result<Vec<Profile>> {
         let answer = std::env::temp_dir().join(format!("tile-{}-{}.csv", step.id, std::process::id()));
         let mut tool = profiler(&self.tool, step);
@@ -326,7 +326,7 @@ fn parse(text: &str) -> Result<Vec<Seen>> {
     Ok(all.into_iter().map(|(_, seen)| seen).collect())
 }
 
-/// `"a","b""c"` has the cells `a` and `b"c`.
+/// Splits a line of CSV: `"a","b""c"` has the cells `a` and `b"c`.
 fn cells(line: &str) -> Vec<String> {
     let mut cells = Vec::new();
     let (mut cell, mut quoted) = (String::new(), false);
@@ -362,7 +362,7 @@ fn same<'a>(profile: &Profile, launches: &'a [Launched]) -> Option<&'a Launched>
     launches.iter().find(|one| one.kernel == profile.kernel && one.shape == profile.shape)
 }
 
-/// One line per launch: what was measured, with the emulated GPU's counters.
+/// Returns one line per launch: what was measured, with the emulated GPU's counters.
 fn as_json(profiles: &[Profile], launches: &[Launched]) -> String {
     let line = |profile| {
         let emulated = same(profile, launches).and_then(|one| one.counters.as_ref());
@@ -371,7 +371,7 @@ fn as_json(profiles: &[Profile], launches: &[Launched]) -> String {
     profiles.iter().map(line).collect()
 }
 
-/// One table per kernel.
+/// Returns one table per kernel.
 fn render_table(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
     let mut out = String::new();
     for profile in profiles {
@@ -471,7 +471,7 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Failed)
 }
 
-/// All records of profilers in `book/data`.
+/// Returns all records of profilers in `book/data`.
 fn records(root: &Path) -> Result<Vec<ProfileRecord>> {
     let folder = root.join("book/data");
     let paths = catalog::files::files_ending_with(&folder, "-counters.json")

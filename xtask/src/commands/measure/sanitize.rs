@@ -80,7 +80,7 @@ fn sanitizer(program: &str, tool: &str) -> Vec<String> {
     [program, "--tool", tool, "--print-limit", "3"].map(str::to_owned).into()
 }
 
-/// No GPU or no tool: what to run where there are both.
+/// Explains what to run on a machine with a GPU and the tool, where one of them is missing.
 fn print_commands(programs: &Programs, steps: &[&'static Step]) -> Result<CommandOutcome> {
     let words = ["check".to_owned()];
     let mut out = String::new();

@@ -5,18 +5,18 @@ use std::process::{Command, Stdio};
 
 use catalog::programs::on_path;
 
-/// A program on `PATH` or in a toolkit.
+/// Finds a program on `PATH` or in a toolkit.
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {
     let in_toolkit = || toolkits().map(|root| root.join("bin").join(name)).find(|path| path.is_file());
     on_path(name).or_else(in_toolkit)
 }
 
-/// The version that `--version` prints, such as `2025.3.1.0`.
+/// Returns the version that `--version` prints, such as `2025.3.1.0`.
 pub(crate) fn version(program: &Path) -> Option<String> {
     number(&output(program, &["--version"])?).map(str::to_owned)
 }
 
-/// Version of NVIDIA's driver: `580.159.04`.
+/// Returns the version of NVIDIA's driver: `580.159.04`.
 pub(crate) fn driver_version() -> Option<String> {
     let text = output(&tool("nvidia-smi")?, &["--query-gpu=driver_version", "--format=csv,noheader"])?;
     Some(text.lines().next()?.trim().to_owned())

@@ -58,7 +58,7 @@ fn packages() -> Vec<PathBuf> {
     folders
 }
 
-/// `libcublas.so.13` and the like, newest first.
+/// Lists the versions of cuBLAS in a folder, such as `libcublas.so.13`, newest first.
 fn versions_in(folder: &Path) -> Vec<String> {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());

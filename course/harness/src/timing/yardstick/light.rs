@@ -48,7 +48,7 @@ impl Product {
         (!product.algorithms.is_empty()).then_some(product)
     }
 
-    /// After an error, `self` destroys what was made before.
+    /// Prepares the call. After an error, `self` destroys what was made before.
     fn prepare(&mut self, flags: Flags, types: Types) -> Result<(), CublasError> {
         let number = |n: i32| u64::from(n.cast_unsigned());
         let (m, n, k) = (number(flags.m), number(flags.n), number(flags.k));
@@ -173,7 +173,7 @@ impl Drop for Product {
     }
 }
 
-/// cudarc has the type twice, once for each library.
+/// Converts a type between the two libraries, for each of which cudarc declares it.
 fn same_type(of: cudaDataType) -> Type {
     match of {
         cudaDataType::CUDA_R_16BF => Type::CUDA_R_16BF,

@@ -9,7 +9,7 @@ use simt::check::{MissingOrder, MistakeDetails};
 pub(super) const READ_FIRST: &str = "read into a variable first, then execute BARRIER in all threads, then write.";
 
 impl RaceMessage<'_> {
-    /// The barrier that would order the accesses.
+    /// Returns the barrier that would order the accesses.
     pub(super) fn barrier(&self) -> &'static str {
         if self.facts.same_warp { "__syncwarp()" } else { "__syncthreads()" }
     }
@@ -28,7 +28,7 @@ impl RaceMessage<'_> {
         spots
     }
 
-    /// Advice on where to put a barrier: `put __syncthreads() after line 29, …`.
+    /// Returns advice on where to put a barrier: `put __syncthreads() after line 29, …`.
     pub(super) fn place_barrier(&self, barrier: &str, spot: &Spot, missing: MissingOrder) -> String {
         let Self { launch, here, ref array, .. } = *self;
         let (done, next) = match missing {
@@ -58,7 +58,8 @@ impl RaceMessage<'_> {
         }
     }
 
-    /// Advice to move a barrier out of its branch, when it stands in the right place but not all threads reach it.
+    /// Returns advice to move a barrier out of its branch, when it stands in the right place but not all threads reach
+    /// it.
     pub(super) fn move_out(&self, barrier: u32) -> Option<String> {
         let Self { launch, here, .. } = *self;
         let around = launch.around(barrier);

@@ -10,7 +10,7 @@ use crate::words::{capital, code};
 use simt::check::RaceParty;
 
 impl RaceMessage<'_> {
-    /// The reason where one party means another element, past the end of its row.
+    /// Returns the reason where one party means another element, past the end of its row.
     pub(super) fn past_the_row(&self, target: &Target) -> Option<Reason> {
         let Self { launch, mistake, here, .. } = *self;
         [self.first, self.second].into_iter().find_map(|party| {
@@ -75,7 +75,8 @@ impl RaceMessage<'_> {
         }
     }
 
-    /// The reason that a loop `for (int i = blockIdx.x * … ; …; i += blockDim.x)` reaches the elements of other blocks.
+    /// Returns the reason that a loop `for (int i = blockIdx.x * … ; …; i += blockDim.x)` reaches the elements of other
+    /// blocks.
     pub(super) fn stride_too_short(&self) -> Option<Reason> {
         let Self { launch, first, .. } = *self;
         let here = first.instr;
@@ -102,7 +103,8 @@ impl RaceMessage<'_> {
     }
 }
 
-/// A longer row of the array that would hold all values of a part of the index: a condition says how many there are.
+/// Returns a longer row of the array that would hold all values of a part of the index: a condition says how many there
+/// are.
 fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &Target) -> Option<String> {
     let (source, pitch) = (launch.source(instr)?, part.pitch.as_ref()?);
     let conditions = source.conditions(&launch.inputs.kernel.name, launch.loc(instr)?.line);

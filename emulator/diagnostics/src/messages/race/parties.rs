@@ -5,7 +5,7 @@ use crate::launch_context::{LaunchContext, marks};
 use simt::check::{AccessKind, RaceParty};
 
 impl RaceMessage<'_> {
-    /// Lines on both parties, together when one line of the source is both.
+    /// Returns the lines on both parties, together when one line of the source is both.
     pub(super) fn parties(&self) -> Vec<String> {
         let Self { launch, facts: race, first, second, update, .. } = *self;
         let same_line = launch.line(first.instr) == launch.line(second.instr)
@@ -20,7 +20,7 @@ impl RaceMessage<'_> {
         self.party(first, &both)
     }
 
-    /// An access and its thread: `written by thread (5,0)`.
+    /// Returns an access and its thread: `written by thread (5,0)`.
     fn done_by(&self, party: RaceParty) -> String {
         let does = match party.kind {
             AccessKind::Read => "read",
@@ -31,7 +31,7 @@ impl RaceMessage<'_> {
         format!("{does} by {copy}{}", self.thread_with_group(party))
     }
 
-    /// A thread by its place in the block, with its block or warp.
+    /// Returns a thread by its place in the block, with its block or warp.
     fn thread_with_group(&self, party: RaceParty) -> String {
         let launch = self.launch;
         let thread = format!("thread {}", launch.thread_position(u64::from(party.thread)));
@@ -41,7 +41,7 @@ impl RaceMessage<'_> {
         if launch.threads_per_block() > 32 { format!("{thread} (warp {})", party.thread / 32) } else { thread }
     }
 
-    /// The lines on a party: `written by thread (5,0):`, its source line and the marks under it.
+    /// Returns the lines on a party: `written by thread (5,0):`, its source line and the marks under it.
     fn party(&self, party: RaceParty, intro: &str) -> Vec<String> {
         let Self { launch, here, .. } = *self;
         let elsewhere = launch.elsewhere(here, party.instr);
@@ -57,7 +57,7 @@ impl RaceMessage<'_> {
         lines
     }
 
-    /// Byte columns of a party's line that name the array: the use that gives the element, or all uses.
+    /// Returns the byte columns of a party's line that name the array: the use that gives the element, or all uses.
     pub(super) fn underlined(&self, party: RaceParty) -> Vec<(usize, usize)> {
         let launch = self.launch;
         let Some(target) = &self.target else { return Vec::new() };

@@ -117,7 +117,7 @@ impl RaceMessage<'_> {
         self.reasons_within_block(draft)
     }
 
-    /// The reason of racing writes of equal values.
+    /// Returns the reason of racing writes of equal values.
     fn equal_values(&self) -> Reason {
         let Self { launch, first, second, .. } = *self;
         let ends = launch.trace().ends(first.instr).filter(|_| first.instr == second.instr);
@@ -144,7 +144,7 @@ impl RaceMessage<'_> {
         }
     }
 
-    /// The reason of updates that are not atomic: `bins[i] += 1`.
+    /// Returns the reason of updates that are not atomic: `bins[i] += 1`.
     fn lost_update(&self) -> Reason {
         let Self { launch, facts: race, first, ref array, .. } = *self;
         let one = launch.uses(first.instr, array, AccessKind::Write);
@@ -168,7 +168,7 @@ impl RaceMessage<'_> {
         Reason { why: Some(why.into()), advice }
     }
 
-    /// The part of [`Self::reasons`] on a write and a read in one block that a barrier would order.
+    /// Returns the part of [`Self::reasons`] on a write and a read in one block that a barrier would order.
     fn reasons_within_block(&self, draft: Draft) -> Draft {
         let Self { launch, facts: race, first, second, .. } = *self;
         if let Some((sync, mask)) = race.left_out {
@@ -207,7 +207,7 @@ impl RaceMessage<'_> {
         write == other || spot::same_statement(self.launch, self.first.instr, self.second.instr)
     }
 
-    /// The reason where the mask of the `__syncwarp` at `sync` leaves out a lane.
+    /// Returns the reason where the mask of the `__syncwarp` at `sync` leaves out a lane.
     fn lane_left_out(&self, sync: u32, mask: LaneMask) -> Reason {
         let Self { launch, first, second, .. } = *self;
         let outside = [first, second].into_iter().find(|party| !mask.contains(party.thread as usize % 32));
@@ -239,7 +239,7 @@ impl RaceMessage<'_> {
             )
     }
 
-    /// The reason of a race between lanes of one warp.
+    /// Returns the reason of a race between lanes of one warp.
     fn between_lanes(&self, spots: &[Spot]) -> Reason {
         let missing = self.facts.missing;
         let (write, other) = self.lines();
@@ -265,7 +265,7 @@ impl RaceMessage<'_> {
         Reason::new(why, advice)
     }
 
-    /// The order that a barrier would make between warps of a block.
+    /// Returns the order that a barrier would make between warps of a block.
     fn order(&self) -> Order {
         let Self { launch, first, second, .. } = *self;
         let missing = self.facts.missing;
@@ -285,7 +285,7 @@ impl RaceMessage<'_> {
         }
     }
 
-    /// The reason of a race between warps of one block.
+    /// Returns the reason of a race between warps of one block.
     fn between_warps(&self, spots: &[Spot]) -> Reason {
         let Self { facts: race, ref array, .. } = *self;
         let (write, other) = self.lines();
@@ -398,7 +398,7 @@ fn is_async_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
     launch.ops(instr).any(|op| matches!(op, OpKind::CpAsync { .. }))
 }
 
-/// The atomic by which a block learns that the others have written, when the kernel has no fence at all: the
+/// Returns the atomic by which a block learns that the others have written, when the kernel has no fence at all: the
 /// pattern of a last block that adds up what the others left.
 fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
     let kernel = launch.inputs.kernel;

@@ -8,7 +8,7 @@ use simt::check::{AccessKind, MissingOrder, MistakeDetails};
 use simt::program::MemSpace;
 
 impl RaceMessage<'_> {
-    /// The title; `name` is the element, quoted.
+    /// Returns the title; `name` is the element, quoted.
     pub(super) fn title(&self, name: &str) -> String {
         let Self { facts: race, first, second, update, .. } = *self;
         let between_blocks = self.between_blocks();
@@ -65,7 +65,7 @@ impl RaceMessage<'_> {
         (!text.is_empty()).then(|| text.trim_end().to_owned())
     }
 
-    /// A sentence that names other arrays with the same race.
+    /// Returns a sentence that names other arrays with the same race.
     pub(super) fn others(&self) -> Option<String> {
         let Self { launch, here, also, .. } = *self;
         let mut names: Vec<String> = Vec::new();

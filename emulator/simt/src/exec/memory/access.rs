@@ -137,7 +137,7 @@ impl<'j> Worker<'j> {
         m.reaches(base, spec.bytes)
     }
 
-    /// Host address of the first active lane's local memory.
+    /// Returns the host address of the first active lane's local memory.
     #[inline(never)]
     fn local_place(&mut self, spec: &AccessSpec<'_>, base: u64) -> *mut u8 {
         let first = self.access.memos[spec.memo].first as usize & 31;

@@ -114,7 +114,7 @@ impl Worker<'_> {
 }
 
 impl AccessSpec<'_> {
-    /// The access as the race checks see it, with the pattern in `memo`.
+    /// Returns the access as the race checks see it, with the pattern in `memo`.
     #[inline(always)]
     fn touch<'a>(&self, memo: &'a Memo<'_>, instr: u32, warp: u32, base: u64, values: &'a Stored<'_>) -> Touch<'a> {
         Touch {

@@ -36,7 +36,7 @@ impl Worker<'_> {
         self.access.memos.iter_mut().for_each(Memo::forget_place);
     }
 
-    /// Does something to another block of the cluster, for a thread of the one that runs.
+    /// Calls `f` on another block of the cluster, for a thread of the running one.
     pub(crate) fn in_block<T>(&mut self, rank: u32, f: impl FnOnce(&mut Self) -> T) -> T {
         let own = self.block.rank;
         if own == rank {
@@ -80,7 +80,8 @@ impl Worker<'_> {
         }
     }
 
-    /// [`Self::offset_from_here`], for the one address space; other addresses are the same from everywhere.
+    /// Converts as [`Self::offset_from_here`] does, for the one address space; other addresses are the same from
+    /// everywhere.
     pub(crate) fn seen_from_here(&self, address: u64) -> u64 {
         if address >> window::BITS == window::SHARED >> window::BITS {
             window::SHARED + self.offset_from_here(address - window::SHARED)

@@ -77,7 +77,7 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
     }
 }
 
-/// A NaN stays what it is in global memory, signalling or not; in shared memory, where an ordinary addition does
+/// Adds. A NaN stays what it is in global memory, signalling or not; in shared memory, where an ordinary addition does
 /// the work, it becomes quiet.
 fn add_f64(a: u64, b: u64, global: bool) -> u64 {
     const QUIET: u64 = 1 << 51;
@@ -155,7 +155,7 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 }
 
 impl Worker<'_> {
-    /// [`Worker::locate`] for operations outside the loop.
+    /// Works as [`Worker::locate`], for operations outside the loop.
     pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, active: LaneMask) -> Located {
         self.locate::<General>(spec, active)
     }

@@ -358,7 +358,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Bytes of shared memory that nothing has written stay undefined where they are copied to: a read by the host is
+    /// Leaves bytes undefined at the destination that nothing has written in shared memory: a read by the host is
     /// reported.
     fn follow_bulk_store(&mut self, copy: &BulkCopy) {
         let job = self.job;

@@ -108,7 +108,7 @@ impl Worker<'_> {
         oldest.filter(|_| copies.arrivals.len() > MAX_ARRIVALS)
     }
 
-    /// Does the copies that the oldest arrival at a barrier waits for.
+    /// Performs the copies that the oldest arrival at a barrier waits for.
     pub(crate) fn finish_arrival(&mut self, barrier: u32) {
         let copies = &mut self.block.copies;
         let Some(oldest) = copies.arrivals.iter().position(|a| a.barrier == barrier) else { return };

@@ -183,8 +183,8 @@ impl Worker<'_> {
         }
     }
 
-    /// `cp.async.mbarrier.arrive`: the lane arrives when its copies are done; `counts`: the current phase expects one
-    /// more arrival for it.
+    /// Executes `cp.async.mbarrier.arrive`: the lane arrives when its copies are done; `counts`: the current phase
+    /// expects one more arrival for it.
     fn arrive_after_copies(&mut self, barrier: u32, lane: usize, counts: bool) {
         if let Some(state) = self.block.mbarriers.states.get_mut(&barrier).filter(|_| counts) {
             state.pending = (state.pending + 1).min(MAX_ARRIVALS);
@@ -472,7 +472,7 @@ impl Worker<'_> {
         self.mbarrier_in(address, pc, lane)
     }
 
-    /// Like [`Self::mbarrier_at`], for a generic address.
+    /// Works as [`Self::mbarrier_at`], for a generic address.
     pub(crate) fn mbarrier_in(&mut self, address: u64, pc: u32, lane: usize) -> Option<u32> {
         let offset = match self.holder(address.wrapping_sub(window::SHARED)) {
             Holder::Own(offset) => offset,
@@ -573,7 +573,8 @@ impl Worker<'_> {
     }
 }
 
-/// Rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy completes, unexpected bytes.
+/// Returns the rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy completes,
+/// unexpected bytes.
 fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
     (!wait.has_missed(), wait.pending != 0)
 }

@@ -291,7 +291,7 @@ fn with_point(digits: String, c: Conversion) -> String {
     if c.alternate && !digits.contains('.') { digits + "." } else { digits }
 }
 
-/// `%e`: a number such as `1.5e+00`.
+/// Formats `%e`: a number such as `1.5e+00`.
 fn exponent(v: f64, precision: usize, c: Conversion) -> String {
     let text = format!("{v:.precision$e}");
     let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
@@ -323,7 +323,7 @@ fn general(v: f64, c: Conversion) -> String {
     }
 }
 
-/// `%a`: a number such as `0x1.8p+0`.
+/// Formats `%a`: a number such as `0x1.8p+0`.
 fn hexadecimal(v: f64, c: Conversion) -> String {
     let bits = v.to_bits();
     let (mut power, mut fraction) = ((bits >> 52) as i64 - 1023, bits & ((1 << 52) - 1));

@@ -63,7 +63,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// `cp.async.bulk` of neighbouring bytes.
+    /// Executes `cp.async.bulk` of neighbouring bytes.
     pub(crate) fn bulk_bytes(&mut self, copy: &BulkBytes, pc: u32, active: LaneMask) {
         for lane in active.iter() {
             let bytes = self.u32_at(copy.bytes, lane);

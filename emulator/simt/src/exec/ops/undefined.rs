@@ -585,7 +585,7 @@ impl Worker<'_> {
         self.define_line(a.dst, active);
     }
 
-    /// Unwritten bytes that a copy by `cp.async` has just read for a lane, as a mask.
+    /// Returns a mask of the unwritten bytes that a copy by `cp.async` has just read for a lane.
     pub(crate) fn follow_fresh_copy(&mut self, lane: usize, to: u64, bytes: u32, pc: u32) -> u32 {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let first = self.carried_place(to, lane);
@@ -711,7 +711,7 @@ impl Worker<'_> {
         group.iter().for_each(|lane| self.checks.shadow.undefine(dst, lane, open, origins));
     }
 
-    /// `printf` has read arguments from here.
+    /// Reports undefined arguments that `printf` has read from here.
     pub(crate) fn follow_printed(&mut self, address: u64, bytes: u32, lane: usize, instr: u32) {
         let undefined = self.unwritten_bytes(address, bytes, lane);
         if undefined == 0 {

@@ -195,7 +195,7 @@ impl Worker<'_> {
         self.spent = self.block.spent;
     }
 
-    /// `barrier.cluster.arrive`
+    /// Executes `barrier.cluster.arrive`.
     pub(crate) fn arrive_in_cluster(&mut self, instr: u32, active: LaneMask) {
         let warp = &mut self.block.warps[self.warp.index as usize];
         warp.live = self.warp.live;

@@ -26,7 +26,7 @@ impl Worker<'_> {
         self.record_mistake_at(instr, mask, MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock });
         self.stopped = true;
     }
-    /// The budget is spent by blocks that wait for each other, of which this is one.
+    /// Stops the launch when blocks that wait for each other, of which this is one, have spent the budget.
     pub(crate) fn runaway_block(&mut self) {
         let ready = |w: &crate::exec::block::Warp| w.fibers.iter().any(|f| f.state == FiberState::Ready);
         let warp = self.block.warps.iter().position(ready).unwrap_or(0);
@@ -38,7 +38,7 @@ impl Worker<'_> {
         self.runaway(warp as u32);
     }
 
-    /// The budget is spent: finds the loop that the warp is in, and stops.
+    /// Stops the launch when the budget is spent, with the loop that the warp is in.
     pub(crate) fn runaway(&mut self, w: u32) {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
@@ -79,8 +79,8 @@ impl Worker<'_> {
         self.fatal(at, mask, details);
     }
 
-    /// A warp that runs the loop at `first ..= last` is bound to run it forever: its state comes back without a store,
-    /// and no other thread is left to change what it reads.
+    /// Returns whether a warp that runs the loop at `first ..= last` is bound to run it forever: its state comes back
+    /// without a store, and no other thread is left to change what it reads.
     fn repeats(&mut self, w: u32, first: u32, last: u32) -> bool {
         let job = self.job;
         let ready = |f: &Fiber| f.state == FiberState::Ready;
@@ -145,7 +145,8 @@ impl Worker<'_> {
         (lines.collect(), preds.collect())
     }
 
-    /// A warp polls memory without end while threads of its block wait at a barrier: for each other, it seems.
+    /// Reports a warp that polls memory without end while threads of its block wait at a barrier, presumably for each
+    /// other.
     fn waited_for(&mut self, running: u32) {
         let mut groups = self.groups(|state| matches!(state, FiberState::Barrier(_)));
         let Some(first) = groups.first() else { return };

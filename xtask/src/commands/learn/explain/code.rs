@@ -68,7 +68,7 @@ fn lines<'a>(own: &str, machine: &'a MachineCodeExplanation) -> Vec<CodeLine<'a>
     lines.into_values().collect()
 }
 
-/// Note on how lines of several files are counted.
+/// Returns the note on how lines of several files are counted.
 fn rule(lines: &[CodeLine<'_>], subject: &Subject) -> &'static str {
     let is_other = |line: &CodeLine<'_>| !line.file.is_empty() && line.file != subject.file;
     rule_of(lines.iter().any(is_other))
@@ -80,7 +80,7 @@ fn add(stalls: &mut BTreeMap<Reason, u64>, instruction: &Instruction) {
     }
 }
 
-/// Clocks of warps by reason, of the whole kernel.
+/// Returns the clocks of warps by reason, of the whole kernel.
 fn stalls(machine: &MachineCodeExplanation) -> BTreeMap<Reason, u64> {
     let mut all = BTreeMap::new();
     for instruction in &machine.instructions {
@@ -95,7 +95,7 @@ fn mainly(stalls: &BTreeMap<Reason, u64>) -> Option<Reason> {
     (*most.1 > 0).then_some(*most.0)
 }
 
-/// Clocks of a warp for one issue, as the model has them; empty where it has none.
+/// Returns the clocks of a warp for one issue, as the model has them; empty where it has none.
 fn clocks_of_issue(instruction: &Instruction) -> String {
     match instruction.modelled {
         0 => String::new(),
@@ -103,7 +103,7 @@ fn clocks_of_issue(instruction: &Instruction) -> String {
     }
 }
 
-/// `34.5%` of all, where there is any.
+/// Formats `34.5%` of all; empty where the total is 0.
 fn percent(part: u64, all: u64) -> String {
     match (part, all) {
         (0, _) | (_, 0) => String::new(),
@@ -118,7 +118,7 @@ fn percent(part: u64, all: u64) -> String {
     }
 }
 
-/// `143.4 µs (band ±7%)`
+/// Formats `143.4 µs (band ±7%)`.
 fn time(prediction: &Prediction) -> String {
     let digits = if prediction.us < 100.0 { 2 } else { 1 };
     format!("{:.digits$} µs (band {})", prediction.us, band(prediction.band))
@@ -129,7 +129,7 @@ fn band(band: f64) -> String {
     format!("±{:.0}%", band * 100.0)
 }
 
-/// `2 blocks of 8 warps fit on a multiprocessor, 16 of its 64 warps, limited by registers`
+/// Describes the occupancy: `2 blocks of 8 warps fit on a multiprocessor, 16 of its 64 warps, limited by registers`.
 fn occupancy(machine: &MachineCodeExplanation, occupancy: &Occupancy) -> String {
     let threads: u32 = machine.block.iter().product();
     let plural = |n: u32, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });

@@ -9,7 +9,7 @@ use super::{Subject, code, columns, file_heading, heading, largest, line_number,
 
 const STYLE: &str = include_str!("page.css");
 
-/// A self-contained HTML page.
+/// Returns a self-contained HTML page.
 pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     let columns = columns(subjects);
     let title = escaped(&format!("{}: {}", task.name, task.title));

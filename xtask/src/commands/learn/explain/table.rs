@@ -11,7 +11,7 @@ const BAR: usize = 8;
 /// Columns of source text that are left at least.
 const LEAST_TEXT: usize = 12;
 
-/// All of it: the lines of each kernel, the sums beside each other, and what the headings mean.
+/// Returns the whole text: the lines of each kernel, the sums beside each other, and the meaning of the headings.
 pub(super) fn text(subjects: &[Subject], by: Column, paint: Paint) -> String {
     let columns = columns(subjects);
     let mut out = String::new();
@@ -120,7 +120,7 @@ fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
     table.render(paint)
 }
 
-/// `65,536`; with a digit after the point where it is not a whole number.
+/// Formats `65,536`; with a digit after the point where it is not a whole number.
 pub(super) fn exact(value: f64) -> String {
     let out = grouped(value.trunc() as i128, ",");
     if value.fract() == 0.0 { out } else { format!("{out}{}", format!("{:.1}", value.fract()).trim_start_matches('0')) }

@@ -31,7 +31,7 @@ pub(super) fn load(root: &Path) -> Option<State> {
 }
 
 impl State {
-    /// A row per step.
+    /// Returns a row per step.
     pub(super) fn table(&self, paint: Paint) -> String {
         let mut table = Table::new(["step", "name", "its kernel", "more tasks", "questions"]).left(3);
         for catalogue in &self.catalogues {
@@ -50,7 +50,7 @@ impl State {
         self.progress.task(&task.name)
     }
 
-    /// Questions that were answered right, and all that are asked in a step.
+    /// Returns the questions that were answered right, and all that are asked in a step.
     fn questions(&self, step: &str) -> (usize, usize) {
         let asked = quiz::of_step(&self.catalogues, step);
         let right = asked.iter().filter(|asked| asked.state(&self.progress) == QuestionState::Right).count();
@@ -73,7 +73,7 @@ impl State {
         }
     }
 
-    /// The one command to go on with, and why.
+    /// Returns the one command to go on with, and why.
     pub(super) fn next(&self, me: &str) -> Option<(String, &'static str)> {
         let tasks: Vec<&Task> = self.catalogues.iter().flat_map(|known| &known.tasks).collect();
         let is_open = |task: &&&Task| !self.task_progress(task).is_over();

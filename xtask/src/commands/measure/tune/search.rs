@@ -237,7 +237,7 @@ fn without(forecasts: &str, refused: &BTreeMap<&str, String>) -> String {
     forecasts.lines().map(line).collect()
 }
 
-/// Why a kernel is refused, by what the compiler printed: it does not compile, or it spills.
+/// Returns why a kernel is refused, by the compiler's output: it does not compile, or it spills.
 fn verdict(log: &str) -> Option<String> {
     let found = resources(log);
     let Some(kernel) = found.first() else {

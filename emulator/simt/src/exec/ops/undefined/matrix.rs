@@ -60,7 +60,7 @@ impl Worker<'_> {
         }
     }
 
-    /// `ldmatrix` has read rows, perhaps bytes that nothing wrote.
+    /// Follows undefined bytes that `ldmatrix` has read in rows.
     #[inline]
     pub(in crate::exec) fn follow_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
         if !self.checks.fresh.lanes.is_empty() || !self.checks.shadow.is_clean() {
@@ -97,7 +97,7 @@ impl Worker<'_> {
         }
     }
 
-    /// `stmatrix` is about to store: what of it is undefined and only moved. What was computed is reported.
+    /// Returns which bytes that `stmatrix` is about to store are undefined and only moved; reports computed ones.
     #[cold]
     pub(in crate::exec) fn follow_stored_matrices(
         &mut self,
@@ -152,7 +152,7 @@ impl Worker<'_> {
         }
     }
 
-    /// `movmatrix`: elements change their lanes.
+    /// Follows undefined elements through `movmatrix`, which moves them to other lanes.
     #[cold]
     pub(in crate::exec) fn follow_moved_matrix(&mut self, dst: u32, src: i32, active: LaneMask) {
         let source = self.checks.shadow.source(src);

@@ -372,8 +372,8 @@ impl Worker<'_> {
         }
     }
 
-    /// The first product of the running warp under way of which a line of sums satisfies `is`: its number, and the
-    /// line.
+    /// Returns the first product of the running warp under way of which a line of sums satisfies `is`: its number, and
+    /// the line.
     fn in_flight_of(&mut self, is: impl Fn(u32, &WarpPart) -> bool, lost: bool) -> Option<(u64, u32)> {
         let kernel = self.job.kernel;
         let warp = self.warp.index;
@@ -414,8 +414,9 @@ impl Worker<'_> {
         self.report_wgmma(pc, active, problem);
     }
 
-    /// A bulk copy starts to write what a product under way reads. Returns whether that was reported: where its thread
-    /// has waited for an arrival after the product, which was not waited for. Elsewhere it is a race like others.
+    /// Checks a bulk copy that starts to write what a product under way reads. Returns whether that was reported: where
+    /// its thread has waited for an arrival after the product, which was not waited for. Elsewhere it is a race like
+    /// others.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
         let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;

@@ -125,7 +125,7 @@ pub(super) struct SharedBytes {
 }
 
 impl SharedBytes {
-    /// Sixteen bytes; zeros outside.
+    /// Returns the sixteen bytes at an offset; zeros outside.
     pub(super) fn piece(&self, offset: u32) -> [u8; PIECE as usize] {
         if offset.checked_add(PIECE).is_none_or(|end| end > self.bytes) {
             return [0; PIECE as usize];

@@ -16,7 +16,7 @@ use crate::commands::learn::explain::{Subject, count, file_heading, heading, lin
 
 pub(in crate::commands::learn::explain) const STYLE: &str = include_str!("page.css");
 
-/// The parts of the page about machine code: none where there is none.
+/// Returns the parts of the page about machine code; empty without machine code.
 pub(in crate::commands::learn::explain) fn sections(subjects: &[Subject]) -> String {
     let with_code = subjects.iter().filter_map(|subject| Some((subject, subject.explained.machine.as_ref()?)));
     let mut out: String = with_code.map(|(subject, machine)| section(subject, machine)).collect();
@@ -201,7 +201,7 @@ fn panes(subject: &Subject, machine: &MachineCodeExplanation, id: &str) -> Strin
     out
 }
 
-/// Source lines without instructions, up to one.
+/// Writes source lines without instructions, up to one.
 fn quiet(out: &mut String, subject: &Subject, number: &mut u32, end: u32) {
     while *number < end && *number > 0 {
         let text = escaped(subject.text(&subject.file, *number).trim_end());

@@ -25,7 +25,7 @@ const HIGH: u32 = 22;
 const LEFT: u32 = 66;
 const TOP: u32 = 16;
 
-/// One pass of the busiest loop: a row per scheduler, colours by what issues, height in the row by warp.
+/// Returns one pass of the busiest loop: a row per scheduler, colours by what issues, height in the row by warp.
 pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -> String {
     let shown = window(timeline);
     let words = format!(

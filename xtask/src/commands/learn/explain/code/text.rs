@@ -17,7 +17,7 @@ const BUSIEST: usize = 5;
 
 const OF_EACH: usize = 8;
 
-/// The machine code of all kernels, and how they compare.
+/// Returns the machine code of all kernels, and how they compare.
 pub(in crate::commands::learn::explain) fn text(subjects: &[Subject], all: bool, paint: Paint) -> String {
     let mut out = String::new();
     for subject in subjects {
