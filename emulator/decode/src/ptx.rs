@@ -43,7 +43,7 @@ use ptx::ast::{Function, Immediate, Instruction, Operand, Statement};
 use crate::error::{DecodeError, Result, invalid, unsupported};
 use crate::hash::QuickMap;
 use crate::passes::constants::Constants;
-use crate::virtual_op::{BitRule, Reg, Registers, TRUE, VirtualOp};
+use crate::virtual_op::{Reg, Registers, TRUE, VirtualOp};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, CpuLevel};
 use call_graph::Reach;
@@ -51,7 +51,7 @@ use index::{Index, MAX_DEPTH};
 use layout::SharedLayout;
 use module_variables::Symbols;
 use program::limits::{KERNEL_OPS, REFUSALS, STATEMENT_STEPS};
-use program::{DeclaredArray, Flow, InstrInfo, MAX_CALLS, OpKind, Reconverge, SourceLoc, Special};
+use program::{DeclaredArray, InstrInfo, MAX_CALLS, OpKind, Reconverge, SourceLoc, Special};
 use scope::{Binding, Prototype, Scope};
 
 /// Lowers one kernel: the operations so far, the scopes around the statement, and the instruction being lowered.
@@ -106,9 +106,6 @@ pub(super) struct Lower<'a> {
     instr: u32,
     first: bool,
     span: Span,
-    /// Rules of the next operation.
-    rule: BitRule,
-    flow: Flow,
 }
 
 impl<'a> Lower<'a> {
@@ -156,8 +153,6 @@ impl<'a> Lower<'a> {
             instr: 0,
             first: false,
             span: Span::default(),
-            rule: BitRule::Unknown,
-            flow: Flow::default(),
         }
     }
 

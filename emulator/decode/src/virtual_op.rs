@@ -28,18 +28,45 @@ impl AluClasses {
     pub(crate) const NONE: AluClasses = AluClasses { dst: Class::Bits32, srcs: &[] };
 }
 
-/// Creates an arithmetic operation, with the classes of its operands.
-pub(crate) fn alu_op(form: Form, dst: Dst, sources: &[Src]) -> (OpKind, AluClasses) {
-    let mut src = [NONE; 4];
-    for (place, &source) in src.iter_mut().zip(sources) {
-        *place = source;
+/// An arithmetic function, with what the passes know about its result.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AluFunction {
+    pub(crate) form: Form,
+    pub(crate) rule: BitRule,
+    pub(crate) flow: Flow,
+    /// Whether it is a plain move.
+    pub(crate) moves: bool,
+}
+
+impl From<Form> for AluFunction {
+    fn from(form: Form) -> Self {
+        Self { form, rule: BitRule::Unknown, flow: Flow::default(), moves: false }
     }
-    if form.srcs.len() < src.len() {
-        src[3] = form.variant;
+}
+
+impl AluFunction {
+    pub(crate) fn with_flow(self, flow: Flow) -> Self {
+        Self { flow, ..self }
     }
-    let kind = OpKind::Alu { run: form.run, args: AluArgs { dst, src } };
-    let classes = AluClasses { dst: form.dst, srcs: form.srcs };
-    (kind, classes)
+
+    /// Creates an operation that always runs and belongs to no instruction yet.
+    pub(crate) fn op(self, dst: Dst, sources: &[Src]) -> VirtualOp {
+        let form = self.form;
+        let mut src = [NONE; 4];
+        for (place, &source) in src.iter_mut().zip(sources) {
+            *place = source;
+        }
+        if form.srcs.len() < src.len() {
+            src[3] = form.variant;
+        }
+        VirtualOp {
+            classes: AluClasses { dst: form.dst, srcs: form.srcs },
+            moves: self.moves,
+            rule: self.rule,
+            flow: self.flow,
+            ..VirtualOp::new(OpKind::Alu { run: form.run, args: AluArgs { dst, src } })
+        }
+    }
 }
 
 /// Effect of integer arithmetic on trailing zero bits, for [`crate::passes::merge`].
@@ -81,6 +108,23 @@ pub(crate) struct VirtualOp {
     pub(crate) moves: bool,
     pub(crate) rule: BitRule,
     pub(crate) flow: Flow,
+}
+
+impl VirtualOp {
+    /// Creates an operation that always runs and belongs to no instruction yet.
+    pub(crate) fn new(kind: OpKind) -> Self {
+        Self {
+            guard: TRUE,
+            negated: false,
+            instr: 0,
+            first: false,
+            kind,
+            classes: AluClasses::NONE,
+            moves: false,
+            rule: BitRule::Unknown,
+            flow: Flow::default(),
+        }
+    }
 }
 
 /// A virtual register that the PTX declares.

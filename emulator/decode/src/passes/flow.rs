@@ -2,7 +2,9 @@
 
 use ptx::ast::{Instruction, Type};
 
+use crate::virtual_op::AluFunction;
 use arithmetic::Builtin;
+use arithmetic::lanes::CpuLevel;
 use program::{Flow, Ordering};
 
 /// An unconditional move.
@@ -46,7 +48,13 @@ pub(crate) fn flow_of_second_result(first: Flow) -> Flow {
     }
 }
 
-pub(crate) fn flow_of_builtin(op: Builtin) -> Flow {
+/// Returns the function of a [`Builtin`], with its flow; its rule is left unknown.
+pub(crate) fn builtin_function(op: Builtin, level: CpuLevel) -> AluFunction {
+    let moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
+    AluFunction { moves, ..AluFunction::from(arithmetic::builtin(op, level)).with_flow(flow_of_builtin(op)) }
+}
+
+fn flow_of_builtin(op: Builtin) -> Flow {
     match op {
         Builtin::MovPred | Builtin::NotPred | Builtin::PredTo32 | Builtin::PredOf32 => Flow::Bitwise,
         Builtin::Add32 | Builtin::Add64 | Builtin::Sub64 => Flow::Upward,

@@ -244,17 +244,8 @@ mod tests {
                 OpKind::Alu { run: nothing, args: AluArgs { dst: pick(dst_class, r[1] >> 8), src } }
             }
         };
-        VirtualOp {
-            guard,
-            negated: guard != TRUE && r[0] & 64 != 0,
-            instr: at,
-            first: true,
-            kind,
-            classes,
-            moves: false,
-            rule: Default::default(),
-            flow: Default::default(),
-        }
+        let negated = guard != TRUE && r[0] & 64 != 0;
+        VirtualOp { guard, negated, instr: at, first: true, classes, ..VirtualOp::new(kind) }
     }
 
     /// Runs one lane. `slots` maps a register to its cells.
@@ -324,17 +315,7 @@ mod tests {
         fn allocated_programs_compute_the_same(seeds in prop::collection::vec(prop::array::uniform8(0u32..1 << 16), 2..40)) {
             let n_ops = seeds.len() as u32 + 1;
             let mut ops: Vec<VirtualOp> = seeds.iter().zip(0..).map(|(r, at)| op(at, n_ops, r)).collect();
-            ops.push(VirtualOp {
-                guard: TRUE,
-                negated: false,
-                instr: n_ops,
-                first: true,
-                kind: OpKind::Exit,
-                classes: AluClasses::NONE,
-                moves: false,
-                rule: Default::default(),
-                flow: Default::default(),
-            });
+            ops.push(VirtualOp { instr: n_ops, first: true, ..VirtualOp::new(OpKind::Exit) });
             let want = trace(&ops, 200, |register, _| 2 * register as usize);
 
             let cfg = Cfg::new(&ops);

@@ -5,7 +5,7 @@ use ptx::ast::{Instruction, Operand, Type};
 use super::Lower;
 use crate::error::Result;
 use crate::passes::flow::{flow_of, flow_of_second_result};
-use crate::virtual_op::BitRule;
+use crate::virtual_op::{AluFunction, BitRule};
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
 
@@ -18,7 +18,6 @@ impl<'a> Lower<'a> {
             return self.convert(instruction, form);
         }
 
-        let flow = flow_of(instruction);
         let reads_carry = matches!(opcode, "addc" | "subc" | "madc");
         let written = form.srcs.len() - usize::from(reads_carry && !form.srcs.is_empty());
         self.count(instruction, 1 + written)?;
@@ -55,24 +54,21 @@ impl<'a> Lower<'a> {
             None => None,
         };
         let dst = self.destination(first, form.dst)?;
+        let flow = flow_of(instruction);
+        let function = AluFunction::from(form).with_flow(flow);
         let Some((part, second)) = second else {
-            self.rule = rule(instruction);
-            self.flow = flow;
-            return self.alu(form, dst, &sources);
+            return self.alu(AluFunction { rule: rule(instruction), ..function }, dst, &sources);
         };
+        let part = AluFunction::from(part).with_flow(flow_of_second_result(flow));
         // The second part reads the sources again, so the first must not overwrite one.
         let overwrites = form.srcs.iter().zip(sources).any(|(&class, s)| class == form.dst && s == dst as Src);
         if overwrites {
             let copy = self.registers.fresh(form.dst);
-            self.flow = flow;
-            self.alu(form, copy, &sources)?;
-            self.flow = flow_of_second_result(flow);
+            self.alu(function, copy, &sources)?;
             self.alu(part, second, &sources)?;
             return self.builtin(super::mov_of(form.dst), dst, &[copy as Src]);
         }
-        self.flow = flow;
-        self.alu(form, dst, &sources)?;
-        self.flow = flow_of_second_result(flow);
+        self.alu(function, dst, &sources)?;
         self.alu(part, second, &sources)
     }
 
@@ -93,10 +89,9 @@ impl<'a> Lower<'a> {
             };
         }
         let Some(reg) = self.wanted(&instruction.operands[0])? else { return Ok(()) };
+        let function = AluFunction::from(form).with_flow(flow_of(instruction));
         if reg.class == form.dst {
-            self.rule = rule(instruction);
-            self.flow = flow_of(instruction);
-            self.alu(form, reg.id, &sources)?;
+            self.alu(AluFunction { rule: rule(instruction), ..function }, reg.id, &sources)?;
             return match instruction.types().next() {
                 Some(Type::S8 | Type::S16) if reg.bits == 32 && !instruction.has("pack") => {
                     self.builtin(Builtin::Sext32(16), reg.id, &[reg.id as Src])
@@ -108,8 +103,7 @@ impl<'a> Lower<'a> {
             self.destination(&instruction.operands[0], form.dst)?;
         }
         let narrow = self.registers.fresh(form.dst);
-        self.flow = flow_of(instruction);
-        self.alu(form, narrow, &sources)?;
+        self.alu(function, narrow, &sources)?;
         let extend = match instruction.types().next() {
             Some(Type::S8 | Type::S16) => Builtin::Sext64(16),
             Some(Type::S32) => Builtin::Sext64(32),

@@ -63,7 +63,7 @@ impl<'a> Lower<'a> {
         let modifiers: Vec<&str> = modifiers.split('.').collect();
         let form = lookup(name, &modifiers, 0, self.level).ok_or_else(|| self.unsupported(format!("`{name}`")))?;
         let dst = self.registers.fresh(form.dst);
-        self.alu(form, dst, &[a, b])?;
+        self.alu(form.into(), dst, &[a, b])?;
         Ok(dst as Src)
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Lower<'a> {
                     return Err(self.unsupported("`cp.async` with a predicate"));
                 };
                 let chosen = self.registers.fresh(Class::Bits32);
-                self.alu(select, chosen, &[none, all, ignore])?;
+                self.alu(select.into(), chosen, &[none, all, ignore])?;
                 chosen as Src
             }
             Some(last) => self.source(last, Class::Bits32, Some(Type::U32))?,

@@ -5,10 +5,10 @@ use ptx::ast::{Instruction, Type};
 use super::{Lower, mov_of};
 use crate::error::{Result, unsupported};
 use crate::operands::{Role, for_each_register, map_registers};
-use crate::passes::flow::flow_of_builtin;
-use crate::virtual_op::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
-use arithmetic::lanes::{AluArgs, Class, NONE, Src};
-use arithmetic::{Builtin, Form, builtin};
+use crate::passes::flow::builtin_function;
+use crate::virtual_op::{AluFunction, BitRule, TRUE, VirtualOp};
+use arithmetic::Builtin;
+use arithmetic::lanes::{Class, Src};
 use program::limits::{INSTR_BYTES, KERNEL_OPS};
 use program::{InstrInfo, OpKind};
 
@@ -64,29 +64,18 @@ impl<'a> Lower<'a> {
                 op.guard = copy;
             }
         }
-        let form = builtin(Builtin::MovPred, self.level);
-        let args = AluArgs { dst: copy, src: [guard as Src, NONE, NONE, NONE] };
-        let mov = VirtualOp {
-            guard: TRUE,
-            negated: false,
-            instr: self.instr,
-            first: true,
-            kind: OpKind::Alu { run: form.run, args },
-            classes: AluClasses { dst: form.dst, srcs: form.srcs },
-            moves: true,
-            rule: BitRule::Unknown,
-            flow: flow_of_builtin(Builtin::MovPred),
-        };
+        let function = builtin_function(Builtin::MovPred, self.level);
+        let mov = VirtualOp { instr: self.instr, first: true, ..function.op(copy, &[guard as Src]) };
         self.ops[start].first = false;
         self.ops.insert(start, mov);
     }
 
     /// Adds an operation under the guard of the instruction.
     pub(super) fn emit(&mut self, kind: OpKind) -> Result<()> {
-        self.emit_with(kind, AluClasses::NONE)
+        self.push(VirtualOp::new(kind))
     }
 
-    pub(super) fn emit_with(&mut self, kind: OpKind, classes: AluClasses) -> Result<()> {
+    fn push(&mut self, op: VirtualOp) -> Result<()> {
         if self.ops.len() >= KERNEL_OPS {
             return Err(unsupported(
                 self.span,
@@ -94,24 +83,15 @@ impl<'a> Lower<'a> {
             ));
         }
         self.index.account.ops(1)?;
-        let mut op = VirtualOp {
-            guard: self.guard,
-            negated: self.negated,
-            instr: self.instr,
-            first: std::mem::take(&mut self.first),
-            kind,
-            classes,
-            moves: false,
-            rule: std::mem::take(&mut self.rule),
-            flow: std::mem::take(&mut self.flow),
-        };
+        let first = std::mem::take(&mut self.first);
+        let mut op = VirtualOp { guard: self.guard, negated: self.negated, instr: self.instr, first, ..op };
         self.part_sources(&mut op)?;
         self.ops.push(op);
         Ok(())
     }
 
     /// Copies sources that an operation with early results would overwrite.
-    pub(super) fn part_sources(&mut self, op: &mut VirtualOp) -> Result<()> {
+    fn part_sources(&mut self, op: &mut VirtualOp) -> Result<()> {
         if matches!(op.kind, OpKind::Alu { .. } | OpKind::Mma(_)) {
             return Ok(());
         }
@@ -137,34 +117,28 @@ impl<'a> Lower<'a> {
     }
 
     /// Emits an arithmetic operation that writes `dst`.
-    pub(super) fn alu(&mut self, form: Form, dst: u32, sources: &[Src]) -> Result<()> {
-        let (kind, classes) = alu_op(form, dst, sources);
-        self.emit_with(kind, classes)
+    pub(super) fn alu(&mut self, function: AluFunction, dst: u32, sources: &[Src]) -> Result<()> {
+        self.push(function.op(dst, sources))
     }
 
     /// Emits a [`Builtin`] that writes `dst`.
     pub(super) fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {
-        self.alu(builtin(op, self.level), dst, sources)?;
-        if let Some(last) = self.ops.last_mut() {
-            last.flow = flow_of_builtin(op);
-            last.moves = matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred);
-            last.rule = match op {
-                Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => BitRule::Same,
-                Builtin::Zext64(_) | Builtin::Sext64(_) | Builtin::Zext32(_) | Builtin::Sext32(_) => BitRule::Same,
-                Builtin::Add32 | Builtin::Add64 => BitRule::Sum,
-                Builtin::Sub64 => BitRule::Difference,
-                _ => BitRule::Unknown,
-            };
-        }
-        Ok(())
+        let rule = match op {
+            Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => BitRule::Same,
+            Builtin::Zext64(_) | Builtin::Sext64(_) | Builtin::Zext32(_) | Builtin::Sext32(_) => BitRule::Same,
+            Builtin::Add32 | Builtin::Add64 => BitRule::Sum,
+            Builtin::Sub64 => BitRule::Difference,
+            _ => BitRule::Unknown,
+        };
+        self.alu(AluFunction { rule, ..builtin_function(op, self.level) }, dst, sources)
     }
 
     /// Emits a [`Builtin`], and returns the new register of its result.
     pub(super) fn value(&mut self, op: Builtin, sources: &[Src]) -> Result<Src> {
-        let form = builtin(op, self.level);
-        let dst = self.registers.fresh(form.dst);
-        self.flow = flow_of_builtin(op);
-        self.alu(form, dst, sources)?;
+        // Moves of operands stay, and merging does not look through operands.
+        let function = AluFunction { moves: false, ..builtin_function(op, self.level) };
+        let dst = self.registers.fresh(function.form.dst);
+        self.alu(function, dst, sources)?;
         Ok(dst as Src)
     }
 

@@ -84,9 +84,9 @@ impl<'a> Lower<'a> {
         let token = self.source(token, Class::Bits64, None)?;
         let to = self.destination(to, Class::Bits32)?;
         let part = self.registers.fresh(Class::Bits32);
-        self.alu(low, part, &[token])?;
+        self.alu(low.into(), part, &[token])?;
         let mask = self.constants.bits32(TOKEN_PENDING as u32, self.span)?;
-        self.alu(and, to, &[part as Src, mask])
+        self.alu(and.into(), to, &[part as Src, mask])
     }
 
     /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a];`

@@ -203,7 +203,7 @@ impl<'a> Lower<'a> {
             return Err(self.unsupported(format!("`{opcode}`")));
         };
         let dst = self.registers.fresh(form.dst);
-        self.alu(form, dst, sources)?;
+        self.alu(form.into(), dst, sources)?;
         Ok(dst as Src)
     }
 

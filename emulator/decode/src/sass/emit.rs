@@ -3,10 +3,10 @@
 use super::Lower;
 use crate::error::{DecodeError, Result, refused};
 use crate::passes::constants::Constants;
-use crate::passes::flow::{flow_of_builtin, flow_of_form, flow_of_second_result};
-use crate::virtual_op::{AluClasses, BitRule, TRUE, VirtualOp, alu_op};
+use crate::passes::flow::{builtin_function, flow_of_form, flow_of_second_result};
+use crate::virtual_op::{AluFunction, TRUE, VirtualOp};
 use arithmetic::lanes::{Class, Dst, Src};
-use arithmetic::{Builtin, Form, SassStep};
+use arithmetic::{Builtin, SassStep};
 use program::limits::KERNEL_OPS;
 use program::{Flow, OpKind, Special};
 
@@ -16,50 +16,38 @@ pub(super) enum PendingResult {
     Pred(Dst, Src),
 }
 
-/// An arithmetic function with its undefined-bit rule.
-#[derive(Clone, Copy)]
-pub(super) struct Function {
-    form: Form,
-    flow: Flow,
-    moves: bool,
-}
-
 impl Lower<'_> {
     /// Looks up the function of a PTX instruction.
-    pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<Function> {
+    pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<AluFunction> {
         self.part(opcode, modifiers, 0)
     }
 
     /// Looks up the function of one result of a PTX instruction that has two.
-    pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<Function> {
+    pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<AluFunction> {
         let form = arithmetic::lookup(opcode, modifiers, part, self.level).ok_or_else(|| self.unsupported())?;
         let first = flow_of_form(opcode, modifiers);
         let flow = if part == 0 { first } else { flow_of_second_result(first) };
-        Ok(Function { form, flow, moves: false })
+        Ok(AluFunction::from(form).with_flow(flow))
     }
 
-    pub(super) fn step(&self, step: SassStep) -> Function {
+    pub(super) fn step(&self, step: SassStep) -> AluFunction {
         let flow = match step {
             SassStep::Sum3 | SassStep::SumCarry => Flow::Upward,
             SassStep::Shift(_) => Flow::Moved { data: 0b101, shifts: true },
             SassStep::Table(_) => Flow::Bitwise,
             _ => Flow::Mixed,
         };
-        Function { form: arithmetic::step(step, self.level), flow, moves: false }
+        AluFunction::from(arithmetic::step(step, self.level)).with_flow(flow)
     }
 
-    pub(super) fn builtin(&self, op: Builtin) -> Function {
-        Function {
-            form: arithmetic::builtin(op, self.level),
-            flow: flow_of_builtin(op),
-            moves: matches!(op, Builtin::Mov32 | Builtin::Mov64 | Builtin::MovPred),
-        }
+    pub(super) fn builtin(&self, op: Builtin) -> AluFunction {
+        builtin_function(op, self.level)
     }
 
     /// Computes a value for all converged lanes.
-    pub(super) fn value(&mut self, function: Function, sources: &[Src]) -> Result<Src> {
+    pub(super) fn value(&mut self, function: AluFunction, sources: &[Src]) -> Result<Src> {
         let dst = self.registers.fresh(function.form.dst);
-        let op = self.alu_op(function, dst, sources, false);
+        let op = self.attach(function.op(dst, sources), false);
         self.push(op)?;
         Ok(dst as Src)
     }
@@ -71,13 +59,13 @@ impl Lower<'_> {
     }
 
     /// Computes a result under the guard. The first one counts the instruction.
-    pub(super) fn result(&mut self, function: Function, dst: Dst, sources: &[Src]) -> Result<()> {
-        let op = self.alu_op(function, dst, sources, true);
+    pub(super) fn result(&mut self, function: AluFunction, dst: Dst, sources: &[Src]) -> Result<()> {
+        let op = self.attach(function.op(dst, sources), true);
         self.push(op)
     }
 
     /// Computes the instruction's only result, under the guard, to its destination register.
-    pub(super) fn only_result(&mut self, function: Function, sources: &[Src]) -> Result<()> {
+    pub(super) fn only_result(&mut self, function: AluFunction, sources: &[Src]) -> Result<()> {
         let dst = self.dst()?;
         self.result(function, dst, sources)
     }
@@ -90,13 +78,13 @@ impl Lower<'_> {
 
     /// Adds another operation, under the guard.
     pub(super) fn emit(&mut self, kind: OpKind) -> Result<()> {
-        let op = self.op(kind, AluClasses::NONE, true);
+        let op = self.attach(VirtualOp::new(kind), true);
         self.push(op)
     }
 
     /// Adds an intermediate operation other than arithmetic.
     pub(super) fn emit_later(&mut self, kind: OpKind) -> Result<()> {
-        let op = self.op(kind, AluClasses::NONE, false);
+        let op = self.attach(VirtualOp::new(kind), false);
         self.push(op)
     }
 
@@ -114,25 +102,14 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn alu_op(&mut self, function: Function, dst: Dst, sources: &[Src], guarded: bool) -> VirtualOp {
-        let (kind, classes) = alu_op(function.form, dst, sources);
-        let mut op = self.op(kind, classes, guarded);
-        (op.flow, op.moves) = (function.flow, function.moves);
-        op
-    }
-
-    fn op(&mut self, kind: OpKind, classes: AluClasses, guarded: bool) -> VirtualOp {
-        let first = guarded && std::mem::take(&mut self.first);
+    /// Attaches an operation to the instruction, under its guard or for all converged lanes.
+    fn attach(&mut self, op: VirtualOp, guarded: bool) -> VirtualOp {
         VirtualOp {
             guard: if guarded { self.guard } else { TRUE },
             negated: guarded && self.negated,
             instr: self.instr,
-            first,
-            kind,
-            classes,
-            moves: false,
-            rule: BitRule::Unknown,
-            flow: Flow::Mixed,
+            first: guarded && std::mem::take(&mut self.first),
+            ..op
         }
     }
 

@@ -4,8 +4,9 @@ use ptx::ast::Type;
 use sass::operation::Modifier;
 
 use super::Lower;
-use super::emit::{Function, PendingResult};
+use super::emit::PendingResult;
 use crate::error::Result;
+use crate::virtual_op::AluFunction;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, SassStep};
 
@@ -117,7 +118,7 @@ impl Lower<'_> {
     }
 
     /// Chooses between two functions of the same sources by a predicate.
-    pub(super) fn chosen(&mut self, first: Function, second: Function, sources: &[Src], by: usize) -> Result<()> {
+    pub(super) fn chosen(&mut self, first: AluFunction, second: AluFunction, sources: &[Src], by: usize) -> Result<()> {
         let dst = self.dst()?;
         match self.known_predicate(by)? {
             Some(true) => self.result(first, dst, sources),

@@ -3,9 +3,10 @@
 use ptx::ast::Type;
 use sass::instruction::{Constant, Halves, Index, Operand, Predicate, Register, Uniform, Value};
 
-use super::emit::{Function, PendingResult};
+use super::emit::PendingResult;
 use super::{FALSE, Lower, TRUE};
 use crate::error::Result;
+use crate::virtual_op::AluFunction;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Special, window};
@@ -360,7 +361,7 @@ impl Lower<'_> {
         self.pairs.remove(&line.next(u8::MAX));
     }
 
-    pub(super) fn wide_result(&mut self, function: Function, sources: &[Src]) -> Result<()> {
+    pub(super) fn wide_result(&mut self, function: AluFunction, sources: &[Src]) -> Result<()> {
         let value = self.value(function, sources)?;
         self.wide_write(value)
     }
