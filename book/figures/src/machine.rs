@@ -169,7 +169,7 @@ fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = match traced {
         Some(WarpPosition { block: [x, y], warp }) => {
-            let follow = Follow { block: [x, y, 0], warp, most: MOST_STEPS };
+            let follow = Follow { block: [x, y, 0], warp, max_steps: MOST_STEPS };
             gpu.trace(kernel, &config, follow)?
         }
         None => (gpu.launch(kernel, &config)?, Vec::new()),

@@ -146,7 +146,7 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     arguments.extend([a, b, c].map(Argument::from));
     let shape = Geometry::line(1, (EDGE * EDGE) as u32);
     let params = Gpu::params(kernel.kernel(), &arguments)?;
-    let follow = Follow { block: [0; 3], warp: 0, most: 1 << 16 };
+    let follow = Follow { block: [0; 3], warp: 0, max_steps: 1 << 16 };
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = gpu.trace(kernel, &config, follow)?;
     anyhow::ensure!(report.mistakes.codes().is_empty(), "it goes wrong");

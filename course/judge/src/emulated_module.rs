@@ -140,11 +140,11 @@ impl<'a> EmulatedModule<'a> {
         &self,
         trial: &Trial<T>,
         warp: u32,
-        most: usize,
+        max_steps: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let buffers = self.place(trial).ok()?;
         let config = self.config(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
-        let follow = Follow { block: [0; 3], warp, most };
+        let follow = Follow { block: [0; 3], warp, max_steps };
         let traced = config.ok().and_then(|config| self.gpu.trace(&self.kernel, &config, follow).ok());
         self.free(&buffers);
         traced

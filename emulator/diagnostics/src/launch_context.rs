@@ -266,8 +266,8 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns the file of an instruction as `, in common.cuh`; empty for the file of `here`.
     pub(crate) fn elsewhere(&self, here: u32, instr: u32) -> String {
-        let of = self.loc(instr).map_or_else(String::new, |loc| self.of_file(here, loc.file));
-        of.replacen(" of ", ", in ", 1)
+        let file = self.loc(instr).map_or_else(String::new, |loc| self.of_file(here, loc.file));
+        file.replacen(" of ", ", in ", 1)
     }
 
     /// Returns a file as ` of common.cuh`; empty for the file of `here`.
@@ -327,18 +327,18 @@ impl<'a> LaunchContext<'a> {
             return None;
         }
         let everybody = n == self.threads_per_block() * self.n_blocks();
-        let who = match (everybody, self.n_blocks() > 1, mistake.n_blocks) {
+        let threads = match (everybody, self.n_blocks() > 1, mistake.n_blocks) {
             (true, ..) => format!("All {n} threads"),
             (_, false, _) => format!("{n} threads"),
             (_, _, 1) => format!("{n} threads of this block"),
             (_, _, blocks) => format!("{n} threads in {blocks} blocks"),
         };
-        let who = match self.sees_all() {
-            true => who,
+        let threads = match self.sees_all() {
+            true => threads,
             // The launch ended here.
             false => format!("At least {n} threads"),
         };
-        Some(format!("{who} do the same here."))
+        Some(format!("{threads} do the same here."))
     }
 
     /// Returns a sentence such as `In block (2,0). 7 blocks do the same.`, unless the launch has only one block;

@@ -77,19 +77,19 @@ impl Source {
     }
 
     /// Returns the text of a line; lines count from 1.
-    pub(crate) fn line(&self, number: u32) -> Option<&str> {
-        let (start, end) = *self.lines.get((number as usize).checked_sub(1)?)?;
+    pub(crate) fn line(&self, line: u32) -> Option<&str> {
+        let (start, end) = *self.lines.get((line as usize).checked_sub(1)?)?;
         self.text.get(start..end)
     }
 
-    fn clean_line(&self, number: u32) -> Option<&str> {
-        let (start, end) = *self.lines.get((number as usize).checked_sub(1)?)?;
+    fn clean_line(&self, line: u32) -> Option<&str> {
+        let (start, end) = *self.lines.get((line as usize).checked_sub(1)?)?;
         self.clean.get(start..end)
     }
 
     /// Returns whether the text, without its comments, holds these characters.
-    pub(crate) fn contains(&self, what: &str) -> bool {
-        self.clean.contains(what)
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        self.clean.contains(text)
     }
 
     pub(crate) fn n_lines(&self) -> u32 {
@@ -351,16 +351,16 @@ impl Source {
     /// of the line.
     pub(crate) fn loops(&self, line: u32, column: u32) -> Vec<&Enclosure> {
         let start = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at));
-        let at = match column {
+        let position = match column {
             0 => self.position(line, 0),
             _ => start.map(|(start, end)| (start + column as usize - 1).min(*end)),
         };
-        let Some(at) = at else { return Vec::new() };
+        let Some(position) = position else { return Vec::new() };
         let holds = |one: &&Enclosure| {
             // Behind the body of a `do` stands its condition.
             let rest = self.clean.get(one.body.end..).filter(|_| one.header.starts_with("do "));
             let condition = rest.and_then(|rest| rest.find(';')).unwrap_or(0);
-            (one.start..one.body.end + condition).contains(&at)
+            (one.start..one.body.end + condition).contains(&position)
         };
         let mut loops = self.statements.loops().filter(holds).collect::<Vec<_>>();
         loops.sort_by_key(|one| std::cmp::Reverse(one.start));
@@ -405,23 +405,23 @@ impl Source {
                 Some(self.statements.last_in(first..end).unwrap_or(first))
             }
             _ => {
-                let at = (start + column as usize - 1).min(end);
+                let position = (start + column as usize - 1).min(end);
                 // Compilers give the header's place to what stands behind it in the same line.
                 let header = ["if", "else", "for", "while", "do", "switch"];
-                let here = self.clean.get(at..end).unwrap_or("");
+                let here = self.clean.get(position..end).unwrap_or("");
                 let (_, first) = words(here).next().unwrap_or((0, ""));
                 if header.contains(&first) && here.starts_with(first) {
-                    Some(self.statements.last_in(at..end).unwrap_or(at))
+                    Some(self.statements.last_in(position..end).unwrap_or(position))
                 } else {
-                    Some(at)
+                    Some(position)
                 }
             }
         }
     }
 
     /// Returns the line of a byte of the text; lines count from 1.
-    pub(crate) fn line_of(&self, at: usize) -> u32 {
-        self.lines.partition_point(|(start, _)| *start <= at) as u32
+    pub(crate) fn line_of(&self, position: usize) -> u32 {
+        self.lines.partition_point(|(start, _)| *start <= position) as u32
     }
 
     /// Returns the lines of a kernel above `line` that hold a `return`.
@@ -447,9 +447,9 @@ impl Source {
                 found.extend(text.split("&&").filter_map(|text| compared(text, false)));
             }
         }
-        for number in self.returns(kernel, line) {
+        for return_line in self.returns(kernel, line) {
             // `if (i >= n) return;`, of the kernel's own: what a loop leaves out may come back in the next round.
-            let own = self.governing(number).collect::<Vec<_>>();
+            let own = self.governing(return_line).collect::<Vec<_>>();
             let [(_, "if", text)] = &own[..] else { continue };
             if !text.contains("&&") {
                 found.extend(text.split("||").filter_map(|text| compared(text, true)));
@@ -582,13 +582,13 @@ fn changes(after: &str) -> bool {
 /// Parses a comparison: `i < n`, `n > i`; where the condition does not hold, `i >= n`.
 fn compared(text: &str, negated: bool) -> Option<Compared> {
     let text = text.trim();
-    let at = text.find(['<', '>'])?;
-    let (left, rest) = (text[..at].trim(), &text[at + 1..]);
+    let operator = text.find(['<', '>'])?;
+    let (left, rest) = (text[..operator].trim(), &text[operator + 1..]);
     let right = rest.strip_prefix('=').unwrap_or(rest).trim();
     if right.starts_with(['<', '>']) || right.contains(['<', '>', '=', '(', '?']) {
         return None;
     }
-    let below = text[at..].starts_with('<') != negated;
+    let below = text[operator..].starts_with('<') != negated;
     let (left, right) = if below { (left, right) } else { (right, left) };
     Some(Compared { left: left.to_owned(), right: right.to_owned(), text: text.to_owned() })
 }

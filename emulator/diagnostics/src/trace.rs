@@ -224,37 +224,37 @@ impl<'a> Trace<'a> {
     }
 
     /// Returns the address of an access, when `unknown` has this value.
-    fn address(&self, instr: u32, who: ThreadContext<'_>, unknown: (End, u64)) -> Option<u64> {
+    fn address(&self, instr: u32, thread: ThreadContext<'_>, unknown: (End, u64)) -> Option<u64> {
         let (base, offset) = split_address(self.operand(instr)?);
         let mut known = HashMap::new();
-        let base = self.value(base, who, unknown, &mut known, 0)?;
+        let base = self.value(base, thread, unknown, &mut known, 0)?;
         Some(base.wrapping_add(offset as u64))
     }
 
     /// Returns the value of `end`, the one unknown of the address, that leads to this address.
     ///
     /// `low` bits of the address count: what a space's own addresses have.
-    pub(crate) fn solve(&self, instr: u32, who: ThreadContext<'_>, end: End, address: u64, low: u32) -> Option<i64> {
+    pub(crate) fn solve(&self, instr: u32, thread: ThreadContext<'_>, end: End, address: u64, low: u32) -> Option<i64> {
         let mask = if low >= 64 { u64::MAX } else { (1 << low) - 1 };
-        let at = |value: u64| self.address(instr, who, (end, value));
-        let (zero, one) = (at(0)?, at(1)?);
+        let address_for = |value: u64| self.address(instr, thread, (end, value));
+        let (zero, one) = (address_for(0)?, address_for(1)?);
         let slope = one.wrapping_sub(zero) as i64;
         let far = address.wrapping_sub(zero) & mask;
         // The top bit of the part that counts is its sign.
         let far = if low >= 64 { far as i64 } else { ((far << (64 - low)) as i64) >> (64 - low) };
         let value = far.checked_div(slope)?;
-        (at(value as u64)? & mask == address & mask).then_some(value)
+        (address_for(value as u64)? & mask == address & mask).then_some(value)
     }
 
     /// Returns the address of an access, when all values that it depends on are known.
-    pub(crate) fn known_address(&self, instr: u32, who: ThreadContext<'_>) -> Option<u64> {
-        self.address(instr, who, (End::Other(u32::MAX), 0))
+    pub(crate) fn known_address(&self, instr: u32, thread: ThreadContext<'_>) -> Option<u64> {
+        self.address(instr, thread, (End::Other(u32::MAX), 0))
     }
 
     fn value<'t>(
         &'t self,
         word: &'t str,
-        who: ThreadContext<'_>,
+        thread: ThreadContext<'_>,
         unknown: (End, u64),
         known: &mut HashMap<&'t str, u64>,
         depth: u32,
@@ -273,19 +273,19 @@ impl<'a> Trace<'a> {
             return None;
         }
         let value = match special(word) {
-            Some(_) => special_value(word, who)?,
+            Some(_) => special_value(word, thread)?,
             None => match self.source(word)? {
                 Source::End(end) if end == unknown.0 => {
                     // A register of 32 bits holds the low ones.
                     if word.starts_with("%rd") { unknown.1 } else { unknown.1 & 0xffff_ffff }
                 }
-                Source::End(End::Param(_)) => self.parameter(self.setter(word)?, who)?,
+                Source::End(End::Param(_)) => self.parameter(self.setter(word)?, thread)?,
                 Source::End(_) => return None,
                 Source::Computed(_) => {
                     let parts = self.parts(self.setter(word)?)?;
                     let mut operands = Vec::new();
                     for operand in parts.operands.get(1..)? {
-                        operands.push(self.value(operand, who, unknown, known, depth + 1)?);
+                        operands.push(self.value(operand, thread, unknown, known, depth + 1)?);
                     }
                     compute(parts.mnemonic, &operands)?
                 }
@@ -303,17 +303,17 @@ impl<'a> Trace<'a> {
     }
 
     /// Returns the value that an `ld.param` loads; `None` where it is not known.
-    fn parameter(&self, instr: u32, who: ThreadContext<'_>) -> Option<u64> {
+    fn parameter(&self, instr: u32, thread: ThreadContext<'_>) -> Option<u64> {
         let parts = self.parts(instr)?;
         let (name, offset) = split_address(self.operand(instr)?);
         let param = self.kernel.params.iter().find(|param| param.name == name)?;
-        let at = usize::try_from(i64::from(param.offset).checked_add(offset)?).ok()?;
+        let start = usize::try_from(i64::from(param.offset).checked_add(offset)?).ok()?;
         let bytes = match parts.mnemonic.rsplit('.').next()? {
             "u64" | "s64" | "b64" => 8,
             "u32" | "s32" | "b32" => 4,
             _ => return None,
         };
-        let bytes = who.config.params.get(at..at.checked_add(bytes)?)?;
+        let bytes = thread.config.params.get(start..start.checked_add(bytes)?)?;
         let mut whole = [0; 8];
         whole[..bytes.len()].copy_from_slice(bytes);
         Some(u64::from_le_bytes(whole))
@@ -361,15 +361,15 @@ fn special(word: &str) -> Option<End> {
     })
 }
 
-fn special_value(word: &str, who: ThreadContext<'_>) -> Option<u64> {
-    let config = who.config;
+fn special_value(word: &str, thread: ThreadContext<'_>) -> Option<u64> {
+    let config = thread.config;
     Some(u64::from(match word.split('.').next()? {
-        "%tid" => thread_position(who.thread, config.block)[axis(word)?],
-        "%ctaid" => who.block[axis(word)?],
+        "%tid" => thread_position(thread.thread, config.block)[axis(word)?],
+        "%ctaid" => thread.block[axis(word)?],
         "%ntid" => config.block[axis(word)?],
         "%nctaid" => config.grid[axis(word)?],
-        "%laneid" => (who.thread % 32) as u32,
-        "%warpid" => (who.thread / 32) as u32,
+        "%laneid" => (thread.thread % 32) as u32,
+        "%warpid" => (thread.thread / 32) as u32,
         _ => return None,
     }))
 }
@@ -397,8 +397,8 @@ fn compute(mnemonic: &str, operands: &[u64]) -> Option<u64> {
         32 => u64::from(value as u32),
         _ => value as u64,
     };
-    let at = |place: usize| operands.get(place).map(|value| extend(*value, bits, signed));
-    let (a, b) = (at(0)?, at(1));
+    let operand = |place: usize| operands.get(place).map(|value| extend(*value, bits, signed));
+    let (a, b) = (operand(0)?, operand(1));
     let value = match family {
         "mov" | "cvta" => a,
         "cvt" => {
@@ -413,7 +413,7 @@ fn compute(mnemonic: &str, operands: &[u64]) -> Option<u64> {
         "mad" if mnemonic.contains(".hi") => return None,
         "mad" if wide => return Some((a.wrapping_mul(b?) as u64).wrapping_add(*operands.get(2)?)),
         "mul" => a.checked_mul(b?)?,
-        "mad" => a.checked_mul(b?)?.checked_add(at(2)?)?,
+        "mad" => a.checked_mul(b?)?.checked_add(operand(2)?)?,
         "shl" => a.checked_mul(1 << u32::try_from(b?).ok().filter(|by| *by < bits)?)?,
         "shr" => a >> u32::try_from(b?).ok().filter(|by| *by < bits)?,
         "and" => a & b?,
@@ -437,14 +437,14 @@ mod tests {
 
     #[test]
     fn instructions_are_taken_apart() {
-        let of = |text: &'static str| {
+        let parsed = |text: &'static str| {
             let parts = parts(text);
             (parts.guarded, parts.mnemonic, parts.operands.len(), targets(&parts).len())
         };
-        assert_eq!(of("ld.global.v2.f32 {%f1, %f2}, [%rd6+8];"), (false, "ld.global.v2.f32", 2, 2));
-        assert_eq!(of("@%p1 st.shared.u32 [%rd2], %r4;"), (true, "st.shared.u32", 2, 0));
-        assert_eq!(of("setp.lt.s32 %p1|%p2, %r1, %r2;"), (false, "setp.lt.s32", 3, 2));
-        assert_eq!(of("ret;"), (false, "ret", 0, 0));
+        assert_eq!(parsed("ld.global.v2.f32 {%f1, %f2}, [%rd6+8];"), (false, "ld.global.v2.f32", 2, 2));
+        assert_eq!(parsed("@%p1 st.shared.u32 [%rd2], %r4;"), (true, "st.shared.u32", 2, 0));
+        assert_eq!(parsed("setp.lt.s32 %p1|%p2, %r1, %r2;"), (false, "setp.lt.s32", 3, 2));
+        assert_eq!(parsed("ret;"), (false, "ret", 0, 0));
         assert_eq!(split_address("%rd6+-4"), ("%rd6", -4));
     }
 

@@ -30,27 +30,27 @@ pub(crate) fn length(head: &[u8]) -> Option<u64> {
 }
 
 /// Chooses the member for a device of this architecture, of at most `most` bytes.
-pub(crate) fn choose(bytes: &[u8], architecture: u64, most: u64) -> Selection {
-    members(bytes, architecture, most).unwrap_or(Selection::Damaged)
+pub(crate) fn choose(bytes: &[u8], architecture: u64, max_bytes: u64) -> Selection {
+    members(bytes, architecture, max_bytes).unwrap_or(Selection::Damaged)
 }
 
-fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Selection> {
+fn members(bytes: &[u8], architecture: u64, max_bytes: u64) -> Option<Selection> {
     let end = usize::try_from(length(bytes)?).ok()?;
     let bytes = bytes.get(..end)?;
-    let mut at = usize::try_from(number(bytes, 6, 2)?).ok()?;
+    let mut position = usize::try_from(number(bytes, 6, 2)?).ok()?;
     let mut others = Vec::new();
     let mut compressed = false;
     // PTX before machine code, newer before older.
     let mut best: Option<((bool, u64), Vec<u8>)> = None;
-    while at < end {
-        let member = bytes.get(at..)?;
+    while position < end {
+        let member = bytes.get(position..)?;
         let (kind, head, size) = (number(member, 0, 2)? as u16, number(member, 4, 4)?, number(member, 8, 8)?);
         let (packed, sm) = (number(member, 16, 4)?, number(member, 28, 4)?);
         let (flags, unpacked) = (number(member, 40, 8)?, number(member, 56, 8)?);
         let start = usize::try_from(head).ok().filter(|head| *head >= 64)?;
         let stop = start.checked_add(usize::try_from(size).ok()?)?;
         let contents = member.get(start..stop)?;
-        at = at.checked_add(stop)?;
+        position = position.checked_add(stop)?;
         let fits = match kind {
             PTX => sm <= architecture,
             CUBIN => sm == architecture,
@@ -58,12 +58,12 @@ fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Selection> {
         };
         let rank = (kind == PTX, sm);
         if !fits {
-            let what = match kind {
+            let language = match kind {
                 PTX => "PTX for ",
                 CUBIN => "",
                 _ => "something else for ",
             };
-            others.push(format!("{what}sm_{sm}"));
+            others.push(format!("{language}sm_{sm}"));
         } else if flags & ZSTANDARD != 0 {
             compressed = true;
         } else if best.as_ref().is_none_or(|(best, _)| rank > *best) {
@@ -71,7 +71,7 @@ fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Selection> {
                 0 => contents.to_vec(),
                 _ => {
                     let packed = contents.get(..usize::try_from(packed).ok()?)?;
-                    let unpacked = usize::try_from(unpacked.min(most)).ok()?;
+                    let unpacked = usize::try_from(unpacked.min(max_bytes)).ok()?;
                     unpack(packed, unpacked)?
                 }
             };
@@ -86,13 +86,13 @@ fn members(bytes: &[u8], architecture: u64, most: u64) -> Option<Selection> {
 }
 
 /// Reads a little-endian number of up to eight bytes.
-pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
-    let field = bytes.get(at..)?.get(..size)?;
+pub(crate) fn number(bytes: &[u8], start: usize, size: usize) -> Option<u64> {
+    let field = bytes.get(start..)?.get(..size)?;
     Some(field.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
 }
 
 /// Decompresses a block of LZ4: alternating literals and copies of earlier bytes.
-fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+fn unpack(packed: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
     let mut rest = packed.iter().copied();
     let mut out = Vec::new();
     // Lengths from 15 on continue in bytes of their own, up to one that is not 255.
@@ -111,7 +111,7 @@ fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     };
     while let Some(token) = rest.next() {
         let literals = length(&mut rest, token >> 4)?;
-        if out.len().checked_add(literals)? > most {
+        if out.len().checked_add(literals)? > max_bytes {
             return None;
         }
         for _ in 0..literals {
@@ -124,11 +124,11 @@ fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
         let back = usize::from(u16::from_le_bytes([low, rest.next()?]));
         let copied = length(&mut rest, token & 15)?.checked_add(4)?;
         let start = out.len().checked_sub(back).filter(|_| back > 0)?;
-        if out.len().checked_add(copied)? > most {
+        if out.len().checked_add(copied)? > max_bytes {
             return None;
         }
-        for at in start..start + copied {
-            out.push(out[at]);
+        for index in start..start + copied {
+            out.push(out[index]);
         }
     }
     Some(out)
@@ -195,11 +195,11 @@ mod tests {
     #[test]
     fn damaged_ones_are_found_out() {
         let whole = fatbin(&[(CUBIN, 90, 0, b"own code", 0), (PTX, 80, 0, b"new ptx ", 0)]);
-        for at in 0..whole.len() {
-            let _ = choose(&whole[..at], 90, 1 << 20);
+        for end in 0..whole.len() {
+            let _ = choose(&whole[..end], 90, 1 << 20);
             for byte in [0, 1, 0x7f, 0xff] {
                 let mut damaged = whole.clone();
-                damaged[at] = byte;
+                damaged[end] = byte;
                 let _ = choose(&damaged, 90, 1 << 20);
             }
         }

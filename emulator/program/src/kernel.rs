@@ -120,7 +120,7 @@ pub struct ClusterDirectives {
     /// `.reqnctapercluster`: blocks of a cluster in x, y and z.
     pub required: Option<[u32; 3]>,
     /// `.maxclusterrank`: upper bound of a cluster's blocks.
-    pub most: Option<u32>,
+    pub max_blocks: Option<u32>,
     /// Whether a launch without clusters is refused (`.explicitcluster`).
     pub explicit: bool,
 }

@@ -76,7 +76,7 @@ fn run(
         Some(_) => CheckLevel::Count,
         None => options.check_level,
     };
-    let room = limits::launch_bytes(memory.limit());
+    let launch_bytes = limits::launch_bytes(memory.limit());
     let table = memory.table();
     // Parameters are as aligned here as their addresses are. Machine code reads whole words of them.
     let n_params = if kernel.machine_code { config.params.len().next_multiple_of(4) } else { config.params.len() };
@@ -110,29 +110,29 @@ fn run(
         budget: options.budget,
         local_bytes: kernel.local_bytes,
         stack_bytes: options.stack_bytes,
-        room,
+        worker_memory: launch_bytes,
         observer,
     };
     if let Some(calls) = &kernel.calls {
         // Frames here may take more than a GPU's; where there is no room for that, the stack is as asked for.
-        let most = u64::from(limits::LOCAL_BYTES);
-        job.local_bytes = calls.local_bytes(options.stack_bytes).min(most) as u32;
-        if grid::worker_bytes(&job) > room {
-            let least = u64::from(calls.frame) + u64::from(options.stack_bytes);
-            job.local_bytes = job.local_bytes.min(least.min(most) as u32);
+        let max_local_bytes = u64::from(limits::LOCAL_BYTES);
+        job.local_bytes = calls.local_bytes(options.stack_bytes).min(max_local_bytes) as u32;
+        if grid::worker_bytes(&job) > launch_bytes {
+            let min_local_bytes = u64::from(calls.frame) + u64::from(options.stack_bytes);
+            job.local_bytes = job.local_bytes.min(min_local_bytes.min(max_local_bytes) as u32);
         }
     }
-    let each = grid::worker_bytes(&job);
-    if each > room {
-        return Err(LaunchRefused::LargeMemory { asked: each, room });
+    let worker_bytes = grid::worker_bytes(&job);
+    if worker_bytes > launch_bytes {
+        return Err(LaunchRefused::LargeMemory { asked: worker_bytes, room: launch_bytes });
     }
-    let most = most_workers(kernel, config, n_threads).min((room / each) as usize);
-    let n_workers = asked_workers(options).clamp(1, most.max(1));
-    job.room = room / n_workers as u64;
+    let max_workers = useful_workers(kernel, config, n_threads).min((launch_bytes / worker_bytes) as usize);
+    let n_workers = asked_workers(options).clamp(1, max_workers.max(1));
+    job.worker_memory = launch_bytes / n_workers as u64;
     // The blocks of a cluster are ordered by its barrier; races between clusters are not looked for.
     let watches_blocks = check_level == CheckLevel::Global && job.cluster_blocks == 1;
     let races = watches_blocks.then(|| {
-        let races = GlobalRaces::with_memory(kernel, room, most);
+        let races = GlobalRaces::with_memory(kernel, launch_bytes, max_workers);
         if is_in_order(kernel, config) { races.in_order(kernel) } else { races }
     });
     let mut outcome = grid::run(&job, n_workers, races.as_ref());
@@ -168,7 +168,7 @@ fn run(
 }
 
 /// Returns the worker threads that a launch has work for, on any machine.
-fn most_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32) -> usize {
+fn useful_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32) -> usize {
     let options = &config.options;
     let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     // Starting a thread takes as long as a few thousand threads of a small kernel.
@@ -176,11 +176,11 @@ fn most_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32) 
     if n_blocks == 1 || small || is_in_order(kernel, config) {
         return 1;
     }
-    let most = match options.check_level {
+    let max_workers = match options.check_level {
         CheckLevel::Global => limits::WATCHED_BLOCKS,
         _ => limits::WORKERS,
     };
-    usize::try_from(n_blocks).map_or(most, |n| n.min(most))
+    usize::try_from(n_blocks).map_or(max_workers, |n| n.min(max_workers))
 }
 
 /// Returns whether blocks run one after another, in the order of their indices.

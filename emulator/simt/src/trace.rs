@@ -33,7 +33,7 @@ pub struct Follow {
     /// Number in the block.
     pub warp: u32,
     /// Steps to keep: the first ones. A warp can run for long.
-    pub most: usize,
+    pub max_steps: usize,
 }
 
 /// An executed operation, usually a whole PTX instruction; one that had to wait appears again when it goes on.
@@ -68,7 +68,7 @@ pub struct Access {
 pub(crate) struct Recorder {
     block: u64,
     warp: u32,
-    most: usize,
+    max_steps: usize,
     steps: Mutex<Vec<Step>>,
 }
 
@@ -76,7 +76,12 @@ impl Recorder {
     pub(crate) fn new(follow: Follow, grid: [u32; 3]) -> Self {
         let [x, y, z] = follow.block.map(u64::from);
         let [width, height, _] = grid.map(u64::from);
-        Self { block: x + width * (y + height * z), warp: follow.warp, most: follow.most, steps: Mutex::default() }
+        Self {
+            block: x + width * (y + height * z),
+            warp: follow.warp,
+            max_steps: follow.max_steps,
+            steps: Mutex::default(),
+        }
     }
 
     pub(crate) fn into_steps(self) -> Vec<Step> {
@@ -91,7 +96,7 @@ impl Observer for Recorder {
 
     fn step(&self, _: u64, _: u32, step: Step) {
         let mut steps = lock(&self.steps);
-        if steps.len() < self.most && step.lanes != 0 {
+        if steps.len() < self.max_steps && step.lanes != 0 {
             steps.push(step);
         }
     }

@@ -44,7 +44,7 @@ fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
 }
 
 fn follow(block: u32, warp: u32) -> Follow {
-    Follow { block: [block, 0, 0], warp, most: 1000 }
+    Follow { block: [block, 0, 0], warp, max_steps: 1000 }
 }
 
 fn mnemonics(report: &LaunchReport, steps: &[Step]) -> String {
@@ -93,7 +93,7 @@ fn its_sectors_add_up_to_the_counters() {
 
 #[test]
 fn no_more_steps_are_kept_than_asked_for() {
-    let (_, _, steps) = traced(Follow { most: 3, ..follow(0, 0) });
+    let (_, _, steps) = traced(Follow { max_steps: 3, ..follow(0, 0) });
     assert_eq!(steps.len(), 3);
     assert!(traced(follow(0, 9)).2.is_empty());
 }

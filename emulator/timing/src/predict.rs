@@ -141,8 +141,8 @@ impl<'a> Launch<'a> {
         let waves = Waves { grid: config.grid, in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)) };
         let neighbours = neighbours(config.grid);
         let mut of_neighbours = Vec::new();
-        for (_, number) in &neighbours {
-            of_neighbours.extend(record(&[*number], Detail::Global)?);
+        for (_, block_index) in &neighbours {
+            of_neighbours.extend(record(&[*block_index], Detail::Global)?);
         }
         let others: Vec<Located<'_>> =
             neighbours.iter().zip(&of_neighbours).map(|(&(at, _), block)| Located { at, block }).collect();
@@ -242,7 +242,7 @@ impl Sample {
             ends.get(last).map_or(0.0, |&end| end as f64)
         };
         let left = (self.rounds - self.simulated_rounds) as f64;
-        let each = match self.simulated_rounds {
+        let round_clocks = match self.simulated_rounds {
             0 | 1 => end(1),
             n => {
                 // Blocks of the first rounds start together and drift apart.
@@ -252,8 +252,8 @@ impl Sample {
         };
         // No round is shorter than its blocks keep a unit busy.
         let busiest = outcome.busy.iter().copied().fold(0.0, f64::max);
-        let least = busiest * self.resident as f64 / ends.len().max(1) as f64;
-        outcome.clocks as f64 + left * each.max(least)
+        let min_clocks = busiest * self.resident as f64 / ends.len().max(1) as f64;
+        outcome.clocks as f64 + left * round_clocks.max(min_clocks)
     }
 }
 

@@ -49,8 +49,8 @@ impl Reach {
     pub(crate) fn is_fresh(&self, origin: AccessOrigin) -> bool {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
         let fresh = self.fresh.get(origin.instruction as usize).copied().unwrap_or(0.0);
-        let number = origin.step as f64 + 7919.0 * origin.block as f64;
-        fresh > 0.0 && (fresh >= 1.0 || (number * GOLDEN).fract() < fresh)
+        let mixed = origin.step as f64 + 7919.0 * origin.block as f64;
+        fresh > 0.0 && (fresh >= 1.0 || (mixed * GOLDEN).fract() < fresh)
     }
 }
 
@@ -121,8 +121,8 @@ impl Waves {
         let blocks = wave * self.in_flight..((wave + 1) * self.in_flight).min(self.n_blocks());
         let distances = |class: &[i64; 3]| {
             let distance = |block| {
-                let at = self.place(block);
-                (0..3).map(|i| at[i].wrapping_mul(class[i])).fold(0, i64::wrapping_add) / PAIR as i64
+                let position = self.place(block);
+                (0..3).map(|i| position[i].wrapping_mul(class[i])).fold(0, i64::wrapping_add) / PAIR as i64
             };
             let mut all: Vec<i64> = blocks.clone().map(distance).collect();
             all.sort_unstable();
@@ -135,19 +135,19 @@ impl Waves {
 
 /// Chooses the sampling interval: one piece out of so many is looked up.
 fn sample(capacity: u64, per_wave: u64) -> u64 {
-    let most = (capacity / FEWEST).max(1);
-    (per_wave / (LOOKUPS / 64)).clamp(1, most).next_power_of_two().min(most)
+    let max_interval = (capacity / FEWEST).max(1);
+    (per_wave / (LOOKUPS / 64)).clamp(1, max_interval).next_power_of_two().min(max_interval)
 }
 
 /// Chooses the waves to simulate, with their weights: all of them twice, first to warm L2 up, if that is not too much. Else the
 /// last ones to warm up, the first ones, and some for all that follow.
-fn plan(n_waves: u64, most: u64) -> Vec<(u64, f64)> {
-    let most = most.max(6);
-    if 2 * n_waves <= most {
+fn plan(n_waves: u64, max_waves: u64) -> Vec<(u64, f64)> {
+    let max_waves = max_waves.max(6);
+    if 2 * n_waves <= max_waves {
         let all = |weight| (0..n_waves).map(move |wave| (wave, weight));
         return all(0.0).chain(all(1.0)).collect();
     }
-    let third = (most / 3).min(n_waves / 2).max(1);
+    let third = (max_waves / 3).min(n_waves / 2).max(1);
     let rest = (n_waves - third) as f64 / third as f64;
     let warm = (n_waves - third..n_waves).map(|wave| (wave, 0.0));
     let first = (0..third).map(|wave| (wave, 1.0));
@@ -162,21 +162,21 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
     let mut touches = Vec::new();
     let mut seen: HashSet<(u32, u64), BuildLineHash> = HashSet::default();
     let mut of_instruction: HashMap<(usize, u32), i64, BuildLineHash> = HashMap::default();
-    for (number, warp) in origin.block.warps.iter().enumerate() {
+    for (warp_index, warp) in origin.block.warps.iter().enumerate() {
         let mut others_accesses: Vec<_> = others
             .iter()
-            .map(|other| other.block.warps.get(number).map(accesses).into_iter().flatten().peekable())
+            .map(|other| other.block.warps.get(warp_index).map(accesses).into_iter().flatten().peekable())
             .collect();
         let n_steps = warp.steps.len().max(1) as f32;
         for (step, instruction, sectors) in accesses(warp) {
             let mut class = [0; 3];
-            for (which, (other, accesses)) in others.iter().zip(&mut others_accesses).enumerate() {
+            for (block_index, (other, accesses)) in others.iter().zip(&mut others_accesses).enumerate() {
                 // Lanes at the edge of a grid may skip accesses.
                 let same = accesses.next_if(|access| access.1 == instruction);
                 let moved = same.and_then(|(_, _, moved)| Some(moved.first()?.wrapping_sub(*sectors.first()?) as i64));
                 let moved = match moved {
-                    Some(moved) => *of_instruction.entry((which, instruction)).insert_entry(moved).get(),
-                    None => of_instruction.get(&(which, instruction)).copied().unwrap_or(0),
+                    Some(moved) => *of_instruction.entry((block_index, instruction)).insert_entry(moved).get(),
+                    None => of_instruction.get(&(block_index, instruction)).copied().unwrap_or(0),
                 };
                 for (i, class) in class.iter_mut().enumerate() {
                     let steps = i64::from(other.at[i]) - i64::from(origin.at[i]);

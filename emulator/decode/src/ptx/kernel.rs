@@ -84,7 +84,7 @@ pub(crate) fn decode_kernel(
         required_threads: three("reqntid"),
         cluster: ClusterDirectives {
             required: three("reqnctapercluster"),
-            most: first("maxclusterrank"),
+            max_blocks: first("maxclusterrank"),
             explicit: directive(function, "explicitcluster").is_some(),
         },
         min_blocks_per_sm: first("minnctapersm"),

@@ -55,22 +55,22 @@ pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool
     a[1..] == b[1..]
         && x.file == y.file
         && launch.text_of(x.file).is_some_and(|source| {
-            let of = |line, column| source.statement(line, column);
-            of(x.line, x.column).is_some() && of(x.line, x.column) == of(y.line, y.column)
+            let statement = |line, column| source.statement(line, column);
+            statement(x.line, x.column).is_some() && statement(x.line, x.column) == statement(y.line, y.column)
         })
 }
 
 /// Returns whether the read stands in the header of a branch and the write under it: no barrier can stand between them.
 pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32) -> bool {
     let Some(loc) = launch.loc(read) else { return false };
-    let at = launch.text_of(loc.file).and_then(|source| source.position(loc.line, loc.column));
-    let within = |at: usize| {
+    let position = launch.text_of(loc.file).and_then(|source| source.position(loc.line, loc.column));
+    let within = |position: usize| {
         launch.around(write).iter().any(|one| {
             let header = one.enclosure.start..one.enclosure.body.start;
-            one.file == loc.file && one.enclosure.control == Control::If && header.contains(&at)
+            one.file == loc.file && one.enclosure.control == Control::If && header.contains(&position)
         })
     };
-    at.is_some_and(within)
+    position.is_some_and(within)
 }
 
 /// Returns the innermost loop around both: its file, and its first and last line.

@@ -19,11 +19,11 @@ const NULL_PAGE: u64 = 1 << 24;
 pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };
-    let what = noun(access.kind);
+    let access_noun = noun(access.kind);
     let before = target.element.byte_offset < 0;
     let side = if before { "before the start" } else { "past the end" };
     let draft = case
-        .draft(format!("{what} {side} of {}", target.title()))
+        .draft(format!("{access_noun} {side} of {}", target.title()))
         .note(bounds_note(&case, target))
         .note(case.first_thread_note());
     draft.reason(bounds_reason(&case, target)).on_gpu(match (access.space, access.kind) {
@@ -58,9 +58,9 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
     };
     let hit = case.element(target);
     // An access that is not aligned begins inside of an element.
-    let each = i64::from(element.element_bytes.max(1));
-    let inside = element.byte_offset.rem_euclid(each);
-    let covered = (inside + i64::from(target.access_bytes) + each - 1) / each;
+    let element_bytes = i64::from(element.element_bytes.max(1));
+    let inside = element.byte_offset.rem_euclid(element_bytes);
+    let covered = (inside + i64::from(target.access_bytes) + element_bytes - 1) / element_bytes;
     let place = if element.index < 0 {
         format!("{} before the start", count(element.index.unsigned_abs(), "element"))
     } else if element.index >= n {
@@ -120,9 +120,9 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         };
         format!("{with}{} is {}", code(&explained.written(name)), case.element(target))
     });
-    let one = case.mistake.n_threads == 1 && case.launch.sees_all();
+    let is_single_thread = case.mistake.n_threads == 1 && case.launch.sees_all();
     let edge = element.index == element.n_elements as i64 || element.index == -1;
-    if let Some(reaches) = reaches.as_ref().filter(|_| one && edge) {
+    if let Some(reaches) = reaches.as_ref().filter(|_| is_single_thread && edge) {
         return Reason::new(
             format!("one thread does this, the one at the edge: {reaches}."),
             "let the thread at the edge do without this element (or use a neighbour it has).",
@@ -139,10 +139,10 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         Some(reaches) => format!("{reaches}; {ends}."),
         None => format!("the index is {}, and {ends}.", element.index),
     };
-    let most = case.most_used(target);
+    let used = case.most_used(target);
     let advice = match case.access.space {
-        MemSpace::Shared | MemSpace::Local if most > element.n_elements => Some(format!(
-            "if the index is right, {name} needs {most} elements; if not, keep the index below {}.",
+        MemSpace::Shared | MemSpace::Local if used > element.n_elements => Some(format!(
+            "if the index is right, {name} needs {used} elements; if not, keep the index below {}.",
             element.n_elements
         )),
         MemSpace::Shared | MemSpace::Local => None,
@@ -225,19 +225,20 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
 /// Returns the reason where dynamic shared memory is too small.
 fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
     let given = u64::from(case.launch.inputs.config.dynamic_shared);
-    let each = u64::from(target.element.element_bytes);
-    let most = case.most_used(target);
+    let element_bytes = u64::from(target.element.element_bytes);
+    let used = case.most_used(target);
     let ty = match target.element.element_type.as_str() {
         "" => String::new(),
         ty => format!(" * sizeof({ty})"),
     };
     let why = format!(
         "dynamic shared memory is given in bytes: {given} bytes hold {}; the accesses of this launch reach \
-         {most}, which take {} bytes.",
+         {used}, which take {} bytes.",
         target.size(),
-        most * each,
+        used * element_bytes,
     );
-    let advice = (most == given && each > 1).then(|| format!("give the launch {}.", code(&format!("{most}{ty}"))));
+    let advice =
+        (used == given && element_bytes > 1).then(|| format!("give the launch {}.", code(&format!("{used}{ty}"))));
     Reason { why: Some(why), advice }
 }
 
@@ -247,7 +248,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let variable = explained.concluded.as_ref()?;
     let (_, value) = explained.values.iter().find(|(name, _)| name == variable)?;
     let innermost = case.launch.loops(case.instr).into_iter().next()?;
-    let number = innermost.name(case.launch, case.instr);
+    let loop_name = innermost.name(case.launch, case.instr);
     let header = innermost.enclosure.header.as_str();
     let condition = header.split(';').nth(1)?.trim().to_owned();
     let unsigned = unsigned_countdown(header).is_some_and(|counter| counter == variable);
@@ -264,7 +265,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
         return None;
     }
     Some(Reason::new(
-        format!("the loop at {number} runs while {}, so its last round has {variable} = {value}.", code(&condition)),
+        format!("the loop at {loop_name} runs while {}, so its last round has {variable} = {value}.", code(&condition)),
         format!("stop one earlier: {}.", code(&format!("{} < {}", left.trim(), right.trim()))),
     ))
 }
@@ -341,13 +342,13 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     if outside.is_empty() || !outside.iter().all(is_place) || sides.is_empty() || sides.len() > 3 {
         return None;
     }
-    let room: Vec<String> = sides.iter().map(u64::to_string).collect();
-    let room = room.join("x");
+    let sides_text: Vec<String> = sides.iter().map(u64::to_string).collect();
+    let sides_text = sides_text.join("x");
     let shape = words::size(block);
     let name = &target.element.name;
     Some(Reason::new(
-        format!("the block is {shape} threads, and {name} has room for {room}."),
-        format!("launch blocks of {room}, or change the tile size and the block together."),
+        format!("the block is {shape} threads, and {name} has room for {sides_text}."),
+        format!("launch blocks of {sides_text}, or change the tile size and the block together."),
     ))
 }
 
@@ -487,11 +488,11 @@ fn only_where(case: &Case<'_>, name: &str, condition: &str) -> String {
 pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     let launch = case.launch;
     let access = case.access;
-    let what = noun(access.kind);
+    let access_noun = noun(access.kind);
     let kernel = launch.inputs.kernel;
     let mut draft;
     if access.space == MemSpace::Shared {
-        draft = Draft::new(format!("{what} at an address where no shared array lies"))
+        draft = Draft::new(format!("{access_noun} at an address where no shared array lies"))
             .note(format!("Shared address {:#x}, {}.", access.address, bytes(access.bytes)))
             .advice("check how the pointer was computed.");
     } else if access.address < NULL_PAGE {
@@ -505,9 +506,11 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         });
         let name = null.map(|index| launch.parameter(index).0);
         draft = match (&name, &given) {
-            (Some(name), _) => Draft::new(format!("{what} through the null pointer `{name}`")),
-            (None, Some((_, name, _))) => Draft::new(format!("{what} through `{name}`, which is not a device pointer")),
-            (None, None) => Draft::new(format!("{what} through a null pointer")),
+            (Some(name), _) => Draft::new(format!("{access_noun} through the null pointer `{name}`")),
+            (None, Some((_, name, _))) => {
+                Draft::new(format!("{access_noun} through `{name}`, which is not a device pointer"))
+            }
+            (None, None) => Draft::new(format!("{access_noun} through a null pointer")),
         };
         if let Some(name) = name.as_ref().or(given.as_ref().map(|(_, name, _)| name)) {
             let uses = launch.uses(case.instr, name, access.kind);
@@ -530,7 +533,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
             });
         }
     } else {
-        draft = Draft::new(format!("{what} at an address that belongs to no buffer")).note(format!(
+        draft = Draft::new(format!("{access_noun} at an address that belongs to no buffer")).note(format!(
             "Address {:#x}, {}.",
             access.address,
             bytes(access.bytes)

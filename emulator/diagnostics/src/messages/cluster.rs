@@ -51,8 +51,8 @@ pub(crate) fn rank_of(launch: &LaunchContext<'_>, block: u64) -> u32 {
 fn first(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> String {
     let block = mistake.first.block;
     let rank = rank_of(launch, block);
-    let at = launch.block_position(block);
-    format!("{} Block {at} has rank {rank} in its cluster.", launch.first_thread(mistake))
+    let position = launch.block_position(block);
+    format!("{} Block {position} has rank {rank} in its cluster.", launch.first_thread(mistake))
 }
 
 /// Drafts the message of an access to a block that cannot be reached.
@@ -63,13 +63,13 @@ pub(crate) fn unreachable(
     problem: RemoteProblem,
 ) -> Draft {
     let offset = access.address & ((1 << RANK_SHIFT) - 1);
-    let what = element_name(launch, mistake, &access, offset);
+    let element = element_name(launch, mistake, &access, offset);
     let verb = noun(access.kind);
     match problem {
         RemoteProblem::Ended { rank, block, exit } => {
             let mut draft = Draft::new(format!("{verb} of shared memory of a block that has exited"));
             let name = block_name(launch, block, rank);
-            draft.notes.push(format!("It goes to {what} of {name}; all threads of that block have exited."));
+            draft.notes.push(format!("It goes to {element} of {name}; all threads of that block have exited."));
             draft.notes.push(first(launch, mistake));
             if let Some(exit) = exit.filter(|exit| launch.line(*exit).0 > 0) {
                 let line = launch.line_name(mistake.first.instr, exit);
@@ -94,7 +94,7 @@ pub(crate) fn unreachable(
             ));
             let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
             draft
-                .note(format!("Its address is that of {what} of {name}."))
+                .note(format!("Its address is that of {element} of {name}."))
                 .note(first(launch, mistake))
                 .why(
                     "in a cluster, an address in shared memory has the rank of its block in the bits from \
@@ -115,7 +115,7 @@ pub(crate) fn unreachable(
                 _ => format!("the cluster has {blocks} blocks, with the ranks 0 to {}", blocks - 1),
             };
             draft
-                .note(format!("It goes to {what} of rank {rank}; {ranks}."))
+                .note(format!("It goes to {element} of rank {rank}; {ranks}."))
                 .note(first(launch, mistake))
                 .advice(
                     "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank \
@@ -140,7 +140,7 @@ pub(crate) fn misplaced(
 ) -> Draft {
     let verb = noun(access.kind);
     let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
-    let what = element_name(launch, mistake, &access, offset);
+    let element = element_name(launch, mistake, &access, offset);
     let mut draft = match problem {
         AccessProblem::Misaligned => Draft::new(format!(
             "{}-byte {verb} in another block's shared memory at an address that is not a multiple of that",
@@ -148,7 +148,7 @@ pub(crate) fn misplaced(
         )),
         _ => Draft::new(format!("{verb} past the end of an array in another block's shared memory")),
     };
-    draft.notes.push(format!("It goes to {what} of {name}."));
+    draft.notes.push(format!("It goes to {element} of {name}."));
     draft.notes.push(first(launch, mistake));
     if problem != AccessProblem::Misaligned {
         draft.on_gpu = Some(
@@ -168,9 +168,9 @@ pub(crate) fn unwritten(
     (offset, rank): (u64, u32),
 ) -> Draft {
     let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
-    let what = element_name(launch, mistake, &access, offset);
+    let element = element_name(launch, mistake, &access, offset);
     Draft::new("read of another block's shared memory that has not been written")
-        .note(format!("It reads {what} of {name}, which has not been written yet."))
+        .note(format!("It reads {element} of {name}, which has not been written yet."))
         .note(first(launch, mistake))
         .advice(
             "let the block write it first, and all blocks of the cluster wait for each other \

@@ -343,46 +343,46 @@ pub(crate) fn exited(
 ) -> Draft {
     let n = u64::from(returned);
     let mut draft = Draft::new(format!("{} exited before a barrier that the others wait at", count(n, "thread")));
-    let which = format!("Thread {}", launch.thread_position(u64::from(first)));
+    let thread = format!("Thread {}", launch.thread_position(u64::from(first)));
     // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
     let instr = mistake.first.instr;
     let line = launch.place(instr).line;
     let source = launch.source(instr);
     let returns = source.map(|source| source.returns(&launch.inputs.kernel.name, line));
     let around = launch.around(instr);
-    let mut what = "put the condition on the work, so that all threads reach the barrier.".to_owned();
+    let mut advice_text = "put the condition on the work, so that all threads reach the barrier.".to_owned();
     let did = match (returns.as_deref(), &around[..], exit) {
         (Some([one]), ..) => {
             let text = source.and_then(|source| source.line(*one)).unwrap_or("");
             draft.verbatim.push(format!("{one:>4} | {}", text.replace('\t', " ")));
-            what = "put the condition on the work, not on a `return`, when a barrier follows.".into();
+            advice_text = "put the condition on the work, not on a `return`, when a barrier follows.".into();
             format!("returned at line {one}")
         }
         (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
-            what = advice(launch, instr, &[Some(*one)]);
+            advice_text = advice(launch, instr, &[Some(*one)]);
             format!("left the loop at {}, and exited", one.name(launch, instr))
         }
         (Some([]), [one], _) => {
-            what = advice(launch, instr, &[Some(*one)]);
+            advice_text = advice(launch, instr, &[Some(*one)]);
             format!("did not enter {} ({}), and exited", code(&one.enclosure.header), one.name(launch, instr))
         }
         (None, _, Some(exit)) => format!("exited at {}", launch.line_name(instr, exit)),
         _ => "exited".to_owned(),
     };
-    let who = match n {
-        1 => format!("{which} {did}"),
-        _ => format!("{which} and {} more {did}", n - 1),
+    let note = match n {
+        1 => format!("{thread} {did}"),
+        _ => format!("{thread} and {} more {did}", n - 1),
     };
     let block = match launch.n_blocks() {
         1 => String::new(),
         _ => format!(", in block {}", launch.block_position(mistake.first.block)),
     };
-    let mut who = format!("{who}{block}.");
+    let mut note = format!("{note}{block}.");
     if mistake.n_blocks > 1 {
-        who = format!("{who} {} blocks do the same.", mistake.n_blocks);
+        note = format!("{note} {} blocks do the same.", mistake.n_blocks);
     }
     draft
-        .note(who)
+        .note(note)
         .why(format!(
             "since Volta a barrier waits only for threads that have not exited, so it completes without \
              {}; {} no longer {} to fill shared memory.",
@@ -390,7 +390,7 @@ pub(crate) fn exited(
             if n == 1 { "it" } else { "they" },
             if n == 1 { "helps" } else { "help" },
         ))
-        .advice(what)
+        .advice(advice_text)
         .on_gpu("the barrier works; what these threads would have written is missing.")
 }
 
@@ -515,13 +515,13 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     }
     draft.notes.push(format!("{note}."));
     if wrong == WrongMask::Missing {
-        for &(at, lanes) in facts.elsewhere.iter().filter(|(_, lanes)| !(*lanes & missing).is_empty()).take(3) {
-            let text = launch.place(at).text.unwrap_or_else(|| launch.place(at).instruction);
+        for &(other, lanes) in facts.elsewhere.iter().filter(|(_, lanes)| !(*lanes & missing).is_empty()).take(3) {
+            let text = launch.place(other).text.unwrap_or_else(|| launch.place(other).instruction);
             let wait = if lanes.count() == 1 { "waits" } else { "wait" };
             draft.notes.push(format!(
                 "{} {wait} at {}: {}.",
                 capital(&lane_names(lanes)),
-                launch.line_name(instr, at),
+                launch.line_name(instr, other),
                 code(text.trim())
             ));
         }

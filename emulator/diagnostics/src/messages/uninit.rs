@@ -34,7 +34,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
         draft.array = Some(element.clone());
     }
     let here = draft.instr.unwrap_or(mistake.first.instr);
-    let who = launch.thread_name(case.who.block, case.who.thread);
+    let thread_name = launch.thread_name(case.who.block, case.who.thread);
     let read = if at_once { "Read".to_owned() } else { format!("Read at {}", launch.line_name(here, load)) };
     // Threads use what a bulk copy has read.
     let is_copy = crate::messages::race::is_copy(launch, load);
@@ -45,10 +45,10 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
         true => format!("Loaded by the bulk copy at {}, and used", launch.line_name(here, load)),
         false => read,
     };
-    let mut reader = format!("{read} by {who}.");
+    let mut reader = format!("{read} by {thread_name}.");
     let values = case.explained.as_ref().map(Explained::variable_values).unwrap_or_default();
     if !values.is_empty() {
-        reader = format!("{read} by {who}: {values}.");
+        reader = format!("{read} by {thread_name}: {values}.");
     }
     if let Some(more) = launch.others_do_the_same(mistake) {
         reader = format!("{reader} {more}");
@@ -103,23 +103,24 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
             draft.on_gpu = Some("the element holds a left-over value, which differs from run to run.".into());
         }
         _ => {
-            let what = &element.name;
+            let element_name = &element.name;
             if let Some(strange) = launch.strange_argument() {
                 draft = draft.why(strange.why).advice(strange.advice);
             } else if compound {
-                draft.why = Some(format!("this line updates {what}, and so reads it first."));
+                draft.why = Some(format!("this line updates {element_name}, and so reads it first."));
                 draft.advice = Some(match access.kind {
                     AccessKind::Atomic => {
-                        format!("set {what} to its first value (0 for a sum) before the launch (memset).")
+                        format!("set {element_name} to its first value (0 for a sum) before the launch (memset).")
                     }
-                    _ => format!("set {what} to 0 before the launch (memset), or assign with `=`."),
+                    _ => format!("set {element_name} to 0 before the launch (memset), or assign with `=`."),
                 });
             } else {
                 if !any {
-                    draft.why =
-                        Some(format!("no copy, no memset and no kernel has written to {what} since it was allocated."));
+                    draft.why = Some(format!(
+                        "no copy, no memset and no kernel has written to {element_name} since it was allocated."
+                    ));
                 }
-                draft.advice = Some(format!("copy the input to {what} (or memset it) before the launch."));
+                draft.advice = Some(format!("copy the input to {element_name} (or memset it) before the launch."));
             }
             draft.on_gpu = Some("the element holds whatever was stored in this memory before.".into());
         }
@@ -139,15 +140,15 @@ fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str
 
 /// Returns the title about a use of the value on another line.
 fn used_title(used: Use, name: &str, copied: Option<CopiedBy>) -> String {
-    let which = match copied {
+    let state = match copied {
         Some(CopiedBy::Unknown) => "which holds no defined value",
         _ => "which has not been written",
     };
-    let of = match used {
+    let value_of = match used {
         Use::Output { .. } => " a value of",
         _ => "",
     };
-    format!("{}{of} {name}, {which}", use_of(used))
+    format!("{}{value_of} {name}, {state}", use_of(used))
 }
 
 fn use_of(used: Use) -> &'static str {
@@ -173,13 +174,13 @@ pub(crate) fn unset(
     let ops = { launch.inputs.kernel.ops.iter() }.filter(|op| op.instr == here);
     let is_mma = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
     let computed = matches!(used, Use::Stored { .. }) || by != here;
-    let of = match (is_mma, computed) {
+    let use_text = match (is_mma, computed) {
         (true, _) => "an MMA uses",
         (false, true) => "arithmetic uses",
         (false, false) => use_of(used),
     };
     let mut draft =
-        Draft::new(format!("{of} an uninitialised variable")).without_caret().note(launch.first_thread(mistake));
+        Draft::new(format!("{use_text} an uninitialised variable")).without_caret().note(launch.first_thread(mistake));
     draft.notes.extend(path_of_value(launch, here, used, copied));
     if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
         let line = launch.line_name(here, by);
@@ -248,9 +249,9 @@ pub(crate) fn under_way(
     let elsewhere = launch.elsewhere(load, copy.instr);
     draft.verbatim.push(format!("the copy was started by {copier}{elsewhere}:"));
     draft.verbatim.push(place.listed());
-    let who = launch.thread_name(case.who.block, reader);
+    let thread_name = launch.thread_name(case.who.block, reader);
     let more = launch.others_do_the_same(mistake).map(|more| format!(" {more}"));
-    draft.notes.push(format!("Read by {who}.{}", more.unwrap_or_default()));
+    draft.notes.push(format!("Read by {thread_name}.{}", more.unwrap_or_default()));
     if let Some(phase) = copy.phase {
         return crate::messages::phases::not_waited(launch, draft, load, phase);
     }
@@ -333,12 +334,12 @@ pub(crate) fn under_way(
 fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
     let element = &target.element;
     let name = &element.name;
-    let each = u64::from(element.element_bytes.max(1));
+    let element_bytes = u64::from(element.element_bytes.max(1));
     let n = element.n_elements;
-    let index = |address: u64| address.saturating_sub(target.start) / each;
+    let index = |address: u64| address.saturating_sub(target.start) / element_bytes;
     let spans: Vec<(u64, u64)> = written
         .iter()
-        .map(|&(from, to)| (index(from), index(to.saturating_add(each - 1)).min(n)))
+        .map(|&(from, to)| (index(from), index(to.saturating_add(element_bytes - 1)).min(n)))
         .filter(|(from, to)| from < to)
         .collect();
     let done: u64 = spans.iter().map(|(from, to)| to - from).sum();
@@ -433,7 +434,7 @@ fn gap(
     let threads = i64::from(launch.inputs.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
     let names = |name: &str, depth: u32| launch.variable(filler.instr, name, ThreadId { block: 0, thread: 0 }, depth);
-    let number = |text: &str| crate::source::expression::value(text, 0, &names);
+    let evaluate = |text: &str| crate::source::expression::value(text, 0, &names);
     let around = launch.around(filler.instr);
     let headed = around.iter().find_map(|one| {
         let inside = one.enclosure.header.strip_prefix("for (")?.strip_suffix(')')?;
@@ -442,7 +443,7 @@ fn gap(
         let (name, start) = start.split_once('=')?;
         let (counted, step) = step.split_once("+=")?;
         let same = crate::source::text::words(name).last()?.1 == counter && counted.trim() == counter;
-        same.then_some((one.name(launch, here), number(start)?, number(step)?))
+        same.then_some((one.name(launch, here), evaluate(start)?, evaluate(step)?))
     });
     let (line, start, step) = headed?;
     let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;

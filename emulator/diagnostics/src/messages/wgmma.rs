@@ -17,19 +17,19 @@ pub(crate) fn misuse(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem
         }
         BadWgmma::NoFence => no_fence(),
         BadWgmma::WrittenBehindFence { by, factor } => written_after_fence(&line(by), factor),
-        BadWgmma::Changed { which, address, by } => {
+        BadWgmma::Changed { factor, address, by } => {
             let copy = by.map(|by| (line(by.instr), launch.thread_position(u64::from(by.thread))));
-            changed(which, &at(address), copy)
+            changed(factor, &at(address), copy)
         }
-        BadWgmma::Outside { which, start, address, array } => match array {
-            (0, 0) => outside_of_memory(which, start),
-            bounds => outside_of_array(which, &at(start), bounds, address),
+        BadWgmma::Outside { factor, start, address, array } => match array {
+            (0, 0) => outside_of_memory(factor, start),
+            bounds => outside_of_array(factor, &at(start), bounds, address),
         },
-        BadWgmma::Swizzle { which, address, copy, by, descriptor } => {
-            other_swizzle(which, &line(by), &at(address), copy, descriptor)
+        BadWgmma::Swizzle { factor, address, copy, by, descriptor } => {
+            other_swizzle(factor, &line(by), &at(address), copy, descriptor)
         }
-        BadWgmma::Differs { which, warp, values } => different_descriptors(which, warp, values),
-        BadWgmma::Rank { which, rank, leading } => rank_in_descriptor(which, rank, leading),
+        BadWgmma::Differs { factor, warp, values } => different_descriptors(factor, warp, values),
+        BadWgmma::Rank { factor, rank, leading } => rank_in_descriptor(factor, rank, leading),
         BadWgmma::Apart { missing } => part_of_a_warp(mistake.first.warp, missing),
         BadWgmma::Missing { warps, gone } => {
             part_of_a_warpgroup(mistake.first.warp, launch.threads_per_block().div_ceil(32), warps, gone)
@@ -106,10 +106,10 @@ fn written_after_fence(line: &str, is_of_a: bool) -> Draft {
         .on_gpu(OLD_REGISTERS)
 }
 
-/// Reports that operand `which` changed at the place `what`; `copy` has the line and the thread of the bulk copy that
+/// Reports that operand `factor` changed at the place `what`; `copy` has the line and the thread of the bulk copy that
 /// writes there.
-fn changed(which: char, what: &str, copy: Option<(String, String)>) -> Draft {
-    Draft::new(format!("{which} is overwritten in shared memory while a `wgmma` reads it"))
+fn changed(factor: char, what: &str, copy: Option<(String, String)>) -> Draft {
+    Draft::new(format!("{factor} is overwritten in shared memory while a `wgmma` reads it"))
         .note(match copy {
             Some((line, thread)) => format!(
                 "The bulk copy at {line}, started by thread {thread}, writes {what}, which the `wgmma` \
@@ -125,16 +125,16 @@ fn changed(which: char, what: &str, copy: Option<(String, String)>) -> Draft {
         .on_gpu("the `wgmma` uses old or new elements, depending on timing.")
 }
 
-fn outside_of_memory(which: char, start: u32) -> Draft {
+fn outside_of_memory(factor: char, start: u32) -> Draft {
     outside(
-        format!("the descriptor of {which} points outside of shared memory"),
+        format!("the descriptor of {factor} points outside of shared memory"),
         format!("The operand starts at address {start:#x} of shared memory, where no array is."),
     )
 }
 
-fn outside_of_array(which: char, start: &str, (from, to): (u32, u32), address: u32) -> Draft {
+fn outside_of_array(factor: char, start: &str, (from, to): (u32, u32), address: u32) -> Draft {
     outside(
-        format!("the descriptor of {which} reaches past the array that it starts in"),
+        format!("the descriptor of {factor} reaches past the array that it starts in"),
         format!(
             "The operand starts at {start}, in an array at addresses {from:#x} to {to:#x}, and one of its \
              parts lies at {address:#x}."
@@ -154,7 +154,7 @@ fn outside(title: String, note: String) -> Draft {
 }
 
 /// Drafts the message of a tensor copy at `line` to `what` whose swizzle differs from the descriptor's.
-fn other_swizzle(which: char, line: &str, what: &str, copy: Swizzle, descriptor: Swizzle) -> Draft {
+fn other_swizzle(factor: char, line: &str, what: &str, copy: Swizzle, descriptor: Swizzle) -> Draft {
     let bits = match copy {
         Swizzle::None => 0,
         Swizzle::B128 => 1,
@@ -162,7 +162,7 @@ fn other_swizzle(which: char, line: &str, what: &str, copy: Swizzle, descriptor:
         Swizzle::B32 => 3,
     };
     let (copied, read) = (swizzle(copy), swizzle(descriptor));
-    Draft::new(format!("{which} was copied with {copied}, but its descriptor names {read}"))
+    Draft::new(format!("{factor} was copied with {copied}, but its descriptor names {read}"))
         .note(format!("The tensor copy at {line} wrote {what} with {copied}; the `wgmma` reads it with {read}."))
         .why("the two place pieces of 16 bytes differently.")
         .advice(format!(
@@ -172,8 +172,8 @@ fn other_swizzle(which: char, line: &str, what: &str, copy: Swizzle, descriptor:
         .on_gpu("the `wgmma` multiplies elements of other k, or of other rows, and the result is wrong.")
 }
 
-fn different_descriptors(which: char, warp: u32, [one, other]: [u64; 2]) -> Draft {
-    Draft::new(format!("threads of a warpgroup use different descriptors of {which}"))
+fn different_descriptors(factor: char, warp: u32, [one, other]: [u64; 2]) -> Draft {
+    Draft::new(format!("threads of a warpgroup use different descriptors of {factor}"))
         .note(format!("One thread has {one:#x}, and one of warp {warp} has {other:#x}."))
         .advice(
             "compute descriptors from what all 128 threads share; the hardware chooses the rows of each \
@@ -182,8 +182,8 @@ fn different_descriptors(which: char, warp: u32, [one, other]: [u64; 2]) -> Draf
         .on_gpu("the behaviour is undefined.")
 }
 
-fn rank_in_descriptor(which: char, rank: u32, [own, first]: [u32; 2]) -> Draft {
-    Draft::new(format!("the leading dimension offset in the descriptor of {which} contains the block's rank"))
+fn rank_in_descriptor(factor: char, rank: u32, [own, first]: [u32; 2]) -> Draft {
+    Draft::new(format!("the leading dimension offset in the descriptor of {factor} contains the block's rank"))
         .note(format!(
             "In the block of rank {rank} of the cluster this offset is {own} bytes, in that of rank 0 it is \
              {first}."

@@ -16,8 +16,8 @@ use crate::streams::{Stream, stream_of};
 use crate::types::Handle;
 
 /// Refuses unusable ends, with a message; `what` is copied.
-pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) -> Outcome {
-    to.check(n).and_then(|()| from.check(n)).inspect_err(|_| explain_copy(to, from, n, what))
+pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, copied: &str) -> Outcome {
+    to.check(n).and_then(|()| from.check(n)).inspect_err(|_| explain_copy(to, from, n, copied))
 }
 
 /// Copies now, and reports undefined values that the host receives; `diagnosis` is the setting of the calling thread,
@@ -127,35 +127,35 @@ export! {
         copy_async(stream, CopyEnd::Device(to), CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpyHtoA_v2 3020 / cuMemcpyHtoA_v2_ptds (to: Handle, at: usize, from: Host, n: usize) {
-        copy_sync(0, in_array(to, at)?, CopyEnd::host(from), n)
+    fn cuMemcpyHtoA_v2 3020 / cuMemcpyHtoA_v2_ptds (to: Handle, offset: usize, from: Host, n: usize) {
+        copy_sync(0, in_array(to, offset)?, CopyEnd::host(from), n)
     }
 
-    fn cuMemcpyAtoH_v2 3020 / cuMemcpyAtoH_v2_ptds (to: Host, from: Handle, at: usize, n: usize) {
-        copy_sync(0, CopyEnd::host(to), in_array(from, at)?, n)
+    fn cuMemcpyAtoH_v2 3020 / cuMemcpyAtoH_v2_ptds (to: Host, from: Handle, offset: usize, n: usize) {
+        copy_sync(0, CopyEnd::host(to), in_array(from, offset)?, n)
     }
 
-    fn cuMemcpyDtoA_v2 3020 / cuMemcpyDtoA_v2_ptds (to: Handle, at: usize, from: u64, n: usize) {
-        copy_sync(0, in_array(to, at)?, CopyEnd::Device(from), n)
+    fn cuMemcpyDtoA_v2 3020 / cuMemcpyDtoA_v2_ptds (to: Handle, offset: usize, from: u64, n: usize) {
+        copy_sync(0, in_array(to, offset)?, CopyEnd::Device(from), n)
     }
 
-    fn cuMemcpyAtoD_v2 3020 / cuMemcpyAtoD_v2_ptds (to: u64, from: Handle, at: usize, n: usize) {
-        copy_sync(0, CopyEnd::Device(to), in_array(from, at)?, n)
+    fn cuMemcpyAtoD_v2 3020 / cuMemcpyAtoD_v2_ptds (to: u64, from: Handle, offset: usize, n: usize) {
+        copy_sync(0, CopyEnd::Device(to), in_array(from, offset)?, n)
     }
 
     fn cuMemcpyAtoA_v2 3020 / cuMemcpyAtoA_v2_ptds (to: Handle, to_at: usize, from: Handle, from_at: usize, n: usize) {
         copy_sync(0, in_array(to, to_at)?, in_array(from, from_at)?, n)
     }
 
-    fn cuMemcpyHtoAAsync_v2 3020 / cuMemcpyHtoAAsync_v2_ptsz (to: Handle, at: usize, from: Host, n: usize, stream: Handle) {
-        copy_async(stream, in_array(to, at)?, CopyEnd::host(from), n)
+    fn cuMemcpyHtoAAsync_v2 3020 / cuMemcpyHtoAAsync_v2_ptsz (to: Handle, offset: usize, from: Host, n: usize, stream: Handle) {
+        copy_async(stream, in_array(to, offset)?, CopyEnd::host(from), n)
     }
 
-    fn cuMemcpyAtoHAsync_v2 3020 / cuMemcpyAtoHAsync_v2_ptsz (to: Host, from: Handle, at: usize, n: usize, stream: Handle) {
-        copy_async(stream, CopyEnd::host(to), in_array(from, at)?, n)
+    fn cuMemcpyAtoHAsync_v2 3020 / cuMemcpyAtoHAsync_v2_ptsz (to: Host, from: Handle, offset: usize, n: usize, stream: Handle) {
+        copy_async(stream, CopyEnd::host(to), in_array(from, offset)?, n)
     }
 }
 
-fn in_array(handle: Handle, at: usize) -> Outcome<CopyEnd> {
-    Ok(CopyEnd::Array(array::array_of(handle)?, at as u64))
+fn in_array(handle: Handle, offset: usize) -> Outcome<CopyEnd> {
+    Ok(CopyEnd::Array(array::array_of(handle)?, offset as u64))
 }

@@ -16,9 +16,9 @@ use crate::types::Handle;
 /// device keeps, which is near that of a compiler; never more than the program or the kernel allows.
 pub(crate) fn registers(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
-    let most = function.info.max_registers.or(kernel.max_registers).unwrap_or(255);
+    let max_registers = function.info.max_registers.or(kernel.max_registers).unwrap_or(255);
     let estimate = kernel.n_lines.clamp(16, 255);
-    function.info.registers.unwrap_or(estimate).min(most.max(16))
+    function.info.registers.unwrap_or(estimate).min(max_registers.max(16))
 }
 
 /// Returns the largest number of threads of a block of this kernel.
@@ -62,8 +62,8 @@ fn attribute(function: &Function, attribute: c_uint) -> Outcome<c_int> {
 fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcome {
     match attribute {
         ids::MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-            let room = limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel().shared_static_bytes);
-            refuse_if(value < 0 || value as u32 > room, ERROR_INVALID_VALUE)?;
+            let max_bytes = limit::SHARED_PER_BLOCK_OPTIN.saturating_sub(function.loaded.kernel().shared_static_bytes);
+            refuse_if(value < 0 || value as u32 > max_bytes, ERROR_INVALID_VALUE)?;
             function.max_dynamic_shared.store(value, Ordering::Relaxed);
         }
         ids::PREFERRED_SHARED_MEMORY_CARVEOUT if (-1..=100).contains(&value) => {
@@ -108,12 +108,12 @@ fn kernel_of(handle: Handle) -> Outcome<std::sync::Arc<Function>> {
 }
 
 export! {
-    fn cuFuncGetAttribute 2020(out: Out<c_int>, which: c_uint, handle: Handle) {
-        query(out, || attribute(&*function_of(handle)?, which))
+    fn cuFuncGetAttribute 2020(out: Out<c_int>, attrib: c_uint, handle: Handle) {
+        query(out, || attribute(&*function_of(handle)?, attrib))
     }
 
-    fn cuFuncSetAttribute 9000(handle: Handle, which: c_uint, value: c_int) {
-        set_attribute(&*function_of(handle)?, which, value)
+    fn cuFuncSetAttribute 9000(handle: Handle, attrib: c_uint, value: c_int) {
+        set_attribute(&*function_of(handle)?, attrib, value)
     }
 
     fn cuFuncSetCacheConfig 3000(handle: Handle, config: c_uint) {
@@ -149,15 +149,15 @@ export! {
         function_of(handle).map(|_| ())
     }
 
-    fn cuKernelGetAttribute 12000(out: Out<c_int>, which: c_uint, handle: Handle, dev: c_int) {
+    fn cuKernelGetAttribute 12000(out: Out<c_int>, attrib: c_uint, handle: Handle, dev: c_int) {
         ready_for(out)?;
         crate::api::device::device(dev)?;
-        out.put(attribute(&*kernel_of(handle)?, which)?)
+        out.put(attribute(&*kernel_of(handle)?, attrib)?)
     }
 
-    fn cuKernelSetAttribute 12000(which: c_uint, value: c_int, handle: Handle, dev: c_int) {
+    fn cuKernelSetAttribute 12000(attrib: c_uint, value: c_int, handle: Handle, dev: c_int) {
         crate::api::device::device(dev)?;
-        set_attribute(&*kernel_of(handle)?, which, value)
+        set_attribute(&*kernel_of(handle)?, attrib, value)
     }
 
     fn cuKernelSetCacheConfig 12000(handle: Handle, config: c_uint, dev: c_int) {

@@ -117,11 +117,11 @@ export! {
         let fit = blocks_per_sm(footprint(&function, threads as u32, 0));
         refuse_if(blocks as u32 > fit, ERROR_INVALID_VALUE)?;
         let taken = limit::SHARED_RESERVED + function.loaded.kernel().shared_static_bytes;
-        let each = limit::SHARED_PER_SM / blocks as u32 / SHARED_UNIT * SHARED_UNIT;
-        let room = each.saturating_sub(taken);
+        let block_bytes = limit::SHARED_PER_SM / blocks as u32 / SHARED_UNIT * SHARED_UNIT;
+        let free_bytes = block_bytes.saturating_sub(taken);
         // The kernel's own limit holds.
-        let most = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
-        out.put(room.min(most) as usize)
+        let max_dynamic = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
+        out.put(free_bytes.min(max_dynamic) as usize)
     }
 
     fn cuOccupancyMaxPotentialClusterSize 11070(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {
@@ -131,11 +131,11 @@ export! {
         clusters_of(&function, &config)?;
         let blocks = blocks_per_sm(footprint_of(&function, &config));
         // The kernel's declaration makes no difference, as on an H200.
-        let most = match function.nonportable_cluster.load(Ordering::Relaxed) {
+        let max_cluster = match function.nonportable_cluster.load(Ordering::Relaxed) {
             0 => limit::CLUSTER_PORTABLE,
             _ => limit::CLUSTER,
         };
-        out.put(if blocks == 0 { 0 } else { most as c_int })
+        out.put(if blocks == 0 { 0 } else { max_cluster as c_int })
     }
 
     fn cuOccupancyMaxActiveClusters 11070(out: Out<c_int>, handle: Handle, config: In<LaunchConfigC>) {

@@ -46,7 +46,7 @@ pub(crate) struct Job<'j> {
     /// Bytes of a thread's stack on a GPU, where frames may be smaller than here.
     pub(crate) stack_bytes: u32,
     /// Bytes of host memory for the running blocks of a worker.
-    pub(crate) room: u64,
+    pub(crate) worker_memory: u64,
     pub(crate) observer: Option<&'j dyn Observer>,
 }
 

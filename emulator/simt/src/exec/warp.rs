@@ -381,11 +381,11 @@ impl Worker<'_> {
         bytes: u32,
     ) {
         for lane in active.iter() {
-            for at in (0..bytes).step_by(element.into()) {
+            for offset in (0..bytes).step_by(element.into()) {
                 // SAFETY: `place` is readable for `bytes` bytes, in aligned elements, and stays so until the launch
                 // ends.
                 unsafe {
-                    let start = place.of(lane).add(at as usize);
+                    let start = place.of(lane).add(offset as usize);
                     self.block.poll_cache.note(start, element);
                 }
             }
@@ -449,7 +449,7 @@ impl Worker<'_> {
         kind: BarrierKind,
         id: i32,
         count: i32,
-        at: &Position,
+        position: &Position,
         active: LaneMask,
         instr: u32,
     ) -> Option<Pause> {
@@ -458,17 +458,17 @@ impl Worker<'_> {
         let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
         if id >= BARRIERS && self.job.check_level.checks() {
             let problem = BadOperand::BarrierNumber;
-            self.record_mistake(at.pc, active, MistakeDetails::Operand { problem, value: id });
+            self.record_mistake(position.pc, active, MistakeDetails::Operand { problem, value: id });
         }
         // PTX has no barrier above these; the hardware uses the low four bits of the number.
         let id = id % BARRIERS;
         let none = kind == BarrierKind::Arrive && count == 0;
         if !count.is_multiple_of(32) || count >= BARRIER_THREADS_LIMIT || none {
             let problem = BadOperand::BarrierThreads;
-            self.fatal(at.pc, active, MistakeDetails::Operand { problem, value: count });
+            self.fatal(position.pc, active, MistakeDetails::Operand { problem, value: count });
             return Some(Pause::Stopped);
         }
-        self.warp.fiber.set_pc(at.pc + 1);
+        self.warp.fiber.set_pc(position.pc + 1);
         if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != active {
             // The other lanes do not wait here: they continue in a fiber of their own. Those at this position skip the
             // barrier.
@@ -684,12 +684,12 @@ impl Worker<'_> {
         }
     }
 
-    fn read_clock(&mut self, clock: Clock, dst: u32, active: LaneMask, pc: u32, at: &Position) {
+    fn read_clock(&mut self, clock: Clock, dst: u32, active: LaneMask, pc: u32, position: &Position) {
         let warp = &self.block.warps[self.warp.index as usize];
         // Sums the operations of earlier turns, of this turn, and of the straight run that is not counted yet.
         let turn = (self.warp.turn_start - self.warp.left) as u64;
         let ahead = self.block.ahead;
-        let issued = { warp.issued + turn + u64::from(pc.wrapping_sub(at.start)) }.wrapping_add(ahead);
+        let issued = { warp.issued + turn + u64::from(pc.wrapping_sub(position.start)) }.wrapping_add(ahead);
         let time = || (self.job.environment.clock)().wrapping_add(ahead);
         let value = match clock {
             Clock::Clock | Clock::Clock64 => issued,

@@ -143,7 +143,7 @@ pub fn check_cluster(kernel: &DecodedKernel, grid: [u32; 3], asked: Option<[u32;
     let Some(cluster) = asked.or(directives.required) else {
         return if directives.explicit { Err(LaunchRefused::NoCluster) } else { Ok(()) };
     };
-    let most = directives.most.unwrap_or(MAX_CLUSTER).min(MAX_CLUSTER);
+    let most = directives.max_blocks.unwrap_or(MAX_CLUSTER).min(MAX_CLUSTER);
     let blocks = cluster.iter().map(|&n| u64::from(n)).try_fold(1u64, u64::checked_mul);
     if blocks.is_none_or(|n| n == 0 || n > u64::from(most)) {
         return Err(LaunchRefused::ClusterSize { cluster, most });

@@ -147,16 +147,16 @@ impl RaceMessage<'_> {
     /// Returns the reason of updates that are not atomic: `bins[i] += 1`.
     fn lost_update(&self) -> Reason {
         let Self { launch, facts: race, first, ref array, .. } = *self;
-        let one = launch.uses(first.instr, array, AccessKind::Write);
+        let write = launch.uses(first.instr, array, AccessKind::Write);
         let text = launch.place(first.instr).text.unwrap_or_default();
-        let element = one.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
+        let element = write.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
         let element = element.trim_start_matches('*');
-        let pointer = if one.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global {
+        let pointer = if write.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global {
             element.to_owned()
         } else {
             format!("&{element}")
         };
-        let after = one.first().and_then(|found| text.get(found.end..)).map(str::trim_start);
+        let after = write.first().and_then(|found| text.get(found.end..)).map(str::trim_start);
         let sum = after.is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
         let advice = match (text.is_empty(), sum) {
             (true, _) => Some("make it one step with an atomic function, such as atomicAdd.".into()),
@@ -357,9 +357,9 @@ impl RaceMessage<'_> {
                 ),
                 match spots {
                     [reading, overwriting] => {
-                        let one = self.place_barrier(barrier, reading, MissingOrder::BeforeReading);
+                        let barrier_advice = self.place_barrier(barrier, reading, MissingOrder::BeforeReading);
                         let two = self.place_barrier("another", overwriting, MissingOrder::BeforeOverwriting);
-                        format!("{}, and {two}", one.trim_end_matches('.'))
+                        format!("{}, and {two}", barrier_advice.trim_end_matches('.'))
                     }
                     _ => format!(
                         "add one {barrier} before reading (after {write}), and one before the next round \

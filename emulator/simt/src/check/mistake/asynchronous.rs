@@ -30,7 +30,7 @@ pub enum BadWgmma {
     },
     /// The factor was overwritten before the product was waited for.
     Changed {
-        which: char,
+        factor: char,
         /// The first bytes that changed.
         address: u32,
         /// A bulk copy that writes there. `None`: stores did.
@@ -38,7 +38,7 @@ pub enum BadWgmma {
     },
     /// A part of the factor lies outside of the array that it starts in.
     Outside {
-        which: char,
+        factor: char,
         start: u32,
         /// The first part that is outside.
         address: u32,
@@ -47,7 +47,7 @@ pub enum BadWgmma {
     },
     /// A copy of a box wrote the factor with another swizzle than the descriptor has.
     Swizzle {
-        which: char,
+        factor: char,
         /// The first such place.
         address: u32,
         copy: Swizzle,
@@ -57,7 +57,7 @@ pub enum BadWgmma {
     },
     /// Threads of a warpgroup have different descriptors.
     Differs {
-        which: char,
+        factor: char,
         /// The warp in which another descriptor was found.
         warp: u32,
         /// The two descriptors.
@@ -65,7 +65,7 @@ pub enum BadWgmma {
     },
     /// The block's rank in its cluster is in the leading dimension's offset of a descriptor.
     Rank {
-        which: char,
+        factor: char,
         /// The rank of the block that has such a descriptor.
         rank: u32,
         /// The offset in bytes: in this block, and in the one of rank 0.

@@ -85,7 +85,7 @@ impl BlockClocks {
     }
 
     /// Records an access of a block, by units of `1 << shift` bytes. `who`: instruction and thread of a lane, packed.
-    pub(super) fn access(&mut self, block: u64, touch: &Touch<'_>, shift: u32, who: impl Fn(u32) -> u32) {
+    pub(super) fn access(&mut self, block: u64, touch: &Touch<'_>, shift: u32, packed: impl Fn(u32) -> u32) {
         let Ok(by) = u32::try_from(block + 1) else { return };
         if self.steps > MAX_STEPS {
             return;
@@ -116,20 +116,20 @@ impl BlockClocks {
                     }
                     continue;
                 }
-                self.plain_access(block, unit, (touch.kind, by, who(lane)), differs);
+                self.plain_access(block, unit, (touch.kind, by, packed(lane)), differs);
             }
         }
     }
 
     /// Checks and records a plain access to a unit; `differs`: a write that changes what memory holds.
     fn plain_access(&mut self, block: u64, unit: u64, (kind, by, who): (Mark, u32, u32), differs: bool) {
-        let room = self.cells.len() < MAX_CHUNKS;
-        let number = unit / CHUNK;
-        if !room && !self.cells.contains_key(&number) {
+        let has_room = self.cells.len() < MAX_CHUNKS;
+        let chunk_number = unit / CHUNK;
+        if !has_room && !self.cells.contains_key(&chunk_number) {
             return;
         }
         let state = self.blocks.entry(block).or_default();
-        let chunk = self.cells.entry(number);
+        let chunk = self.cells.entry(chunk_number);
         let chunk = chunk.or_insert_with(|| vec![Cell::default(); CHUNK as usize].into());
         let cell = &mut chunk[(unit % CHUNK) as usize];
         let unordered = |made: Made| {
@@ -169,8 +169,8 @@ impl BlockClocks {
         };
         let state = self.blocks.entry(block).or_default();
         join(&mut state.known, &known, &mut self.steps);
-        let at = Arc::make_mut(&mut state.known).entry(other).or_insert(time);
-        *at = (*at).max(time);
+        let latest = Arc::make_mut(&mut state.known).entry(other).or_insert(time);
+        *latest = (*latest).max(time);
     }
 
     /// Makes a block know the times that were left at a word.
@@ -207,7 +207,7 @@ fn join(known: &mut Known, more: &Known, steps: &mut usize) {
     }
     let known = Arc::make_mut(known);
     for (&block, &time) in more.iter() {
-        let at = known.entry(block).or_insert(time);
-        *at = (*at).max(time);
+        let latest = known.entry(block).or_insert(time);
+        *latest = (*latest).max(time);
     }
 }

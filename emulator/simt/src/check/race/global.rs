@@ -76,25 +76,25 @@ impl Space for Pages {
     const SPACE: MemSpace = MemSpace::Global;
 
     #[inline]
-    fn chunk(&mut self, number: u64) -> Option<u32> {
+    fn chunk(&mut self, chunk_number: u64) -> Option<u32> {
         if self.recent.is_empty() {
             self.recent = vec![(u64::MAX, 0, 0); RECENT as usize];
         }
-        let slot = &mut self.recent[(number % RECENT) as usize];
-        if (slot.0, slot.2) == (number, self.block) {
+        let slot = &mut self.recent[(chunk_number % RECENT) as usize];
+        if (slot.0, slot.2) == (chunk_number, self.block) {
             return Some(slot.1);
         }
         let next = self.numbers.len();
-        let index = match self.table.get(&number) {
+        let index = match self.table.get(&chunk_number) {
             Some(&index) => index,
             None if next >= self.max_chunks => return None,
             None => {
-                self.numbers.push(number);
-                self.table.insert(number, next as u32);
+                self.numbers.push(chunk_number);
+                self.table.insert(chunk_number, next as u32);
                 next as u32
             }
         };
-        *slot = (number, index, self.block);
+        *slot = (chunk_number, index, self.block);
         Some(index)
     }
 
@@ -141,13 +141,13 @@ type Span = Box<[(u64, u64)]>;
 const NOBODY: (u64, u64) = (u64::MAX, 0);
 
 /// Returns how many chunks may be followed with half of this memory.
-fn max_chunks(bytes: u64, each: u64) -> usize {
-    (bytes / 2 / each).min(RACE_CHUNKS as u64) as usize
+fn max_chunks(bytes: u64, chunk_bytes: u64) -> usize {
+    (bytes / 2 / chunk_bytes).min(RACE_CHUNKS as u64) as usize
 }
 
 /// Returns the shard of a chunk: neighbours, and rows of a matrix, are in different shards.
-fn shard(number: u64) -> usize {
-    (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SHARDS.ilog2())) as usize
+fn shard(chunk_number: u64) -> usize {
+    (chunk_number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - SHARDS.ilog2())) as usize
 }
 
 /// Packs the thread in 10 bits, the instruction in 22.
@@ -193,8 +193,8 @@ impl BlockRaces {
         self.strong |= touch.strong;
         if let Some(clocks) = &self.clocks {
             let mut clocks = lock(clocks);
-            let who = |lane| pack(touch.instr, touch.warp * 32 + lane);
-            clocks.access(self.block, touch, self.interval.shift, who);
+            let access = |lane| pack(touch.instr, touch.warp * 32 + lane);
+            clocks.access(self.block, touch, self.interval.shift, access);
         }
         let totals = &mut self.totals;
         self.interval.access(touch, out, |chunk, word, units| {
@@ -223,28 +223,28 @@ impl BlockRaces {
                 continue;
             }
             before = Some(start);
-            let who = pack(touch.instr, touch.warp * 32 + lane);
+            let access = pack(touch.instr, touch.warp * 32 + lane);
             for unit in start >> shift..(start.saturating_add(u64::from(touch.bytes))).div_ceil(unit_bytes) {
-                let number = unit / CHUNK;
-                if number != last.0 {
-                    let Some(chunk) = self.interval.space.chunk(number) else { continue };
-                    last = (number, chunk as usize);
+                let chunk_number = unit / CHUNK;
+                if chunk_number != last.0 {
+                    let Some(chunk) = self.interval.space.chunk(chunk_number) else { continue };
+                    last = (chunk_number, chunk as usize);
                 }
                 let Some(total) = self.totals.get_mut(last.1) else { continue };
-                let at = (unit % CHUNK) as usize;
-                let word = &mut total.bits[kind][at / 64];
-                if *word >> (at % 64) & 1 == 0 {
-                    *word |= 1 << (at % 64);
-                    total.words[kind] |= 1 << (at / 64);
-                    let of = total.who[kind].get_or_insert_with(|| vec![0; CHUNK as usize].into());
-                    of[at] = who;
+                let index = (unit % CHUNK) as usize;
+                let word = &mut total.bits[kind][index / 64];
+                if *word >> (index % 64) & 1 == 0 {
+                    *word |= 1 << (index % 64);
+                    total.words[kind] |= 1 << (index / 64);
+                    let first_accesses = total.who[kind].get_or_insert_with(|| vec![0; CHUNK as usize].into());
+                    first_accesses[index] = access;
                 }
                 if touch.kind == Mark::Write {
                     match touch.values {
                         Some(values) => {
                             let offset = ((unit << shift) - start) as u32;
                             let value = values.stored(lane, offset, unit_bytes as u32) as u32;
-                            total.values.get_or_insert_with(|| vec![0; CHUNK as usize].into())[at] = value;
+                            total.values.get_or_insert_with(|| vec![0; CHUNK as usize].into())[index] = value;
                         }
                         None => total.unknown = true,
                     }
@@ -282,8 +282,8 @@ impl BlockRaces {
         if self.strong {
             all.strong.store(true, Ordering::Relaxed);
         }
-        for (total, &number) in self.totals.iter().zip(&self.interval.space.numbers) {
-            all.join(number, self.block, total);
+        for (total, &chunk_number) in self.totals.iter().zip(&self.interval.space.numbers) {
+            all.join(chunk_number, self.block, total);
         }
         self.forget();
     }
@@ -333,19 +333,19 @@ impl GlobalRaces {
         Self { clocks, ..self }
     }
 
-    fn join(&self, number: u64, block: u64, total: &Total) {
+    fn join(&self, chunk_number: u64, block: u64, total: &Total) {
         if total.words == [0; KINDS.len()] {
             return;
         }
-        let mut shard = lock(&self.shards[shard(number)]);
-        if shard.len() >= self.max_chunks && !shard.contains_key(&number) {
+        let mut shard = lock(&self.shards[shard(chunk_number)]);
+        if shard.len() >= self.max_chunks && !shard.contains_key(&chunk_number) {
             // The lowest ones stay, in whatever order blocks end.
             match shard.keys().max() {
-                Some(&highest) if number < highest => shard.remove(&highest),
+                Some(&highest) if chunk_number < highest => shard.remove(&highest),
                 _ => return,
             };
         }
-        let page = shard.entry(number).or_default();
+        let page = shard.entry(chunk_number).or_default();
         for kind in KINDS {
             let Some(who) = &total.who[kind as usize] else { continue };
             let words = total.words[kind as usize];
@@ -403,12 +403,12 @@ impl GlobalRaces {
         }
         pages.sort_by_key(|(number, _)| *number);
         let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
-        for (number, page) in &pages {
+        for (chunk_number, page) in &pages {
             if !page.has_rivals() {
                 continue;
             }
             for unit in 0..CHUNK {
-                let address = (number * CHUNK + unit) << shift;
+                let address = (chunk_number * CHUNK + unit) << shift;
                 page.races(unit as usize, |a, b, equal| {
                     let (x, y) = (self.sites.site(instr_of(a.1)), self.sites.site(instr_of(b.1)));
                     let array = self.sites.array(MemSpace::Global, address);

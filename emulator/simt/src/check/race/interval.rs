@@ -24,7 +24,7 @@ pub(super) trait Space {
     /// The state space whose accesses are followed.
     const SPACE: MemSpace;
     /// Returns the index of the chunk that starts at `number` chunks; `None`: it is not followed.
-    fn chunk(&mut self, number: u64) -> Option<u32>;
+    fn chunk(&mut self, chunk_number: u64) -> Option<u32>;
     /// Returns the number of the chunk with this index.
     fn number(&self, chunk: u32) -> u64;
     /// Forgets all chunks. Called when a block begins.

@@ -163,18 +163,18 @@ impl<S: Space> Interval<S> {
 
     /// Adds the log entries since the warp last reconverged to the owners.
     fn index_owners(&mut self) {
-        for at in self.log.first_since_sync..self.log.entries.len() {
-            let entry = self.log.entries[at];
+        for index in self.log.first_since_sync..self.log.entries.len() {
+            let entry = self.log.entries[index];
             for repeat in entry.indexed..entry.count {
                 for lane in entry.mask.numbers() {
                     let address = self.log.address(&entry, repeat, lane);
                     let end = address.saturating_add(u64::from(entry.bytes())).div_ceil(1 << self.shift);
                     for unit in address >> self.shift..end {
-                        self.set_owner(unit, entry.kind, at as u32, lane);
+                        self.set_owner(unit, entry.kind, index as u32, lane);
                     }
                 }
             }
-            self.log.entries[at].indexed = entry.count;
+            self.log.entries[index].indexed = entry.count;
         }
     }
 
@@ -202,8 +202,8 @@ impl<S: Space> Interval<S> {
 
     /// Returns the number below which log entries of `other` are ordered before what `lane` does now.
     fn seen(&self, lane: u32, other: u32) -> u32 {
-        let of = |partial: &Partial| partial.seen[lane as usize & 31][other as usize & 31];
-        self.partial.as_deref().map_or(0, of)
+        let accesses = |partial: &Partial| partial.seen[lane as usize & 31][other as usize & 31];
+        self.partial.as_deref().map_or(0, accesses)
     }
 
     /// Returns the log entry and the lane of a conflicting access to a unit, since the warp last reconverged.

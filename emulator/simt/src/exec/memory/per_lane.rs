@@ -159,15 +159,19 @@ fn find(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, address: u64, lane: usiz
         }
         MemSpace::Local => {
             let offset = address.wrapping_sub(window::LOCAL);
-            let each = u64::from(job.local_bytes);
-            if !inside(offset, each) {
+            let local_bytes = u64::from(job.local_bytes);
+            if !inside(offset, local_bytes) {
                 return Err((AccessProblem::OutOfBounds, MemSpace::Local, offset).into());
             }
             if !aligned {
                 return Err((AccessProblem::Misaligned, MemSpace::Local, offset).into());
             }
-            let at = worker.local_offset(lane) + offset as usize;
-            Ok(LaneMemory { host: worker.block.local_start().wrapping_add(at), space: MemSpace::Local, own: None })
+            let offset_in_block = worker.local_offset(lane) + offset as usize;
+            Ok(LaneMemory {
+                host: worker.block.local_start().wrapping_add(offset_in_block),
+                space: MemSpace::Local,
+                own: None,
+            })
         }
         MemSpace::Param => {
             let offset = address.wrapping_sub(window::PARAM);
@@ -204,9 +208,13 @@ fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<Re
 }
 
 /// Finds memory in the shared memory of another block: `at` is the whole offset, the rank, and the offset in there.
-fn find_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, at: (u64, u32, u64)) -> Result<LaneMemory, LaneFault> {
+fn find_remote(
+    worker: &mut Worker<'_>,
+    spec: &AccessSpec<'_>,
+    access: (u64, u32, u64),
+) -> Result<LaneMemory, LaneFault> {
     let (job, bytes) = (worker.job, u64::from(spec.bytes));
-    let (given, rank, offset) = at;
+    let (given, rank, offset) = access;
     if worker.remote_problem(given).is_some() {
         return Err(LaneFault::remote(given));
     }
@@ -251,31 +259,31 @@ fn check(
     let n = spec.bytes as usize;
     let writes = spec.kind == AccessKind::Write;
     for lane in good.iter() {
-        let at = addresses[lane];
+        let address = addresses[lane];
         match spaces[lane] {
             MemSpace::Shared => {
-                let offset = (at - window::SHARED) as usize;
+                let offset = (address - window::SHARED) as usize;
                 if !worker.block.shared_written.access(offset, n, writes) {
-                    worker.note_unwritten(lane, at, spec.bytes);
+                    worker.note_unwritten(lane, address, spec.bytes);
                 }
             }
             MemSpace::Local => {
-                let offset = worker.local_offset(lane) + (at - window::LOCAL) as usize;
+                let offset = worker.local_offset(lane) + (address - window::LOCAL) as usize;
                 if !worker.block.local_written.access(offset, n, writes) {
-                    worker.note_unwritten(lane, at, spec.bytes);
+                    worker.note_unwritten(lane, address, spec.bytes);
                 }
             }
             MemSpace::Global => {
-                let Some((allocation, offset)) = job.table.find(at, n as u64) else { continue };
+                let Some((allocation, offset)) = job.table.find(address, n as u64) else { continue };
                 if writes {
                     allocation.bytes.mark(offset, n);
                 } else if !allocation.bytes.is_written(offset, n) {
-                    worker.note_unwritten(lane, at, spec.bytes);
+                    worker.note_unwritten(lane, address, spec.bytes);
                 }
             }
             _ => {}
         }
-        report_access(worker, spec, lane, at, spaces[lane]);
+        report_access(worker, spec, lane, address, spaces[lane]);
     }
 }
 
@@ -283,10 +291,10 @@ fn check(
 fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: LaneMask, addresses: &[u64; 32]) {
     let n = spec.bytes as usize;
     for lane in lanes.iter() {
-        let at = addresses[lane];
-        let (written, offset) = worker.shared_written_mut(at - window::SHARED);
+        let address = addresses[lane];
+        let (written, offset) = worker.shared_written_mut(address - window::SHARED);
         if !written.access(offset, n, spec.kind == AccessKind::Write) {
-            worker.note_unwritten(lane, at, spec.bytes);
+            worker.note_unwritten(lane, address, spec.bytes);
         }
     }
 }

@@ -27,9 +27,9 @@ impl Worker<'_> {
             // Races after a reported mistake may follow from it.
             let told = self.was_misused() || self.check_wgmma_reads(&copy);
             if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
-                let who = InstrThread { instr: copy.instr, thread: copy.thread };
+                let copier = InstrThread { instr: copy.instr, thread: copy.thread };
                 copy.map.runs(copy.at, copy.shared, |run| {
-                    races.start_copy(run.shared, run.bytes, who);
+                    races.start_copy(run.shared, run.bytes, copier);
                 });
             }
             let written = &mut self.block.shared_written;
@@ -282,9 +282,9 @@ impl Worker<'_> {
             }
             if let Some(races) = &mut self.checks.shared_races {
                 races.finish_copy(barrier);
-                let who = InstrThread { instr: copy.instr, thread: copy.thread };
+                let copier = InstrThread { instr: copy.instr, thread: copy.thread };
                 copy.map.runs(copy.at, copy.shared, |run| {
-                    races.wrote_by_copy(run.shared, run.bytes, who);
+                    races.wrote_by_copy(run.shared, run.bytes, copier);
                 });
             }
             let written = &mut self.block.shared_written;
@@ -337,19 +337,19 @@ impl Worker<'_> {
             let Some(start) = run.global else { return };
             // A run that is not in memory as a whole was reported when the copy started, or lies past the last row.
             let whole = find_global(job, start, run.bytes.into(), true).is_ok();
-            let each = if whole { run.bytes } else { 1 };
-            for i in (0..run.bytes).step_by(each as usize) {
-                let at = start.saturating_add(i.into());
-                let Ok(to) = find_global(job, at, each.into(), true) else { continue };
+            let step = if whole { run.bytes } else { 1 };
+            for i in (0..run.bytes).step_by(step as usize) {
+                let address = start.saturating_add(i.into());
+                let Ok(to) = find_global(job, address, step.into(), true) else { continue };
                 // SAFETY: the copy's bytes lie in shared memory, and `find_global` has found `each` bytes at `to`.
                 unsafe {
                     let from = shared.wrapping_add((run.shared + i) as usize);
-                    relaxed::copy_in(to, std::slice::from_raw_parts(from, each as usize));
+                    relaxed::copy_in(to, std::slice::from_raw_parts(from, step as usize));
                 }
                 if job.check_level.checks()
-                    && let Some((allocation, offset)) = job.table.find(at, each.into())
+                    && let Some((allocation, offset)) = job.table.find(address, step.into())
                 {
-                    allocation.bytes.mark(offset, each as usize);
+                    allocation.bytes.mark(offset, step as usize);
                 }
             }
         });
@@ -383,8 +383,8 @@ impl Worker<'_> {
         let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         self.leave_bulk_holes(&holes, copy.instr, copy.thread % 32);
         self.warp.index = running;
-        for (_, n, at) in holes {
-            if let Some((allocation, offset)) = job.table.find(at, n.into()) {
+        for (_, n, address) in holes {
+            if let Some((allocation, offset)) = job.table.find(address, n.into()) {
                 allocation.bytes.unmark(offset, n as usize);
             }
         }

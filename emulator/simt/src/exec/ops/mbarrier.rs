@@ -53,13 +53,13 @@ impl Worker<'_> {
                 continue;
             }
             let Some(barrier) = self.mbarrier_at(&b.addr, b.space, pc, lane) else { continue };
-            let number = match b.number {
+            let operand = match b.number {
                 NONE => 1,
                 src => self.u32_at(src, lane),
             };
             if b.kind == MbarrierKind::Init {
-                self.init_mbarrier(barrier, number, pc, lane);
-            } else if self.mbarrier_of_lane(b, barrier, number, pc, lane) {
+                self.init_mbarrier(barrier, operand, pc, lane);
+            } else if self.mbarrier_of_lane(b, barrier, operand, pc, lane) {
                 done |= LaneMask::of(lane);
             }
         }
@@ -102,9 +102,9 @@ impl Worker<'_> {
         self.activity.progress = true;
     }
 
-    /// Performs an operation other than `init` for one lane; `number` is its count, its bytes or its parity. Returns
+    /// Performs an operation other than `init` for one lane; `operand` is its count, its bytes or its parity. Returns
     /// whether the phase that a wait names has ended.
-    fn mbarrier_of_lane(&mut self, b: &Mbarrier, barrier: u32, number: u32, pc: u32, lane: usize) -> bool {
+    fn mbarrier_of_lane(&mut self, b: &Mbarrier, barrier: u32, operand: u32, pc: u32, lane: usize) -> bool {
         self.check_synchronised(barrier, pc, lane);
         let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else {
             self.not_initialised(pc, lane, barrier);
@@ -124,16 +124,16 @@ impl Worker<'_> {
             MbarrierKind::Init | MbarrierKind::Invalidate => {
                 self.block.mbarriers.states.remove(&barrier);
             }
-            MbarrierKind::Expect => problem = state.expect_bytes(number),
+            MbarrierKind::Expect => problem = state.expect_bytes(operand),
             MbarrierKind::Complete => {
-                state.complete_bytes(number.into());
+                state.complete_bytes(operand.into());
                 state.end_phase();
             }
             MbarrierKind::Arrive { expect, drop, completes } => {
                 let token = state.phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
-                let (n, missing) = (if expect { 1 } else { number }, state.bytes);
+                let (n, missing) = (if expect { 1 } else { operand }, state.bytes);
                 if expect {
-                    problem = state.expect_bytes(number);
+                    problem = state.expect_bytes(operand);
                 }
                 if let Some(refusal) = state.refuse_arrivals(n, missing) {
                     problem = Some(refusal);
@@ -152,7 +152,7 @@ impl Worker<'_> {
                 }
             }
             MbarrierKind::ArriveAfterCopies { counts } => self.arrive_after_copies(barrier, lane, counts),
-            MbarrierKind::Wait => ended = self.poll_mbarrier(b, barrier, number, lane),
+            MbarrierKind::Wait => ended = self.poll_mbarrier(b, barrier, operand, lane),
         }
         let phase = self.mbarrier_phase(barrier).unwrap_or(0);
         if let Some(races) = &mut self.checks.shared_races {
@@ -199,8 +199,8 @@ impl Worker<'_> {
     }
 
     /// Returns whether the phase that a lane waits for has ended, after completing the copies that can end it.
-    fn poll_mbarrier(&mut self, b: &Mbarrier, barrier: u32, number: u32, lane: usize) -> bool {
-        let parity = (b.number != NONE).then_some(number as u8 & 1);
+    fn poll_mbarrier(&mut self, b: &Mbarrier, barrier: u32, operand: u32, lane: usize) -> bool {
+        let parity = (b.number != NONE).then_some(operand as u8 & 1);
         let asked = match parity {
             Some(_) => 0,
             None => self.u64_at(b.phase, lane) >> TOKEN_PENDING.count_ones(),
@@ -400,7 +400,7 @@ impl Worker<'_> {
             self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Remote { access, problem });
             return true;
         }
-        let number = match b.number {
+        let operand = match b.number {
             NONE => 1,
             src => self.u32_at(src, lane),
         };
@@ -413,12 +413,12 @@ impl Worker<'_> {
             };
             let mut problem = None;
             match b.kind {
-                MbarrierKind::Expect => problem = state.expect_bytes(number),
-                MbarrierKind::Complete => state.complete_bytes(number.into()),
+                MbarrierKind::Expect => problem = state.expect_bytes(operand),
+                MbarrierKind::Complete => state.complete_bytes(operand.into()),
                 MbarrierKind::Arrive { expect, drop, .. } if b.dst == NONE => {
-                    let (n, missing) = (if expect { 1 } else { number }, state.bytes);
+                    let (n, missing) = (if expect { 1 } else { operand }, state.bytes);
                     if expect {
-                        problem = state.expect_bytes(number);
+                        problem = state.expect_bytes(operand);
                     }
                     if let Some(refusal) = state.refuse_arrivals(n, missing) {
                         problem = Some(refusal);

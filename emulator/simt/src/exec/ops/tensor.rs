@@ -43,23 +43,23 @@ impl Worker<'_> {
         if map.rank != usize::from(t.dims) {
             return Err(BadTensor::Rank { map: map.rank as u8, given: t.dims });
         }
-        let mut at = [0; RANKS];
-        for (place, &src) in at.iter_mut().zip(&t.at).take(map.rank) {
+        let mut position = [0; RANKS];
+        for (place, &src) in position.iter_mut().zip(&t.at).take(map.rank) {
             *place = self.u32_at(src, lane) as i32;
         }
         let bytes = map.element.bytes() as u8;
-        if i64::from(at[0]) * i64::from(bytes) % ROW_ALIGN != 0 {
-            return Err(BadTensor::Column { at: at[0], bytes });
+        if i64::from(position[0]) * i64::from(bytes) % ROW_ALIGN != 0 {
+            return Err(BadTensor::Column { at: position[0], bytes });
         }
-        let before = at.iter().position(|at| *at < 0);
+        let before = position.iter().position(|position| *position < 0);
         if let (TensorWay::Store, Some(d)) = (t.way, before) {
-            return Err(BadTensor::Negative { dimension: d as u8, at: at[d] });
+            return Err(BadTensor::Negative { dimension: d as u8, at: position[d] });
         }
         let offset = self.offset_from_here(self.address_at(&t.shared, lane));
         if !offset.is_multiple_of(SHARED_ALIGN.into()) {
             return Err(BadTensor::Shared(offset));
         }
-        self.begin(map, at, (offset, t.blocks), &t.way, pc, lane);
+        self.begin(map, position, (offset, t.blocks), &t.way, pc, lane);
         Ok(())
     }
 
@@ -141,14 +141,14 @@ impl Worker<'_> {
     fn begin(
         &mut self,
         map: TensorMap,
-        at: [i32; RANKS],
+        position: [i32; RANKS],
         (offset, blocks): (u64, Src),
         way: &TensorWay,
         pc: u32,
         lane: usize,
     ) {
         let TensorWay::Load(barrier) = way else {
-            return self.begin_in_block(map, at, offset, None, pc, lane);
+            return self.begin_in_block(map, position, offset, None, pc, lane);
         };
         let barrier = self.address_of(barrier, MemSpace::Shared, lane) - window::SHARED;
         if blocks == NONE {
@@ -156,7 +156,7 @@ impl Worker<'_> {
                 Holder::Own(_) => self.block.rank,
                 Holder::Other(rank, _) | Holder::Nobody(rank) => rank,
             };
-            return self.begin_load(map, at, (offset, barrier), rank, pc, lane);
+            return self.begin_load(map, position, (offset, barrier), rank, pc, lane);
         }
         // In each block, place and barrier are where the instruction names them in its own.
         let low = |offset: u64| offset & ((1 << RANK_SHIFT) - 1);
@@ -164,7 +164,7 @@ impl Worker<'_> {
         for rank in (0..16).filter(|rank| blocks >> rank & 1 == 1) {
             let tag = (rank as u64 + 1) << RANK_SHIFT;
             let places = (tag | low(offset), tag | low(barrier));
-            self.begin_load(map.clone(), at, places, rank as u32, pc, lane);
+            self.begin_load(map.clone(), position, places, rank as u32, pc, lane);
         }
     }
 
@@ -172,7 +172,7 @@ impl Worker<'_> {
     fn begin_load(
         &mut self,
         map: TensorMap,
-        at: [i32; RANKS],
+        position: [i32; RANKS],
         (offset, barrier): (u64, u64),
         rank: u32,
         pc: u32,
@@ -184,14 +184,14 @@ impl Worker<'_> {
             self.note_skipped_copy();
             return;
         }
-        self.in_block(rank, |worker| worker.begin_in_block(map, at, offset, Some(barrier), pc, lane));
+        self.in_block(rank, |worker| worker.begin_in_block(map, position, offset, Some(barrier), pc, lane));
     }
 
     /// Starts a copy to or from the shared memory of the block at hand.
     fn begin_in_block(
         &mut self,
         map: TensorMap,
-        at: [i32; RANKS],
+        position: [i32; RANKS],
         given: u64,
         barrier: Option<u64>,
         pc: u32,
@@ -230,7 +230,7 @@ impl Worker<'_> {
         }
         let copy = BulkCopy {
             map: Box::new(map),
-            at,
+            at: position,
             shared: offset as u32,
             instr: self.job.kernel.ops[pc as usize].instr,
             thread: self.warp.index * 32 + lane as u32,
@@ -289,18 +289,18 @@ impl Worker<'_> {
 
     /// Returns the part of the box inside of the tensor and in no memory: reason and first such element, and the last.
     fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(AccessFault, u64)> {
-        let each = copy.map.element.bytes();
+        let element_bytes = copy.map.element.bytes();
         let mut found: Option<(AccessFault, u64)> = None;
         copy.map.runs(copy.at, copy.shared, |run| {
             let Some(start) = run.global.filter(|start| *start < window::SHARED) else { return };
             let Err((problem, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes) else {
                 return;
             };
-            let last = start.saturating_add(u64::from(run.bytes) - each);
+            let last = start.saturating_add(u64::from(run.bytes) - element_bytes);
             // The first element of the run that cannot be reached.
             if problem == AccessProblem::OutOfBounds {
-                let is_there = |at: &u64| find_global(self.job, *at, each, writes).is_ok();
-                address = (start..=last).step_by(each as usize).find(|at| !is_there(at)).unwrap_or(start);
+                let is_there = |at: &u64| find_global(self.job, *at, element_bytes, writes).is_ok();
+                address = (start..=last).step_by(element_bytes as usize).find(|at| !is_there(at)).unwrap_or(start);
             }
             match &mut found {
                 Some((_, high)) => *high = (*high).max(last),

@@ -320,18 +320,18 @@ impl Worker<'_> {
             Some((source.file, source.line))
         };
         // Arithmetic is where the value was put to use. A condition's comparison is closer to it than its branch.
-        let at = match used {
+        let use_instr = match used {
             Use::Stored { .. } if origin.computed != NOWHERE => origin.computed,
             Use::Condition if origin.computed != NOWHERE && line(origin.computed) == line(instr) => origin.computed,
             _ => instr,
         };
         let copied = origin.copied;
         if origin.is_register() {
-            let at = match used {
+            let use_instr = match used {
                 Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,
-                _ => at,
+                _ => use_instr,
             };
-            return self.record_mistake_at(at, lanes, MistakeDetails::Unset { used, by: instr, copied });
+            return self.record_mistake_at(use_instr, lanes, MistakeDetails::Unset { used, by: instr, copied });
         }
         let (space, address) = place_of(origin.address);
         let new = self.checks.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
@@ -347,7 +347,7 @@ impl Worker<'_> {
         }
         let details =
             MistakeDetails::Uninitialised { access, load: origin.load, used, copied, written, copy: None, fresh };
-        self.record_mistake_at(at, lanes, details);
+        self.record_mistake_at(use_instr, lanes, details);
         if space == MemSpace::Shared {
             self.report_exited();
         }

@@ -81,8 +81,8 @@ impl Worker<'_> {
         let first = self.warp.index / WARPS * WARPS;
         let warps = &mut self.block.warps;
         let end = warps.len().min((first + WARPS) as usize);
-        for (at, warp) in warps[first as usize..end].iter_mut().enumerate() {
-            if first + at as u32 == self.warp.index {
+        for (index, warp) in warps[first as usize..end].iter_mut().enumerate() {
+            if first + index as u32 == self.warp.index {
                 continue;
             }
             for fiber in warp.fibers.iter_mut().filter(|f| f.state == FiberState::Warpgroup) {
@@ -128,13 +128,13 @@ impl Worker<'_> {
             product.parts[at as usize].is_none()
         };
         let mut waits = false;
-        for at in 0..WARPS {
-            let lives = match self.block.warps.get((first + at) as usize) {
-                Some(_) if first + at == warp => true,
+        for index in 0..WARPS {
+            let lives = match self.block.warps.get((first + index) as usize) {
+                Some(_) if first + index == warp => true,
                 Some(other) => !other.live.is_empty(),
                 None => false,
             };
-            waits |= lives && end > from && missing(end - 1, at);
+            waits |= lives && end > from && missing(end - 1, index);
         }
         if waits {
             self.warp.fiber.set_pc(pc);
@@ -142,9 +142,9 @@ impl Worker<'_> {
             self.warp.fiber.state = FiberState::Warpgroup;
             return ControlFlow::Break(AfterOp::Wait);
         }
-        for number in from..end {
+        for product_number in from..end {
             let group = self.block.warpgroups.of(warp);
-            let place = group.place(number);
+            let place = group.place(product_number);
             let parts = &group.products[place].parts;
             let lacks = (0..WARPS).filter(|at| parts[*at as usize].is_none()).fold(0, |all, at| all | 1 << at);
             let product = parts[(warp % WARPS) as usize].as_ref().map(|part| part.pc);
@@ -160,8 +160,8 @@ impl Worker<'_> {
                 continue;
             }
             let mut b = DecodedB::default();
-            for at in 0..WARPS as usize {
-                self.perform(first, number, at, &mut b);
+            for index in 0..WARPS as usize {
+                self.perform(first, product_number, index, &mut b);
             }
         }
         ControlFlow::Continue(())
@@ -213,27 +213,27 @@ impl Worker<'_> {
         let WarpProgress { issued, waited, .. } = group.warps[own];
         let mut needed = None;
         let mut wrong = None;
-        for number in waited..issued {
-            let place = group.place(number);
+        for product_number in waited..issued {
+            let place = group.place(product_number);
             let Some(part) = group.products[place].parts[own].as_mut() else { continue };
             let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else { continue };
             let own_registers = &{ kernel.in_flight.as_ref() }.map_or(&[][..], |all| &all.touches[part.pc as usize]);
             let is_own =
                 |line: u32, register: u32| own_registers.iter().any(|own| (own.line, own.register) == (line, register));
-            for one in touched {
-                let sum = wgmma.d.contains(&one.line) && !part.lost.contains(&one.line);
-                let same = is_own(one.line, one.register);
-                if (sum && !one.writes || same && one.writes) && wrong.is_none() {
-                    wrong = Some((number, one.writes, !wgmma.d.contains(&one.line)));
+            for touch in touched {
+                let sum = wgmma.d.contains(&touch.line) && !part.lost.contains(&touch.line);
+                let same = is_own(touch.line, touch.register);
+                if (sum && !touch.writes || same && touch.writes) && wrong.is_none() {
+                    wrong = Some((product_number, touch.writes, !wgmma.d.contains(&touch.line)));
                 }
-                if !wgmma.d.contains(&one.line) || part.done || part.lost.contains(&one.line) {
+                if !wgmma.d.contains(&touch.line) || part.done || part.lost.contains(&touch.line) {
                     continue;
                 }
-                if one.writes {
+                if touch.writes {
                     // The sums come too late.
-                    part.lost.push(one.line)
+                    part.lost.push(touch.line)
                 } else {
-                    needed = Some(number)
+                    needed = Some(product_number)
                 }
             }
         }
@@ -245,21 +245,21 @@ impl Worker<'_> {
         let group = self.block.warpgroups.of(warp);
         if let Some(last) = needed {
             let from = group.first;
-            for number in from..=last {
-                self.perform(warp / WARPS * WARPS, number, own, &mut DecodedB::default());
+            for product_number in from..=last {
+                self.perform(warp / WARPS * WARPS, product_number, own, &mut DecodedB::default());
             }
         }
     }
 
     /// Performs the rows of one warp of a product, unless that has been done. `b` is for the four warps of the product.
-    fn perform(&mut self, first_warp: u32, number: u64, own: usize, b: &mut DecodedB) {
+    fn perform(&mut self, first_warp: u32, product_number: u64, own: usize, b: &mut DecodedB) {
         let job = self.job;
         let group = self.block.warpgroups.of(first_warp);
-        let place = group.place(number);
+        let place = group.place(product_number);
         let Some(mut part) = group.products.get_mut(place).and_then(|p| p.parts[own].take()) else { return };
         if let (false, OpKind::Wgmma(wgmma)) = (part.done, &job.kernel.ops[part.pc as usize].kind) {
-            for which in [0, 1] {
-                self.check_unchanged(&part.seen[which], which, part.pc, part.active);
+            for factor in [0, 1] {
+                self.check_unchanged(&part.seen[factor], factor, part.pc, part.active);
             }
             self.multiply(wgmma, &part, first_warp, own, b);
             part.done = true;

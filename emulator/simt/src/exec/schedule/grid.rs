@@ -274,23 +274,32 @@ struct Waiting {
     blocks: VecDeque<Box<Block>>,
     /// Room for a block that is done with, or that has not begun.
     spare: Option<Box<Block>>,
-    /// Bytes of a block, of all of these, and of all that there may be.
-    each: u64,
+    /// Bytes that one block takes.
+    block_bytes: u64,
+    /// Bytes that these blocks take together.
     bytes: u64,
-    most: u64,
+    /// Largest number of these bytes.
+    max_bytes: u64,
     /// Thread-instructions of all of these.
     spent: u64,
 }
 
 impl Waiting {
     fn new(job: &Job<'_>) -> Self {
-        Self { blocks: VecDeque::new(), spare: None, each: block_bytes(job), bytes: 0, most: job.room, spent: 0 }
+        Self {
+            blocks: VecDeque::new(),
+            spare: None,
+            block_bytes: block_bytes(job),
+            bytes: 0,
+            max_bytes: job.worker_memory,
+            spent: 0,
+        }
     }
 
     /// Returns whether another block may begin while these wait. Two at least can wait for each other.
     fn has_room(&self) -> bool {
         let n = self.blocks.len();
-        n < 2 || (n < WAITING_BLOCKS && self.bytes + 2 * self.each <= self.most)
+        n < 2 || (n < WAITING_BLOCKS && self.bytes + 2 * self.block_bytes <= self.max_bytes)
     }
 
     fn another(&mut self, job: &Job<'_>) -> Box<Block> {
@@ -298,7 +307,7 @@ impl Waiting {
     }
 
     fn push(&mut self, mut block: Box<Block>) {
-        self.bytes += self.each + block.printed.len() as u64;
+        self.bytes += self.block_bytes + block.printed.len() as u64;
         self.spent += block.spent;
         block.passes = 0;
         self.blocks.push_back(block);
@@ -306,7 +315,7 @@ impl Waiting {
 
     fn remove(&mut self, index: usize) -> Option<Box<Block>> {
         let block = self.blocks.remove(index)?;
-        self.bytes -= self.each + block.printed.len() as u64;
+        self.bytes -= self.block_bytes + block.printed.len() as u64;
         self.spent -= block.spent;
         Some(block)
     }
@@ -322,8 +331,8 @@ impl Waiting {
             }
             block.poll_cache.changed() || block.cluster.as_deref_mut().is_some_and(Cluster::changed)
         };
-        let at = self.blocks.iter_mut().position(wakes).unwrap_or(0);
-        self.remove(at)
+        let index = self.blocks.iter_mut().position(wakes).unwrap_or(0);
+        self.remove(index)
     }
 
     /// Removes and returns the one with the lowest index.

@@ -19,21 +19,21 @@ const HANDOVER: u32 = 0xffff_ff00;
 
 impl Worker<'_> {
     /// Returns the pieces that the running warp reads of a factor: its rows of A (0), all columns of B (1).
-    pub(super) fn pieces(&self, wgmma: &Wgmma, which: usize, descriptor: u64) -> Vec<u32> {
-        let one = Descriptor::decode(descriptor);
-        let (first, n) = match which {
+    pub(super) fn pieces(&self, wgmma: &Wgmma, factor: usize, descriptor: u64) -> Vec<u32> {
+        let decoded = Descriptor::decode(descriptor);
+        let (first, n) = match factor {
             0 => (self.warp.index % WARPS * WARP_ROWS as u32, WARP_ROWS as u32),
             _ => (0, u32::from(wgmma.n)),
         };
-        match wgmma.transposed[which] {
+        match wgmma.transposed[factor] {
             false => {
                 let mut pieces = Vec::with_capacity(2 * n as usize);
-                (first..first + n).for_each(|row| pieces.extend([0, 1].map(|half| one.k_major(row, half))));
+                (first..first + n).for_each(|row| pieces.extend([0, 1].map(|half| decoded.k_major(row, half))));
                 pieces
             }
-            true => {
-                (first / 8..(first + n) / 8).flat_map(|piece| (0..16).map(move |k| one.mn_major(k, piece))).collect()
-            }
+            true => (first / 8..(first + n) / 8)
+                .flat_map(|piece| (0..16).map(move |k| decoded.mn_major(k, piece)))
+                .collect(),
         }
     }
 
@@ -57,40 +57,40 @@ impl Worker<'_> {
                 WgmmaA::Registers(_) => None,
             },
         ];
-        for (which, register) in registers.into_iter().flatten().zip([1, 0]).map(|(r, w)| (w, r)) {
+        for (factor, register) in registers.into_iter().flatten().zip([1, 0]).map(|(r, w)| (w, r)) {
             let values = active.iter().map(|lane| self.u64_at(register, lane));
-            if let Some(other) = values.into_iter().find(|value| *value != descriptors[which]) {
+            if let Some(other) = values.into_iter().find(|value| *value != descriptors[factor]) {
                 let problem = BadWgmma::Differs {
-                    which: NAMES[which],
+                    factor: NAMES[factor],
                     warp: self.warp.index,
-                    values: [descriptors[which], other],
+                    values: [descriptors[factor], other],
                 };
                 self.report_wgmma(pc, active, problem);
             }
         }
         let mut seen = [FactorBytes::new(), FactorBytes::new()];
         let mut unwritten = Unwritten::default();
-        for which in [0, 1] {
-            if which == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
+        for factor in [0, 1] {
+            if factor == 0 && matches!(wgmma.a, WgmmaA::Registers(_)) {
                 continue;
             }
-            if self.has_rank_in_leading(wgmma, which, descriptors[which], pc, active) {
+            if self.has_rank_in_leading(wgmma, factor, descriptors[factor], pc, active) {
                 continue;
             }
-            let pieces = self.pieces(wgmma, which, descriptors[which]);
-            let swizzle = Descriptor::decode(descriptors[which]).swizzle;
-            let start = Descriptor::decode(descriptors[which]).start;
-            if self.leaves_its_array(&pieces, start, which, pc, active) {
+            let pieces = self.pieces(wgmma, factor, descriptors[factor]);
+            let swizzle = Descriptor::decode(descriptors[factor]).swizzle;
+            let start = Descriptor::decode(descriptors[factor]).start;
+            if self.leaves_its_array(&pieces, start, factor, pc, active) {
                 continue;
             }
-            if !self.has_swizzle(&pieces, swizzle, which, pc, active) {
+            if !self.has_swizzle(&pieces, swizzle, factor, pc, active) {
                 continue;
             }
-            if self.reads_too_early(&pieces, warpgroup::element_bytes(wgmma.kinds[which]) as u32, pc, active) {
+            if self.reads_too_early(&pieces, warpgroup::element_bytes(wgmma.kinds[factor]) as u32, pc, active) {
                 continue;
             }
-            unwritten[which] = self.unwritten_lines(&pieces, wgmma.transposed[which]);
-            if unwritten[which].iter().any(Option::is_some) {
+            unwritten[factor] = self.unwritten_lines(&pieces, wgmma.transposed[factor]);
+            if unwritten[factor].iter().any(Option::is_some) {
                 // Where barriers of the block make the order, a missing one shows as a race.
                 let phases = |op: &Op| matches!(op.kind, OpKind::Mbarrier(_));
                 if !self.job.kernel.ops.iter().any(phases) {
@@ -104,7 +104,7 @@ impl Worker<'_> {
             }
             self.touch_pieces(&pieces, pc);
             let shared = self.shared_bytes_now();
-            seen[which] = pieces.iter().map(|&at| (at, shared.piece(at))).collect();
+            seen[factor] = pieces.iter().map(|&at| (at, shared.piece(at))).collect();
         }
         self.follow_wgmma(wgmma, pc, active, adds, &unwritten);
         let warp = self.warp.index;
@@ -117,13 +117,20 @@ impl Worker<'_> {
     /// Returns whether the rank of the block that runs has got into the leading dimension's offset, by an address whose
     /// upper bits were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0
     /// shows it, which has no such bits; it may be the last to come to the product.
-    fn has_rank_in_leading(&mut self, wgmma: &Wgmma, which: usize, descriptor: u64, pc: u32, active: LaneMask) -> bool {
+    fn has_rank_in_leading(
+        &mut self,
+        wgmma: &Wgmma,
+        factor: usize,
+        descriptor: u64,
+        pc: u32,
+        active: LaneMask,
+    ) -> bool {
         if self.job.cluster_blocks == 1 {
             return false;
         }
-        let key = (pc, which);
+        let key = (pc, factor);
         self.block.warpgroups.last.insert(key, descriptor);
-        let of = |worker: &Self, rank: u32| match rank == worker.block.rank {
+        let descriptor_of = |worker: &Self, rank: u32| match rank == worker.block.rank {
             true => Some(descriptor),
             false => worker.member(rank)?.warpgroups.last.get(&key).copied(),
         };
@@ -131,19 +138,19 @@ impl Worker<'_> {
             0 => 1..self.job.cluster_blocks,
             rank => rank..rank + 1,
         };
-        let found = of(self, 0).and_then(|first| {
+        let found = descriptor_of(self, 0).and_then(|first| {
             ranks
-                .filter_map(|rank| Some((rank, of(self, rank)?, first)))
+                .filter_map(|rank| Some((rank, descriptor_of(self, rank)?, first)))
                 .find(|&(rank, other, first)| is_off_by_rank(other, first, rank))
         });
         let Some((rank, other, first)) = found else { return false };
         let leading = [other, first].map(|bits| Descriptor::decode(bits).leading);
         let without = other & !LEADING | first & LEADING;
-        if self.pieces(wgmma, which, other) == self.pieces(wgmma, which, without) {
+        if self.pieces(wgmma, factor, other) == self.pieces(wgmma, factor, without) {
             return false;
         }
-        let which = NAMES[which];
-        self.report_wgmma(pc, active, BadWgmma::Rank { which, rank, leading });
+        let factor = NAMES[factor];
+        self.report_wgmma(pc, active, BadWgmma::Rank { factor, rank, leading });
         rank == self.block.rank
     }
 
@@ -156,11 +163,11 @@ impl Worker<'_> {
     }
 
     /// Returns whether pieces lie outside of the array in which the factor starts.
-    fn leaves_its_array(&mut self, pieces: &[u32], start: u32, which: usize, pc: u32, active: LaneMask) -> bool {
+    fn leaves_its_array(&mut self, pieces: &[u32], start: u32, factor: usize, pc: u32, active: LaneMask) -> bool {
         let (from, to) = self.block.shared_range(self.job, start.into()).unwrap_or((0, 0));
         let outside = pieces.iter().find(|&&at| at < from || at + PIECE > to);
         if let Some(&address) = outside {
-            let problem = BadWgmma::Outside { which: NAMES[which], start, address, array: (from, to) };
+            let problem = BadWgmma::Outside { factor: NAMES[factor], start, address, array: (from, to) };
             self.report_wgmma(pc, active, problem);
         }
         outside.is_some()
@@ -215,14 +222,14 @@ impl Worker<'_> {
     }
 
     /// Returns whether copies of boxes wrote the pieces with the descriptor's swizzle.
-    fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, which: usize, pc: u32, active: LaneMask) -> bool {
+    fn has_swizzle(&mut self, pieces: &[u32], swizzle: Swizzle, factor: usize, pc: u32, active: LaneMask) -> bool {
         let shared = self.shared_bytes_now();
         let other = pieces.iter().find_map(|&at| {
             let (copy, by) = self.block.bulk.swizzle_of(at, &shared.piece(at))?;
             (copy != swizzle).then_some((at, copy, by))
         });
         if let Some((address, copy, by)) = other {
-            let problem = BadWgmma::Swizzle { which: NAMES[which], address, copy, by, descriptor: swizzle };
+            let problem = BadWgmma::Swizzle { factor: NAMES[factor], address, copy, by, descriptor: swizzle };
             self.report_wgmma(pc, active, problem);
         }
         other.is_none()
@@ -278,7 +285,7 @@ impl Worker<'_> {
     }
 
     /// Reports a factor in shared memory that has changed since the product was issued.
-    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, which: usize, pc: u32, active: LaneMask) {
+    pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, factor: usize, pc: u32, active: LaneMask) {
         // A copy that came too late or too early was reported, and that changes its place.
         if self.was_misused() {
             return;
@@ -286,7 +293,7 @@ impl Worker<'_> {
         let shared = self.shared_bytes_now();
         let changed = seen.iter().find(|(at, bytes)| shared.piece(*at) != *bytes);
         if let Some(&(address, _)) = changed {
-            let problem = BadWgmma::Changed { which: NAMES[which], address, by: None };
+            let problem = BadWgmma::Changed { factor: NAMES[factor], address, by: None };
             self.report_wgmma(pc, active, problem);
         }
     }
@@ -309,10 +316,10 @@ impl Worker<'_> {
         let others: Vec<&WarpPart> = others.collect();
         let same_b = { others.iter() }.any(|part| part.descriptors[1] == descriptors[1]);
         let differs = { others.into_iter() }
-            .flat_map(|part| [0, 1].map(|which| (which, part.descriptors[which])))
-            .find(|(which, descriptor)| descriptors[*which] != *descriptor);
-        if let Some((which, descriptor)) = differs {
-            let problem = BadWgmma::Differs { which: NAMES[which], warp, values: [descriptor, descriptors[which]] };
+            .flat_map(|part| [0, 1].map(|factor| (factor, part.descriptors[factor])))
+            .find(|(factor, descriptor)| descriptors[*factor] != *descriptor);
+        if let Some((factor, descriptor)) = differs {
+            let problem = BadWgmma::Differs { factor: NAMES[factor], warp, values: [descriptor, descriptors[factor]] };
             self.report_wgmma(pc, active, problem);
         }
         // Sums of a product under way that this one takes as a factor.
@@ -364,10 +371,10 @@ impl Worker<'_> {
                 None => Some(op.instr),
             })
             .collect();
-        for (one, by) in writes.iter().zip(by) {
+        for (write, by) in writes.iter().zip(by) {
             match by {
-                Some(by) => written.insert(one.line, by),
-                None => written.remove(&one.line),
+                Some(by) => written.insert(write.line, by),
+                None => written.remove(&write.line),
             };
         }
     }
@@ -427,8 +434,8 @@ impl Worker<'_> {
                 .flat_map(|product| product.parts.iter().enumerate())
                 .filter_map(|(at, part)| Some((first + at as u32, part.as_ref()?)));
             for (warp, part) in parts {
-                let pieces = [0, 1].into_iter().flat_map(|which| part.seen[which].iter().map(move |s| (which, s.0)));
-                for (which, at) in pieces {
+                let pieces = [0, 1].into_iter().flat_map(|factor| part.seen[factor].iter().map(move |s| (factor, s.0)));
+                for (factor, at) in pieces {
                     let near = u64::from(at) + u64::from(PIECE) > u64::from(copy.shared)
                         && u64::from(at) < u64::from(copy.shared) + copy.map.shared_bytes();
                     if !near || found.is_some() && in_order {
@@ -439,16 +446,16 @@ impl Worker<'_> {
                         overlaps |= run.shared < at + PIECE && at < run.shared + run.bytes;
                     });
                     if overlaps {
-                        found = found.or(Some((part.pc, which, at)));
+                        found = found.or(Some((part.pc, factor, at)));
                         let races = self.checks.shared_races.as_ref();
                         in_order |= races.is_some_and(|races| races.is_ordered_after_reads(at, PIECE, copier, warp));
                     }
                 }
             }
         }
-        let Some((pc, which, address)) = found.filter(|_| in_order) else { return false };
+        let Some((pc, factor, address)) = found.filter(|_| in_order) else { return false };
         let problem = BadWgmma::Changed {
-            which: NAMES[which],
+            factor: NAMES[factor],
             address,
             by: Some(InstrThread { instr: copy.instr, thread: copy.thread }),
         };
@@ -478,10 +485,10 @@ impl Worker<'_> {
         let Some(product) = group.products.iter().find(lacking) else { return false };
         let mut warps = 0;
         let mut gone = 0;
-        for (at, (part, is_gone)) in product.parts.iter().zip(is_gone).enumerate() {
+        for (warp_in_group, (part, is_gone)) in product.parts.iter().zip(is_gone).enumerate() {
             if part.is_none() {
-                warps |= 1 << at;
-                gone |= u8::from(is_gone) << at;
+                warps |= 1 << warp_in_group;
+                gone |= u8::from(is_gone) << warp_in_group;
             }
         }
         let Some(part) = &product.parts[own] else { return false };

@@ -15,14 +15,14 @@ const ROW: usize = 32;
 #[derive(Default)]
 pub(super) struct DecodedB {
     /// The instruction and the descriptor that `factors` are of.
-    of: Option<(u32, u64)>,
+    source: Option<(u32, u64)>,
     factors: Vec<Factors>,
 }
 
 impl DecodedB {
     fn factors(&mut self, wgmma: &Wgmma, part: &WarpPart, rule: FactorType, shared: &SharedBytes) -> &[Factors] {
-        let of = Some((part.pc, part.descriptors[1]));
-        if self.of != of {
+        let source = Some((part.pc, part.descriptors[1]));
+        if self.source != source {
             let (n, k) = (usize::from(wgmma.n), wgmma.k());
             let descriptor = Descriptor::decode(part.descriptors[1]);
             let columns = rows_of(shared, &descriptor, wgmma.transposed[1], 0, n);
@@ -31,7 +31,7 @@ impl DecodedB {
                 let eight = eight.map(|column| elements(wgmma.kinds[1], &column));
                 eights.extend((0..k).map(|at| eight.map(|column| column[at])));
             }
-            *self = Self { of, factors: factors(wgmma, 1, rule, eights) };
+            *self = Self { source, factors: factors(wgmma, 1, rule, eights) };
         }
         &self.factors
     }
@@ -74,17 +74,17 @@ impl Worker<'_> {
             for pair in 0..pairs {
                 for lane in 0..32 {
                     let (row, column) = warpgroup::accumulator(lane, pair);
-                    let at = row * n + column;
+                    let index = row * n + column;
                     // SAFETY: `decode::passes::validate` has found the lines to be those of the warp's registers.
                     unsafe {
                         match wgmma.sum {
                             AccumulatorType::F32 => {
-                                d[at] = (*line(wgmma.d[2 * pair])).0[lane];
-                                d[at + 1] = (*line(wgmma.d[2 * pair + 1])).0[lane];
+                                d[index] = (*line(wgmma.d[2 * pair])).0[lane];
+                                d[index + 1] = (*line(wgmma.d[2 * pair + 1])).0[lane];
                             }
                             AccumulatorType::F16 => {
                                 let both = (*line(wgmma.d[pair])).0[lane];
-                                (d[at], d[at + 1]) = (both & 0xffff, both >> 16);
+                                (d[index], d[index + 1]) = (both & 0xffff, both >> 16);
                             }
                         }
                     }
@@ -101,13 +101,13 @@ impl Worker<'_> {
         for pair in 0..pairs {
             for lane in part.active.iter() {
                 let (row, column) = warpgroup::accumulator(lane, pair);
-                let at = row * n + column;
+                let index = row * n + column;
                 match wgmma.sum {
                     AccumulatorType::F32 => {
-                        put(wgmma.d[2 * pair], lane, d[at]);
-                        put(wgmma.d[2 * pair + 1], lane, d[at + 1]);
+                        put(wgmma.d[2 * pair], lane, d[index]);
+                        put(wgmma.d[2 * pair + 1], lane, d[index + 1]);
                     }
-                    AccumulatorType::F16 => put(wgmma.d[pair], lane, d[at] & 0xffff | d[at + 1] << 16),
+                    AccumulatorType::F16 => put(wgmma.d[pair], lane, d[index] & 0xffff | d[index + 1] << 16),
                 }
             }
         }
@@ -187,9 +187,9 @@ fn elements(kind: FactorType, row: &[u8; ROW]) -> [u32; ROW] {
 }
 
 /// Returns the elements of A (0) or B (1), as `rule` takes them.
-fn factors(wgmma: &Wgmma, which: usize, rule: FactorType, mut bits: Vec<[u32; 8]>) -> Vec<Factors> {
-    let kind = wgmma.kinds[which];
-    if wgmma.minus[which] {
+fn factors(wgmma: &Wgmma, factor: usize, rule: FactorType, mut bits: Vec<[u32; 8]>) -> Vec<Factors> {
+    let kind = wgmma.kinds[factor];
+    if wgmma.minus[factor] {
         let sign = 1 << (8 * warpgroup::element_bytes(kind) - 1);
         bits.iter_mut().flatten().for_each(|bits| *bits ^= sign);
     }
