@@ -22,7 +22,8 @@ fn check(case: &Case, check_level: CheckLevel, threads: usize, start: &str) -> O
 
 #[test]
 fn blocks_see_what_ptx_defines() {
-    let ways = [(CheckLevel::Off, 1), (CheckLevel::Off, 4), (CheckLevel::On, 1), (CheckLevel::Global, 4)];
+    let ways =
+        [(CheckLevel::Off, 1), (CheckLevel::Off, 4), (CheckLevel::Checked, 1), (CheckLevel::CheckedWithGlobalRaces, 4)];
     let wrong: Vec<String> = (CASES.iter())
         .flat_map(|case| ways.map(|(check_level, threads)| check(case, check_level, threads, &expected(case))))
         .flatten()
@@ -32,6 +33,7 @@ fn blocks_see_what_ptx_defines() {
 
 #[test]
 fn wrong_uses_of_clusters_are_reported() {
-    let wrong: Vec<String> = (WRONG.iter()).filter_map(|(case, start)| check(case, CheckLevel::On, 1, start)).collect();
+    let wrong: Vec<String> =
+        (WRONG.iter()).filter_map(|(case, start)| check(case, CheckLevel::Checked, 1, start)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -32,11 +32,11 @@ fn check([m, n, k]: [usize; 3], seed: u64, kernels: &[GemmKernel], check_level: 
 #[test]
 fn awkward_shapes() {
     for shape in [[1, 1, 1], [7, 13, 5], [15, 17, 16], [17, 15, 33], [129, 127, 9], [3, 300, 64], [257, 2, 31]] {
-        check(shape, 7, &[NAIVE, SHARED_TILE, REGISTER_TILE], CheckLevel::Global);
+        check(shape, 7, &[NAIVE, SHARED_TILE, REGISTER_TILE], CheckLevel::CheckedWithGlobalRaces);
     }
 }
 
 #[test]
 fn a_thousand_and_twenty_four_cubed() {
-    check([1024; 3], 3, &[NAIVE, REGISTER_TILE], CheckLevel::On);
+    check([1024; 3], 3, &[NAIVE, REGISTER_TILE], CheckLevel::Checked);
 }

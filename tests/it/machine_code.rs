@@ -211,7 +211,7 @@ fn damaged_machine_code_is_refused_or_ends() {
                 params[param.offset as usize..][..n].copy_from_slice(&bytes[..n]);
             }
             let options = LaunchOptions {
-                check_level: [CheckLevel::Off, CheckLevel::Count, CheckLevel::On][seed as usize % 3],
+                check_level: [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked][seed as usize % 3],
                 budget: NonZeroU64::new(1 << 20),
                 threads: NonZeroUsize::new(1 + seed as usize % 3),
                 ..LaunchOptions::default()

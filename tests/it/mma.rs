@@ -136,7 +136,7 @@ fn changed(name: &str, edits: &[(&str, &str)]) -> String {
     let module = gpu.load(&text).expect("it loads");
     let n = 32 * fixture.outs * fixture.blocks();
     let arguments = [gpu.upload(&fixture.inputs), gpu.upload(&vec![0_u32; n])].map(Argument::from);
-    let options = LaunchOptions { check_level: CheckLevel::On, ..LaunchOptions::default() };
+    let options = LaunchOptions { check_level: CheckLevel::Checked, ..LaunchOptions::default() };
     let report = gpu.launch(&module, "k", Geometry::line(1, 32), &arguments, options);
     texts(&report.expect("it runs").findings)
 }

@@ -20,7 +20,7 @@ fn check(name: &str, steps: &str, check_level: CheckLevel, expected: &str) -> Op
 
 #[test]
 fn steps_see_what_ptx_defines() {
-    let both = [CheckLevel::Off, CheckLevel::On];
+    let both = [CheckLevel::Off, CheckLevel::Checked];
     let wrong: Vec<String> = (CASES.iter())
         .flat_map(|(name, steps, words)| both.map(|check_level| check(name, steps, check_level, &shown(words))))
         .flatten()
@@ -31,6 +31,6 @@ fn steps_see_what_ptx_defines() {
 #[test]
 fn wrong_steps_are_reported() {
     let wrong: Vec<String> =
-        (WRONG.iter()).filter_map(|(name, steps, start)| check(name, steps, CheckLevel::On, start)).collect();
+        (WRONG.iter()).filter_map(|(name, steps, start)| check(name, steps, CheckLevel::Checked, start)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -20,7 +20,7 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let arguments = [Argument(case.parameter(&map.encode()).to_vec()), Argument::from(out)];
     let shape = Geometry { shared: SHARED_BYTES as u32, ..Geometry::line(1, THREADS) };
     let options = LaunchOptions {
-        check_level: CheckLevel::On,
+        check_level: CheckLevel::Checked,
         budget: NonZeroU64::new(1 << 24),
         threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()

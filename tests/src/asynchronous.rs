@@ -144,8 +144,8 @@ pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) 
     let parts = gpu.alloc::<u16>(3 * 8 * pieces);
     let arguments = [(rows as i32).into(), (cols as i32).into(), matrix.into(), parts.into()];
     let shape = Geometry::plane([pieces.div_ceil(THREADS) as u32, 1], [THREADS as u32, 1]);
-    let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
-    let options = LaunchOptions { check_level: CheckLevel::Global, ..LaunchOptions::default() };
+    let params = kernel.param_block(&arguments).expect("its parameters");
+    let options = LaunchOptions { check_level: CheckLevel::CheckedWithGlobalRaces, ..LaunchOptions::default() };
     let config = shape.config(params, options);
     let report = gpu.launch(kernel, &config).expect("a launch");
     let findings = Report::new(report, kernel, &config).findings;
@@ -273,14 +273,14 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         .collect();
     let options = LaunchOptions {
         // What is only summed is checked with whole numbers, too.
-        check_level: if inputs == Inputs::Whole { CheckLevel::Global } else { CheckLevel::Count },
+        check_level: if inputs == Inputs::Whole { CheckLevel::CheckedWithGlobalRaces } else { CheckLevel::Count },
         budget: NonZeroU64::new(1 << 28),
         threads: NonZeroUsize::new(threads),
         names: Names { params: Vec::new(), sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())] },
         ..LaunchOptions::default()
     };
     let shape = Geometry { shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };
-    let params = Gpu::params(kernel.kernel(), &arguments).expect("its parameters");
+    let params = kernel.param_block(&arguments).expect("its parameters");
     let config = shape.config(params, options);
     let has_beta = head.parameters.iter().any(|word| word == "beta");
     let expected = match inputs {

@@ -173,7 +173,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
         sources.push((format!("{name}.cu"), Arc::from(text.as_str())));
     }
     let options = LaunchOptions {
-        check_level: CheckLevel::Global,
+        check_level: CheckLevel::CheckedWithGlobalRaces,
         budget: NonZeroU64::new(head.budget),
         threads: NonZeroUsize::new(threads),
         names: Names { params: Vec::new(), sources },

@@ -55,7 +55,7 @@ impl Gpu {
         options: LaunchOptions,
     ) -> Result<Report, String> {
         let loaded = module.kernel(name).ok_or_else(|| format!("no kernel `{name}`"))?;
-        let params = simt::gpu::Gpu::params(loaded.kernel(), arguments).map_err(|error| error.to_string())?;
+        let params = loaded.param_block(arguments).map_err(|error| error.to_string())?;
         self.launch_raw(loaded, shape, params, options).map(|(report, _)| report)
     }
 
@@ -98,7 +98,7 @@ impl Gpu {
     /// Launches with all checks on, and panics at a finding.
     pub fn run(&self, module: &Module, name: &str, shape: Geometry, arguments: &[Argument]) -> Report {
         let options = LaunchOptions {
-            check_level: CheckLevel::Global,
+            check_level: CheckLevel::CheckedWithGlobalRaces,
             budget: NonZeroU64::new(1 << 32),
             ..LaunchOptions::default()
         };

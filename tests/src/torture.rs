@@ -65,7 +65,7 @@ pub fn all(seed: u64) -> Result<Tally, String> {
 }
 
 pub fn output_of_tame(seed: u64) -> Result<Vec<u32>, String> {
-    let setting = Setting { check_level: CheckLevel::On, level: None, threads: 1, grid: GRID };
+    let setting = Setting { check_level: CheckLevel::Checked, level: None, threads: 1, grid: GRID };
     run(&tame(seed), seed, setting).map(|(_, output)| output).map_err(|refusal| refusal.to_string())
 }
 
@@ -86,7 +86,7 @@ fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
         setting(CheckLevel::Count, None, 1, PARALLEL_BLOCKS),
         setting(CheckLevel::Off, None, 2, PARALLEL_BLOCKS),
         setting(CheckLevel::Count, None, 4, PARALLEL_BLOCKS),
-        setting(CheckLevel::Global, Some(CpuLevel::Avx2), 8, PARALLEL_BLOCKS),
+        setting(CheckLevel::CheckedWithGlobalRaces, Some(CpuLevel::Avx2), 8, PARALLEL_BLOCKS),
     ] {
         let (report, output) = run(&text, seed, setting).map_err(|what| format!("{setting:?}: {what}"))?;
         if let Some(finding) = report.findings.first() {
@@ -141,7 +141,8 @@ impl Ended {
 fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
     let mut first: Option<Ended> = None;
     for threads in THREADS {
-        let setting = Setting { check_level: CheckLevel::Global, level: None, threads, grid: PARALLEL_BLOCKS };
+        let setting =
+            Setting { check_level: CheckLevel::CheckedWithGlobalRaces, level: None, threads, grid: PARALLEL_BLOCKS };
         let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
             Err(_) => return Ok(Tally { refused: 1, ..Tally::default() }),
@@ -197,7 +198,7 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         let memory = words.concat().iter().flat_map(|word| word.to_le_bytes()).collect();
         Ok(Ended { report, codes, memory })
     };
-    let checked = ended(CheckLevel::Global, 1)?;
+    let checked = ended(CheckLevel::CheckedWithGlobalRaces, 1)?;
     let tally = tally_of(Some(&checked));
     if checked.races() {
         return match mix {
@@ -205,7 +206,7 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
             Mix::Defined => Err(format!("a race where there is none:\n{}\n{text}", checked.report.findings[0].text)),
         };
     }
-    for check_level in [CheckLevel::Count, CheckLevel::Global] {
+    for check_level in [CheckLevel::Count, CheckLevel::CheckedWithGlobalRaces] {
         let alone = ended(check_level, 1)?;
         for threads in &THREADS[1..] {
             if let Some(what) = alone.difference(&ended(check_level, *threads)?) {
@@ -227,7 +228,7 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     let gpu = Gpu::with_memory(1 << 24);
     // Before loading: a module's variables may leave no room, and that is for loading to say.
     let (source, target) = (gpu.upload(&input(seed)), gpu.upload(&vec![0u32; output_words(setting.grid)]));
-    let module = gpu.load_at(text, setting.level).map_err(|error| error.to_string())?;
+    let module = gpu.load_for(text, setting.level).map_err(|error| error.to_string())?;
     let kernel = module.kernels().first().ok_or("no kernel")?;
     let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();
     params.resize(kernel.kernel().param_bytes as usize, 0);

@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // ANCHOR: told
     if let Some(emulator) = emulator_client::find() {
-        emulator.set_checks(Some(CheckLevel::Global));
+        emulator.set_checks(Some(CheckLevel::CheckedWithGlobalRaces));
         emulator.set_diagnosis(Some(false)); // in the report only
         let kernel = module.load_function("count_lost")?;
         let (n, mut count) = (N as i32, stream.alloc_zeros::<i32>(1)?);

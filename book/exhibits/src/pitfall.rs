@@ -142,7 +142,7 @@ pub fn on_the_emulator(what: &str, run: impl FnOnce() -> Result<(), Box<dyn Erro
         print("  not asked: this is a real GPU; ask it with TILE_DEVICE=emulated");
         return;
     };
-    emulator.set_checks(Some(CheckLevel::Global));
+    emulator.set_checks(Some(CheckLevel::CheckedWithGlobalRaces));
     let outcome = run();
     emulator.set_checks(Some(CheckLevel::Off));
     let report: Value =

@@ -165,7 +165,7 @@ fn run(launch: &Launch, traced: Option<WarpPosition>) -> anyhow::Result<Trace> {
         buffers.push(address);
     }
     let shape = gpu::Geometry { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: 0 };
-    let params = Gpu::params(kernel.kernel(), &arguments)?;
+    let params = kernel.param_block(&arguments)?;
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = match traced {
         Some(WarpPosition { block: [x, y], warp }) => {

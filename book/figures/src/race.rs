@@ -145,7 +145,7 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     let mut arguments: Vec<Argument> = [EDGE, EDGE, DEPTH].map(|size| (size as i32).into()).to_vec();
     arguments.extend([a, b, c].map(Argument::from));
     let shape = Geometry::line(1, (EDGE * EDGE) as u32);
-    let params = Gpu::params(kernel.kernel(), &arguments)?;
+    let params = kernel.param_block(&arguments)?;
     let follow = Follow { block: [0; 3], warp: 0, max_steps: 1 << 16 };
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = gpu.trace(kernel, &config, follow)?;

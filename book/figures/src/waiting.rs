@@ -38,7 +38,7 @@ fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
     let floats = vec![0.0_f32; (block * chip.sms) as usize];
     let arguments: [Argument; 3] = [ROUNDS.into(), gpu.upload(&floats).into(), gpu.upload(&floats).into()];
     let shape = gpu::Geometry { grid: [chip.sms, 1, 1], block: [block, 1, 1], shared: 0 };
-    let params = Gpu::params(loaded.kernel(), &arguments)?;
+    let params = loaded.param_block(&arguments)?;
     let config = shape.config(params, LaunchOptions::default());
     let (_, timeline) = predict_with_timeline(chip, &gpu, &code.kernels[0], loaded, &config, CLOCKS)
         .map_err(|why| anyhow::anyhow!("{kernel}: {why}"))?;

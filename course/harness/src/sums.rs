@@ -45,7 +45,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
         }
         for shape in shapes::summed(step_run.work(kernel)) {
             out::progress(&format!("{} on {shape}", kernel.name));
-            let sum = step_run.sum(kernel, *shape, MULTIPROCESSORS, CheckLevel::Global);
+            let sum = step_run.sum(kernel, *shape, MULTIPROCESSORS, CheckLevel::CheckedWithGlobalRaces);
             out::progress_done();
             match sum {
                 Ok(sum) if step_run.common.json => out::json(&Line::Sum(Box::new(sum)))?,
@@ -232,7 +232,7 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
         };
         let shapes = shapes::summed(found.kernel(kernel.name).expect("it is listed").work);
         let small = shapes.iter().filter(|shape| shape.volume() < LARGE);
-        let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS, CheckLevel::Global));
+        let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS, CheckLevel::CheckedWithGlobalRaces));
         let sums: Vec<Sum> = sums.filter(|sum| sum.not_run.is_none()).collect();
         wrong.extend(sums.iter().filter_map(|sum| record.complaint(sum, NOT_SUMMED)));
         // One block after another, and more than there are tiles of the smaller shapes. These are about the bits of C alone.

@@ -221,12 +221,11 @@ impl<'a> EmulatedModule<'a> {
             other => Err(not_attempted(format!("there is no argument `{other}`"))),
         };
         let arguments: Vec<Argument> = setup.arguments.iter().map(argument).collect::<Result<_, _>>()?;
-        let kernel = self.kernel.kernel();
-        let (given, wanted) = (arguments.len(), kernel.params.len());
+        let (given, wanted) = (arguments.len(), self.kernel.kernel().params.len());
         if given != wanted {
             return Err(not_attempted(format!("{given} arguments, and the kernel takes {wanted}")));
         }
-        let params = Gpu::params(kernel, &arguments).map_err(|error| {
+        let params = self.kernel.param_block(&arguments).map_err(|error| {
             let name = &setup.arguments[error.index];
             not_attempted(format!(
                 "argument {}, `{name}`, has {} bytes, and its parameter {}",

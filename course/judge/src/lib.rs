@@ -136,7 +136,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     fn run_shape(&mut self, shape: Shape, setup: &LaunchSetup) -> bool {
         let mut right = true;
         for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
-            match self.launch(&trial, CheckLevel::Global, setup) {
+            match self.launch(&trial, CheckLevel::CheckedWithGlobalRaces, setup) {
                 TrialOutcome::Right(_) => {}
                 TrialOutcome::Wrong => {
                     right = false;

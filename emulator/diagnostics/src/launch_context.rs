@@ -11,7 +11,6 @@ use crate::source::{Parameter, Source};
 use crate::trace::Trace;
 use crate::words;
 use simt::check::{Code, MistakeGroup, Severity, ThreadId, block_position, thread_position};
-use simt::launch::CheckLevel;
 use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 
 /// Columns of a message.
@@ -60,7 +59,7 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns whether all threads ran, even when the first ones failed: counts are of the whole launch.
     pub(crate) fn sees_all(&self) -> bool {
-        matches!(self.inputs.config.options.check_level, CheckLevel::On | CheckLevel::Global)
+        self.inputs.config.options.check_level.checks()
     }
 
     /// Returns a sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the

@@ -48,7 +48,7 @@ fn first_finding(gpu: &Gpu, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>)
     let module = gpu.load(ptx).expect("it loads");
     let sources = vec![("kernel.cu".to_owned(), Arc::from(SOURCE))];
     let names = Names { params: Vec::new(), sources };
-    let options = LaunchOptions { check_level: CheckLevel::On, names, ..LaunchOptions::default() };
+    let options = LaunchOptions { check_level: CheckLevel::Checked, names, ..LaunchOptions::default() };
     let config = Geometry::line(grid, block).config(params, options);
     let loaded = &module.kernels()[0];
     let report = gpu.launch(loaded, &config).expect("it starts");

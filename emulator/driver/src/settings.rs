@@ -47,15 +47,17 @@ pub(crate) fn check_level_from_name(name: &str) -> Option<CheckLevel> {
     Some(match name {
         "off" | "0" => CheckLevel::Off,
         "count" => CheckLevel::Count,
-        "on" | "1" => CheckLevel::On,
-        "global" => CheckLevel::Global,
+        "on" | "1" => CheckLevel::Checked,
+        "global" => CheckLevel::CheckedWithGlobalRaces,
         _ => return None,
     })
 }
 
 /// Returns the level of checks that has this number in the extra API.
 pub(crate) fn check_level_from_number(number: u32) -> Option<CheckLevel> {
-    [CheckLevel::Off, CheckLevel::Count, CheckLevel::On, CheckLevel::Global].get(number as usize).copied()
+    [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked, CheckLevel::CheckedWithGlobalRaces]
+        .get(number as usize)
+        .copied()
 }
 
 /// Reads a variable; prints a hint if its value is not understood.
@@ -76,7 +78,7 @@ pub(crate) fn process() -> Settings {
     static PROCESS: OnceLock<Settings> = OnceLock::new();
     *PROCESS.get_or_init(|| Settings {
         check_level: variable("TILE_CHECK", "use off, count, on or global", check_level_from_name)
-            .unwrap_or(CheckLevel::On),
+            .unwrap_or(CheckLevel::Checked),
         budget: variable("TILE_BUDGET", "use a number of thread-instructions, 0 for no limit", number)
             .unwrap_or(DEFAULT_BUDGET),
         threads: variable("TILE_THREADS", "use a number, 0 for one per core", number).unwrap_or(0) as usize,
@@ -266,7 +268,7 @@ mod tests {
 
     #[test]
     fn names_of_watch_levels() {
-        assert_eq!(check_level_from_name("on"), Some(CheckLevel::On));
+        assert_eq!(check_level_from_name("on"), Some(CheckLevel::Checked));
         assert_eq!(check_level_from_name("loud"), None);
         assert_eq!(check_level_from_number(1), Some(CheckLevel::Count));
         assert_eq!(check_level_from_number(9), None);

@@ -36,8 +36,8 @@ pub struct Emulator {
 pub enum CheckLevel {
     Off,
     Count,
-    On,
-    Global,
+    Checked,
+    CheckedWithGlobalRaces,
 }
 
 /// Finds the emulated driver, if this process uses it: the first library in the order in which `cudarc` looks for a

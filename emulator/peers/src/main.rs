@@ -113,7 +113,7 @@ fn run_ours(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Box<dy
     arguments.extend([gpu.upload(a), gpu.upload(b), result].map(gpu::Argument::from));
     let tiles = N.div_ceil(case.tile) as u32;
     let options = LaunchOptions {
-        check_level: CheckLevel::On,
+        check_level: CheckLevel::Checked,
         threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()
     };
@@ -122,7 +122,7 @@ fn run_ours(case: &Case, a: &[f32], b: &[f32]) -> Result<(f64, Vec<f32>), Box<dy
         block: case.block,
         shared: 0,
     };
-    let config = shape.config(Gpu::params(kernel.kernel(), &arguments)?, options);
+    let config = shape.config(kernel.param_block(&arguments)?, options);
     let rate = best_rate(|| gpu.launch(kernel, &config).map(drop))?;
     Ok((rate, gpu.read(result, N * N)))
 }

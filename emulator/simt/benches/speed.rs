@@ -69,8 +69,8 @@ struct Record {
 const CHECK_LEVELS: [(&str, CheckLevel); 4] = [
     ("plain", CheckLevel::Off),
     ("counted", CheckLevel::Count),
-    ("checked", CheckLevel::On),
-    ("+ global races", CheckLevel::Global),
+    ("checked", CheckLevel::Checked),
+    ("+ global races", CheckLevel::CheckedWithGlobalRaces),
 ];
 
 const USAGE: &str =
@@ -232,7 +232,7 @@ fn measure(
         let address = if i + 1 < case.buffers.len() { gpu.upload(&values(words, i)) } else { gpu.alloc::<f32>(words) };
         arguments.push(address.into());
     }
-    let params = Gpu::params(kernel.kernel(), &arguments)?;
+    let params = kernel.param_block(&arguments)?;
     let shape = Geometry { grid: case.grid, block: case.block, shared: 0 };
     let launch = |check_level: CheckLevel| {
         let options = LaunchOptions { check_level, threads: NonZeroUsize::new(threads), ..LaunchOptions::default() };

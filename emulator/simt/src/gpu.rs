@@ -6,7 +6,6 @@ use crate::arithmetic::lanes::CpuLevel;
 use crate::launch::{self, Environment, LaunchOptions, LaunchRefused, LaunchRequest, LaunchResult};
 use crate::memory::{Memory, Origin};
 use crate::module::{LoadError, LoadedKernel, Module};
-use crate::program::DecodedKernel;
 use crate::report::LaunchReport;
 use crate::texture::Textures;
 use crate::trace::{Follow, Observer, Step};
@@ -131,27 +130,12 @@ impl Gpu {
     }
 
     pub fn load(&self, text: &str) -> Result<Module, LoadError> {
-        self.load_at(text, None)
+        self.load_for(text, None)
     }
 
     /// Loads PTX for certain vector instructions of the CPU; `None` for the best.
-    pub fn load_at(&self, text: &str, level: Option<CpuLevel>) -> Result<Module, LoadError> {
+    pub fn load_for(&self, text: &str, level: Option<CpuLevel>) -> Result<Module, LoadError> {
         Module::load(&self.memory, text, level)
-    }
-
-    /// Returns the parameter block of a kernel with these arguments, in its order. Parameters without an argument are
-    /// 0. Fails if the size of an argument differs from that of its parameter.
-    pub fn params(kernel: &DecodedKernel, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
-        let mut params = vec![0; kernel.param_bytes as usize];
-        for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {
-            let start = param.offset as usize;
-            let (given, wanted) = (argument.0.len(), param.bytes as usize);
-            match params.get_mut(start..start + wanted) {
-                Some(place) if given == wanted => place.copy_from_slice(&argument.0),
-                _ => return Err(WrongArgument { index, given, wanted }),
-            }
-        }
-        Ok(params)
     }
 
     /// Launches a kernel with a parameter block, right or wrong.
@@ -177,5 +161,23 @@ impl Gpu {
     /// Returns the environment whose clock stands still.
     fn environment(&self) -> Environment<'_> {
         Environment { textures: &self.textures, clock: &|| 0 }
+    }
+}
+
+impl LoadedKernel {
+    /// Returns the kernel's parameter block with these arguments, which come in its order. Parameters without an
+    /// argument are 0. Fails if the size of an argument differs from that of its parameter.
+    pub fn param_block(&self, arguments: &[Argument]) -> Result<Vec<u8>, WrongArgument> {
+        let kernel = self.kernel();
+        let mut params = vec![0; kernel.param_bytes as usize];
+        for (index, (param, argument)) in kernel.params.iter().zip(arguments).enumerate() {
+            let start = param.offset as usize;
+            let (given, wanted) = (argument.0.len(), param.bytes as usize);
+            match params.get_mut(start..start + wanted) {
+                Some(place) if given == wanted => place.copy_from_slice(&argument.0),
+                _ => return Err(WrongArgument { index, given, wanted }),
+            }
+        }
+        Ok(params)
     }
 }

@@ -130,7 +130,7 @@ fn run(
     let n_workers = asked_workers(options).clamp(1, max_workers.max(1));
     job.worker_memory = launch_bytes / n_workers as u64;
     // The blocks of a cluster are ordered by its barrier; races between clusters are not looked for.
-    let watches_blocks = check_level == CheckLevel::Global && job.cluster_blocks == 1;
+    let watches_blocks = check_level == CheckLevel::CheckedWithGlobalRaces && job.cluster_blocks == 1;
     let races = watches_blocks.then(|| {
         let races = GlobalRaces::with_memory(kernel, launch_bytes, max_workers);
         if is_in_order(kernel, config) { races.in_order(kernel) } else { races }
@@ -177,7 +177,7 @@ fn useful_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32
         return 1;
     }
     let max_workers = match options.check_level {
-        CheckLevel::Global => limits::WATCHED_BLOCKS,
+        CheckLevel::CheckedWithGlobalRaces => limits::WATCHED_BLOCKS,
         _ => limits::WORKERS,
     };
     usize::try_from(n_blocks).map_or(max_workers, |n| n.min(max_workers))

@@ -13,9 +13,9 @@ pub enum CheckLevel {
     /// Counts what each instruction does.
     Count,
     /// Makes all checks but that for races on global memory. A mistake is recorded, and the launch goes on.
-    On,
+    Checked,
     /// Checks for races on global memory, too.
-    Global,
+    CheckedWithGlobalRaces,
 }
 
 impl CheckLevel {
@@ -25,7 +25,7 @@ impl CheckLevel {
     }
 
     pub fn checks(self) -> bool {
-        self >= Self::On
+        self >= Self::Checked
     }
 }
 

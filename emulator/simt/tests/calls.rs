@@ -20,7 +20,7 @@ fn device(functions: &str, body: &str) -> Device {
 #[track_caller]
 fn check(functions: &str, body: &str, threads: u32, expected: impl Fn(u32) -> u32) {
     let expected: Vec<u32> = (0..threads).map(expected).collect();
-    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Global] {
+    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::CheckedWithGlobalRaces] {
         let device = device(functions, body).check_level(check_level);
         let out = device.words(&vec![0; threads as usize]);
         device.run(1, threads, &[out.into()]);
@@ -260,7 +260,7 @@ fn lanes_make_progress_inside_functions() {
         bra END;
         LAST: mov.u32 %r5, 50; st.volatile.global.u32 [%rd3], %r5;
         END:";
-    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On] {
+    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked] {
         let device = device(functions, body).check_level(check_level);
         let out = device.words(&[0; 32]);
         device.run(1, 32, &[out.into()]);

@@ -27,7 +27,7 @@ fn launched(check_level: CheckLevel, body: &str, [grid, block]: [u32; 2], n: usi
 /// Runs a kernel in which nothing is found; returns its word per thread.
 #[track_caller]
 fn outcome(body: &str, grid: u32, block: u32) -> Vec<u32> {
-    let (codes, words) = launched(CheckLevel::On, body, [grid, block], (grid * block) as usize);
+    let (codes, words) = launched(CheckLevel::Checked, body, [grid, block], (grid * block) as usize);
     assert_eq!(codes, [""; 0]);
     words
 }
@@ -113,7 +113,7 @@ fn a_spin_lock_inside_a_warp_ends() {
         st.volatile.global.u32 [%rd1+4], %r6;
         membar.gl;
         atom.global.exch.b32 %r7, [%rd1], 0;";
-    assert_eq!(launched(CheckLevel::On, body, [3, 64], 2), (vec![], vec![0, 192]));
+    assert_eq!(launched(CheckLevel::Checked, body, [3, 64], 2), (vec![], vec![0, 192]));
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn a_barrier_of_the_whole_grid() {
         WAIT: ld.volatile.global.u32 %r7, [%rd1];
         setp.lt.u32 %p2, %r7, %r6;
         @%p2 bra WAIT;";
-    assert_eq!(launched(CheckLevel::On, body, [300, 1], 1), (vec![], vec![300]));
+    assert_eq!(launched(CheckLevel::Checked, body, [300, 1], 1), (vec![], vec![300]));
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn named_barriers_count_their_threads() {
 fn threads_that_meet_at_a_barrier_count_alike() {
     let check = |first: &str, then: &str, expected: &[&str]| {
         let body = format!("setp.lt.u32 %p1, %r1, 32; @%p1 bra A; {then} bra B; A: {first} B: bar.sync 0;");
-        assert_eq!(launched(CheckLevel::On, &body, [1, 64], 1).0, expected, "{body}");
+        assert_eq!(launched(CheckLevel::Checked, &body, [1, 64], 1).0, expected, "{body}");
     };
     check("bar.arrive 1, 64;", "bar.sync 1, 64;", &[]);
     check("bar.arrive 1, 64;", "bar.sync 2, 32;", &[]);
@@ -258,7 +258,7 @@ fn operands_out_of_range_are_told() {
             u32::MAX,
         ),
     ] {
-        for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On] {
+        for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked] {
             let device = Device::new(&kernel("", body)).check_level(check_level);
             let report = device.launch_line(1, 64, &[0_u64.into()]);
             assert_eq!(codes(&report), ["E-OPERAND"], "{body} {check_level:?}");
@@ -278,7 +278,7 @@ fn the_number_of_a_barrier_is_cut() {
         add.u32 %r5, %r5, 1;
         barrier.sync %r5, 64;
         st.global.u32 [%rd3], %r5;";
-    for (check_level, expected) in [(CheckLevel::Off, &[][..]), (CheckLevel::On, &["E-OPERAND"])] {
+    for (check_level, expected) in [(CheckLevel::Off, &[][..]), (CheckLevel::Checked, &["E-OPERAND"])] {
         let (codes, words) = launched(check_level, body, [1, 64], 64);
         assert_eq!(codes, expected, "{check_level:?}");
         assert_eq!(words, [[1; 32], [17; 32]].concat());
@@ -288,7 +288,7 @@ fn the_number_of_a_barrier_is_cut() {
 /// A barrier that waits for more threads than there are is never complete.
 #[test]
 fn a_barrier_for_more_threads_than_the_block_has_is_told() {
-    assert_eq!(launched(CheckLevel::On, "bar.sync 1, 96;", [1, 64], 1).0, ["E-BARRIER"]);
+    assert_eq!(launched(CheckLevel::Checked, "bar.sync 1, 96;", [1, 64], 1).0, ["E-BARRIER"]);
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn threads_that_wait_for_each_other_are_told() {
         bra DONE;
         ONE: bar.sync 2, 64;
         DONE:";
-    for check_level in [CheckLevel::Off, CheckLevel::On] {
+    for check_level in [CheckLevel::Off, CheckLevel::Checked] {
         assert_eq!(launched(check_level, body, [2, 64], 64).0, ["E-BARRIER"], "{check_level:?}");
     }
 }
@@ -331,7 +331,7 @@ fn different_barriers_in_two_branches_go_on_and_are_told() {
         ONE: bar.sync 0;
         mov.u32 %r5, 2;
         DONE: st.global.u32 [%rd3], %r5;";
-    let (codes, words) = launched(CheckLevel::On, body, [1, 64], 64);
+    let (codes, words) = launched(CheckLevel::Checked, body, [1, 64], 64);
     assert_eq!(codes, ["E-BARRIER"]);
     assert_eq!(words, [[2; 10].as_slice(), &[1; 54]].concat());
 }
@@ -344,7 +344,7 @@ fn an_endless_loop_ends_with_its_budget() {
         setp.ne.u32 %p1, %r5, 0;
         add.u32 %r5, %r5, 1;
         bra LOOP;";
-    for check_level in [CheckLevel::Off, CheckLevel::On] {
+    for check_level in [CheckLevel::Off, CheckLevel::Checked] {
         let mut device = Device::new(&kernel("", body)).check_level(check_level);
         device.budget = 1_000_000;
         let report = device.launch_line(50, 64, &[0_u64.into()]);
@@ -410,5 +410,5 @@ fn a_missing_lane_of_a_shuffle_is_told() {
         shfl.sync.bfly.b32 %r7, %r1, 1, 31, -1;
         DONE: bar.sync 0;
         st.global.u32 [%rd3], %r7;";
-    assert_eq!(launched(CheckLevel::On, body, [1, 32], 32).0, ["E-SYNC-MASK"]);
+    assert_eq!(launched(CheckLevel::Checked, body, [1, 32], 32).0, ["E-SYNC-MASK"]);
 }

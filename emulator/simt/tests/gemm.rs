@@ -37,7 +37,7 @@ fn reference(a: &[f32], b: &[f32], n: usize) -> Vec<f32> {
 fn check(name: &str, n: usize, grid: [u32; 3], block: [u32; 3]) {
     let (a, b) = (numbers(n * n, 1), numbers(n * n, 2));
     let expected = reference(&a, &b, n);
-    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On, CheckLevel::Global] {
+    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked, CheckLevel::CheckedWithGlobalRaces] {
         let device = Device::new(&ptx(name)).check_level(check_level);
         let (da, db, dc) = (device.gpu.upload(&a), device.gpu.upload(&b), device.gpu.alloc::<f32>(n * n));
         let size = Argument::from(n as u32);

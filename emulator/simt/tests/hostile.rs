@@ -270,7 +270,7 @@ fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
         ret; }";
     let found = |threads: usize| {
         let (gpu, module) = load(256 << 20, text);
-        let mut device = Device::new(text).check_level(CheckLevel::Global);
+        let mut device = Device::new(text).check_level(CheckLevel::CheckedWithGlobalRaces);
         (device.gpu, device.module) = (gpu, module.expect("it loads"));
         device.threads = threads;
         let out = device.raw(8 * 512 * 4096);

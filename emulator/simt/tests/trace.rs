@@ -37,7 +37,7 @@ fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
     let module = gpu.load(&format!("{}{KERNEL}", header())).expect("it is valid");
     let kernel = &module.kernels()[0];
     let buffer = gpu.upload(&[0_u32; 128]);
-    let params = Gpu::params(kernel.kernel(), &[buffer.into()]).expect("its parameter");
+    let params = kernel.param_block(&[buffer.into()]).expect("its parameter");
     let config = Geometry::line(2, 64).config(params, LaunchOptions::default());
     let (report, steps) = gpu.trace(kernel, &config, follow).expect("it starts");
     (buffer, report, steps)

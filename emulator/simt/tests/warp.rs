@@ -23,7 +23,7 @@ fn kernel(body: &str) -> String {
 #[track_caller]
 fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
     let mut results = Vec::new();
-    for check_level in [CheckLevel::Off, CheckLevel::On] {
+    for check_level in [CheckLevel::Off, CheckLevel::Checked] {
         let device = Device::new(&kernel(body)).check_level(check_level);
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
@@ -243,7 +243,7 @@ fn printing_comes_in_block_order() {
 
 #[track_caller]
 fn found(body: &str, n_out: usize, expected: &[&str]) {
-    for check_level in [CheckLevel::On, CheckLevel::Off] {
+    for check_level in [CheckLevel::Checked, CheckLevel::Off] {
         let device = Device::new(&kernel(body)).check_level(check_level);
         let out = device.words(&vec![0; n_out]);
         let source = device.raw(256);

@@ -23,7 +23,7 @@ fn why(cubin: &str, name: &str, threads: u32, dynamic_shared: u32, has_alpha: bo
         grid: [1; 3],
         block: [threads, 1, 1],
         dynamic_shared,
-        params: Gpu::params(kernel.kernel(), &arguments).expect("its parameters"),
+        params: kernel.param_block(&arguments).expect("its parameters"),
         options: LaunchOptions::default(),
     };
     match predict(Chip::h200(), &gpu, &code.kernels[0], kernel, &config) {

@@ -413,7 +413,7 @@ mod tests {
     #[track_caller]
     fn sums(ready: &mut Ready<'_>, gpu: &Gpu) -> Vec<f32> {
         let emulator = gpu.emulator.expect("it was chosen");
-        emulator.set_checks(Some(emulator_client::CheckLevel::Global));
+        emulator.set_checks(Some(emulator_client::CheckLevel::CheckedWithGlobalRaces));
         ready.launch(2).expect("it is launched");
         gpu.stream.synchronize().expect("it ends");
         let report = emulator.report().expect("there was a launch");

@@ -167,7 +167,7 @@ fn virtual_functions() {
 fn watching_changes_nothing() {
     let (gpu, module) = load("recursion");
     let mut seen = Vec::new();
-    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::On] {
+    for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked] {
         let out = gpu.alloc::<u32>(4 * 96);
         let options = LaunchOptions { check_level, ..LaunchOptions::default() };
         let arguments = [out.into(), 96.into()];
@@ -208,7 +208,7 @@ fn the_stack_ends() {
     let text = format!(".version 8.4\n.target sm_90\n.address_size 64\n{text}");
     let module = gpu.load(&text).expect("it loads");
     let check = |depth: u32, stack_bytes: u32, want: Result<u32, &str>| {
-        for check_level in [CheckLevel::Off, CheckLevel::On] {
+        for check_level in [CheckLevel::Off, CheckLevel::Checked] {
             let out = gpu.alloc::<u32>(1);
             let options = LaunchOptions { check_level, stack_bytes, ..LaunchOptions::default() };
             let arguments = [out.into(), depth.into()];

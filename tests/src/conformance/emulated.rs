@@ -60,7 +60,7 @@ fn run(gpu: &Gpu, loaded: &Module, index: usize, fixture: &Fixture, handles: &[u
     arguments.push(Argument((1..=BLOB as u8).collect()));
     arguments.push(Argument(handles.to_vec()));
     let options = LaunchOptions {
-        check_level: CheckLevel::On,
+        check_level: CheckLevel::Checked,
         budget: NonZeroU64::new(1 << 28),
         threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()

@@ -276,9 +276,9 @@ impl<'a> Subject<'a> {
         emulator.set_diagnosis(Some(false));
         emulator.set_budget(Some(budget(shape)));
         emulator.set_checks(Some(match (self.setup.purpose, counts) {
-            (Purpose::Check, _) => CheckLevel::Global,
+            (Purpose::Check, _) => CheckLevel::CheckedWithGlobalRaces,
             (Purpose::Bench, true) => CheckLevel::Count,
-            (Purpose::Bench, false) => CheckLevel::On,
+            (Purpose::Bench, false) => CheckLevel::Checked,
         }));
     }
 

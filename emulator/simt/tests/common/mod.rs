@@ -32,7 +32,7 @@ impl Device {
             Ok(module) => module,
             Err(error) => panic!("the module does not load: {error}"),
         };
-        Self { gpu, module, check_level: CheckLevel::On, threads: 2, budget: 1 << 32 }
+        Self { gpu, module, check_level: CheckLevel::Checked, threads: 2, budget: 1 << 32 }
     }
 
     pub(crate) fn check_level(mut self, check_level: CheckLevel) -> Self {
@@ -63,7 +63,7 @@ impl Device {
             budget: NonZeroU64::new(self.budget),
             ..LaunchOptions::default()
         };
-        let params = Gpu::params(kernel.kernel(), arguments).expect("its parameters");
+        let params = kernel.param_block(arguments).expect("its parameters");
         match self.gpu.launch(kernel, &shape.config(params, options)) {
             Ok(report) => report,
             Err(refused) => panic!("refused: {refused}"),

@@ -190,7 +190,7 @@ impl Launch {
             grid: self.grid,
             block: self.block,
             dynamic_shared: self.dynamic_shared,
-            params: Gpu::params(kernel.kernel(), &arguments).map_err(|error| text(&error))?,
+            params: kernel.param_block(&arguments).map_err(|error| text(&error))?,
             options: LaunchOptions::default(),
         };
         predict(Chip::h200(), &gpu, &code.kernels[0], kernel, &config).map_err(|error| text(&error))
