@@ -3,8 +3,8 @@
 //!
 //! `cargo run -p tests --example accesses_on_device -- [PREFIX…] [--ptx FILE]`
 //!
-//! Under Nsight Compute this gives the counters that `tests/data/accesses.csv` holds; the head of that file says how. `--ptx`
-//! writes the PTX instead of launching.
+//! Under Nsight Compute this gives the counters that `tests/data/accesses.csv` holds; the head of that file says how.
+//! `--ptx` writes the PTX instead of launching.
 
 use std::error::Error;
 

@@ -2,9 +2,9 @@
 //!
 //! `cargo run -p tests --example clusters_on_device`
 //!
-//! One line per case, with the answer that the case holds where that differs. `--one INDEX` runs one of them, `--wrong INDEX`
-//! a case that is not defined, `--launches` asks for the results of launches and queries (those of an H200 are in
-//! `tests/data/clusters/launches.txt`), `--ptx INDEX` prints the kernel of a case.
+//! One line per case, with the answer that the case holds where that differs. `--one INDEX` runs one of them, `--wrong
+//! INDEX` a case that is not defined, `--launches` asks for the results of launches and queries (those of an H200 are
+//! in `tests/data/clusters/launches.txt`), `--ptx INDEX` prints the kernel of a case.
 
 #[path = "device/mod.rs"]
 mod device;

@@ -2,8 +2,8 @@
 //!
 //! `cargo run -p tests --example machine_conformance -- PTXAS [WORD…] [--save] [--text]`
 //!
-//! WORD: only fixtures with it in their name. `--text` shows the code of those. `--save` writes those that answer right to
-//! `tests/data/machine/conformance.z`. ptxas comes with NVIDIA's CUDA toolkit, and in the Python package
+//! WORD: only fixtures with it in their name. `--text` shows the code of those. `--save` writes those that answer right
+//! to `tests/data/machine/conformance.z`. ptxas comes with NVIDIA's CUDA toolkit, and in the Python package
 //! `nvidia-cuda-nvcc-cu12`.
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]

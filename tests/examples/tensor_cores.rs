@@ -3,8 +3,8 @@
 //!
 //! `cargo run -p tests --example tensor_cores -- FOLDER`
 //!
-//! `NN.ptx` has the kernel, `NN.in` its input, `NN.out` the answer, both little-endian words, and `list` a line for each
-//! kernel: number, blocks, words that come back, name.
+//! `NN.ptx` has the kernel, `NN.in` its input, `NN.out` the answer, both little-endian words, and `list` a line for
+//! each kernel: number, blocks, words that come back, name.
 
 use std::fmt::Write as _;
 use std::fs;

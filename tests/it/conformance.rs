@@ -1,6 +1,7 @@
 //! Every instruction form answers as a real GPU did: `tests/data/conformance` holds what an H200 said.
 //!
-//! Bit for bit, but for instructions that PTX itself calls approximate: those may differ as much as [`difference`] lets them.
+//! Bit for bit, but for instructions that PTX itself calls approximate: those may differ as much as [`difference`] lets
+//! them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

@@ -1,8 +1,9 @@
 //! The emulated GPU's counters against those that Nsight Compute recorded for the kernels of the ladder.
 //!
-//! `book/data/*-counters.json` has the hardware's side, with the launch. Ours is counted again here: of the size that tiles
-//! divide, one row of blocks stands for all; slow kernels are left out of the middle size; the tests of v11 count kernels
-//! that take tensor maps. All of it stands in `kernels/counters.json`, which `cargo xtask profile --table` writes.
+//! `book/data/*-counters.json` has the hardware's side, with the launch. Ours is counted again here: of the size that
+//! tiles divide, one row of blocks stands for all; slow kernels are left out of the middle size; the tests of v11 count
+//! kernels that take tensor maps. All of it stands in `kernels/counters.json`, which `cargo xtask profile --table`
+//! writes.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

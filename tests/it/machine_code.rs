@@ -21,10 +21,10 @@ use super::counters::SLOW;
 
 /// Counters that differ: kernel, shape's m, counter, how much ours is more.
 ///
-/// For v02 the record is of what the driver's compiler makes of the PTX, with `BSSY` and `BSYNC` in place of `WARPSYNC.ALL`;
-/// of the committed cubin itself, Nsight Compute reports as many instructions as are counted here: on an H200, 19 425 186
-/// and 18 942 816 on the ragged shapes. Those of v11 copy to shared memory without registers: where some lanes of such a
-/// copy bring zeros, the hardware counts in a way that is not explained.
+/// For v02 the record is of what the driver's compiler makes of the PTX, with `BSSY` and `BSYNC` in place of
+/// `WARPSYNC.ALL`; of the committed cubin itself, Nsight Compute reports as many instructions as are counted here: on
+/// an H200, 19 425 186 and 18 942 816 on the ragged shapes. Those of v11 copy to shared memory without registers: where
+/// some lanes of such a copy bring zeros, the hardware counts in a way that is not explained.
 const DIFFERENCES: [(&str, usize, &str, i64); 14] = [
     ("sgemm_v02_strip", 1024, "warp_instructions", -32_768),
     ("sgemm_v02_strip", 1024, "thread_instructions", -1_048_576),

@@ -1,4 +1,5 @@
-//! "As merged" against machine code: what `decode::passes::merge` makes of accesses to shared memory is what ptxas made.
+//! "As merged" against machine code: what `decode::passes::merge` makes of accesses to shared memory is what ptxas
+//! made.
 //!
 //! `tests/data/sass` holds counts from disassembled kernels. They are static counts, so of whole programs only kernels
 //! whose loops ptxas leaves as they are can be compared.

@@ -327,7 +327,8 @@ fn modules(krate: &str) -> BTreeMap<Vec<String>, String> {
     files_under(&src, "rs").into_iter().map(module).collect()
 }
 
-/// Groups of neighbouring modules of a crate that use each other in a circle. A module with its submodules counts as one.
+/// Groups of neighbouring modules of a crate that use each other in a circle. A module with its submodules counts as
+/// one.
 fn cycles(krate: &str) -> Vec<String> {
     let modules = modules(krate);
     // The uses between neighbours, as pairs of paths that differ in their last parts.

@@ -1,5 +1,5 @@
-//! Committed PTX and machine code belong to the sources beside them: the hashes in the header of the PTX are those of the
-//! files.
+//! Committed PTX and machine code belong to the sources beside them: the hashes in the header of the PTX are those of
+//! the files.
 //!
 //! Compiling again is not needed to notice a forgotten `cargo xtask ptx`.
 

@@ -1,5 +1,5 @@
-//! The record of sums of C is of a real GPU and of kernels of the ladder, and the list of what it lacks is complete. The
-//! sums themselves are compared by the tests of the steps: `sums_of_c_are_those_on_record`.
+//! The record of sums of C is of a real GPU and of kernels of the ladder, and the list of what it lacks is complete.
+//! The sums themselves are compared by the tests of the steps: `sums_of_c_are_those_on_record`.
 
 use catalog::STEPS;
 use records::sums::{NOT_SUMMED, REFERENCES, SumsRecord};

@@ -1,5 +1,5 @@
-//! Copies of boxes of tensors leave in memory what they left on an H200 (`tests/data/tensor`), and those that stop a GPU are
-//! reported.
+//! Copies of boxes of tensors leave in memory what they left on an H200 (`tests/data/tensor`), and those that stop a
+//! GPU are reported.
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};

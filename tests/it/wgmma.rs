@@ -1,5 +1,5 @@
-//! Products of a warpgroup: every form leaves in registers what it left on an H200 (`tests/data/wgmma`), with checks and
-//! without.
+//! Products of a warpgroup: every form leaves in registers what it left on an H200 (`tests/data/wgmma`), with checks
+//! and without.
 //!
 //! What a product of whole tiles should be is held by `it/asynchronous.rs`.
 

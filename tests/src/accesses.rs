@@ -147,9 +147,9 @@ pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> String {
     text
 }
 
-/// Start of each kernel: registers, and addresses in them. `%lane`; values `%v`, `%n`, `%w`, `%f0`, `%d0`, `%h0`; `%gN` and `%sN`, the addresses of the lane's N bytes
-/// in global and shared memory; `%p0`, lanes 0 to 15; `%p1`, odd lanes; `%out`, the address of the
-/// lane's result.
+/// Start of each kernel: registers, and addresses in them. `%lane`; values `%v`, `%n`, `%w`, `%f0`, `%d0`, `%h0`; `%gN`
+/// and `%sN`, the addresses of the lane's N bytes in global and shared memory; `%p0`, lanes 0 to 15; `%p1`, odd lanes;
+/// `%out`, the address of the lane's result.
 const HEAD: &str = "\
 .reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<8>, %lane, %v, %n, %tile, %s1, %s2, %s4, %s8, %s16, %s64;
 .reg .b64 %x<4>, %w, %param, %data, %out, %g1, %g2, %g4, %g8, %g16, %g64; .reg .f32 %f<4>; .reg .f64 %d<4>;

@@ -1,8 +1,9 @@
 //! Clusters and distributed shared memory, used the same way on a GPU and on the emulator.
 //!
 //! Each case is a kernel of a few lines that every thread executes, and what thread 0 of each block sees. The example
-//! `clusters_on_device` asks a GPU; `it/clusters.rs` asks the emulator. The answers are what the PTX manual defines, and what
-//! an H200 gave (driver 580.159.04, 2026-11-23); but it was not asked for "bytes of a barrier of the next block" as it is now.
+//! `clusters_on_device` asks a GPU; `it/clusters.rs` asks the emulator. The answers are what the PTX manual defines,
+//! and what an H200 gave (driver 580.159.04, 2026-11-23); but it was not asked for "bytes of a barrier of the next
+//! block" as it is now.
 
 use std::fmt::Write as _;
 
@@ -117,10 +118,11 @@ pub const CASES: &[Case] = &[
         &[&[8, 11], &[8, 11], &[0, 0], &[8, 11]]),
 ];
 
-/// Cases that are not defined: a GPU stops, or what it answers means nothing. Each with how the emulator's answer starts.
+/// Cases that are not defined: a GPU stops, or what it answers means nothing. Each with how the emulator's answer
+/// starts.
 ///
-/// The same H200 stopped at the reads of a block that has ended or that is not there (`CUDA_ERROR_LAUNCH_FAILED`), of an
-/// address past the end (`ILLEGAL_ADDRESS`), of the next block's as its own, and at the wait for its barrier
+/// The same H200 stopped at the reads of a block that has ended or that is not there (`CUDA_ERROR_LAUNCH_FAILED`), of
+/// an address past the end (`ILLEGAL_ADDRESS`), of the next block's as its own, and at the wait for its barrier
 /// (`ILLEGAL_INSTRUCTION`). It went on behind the write to a block that has ended, the wait without arrival and the two
 /// arrivals. The cases from "an own address without its rank" on were not asked.
 #[rustfmt::skip]

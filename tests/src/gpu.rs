@@ -59,8 +59,8 @@ impl Gpu {
         self.launch_raw(loaded, shape, params, options).map(|(report, _)| report)
     }
 
-    /// Launches a kernel with bytes for parameters, right or wrong, and returns also the codes of all mistakes: a report
-    /// leaves out those that follow from another one.
+    /// Launches a kernel with bytes for parameters, right or wrong, and returns also the codes of all mistakes: a
+    /// report leaves out those that follow from another one.
     pub fn launch_raw(
         &self,
         kernel: &LoadedKernel,
@@ -78,8 +78,8 @@ impl Gpu {
         }
     }
 
-    /// The words that the kernel `steps` of a module sees in 32 threads of each block, or the first finding. It gets global
-    /// memory with these words, and room for `seen`.
+    /// The words that the kernel `steps` of a module sees in 32 threads of each block, or the first finding. It gets
+    /// global memory with these words, and room for `seen`.
     pub fn steps(
         module: &str,
         memory: &[u32],

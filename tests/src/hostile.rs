@@ -11,8 +11,8 @@ fn size(rng: &mut ChaCha8Rng, most: u32) -> u32 {
     rng.random_range(1..=2u32 << bits).min(most)
 }
 
-/// Machine code of the ladder, damaged: instructions with bits changed, taken from elsewhere, or sent elsewhere; now and
-/// then anything else in the file.
+/// Machine code of the ladder, damaged: instructions with bits changed, taken from elsewhere, or sent elsewhere; now
+/// and then anything else in the file.
 pub fn cubin(seed: u64) -> Vec<u8> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xcb1);
     let mut cubin = CUBINS[rng.random_range(0..CUBINS.len())].clone();

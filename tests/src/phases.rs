@@ -14,14 +14,16 @@ pub const UNSEEN: u32 = 0xFFFF_FFFF;
 /// A name, steps separated by `;`, and the words that are seen.
 ///
 /// Steps, on the barrier at hand:
-/// - `init N`, `inval`, `arrive`, `arrive N`, `arrive+expect B`, `drop`, `drop N`, `part N` (`.noComplete`), `expect B`, `complete B`
+/// - `init N`, `inval`, `arrive`, `arrive N`, `arrive+expect B`, `drop`, `drop N`, `part N` (`.noComplete`),
+///   `expect B`, `complete B`
 /// - `test P`, `try P` (by parity), `state` (by what the last arrival returned): sees 1 if the phase has ended
 /// - `wait P`: tries up to 1000 times, sees 1 in the end
 /// - `pending`: sees the arrivals in what the last arrival returned
 /// - `barrier I`: takes the next of four barriers; `offset B`: takes one that lies B bytes behind the first
 /// - `load TO FROM B`, `store FROM TO B`: bulk copies, offsets in bytes; `commit`, `group N`, `read N`
 /// - `cp TO FROM`: `cp.async` of 16 bytes; `cp arrive`, `cp arrive noinc`
-/// - `put AT V`, `get AT`, `look AT`: a word of shared memory written, seen; a word of global memory seen; `proxy`: the fence
+/// - `put AT V`, `get AT`, `look AT`: a word of shared memory written, seen; a word of global memory seen; `proxy`: the
+///   fence
 pub type Case = (&'static str, &'static str, &'static [u32]);
 
 #[rustfmt::skip]
@@ -69,7 +71,8 @@ pub const CASES: &[Case] = &[
     ("no copies arrive", "init 1; cp arrive noinc; wait 0", &[1]),
 ];
 
-/// Cases that are not defined: a GPU stops, or what it answers means nothing. Each with how the emulator's answer starts.
+/// Cases that are not defined: a GPU stops, or what it answers means nothing. Each with how the emulator's answer
+/// starts.
 #[rustfmt::skip]
 pub const WRONG: &[(&str, &str, &str)] = &[
     ("no arrivals", "init 0; test 0", "error[E-MBARRIER]: mbarrier.init with an arrival count that is out of range"),

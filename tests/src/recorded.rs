@@ -46,8 +46,8 @@ pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
-/// For kernels whose arguments, tensor maps, are made by the program of their step: what the columns of all matrices have
-/// to be a multiple of. The step's own tests count such kernels.
+/// For kernels whose arguments, tensor maps, are made by the program of their step: what the columns of all matrices
+/// have to be a multiple of. The step's own tests count such kernels.
 pub fn columns_of_maps(kernel: &str) -> Option<usize> {
     match kernel {
         "sgemm_v11_producer" | "sgemm_v11_split_k" | "sgemm_v11_stream_k" => Some(4),

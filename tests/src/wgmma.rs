@@ -278,7 +278,8 @@ fn layout(name: &str) -> (u32, u32) {
     }
 }
 
-/// A number of a type: near 1, and now and then a zero; `special`: any bits every fourth time, and rarely an infinity or NaN.
+/// A number of a type: near 1, and now and then a zero; `special`: any bits every fourth time, and rarely an infinity
+/// or NaN.
 fn number(name: &str, special: bool, random: &mut Random) -> u32 {
     let (exponent_bits, fraction_bits) = layout(name);
     let bits = random.next();

@@ -140,7 +140,7 @@ impl Outputs {
                         let path = repo.generated().join(&name);
                         let old = std::fs::read(&path).unwrap_or_default();
                         if old != new {
-                            let what = format!("is not what `{}` writes today; {again}", program.command);
+                            let what = format!("differs from what `{}` writes today; {again}", program.command);
                             stale(repo.display_path(&path), what);
                         }
                         made.insert(name);

@@ -1,7 +1,8 @@
 //! Builds and checks the book.
 //!
 //! `cargo xtask book` starts the program of this crate. mdBook's library renders the chapters; one preprocessor
-//! ([`BookPreprocessor`]) fills in what is generated: listings, differences between steps, outputs, pictures, recorded numbers.
+//! ([`BookPreprocessor`]) fills in what is generated: listings, differences between steps, outputs, pictures, recorded
+//! numbers.
 //! It is strict: if something that a chapter names is missing, the book is not built.
 //!
 //! Not here: drawing pictures (`figures`), taking measurements (`harness`).

@@ -113,7 +113,7 @@ fn run(cli: &Cli) -> Result<()> {
                 println!("browser: {n} pages, on a phone and on a desk");
                 if let Some(why) = why {
                     println!("axe-core: NOT RUN: {why}");
-                    anyhow::ensure!(!cli.require_axe, "axe-core could not be had: {why}");
+                    anyhow::ensure!(!cli.require_axe, "axe-core is not available: {why}");
                 }
             }
             Browsed::NotRun => println!("browser: not run: no chromium (Debian: apt-get install chromium)"),

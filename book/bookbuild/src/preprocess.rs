@@ -255,7 +255,7 @@ impl<'a> Page<'a> {
                 };
             }
             (_, _) if !alone => {
-                bail!("`{{{{#{name}}}}}` wants a line of its own");
+                bail!("`{{{{#{name}}}}}` must stand on a line of its own");
             }
             ("include", _) => return self.include(line, args, in_code),
             (_, true) => {
@@ -323,7 +323,7 @@ impl<'a> Page<'a> {
             ("plan", [name]) => lessons::plan(self.repo, name),
             ("task" | "judged", _) => Err(anyhow!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
             ("transfers" | "mistakes" | "predict" | "lesson" | "sums", _) => {
-                Err(anyhow!("`{{{{#{name}}}}}` wants a step: {{{{#{name} v05}}}}"))
+                Err(anyhow!("`{{{{#{name}}}}}` takes a step: {{{{#{name} v05}}}}"))
             }
             _ => Err(anyhow!("`{{{{#{name}}}}}` cannot stand here")),
         }
@@ -336,7 +336,7 @@ impl<'a> Page<'a> {
         };
         let (path, anchor) = match what.split_once(':') {
             Some((_, anchor)) if anchor.is_empty() || anchor.starts_with(|c: char| c.is_ascii_digit() || c == ':') => {
-                bail!("`{what}` counts lines, which move; name an anchor of the file instead");
+                bail!("`{what}` selects lines by number, which change; name an anchor of the file instead");
             }
             Some((path, anchor)) => (path, Some(anchor)),
             None => (*what, None),

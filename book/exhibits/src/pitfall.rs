@@ -210,8 +210,9 @@ fn quiet() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Does what `check` does with a product: awkward shapes, seeded inputs of two kinds, C full of NaN before, every element
-/// inside its bound after. Prints how many shapes the pitfall passes, and what is said of it on one of the others.
+/// Does what `check` does with a product: awkward shapes, seeded inputs of two kinds, C full of NaN before, every
+/// element inside its bound after. Prints how many shapes the pitfall passes, and what is said of it on one of the
+/// others.
 ///
 /// # Panics
 /// Panics if nothing is found: then it is no pitfall.

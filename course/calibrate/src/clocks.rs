@@ -128,8 +128,8 @@ impl<'g> Bench<'g> {
         if kernel.contains("_l1_") {
             launch.arg(&self.links);
         }
-        // SAFETY: the arguments are what the kernels take. A warp writes its two clocks; `sink` and `links` have 16 bytes
-        // for each chain of each thread, which is more than any of them reads or writes.
+        // SAFETY: the arguments are what the kernels take. A warp writes its two clocks; `sink` and `links` have 16
+        // bytes for each chain of each thread, which is more than any of them reads or writes.
         unsafe { launch.launch(grid_1d(1, (n_warps * LANES) as u32)) }?;
         let clocks = stream.clone_dtoh(&self.clocks)?;
         let (starts, ends) = (clocks.iter().step_by(2), clocks.iter().skip(1).step_by(2));

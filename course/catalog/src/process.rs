@@ -31,8 +31,8 @@ pub enum Stopped {
 /// Time between two checks for an interrupt of the caller.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Runs a program to its end, or until `limit` has passed, it has written more than `max_output` bytes, or `interrupted`
-/// returns true.
+/// Runs a program to its end, or until `limit` has passed, it has written more than `max_output` bytes, or
+/// `interrupted` returns true.
 ///
 /// Standard input is that of `command`. The program has a process group of its own: Ctrl-C in a terminal reaches the
 /// caller alone, so that a signal that ends the program is not mistaken for something that the program did.

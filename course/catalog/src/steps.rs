@@ -311,7 +311,8 @@ pub const STEPS: &[Step] = &[
 /// Sources of the kernels that the library of v11 chooses from; no step runs one of them alone.
 pub const LIBRARY_SOURCES: [&str; 2] = ["v11_gemm", "v11_pack"];
 
-/// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to come.
+/// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to
+/// come.
 pub const NOT_MEASURED: &[&str] = &[];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
@@ -358,7 +359,8 @@ impl fmt::Display for UnknownStep {
     }
 }
 
-/// Formats the numbers of the steps: `v00 … v12`. A number that is missing is a program without kernels, or a step to come.
+/// Formats the numbers of the steps: `v00 … v12`. A number that is missing is a program without kernels, or a step to
+/// come.
 pub fn range() -> String {
     let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
     let words = runs.filter_map(|run| match run {

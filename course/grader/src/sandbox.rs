@@ -202,8 +202,8 @@ fn is_new(version: &str) -> bool {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= (0, 8)
 }
 
-/// Libraries that the loader resolves for programs and libraries of ours, by `ldd`. It fails without `ldd`, or when a
-/// library is missing.
+/// Lists, by `ldd`, the libraries that the loader resolves for our programs and libraries. Fails without `ldd`, or when
+/// a library is missing.
 pub fn libraries(of: &[PathBuf]) -> Result<BTreeSet<PathBuf>, SandboxError> {
     let mut found = BTreeSet::new();
     for path in of {

@@ -240,8 +240,8 @@ fn outcome(who: &'static str, ended: &ProcessOutput, limits: Limits) -> Result<O
 /// Number of SIGXCPU, which ends a program that used up its processor time.
 const SIGXCPU: i32 = 24;
 
-/// Returns whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
-/// SIGTERM.
+/// Returns whether a signal that nothing here sends is one with which others end a program: SIGHUP, SIGINT, SIGQUIT,
+/// SIGKILL, SIGTERM.
 fn is_from_outside(signal: i32) -> bool {
     matches!(signal, 1 | 2 | 3 | 9 | 15)
 }

@@ -80,8 +80,8 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8,
     Ok(if failed { FAILED } else { PASSED })
 }
 
-/// Returns whether counting a kernel on the emulated device would take minutes. Functions of the CPU are timed as ever, and the
-/// library says itself that it is not there.
+/// Returns whether counting a kernel on the emulated device would take minutes. Functions of the CPU are timed as ever,
+/// and the library says itself that it is not there.
 fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
     kernel.code().is_some() && shape.volume() > shapes::EMULATED
 }

@@ -59,7 +59,8 @@ impl<T, R> Gemm<'_, T, R> {
     }
 }
 
-/// A kernel that writes what another one reads in place of A and B: its launches belong to each product, and to its time.
+/// A kernel that writes what another one reads in place of A and B: its launches belong to each product, and to its
+/// time.
 #[derive(Debug, Clone, Copy)]
 pub struct Preparation {
     /// Entry point, in the same PTX.
@@ -226,7 +227,8 @@ impl Kernel {
         Self { name, program, uses_cubin: false, blocks: None, requirement: None, preparation: None }
     }
 
-    /// Declares persistent blocks, which share out tiles: the grid is a row of `blocks`, and the geometry gives the tiles.
+    /// Declares persistent blocks, which share out tiles: the grid is a row of `blocks`, and the geometry gives the
+    /// tiles.
     #[must_use]
     pub const fn persistent_blocks(self, blocks: Blocks) -> Self {
         Self { blocks: Some(blocks), ..self }
@@ -244,7 +246,8 @@ impl Kernel {
         Self { preparation: Some(Preparation { entry, bytes }), ..self }
     }
 
-    /// Declares that the kernel runs from its cubin, because its source chooses options of ptxas, which PTX cannot carry.
+    /// Declares that the kernel runs from its cubin, because its source chooses options of ptxas, which PTX cannot
+    /// carry.
     #[must_use]
     pub const fn precompiled(self) -> Self {
         Self { uses_cubin: true, ..self }
@@ -292,7 +295,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the launch for a shape on a device with so many multiprocessors; `None` for the CPU and for libraries.
+    /// Returns the launch for a shape on a device with `n_sms` multiprocessors; `None` for the CPU and for libraries.
     pub fn launch_config(&self, shape: Shape, n_sms: usize) -> Option<LaunchConfig> {
         let config = self.config(shape)?;
         let Some(blocks) = self.blocks else {

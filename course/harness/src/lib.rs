@@ -31,24 +31,25 @@
 //!
 //! The modules, from the command line inwards; steps and tools use those that are links, the others are of this crate:
 //!
-//! - `args`, [`out`], `error`: the command line, printing, and errors that stop a step. Exit codes are 0 to 3, and 10 of
-//!   `probe-device` when the driver has no device.
+//! - `args`, [`out`], `error`: the command line, printing, and errors that stop a step. Exit codes are 0 to 3, and 10
+//!   of `probe-device` when the driver has no device.
 //! - `kernel`: the declarations of a step. Products, transposes, functions of the CPU and cuBLAS are variants of one
 //!   [`LaunchKind`]; the crate `catalog` lists what each computes. [`declared`] compares the two, for the steps' tests.
 //! - [`shapes`]: the default, recorded and awkward sizes, and a check that a size fits the device.
 //! - [`mod@reference`]: seeded inputs, their answer in FP64, and the comparison of every element with it.
 //! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream. In its folder:
-//!   operands on the device, a launch, events ([`session`]); tensor maps ([`map`]) and FP32 split into three parts of bf16
-//!   ([`parts`]); launches of kernels that no step declares ([`foreign`]); the emulated device's `counters`; `clocks`,
-//!   `cublas` and the device's limits ([`roofline`]).
-//! - [`timing`]: how samples are taken: warm, hot, cold, whole, with a `yardstick` in between; and the kernel and cuBLAS in
-//!   turns ([`mod@duel`]), for the question which is faster on a hot GPU.
+//!   operands on the device, a launch, events ([`session`]); tensor maps ([`map`]) and FP32 split into three parts of
+//!   bf16 ([`parts`]); launches of kernels that no step declares ([`foreign`]); the emulated device's `counters`;
+//!   `clocks`, `cublas` and the device's limits ([`roofline`]).
+//! - [`timing`]: how samples are taken: warm, hot, cold, whole, with a `yardstick` in between; and the kernel and
+//!   cuBLAS in turns ([`mod@duel`]), for the question which is faster on a hot GPU.
 //! - `measure`: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome). In its folder: inputs and
-//!   answers (`case`), likely causes of a wrong result ([`diagnose`]), and machine code on the emulated device (`machine`).
+//!   answers (`case`), likely causes of a wrong result ([`diagnose`]), and machine code on the emulated device
+//!   (`machine`).
 //! - [`mod@run`]: the record of the machine and the revision that measured.
 //! - `step_run`: the step, its kernels and the device, which all commands work with.
-//! - `bench`, `check`, `launch`, [`sums`]: the commands. All kernels on all shapes, as records or as a `page`; each kernel
-//!   once, for a profiler; checksums of C, to compare devices bit by bit.
+//! - `bench`, `check`, `launch`, [`sums`]: the commands. All kernels on all shapes, as records or as a `page`; each
+//!   kernel once, for a profiler; checksums of C, to compare devices bit by bit.
 //!
 //! The crate depends on no step. Steps are independent of each other, but for v13, which calls the library of v11.
 

@@ -235,7 +235,8 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
         let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS, CheckLevel::CheckedWithGlobalRaces));
         let sums: Vec<Sum> = sums.filter(|sum| sum.not_run.is_none()).collect();
         wrong.extend(sums.iter().filter_map(|sum| record.complaint(sum, NOT_SUMMED)));
-        // One block after another, and more than there are tiles of the smaller shapes. These are about the bits of C alone.
+        // One block after another, and more than there are tiles of the smaller shapes. These are about the bits of C
+        // alone.
         let others = [1, 7];
         let grid = |shape, n_sms| kernel.launch_config(shape, n_sms).map(|config| config.grid_dim);
         let mut differs = |one: &Sum, n_sms| {

@@ -1,4 +1,5 @@
-//! The timing protocol: device events, graphs of what is short, warm caches and cold ones, the yardstick in the same minutes, every sample kept.
+//! The timing protocol: device events, graphs of what is short, warm caches and cold ones, the yardstick in the same
+//! minutes, every sample kept.
 
 pub mod duel;
 pub(crate) mod sampler;

@@ -42,7 +42,8 @@ struct Cli {
     /// Its machine code: print the counters of its instructions and the predicted time, too
     #[arg(long, value_name = "FILE", requires = "explain")]
     cubin: Option<PathBuf>,
-    /// Size of the problem that the machine code is launched on: 512 (M = N = K), 256x512x64 (MxNxK) or, for a transpose, 300x200 (MxN)
+    /// Size of the problem that the machine code is launched on: 512 (M = N = K), 256x512x64 (MxNxK) or, for a
+    /// transpose, 300x200 (MxN)
     #[arg(long, value_name = "SIZE", default_value = "512", requires = "cubin", allow_negative_numbers = true)]
     size: Shape,
     /// Threads; 0 for one per core

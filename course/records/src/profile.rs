@@ -1,8 +1,8 @@
 //! Counters of the emulated GPU beside those of a real one: which belong together, what was measured, and why they
 //! differ where they do.
 //!
-//! A [`ProfileRecord`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. A [`Sheet`] has
-//! both sides of every launch on record, for the book and for readers.
+//! A [`ProfileRecord`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. A
+//! [`Sheet`] has both sides of every launch on record, for the book and for readers.
 
 mod sheet;
 
@@ -22,8 +22,8 @@ pub use sheet::{PAGE, SHEET, Sheet, SheetError};
 /// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
-/// Shapes that are kept on record: a size that every tile divides, one of multiples of four that none does, and primes. The
-/// smallest comes last.
+/// Shapes that are kept on record: a size that every tile divides, one of multiples of four that none does, and primes.
+/// The smallest comes last.
 pub const SHAPES: [Shape; 3] =
     [Shape::square(1024), Shape { m: 500, n: 516, k: 508 }, Shape { m: 509, n: 503, k: 499 }];
 
@@ -126,8 +126,8 @@ pairs! {
     shared_store_wavefronts: "passes over the banks that these stores take",
         [shared_store_wavefronts_merged], [shared_store_wavefronts],
         ["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"];
-    // The terms of `Counters::wavefronts` and `Counters::ideal`, which the test `sums_are_the_derived_metrics` compares;
-    // listed again, as a pair has a second list for accesses before they are merged.
+    // The terms of `Counters::wavefronts` and `Counters::ideal`, which the test `sums_are_the_derived_metrics`
+    // compares; listed again, as a pair has a second list for accesses before they are merged.
     shared_wavefronts: "passes over the banks that all accesses to shared memory take",
         [shared_load_wavefronts_merged, shared_store_wavefronts_merged,
          shared_atomic_wavefronts, async_copy_wavefronts, tensor_operand_wavefronts],

@@ -32,13 +32,13 @@ enum Bound<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Returns an answer of exact values, `columns` of them in a row.
+    /// Returns an answer of exact values, `cols` of them in a row.
     pub fn exact(cols: usize, values: impl Into<Cow<'a, [f64]>>) -> Self {
         let values = values.into();
         Self { rows: values.len() / cols, cols, want: Want::Values(values), bound: Bound::Constant(0.0) }
     }
 
-    /// Returns the transpose of a row-major matrix with so many columns.
+    /// Returns the transpose of a row-major matrix with `cols` columns.
     pub fn transpose_of(matrix: &'a [f32], cols: usize) -> Self {
         Self { rows: cols, cols: matrix.len() / cols, want: Want::Transpose(matrix), bound: Bound::Constant(0.0) }
     }

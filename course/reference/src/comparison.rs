@@ -39,8 +39,8 @@ impl Comparison {
     }
 }
 
-/// Compares every element on so many threads, each of which takes a band of rows. A caller that knows the type says what
-/// value an element has, and whether it is what was there before the launch.
+/// Compares every element on `threads` threads, each of which takes a band of rows. A caller that knows the type says
+/// what value an element has, and whether it is what was there before the launch.
 pub(crate) fn compare_bands<T: Sync>(
     threads: usize,
     answer: &Answer<'_>,

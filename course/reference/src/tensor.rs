@@ -71,18 +71,20 @@ const PROMOTED: f64 = 16.0;
 /// end. Of TF32 n is 8 in `mma.sync` and 4 in what `wmma` becomes, which loses more.
 ///
 /// FP32 in three products adds up [`PROMOTED`] k on the unit, by instructions which lose so much of no more than these
-/// k's part of Σ|a·b|, and then adds in FP32, where each of the ⌈K / 16⌉ sums is rounded. Twelve instructions with n = 4
-/// lose 54·2⁻²⁴.
+/// k's part of Σ|a·b|, and then adds in FP32, where each of the ⌈K / 16⌉ sums is rounded. Twelve instructions with n =
+/// 4 lose 54·2⁻²⁴.
 ///
-/// In six products of bf16 less is lost, and they are held to the same. Of a step of 64 k, four instructions with n = 16
-/// add products of first parts, to sums of full size: 42·2⁻²⁴. The eight before them add products that are smaller by
-/// 2⁻⁸, two for each pair of elements: not even 1·2⁻²⁴; the twelve before those, nothing that counts. And there is one
-/// rounding for each 64 k. What is left out, of an element's second and third part by the other's, is 2·2⁻²⁴ of |a·b|.
+/// In six products of bf16 less is lost, and they are held to the same. Of a step of 64 k, four instructions with n =
+/// 16 add products of first parts, to sums of full size: 42·2⁻²⁴. The eight before them add products that are smaller
+/// by 2⁻⁸, two for each pair of elements: not even 1·2⁻²⁴; the twelve before those, nothing that counts. And there is
+/// one rounding for each 64 k. What is left out, of an element's second and third part by the other's, is 2·2⁻²⁴ of
+/// |a·b|.
 ///
 /// With e4m3 an instruction of a warpgroup has 32 products. It cuts terms at 2⁻¹³ and the total to 13 bits, which is so
-/// much that errors add to the sums that are cut next: (1 + ν)ⁿ − 1 for n instructions. Worst cases don't come together:
-/// what is found on reals is far below, and it is the integers that find a missing term. Sums that leave the unit before
-/// the end lose less, and are held to the same.
+/// much that errors add to the sums that are cut next: (1 + ν)ⁿ − 1 for n instructions. Worst cases don't come
+/// together:
+/// what is found on reals is far below, and it is the integers that find a missing term. Sums that leave the unit
+/// before the end lose less, and are held to the same.
 fn sums(operands: Format, shape: Shape) -> f64 {
     const CUT: f64 = 1.0 / (1u64 << 25) as f64;
     const TOTAL: f64 = 1.0 / (1u64 << 23) as f64;

@@ -10,7 +10,7 @@ pub fn compare<T: Real>(answer: &Answer<'_>, got: &[T]) -> Comparison {
     T::compare(0, answer, got)
 }
 
-/// Compares every element on so many threads, each of which takes a band of rows; 0 for one per core.
+/// Compares every element on `threads` threads, each of which takes a band of rows; 0 for one per core.
 pub fn compare_on_threads<T: Real>(threads: usize, answer: &Answer<'_>, got: &[T]) -> Comparison {
     T::compare(threads, answer, got)
 }

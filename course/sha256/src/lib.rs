@@ -1,7 +1,7 @@
 //! SHA-256 (FIPS 180-4), for the provenance of files: which text a file was made from.
 //!
-//! Sixty lines in place of `sha2`, which brings seven crates and three CPU seconds to the first build. A crate of its own,
-//! because hashing takes an eighth of the sums of C where it is not optimised.
+//! Sixty lines in place of `sha2`, which brings seven crates and three CPU seconds to the first build. A crate of its
+//! own, because hashing takes an eighth of the sums of C where it is not optimised.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! Options that the steps' programs and `xtask` have in common.
 //!
-//! `cargo xtask bench v05 --duel` starts `v05 bench --duel`. Both programs flatten the structs of this crate, and `xtask`
-//! wraps them in [`PassedOn`], which keeps the words for the step: an option that is added here works in both.
+//! `cargo xtask bench v05 --duel` starts `v05 bench --duel`. Both programs flatten the structs of this crate, and
+//! `xtask` wraps them in [`PassedOn`], which keeps the words for the step: an option that is added here works in both.
 
 #![forbid(unsafe_code)]
 

@@ -155,8 +155,8 @@ minutes = 30
     fn a_starter_keeps_the_code_and_says_what_to_do() {
         let catalogue = Catalogue::parse(TASKS, "v05", "tasks.toml").expect("a catalogue");
         let solution = "// v05_x.cu: the idea.\n//\n// Changed: everything.\n// Any M, N, K. Launch: so.\n#include \"common.cuh\"\n\
-                        // ANCHOR: kernel\nvoid f()\n{\n    // SOLUTION(v05): do it\n    done();\n    // STARTER| undone();\n    \
-                        // SOLUTION_END\n}\n// ANCHOR_END: kernel\n";
+                        // ANCHOR: kernel\nvoid f()\n{\n    // SOLUTION(v05): do it\n    done();\n    // STARTER| \
+                        undone();\n    // SOLUTION_END\n}\n// ANCHOR_END: kernel\n";
         assert_eq!(
             starter(&catalogue.tasks[0], solution),
             "// v05, a rebuild task of 45 minutes: 32 banks, and no two lanes in one.\n//\n\

@@ -426,7 +426,7 @@ pub(crate) struct Draft {
     pub(crate) no_caret: bool,
     /// Whether the source line is shown with the parties instead.
     pub(crate) no_listing: bool,
-    /// The instruction that the message names, when it is not the event's.
+    /// The instruction that the message names, when it is not the mistake's.
     pub(crate) instr: Option<u32>,
 }
 

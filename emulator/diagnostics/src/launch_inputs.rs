@@ -17,7 +17,7 @@ pub(crate) struct Allocation {
     pub(crate) read_only: bool,
 }
 
-/// Everything that turns events into messages.
+/// The inputs from which mistakes become messages.
 #[derive(Clone, Copy)]
 pub(crate) struct LaunchInputs<'a> {
     pub(crate) kernel: &'a DecodedKernel,

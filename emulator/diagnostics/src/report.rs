@@ -17,11 +17,11 @@ use crate::messages::findings;
 ///
 /// The fields of [`LaunchReport`], and
 ///
-/// - `findings`: a list of [`Finding`]s: `severity` (`"error"`, `"warning"`), `code` (`"E-OOB"`), `title`, `instr` (index
-///   into `instructions`), `place` (`file`, `line`, `column`, `text`, `ptx_line`, `instruction`), `block` and `thread`
-///   (`[x, y, z]`), `n_threads`, `n_blocks`, `array` (`name`, `space`, `element_type`, `element_bytes`, `n_elements`,
-///   `dims`, `index`, `byte_offset`, or null), `others` (the other party of a race, the other groups at a barrier),
-///   `notes`, `why`, `try`, `on_gpu`, and `text`: the whole message as printed.
+/// - `findings`: a list of [`Finding`]s: `severity` (`"error"`, `"warning"`), `code` (`"E-OOB"`), `title`, `instr`
+///   (index into `instructions`), `place` (`file`, `line`, `column`, `text`, `ptx_line`, `instruction`), `block` and
+///   `thread` (`[x, y, z]`), `n_threads`, `n_blocks`, `array` (`name`, `space`, `element_type`, `element_bytes`,
+///   `n_elements`, `dims`, `index`, `byte_offset`, or null), `others` (the other party of a race, the other groups at a
+///   barrier), `notes`, `why`, `try`, `on_gpu`, and `text`: the whole message as printed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The launch and its counters. `mistakes` is empty, because [`Self::findings`] describes them.

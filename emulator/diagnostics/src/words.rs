@@ -100,7 +100,7 @@ pub(crate) fn ranges(numbers: impl Iterator<Item = u64>) -> String {
 /// Breaks a paragraph into lines of at most `width` characters.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    // Two blanks mark what must stay together: code in a sentence.
+    // A no-break space (U+00A0) holds together what a line end must not part, such as code in a sentence.
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is always one line");
         if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {

@@ -16,9 +16,9 @@ use crate::result::{
 };
 use crate::{diagnose, lifecycle};
 
-/// Defines exported calls of the driver API, and lists them as `CALLS`. The number is the first version of CUDA that has
-/// the call. `fn name 2000 / alias(…)` adds the variant whose null stream is the calling thread's own; `fn name 2000 |
-/// other 3020(…)` defines calls with one body.
+/// Defines exported calls of the driver API, and lists them as `CALLS`. The number is the first version of CUDA that
+/// has the call. `fn name 2000 / alias(…)` adds the variant whose null stream is the calling thread's own; `fn name
+/// 2000 | other 3020(…)` defines calls with one body.
 macro_rules! export {
     ($(fn $($name:ident $since:literal $(/ $alias:ident)*)|+ ( $($args:tt)* ) $body:block)*) => {
         $($crate::ffi::exported!([$($name [$($alias)*])+] ( $($args)* ) $body);)*
@@ -55,8 +55,8 @@ macro_rules! extension {
 pub(crate) use extension;
 
 /// Defines calls newer than the emulated driver's version, and lists them as `LATER`. They are not exported: a program
-/// that probes for a symbol of a newer CUDA would call it as that version does, and mistake this for such a driver. Only
-/// `cuGetProcAddress` returns them.
+/// that probes for a symbol of a newer CUDA would call it as that version does, and mistake this for such a driver.
+/// Only `cuGetProcAddress` returns them.
 macro_rules! later {
     ($(fn $name:ident $since:literal $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {
         $($crate::ffi::call!([] $name [$($alias)*] ( $($args)* ) $body);)*

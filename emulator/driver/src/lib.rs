@@ -1,8 +1,8 @@
 //! The CUDA driver API over the emulated GPU.
 //!
 //! The crate `nvcuda` builds it as `libnvcuda`, which `cudarc` and other CUDA programs load where there is no NVIDIA
-//! driver; its functions are called from C only. Programs that use the emulated device's functions beyond CUDA find them
-//! ([`extensions`]) through the crate `emulator_client`.
+//! driver; its functions are called from C only. Programs that use the emulated device's functions beyond CUDA find
+//! them ([`extensions`]) through the crate `emulator_client`.
 //!
 //! # Supported calls
 //!
@@ -40,8 +40,8 @@
 //! | `TILE_TRACE` | 1: every call and its result, on stderr | 0 |
 //! | `NO_COLOR` | anything: no colours | on a terminal |
 //!
-//! Sources are also looked for under the paths in the PTX, from the current folder and the five above it. Only files that
-//! are named like C++ or CUDA sources and are smaller than 1 MiB are read.
+//! Sources are also looked for under the paths in the PTX, from the current folder and the five above it. Only files
+//! that are named like C++ or CUDA sources and are smaller than 1 MiB are read.
 //!
 //! # Safety
 //!

@@ -28,6 +28,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let result = stream.clone_dtoh(&y_on_gpu)?;
     let expected: Vec<f32> = x.iter().zip(&y).map(|(x, y)| a.mul_add(*x, *y)).collect();
     assert_eq!(result, expected);
-    println!("{}: {n} elements, all right", context.name()?);
+    println!("{}: {n} elements, all correct", context.name()?);
     Ok(())
 }

@@ -258,7 +258,8 @@ macro_rules! without_operands {
 /// Where the lanes that a branch separates reconverge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reconverge {
-    /// At this position in [`DecodedKernel::ops`](crate::DecodedKernel::ops): the immediate post-dominator of the branch.
+    /// At this position in [`DecodedKernel::ops`](crate::DecodedKernel::ops): the immediate post-dominator of the
+    /// branch.
     At(u32),
     /// At the position of the last [`OpKind::Converge`].
     Enclosing,

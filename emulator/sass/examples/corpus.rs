@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Both programs come with NVIDIA's CUDA toolkit, and in the Python packages `nvidia-cuda-nvcc-cu12` and
-//! `nvidia-cuda-nvdisasm`. Code for sm_90 of the ladder is the one in `kernels/cubin`; everything else is what ptxas makes of
-//! the PTX of the repository, and of the modules in FOLDER, which
-//! `cargo run -p tests --example conformance -- --ptx FOLDER` writes.
+//! `nvidia-cuda-nvdisasm`. Code for sm_90 of the ladder is the one in `kernels/cubin`; everything else is what ptxas
+//! makes of the PTX of the repository, and of the modules in FOLDER, which `cargo run -p tests --example conformance --
+//! --ptx FOLDER` writes.
 //!
 //! The program counts for each GPU the instructions that this crate prints as `nvdisasm` does.
 

@@ -401,7 +401,8 @@ impl Memory {
         self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
     }
 
-    /// Returns whether nothing ever wrote a byte of a range; false for what is no range of one live allocation.
+    /// Returns whether nothing ever wrote a byte of a range; false unless the range lies in one live
+    /// allocation.
     pub fn is_untouched(&self, address: u64, bytes: u64) -> bool {
         let untouched = |own: &Bytes, offset| own.is_untouched(offset, bytes as usize);
         self.with(address, bytes, untouched).unwrap_or(false)

@@ -51,8 +51,8 @@ pub fn points() -> &'static [Point] {
     &POINTS
 }
 
-/// Returns the error, as a part of the prediction, that nine of ten predictions stay within: for kernels that played no part in
-/// building the model, once they have been compared.
+/// Returns the error, as a part of the prediction, that nine of ten predictions stay within: for kernels that played no
+/// part in building the model, once they have been compared.
 pub fn band() -> f64 {
     let errors_of = |set| points().iter().filter(move |point| point.set == set).map(|point| point.error().abs());
     let mut errors: Vec<f64> = errors_of(Set::HeldOut).collect();

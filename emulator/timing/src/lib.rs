@@ -6,8 +6,8 @@
 //! [`Chip`], which were measured with patched machine code.
 //!
 //! [`Reach`] divides accesses between L2 and device memory: the accesses of all blocks that run at a time pass through
-//! a cache of the size of L2. All constants are in `data/h200.json`, each with its measurement; none depends on a
-//! kernel. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing
+//! a cache of the size of L2. The measured constants are in `data/h200.json`, each with its measurement; none depends
+//! on a kernel. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing
 //! Modern NVIDIA GPU cores" (2025); register ports and the reuse cache follow the same paper and our own measurements.
 //!
 //! Not modelled, and so refused: atomics, asynchronous copies, tensor cores, blocks that execute too many instructions.

@@ -139,8 +139,8 @@ fn sample(capacity: u64, per_wave: u64) -> u64 {
     (per_wave / (LOOKUPS / 64)).clamp(1, max_interval).next_power_of_two().min(max_interval)
 }
 
-/// Chooses the waves to simulate, with their weights: all of them twice, first to warm L2 up, if that is not too much. Else the
-/// last ones to warm up, the first ones, and some for all that follow.
+/// Chooses the waves to simulate, with their weights: all of them twice, first to warm L2 up, if that is not too much.
+/// Else the last ones to warm up, the first ones, and some for all that follow.
 fn plan(n_waves: u64, max_waves: u64) -> Vec<(u64, f64)> {
     let max_waves = max_waves.max(6);
     if 2 * n_waves <= max_waves {
@@ -155,8 +155,8 @@ fn plan(n_waves: u64, max_waves: u64) -> Vec<(u64, f64)> {
     warm.chain(first).chain(then).collect()
 }
 
-/// Lists the pieces that a block touches, in the order of time, and the distance in sectors by which each class of accesses moves
-/// from block to block in each direction.
+/// Lists the pieces that a block touches, in the order of time, and the distance in sectors by which each class of
+/// accesses moves from block to block in each direction.
 fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i64; 3]>) {
     let mut classes: Vec<[i64; 3]> = Vec::new();
     let mut touches = Vec::new();

@@ -80,8 +80,8 @@ struct Warp<'a> {
     issued: u64,
     /// Stall count of the previous instruction, in clocks.
     stall: u64,
-    /// Clock until which the unit, or the queue to it, did not take the next instruction. The scheduler sets it whenever
-    /// it passes over the warp for that.
+    /// Clock until which the unit, or the queue to it, did not take the next instruction. The scheduler sets it
+    /// whenever it passes over the warp for that.
     blocked: Cell<u64>,
     /// Clock at which each scoreboard is released, and the reason to wait for it.
     scoreboards: [(u64, Reason); SCOREBOARDS],
@@ -298,8 +298,8 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Computes the earliest clock at which a warp may issue, as far as is known now. Records in the warp if its unit is
-    /// busy.
+    /// Computes the earliest clock at which a warp may issue, as far as is known now. Records in the warp if its unit
+    /// is busy.
     fn earliest(&self, scheduler: &Scheduler, warp_index: usize, now: u64) -> u64 {
         let warp = &self.warps[warp_index];
         if warp.ready > now {
@@ -409,8 +409,8 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Simulates the units, and returns the times at which the operands have been read and the result is available, and the reason
-    /// to wait for it.
+    /// Simulates the units, and returns the times at which the operands have been read and the result is available, and
+    /// the reason to wait for it.
     fn execute(
         &mut self,
         scheduler_index: usize,
@@ -450,6 +450,7 @@ impl<'a> Sm<'a> {
             (Unit::LoadShared, Access::Shared { wavefronts }) => {
                 let wavefronts = u64::from(wavefronts).max(chip.fewest_shared[lanes]);
                 let passed = enter(chip.load_shared_issue as f64, wavefronts);
+                // `fewest_shared` makes the wavefronts of 16-byte lanes at least 2.
                 if lanes == 2 && wavefronts <= 4 {
                     let tenths = chip.write_back_tenths[wavefronts as usize - 2];
                     scheduler.stolen_tenths += tenths;
@@ -482,6 +483,7 @@ impl<'a> Sm<'a> {
                 self.busy[Resource::Constants as usize] += chip.load_constant as f64;
                 (start, start + chip.constant_latency, Reason::Short)
             }
+            // `Chip` has no constant for the time at which a slow instruction has read its operands.
             _ => (now + 4, now + chip.slow_latency, Reason::Short),
         }
     }

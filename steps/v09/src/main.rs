@@ -14,7 +14,8 @@
 //! ```
 //!
 //! So cuBLAS sees Aᵀ where we have A, Bᵀ where we have B, and whatever it stores as X, we read as Xᵀ. Nothing has to be
-//! transposed: we ask it for Cᵀ = (A · B)ᵀ = Bᵀ · Aᵀ, which it computes from what it sees, and stores so that we read C.
+//! transposed: we ask it for Cᵀ = (A · B)ᵀ = Bᵀ · Aᵀ, which it computes from what it sees, and stores so that we read
+//! C.
 //!
 //! ```text
 //!                       ┌─────────┐                            ┌─────────┐
@@ -28,8 +29,8 @@
 //! ```
 //!
 //! Three things change places: the operands (B comes first), the sizes (N comes first), and with the operands their
-//! flags. A *leading dimension* is the distance in memory from one column to the next, in cuBLAS's view: the length of a
-//! row in ours.
+//! flags. A *leading dimension* is the distance in memory from one column to the next, in cuBLAS's view: the length of
+//! a row in ours.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -79,7 +80,8 @@ enum Stored {
 }
 
 impl Stored {
-    /// cuBLAS sees the transpose of what we store; so it has to transpose an operand exactly if we stored it transposed.
+    /// cuBLAS sees the transpose of what we store; so it has to transpose an operand exactly if we stored it
+    /// transposed.
     fn op(self) -> Op {
         match self {
             Stored::AsIs => Op::CUBLAS_OP_N,

@@ -1,7 +1,7 @@
 //! The cost of a product with each plan, expected from a few constants per plan that were measured.
 //!
-//! One time, in microseconds: `launch + step · (rounds of steps) + tile · (rounds of tiles)`, what sharing a tile costs,
-//! and what it costs to pack operands. The constants are fitted to measured times of other products ([`fit`]).
+//! One time, in microseconds: `launch + step · (rounds of steps) + tile · (rounds of tiles)`, what sharing a tile
+//! costs, and what it costs to pack operands. The constants are fitted to measured times of other products ([`fit`]).
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! `search`: goes through all plans that are legal, for `cargo xtask tune v11 --search`, which compiles them.
 //!
-//! `candidates` lists them with their sources, the most promising first; `predict` gives the times of their consumer warps;
-//! `best` names those that would be the fastest; `verify` multiplies with them. These run on the emulated device. `time`
-//! takes the best by the clock of a GPU. `page` prints the order, for the book that of the last search.
+//! `candidates` lists them with their sources, the most promising first; `predict` gives the times of their consumer
+//! warps; `best` names those that would be the fastest; `verify` multiplies with them. These run on the emulated
+//! device. `time` takes the best by the clock of a GPU. `page` prints the order, for the book that of the last search.
 
 mod clock;
 mod multipliers;

@@ -239,7 +239,8 @@ impl<'g> Ready<'g> {
         })
     }
 
-    /// Returns the number of rounds that take `ms`, extrapolated from a launch of a tenth of it, which a short one gives.
+    /// Returns the number of rounds that take `ms`, extrapolated from a launch of a tenth of it, which a short one
+    /// gives.
     fn rounds(&mut self, ms: f64) -> Result<i32, StepError> {
         let mut rounds = 16;
         self.sample(rounds)?;

@@ -243,7 +243,8 @@ fn maps<T: Mapped, R>(
     ])
 }
 
-/// Launches a kernel that takes the maps of A and B, or of the parts of each, and of C; without a map of C, its address.
+/// Launches a kernel that takes the maps of A and B, or of the parts of each, and of C; without a map of C, its
+/// address.
 fn launch_mapped<T, R: DeviceRepr, M: DeviceRepr>(
     gemm: Gemm<'_, T, R>,
     maps: &[M],

@@ -1,7 +1,7 @@
 //! A product on two devices of one host: a schedule for each, and exchanges between them.
 //!
-//! One thread enqueues the operations of both in their streams, alternately. Exchanges are copies from one device to the
-//! other, or calls of NCCL.
+//! One thread enqueues the operations of both in their streams, alternately. Exchanges are copies from one device to
+//! the other, or calls of NCCL.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -49,8 +49,8 @@ impl<'d> Pair<'d> {
     }
 
     // ANCHOR: put
-    /// Enqueues all operations in their streams: one of each device alternately, and an exchange when both schedules have
-    /// reached it.
+    /// Enqueues all operations in their streams: one of each device alternately, and an exchange when both schedules
+    /// have reached it.
     fn enqueue(&mut self, host: Pointers) -> Result<(), Error> {
         let mut next = [0, 0];
         for process in &mut self.ranks {

@@ -1,13 +1,15 @@
 //! Orders in which a product can be copied in, computed and copied out.
 //!
-//! Queues run side by side: copies to the device, products, copies to the host, and exchanges with a second device. Each
-//! queue executes its operations in order; an operation can also wait until another queue has finished its first `n`.
+//! Queues run side by side: copies to the device, products, copies to the host, and exchanges with a second device.
+//! Each queue executes its operations in order; an operation can also wait until another queue has finished its first
+//! `n`.
 
 use harness::Shape;
 
 pub use records::process::Queue;
 
-/// Rows, columns and depths of parts are multiples of this, where the product is large enough: tiles of the kernels are.
+/// Rows, columns and depths of parts are multiples of this, where the product is large enough: tiles of the kernels
+/// are.
 const GRANULE: usize = 128;
 /// Parts of memory begin on a multiple of this many elements.
 const ALIGNED: usize = 64;
@@ -273,7 +275,8 @@ pub fn whole(shape: Shape) -> Schedule {
 // ANCHOR_END: whole
 
 // ANCHOR: chunks
-/// B, then rows of A: a product begins when its rows are there, and its rows of C leave while the next ones are computed.
+/// B, then rows of A: a product begins when its rows are there, and its rows of C leave while the next ones are
+/// computed.
 pub fn chunks(shape: Shape, n_chunks: usize) -> Schedule {
     let Shape { m, n, k } = shape;
     let mut schedule = Builder::new(shape);
@@ -318,8 +321,8 @@ pub fn shells(shape: Shape, n_shells: usize) -> Schedule {
 // ANCHOR_END: shells
 
 // ANCHOR: panels
-/// First by depth, then by rows: some columns of A and the same rows of B add to the whole of C, twice as deep each time;
-/// of the rest of the depth, rows of A finish rows of C.
+/// First by depth, then by rows: some columns of A and the same rows of B add to the whole of C, twice as deep each
+/// time; of the rest of the depth, rows of A finish rows of C.
 pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
     /// The first panel is this part of the depth.
     const FIRST: usize = 32;
@@ -352,8 +355,8 @@ pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
 // ANCHOR_END: panels
 
 // ANCHOR: tiles
-/// Tiles of C within `bytes` of device memory, however large the product: each is a sum of products of blocks of A and B,
-/// with room for two of each: one that is multiplied, one that is copied.
+/// Tiles of C within `bytes` of device memory, however large the product: each is a sum of products of blocks of A and
+/// B, with room for two of each: one that is multiplied, one that is copied.
 ///
 /// # Errors
 /// Returns an error if the smallest blocks do not fit.
@@ -389,8 +392,8 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
     Ok(Schedule { shape, ops: schedule.ops, elements: room.map(|size| 2 * size) })
 }
 
-/// Returns the side of the tiles of C, and the depth of the blocks of A and B. The tile is as large as possible: its copies
-/// grow with the side, its work with the square.
+/// Returns the side of the tiles of C, and the depth of the blocks of A and B. The tile is as large as possible: its
+/// copies grow with the side, its work with the square.
 fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
     /// Side of a tile of C over the depth of the blocks of A and B.
     const SIDE_TO_DEPTH: usize = 4;

@@ -1,5 +1,5 @@
-//! Runs ZLUDA's PTX tests on the CUDA driver that the loader finds: each kernel with its input, compared with the output
-//! that ZLUDA expects. `../run` puts ZLUDA's own table of tests behind this file.
+//! Runs ZLUDA's PTX tests on the CUDA driver that the loader finds: each kernel with its input, compared with the
+//! output that ZLUDA expects. `../run` puts ZLUDA's own table of tests behind this file.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fmt::Debug;

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: a step's own page, or one table over several steps; and the records of both.
 //!
-//! It is a crate with a program of its own, because it is the first command that a reader runs: neither the tasks nor the
-//! other commands are built for it. `xtask` has it too, for its help and for folders of copied programs.
+//! It is a crate with a program of its own, because it is the first command that a reader runs: neither the tasks nor
+//! the other commands are built for it. `xtask` has it too, for its help and for folders of copied programs.
 
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stderr)]
@@ -45,8 +45,8 @@ pub struct Args {
 /// Fills the parts of the documents in a checkout that come from records.
 pub type FillDocuments = fn(&Path) -> Result<CommandOutcome>;
 
-/// Runs the steps, and saves their measurements where that is asked for. `fill_documents` writes the tables of a checkout
-/// that show them.
+/// Runs the steps, and saves their measurements where that is asked for. `fill_documents` writes the tables of a
+/// checkout that show them.
 ///
 /// # Errors
 /// Returns an error if something cannot be run or saved.

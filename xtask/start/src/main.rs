@@ -1,9 +1,9 @@
-//! `cargo xtask` runs this program, which has no dependencies and is there in a second, and this program has Cargo build
-//! and run `xtask`, or the smaller `xtask_bench`.
+//! `cargo xtask` runs this program, which has no dependencies and is there in a second, and this program has Cargo
+//! build and run `xtask`, or the smaller `xtask_bench`.
 //!
-//! An alias of Cargo is quiet always or never. Here the first build, which takes a minute or two, shows its progress, and
-//! builds the steps that the command names beside the command's program instead of after it; later runs print nothing of
-//! their own. `bench` has a program without the other commands, which is built in half the time.
+//! An alias of Cargo is quiet always or never. Here the first build, which takes a minute or two, shows its progress,
+//! and builds the steps that the command names beside the command's program instead of after it; later runs print
+//! nothing of their own. `bench` has a program without the other commands, which is built in half the time.
 
 #![forbid(unsafe_code)]
 

@@ -127,8 +127,8 @@ pub fn ptx_of_text(
     Ok(made.text())
 }
 
-/// Compiles until the result is the expected one, but not for ever. For some kernels NVRTC chooses between two orders by
-/// the addresses of its own memory: what is committed may be the other one, which this process will not give.
+/// Compiles until the result is the expected one, but not for ever. For some kernels NVRTC chooses between two orders
+/// by the addresses of its own memory: what is committed may be the other one, which this process will not give.
 pub fn compile_until<T>(
     nvrtc: &Nvrtc,
     compiler: &mut Compiler,

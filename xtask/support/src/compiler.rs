@@ -1,7 +1,7 @@
 //! NVRTC in a process of its own, which can be stopped.
 //!
-//! A template that expands without end or an `#include` of an endless file keeps NVRTC busy for ever, and a library call
-//! cannot be interrupted. So `xtask` starts itself as `compile-server`: requests and answers are lines of JSON.
+//! A template that expands without end or an `#include` of an endless file keeps NVRTC busy for ever, and a library
+//! call cannot be interrupted. So `xtask` starts itself as `compile-server`: requests and answers are lines of JSON.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};

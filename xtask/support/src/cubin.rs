@@ -1,6 +1,7 @@
 //! Machine code of a source: the committed one where the source is as it was, otherwise what NVRTC makes of it now.
 //!
-//! For the kernels of the ladder NVRTC makes the instructions that ptxas, and so the driver, makes of the committed PTX.
+//! For the kernels of the ladder NVRTC makes the instructions that ptxas, and so the driver, makes of the committed
+//! PTX.
 //! A kernel that tests `__CUDA_ARCH__` may differ: the PTX is compiled for an older GPU.
 
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ pub fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
 
 /// Returns a cubin as NVRTC makes it, without the copy of the PTX, which is most of it.
 pub fn without_ptx(mut cubin: Vec<u8>) -> Result<Vec<u8>> {
-    cut(&mut cubin, b".nv_debug_ptx_txt\0").context("NVRTC made something else than a cubin")?;
+    cut(&mut cubin, b".nv_debug_ptx_txt\0").context("NVRTC returned no cubin")?;
     Ok(cubin)
 }
 

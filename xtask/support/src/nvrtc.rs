@@ -157,8 +157,8 @@ impl Nvrtc {
         format!("NVRTC {major}.{minor} in {}", crate::paths::display_path(&self.directory))
     }
 
-    /// Compiles one source in this process: there is no way to stop it. See [`crate::compiler`]. A fault of the source is
-    /// [`DoesNotCompile`]; any other error lies here.
+    /// Compiles one source in this process: there is no way to stop it. See [`crate::compiler`]. A fault of the source
+    /// is [`DoesNotCompile`]; any other error lies here.
     pub fn compile(&self, unit: &Unit) -> anyhow::Result<Compiled> {
         let name = &unit.name;
         let text_of = |text: &str, name: &str| {

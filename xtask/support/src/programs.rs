@@ -27,7 +27,8 @@ pub struct Programs {
     paths: BTreeMap<&'static str, PathBuf>,
     /// Folders that the loader searches before its default ones.
     libraries: Vec<PathBuf>,
-    /// Folder in which the steps keep reference answers for each other. It changes no result, so no printed command has it.
+    /// Folder in which the steps keep reference answers for each other. It changes no result, so no printed command has
+    /// it.
     answers: Option<PathBuf>,
 }
 
@@ -58,15 +59,15 @@ impl CommandOutput {
 }
 
 impl Programs {
-    /// Builds the programs of some steps when Cargo started this program or this program lies in the checkout; otherwise
-    /// finds those beside it.
+    /// Builds the programs of some steps when Cargo started this program or this program lies in the checkout;
+    /// otherwise finds those beside it.
     pub fn find_or_build(steps: &[&'static Step]) -> Result<Self> {
         let Some(root) = paths::checkout() else {
             return Self::prebuilt(steps);
         };
         if let Some(cargo) = paths::builder(&root) {
             if is_read_only() {
-                let there = Self::prebuilt(steps).context("nothing can be built in a folder that cannot be written");
+                let there = Self::prebuilt(steps).context("the folder is read-only, so nothing can be built in it");
                 return there.inspect(|_| stays_as_built());
             }
             return Self::build(&cargo, &root, steps);
@@ -92,7 +93,7 @@ impl Programs {
     }
 
     fn prebuilt(steps: &[&'static Step]) -> Result<Self> {
-        let folder = paths::program_folder().context("this program does not know where it lies")?;
+        let folder = paths::program_folder().context("the path of this program is not known")?;
         let mut paths = BTreeMap::new();
         for step in steps {
             let path = folder.join(step.id).with_extension(std::env::consts::EXE_EXTENSION);
@@ -134,8 +135,8 @@ impl Programs {
         self.stream_records_under(&[], step, args, status, each)
     }
 
-    /// Runs a step as [`Self::stream_records`] does, under a tool such as a profiler: a command that takes a program and its
-    /// arguments.
+    /// Runs a step as [`Self::stream_records`] does, under a tool such as a profiler: a command that takes a program
+    /// and its arguments.
     pub fn stream_records_under(
         &self,
         tool: &[String],
@@ -338,7 +339,7 @@ fn is_read_only() -> bool {
 fn stays_as_built() {
     static NOTED: Once = Once::new();
     let folder = paths::program_folder().map_or_else(String::new, |folder| paths::display_path(&folder));
-    NOTED.call_once(|| output::note(&format!("{folder} cannot be written, so what was built before runs")));
+    NOTED.call_once(|| output::note(&format!("{folder} is read-only, so the programs that were built before are run")));
 }
 
 /// Returns whether none of the programs lies beside this one, which Cargo built into the same folder.

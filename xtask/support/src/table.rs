@@ -140,8 +140,8 @@ fn rates(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
     vec![time_ms(passed).map(milliseconds).unwrap_or_default(), cell(gbs(one, passed)), cell(of_yardstick(passed))]
 }
 
-/// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a transpose,
-/// per element of a warp. A cell is empty where nothing was counted that it could be of.
+/// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a
+/// transpose, per element of a warp. A cell is empty where nothing was counted that it could be of.
 fn counts(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
     let code = passed.machine_code.as_deref();
     let counters = code.and_then(|code| code.counters.as_ref());

@@ -854,7 +854,7 @@ fn what_was_built_runs_in_a_checkout_that_cannot_be_written() {
         --- stdout
         the page of v05 bench
         --- stderr
-        target/debug cannot be written, so what was built before runs
+        target/debug is read-only, so the programs that were built before are run
         $ LD_LIBRARY_PATH=target/debug target/debug/v05 bench
         ");
     }

@@ -22,8 +22,9 @@ pub(crate) fn empty_folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Writes a script that can be started. A process of its own does it: as long as a file is open for writing in this one, a
-/// child that another test starts at that moment holds it open, too, and the script cannot be started (`ETXTBSY`).
+/// Writes a script that can be started. A process of its own does it: as long as a file is open for writing in this
+/// one, a child that another test starts at that moment holds it open, too, and the script cannot be started
+/// (`ETXTBSY`).
 #[cfg(unix)]
 pub(crate) fn program(path: &Path, text: &str) {
     use std::io::Write as _;

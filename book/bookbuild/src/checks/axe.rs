@@ -36,7 +36,7 @@ impl Axe {
         moved.with_context(|| path.display().to_string())?;
         match verified(&path) {
             Some(text) => Ok(Self(text)),
-            None => Err(anyhow!("{} is not the file whose hash is known", path.display())),
+            None => Err(anyhow!("{} does not have the expected hash", path.display())),
         }
     }
 

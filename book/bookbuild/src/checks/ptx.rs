@@ -21,7 +21,7 @@ pub(crate) fn number(repo: &RepoPaths, [kernel, device, what]: [&str; 3], source
         "shared" => "bytes smem",
         "spilled" => "bytes spilled",
         _ => {
-            bail!("ptxas tells registers, shared and spilled, not `{what}`");
+            bail!("ptxas reports registers, shared and spilled, not `{what}`");
         }
     };
     let source_file = repo.root().join("kernels").join(source).with_extension("cu");
@@ -75,7 +75,7 @@ fn by_hash(repo: &RepoPaths, source: &Path) -> Result<()> {
     let shown = repo.display_path(&ptx);
     let text = std::fs::read_to_string(&ptx).map_err(|_| anyhow!("there is no {shown}"))?;
     provenance::compare(repo.root(), &text).map_err(|stale| match stale {
-        Stale::Edited(file) => anyhow!("{shown} was made from another {file}"),
+        Stale::Edited(file) => anyhow!("{shown} was made from another version of {file}"),
         Stale::Gone(file) => anyhow!("{file} is gone"),
         Stale::NoHash | Stale::Untold => anyhow!("{shown} does not say what it was made from"),
     })

@@ -102,7 +102,7 @@ pub(crate) fn number(
     const WHAT: [&str; 8] =
         ["burst", "sustained", "ghz", "sustained_ghz", "clocks", "of_fp32", "per_byte", "per_l2_byte"];
     if !WHAT.contains(&what) {
-        bail!("of a ceiling there are {}, not `{what}`", WHAT.join(", "));
+        bail!("a ceiling has {}, not `{what}`", WHAT.join(", "));
     }
     let Some(record) = record else {
         return Ok(NOT_YET.into());
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(of("mma.sync", "per_byte").expect("a number"), "150 FLOP/B");
         assert_eq!(of("mma.sync", "per_l2_byte").expect("a number"), "75.0 FLOP/B");
         assert_eq!(of("mma.sync", "clocks").expect("a number"), "6.01");
-        assert!(of("mma.sync", "speed").is_err_and(|why| why.to_string().contains("there are burst")));
+        assert!(of("mma.sync", "speed").is_err_and(|why| why.to_string().contains("has burst")));
         assert!(of("dmma", "burst").is_err_and(|why| why.to_string().contains("no `dmma`")));
     }
 

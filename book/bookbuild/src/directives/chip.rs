@@ -26,7 +26,9 @@ struct Constant {
 pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> Result<String> {
     let (name, place) = match args {
         [name] => (*name, None),
-        [name, place] => (*name, Some(place.parse::<usize>().map_err(|_| anyhow!("`{place}` is no place in a list"))?)),
+        [name, place] => {
+            (*name, Some(place.parse::<usize>().map_err(|_| anyhow!("`{place}` is not an index of a list"))?))
+        }
         _ => return Err(Error::msg("`{{#n chip}}` wants a constant, and of a list the place in it")),
     };
     let path = repo.root().join(FILE);

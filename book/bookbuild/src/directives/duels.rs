@@ -28,7 +28,7 @@ struct DuelRow<'r> {
 impl Records {
     /// Returns the table of a step, optionally only of the sizes that follow.
     pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
-        let (step, sizes) = args.split_first().context("`{{#duels}}` wants a step: {{#duels v12}}")?;
+        let (step, sizes) = args.split_first().context("`{{#duels}}` takes a step: {{#duels v12}}")?;
         let step = find_step(step)?;
         let mut rows = Vec::new();
         for (index, kernel) in step.kernels.iter().enumerate() {

@@ -261,7 +261,7 @@ impl OtherLibraries {
                 format!("{} %", digits(100.0 * found.tflops() / pytorch.tflops(), 3))
             }
             _ => {
-                bail!("of {by} there are ms, tflops and of_pytorch, not `{what}`");
+                bail!("{by} has ms, tflops and of_pytorch, not `{what}`");
             }
         };
         let source = self.run(numbers).source();

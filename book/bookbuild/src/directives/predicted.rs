@@ -28,7 +28,7 @@ pub(crate) fn number(repo: &RepoPaths, [kernel, size, what]: [&str; 3], sources:
     };
     let us_as_ms = |us: &str| match us.parse::<f64>() {
         Ok(us) => Ok(ms(us / 1000.0)),
-        Err(_) => Err(anyhow!("{FILE}: `{us}` is no time")),
+        Err(_) => Err(anyhow!("{FILE}: `{us}` is not a time")),
     };
     let shown = match what {
         "ms" => us_as_ms(predicted)?,

@@ -221,7 +221,7 @@ impl Process {
                 "product" => ms(bound.kernel_ms),
                 "copy_out" => ms(bound.copy_out_ms),
                 _ => {
-                    bail!("of `alone` there are copy_in, product and copy_out; not `{what}`");
+                    bail!("`alone` has copy_in, product and copy_out, not `{what}`");
                 }
             };
             (comparison, text)

@@ -141,7 +141,7 @@ impl Records {
             .runs
             .iter()
             .rfind(|run| !run.emulated && run.roofline.is_some())
-            .context("no run in the record knows the ceilings of its device")?;
+            .context("no run in the record has the ceilings of its device")?;
         let roofline = run.roofline.context("no ceilings")?;
         let text = match what {
             "fp32_tflops" => format!("{} TFLOP/s", digits(roofline.fp32_tflops, 3)),
@@ -149,7 +149,7 @@ impl Records {
             "ridge" => format!("{} FLOP/B", digits(roofline.fp32_tflops * 1e3 / roofline.copy_gbs, 2)),
             "name" => escaped(&run.device),
             _ => {
-                bail!("of a device there are fp32_tflops, copy_gbs, ridge and name, not `{what}`");
+                bail!("a device has fp32_tflops, copy_gbs, ridge and name, not `{what}`");
             }
         };
         sources.insert(run_source(run, Work::Sgemm));
@@ -196,7 +196,7 @@ fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources
             sources.insert(run_source(run, about.work));
             Ok(quoted(&text, &words))
         }
-        _ => Err(anyhow!("of a kernel there are SIZE WHAT and SIZE times OTHER")),
+        _ => Err(anyhow!("a kernel takes SIZE WHAT or SIZE times OTHER")),
     }
 }
 
@@ -260,7 +260,7 @@ pub(crate) fn value(
             .with_context(|| format!("{name} was not timed beside it"))?;
         anyhow::Ok(yardstick.hot.median() / hot()? * 100.0)
     };
-    let roofline = || run.roofline.context("the run does not know the ceilings of its device");
+    let roofline = || run.roofline.context("the run has no ceilings of its device");
     Ok(match what {
         "ms" => ms(hot()?),
         "cold_ms" => ms(median(&passed.cold, "cold")?),

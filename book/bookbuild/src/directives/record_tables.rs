@@ -16,7 +16,7 @@ impl Records {
     /// Returns a table for each kind of work in a step, with columns for other devices. Words behind the step select
     /// sizes and kernels.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
-        let (step, choice) = args.split_first().context("`{{#recorded}}` wants a step: {{#recorded v05}}")?;
+        let (step, choice) = args.split_first().context("`{{#recorded}}` takes a step: {{#recorded v05}}")?;
         let step = find_step(step)?;
         let mut chosen: Vec<&CatalogKernel> = Vec::new();
         let mut sizes: Vec<&str> = Vec::new();

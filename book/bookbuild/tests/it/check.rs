@@ -171,7 +171,7 @@ fn a_listing_that_is_not_what_was_compiled() {
     finds(
         &Small::new(LISTING).with("kernels/ptx/add.ptx", &ptx("another text")),
         &format!(
-            "{shows} kernels/ptx/add.ptx was made from another kernels/add.cu; compile it with: cargo xtask ptx kernels/add.cu"
+            "{shows} kernels/ptx/add.ptx was made from another version of kernels/add.cu; compile it with: cargo xtask ptx kernels/add.cu"
         ),
     );
     finds(
@@ -241,7 +241,7 @@ fn a_program_whose_files_are_stale() {
     let small = Small::new("text").with("book/outputs.toml", list).with("drawn.svg", "<svg/>\n");
     finds(
         &small,
-        "book/src/generated/drawn.svg: is not what `cp drawn.svg {folder}` writes today; make them again with: cargo xtask book --refresh",
+        "book/src/generated/drawn.svg: differs from what `cp drawn.svg {folder}` writes today; make them again with: cargo xtask book --refresh",
     );
     let repo = small.repo();
     let outputs = bookbuild::generated_files::Outputs::load(&repo).expect("a list");

@@ -17,7 +17,7 @@ fn listings_that_cannot_be_shown() {
         ("two.cu:a", "book/src/two.cu has the anchor `a` twice; rename one of them"),
         (
             "../../kernels/add.cu:3:5",
-            "`../../kernels/add.cu:3:5` counts lines, which move; name an anchor of the file instead",
+            "`../../kernels/add.cu:3:5` selects lines by number, which change; name an anchor of the file instead",
         ),
         ("fenced.md", "fenced.md has a line that begins with ```; it would end the listing"),
     ] {
@@ -41,7 +41,7 @@ fn directives_that_cannot_be_filled_in() {
             "there is no directive `inlcude`; there are include, diff, output, figure, recorded, duels, others, process, ceilings, n, counters, sums, step, steps, task, judged, transfers, mistakes, predict, sheets, answers, lesson, plan",
         ),
         ("{{#n sgemm 4096", "`{{#` has no `}}` on its line"),
-        ("See {{#output a}}.", "`{{#output}}` wants a line of its own"),
+        ("See {{#output a}}.", "`{{#output}}` must stand on a line of its own"),
         (
             "{{#figure ladder \"The ladder.\"}}",
             "there is no file book/src/generated/ladder.svg; pictures are drawn by: cargo xtask book --refresh",

@@ -266,7 +266,7 @@ fn what_is_not_there_is_named() {
     small("{{#lesson v03}}").refuses("book/lessons.toml has no lesson for v03");
     small("{{#plan gone}}").refuses("book/lessons.toml has no plan `gone`");
     small("{{#task}}").refuses("`{{#task}}` wants a task: {{#task v05}}");
-    small("{{#lesson}}").refuses("`{{#lesson}}` wants a step: {{#lesson v05}}");
+    small("{{#lesson}}").refuses("`{{#lesson}}` takes a step: {{#lesson v05}}");
 }
 
 #[test]

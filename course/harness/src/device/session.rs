@@ -154,7 +154,7 @@ impl Gpu {
         {
             let (address, _write) = slice.device_ptr_mut(&self.stream);
             let (word, stream) = (T::POISON_WORD, self.stream.cu_stream());
-            // SAFETY: so many words, or halves of one, were allocated there.
+            // SAFETY: this number of words, or of halves of one, was allocated there.
             unsafe {
                 match size_of::<T>() / size_of::<u32>() {
                     0 => sys::cuMemsetD16Async(address, word as u16, n, stream),

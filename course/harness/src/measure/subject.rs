@@ -346,7 +346,8 @@ impl<'a> Subject<'a> {
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
         let launch = make(CodeKind::Ptx, small, config);
         let mut session = Session::new(self.setup.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
-        // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by the next.
+        // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by
+        // the next.
         let Ok(first) = session.time_ms(1) else {
             return Ok(None);
         };

@@ -1,7 +1,7 @@
 //! Limits: the clocks that each unit of a multiprocessor needs, if no warp ever waited.
 //!
-//! For machine code, the driver says what its units need. PTX has more instructions than machine code as a rule, and fewer of
-//! `wmma`, which ptxas takes apart: its issue limits nothing.
+//! For machine code, the driver says what its units need. PTX has more instructions than machine code as a rule, and
+//! fewer of `wmma`, which ptxas takes apart: its issue limits nothing.
 
 use ::counters::Counters;
 use catalog::text::{Paint, Table};

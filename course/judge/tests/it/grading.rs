@@ -1,4 +1,5 @@
-//! Grading with the real programs: `teach`, which `cargo xtask grade` starts, the compiler, `judge`, each in its sandbox.
+//! Grading with the real programs: `teach`, which `cargo xtask grade` starts, the compiler, `judge`, each in its
+//! sandbox.
 //!
 //! Where there is no bubblewrap or no NVRTC, these tests cannot run, and say so.
 

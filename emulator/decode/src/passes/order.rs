@@ -18,7 +18,7 @@ const MAX_ATOMICS: usize = 64;
 
 /// Decides in which order the kernel's blocks must run.
 ///
-/// Removes the destination of an `atom` whose old value is unused: compilers write such.
+/// Removes the destination of an `atom` whose old value is unused, which compilers emit.
 pub(crate) fn decide_block_order(
     ops: &mut [VirtualOp],
     n_registers: usize,

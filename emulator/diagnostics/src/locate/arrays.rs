@@ -201,8 +201,8 @@ impl LaunchContext<'_> {
             let bytes = if dynamic { dynamic_end.saturating_sub(start) } else { u64::from(array.bytes) };
             arrays.push((start, bytes, &array.name, dynamic));
         }
-        // Several `extern` arrays lie on top of each other: the one that the line names is meant. A bulk copy reaches from
-        // where it starts to the end of its box, and its line names a barrier too.
+        // Several `extern` arrays lie on top of each other: the one that the line names is meant. A bulk copy reaches
+        // from where it starts to the end of its box, and its line names a barrier too.
         let is_bulk = self.mnemonic(instr).starts_with("cp.async.bulk");
         let on_line = |symbol: &str| {
             let line = self.loc(instr).map_or(0, |loc| loc.line);

@@ -352,7 +352,8 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     ))
 }
 
-/// Returns the reason that the shape of blocks differs from that of the shared array, if an access of the launch shows it.
+/// Returns the reason that the shape of blocks differs from that of the shared array, if an access of the launch shows
+/// it.
 pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
     launch.mistakes.iter().find_map(|mistake| {
         let MistakeDetails::Access { problem, access } = &mistake.first.details else { return None };

@@ -312,8 +312,8 @@ fn one_barrier_for_both(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &Mistak
     steps || same_line || one_spot().is_some()
 }
 
-/// Returns whether the code relies on lanes of a warp that run in step: both accesses are volatile, or steps of a reduction
-/// (`s[t] += s[t + 8]`).
+/// Returns whether the code relies on lanes of a warp that run in step: both accesses are volatile, or steps of a
+/// reduction (`s[t] += s[t + 8]`).
 pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     if !race.same_warp || race.same_instruction {
         return false;

@@ -1,4 +1,4 @@
-//! Events gathered in groups of the same mistake: the first of each, and how many threads made it.
+//! Gathers mistakes in groups with the same cause: the first of each, and how many threads made it.
 //!
 //! Instructions that come from one place of the source (the copies of an unrolled loop) count as one group, so
 //! that a mistake is reported once. What is kept does not depend on how blocks were shared out to workers: "first"
@@ -70,7 +70,7 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
-    /// Returns whether there are no findings, not even a warning.
+    /// Returns whether there are no mistakes, not even one that is a warning.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -246,7 +246,7 @@ impl Collector {
         }
     }
 
-    /// Makes findings from the mistakes of launches of `kernel` on these allocations.
+    /// Collects the mistakes of launches of `kernel` on these allocations.
     pub(crate) fn finish(mut self, kernel: &DecodedKernel, table: &Arc<Table>) -> Mistakes {
         let mut groups: Vec<MistakeGroup> = std::mem::take(&mut self.groups).into_values().collect();
         for group in &mut groups {

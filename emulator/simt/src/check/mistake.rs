@@ -104,8 +104,8 @@ pub enum MistakeDetails {
     Race(Box<RaceFacts>),
     /// `E-BARRIER`, `W-BARRIER`: the groups of threads, those of [`Mistake::instr`] first.
     Barrier { groups: Vec<BarrierGroup>, problem: BarrierProblem },
-    /// `W-BARRIER`: [`Mistake::instr`] is the barrier, [`Mistake::mask`] lanes of a warp that waited there. Whether that
-    /// is a mistake depends on the source: a branch around the barrier, or a `return` before it.
+    /// `W-BARRIER`: [`Mistake::instr`] is the barrier, [`Mistake::mask`] lanes of a warp that waited there. Whether
+    /// that is a mistake depends on the source: a branch around the barrier, or a `return` before it.
     Parted {
         /// The other lanes of the warp that had not exited then. They exited without coming to the barrier.
         missing: LaneMask,
@@ -184,7 +184,7 @@ pub enum MistakeDetails {
     Wgmma { problem: BadWgmma },
     /// `E-FRAGMENT`: [`Mistake::instr`] is the product.
     Fragment {
-        /// The expected and the given shared memory.
+        /// The fragment that the MMA takes, and the one that it was given.
         foreign: Foreign,
     },
     /// `E-BARRIER`: no thread can go on, and some wait for phases of mbarriers.

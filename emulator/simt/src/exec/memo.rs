@@ -500,8 +500,8 @@ impl Memo<'_> {
         self.n_distinct_words = n;
     }
 
-    /// Computes the passes over L1 where lines decide: they hold for all bases that access the same lines. Where there are
-    /// no more lines than passes over the words, they hold for each base at the same offset in a line.
+    /// Computes the passes over L1 where lines decide: they hold for all bases that access the same lines. Where there
+    /// are no more lines than passes over the words, they hold for each base at the same offset in a line.
     #[cold]
     #[inline(never)]
     fn count_lines(&mut self, base: u64) {

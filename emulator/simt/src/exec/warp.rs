@@ -13,7 +13,8 @@ use crate::exec::memory::load_store;
 use crate::exec::run_mode::{Checked, Counted, General, Plain, RunMode};
 use crate::exec::worker::Worker;
 
-/// Number of polls in a row after which a fiber yields to other lanes and warps.
+/// Number of polls in a row after which a fiber yields to other lanes and warps. More would delay what
+/// the fiber waits for.
 const POLLS: u32 = 64;
 
 /// Number of `nanosleep` instructions after which a fiber no longer counts as waiting for the phase that it polled
@@ -371,7 +372,8 @@ impl Worker<'_> {
     /// Adds the values that the `active` lanes polled to the block's poll cache.
     ///
     /// # Safety
-    /// `place` is readable for `bytes` bytes in elements of `element`, and aligned to these, for every lane in `active`.
+    /// `place` is readable for `bytes` bytes in elements of `element`, and aligned to these, for every lane in
+    /// `active`.
     #[cold]
     pub(crate) unsafe fn cache_poll(
         &mut self,

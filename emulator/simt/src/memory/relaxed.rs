@@ -3,9 +3,9 @@
 //! A kernel's accesses may race with those of other blocks, of other launches and of the host, which a plain access in
 //! Rust must not. Everything goes through here but for two kinds of access:
 //!
-//! - the whole-warp loads and stores of `exec::data` for weak accesses of 4-byte elements. They are vector
-//!   instructions, which atomics would cut into 32 scalar ones. A weak access that races is undefined in PTX, too. On
-//!   the CPUs for which we compile, such an access reads some mixture of old and new bytes;
+//! - the whole-warp loads and stores of `exec::memory::load_store` for weak accesses of 4-byte elements. They are
+//!   vector instructions, which atomics would cut into 32 scalar ones. A weak access that races is undefined in PTX,
+//!   too. On the CPUs for which we compile, such an access reads some mixture of old and new bytes;
 //! - the shared and local memory of a block, which only its worker reaches, and the parameters, which nobody writes.
 //!
 //! Two racing accesses of different sizes are outside of Rust's memory model even if both are atomic. They exist where
@@ -17,7 +17,8 @@
 //!
 //! ```text
 //! cargo +nightly miri test -p simt --lib memory::
-//! RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu -p simt --test sharing
+//! RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std --target x86_64-unknown-linux-gnu \
+//!     -p simt --test sharing
 //! ```
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};

@@ -45,8 +45,8 @@ impl<'a> Multipliers<'a> {
         Ok(Self { gpu, plan, kernel })
     }
 
-    /// Returns the predicted microseconds of `blocks` blocks on each multiprocessor, with `rounds` tiles of `steps` steps
-    /// each.
+    /// Returns the predicted microseconds of `blocks` blocks on each multiprocessor, with `rounds` tiles of `steps`
+    /// steps each.
     fn us(&self, blocks: usize, rounds: usize, steps: usize) -> Result<f64, StepError> {
         let Self { gpu, plan, kernel } = self;
         let emulator =

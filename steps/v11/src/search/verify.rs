@@ -11,7 +11,8 @@ use v11::plans::{Plan, Sharing, Source};
 use super::{answer, find, read};
 use crate::tune::{Operands, could_not};
 
-/// Instructions of threads after which a product that verifies a plan counts as endless. It has a million multiply-adds.
+/// Instructions of threads after which a product that verifies a plan counts as endless. It has a million
+/// multiply-adds.
 const BUDGET: u64 = 200_000_000;
 
 /// Returns a product for which a plan's tiles reach past the edges, and are shared.

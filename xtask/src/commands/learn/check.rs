@@ -1,5 +1,5 @@
-//! `cargo xtask check`: the learner's copies of tasks where they are asked for and there, else every kernel of the steps
-//! on awkward shapes, one line each.
+//! `cargo xtask check`: the learner's copies of tasks where they are asked for and there, else every kernel of the
+//! steps on awkward shapes, one line each.
 
 use std::path::Path;
 

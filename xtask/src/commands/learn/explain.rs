@@ -36,7 +36,8 @@ pub(crate) struct Args {
     /// Explain the finished kernel alone, even where there is a copy of yours
     #[arg(long)]
     finished: bool,
-    /// Quantity that the bars show: instructions, multiply-adds, requests, sectors, shared-requests, wavefronts, excess, …
+    /// Quantity that the bars show: instructions, multiply-adds, requests, sectors, shared-requests, wavefronts,
+    /// excess, …
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     by: Option<Column>,
     /// Explain the machine code: its instructions, and the predicted time on an H200

@@ -59,15 +59,19 @@ impl Request<'_> {
         let mut kernels = packs.iter().flat_map(|pack| &pack.kernels);
         let unknown = self.names.iter().find(|name| !kernels.clone().any(|kernel| kernel.name() == *name));
         match (unknown, kernels.next()) {
-            (Some(unknown), _) => {
+            (Some(unknown), known) => {
                 let noun = self.command.trim_end_matches('s');
-                bail!(Stop::Usage(format!("there is no {noun} `{unknown}`")))
+                let example = known.map_or(String::new(), |kernel| format!(", such as `{}`", kernel.name()));
+                bail!(Stop::Usage(format!(
+                    "there is no {noun} `{unknown}`; give the name of a kernel{example}, or none to compile all that changed"
+                )))
             }
             (None, _) => Ok(()),
         }
     }
 
-    /// Compiles kernels whose texts have changed, or with `check` all that were asked for, and writes files that differ.
+    /// Compiles kernels whose texts have changed, or with `check` all that were asked for, and writes files that
+    /// differ.
     pub(crate) fn update<K: Kernel>(&self, packs: Vec<Pack<K>>) -> Result<CommandOutcome> {
         let nvrtc = Nvrtc::find()?;
         let mut compiler = Compiler::start(&nvrtc.directory)?;
@@ -105,7 +109,7 @@ impl Request<'_> {
         }
         if self.check && n_stale > 0 {
             output::error(&format!(
-                "{n_stale} files are not what their sources give; make them again with: cargo xtask {}",
+                "{n_stale} files are out of date; compile them again with: cargo xtask {}",
                 self.command
             ));
             return Ok(CommandOutcome::Failed);

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
     let stale = compile_all(&root, &sources, args.check)?;
     if args.check && stale > 0 {
         output::error(&format!(
-            "{stale} of {} files are not what their source gives; make them again with: cargo xtask ptx",
+            "{stale} of {} files are out of date; compile them again with: cargo xtask ptx",
             sources.len()
         ));
         return Ok(CommandOutcome::Failed);

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     let stale = stale(&root)?;
     for (file, line) in &stale {
-        output::error(&format!("{file}:{line} is not what it is made from; update it with: cargo xtask readme"));
+        output::error(&format!("{file}:{line} is out of date; update it with: cargo xtask readme"));
     }
     Ok(if stale.is_empty() { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
@@ -143,7 +143,7 @@ fn kernels(root: &Path) -> Result<String> {
     for kernel in STEPS.iter().flat_map(|step| step.kernels) {
         let Some(source) = kernel.source else { continue };
         let ptx = read(root, &format!("kernels/ptx/{source}.ptx"))?;
-        let of = |device, unit| provenance::ptxas(&ptx, kernel.name, device, unit).unwrap_or_default();
+        let of = |device, unit| provenance::ptxas(&ptx, kernel.name, device, unit).unwrap_or("–");
         let registers = DEVICES.map(|device| of(device, "registers"));
         let _ = writeln!(
             out,

@@ -1,7 +1,7 @@
 //! `cargo xtask setup`: NVRTC, the compiler that makes the committed PTX, with its headers, into `target/nvrtc`.
 //!
-//! NVIDIA's libraries are never part of the repository: a user who compiles kernels downloads them from PyPI, where they
-//! are packed as wheels. Python is not needed; pip is tried after curl, because it may be configured with a
+//! NVIDIA's libraries are never part of the repository: a user who compiles kernels downloads them from PyPI, where
+//! they are packed as wheels. Python is not needed; pip is tried after curl, because it may be configured with a
 //! mirror.
 
 use std::path::Path;
@@ -51,7 +51,7 @@ fn get(wheel: &Wheel, folder: &Path) -> Result<()> {
             Ok(bytes) => {
                 let wanted = |name: &str| name.starts_with(wheel.folder);
                 let n = wheel::unpack(&bytes, folder, wanted).with_context(|| format!("unpacking {}", wheel.file))?;
-                ensure!(n > 0, "{} holds nothing of use", wheel.file);
+                ensure!(n > 0, "{} holds no file in {}", wheel.file, wheel.folder);
                 return Ok(std::fs::remove_file(&path)?);
             }
             Err(error) => why.push(format!("{name}: {error:#}")),
@@ -69,7 +69,7 @@ fn get(wheel: &Wheel, folder: &Path) -> Result<()> {
 fn checked(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     let bytes = std::fs::read(path)?;
     let found = provenance::sha256(&bytes);
-    ensure!(found == sha256, "what came is not what was released: sha256 {found}, expected {sha256}");
+    ensure!(found == sha256, "the download is not the released file: sha256 {found}, expected {sha256}");
     Ok(bytes)
 }
 

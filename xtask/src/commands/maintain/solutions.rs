@@ -75,7 +75,7 @@ fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, solution: &Solut
     let job = Job::of_solution(root, &solution.base, &solution.name, &solution.source);
     let refused = match job.compile(nvrtc, compiler, root) {
         Ok(compiled) => {
-            ensure!(!solution.is_refused(), "{} compiles, though it should not", solution.name);
+            ensure!(!solution.is_refused(), "{} compiles, but its entry expects a compiler error", solution.name);
             return Ok(Some(compiled.ptx));
         }
         Err(error) => error,

@@ -37,9 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         }
     }
     if args.check && stale > 0 {
-        output::error(&format!(
-            "{stale} starters are not what their solutions give; make them again with: cargo xtask starters"
-        ));
+        output::error(&format!("{stale} starters are out of date; write them again with: cargo xtask starters"));
         Ok(CommandOutcome::Failed)
     } else {
         Ok(CommandOutcome::Passed)

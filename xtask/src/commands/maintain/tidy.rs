@@ -13,7 +13,8 @@ use records::record::Record;
 use records::{busiest, profile, sanitizer, sums};
 use serde_json::{Value, json};
 
-use tasks::markers;
+use tasks::task::Catalogue;
+use tasks::{markers, solutions};
 use xtask_support::CommandOutcome;
 use xtask_support::staleness::{self, State};
 use xtask_support::{output, paths};
@@ -30,6 +31,9 @@ pub(crate) struct Args {
 
 /// Longest line of a kernel: the book shows them.
 const KERNEL_COLUMNS: usize = 120;
+
+/// Longest line of a comment in a Rust source.
+const COMMENT_COLUMNS: usize = 120;
 
 /// The file that names the steps and their kernels.
 const CATALOGUE: &str = "course/catalog/src/steps.rs";
@@ -82,6 +86,7 @@ fn complaints(root: &Path) -> Result<Vec<Complaint>> {
         rules.step(step);
     }
     rules.manifests();
+    rules.comments();
     rules.local_paths();
     rules.records();
     rules.readme();
@@ -110,7 +115,7 @@ fn files(root: &Path) -> Result<Vec<String>> {
         }
         _ => walk(root, root, &mut files)?,
     }
-    // A file may be known and gone.
+    // Git lists a file that was deleted but not staged.
     files.retain(|name| root.join(name).is_file());
     files.sort();
     files.dedup();
@@ -210,7 +215,7 @@ impl Rules<'_> {
                 if !self.files.contains(&file) {
                     let what = format!("{} has no {file}", step.id);
                     let line = self.line_in_catalogue(step.id);
-                    self.complain(CATALOGUE, line, what, "write it, or take the step out");
+                    self.complain(CATALOGUE, line, what, "write it, or remove the step");
                 }
             }
             self.kernels_of(step);
@@ -225,12 +230,12 @@ impl Rules<'_> {
             }
             let kernels = STEPS.iter().flat_map(|step| step.kernels);
             if !kernels.into_iter().any(|kernel| kernel.source == Some(stem.as_ref())) {
-                self.complain(&file, 1, "no step runs this", format!("name it in {CATALOGUE}"));
+                self.complain(&file, 1, "no step runs this kernel", format!("name it in {CATALOGUE}"));
             }
         }
         for file in self.named(|name| name.starts_with("steps/v") && name.ends_with("/Cargo.toml")) {
             if !file.split('/').nth(1).is_some_and(known) {
-                self.complain(&file, 1, "no step is called that", format!("name it in {CATALOGUE}"));
+                self.complain(&file, 1, "no step has this name", format!("name it in {CATALOGUE}"));
             }
         }
     }
@@ -244,6 +249,7 @@ impl Rules<'_> {
         if !self.files.contains(&tasks) {
             self.complain(CATALOGUE, line, format!("{id} has no {tasks}"), "write its tasks and questions");
         }
+        self.starters_and_solutions(id, &tasks);
         let chapters = self.named(|name| {
             let page = name.strip_prefix("book/src/").and_then(|name| name.strip_suffix(".md"));
             page.and_then(|page| page.strip_prefix(id)).is_some_and(|rest| rest.starts_with('-'))
@@ -256,7 +262,7 @@ impl Rules<'_> {
         for chapter in &chapters {
             let page = chapter.trim_start_matches("book/src/");
             if !summary.contains(&format!("({page})")) {
-                self.complain(chapter, 1, "no reader finds this chapter", "name it in book/src/SUMMARY.md");
+                self.complain(chapter, 1, "the table of contents lacks this chapter", "name it in book/src/SUMMARY.md");
             }
         }
         let pages: String = chapters.iter().map(|chapter| self.text(chapter)).collect();
@@ -268,7 +274,12 @@ impl Rules<'_> {
         let has_kernels = step.kernels.iter().any(|kernel| kernel.source.is_some());
         if has_kernels && !outputs.contains(&format!("name = \"{id}-bench\"")) {
             let what = format!("the output {id}-bench is missing");
-            self.complain("book/outputs.toml", 1, what, format!("run cargo xtask bench {id} for the chapter"));
+            self.complain("book/outputs.toml", 1, what, format!("list it with: cargo xtask bench {id} --emulate"));
+        }
+        let shown = format!("book/src/generated/{id}-bench.txt");
+        if has_kernels && !self.files.contains(&shown) {
+            let then = format!("write it with: cargo xtask book --refresh {id}-bench");
+            self.complain("book/outputs.toml", 1, format!("{id} has no {shown}"), then);
         }
         let measured = self.measured();
         for kernel in step.kernels {
@@ -278,6 +289,35 @@ impl Rules<'_> {
                     "measure it on a GPU with: cargo xtask bench {id} --save; before that, name it in catalog::NOT_MEASURED"
                 );
                 self.complain(CATALOGUE, line, format!("{} has no record", kernel.name), then);
+            }
+        }
+    }
+
+    /// Checks that the kernel tasks of a step have starters, and solutions that the tests judge.
+    fn starters_and_solutions(&mut self, id: &str, tasks: &str) {
+        let catalogue = match Catalogue::load(self.root, id) {
+            Ok(catalogue) => catalogue,
+            Err(error) => return self.complain(tasks, 1, error.to_string(), "correct it"),
+        };
+        let starters: Vec<String> = catalogue
+            .tasks
+            .iter()
+            .filter(|task| task.host.is_none())
+            .map(|task| task.starter_file().display().to_string())
+            .collect();
+        for starter in &starters {
+            if !self.files.contains(starter) {
+                self.complain(tasks, 1, format!("{id} has no {starter}"), "write it with: cargo xtask starters");
+            }
+        }
+        let list = format!("tests/data/solutions/{id}.toml");
+        let packed = solutions::compiled_file(id).display().to_string();
+        for (file, then) in [
+            (list, "list wrong and right solutions of its tasks there"),
+            (packed, "make it with: cargo xtask solutions"),
+        ] {
+            if !starters.is_empty() && !self.files.contains(&file) {
+                self.complain(tasks, 1, format!("{id} has no {file}"), then);
             }
         }
     }
@@ -298,7 +338,7 @@ impl Rules<'_> {
             let Some(source) = kernel.source else { continue };
             let (file, name) = (format!("kernels/{source}.cu"), kernel.name);
             if !self.files.contains(&file) {
-                let what = format!("{file} is missing, which {name} names");
+                let what = format!("{name} names {file}, which is missing");
                 self.complain(CATALOGUE, self.line_in_catalogue(name), what, "write it, or correct the name");
                 continue;
             }
@@ -334,7 +374,20 @@ impl Rules<'_> {
         }
     }
 
-    /// Folders of this machine are nobody else's business.
+    /// Checks the width of comments in Rust sources. Tables, and comments in examples, may be wider.
+    fn comments(&mut self) {
+        for file in self.named(|name| name.ends_with(".rs")) {
+            for (number, line) in (1..).zip(self.text(&file).lines()) {
+                let n = line.chars().count();
+                if n > COMMENT_COLUMNS && is_prose(line) {
+                    let then = format!("break it before {COMMENT_COLUMNS}");
+                    self.complain(&file, number, format!("the comment has {n} columns"), then);
+                }
+            }
+        }
+    }
+
+    /// Finds paths of this machine, which mean nothing elsewhere.
     fn local_paths(&mut self) {
         let mut local = vec![self.root.to_path_buf()];
         local.extend(std::env::var_os("HOME").map(PathBuf::from));
@@ -416,8 +469,8 @@ impl Rules<'_> {
         match readme::stale(self.root) {
             Ok(stale) => {
                 for (file, line) in stale {
-                    let what = "this part is not what its file says";
-                    self.complain(file, line, what, "fill it with: cargo xtask readme");
+                    let what = "this generated part is out of date";
+                    self.complain(file, line, what, "update it with: cargo xtask readme");
                 }
             }
             Err(error) => self.complain("README.md", 1, format!("{error:#}"), "correct it"),
@@ -448,6 +501,12 @@ impl Rules<'_> {
 fn step_of(file: &str) -> Option<&'static str> {
     let name = file.strip_prefix("kernels/")?;
     STEPS.iter().map(|step| step.id).find(|id| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('_')))
+}
+
+/// Returns whether a line is a comment of words, not a row of a table or code in an example.
+fn is_prose(line: &str) -> bool {
+    let words = line.trim_start().strip_prefix("//").map(|rest| rest.trim_start_matches(['/', '!']).trim_start());
+    words.is_some_and(|words| !words.starts_with(['|', '/']))
 }
 
 /// Returns whether a line sets a version: `serde = "1"` or `serde = { version = "1" }`.
@@ -499,14 +558,16 @@ mod tests {
         insta::assert_snapshot!(complained(&[catalogue]), @r"
         course/catalog/src/steps.rs:2: v99 has no steps/v99/tasks.toml; write its tasks and questions
         course/catalog/src/steps.rs:2: v99 has no chapter; write book/src/v99-new.md
-        book/outputs.toml:1: the output v99-bench is missing; run cargo xtask bench v99 for the chapter
+        book/outputs.toml:1: the output v99-bench is missing; list it with: cargo xtask bench v99 --emulate
+        book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
         course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save; before that, name it in catalog::NOT_MEASURED
         ");
         let chapter = ("book/src/v99-new.md", "# v99\n");
         insta::assert_snapshot!(complained(&[("steps/v99/tasks.toml", ""), chapter]), @r#"
-        book/src/v99-new.md:1: no reader finds this chapter; name it in book/src/SUMMARY.md
+        book/src/v99-new.md:1: the table of contents lacks this chapter; name it in book/src/SUMMARY.md
         book/src/v99-new.md:1: v99 has no picture; draw one in book/figures, and show it with {{#figure NAME "what it shows"}}
-        book/outputs.toml:1: the output v99-bench is missing; run cargo xtask bench v99 for the chapter
+        book/outputs.toml:1: the output v99-bench is missing; list it with: cargo xtask bench v99 --emulate
+        book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
         course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save; before that, name it in catalog::NOT_MEASURED
         "#);
         let run = r#""runs": [{"id": "1", "date": "2000-01-01T00:00:00Z", "device": "a GPU", "emulated": false,
@@ -517,10 +578,21 @@ mod tests {
             ("book/src/SUMMARY.md", "- [v99](v99-new.md)\n"),
             ("book/src/v99-new.md", "{{#figure lanes \"which lane owns what\"}}\n"),
             ("book/outputs.toml", "name = \"v99-bench\"\n"),
+            ("book/src/generated/v99-bench.txt", ""),
             ("book/data/a.json", &format!("{{\"schema\": 1, {run}, \"measurements\": [{measurement}]}}")),
         ]);
         let _ = std::fs::remove_dir_all(&root);
         assert_eq!(whole, "");
+    }
+
+    #[test]
+    fn only_words_of_comments_have_a_width() {
+        for line in ["// a reason", "    /// Returns it.", "//! A crate."] {
+            assert!(is_prose(line), "{line}");
+        }
+        for line in ["let x = 1; // a reason", "//! | a | b |", "/// // code", ""] {
+            assert!(!is_prose(line), "{line}");
+        }
     }
 
     #[test]

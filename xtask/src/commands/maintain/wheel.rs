@@ -16,7 +16,7 @@ pub(crate) fn unpack(wheel: &[u8], folder: &Path, wanted: impl Fn(&str) -> bool)
         }
         let path = Path::new(entry.name);
         let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-        ensure!(inside, "an entry wants to lie outside: {}", entry.name);
+        ensure!(inside, "an entry has a path outside of the folder: {}", entry.name);
         let target = folder.join(path);
         std::fs::create_dir_all(target.parent().unwrap_or(folder))?;
         std::fs::write(&target, entry.contents(wheel)?).with_context(|| format!("writing {}", target.display()))?;

@@ -108,7 +108,7 @@ impl Measurements {
     fn read(text: &str) -> Result<Self> {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let json = |line: &str| -> Result<Value> {
-            serde_json::from_str(line).with_context(|| format!("this is not what calibrate prints: {line}"))
+            serde_json::from_str(line).with_context(|| format!("not a line that calibrate prints: {line}"))
         };
         let header = json(lines.next().context("calibrate printed nothing")?)?;
         let word = |name: &str| header[name].as_str().map(str::to_owned);

@@ -150,7 +150,7 @@ fn print_commands(programs: &Programs, steps: &[&'static Step], shapes: &[Shape]
     } else {
         "Nsight Compute (ncu) is not on the PATH"
     };
-    Err(anyhow!("{missing}, so nothing was profiled; the commands above are for a machine that has both"))
+    Err(anyhow!("{missing}, so nothing was profiled; run the commands above on a machine that has both"))
 }
 
 /// Returns the emulated GPU's counters for the same launches.
@@ -464,10 +464,7 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     if stale.is_empty() {
         return Ok(CommandOutcome::Passed);
     }
-    output::error(&format!(
-        "not what is on record and counted: {}; write it again with: cargo xtask profile --table",
-        stale.join(", ")
-    ));
+    output::error(&format!("out of date: {}; write it again with: cargo xtask profile --table", stale.join(", ")));
     Ok(CommandOutcome::Failed)
 }
 

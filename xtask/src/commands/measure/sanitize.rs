@@ -94,8 +94,8 @@ fn print_commands(programs: &Programs, steps: &[&'static Step]) -> Result<Comman
     let missing =
         if paths::has_gpu() { "compute-sanitizer is not on the PATH" } else { "this machine has no NVIDIA GPU" };
     Err(anyhow!(
-        "{missing}, so nothing was checked; the commands above are for a machine that has both (without a GPU: {} check \
-         all, which checks on the emulated one)",
+        "{missing}, so nothing was checked; run the commands above on a machine that has both, or here: {} check all, which \
+         checks on the emulated GPU",
         paths::command_name()
     ))
 }

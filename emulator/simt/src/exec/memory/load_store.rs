@@ -91,7 +91,8 @@ impl Worker<'_> {
 /// Loads from memory to registers.
 ///
 /// # Safety
-/// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in range.
+/// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in
+/// range.
 #[inline(always)]
 pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses, shape: LaneLayout) {
     // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are

@@ -4,7 +4,7 @@
 //! others. An address in shared memory has the rank of its block above the offset (`RANK_SHIFT`), also the block's own:
 //! constants that are such addresses are other ones for each rank (`launch_job::Job::constants`). Here
 //! (`Worker::seen_from_here`), in the checks and in what they report, the block's own have nothing there, and those of
-//! others the rank plus one. Accesses to other blocks are looked up lane by lane (`exec::per_lane`), and are not
+//! others the rank plus one. Accesses to other blocks are looked up lane by lane (`exec::memory`), and are not
 //! counted: which counters of the hardware see them is not known.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -11,13 +11,16 @@ use crate::exec::fiber::{Fiber, FiberState, Pause, join_ready};
 use crate::exec::warp;
 use crate::exec::worker::Worker;
 
-/// Operations of one turn of a warp.
+/// Operations of one turn of a warp. Long turns make changes of the warp rare; a warp that polls gives up its turn
+/// earlier.
 const TURN: i64 = 1 << 16;
-/// Turns in a row in which nothing happened but looking at memory, after which a block lets others run.
+/// Turns of each warp in a row in which nothing happened but looking at memory, after which a block lets others run.
+/// It is small, because more of them only delay the blocks that it waits for.
 const STUCK: u32 = 8;
-/// Like [`STUCK`], for turns that did other work, too.
+/// Like [`STUCK`], for turns that did other work, too. It is larger, because such turns may be progress.
 const STUCK_BUSY: u32 = 256;
-/// Like [`STUCK`], where all threads wait for phases of mbarriers, after which that is a deadlock.
+/// Like [`STUCK`], where all threads wait for phases of mbarriers, after which that is a deadlock. It is large,
+/// because the report ends the launch.
 const STUCK_PHASES: u32 = 1 << 10;
 /// Turns that a loop gets each time that clocks went ahead.
 pub(crate) const ROUNDS_OF_TIME: u32 = 16;

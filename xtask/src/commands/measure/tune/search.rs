@@ -1,5 +1,5 @@
-//! `cargo xtask tune v11 --search`: compiles the plans that the step lists, and asks it what they would take, whether they
-//! are right, and on a GPU what they take.
+//! `cargo xtask tune v11 --search`: compiles the plans that the step lists, and asks it what they would take, whether
+//! they are right, and on a GPU what they take.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

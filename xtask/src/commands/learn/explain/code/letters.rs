@@ -51,7 +51,9 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline, a
         .collect();
     let letter = match each {
         1 => "each letter is a clock".to_owned(),
-        each => format!("each letter is {each} clocks: what most of them went to; clock by clock with --all"),
+        each => {
+            format!("each letter is {each} clocks: the unit or stall that took most of them; clock by clock with --all")
+        }
     };
     let text = format!(
         "{letter}. Issued: {}. Nothing issued, because the next warp waits for: {}.",

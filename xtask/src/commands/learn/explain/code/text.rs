@@ -104,7 +104,7 @@ fn table(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> S
     }
     let legend = "code: machine instructions of the line; issued: how often to warps, over all blocks; wavefr: \
         wavefronts of shared memory; sectors: of global memory. These are exact. time%: share of the clocks of all warps, \
-        in a model of one multiprocessor; mainly: what most of them went to.";
+        in a model of one multiprocessor; mainly: the stall that took most of them.";
     let legend = format!("{legend} {}", rule(&lines, subject));
     out.push_str(&format!("\n{}", wrapped(&legend, "  ", WIDTH)));
     out
