@@ -19,11 +19,11 @@ pub struct BuiltBook {
 
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Show problems in the pages instead of failing.
+    /// Whether to show problems in the pages instead of failing.
     pub draft: bool,
     /// Output folder, in place of the one that `book.toml` names.
     pub into: Option<PathBuf>,
-    /// Omit the search index, which is faster.
+    /// Whether to omit the search index, which is faster.
     pub no_search: bool,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Output {
     /// Expected exit code: 0, unless the output shows a failure.
     #[serde(default)]
     pub(crate) exit: i32,
-    /// Append standard error to the output.
+    /// Whether to append standard error to the output.
     #[serde(default)]
     pub(crate) errors: bool,
     /// Patterns of volatile text in this output.

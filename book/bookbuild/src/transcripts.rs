@@ -45,7 +45,7 @@ struct TranscriptStep {
     /// A command as a reader types it; no shell runs it.
     run: Option<String>,
     exit: i32,
-    /// Append standard error to the output.
+    /// Whether to append standard error to the output.
     errors: bool,
     /// Maximum number of lines to show; `…` stands for the rest.
     lines: Option<usize>,

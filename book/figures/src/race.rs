@@ -24,9 +24,9 @@ const KERNEL: &str = "sgemm_v02_tile8";
 /// The barriers that are kept, and the warp that runs ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Race {
-    /// Keep the barrier between stores and multiply-adds.
+    /// Whether to keep the barrier between stores and multiply-adds.
     pub(crate) first: bool,
-    /// Keep the barrier between multiply-adds and the next stores.
+    /// Whether to keep the barrier between multiply-adds and the next stores.
     pub(crate) second: bool,
     /// The warp that runs ahead.
     pub(crate) leader: usize,

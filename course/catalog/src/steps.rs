@@ -35,9 +35,9 @@ pub enum Work {
     Dgemm,
     /// C = op(A) · op(B) in FP32, where an operand is stored transposed.
     SgemmTransposed {
-        /// A is stored as K × M.
+        /// Whether A is stored as K × M.
         a: bool,
-        /// B is stored as N × K.
+        /// Whether B is stored as N × K.
         b: bool,
     },
     /// C = A · B on tensor cores, which multiply narrower elements than FP32 and add in FP32.
@@ -46,10 +46,10 @@ pub enum Work {
         operands: Format,
         /// Format of C in memory.
         result: Format,
-        /// B is stored as N × K.
+        /// Whether B is stored as N × K.
         b_transposed: bool,
-        /// Partial sums of FP8 stay in the tensor core, which truncates them (cuBLAS calls it fast accumulation);
-        /// otherwise the kernel periodically adds partial sums outside the tensor core.
+        /// Whether partial sums of FP8 stay in the tensor core, which truncates them (cuBLAS calls it fast
+        /// accumulation); otherwise the kernel periodically adds partial sums outside the tensor core.
         fast_accumulation: bool,
     },
     /// out = inᵀ in FP32.

@@ -25,7 +25,7 @@ pub struct Assignment {
     pub tasks: Vec<AssignedTask>,
     /// Questions with their ids, such as `v02.sectors`.
     pub questions: Vec<(String, Question)>,
-    /// Results count only from a real GPU.
+    /// Whether results count only from a real GPU.
     pub gpu_required: bool,
     /// Measured minutes by task, in place of the catalogue's.
     pub minutes: BTreeMap<String, u32>,

@@ -74,7 +74,7 @@ pub enum Sandbox {
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    /// True since 0.8: nothing inside can make a user namespace.
+    /// Whether nothing inside can make a user namespace, as since 0.8.
     has_disable_userns: bool,
 }
 

@@ -51,7 +51,7 @@ pub struct Request<'a> {
     pub sources: &'a [(String, String)],
     /// Seed of the inputs and of the hidden shapes.
     pub seed: u64,
-    /// Adds shapes drawn from the seed.
+    /// Whether to add shapes drawn from the seed.
     pub hidden: bool,
     /// Threads of this machine; 0 for one per core.
     pub threads: usize,

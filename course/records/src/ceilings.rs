@@ -37,7 +37,7 @@ pub struct Ceiling {
     pub instruction: String,
     /// Type of the elements of A and B: `fp32`, `tf32`, `bf16` or `e4m3`.
     pub numbers: String,
-    /// True for all elements zero, false for random ones.
+    /// Whether all elements are zero; otherwise they are random.
     pub zeros: bool,
     /// Warps on each multiprocessor.
     pub warps: u32,

@@ -11,7 +11,7 @@ pub struct Run {
     pub date: String,
     /// Name from the driver: `NVIDIA H200`, `Emulated GPU (sm_90)`.
     pub device: String,
-    /// True for the emulated device: counters are exact then, and times say nothing about a GPU.
+    /// Whether the device is the emulated one: counters are exact then, and times say nothing about a GPU.
     pub emulated: bool,
     pub capability: String,
     /// CUDA version that the driver supports: `13.0`.

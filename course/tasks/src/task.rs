@@ -88,7 +88,7 @@ pub struct Task {
     pub dynamic_shared: u32,
     /// Usual time for a learner.
     pub minutes: u32,
-    /// True for a starter generated from the solution, false for a skeleton with the bare signature.
+    /// Whether the starter is generated from the solution; otherwise it is a skeleton with the bare signature.
     pub has_starter: bool,
     /// Criteria besides correctness.
     pub does: Vec<Criterion>,

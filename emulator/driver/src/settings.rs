@@ -21,7 +21,7 @@ pub(crate) struct Settings {
     /// 0: one per core.
     pub(crate) threads: usize,
     pub(crate) unordered: bool,
-    /// Findings are printed on stderr.
+    /// Whether findings are printed on stderr.
     pub(crate) diagnosis: bool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Stream {
     pub(crate) id: u64,
     pub(crate) flags: u32,
     pub(crate) priority: i32,
-    /// The default stream that waits for all blocking streams.
+    /// Whether this is the default stream that waits for all blocking streams.
     legacy: bool,
     last: Arc<AtomicU64>,
 }

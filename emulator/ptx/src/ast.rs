@@ -164,7 +164,7 @@ pub enum Initializer {
     Symbol {
         name: String,
         offset: i64,
-        /// A generic address, written `generic(…)`.
+        /// Whether it is a generic address, written `generic(…)`.
         generic: bool,
     },
     /// `mask(byte) value` forms are kept as text and refused later.
@@ -201,7 +201,7 @@ pub struct Function {
     pub name: String,
     pub returns: Vec<Variable>,
     pub params: Vec<Variable>,
-    /// Declared `.noreturn`: calls do not come back.
+    /// Whether it is declared `.noreturn`: calls do not come back.
     pub noreturn: bool,
     /// `.attribute(.unified(1, 2))` is `["unified(1, 2)"]`.
     pub attributes: Vec<String>,
@@ -278,7 +278,7 @@ pub struct InlinedAt {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
     pub register: String,
-    /// Written with `!`: executed where the predicate is false.
+    /// Whether it is written with `!`: executed where the predicate is false.
     pub negated: bool,
 }
 

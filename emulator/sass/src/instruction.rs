@@ -55,9 +55,9 @@ impl Instruction {
 pub struct Guard {
     /// `PT` where nothing is printed.
     pub predicate: Predicate,
-    /// `@!P0`
+    /// Whether it is negated, as in `@!P0`.
     pub negated: bool,
-    /// A predicate of the warp, `@UP0`, as for instructions on uniform registers.
+    /// Whether it is a predicate of the warp, `@UP0`, as for instructions on uniform registers.
     pub uniform: bool,
 }
 
@@ -72,13 +72,13 @@ impl Guard {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Operand {
     pub value: Value,
-    /// `-R0`; of a predicate `!P0`.
+    /// Whether it is negated: `-R0`; of a predicate `!P0`.
     pub negated: bool,
-    /// `|R0|`
+    /// Whether its absolute value is taken: `|R0|`.
     pub absolute: bool,
-    /// `~R0`
+    /// Whether its bits are inverted: `~R0`.
     pub inverted: bool,
-    /// The value is kept for the next instruction, which then needs no read of the register file.
+    /// Whether the value is kept for the next instruction, which then needs no read of the register file.
     pub reuse: bool,
     /// Halves of the register that a packed operation reads.
     pub halves: Halves,
@@ -182,9 +182,9 @@ pub enum Index {
 pub struct Address {
     /// The base; `RZ` where it is not printed.
     pub base: Register,
-    /// The base is a pair of registers with a 64-bit address.
+    /// Whether the base is a pair of registers with a 64-bit address.
     pub wide: bool,
-    /// The base has 32 bits without sign, and the register of the warp that is added to it has 64.
+    /// Whether the base has 32 bits without sign, and the register of the warp that is added to it has 64.
     pub extends: bool,
     /// Factor of the base: 1, 4, 8 or 16.
     pub scale: u8,
@@ -208,7 +208,7 @@ impl Address {
 pub struct Control {
     /// Cycles until the warp's next instruction may issue.
     pub stall: u8,
-    /// The scheduler should issue from another warp next.
+    /// Whether the scheduler should issue from another warp next.
     pub yields: bool,
     /// The scoreboard that is released when the result is written.
     pub write_barrier: Option<u8>,

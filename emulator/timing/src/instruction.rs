@@ -73,7 +73,7 @@ pub struct Source {
     pub register: u8,
     /// Number of consecutive registers: 2 for a 64-bit value.
     pub n: u8,
-    /// Kept for the next instruction.
+    /// Whether it is kept for the next instruction.
     pub reuse: bool,
 }
 

@@ -40,7 +40,7 @@ pub enum OpKind {
     Multiply {
         shape: Shape,
         at: [usize; 3],
-        /// Adds to C, which otherwise is overwritten.
+        /// Whether to add to C, which otherwise is overwritten.
         adds: bool,
     },
     Out(Block),

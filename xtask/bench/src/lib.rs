@@ -245,7 +245,7 @@ struct Records {
     n_new: usize,
     /// Where the next measurements belong.
     machine: Option<usize>,
-    /// Set when `folder` could not be written, and a folder for temporary files was used.
+    /// Whether `folder` could not be written, and a folder for temporary files was used.
     elsewhere: bool,
 }
 

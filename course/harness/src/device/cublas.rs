@@ -175,9 +175,9 @@ pub struct Flags {
     pub(crate) first_stride: i32,
     pub(crate) second_stride: i32,
     pub(crate) c_stride: i32,
-    /// FP32 may be cut to TF32.
+    /// Whether FP32 may be cut to TF32.
     pub(crate) tf32: bool,
-    /// Sums of 8-bit numbers may stay in the tensor cores.
+    /// Whether sums of 8-bit numbers may stay in the tensor cores.
     pub(crate) fast_sums: bool,
 }
 

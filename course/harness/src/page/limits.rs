@@ -28,7 +28,7 @@ struct Needs {
     /// The unit that is needed longest.
     unit: String,
     most: f64,
-    /// Instructions are those of the machine.
+    /// Whether the instructions are those of the machine.
     is_exact: bool,
 }
 

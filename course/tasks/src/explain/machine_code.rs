@@ -78,7 +78,7 @@ impl Instruction {
 pub struct Control {
     /// Clocks until the warp's next instruction.
     pub stall: u8,
-    /// A request to the scheduler to prefer another warp next.
+    /// Whether the scheduler should prefer another warp next.
     #[serde(default)]
     pub yields: bool,
     /// Scoreboards that must be released before the issue.

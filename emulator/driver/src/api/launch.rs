@@ -39,7 +39,7 @@ pub(crate) struct GridSpec {
     pub(crate) grid: [c_uint; 3],
     pub(crate) block: [c_uint; 3],
     pub(crate) dynamic: c_uint,
-    /// All blocks are resident at once and may wait for each other.
+    /// Whether all blocks are resident at once and may wait for each other.
     pub(crate) cooperative: bool,
     /// Blocks of a cluster in x, y and z, if the launch specifies them.
     pub(crate) cluster: Option<[c_uint; 3]>,
@@ -221,9 +221,9 @@ fn now() -> u64 {
 
 #[derive(Clone, Copy)]
 struct LaunchMode {
-    /// Diagnostics are printed to standard error.
+    /// Whether diagnostics are printed to standard error.
     prints: bool,
-    /// The time on a real GPU is predicted, in place of the launch.
+    /// Whether the time on a real GPU is predicted, in place of the launch.
     predict: bool,
 }
 

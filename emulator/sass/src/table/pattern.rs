@@ -199,7 +199,7 @@ pub(crate) struct Token {
     pub(crate) reuse: Option<u32>,
     /// Bit that selects the halves.
     pub(crate) halves: Option<u32>,
-    /// Printed after the preceding operand without a comma.
+    /// Whether it is printed after the preceding operand without a comma.
     pub(crate) joined: bool,
     /// Value that is not printed: a register's number, and its negation.
     pub(crate) hidden: Option<(u8, bool)>,
