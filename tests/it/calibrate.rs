@@ -3,8 +3,8 @@
 use tests::recorded::cubin;
 
 const OPS: usize = 64;
-/// The longest loop of a kernel has OPS instructions `wanted`, and few others: of arithmetic those of the loop alone,
-/// beside accesses also copies, which another unit does in less time.
+/// Asserts that the longest loop of a kernel has OPS instructions `wanted`, and few others: of arithmetic those of the
+/// loop alone, beside accesses also copies, which another unit does in less time.
 #[track_caller]
 fn check(kernel: &str, wanted: &str, others: usize) {
     let module = sass::Module::read(&cubin("calibrate")).expect("it is a cubin");

@@ -19,7 +19,7 @@ fn load(name: &str) -> (Gpu, Module) {
     (gpu, module)
 }
 
-/// Pseudorandom words, equal on all machines.
+/// Returns pseudorandom words, equal on all machines.
 fn random_words(n: usize, seed: u32) -> Vec<u32> {
     let random = ChaCha8Rng::seed_from_u64(seed.into());
     random.random_iter().take(n).collect()

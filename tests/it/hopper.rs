@@ -212,7 +212,7 @@ struct Summed<'a> {
 }
 
 impl Summed<'_> {
-    /// The largest error of its C, which has the bits that it should have.
+    /// Returns the largest error of its C, which has the bits that it should have.
     fn largest_error(&self) -> f64 {
         let launch = head(&self.kernel.0).launches[2];
         let [m, n, k] = launch.shape;

@@ -77,7 +77,7 @@ fn awkward_shapes_in_double_precision() {
 /// M, N and K that are multiples of every tile, so that no edge is met.
 const WHOLE: [usize; 3] = [128, 256, 96];
 
-/// The launch of an entry of [`SINGLE`] on [`WHOLE`], made once.
+/// Returns the launch of an entry of [`SINGLE`] on [`WHOLE`], made once.
 fn whole_tiles(entry: GemmKernel) -> &'static Report {
     static REPORTS: [OnceLock<Report>; SINGLE.len()] = [const { OnceLock::new() }; SINGLE.len()];
     static PROBLEM: LazyLock<(Product, Vec<f32>)> = LazyLock::new(|| {
@@ -93,7 +93,7 @@ fn whole_tiles(entry: GemmKernel) -> &'static Report {
     })
 }
 
-/// The instructions that ran and begin like this, in the order of the text.
+/// Returns the instructions that ran and begin like this, in the order of the text.
 fn executed<'a>(report: &'a Report, opcode: &str) -> Vec<&'a InstrReport> {
     let ran = |i: &&InstrReport| i.counters.warp_instructions > 0;
     let is = |i: &&InstrReport| i.text.trim_start_matches(|c| c != ' ').trim_start().starts_with(opcode);
@@ -101,7 +101,7 @@ fn executed<'a>(report: &'a Report, opcode: &str) -> Vec<&'a InstrReport> {
     report.instructions.iter().filter(ran).filter(starts).collect()
 }
 
-/// Sectors per request of the loads and the stores that ran, each figure once, in order.
+/// Returns sectors per request of the loads and the stores that ran, each figure once, in order.
 fn sectors_per_request(report: &Report) -> [Vec<u64>; 2] {
     let figures = |opcode: &str, sectors: fn(&Counters) -> u64, requests: fn(&Counters) -> u64| {
         let ran = executed(report, opcode);
@@ -184,7 +184,7 @@ fn v04_every_global_access_is_16_bytes_per_lane() {
     assert_eq!(before.global_store_requests, 4 * report.total.global_store_requests);
 }
 
-/// Wavefronts above the ideal: of stores, of loads as written, of loads as merged by ptxas.
+/// Returns wavefronts above the ideal: of stores, of loads as written, of loads as merged by ptxas.
 fn excess(c: &Counters) -> [u64; 3] {
     [
         c.shared_store_wavefronts - c.shared_store_ideal,
@@ -261,14 +261,14 @@ const LADDER: [&str; 9] = [
     "v05_bank_conflict_free", "v06_outer_product", "v07_double_buffer",
 ];
 
-/// A source without the markers that no reader of a diff is shown.
+/// Returns a source without the markers that no reader of a diff is shown.
 fn listing(name: &str) -> Vec<String> {
     let text = tests::read(format!("kernels/{name}.cu"));
     let marker = |line: &str| ["// ANCHOR", "// SOLUTION", "// STARTER"].iter().any(|m| line.trim().starts_with(m));
     text.lines().filter(|line| !marker(line)).map(str::to_owned).collect()
 }
 
-/// Lines of `new` that a diff shows as added to `old`.
+/// Returns the lines of `new` that a diff shows as added to `old`.
 fn lines_added(old: &[String], new: &[String]) -> usize {
     // kept[j]: the longest common subsequence of the lines of `old` so far and of new[..j].
     let mut kept = vec![0; new.len() + 1];

@@ -87,7 +87,7 @@ fn transposes_of_awkward_shapes() {
     }
 }
 
-/// Per request: sectors of global loads and stores, wavefronts of shared loads and stores.
+/// Returns, per request, the sectors of global loads and stores, and the wavefronts of shared loads and stores.
 fn traffic(of: &Counters) -> String {
     let mut text = String::new();
     let per_request = |sectors: u64, requests: u64| {

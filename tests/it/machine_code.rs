@@ -64,7 +64,7 @@ fn check(profile: &Profile) {
     }
 }
 
-/// The records on one of [`SHAPES`]; of products on the smallest two only, of slow kernels on the smallest.
+/// Checks the records on one of [`SHAPES`]; of products on the smallest two only, of slow kernels on the smallest.
 fn check_all(shape: usize) {
     let profiles = profiles();
     let of_shape = profiles
@@ -93,12 +93,12 @@ fn counters_of_prime_matrices_are_the_hardwares() {
     check_all(2);
 }
 
-/// Elements that are different, and the same each time.
+/// Returns the elements that are different, and the same each time.
 pub(super) fn numbers(n: usize, seed: u32) -> Vec<f32> {
     pseudorandom(seed).map(|word| (word >> 8) as f32 / (1 << 24) as f32 - 0.5).take(n).collect()
 }
 
-/// The words of a linear congruential generator.
+/// Returns the words of a linear congruential generator.
 fn pseudorandom(seed: u32) -> impl Iterator<Item = u32> {
     let next = |word: &u32| Some(word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     std::iter::successors(Some(seed), next).skip(1)

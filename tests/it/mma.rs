@@ -74,7 +74,7 @@ fn product(name: &str) -> Product {
     Product::new(kind, sum, unit)
 }
 
-/// D of up to eight elements at once, on the diagonal of a tile.
+/// Computes D of up to eight elements at once, on the diagonal of a tile.
 fn diagonal(name: &str, a: &[Vec<u64>], b: &[Vec<u64>], c: &[u64]) -> Vec<u64> {
     let (rows, k) = (a.len(), a[0].len());
     if name.ends_with("f64") {
@@ -103,7 +103,7 @@ fn diagonal(name: &str, a: &[Vec<u64>], b: &[Vec<u64>], c: &[u64]) -> Vec<u64> {
     (0..rows).map(|i| u64::from(d[i * 8 + i])).collect()
 }
 
-/// Elements that are not as on an H200, the first as text.
+/// Returns the elements that are not as on an H200, the first as text.
 fn differences(of: &Elements) -> Option<String> {
     let at_once = of.a.chunks(8).zip(of.b.chunks(8)).zip(of.c.chunks(8));
     let ours: Vec<u64> = at_once.flat_map(|((a, b), c)| diagonal(&of.name, a, b, c)).collect();
@@ -211,12 +211,12 @@ fn fragments<T: Value, R: Value + Default + Clone>(
     gpu.read(c, 256)
 }
 
-/// Small integers, so that sums are exact.
+/// Returns small integers, so that sums are exact.
 fn small(i: usize, step: usize) -> f32 {
     ((i * step + i / 7) % 9) as f32 - 4.0
 }
 
-/// Σ a·b of a row and a column, whose elements lie where the functions say.
+/// Computes Σ a·b of a row and a column, whose elements lie where the functions say.
 fn sums(k: usize, a: impl Fn(usize, usize) -> usize, b: impl Fn(usize, usize) -> usize) -> Vec<f32> {
     let element = |row, column| (0..k).map(|k| small(a(row, k), 3) * small(b(k, column), 5)).sum();
     (0..256).map(|i| element(i / 16, i % 16)).collect()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tests::{files_under, read, root};
 
-/// The code of a file without its unit tests and comments.
+/// Returns the code of a file without its unit tests and comments.
 fn code(path: &Path) -> String {
     let is_test = path.file_stem().is_some_and(|name| name == "tests" || name == "testing" || name == "fuzz");
     let text = std::fs::read_to_string(path).expect("text");
@@ -93,7 +93,7 @@ fn members() -> BTreeSet<String> {
     folders.filter(|folder| is_crate(folder) && !excluded.contains(folder)).collect()
 }
 
-/// The name of the crate in a folder: that of the folder, but for those in `xtask`.
+/// Returns the name of the crate in a folder: that of the folder, but for those in `xtask`.
 fn crate_name(folder: &str) -> String {
     match folder.split_once('/') {
         Some(("xtask", name)) => format!("xtask_{name}"),
@@ -183,7 +183,7 @@ fn dependencies_point_one_way() {
 /// Folders of the repository whose files may name others by their paths.
 const FOLDERS: [&str; 8] = ["book", "course", "emulator", "fuzz", "kernels", "steps", "tests", "xtask"];
 
-/// The sources and documents of the repository, as paths from its root.
+/// Returns the sources and documents of the repository, as paths from its root.
 fn texts() -> Vec<PathBuf> {
     let built = |path: &PathBuf| path.iter().any(|part| part == "target" || part == "my");
     let documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(PathBuf::from);
@@ -194,7 +194,7 @@ fn texts() -> Vec<PathBuf> {
     documents.into_iter().chain(files.map(from_root).filter(|path| !built(path))).collect()
 }
 
-/// What stands between backticks in the comments of a source, or in a document.
+/// Yields the text between backticks in the comments of a source, or in a document.
 fn quoted(text: &str, is_source: bool) -> impl Iterator<Item = &str> {
     text.lines()
         .filter_map(move |line| if is_source { line.find("//").map(|at| &line[at..]) } else { Some(line) })
@@ -275,7 +275,8 @@ fn modules_in_comments_and_documents_exist() {
     assert!(missing.is_empty(), "no such modules:\n{}", missing.join("\n"));
 }
 
-/// The paths in some code that begin with `crate::` or `super::`, each as its parts; groups in braces are taken apart.
+/// Returns the paths in some code that begin with `crate::` or `super::`, each as its parts; groups in braces are taken
+/// apart.
 fn paths(code: &str) -> Vec<Vec<&str>> {
     let starts = code.match_indices("crate::").chain(code.match_indices("super::"));
     let starts = starts.filter(|(at, _)| !code[..*at].ends_with("::"));
@@ -316,7 +317,7 @@ fn expand<'a>(before: &mut Vec<&'a str>, code: &'a str, found: &mut Vec<Vec<&'a 
     }
 }
 
-/// The modules of a crate by their paths, each with its code.
+/// Returns the modules of a crate by their paths, each with its code.
 fn modules(krate: &str) -> BTreeMap<Vec<String>, String> {
     let src = root().join(krate).join("src");
     let module = |path: PathBuf| {

@@ -10,7 +10,7 @@ use simt::module::Module;
 use tests::gpu::{Argument, Geometry, Gpu, texts};
 use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, Way, answer, cases, tensor_words};
 
-/// The emulator's answer: shared memory behind the flag, and the tensor; or its first finding.
+/// Returns the emulator's answer: shared memory behind the flag, and the tensor; or its first finding.
 fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let gpu = Gpu::default();
     let tensor = gpu.upload(&tensor_words());
@@ -75,7 +75,7 @@ fn what_cannot_be_copied_is_reported() {
     insta::assert_snapshot!(found.join("\n\n"));
 }
 
-/// Findings when the tensor has `rows` of the map's 40 rows of memory, or was freed.
+/// Returns findings when the tensor has `rows` of the map's 40 rows of memory, or was freed.
 fn found_in(way: Way, rows: u64, freed: bool) -> String {
     let name = if way == Way::Load { "plain bottom" } else { "plain bottom store" };
     let case = cases().into_iter().find(|case| case.name == name).expect("a case");

@@ -49,7 +49,7 @@ fn rows() -> Vec<Row> {
     text.lines().skip(1).map(row).collect()
 }
 
-/// `E-OOB 16 16 18`: the codes with the lines that they name.
+/// Returns the codes with the lines that they name: `E-OOB 16 16 18`.
 fn reported(ran: &fixture::Ran) -> String {
     let mut text = String::new();
     let mut last = "";

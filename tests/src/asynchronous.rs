@@ -73,7 +73,7 @@ impl Head {
     }
 }
 
-/// A number of e4m3 that is no NaN and not denormal.
+/// Returns a number of e4m3 that is no NaN and not denormal.
 pub fn to_e4m3(x: f32) -> u8 {
     const BEHIND_POINT: u32 = 3;
     let (sign, bits) = (x.to_bits() >> 31 << 7, x.abs().to_bits() >> (23 - BEHIND_POINT));
@@ -84,7 +84,7 @@ pub fn to_e4m3(x: f32) -> u8 {
     (sign | code) as u8
 }
 
-/// The nearest number of bf16, of two the even one. Not for NaNs.
+/// Returns the nearest number of bf16, of two the even one. Not for NaNs.
 pub fn to_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
     ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
@@ -125,18 +125,18 @@ pub fn head(fixture: &Fixture) -> Head {
     head
 }
 
-/// A committed kernel of the ladder with a head as those of the fixtures have it.
+/// Returns a committed kernel of the ladder with a head as those of the fixtures have it.
 pub fn committed(file: &str, kernel: &str, head: &str) -> (Fixture, String) {
     let source = format!("// kernel: {kernel}\n{head}");
     (Fixture { name: kernel.to_owned(), path: format!("kernels/{file}.cu").into(), source }, ptx(file))
 }
 
-/// Numbers of bf16 from one row of a part to the next.
+/// Returns the numbers of bf16 from one row of a part to the next.
 pub fn pitch_of_parts(cols: usize) -> usize {
     cols.next_multiple_of(8)
 }
 
-/// The three parts of a matrix, one after the other, as `split_v12` writes them.
+/// Returns the three parts of a matrix, one after the other, as `split_v12` writes them.
 pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) -> u64 {
     const THREADS: usize = 256;
     let kernel = module.kernel("split_v12").expect("it is in the same module");
@@ -153,7 +153,7 @@ pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) 
     parts
 }
 
-/// The map of a matrix with rows `pitch` elements apart: `16x32/64`.
+/// Returns the map of a matrix with rows `pitch` elements apart: `16x32/64`.
 fn map(address: u64, rows: usize, [cols, pitch]: [usize; 2], what: &str) -> TensorMap {
     let mut parts = what.split('/');
     let (size, swizzle) = (parts.next().unwrap_or(""), parts.next().unwrap_or("0"));
@@ -318,7 +318,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
     if leaves_counts && first.findings.is_empty() && first.n_wrong == 0 { launch_once() } else { first }
 }
 
-/// Findings and wrong results of a kernel's launches up to the first with any: as text, and the codes.
+/// Returns findings and wrong results of a kernel's launches up to the first with any: as text, and the codes.
 pub fn shown(kernel: &(Fixture, String), threads: usize) -> (String, Vec<String>) {
     let (mut text, mut codes) = (String::new(), Vec::new());
     for launch in head(&kernel.0).launches {

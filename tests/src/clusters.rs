@@ -175,7 +175,7 @@ pub const WRONG: &[(Case, &str)] = &[
         "100 100 0 | 100 100 0"),
 ];
 
-/// The module with the kernel `steps` of a case, and directives of the kernel.
+/// Returns the module with the kernel `steps` of a case, and directives of the kernel.
 pub fn module_with(case: &Case, directives: &str) -> String {
     let mut text = format!(
         ".version 8.4\n.target sm_90\n.address_size 64\n\n\
@@ -231,7 +231,7 @@ pub fn memory() -> Vec<u32> {
     (0..WORDS as u32).collect()
 }
 
-/// The words that the blocks saw, as one line: `101 | 100`.
+/// Returns the words that the blocks saw, as one line: `101 | 100`.
 pub fn shown(words: &[u32]) -> String {
     let block = |words: &[u32]| {
         let seen = words.iter().take_while(|word| **word != UNSEEN);
@@ -241,7 +241,7 @@ pub fn shown(words: &[u32]) -> String {
     blocks.join(" | ").trim_end_matches([' ', '|']).to_owned()
 }
 
-/// The words that the blocks of a case should see, as [`shown`] prints them.
+/// Returns the words that the blocks of a case should see, as [`shown`] prints them.
 pub fn expected(case: &Case) -> String {
     let block = |words: &&[u32]| words.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
     case.seen.iter().map(block).collect::<Vec<_>>().join(" | ")

@@ -28,7 +28,7 @@ pub struct Head {
     pub gives: Vec<(String, u64, String)>,
 }
 
-/// The lines `// key: value` at the top of a `.cu`, below its title.
+/// Returns the lines `// key: value` at the top of a `.cu`, below its title.
 pub(crate) fn key_lines<'a>(fixture: &'a Fixture, known: &[&str]) -> Vec<(&'a str, &'a str)> {
     let mut found = Vec::new();
     let mut above = ".";
@@ -129,7 +129,8 @@ pub struct Ran {
     pub wrong: Vec<String>,
 }
 
-/// The kernels of a folder with their PTX, in the order of their names. `tests/it/ptx_fresh.rs` compares the hashes.
+/// Returns the kernels of a folder with their PTX, in the order of their names. `tests/it/ptx_fresh.rs` compares the
+/// hashes.
 pub fn folder(folder: &str) -> Vec<(Fixture, String)> {
     let mut compiled = fixtures::compiled(root(), folder).expect("its PTX is readable").into_iter();
     let found = fixtures::load(root(), folder).expect("its sources are readable");

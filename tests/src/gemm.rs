@@ -55,19 +55,19 @@ pub fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
 }
 
 impl<T: Number> Product<T> {
-    /// Matrices with elements in -1 .. 1, from a seed.
+    /// Returns matrices with elements in -1 .. 1, from a seed.
     pub fn random(m: usize, n: usize, k: usize, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut matrix = |words| (0..words).map(|_| T::random(&mut rng)).collect();
         Self { m, n, k, a: matrix(m * k), b: matrix(k * n) }
     }
 
-    /// Each element as one chain of fused multiply-adds, k from 0 upwards.
+    /// Computes each element as one chain of fused multiply-adds, k from 0 upwards.
     pub fn reference(&self) -> Vec<T> {
         self.chains(T::mul_add)
     }
 
-    /// C by chains of `add(a, b, c)`: rows in parallel, columns side by side.
+    /// Computes C by chains of `add(a, b, c)`: rows in parallel, columns side by side.
     fn chains(&self, add: impl Fn(T, T, T) -> T + Copy + Send) -> Vec<T> {
         let &Self { m, n, k, .. } = self;
         let mut c = vec![T::ZERO; m * n];
@@ -119,7 +119,7 @@ impl<T: Number> Product<T> {
 }
 
 impl Product {
-    /// [`Self::reference`] of whole numbers whose sums are exact, without the library function that fuses.
+    /// Computes [`Self::reference`] of whole numbers whose sums are exact, without the library function that fuses.
     pub fn reference_of_whole(&self) -> Vec<f32> {
         self.chains(|a, b, c| a * b + c)
     }

@@ -78,8 +78,8 @@ impl Gpu {
         }
     }
 
-    /// The words that the kernel `steps` of a module sees in 32 threads of each block, or the first finding. It gets
-    /// global memory with these words, and room for `seen`.
+    /// Returns the words that the kernel `steps` of a module sees in 32 threads of each block, or the first finding. It
+    /// gets global memory with these words, and room for `seen`.
     pub fn steps(
         module: &str,
         memory: &[u32],

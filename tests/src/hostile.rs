@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// A size between 1 and `most`, small ones as likely as large ones.
+/// Returns a size between 1 and `most`, small ones as likely as large ones.
 fn size(rng: &mut ChaCha8Rng, most: u32) -> u32 {
     let bits = rng.random_range(0..=most.max(1).ilog2());
     rng.random_range(1..=2u32 << bits).min(most)
 }
 
-/// Machine code of the ladder, damaged: instructions with bits changed, taken from elsewhere, or sent elsewhere; now
-/// and then anything else in the file.
+/// Returns machine code of the ladder, damaged: instructions with bits changed, taken from elsewhere, or sent
+/// elsewhere; now and then anything else in the file.
 pub fn cubin(seed: u64) -> Vec<u8> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xcb1);
     let mut cubin = CUBINS[rng.random_range(0..CUBINS.len())].clone();
@@ -97,7 +97,7 @@ fn initialisers(rng: &mut ChaCha8Rng) -> String {
     text + ".entry k() { ret; }\n"
 }
 
-/// A line of arithmetic, memory or control on the registers of [`body`].
+/// Returns a line of arithmetic, memory or control on the registers of [`body`].
 fn line(rng: &mut ChaCha8Rng) -> String {
     let mut r = || rng.random_range(0..8u32);
     let (a, b, c) = (r(), r(), r());
@@ -203,7 +203,7 @@ fn names(rng: &mut ChaCha8Rng) -> String {
     }
 }
 
-/// A kernel whose basic blocks lead anywhere, with registers that live across them.
+/// Returns a kernel whose basic blocks lead anywhere, with registers that live across them.
 fn branches(rng: &mut ChaCha8Rng) -> String {
     let n = size(rng, 20_000);
     let n_registers = size(rng, 500);
@@ -232,7 +232,7 @@ fn tables(rng: &mut ChaCha8Rng) -> String {
     text + "ret; }\n"
 }
 
-/// Registers with holes in their lives, which allocation compares with each other.
+/// Returns registers with holes in their lives, which allocation compares with each other.
 fn registers(rng: &mut ChaCha8Rng) -> String {
     let (n, rounds) = (size(rng, 20_000), rng.random_range(1..5u32));
     let mut text = String::new();
@@ -306,7 +306,7 @@ fn endless(rng: &mut ChaCha8Rng) -> String {
     )
 }
 
-/// PTX of the repository with characters, words and lines exchanged, lost or doubled.
+/// Returns PTX of the repository with characters, words and lines exchanged, lost or doubled.
 pub fn damaged_file(seed: u64) -> String {
     const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../kernels/ptx");
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xda3a6e);

@@ -23,7 +23,7 @@ pub mod wgmma;
 
 use std::path::{Path, PathBuf};
 
-/// Lines of text for 0 to `n` - 1.
+/// Returns the lines of text for 0 to `n` - 1.
 fn each(n: usize, line: impl Fn(usize) -> String) -> String {
     (0..n).map(line).collect()
 }
@@ -32,7 +32,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
 }
 
-/// The files under a folder whose names have this ending.
+/// Returns the files under a folder whose names have this ending.
 pub fn files_under(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {

@@ -27,7 +27,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = (Option<Widths>, &str)> {
     })
 }
 
-/// Key of a count: loads or stores, and bytes per lane.
+/// Returns the key of a count: loads or stores, and bytes per lane.
 pub fn column(store: bool, bytes: u8) -> usize {
     let width = match bytes {
         16 => 2,
@@ -57,7 +57,7 @@ pub fn merged(kernel: &DecodedKernel) -> Widths {
 
 pub const HEADER: &str = ".version 8.4\n.target sm_80\n.address_size 64\n";
 
-/// PTX of one kernel. `use R;` stores a register where it can be seen.
+/// Returns PTX of one kernel. `use R;` stores a register where it can be seen.
 pub fn kernel(name: &str, pattern: &str) -> String {
     let mut text = format!(".visible .entry {name}(.param .u64 data)\n{{\n{REGISTERS}");
     for at in 0..8 {

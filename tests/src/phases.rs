@@ -96,7 +96,7 @@ pub const WRONG: &[(&str, &str, &str)] = &[
     ("store from 8", "proxy; store 8 0 16; commit; group 0; look 0", "error[E-ALIGN]: 16-byte read at an address that is only 8-byte aligned"),
 ];
 
-/// The module with the kernel `steps` that takes these steps.
+/// Returns the module with the kernel `steps` that takes these steps.
 pub fn module(steps: &str) -> String {
     let mut text = format!(
         ".version 8.4\n.target sm_90\n.address_size 64\n\n\

@@ -25,7 +25,7 @@ const INTEGERS: [&str; 8] = ["add.u32", "min.s32", "max.s32", "min.u32", "max.u3
 const WIDE: [&str; 7] = ["add.u64", "min.s64", "max.s64", "min.u64", "and.b64", "or.b64", "xor.b64"];
 const RARE: [&str; 6] = ["inc.u32", "dec.u32", "exch.b32", "add.f32", "add.s32", "cas.b32"];
 
-/// A kernel: parameters are [`BUFFERS`] pointers, a pointer to one 64-bit word per thread, and a 32-bit bound.
+/// Returns a kernel: parameters are [`BUFFERS`] pointers, a pointer to one 64-bit word per thread, and a 32-bit bound.
 pub fn kernel(seed: u64, mix: Mix) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xA70_31C5);
     let mut text = String::from(
@@ -87,7 +87,7 @@ fn form(rng: &mut ChaCha8Rng) -> &'static str {
     }
 }
 
-/// A fixed word, or one that depends on the thread; a half of it where that is enough.
+/// Returns a fixed word, or one that depends on the thread; a half of it where that is enough.
 fn address(rng: &mut ChaCha8Rng, wide: bool) -> String {
     let half = if wide { 0 } else { 4 * rng.random_range(0..2u32) };
     match rng.random_range(0..6u32) {
@@ -120,7 +120,7 @@ fn atomic(rng: &mut ChaCha8Rng, form: &str, guard: &str, address: &str) -> Strin
     }
 }
 
-/// The words at the start, and where the buffers of a launch begin in one piece of memory (in 64-bit words):
+/// Returns the words at the start, and where the buffers of a launch begin in one piece of memory (in 64-bit words):
 /// apart, or some of them the same or overlapping.
 pub fn buffers(seed: u64) -> (Vec<u64>, [usize; BUFFERS]) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xB0FF_E125);

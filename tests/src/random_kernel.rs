@@ -94,17 +94,17 @@ const FORMS: &[(&str, &[&str])] = &[
     ("p,f", &["testp.finite.f32", "testp.subnormal.f32", "testp.notanumber.f32"]),
 ];
 
-/// A kernel whose results depend on its input alone.
+/// Returns a kernel whose results depend on its input alone.
 pub fn tame(seed: u64) -> String {
     Generator::new(seed, false).kernel()
 }
 
-/// A kernel that may do anything PTX lets it.
+/// Returns a kernel that may do anything PTX lets it.
 pub fn wild(seed: u64) -> String {
     Generator::new(seed, true).kernel()
 }
 
-/// Input for a seed: small numbers, edge values and noise.
+/// Returns the input for a seed: small numbers, edge values and noise.
 pub fn input(seed: u64) -> Vec<u32> {
     #[rustfmt::skip]
     const EDGES: [u32; 12] = [
@@ -122,7 +122,7 @@ pub fn input(seed: u64) -> Vec<u32> {
         .collect()
 }
 
-/// One line of a file of answers: seed, hash of the kernel's text, hash of its output.
+/// Returns one line of a file of answers: seed, hash of the kernel's text, hash of its output.
 pub fn line(seed: u64, text: &str, output: &[u32]) -> String {
     let output: Vec<u8> = output.iter().flat_map(|word| word.to_le_bytes()).collect();
     format!("{seed} {} {}", short_hash(text.as_bytes()), short_hash(&output))

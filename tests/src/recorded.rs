@@ -29,7 +29,7 @@ pub fn kernel(name: &str) -> &'static CatalogKernel {
     found.unwrap_or_else(|| panic!("{name} is in a record, and not in the catalogue"))
 }
 
-/// The machine code for sm_90 of a kernel's file.
+/// Returns the machine code for sm_90 of a kernel's file.
 pub fn cubin(source: &str) -> Vec<u8> {
     let name = source.trim_end_matches(".cu");
     let path = root().join(format!("kernels/cubin/{name}.cubin"));
@@ -59,7 +59,7 @@ pub fn columns_of_maps(kernel: &str) -> Option<usize> {
     }
 }
 
-/// Arguments of a kernel of the ladder: sizes, the factor alpha if it has one, and where its operands are.
+/// Returns the arguments of a kernel of the ladder: sizes, the factor alpha if it has one, and where its operands are.
 pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64]) -> Vec<Argument> {
     let kernel = module.kernel(name).unwrap_or_else(|| panic!("{name} is not in its module"));
     let n_params = kernel.kernel().params.len();

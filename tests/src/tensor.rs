@@ -55,7 +55,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// A load of a box of a matrix of 64 x 40 floats in rows of 272 bytes.
+    /// Returns a load of a box of a matrix of 64 x 40 floats in rows of 272 bytes.
     fn matrix(name: &str, box_dims: [u32; 2], swizzle: u32, at: [i32; 2]) -> Self {
         Self {
             name: name.to_owned(),
@@ -113,7 +113,7 @@ impl Case {
         [U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32, Tf32, Tf32][self.kind as usize]
     }
 
-    /// The map of a tensor at `address`, as the emulator understands it.
+    /// Returns the map of a tensor at `address`, as the emulator understands it.
     pub fn map(&self, address: u64) -> Result<TensorMap, String> {
         let swizzle = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128][(self.swizzle & 3) as usize];
         let fill = [Fill::Zeros, Fill::Nan][(self.fill & 1) as usize];
@@ -189,7 +189,7 @@ impl Case {
     }
 }
 
-/// Content of the tensor's memory before the kernel. The first words are numbers that conversions change.
+/// Returns the content of the tensor's memory before the kernel. The first words are numbers that conversions change.
 pub fn tensor_words() -> Vec<u32> {
     #[rustfmt::skip]
     const SPECIAL: [u32; 16] = [
@@ -204,7 +204,7 @@ pub fn tensor_words() -> Vec<u32> {
     (0..TENSOR_BYTES / 4).map(word).collect()
 }
 
-/// Answer of a device: whether the copy completed, and hashes of shared memory and of the tensor after it.
+/// Returns the answer of a device: whether the copy completed, and hashes of shared memory and of the tensor after it.
 pub fn answer(out: &[u32], tensor: &[u32]) -> String {
     let hash = |words: &[u32]| {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -213,7 +213,7 @@ pub fn answer(out: &[u32], tensor: &[u32]) -> String {
     format!("{} {} {}", out[0], hash(&out[1..]), hash(tensor))
 }
 
-/// All cases: loads, stores, and at the end those that stop a GPU.
+/// Returns all cases: loads, stores, and at the end those that stop a GPU.
 pub fn cases() -> Vec<Case> {
     let mut list = copies();
     list.extend(faults());

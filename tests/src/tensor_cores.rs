@@ -64,7 +64,7 @@ fn list(registers: std::ops::Range<usize>, letter: &str) -> String {
     format!("{{{}}}", names.join(", "))
 }
 
-/// A product: its shape, the types of A, B and of the accumulators, and the registers of A, B, C.
+/// Returns a product: its shape, the types of A, B and of the accumulators, and the registers of A, B, C.
 fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -> Fixture {
     let wide = a.0 == "f64";
     let name = format!("mma.sync.aligned.{shape}.row.col.{}.{}.{}.{}", c.0, a.0, b.0, c.0);
@@ -169,7 +169,7 @@ fn fill() -> String {
     format!("mad.lo.u32 %y, %lane, 128, %tile;\n{store}bar.sync 0;\n")
 }
 
-/// Registers of a fragment: their names, and moves to the words that come back.
+/// Returns the registers of a fragment: their names, and moves to the words that come back.
 fn fragment(first: usize, n: usize, element: Element) -> (String, String) {
     let moves = each(n, |i| match element.1 {
         64 => format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, first + i),
@@ -309,7 +309,7 @@ impl Fixture {
         self.inputs.len() / (32 * self.ins)
     }
 
-    /// The module, with one kernel `k(in, out)`.
+    /// Returns the module, with one kernel `k(in, out)`.
     pub fn ptx(&self) -> String {
         let load = each(self.ins, |i| format!("ld.global.u32 %r{i}, [%in+{}];\n", 128 * i));
         let store = each(self.outs, |i| format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i));

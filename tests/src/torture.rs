@@ -53,7 +53,7 @@ struct Setting {
     grid: u32,
 }
 
-/// A tame kernel, a wild one and a damaged one of this seed, against all rules.
+/// Runs a tame kernel, a wild one and a damaged one of this seed, against all rules.
 pub fn all(seed: u64) -> Result<Tally, String> {
     let mut tally = Tally { clean: 1, ..Tally::default() };
     caught("tame", || tame_agrees_with_itself(seed))?;
@@ -116,13 +116,14 @@ struct Ended {
 }
 
 impl Ended {
-    /// A race between blocks: what comes of it is not defined, and may depend on the number of threads.
+    /// Returns whether blocks race: what comes of it is not defined, and may depend on the number of threads.
     fn races(&self) -> bool {
         let races = [Code::Race, Code::RaceEqual];
         self.codes.iter().any(|code| races.contains(code))
     }
 
-    /// The first difference in what is promised: messages and counts, and memory of a launch that ran to its end.
+    /// Returns the first difference in what is promised: messages and counts, and memory of a launch that ran to its
+    /// end.
     fn difference(&self, other: &Ended) -> Option<String> {
         let (mine, theirs) = (texts(&self.report.findings), texts(&other.report.findings));
         if mine != theirs {
@@ -167,7 +168,7 @@ fn tally_of(ended: Option<&Ended>) -> Tally {
     Tally { clean, with_findings: 1 - clean, refused: 0 }
 }
 
-/// Blocks that meet on a few words: the same on any number of threads, unless a race is found.
+/// Returns the blocks that meet on a few words: the same on any number of threads, unless a race is found.
 fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
     let text = random_atomics::kernel(seed, mix);
     let ended = |check_level, threads| -> Result<Ended, String> {
@@ -247,12 +248,12 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     Ok(Ended { report, codes, memory })
 }
 
-/// A wild kernel with a few of its characters, words and lines exchanged, lost or doubled.
+/// Returns a wild kernel with a few of its characters, words and lines exchanged, lost or doubled.
 pub fn damaged(seed: u64) -> String {
     damage(&wild(seed), &mut ChaCha8Rng::seed_from_u64(!seed))
 }
 
-/// The text with a few of its characters, words and lines exchanged, lost or doubled.
+/// Returns the text with a few of its characters, words and lines exchanged, lost or doubled.
 pub(crate) fn damage(text: &str, rng: &mut ChaCha8Rng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if lines.is_empty() {

@@ -120,18 +120,18 @@ impl Form {
 }
 
 impl Case {
-    /// The types of A and B and whether special values are among them: which image it uses.
+    /// Returns the types of A and B and whether special values are among them: which image it uses.
     pub fn image(&self) -> (&'static str, &'static str, bool) {
         (self.form.types.0, self.form.types.1, self.special)
     }
 }
 
-/// A descriptor of something at `start`: leading and stride offsets in bytes, swizzle as in its two upper bits.
+/// Returns a descriptor of something at `start`: leading and stride offsets in bytes, swizzle as in its two upper bits.
 fn descriptor(start: u32, leading: u32, stride: u32, base: u64, swizzle: u64) -> u64 {
     u64::from(start >> 4) | u64::from(leading >> 4) << 16 | u64::from(stride >> 4) << 32 | base << 49 | swizzle << 62
 }
 
-/// Bytes of a row with the swizzle of this number.
+/// Returns the bytes of a row with the swizzle of this number.
 fn span(swizzle: u64) -> u32 {
     [16, 128, 64, 32][swizzle as usize]
 }
@@ -233,7 +233,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// The last byte, and one more, that a case reads of the image.
+/// Returns the last byte, and one more, that a case reads of the image.
 pub fn end(case: &Case) -> u32 {
     let form = &case.form;
     let mut end = 0;
@@ -267,7 +267,7 @@ pub fn module() -> String {
     text
 }
 
-/// Bits of exponent, and behind the point, of a type in memory.
+/// Returns the bits of exponent, and behind the point, of a type in memory.
 fn layout(name: &str) -> (u32, u32) {
     match name {
         "bf16" => (8, 7),
@@ -278,8 +278,8 @@ fn layout(name: &str) -> (u32, u32) {
     }
 }
 
-/// A number of a type: near 1, and now and then a zero; `special`: any bits every fourth time, and rarely an infinity
-/// or NaN.
+/// Returns a number of a type: near 1, and now and then a zero; `special`: any bits every fourth time, and rarely an
+/// infinity or NaN.
 fn number(name: &str, special: bool, random: &mut Random) -> u32 {
     let (exponent_bits, fraction_bits) = layout(name);
     let bits = random.next();
@@ -307,7 +307,7 @@ fn words(n: usize, name: &str, special: bool, seed: u64) -> Vec<u32> {
     (0..n).map(|_| (0..32 / width).fold(0, |word, at| word | number(name, special, random) << (at * width))).collect()
 }
 
-/// The image of shared memory: numbers of A's type up to where B begins, then of B's.
+/// Returns the image of shared memory: numbers of A's type up to where B begins, then of B's.
 pub fn image((a, b, special): (&'static str, &'static str, bool)) -> Vec<u32> {
     let mut image = words(IMAGE_BYTES / 4, a, special, 1);
     let from = B_AT as usize / 4;

@@ -112,7 +112,7 @@ fn edit(text: &mut String, (at, to, piece, kind): Edit) {
     }
 }
 
-/// Few cases for everyday runs; `PROPTEST_CASES` raises the number.
+/// Configures few cases for everyday runs; `PROPTEST_CASES` raises the number.
 fn config() -> ProptestConfig {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }

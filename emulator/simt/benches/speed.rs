@@ -261,7 +261,7 @@ fn measure(
     })
 }
 
-/// Seconds for one call, several times; short calls are repeated to fill a sample.
+/// Measures seconds for one call, several times; short calls are repeated to fill a sample.
 fn samples<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<Vec<f64>, E> {
     run()?;
     (0..SAMPLES)
@@ -376,7 +376,7 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// The textbook triple loop: one element of C after the other, k innermost.
+/// Multiplies by the textbook triple loop: one element of C after the other, k innermost.
 fn native_gemm(inputs: &[Vec<f32>], c: &mut [f32], sizes: &[i32]) {
     let (m, n, k) = (sizes[0] as usize, sizes[1] as usize, sizes[2] as usize);
     for row in 0..m {

@@ -17,7 +17,7 @@ fn load(bytes: u64, ptx: &str) -> (Gpu, Result<Module, String>) {
     (gpu, module.map_err(|error| error.to_string()))
 }
 
-/// A text is refused, with these words.
+/// Asserts that a text is refused, with these words.
 #[track_caller]
 fn refused(bytes: u64, ptx: &str, words: &str) {
     let (gpu, module) = load(bytes, ptx);
@@ -102,7 +102,8 @@ fn decoded(ptx: &str, account: &Account) -> Result<simt::program::Program, Strin
     program.map_err(|error| error.to_string())
 }
 
-/// A text is refused by these limits, which are smaller than those of a module: it takes less time to reach them.
+/// Asserts that a text is refused by these limits, which are smaller than those of a module: it takes less time to
+/// reach them.
 #[track_caller]
 fn refused_within(account: &Account, ptx: &str, words: &str) {
     let error = decoded(ptx, account).expect_err("it decodes");

@@ -20,7 +20,7 @@ const _: () =
     assert!(BK * BN * size_of::<f32>() <= L2_BYTES / 2, "the tile of B leaves room for what passes by");
 
 // ANCHOR: loops
-/// C = A · B, one tile of B after the other.
+/// Computes C = A · B, one tile of B after the other.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     c.fill(0.0);
     for k0 in (0..shape.k).step_by(BK) {

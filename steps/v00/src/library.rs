@@ -7,7 +7,7 @@ use catalog::Shape;
 
 use crate::threads::{for_each, n_threads};
 
-/// C = A · B by the library, a band of rows per core.
+/// Computes C = A · B by the library, a band of rows per core.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     let Shape { m, n, k } = shape;
     assert!(a.len() >= m * k && b.len() >= k * n && c.len() >= m * n);

@@ -32,7 +32,7 @@ const KC: usize = 256;
 /// Rows of a band, at most: its pieces of A stay in the second-level cache.
 const MC: usize = 192;
 
-/// C = A · B on all cores, with the widest vectors that they have.
+/// Computes C = A · B on all cores, with the widest vectors that they have.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     multiply_with(Lanes::best(), n_threads(shape), shape, a, b, c);
 }
@@ -69,7 +69,7 @@ impl Lanes {
         available
     }
 
-    /// `MR` and `NR`: as many as leave registers for a row of B and an element of A.
+    /// Returns `MR` and `NR`: as many as leave registers for a row of B and an element of A.
     const fn tile(self) -> (usize, usize) {
         match self {
             Self::Avx512 => (12, 32),
@@ -167,7 +167,7 @@ fn band_avx2(operands: Operands, band: &mut [f32]) {
     multiply_band::<{ Lanes::Avx2.mr() }, { Lanes::Avx2.nr() }, true>(operands, band);
 }
 
-/// Inlined into the functions above, so that it is compiled for their instructions.
+/// Multiplies a band. Inlined into the functions above, so that it is compiled for their instructions.
 #[inline(always)]
 fn multiply_band<const MR: usize, const NR: usize, const FUSED: bool>(operands: Operands, band: &mut [f32]) {
     let Operands { shape, a_panels, b_panels } = operands;

@@ -7,7 +7,7 @@
 use catalog::Shape;
 
 // ANCHOR: loops
-/// C = A · B, one row of C after the other, as a sum of rows of B.
+/// Computes C = A · B, one row of C after the other, as a sum of rows of B.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     let rows_of_b = || b.chunks_exact(shape.n);
     for (row_of_a, row_of_c) in a.chunks_exact(shape.k).zip(c.chunks_exact_mut(shape.n)) {

@@ -6,7 +6,7 @@
 use catalog::Shape;
 
 // ANCHOR: loops
-/// C = A · B, one element of C after the other.
+/// Computes C = A · B, one element of C after the other.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     for row in 0..shape.m {
         for col in 0..shape.n {

@@ -21,7 +21,7 @@ use catalog::Shape;
 use crate::threads::{for_each, n_cores};
 use crate::{UNIT, parallel};
 
-/// No product is cut whose quadrants would be smaller than this in any direction.
+/// Returns the smallest quadrant: no product is cut whose quadrants would be smaller than this in any direction.
 ///
 /// The more cores there are, the sooner the multiplications that are saved cost less than the sums that are added. On 2
 /// cores of an AMD EPYC, cutting a product of 4096 once took as much processor time as not cutting it. On 16 threads of
@@ -58,12 +58,12 @@ const PRODUCTS: [Product; 7] = [
 ];
 // ANCHOR_END: products
 
-/// C = A · B by Strassen's scheme where the matrices are large, and by [`parallel`] where they are not.
+/// Computes C = A · B by Strassen's scheme where the matrices are large, and by [`parallel`] where they are not.
 pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
     multiply_levels(n_levels(shape), shape, a, b, c);
 }
 
-/// Number of times that a product of this shape is cut in quadrants.
+/// Returns the number of times that a product of this shape is cut in quadrants.
 pub fn n_levels(shape: Shape) -> u32 {
     let shortest = shape.m.min(shape.n).min(shape.k);
     (shortest / cutoff()).checked_ilog2().unwrap_or(0)
@@ -131,7 +131,7 @@ fn multiply_whole(n_levels: u32, shape: Shape, a: &[f32], b: &[f32], c: &mut [f3
     }
 }
 
-/// `sum` = Σ factor · quadrant. `width` is that of a quadrant.
+/// Computes `sum` = Σ factor · quadrant. `width` is that of a quadrant.
 fn sum_of_quadrants(factors: Factors, width: usize, matrix: &[f32], sum: &mut [f32]) {
     let (upper, lower) = matrix.split_at(matrix.len() / 2);
     let bands = upper.chunks(BAND * 2 * width).zip(lower.chunks(BAND * 2 * width));
@@ -145,7 +145,7 @@ fn sum_of_quadrants(factors: Factors, width: usize, matrix: &[f32], sum: &mut [f
     });
 }
 
-/// Each quadrant += factor · `product`.
+/// Adds factor · `product` to each quadrant.
 fn add_to_quadrants(factors: Factors, width: usize, product: &[f32], matrix: &mut [f32]) {
     let (upper, lower) = matrix.split_at_mut(matrix.len() / 2);
     let bands = upper.chunks_mut(BAND * 2 * width).zip(lower.chunks_mut(BAND * 2 * width));
@@ -158,7 +158,7 @@ fn add_to_quadrants(factors: Factors, width: usize, product: &[f32], matrix: &mu
     });
 }
 
-/// Exact but for the rounding of the sum: the factors are 1 and −1.
+/// Adds, exactly but for the rounding of the sum: the factors are 1 and −1.
 fn add(sum: &mut [f32], factor: f32, terms: &[f32]) {
     if factor != 0.0 {
         sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += factor * term);

@@ -71,7 +71,7 @@ impl Problem {
     }
 }
 
-/// Bound of a sum in any order: k products and k − 1 sums, each rounded.
+/// Returns the bound of a sum in any order: k products and k − 1 sums, each rounded.
 fn textbook_bound(k: usize) -> impl Fn(f64) -> f64 {
     move |sum_abs| (k as f64 + 2.0) * UNIT * sum_abs
 }

@@ -15,7 +15,7 @@ pub(crate) fn n_cores() -> usize {
 /// Below this many multiplications per thread, starting the thread takes longer than it saves.
 const WORTH_A_THREAD: usize = 1 << 23;
 
-/// Number of threads that a product is worth.
+/// Returns the number of threads that a product is worth.
 pub(crate) fn n_threads(shape: Shape) -> usize {
     let n_products = shape.m * shape.n * shape.k;
     n_cores().min(n_products.div_ceil(WORTH_A_THREAD))
@@ -39,7 +39,7 @@ impl<Items: Iterator> Queue<Items> {
         Self(Mutex::new(items))
     }
 
-    /// The next item. The lock is held while it is taken, not while it is worked on.
+    /// Returns the next item. The lock is held while it is taken, not while it is worked on.
     pub(crate) fn take(&self) -> Option<Items::Item> {
         self.0.lock().expect("no iterator here panics").next()
     }

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 }
 
 // ANCHOR: launch
-/// One block per square of C, one thread per element.
+/// Returns one block per square of C, one thread per element.
 fn geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig {
         grid_dim: (blocks(shape.n, BLOCK), blocks(shape.m, BLOCK), 1),

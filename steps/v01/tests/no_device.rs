@@ -37,7 +37,7 @@ fn build(folder: &Path) {
     assert!(status.success());
 }
 
-/// Exit code, standard output, standard error, with that driver first on the library path.
+/// Returns the exit code, standard output, standard error, with that driver first on the library path.
 fn check(folder: &Path, device: Option<&str>) -> (Option<i32>, String, String) {
     let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let path = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));

@@ -33,7 +33,7 @@ fn square<const BLOCK: u32>(shape: Shape) -> LaunchConfig {
 }
 
 // ANCHOR: strip
-/// A block keeps its whole strips of A and B, so what it needs of shared memory grows with K.
+/// Returns the geometry of a block that keeps its whole strips of A and B, so that its shared memory grows with K.
 fn strip(shape: Shape) -> LaunchConfig {
     let bytes = 2 * STRIP_BLOCK as usize * shape.k * size_of::<f32>();
     LaunchConfig {

@@ -59,7 +59,7 @@ fn open(stream: Arc<CudaStream>) -> Result<CudaBlas, CublasError> {
 // ANCHOR_END: open
 
 // ANCHOR: multiply
-/// C = A · B, all three row-major, by asking for Cᵀ = Bᵀ · Aᵀ.
+/// Computes C = A · B, all three row-major, by asking for Cᵀ = Bᵀ · Aᵀ.
 fn multiply(blas: &CudaBlas, product: Product<'_>) -> Result<(), CublasError> {
     let Product { shape, a, b, c } = product;
     let config = row_major(Stored::AsIs, Stored::AsIs, shape);
@@ -80,8 +80,8 @@ enum Stored {
 }
 
 impl Stored {
-    /// cuBLAS sees the transpose of what we store; so it has to transpose an operand exactly if we stored it
-    /// transposed.
+    /// Returns the operation on an operand: cuBLAS sees the transpose of what we store, so it has to transpose exactly
+    /// the operands that are stored transposed.
     fn op(self) -> Op {
         match self {
             Stored::AsIs => Op::CUBLAS_OP_N,
@@ -90,7 +90,7 @@ impl Stored {
     }
 }
 
-/// Arguments of cuBLAS for C = A · B, with B as its first operand and A as its second.
+/// Returns the arguments of cuBLAS for C = A · B, with B as its first operand and A as its second.
 fn row_major(stored_a: Stored, stored_b: Stored, Shape { m, n, k }: Shape) -> GemmConfig<f32> {
     let row_of_a = if stored_a == Stored::AsIs { k } else { m };
     let row_of_b = if stored_b == Stored::AsIs { n } else { k };
@@ -114,7 +114,7 @@ fn row_major(stored_a: Stored, stored_b: Stored, Shape { m, n, k }: Shape) -> Ge
 mod tests {
     use super::*;
 
-    /// `gemm` by the BLAS standard: everything column-major.
+    /// Computes `gemm` by the BLAS standard: everything column-major.
     fn gemm(config: GemmConfig<f32>, first: &[f32], second: &[f32], c: &mut [f32]) {
         let size = |size: i32| usize::try_from(size).expect("a size");
         let element = |matrix: &[f32], op, stride, row: usize, col: usize| match op {

@@ -67,7 +67,7 @@ impl Compared {
         Self { threads: 288, shared: 229_440, takes, ..Self::new(heading, code, entry) }
     }
 
-    /// One block, or two that work together on maps or parts.
+    /// Returns one block, or two that work together on maps or parts.
     fn config(&self) -> LaunchConfig {
         let is_one =
             matches!((self.takes, self.operands), (Takes::Matrices, Operands::Fp32 | Operands::Bf16));

@@ -53,7 +53,8 @@ fn large_warps_geometry(shape: Shape) -> LaunchConfig {
     LaunchConfig { block_dim: (LARGE_WARPS_THREADS, 1, 1), ..geometry(shape) }
 }
 
-/// Two tiles of A and two of B: 128 bytes of k deep, each row padded by 16; an element has `element_bytes` bytes.
+/// Returns the geometry of two tiles of A and two of B: 128 bytes of k deep, each row padded by 16; an element has
+/// `element_bytes` bytes.
 fn deep_geometry(shape: Shape, [bm, bn]: [u32; 2], element_bytes: u32) -> LaunchConfig {
     let (depth, padding) = (128 / element_bytes, 16 / element_bytes);
     let elements = bm * (depth + padding) + depth * (bn + padding);
@@ -64,7 +65,7 @@ fn deep_geometry(shape: Shape, [bm, bn]: [u32; 2], element_bytes: u32) -> Launch
     }
 }
 
-/// A and B of bf16, or of FP32 that the kernel takes as TF32; C of FP32.
+/// Launches a product of bf16, or of FP32 that the kernel takes as TF32; C is of FP32.
 fn launch<T: DeviceRepr>(gemm: Gemm<'_, T, f32>) -> Result<(), DriverError> {
     gemm.allow_shared()?;
     launch_gemm(gemm)

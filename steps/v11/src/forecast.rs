@@ -32,7 +32,8 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// By counting alone, without machine code: multiply-adds and loads from shared memory, each at the full rate.
+    /// Forecasts by counting alone, without machine code: multiply-adds and loads from shared memory, each at the full
+    /// rate.
     pub fn counted(plan: &Plan) -> Self {
         let ([bm, bn, bk], [tm, tn]) = (plan.tile.map(f64::from), plan.thread.map(f64::from));
         // Instructions of a warp for one k. A load of float4s passes shared memory twice at least.
@@ -103,7 +104,7 @@ pub fn best(
     all.into_iter().filter_map(of).min_by(|(a, _), (b, _)| a.total_cmp(b))
 }
 
-/// Spearman's rank correlation of pairs; ties have the mean of their ranks. `None` where one side is all ties.
+/// Returns Spearman's rank correlation of pairs; ties have the mean of their ranks. `None` where one side is all ties.
 pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let ranks = |of: &dyn Fn(&(f64, f64)) -> f64| -> Vec<f64> {
         let rank = |x: f64| {

@@ -67,7 +67,7 @@ pub const PLANS: [Plan; 10] = [
 ];
 
 impl Plan {
-    /// Threads of the consumer warps, which multiply.
+    /// Returns the number of threads of the consumer warps, which multiply.
     pub const fn consumers(&self) -> u32 {
         let [bm, bn, _] = self.tile;
         self.slices * (bm / self.thread[0]) * (bn / self.thread[1])
@@ -77,7 +77,8 @@ impl Plan {
         self.consumers() + self.producers
     }
 
-    /// Bytes of shared memory: the ring, the accumulators that slices exchange, two barriers per pair of tiles.
+    /// Returns the bytes of shared memory: the ring, the accumulators that slices exchange, two barriers per pair of
+    /// tiles.
     pub const fn shared(&self) -> u32 {
         let [bm, bn, bk] = self.tile;
         let barriers = match self.source {

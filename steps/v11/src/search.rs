@@ -98,7 +98,8 @@ fn packed(plan: &Plan, [m, n, k]: [usize; 3]) -> Option<[bool; 2]> {
     gemm::packed(plan, shape, tune::forms(shape))
 }
 
-/// All candidates: the plans in use, then the others in turn by the places that counting gives them for each class.
+/// Lists all candidates: the plans in use, then the others in turn by the places that counting gives them for each
+/// class.
 fn candidates() -> Result<(), StepError> {
     eprint!("{}", rank::counts(&Space::whole()));
     let (plans, timed) = (plans(), Costs::committed());

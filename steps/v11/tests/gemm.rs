@@ -17,7 +17,7 @@ fn loaded() -> (Arc<CudaStream>, Sgemm) {
     (stream, sgemm)
 }
 
-/// Small whole numbers: every sum of their products is exact, in any order.
+/// Returns small whole numbers: every sum of their products is exact, in any order.
 fn elements(n: usize, seed: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 7919 + seed * 104_729) % 1009 % 7) as f32 - 3.0).collect()
 }
@@ -28,7 +28,7 @@ fn product([m, n, k]: [usize; 3]) -> Product {
     Product::new(Shape { m, n, k })
 }
 
-/// One product by one choice; the elements of C behind its end stay.
+/// Checks one product by one choice; the elements of C behind its end stay.
 #[track_caller]
 fn check(sgemm: &Sgemm, stream: &Arc<CudaStream>, product: &Product, choice: Option<&Choice>) {
     const BEHIND: usize = 8;

@@ -410,7 +410,7 @@ mod tests {
         Gpu::open().expect("there is a device")
     }
 
-    /// Output of a kernel after two rounds, with all checks.
+    /// Returns the output of a kernel after two rounds, with all checks.
     #[track_caller]
     fn sums(ready: &mut Ready<'_>, gpu: &Gpu) -> Vec<f32> {
         let emulator = gpu.emulator.expect("it was chosen");

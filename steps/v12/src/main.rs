@@ -26,7 +26,7 @@ struct Geometry {
 const ROW: u32 = 128;
 /// Rows of a box of B in bf16: the depth of the tiles.
 const BK: u32 = columns::<Bf16>();
-/// Columns of a box, whose rows are [`ROW`] bytes long.
+/// Returns the columns of a box, whose rows are [`ROW`] bytes long.
 const fn columns<T>() -> u32 {
     ROW / size_of::<T>() as u32
 }
@@ -205,7 +205,7 @@ fn lacks_aligned_rows(shape: Shape) -> Option<&'static str> {
     )
 }
 
-/// As [`lacks_aligned_rows`], of TF32, whose elements have the size of FP32.
+/// Checks as [`lacks_aligned_rows`] does, for TF32, whose elements have the size of FP32.
 fn lacks_aligned_rows_of_tf32(shape: Shape) -> Option<&'static str> {
     (!aligned::<f32>(shape.n) || !aligned::<f32>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: N and K that are multiples of 4; tf32gemm_v10_large_warps takes \
@@ -213,7 +213,7 @@ fn lacks_aligned_rows_of_tf32(shape: Shape) -> Option<&'static str> {
     )
 }
 
-/// As [`lacks_aligned_rows`], of FP8: elements of A and B are one byte, those of C at least two.
+/// Checks as [`lacks_aligned_rows`] does, for FP8: elements of A and B are one byte, those of C at least two.
 fn lacks_aligned_rows_of_fp8(shape: Shape) -> Option<&'static str> {
     (!aligned::<Bf16>(shape.n) || !aligned::<E4m3>(shape.k)).then_some(
         "a tensor map needs rows that start on 16 bytes: K that is a multiple of 16, and N of 8; zeros behind each row \
@@ -227,7 +227,8 @@ fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize
     Matrix { address, rows, cols, pitch: cols, element: T::ELEMENT }
 }
 
-/// Tensor maps of A and B, whose boxes have `a_rows` and `b_rows` rows. B is stored as N × K, unless it is bf16.
+/// Returns tensor maps of A and B, whose boxes have `a_rows` and `b_rows` rows. B is stored as N × K, unless it is
+/// bf16.
 fn maps<T: Mapped, R>(
     gemm: &Gemm<'_, T, R>,
     [a_rows, b_rows]: [u32; 2],

@@ -111,7 +111,7 @@ fn median(values: &[f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// `256 MB`, in powers of ten.
+/// Formats bytes in powers of ten: `256 MB`.
 fn bytes(n: usize) -> String {
     let n = n as f64;
     match n {

@@ -48,8 +48,8 @@ impl Nccl {
         Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
     }
 
-    /// Twice `count` elements at each place: each device has its part of them, the first or the second half, and gets
-    /// the other.
+    /// Gathers twice `count` elements at each place: each device has its part of them, the first or the second half,
+    /// and gets the other.
     ///
     /// # Safety
     /// The elements live, and nobody else uses them, until both streams are synchronised.
@@ -63,7 +63,7 @@ impl Nccl {
         })
     }
 
-    /// `count` elements from the first device to the second.
+    /// Broadcasts `count` elements from the first device to the second.
     ///
     /// # Safety
     /// The elements live, and nobody else uses them, until both streams are synchronised.
@@ -80,7 +80,7 @@ impl Nccl {
         })
     }
 
-    /// One call for each device, as one operation.
+    /// Groups one call for each device into one operation.
     fn together(
         &self,
         call: impl Fn(usize, sys::ncclComm_t) -> Result<result::NcclStatus, NcclError>,

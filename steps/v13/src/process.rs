@@ -198,7 +198,7 @@ impl Process<'_> {
         self.memory[1].device_ptr(self.device.stream(Queue::Peer)).0
     }
 
-    /// The event behind the operation of another queue that this operation waits for first.
+    /// Returns the event behind the operation of another queue that this operation waits for first.
     pub(crate) fn awaited(&self, i: usize) -> Option<&CudaEvent> {
         let (queue, n) = self.schedule.ops[i].waits_for[0]?;
         Some(&self.events[self.enqueued[queue as usize][n - 1]][1])

@@ -102,7 +102,7 @@ impl Op {
         }
     }
 
-    /// Bytes that it copies; of an exchange, those of all parts.
+    /// Returns the bytes that it copies; of an exchange, those of all parts.
     pub fn bytes(&self) -> usize {
         match self.kind {
             OpKind::In(_, block) | OpKind::Out(block) => block.rows * block.cols * size_of::<f32>(),
@@ -207,19 +207,19 @@ impl Builder {
         self.push(OpKind::In(operand, block), [None; 2]);
     }
 
-    /// A product of everything that was copied in, or exchanged, so far.
+    /// Adds a product of everything that was copied in, or exchanged, so far.
     fn multiply(&mut self, [m, n, k]: [usize; 3], at: [usize; 3], adds: bool) {
         let shape = Shape { m, n, k };
         let exchanged = self.done(Queue::Peer);
         self.push(OpKind::Multiply { shape, at, adds }, [self.done(Queue::In), exchanged]);
     }
 
-    /// A block of C that the products so far have finished.
+    /// Adds the copy of a block of C that the products so far have finished.
     fn copy_out(&mut self, block: Block) {
         self.push(OpKind::Out(block), [self.done(Queue::Kernel), None]);
     }
 
-    /// Whole rows of B, to both devices.
+    /// Adds copies of whole rows of B to both devices.
     fn spread(&mut self, spread: Spread, rank: usize, block: Block) {
         // Halves are of the same size: an odd row goes to both.
         let even = match spread {
@@ -250,7 +250,7 @@ impl Builder {
         }
     }
 
-    /// Whole matrices on the device.
+    /// Finishes the schedule of whole matrices on the device.
     fn finish(self) -> Schedule {
         let Shape { m, n, k } = self.shape;
         Schedule { shape: self.shape, ops: self.ops, elements: [m * k, k * n, m * n] }
@@ -262,7 +262,7 @@ fn block([row, rows]: [usize; 2], [col, cols]: [usize; 2], at: usize) -> Block {
 }
 
 // ANCHOR: whole
-/// One after the other: A and B in, the product, C out.
+/// Schedules one after the other: A and B in, the product, C out.
 pub fn whole(shape: Shape) -> Schedule {
     let Shape { m, n, k } = shape;
     let mut schedule = Builder::new(shape);
@@ -275,8 +275,8 @@ pub fn whole(shape: Shape) -> Schedule {
 // ANCHOR_END: whole
 
 // ANCHOR: chunks
-/// B, then rows of A: a product begins when its rows are there, and its rows of C leave while the next ones are
-/// computed.
+/// Schedules B, then rows of A: a product begins when its rows are there, and its rows of C leave while the next ones
+/// are computed.
 pub fn chunks(shape: Shape, n_chunks: usize) -> Schedule {
     let Shape { m, n, k } = shape;
     let mut schedule = Builder::new(shape);
@@ -291,7 +291,8 @@ pub fn chunks(shape: Shape, n_chunks: usize) -> Schedule {
 // ANCHOR_END: chunks
 
 // ANCHOR: shells
-/// Rows of A and columns of B alternately: after i of each, C is computed where the newest ones meet all others.
+/// Schedules rows of A and columns of B alternately: after i of each, C is computed where the newest ones meet all
+/// others.
 ///
 /// B and C lie on the device as panels of columns, each without gaps.
 pub fn shells(shape: Shape, n_shells: usize) -> Schedule {
@@ -321,8 +322,8 @@ pub fn shells(shape: Shape, n_shells: usize) -> Schedule {
 // ANCHOR_END: shells
 
 // ANCHOR: panels
-/// First by depth, then by rows: some columns of A and the same rows of B add to the whole of C, twice as deep each
-/// time; of the rest of the depth, rows of A finish rows of C.
+/// Schedules panels, first by depth, then by rows: some columns of A and the same rows of B add to the whole of C,
+/// twice as deep each time; of the rest of the depth, rows of A finish rows of C.
 pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
     /// The first panel is this part of the depth.
     const FIRST: usize = 32;
@@ -416,7 +417,7 @@ fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
 // ANCHOR_END: tiles
 
 // ANCHOR: split
-/// One way for two devices: each computes half of the rows of C, from the same rows of A and the whole of B.
+/// Schedules one way for two devices: each computes half of the rows of C, from the same rows of A and the whole of B.
 ///
 /// # Errors
 /// Returns an error if there is a single row.

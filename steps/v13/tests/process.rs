@@ -52,7 +52,7 @@ fn pairs(shape: Shape) -> Vec<(String, [Schedule; 2])> {
     all.into_iter().flatten().collect()
 }
 
-/// Elements of A, B and C on this device that an operation reads and writes.
+/// Returns the elements of A, B and C on this device that an operation reads and writes.
 fn touches(op: &Op, rank: usize) -> Vec<(usize, Range<usize>, bool)> {
     match op.kind {
         OpKind::In(operand, block) => {
@@ -86,7 +86,7 @@ fn meet(one: &Op, other: &Op, rank: usize) -> bool {
     })
 }
 
-/// For each operation, how many of each queue are certainly done when it begins.
+/// Returns, for each operation, how many of each queue are certainly done when it begins.
 fn done_before(schedule: &Schedule) -> Vec<[usize; QUEUES]> {
     let mut of_queue: [Vec<usize>; QUEUES] = Default::default();
     let mut before: Vec<[usize; QUEUES]> = Vec::new();
@@ -188,7 +188,7 @@ fn every_way_on_two_devices_is_right() {
     }
 }
 
-/// Bytes that the operations of a queue copy, of one operand or of all.
+/// Returns the bytes that the operations of a queue copy, of one operand or of all.
 fn bytes(schedules: &[Schedule], queue: Queue, operand: Option<Operand>) -> usize {
     let ops = schedules.iter().flat_map(|schedule| &schedule.ops).filter(|op| op.queue() == queue);
     ops.filter(|op| operand.is_none_or(|it| matches!(op.kind, OpKind::In(of, _) if of == it)))

@@ -114,7 +114,7 @@ fn small_integers() {
     assert_eq!(gpu.read::<u16>(u16s, n), scaled().map(|(a, b)| mixed!(a, b, u16, i32)).collect::<Vec<_>>());
 }
 
-/// 64-bit numbers of all magnitudes, never 0 and never so that a division overflows.
+/// Returns 64-bit numbers of all magnitudes, never 0 and never so that a division overflows.
 fn wide_numbers(n: usize, seed: u32) -> Vec<i64> {
     let (low, high) = (random_words(n, seed), random_words(n, seed + 100));
     let whole = low.iter().zip(&high).enumerate();
@@ -158,7 +158,7 @@ fn large_integers() {
     assert_eq!(gpu.read::<i64>(out, 8 * n), pairs().flat_map(results).collect::<Vec<_>>());
 }
 
-/// Numbers of 128 bits and all magnitudes, and the edges.
+/// Returns the numbers of 128 bits and all magnitudes, and the edges.
 fn very_wide_numbers(n: usize, seed: u32) -> Vec<u128> {
     let words: Vec<Vec<u32>> = (0..4).map(|k| random_words(n, seed + 100 * k)).collect();
     let edges = [0, 1, u128::MAX, 1 << 127, (1 << 127) - 1, 1 << 64, u64::MAX.into(), 1 << 32];

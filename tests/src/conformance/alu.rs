@@ -23,7 +23,7 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     list.into_iter().map(|trial| build(row, mnemonic, &trial)).collect()
 }
 
-/// The trial of a form with results around the smallest normal number, where rounding and flushing meet.
+/// Returns the trial of a form with results around the smallest normal number, where rounding and flushing meet.
 fn tiny(mnemonic: &str, trials: &[Trial]) -> Option<Trial> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     let has = |word: &str| words.contains(&word);
@@ -189,7 +189,7 @@ fn twice(ty: Type) -> Type {
     }
 }
 
-/// The carry comes from an addition and goes to another, so that both directions show in a result.
+/// Returns trials whose carry comes from an addition and goes to another, so that both directions show in a result.
 fn carry(opcode: &str, mnemonic: &str, words: &[&str], ty: Type, n_sources: usize) -> Vec<Trial> {
     let bits = if ty.bytes() == 8 { "u64" } else { "u32" };
     let reads = opcode.ends_with('c');
@@ -212,7 +212,7 @@ fn carry(opcode: &str, mnemonic: &str, words: &[&str], ty: Type, n_sources: usiz
     vec![Trial::new(results, vec![(ty, Kind::Of(ty)); n_sources], text)]
 }
 
-/// Four sources: the last two are made from one input.
+/// Returns trials of four sources: the last two are made from one input.
 fn bfi(mnemonic: &str, ty: Type) -> Vec<Trial> {
     let sources = vec![(ty, Kind::Of(ty)), (ty, Kind::Of(ty)), (Type::U32, Kind::Amount)];
     let position = "mul.lo.u32 %r20, Z, 7; add.u32 %r20, %r20, %t; rem.u32 %r20, %r20, 70;";

@@ -10,7 +10,7 @@ use catalog::files::files_ending_with;
 /// Answers of a device, by the fixture's name: its results in order, or why there are none.
 pub type Answers = BTreeMap<String, Result<Vec<u64>, String>>;
 
-/// `name<TAB>count hex hex …`, or `name<TAB>!reason`; runs of one value are written once. Deflated.
+/// Writes `name<TAB>count hex hex …`, or `name<TAB>!reason`; runs of one value are written once. Deflated.
 pub fn write_answers(answers: &Answers) -> Vec<u8> {
     let mut text = String::new();
     for (name, answer) in answers {
@@ -37,7 +37,7 @@ pub fn read_answers(bytes: &[u8]) -> Option<Answers> {
     text.lines().map(line).collect()
 }
 
-/// The answers in all files `.bin` of a folder.
+/// Returns the answers in all files `.bin` of a folder.
 pub fn answers_in(folder: &Path) -> io::Result<Answers> {
     let mut all = Answers::new();
     for path in files_ending_with(folder, ".bin")? {
@@ -47,8 +47,8 @@ pub fn answers_in(folder: &Path) -> io::Result<Answers> {
     Ok(all)
 }
 
-/// Modules of machine code, each with the names of the fixtures that its kernels are of: a line of names between tabs,
-/// the length in bytes on a line, the bytes. Deflated.
+/// Returns the modules of machine code, each with the names of the fixtures that its kernels are of: a line of names
+/// between tabs, the length in bytes on a line, the bytes. Deflated.
 pub fn write_code(modules: &[(Vec<String>, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (names, cubin) in modules {

@@ -27,7 +27,7 @@ fn is_close(hardware: u64, ours: u64, name: &str) -> bool {
     by_value || distance(hardware, ours, name) <= 2
 }
 
-/// Bits of one result that a difference is counted in: the sign and magnitude of a float, put in order.
+/// Returns the bits of one result that a difference is counted in: the sign and magnitude of a float, put in order.
 fn distance(a: u64, b: u64, name: &str) -> u64 {
     let words: Vec<&str> = name.split(['.', '#']).collect();
     let has = |word: &str| words.contains(&word);

@@ -11,12 +11,14 @@ use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
 use crate::gpu::{Argument, Geometry, Gpu, clean};
 
-/// Answers of the emulator to fixtures of one target, in their order, with the vector instructions of `level`.
+/// Returns the answers of the emulator to fixtures of one target, in their order, with the vector instructions of
+/// `level`.
 pub fn emulate(fixtures: &[&Fixture], level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
     emulate_text(fixtures, &module(fixtures), level)
 }
 
-/// Answers of the emulator where every third lane has left before the instruction that is tried: its results stay 0.
+/// Returns the answers of the emulator where every third lane has left before the instruction that is tried: its
+/// results stay 0.
 pub fn emulate_some_lanes(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>> {
     const LOADED: &str = "    ld.global.b64 %c, [%C];\n";
     let leave = format!("{LOADED}    rem.u32 %r0, %t, 3;\n    setp.eq.u32 %p7, %r0, 1;\n    @%p7 ret;\n");

@@ -56,7 +56,7 @@ fn of(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     made
 }
 
-/// Why a form has no fixture although the table's pattern spells it: what NVIDIA's assembler says of it.
+/// Returns why a form has no fixture although the table's pattern spells it: the message of NVIDIA's assembler.
 ///
 /// Patterns of the table are generous where that harms nobody; these are the combinations that do not exist.
 fn refused_by_ptxas(name: &str) -> Option<&'static str> {
@@ -117,7 +117,7 @@ fn range(ty: Type) -> Option<(i128, i128)> {
     }
 }
 
-/// All mnemonics of a pattern, or for long patterns a selection that uses each alternative.
+/// Returns all mnemonics of a pattern, or for long patterns a selection that uses each alternative.
 fn forms(pattern: &str) -> Vec<String> {
     let slots = slots(pattern);
     let total: usize = slots.iter().map(Vec::len).product();
@@ -154,7 +154,7 @@ fn forms(pattern: &str) -> Vec<String> {
     out
 }
 
-/// `add{,.sat}.s32` is `[["add"], ["", ".sat"], [".s32"]]`.
+/// Splits a pattern: `add{,.sat}.s32` is `[["add"], ["", ".sat"], [".s32"]]`.
 fn slots(pattern: &str) -> Vec<Vec<&str>> {
     let mut slots = Vec::new();
     let mut rest = pattern;

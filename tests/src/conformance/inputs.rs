@@ -67,7 +67,7 @@ pub(super) fn inputs(kinds: [Kind; 3]) -> [Vec<u64>; 3] {
     [0, 1, 2].map(|k| rows.iter().map(|row| row[k]).collect())
 }
 
-/// The edges that are tried with each other: all amounts, of other kinds the first few.
+/// Returns the edges that are tried with each other: all amounts, of other kinds the first few.
 fn crossed(kind: Kind) -> Vec<u64> {
     let mut list = edges(kind);
     if kind != Kind::Amount {
@@ -76,7 +76,7 @@ fn crossed(kind: Kind) -> Vec<u64> {
     list
 }
 
-/// `-(a * b)`, rounded.
+/// Returns `-(a * b)`, rounded.
 fn cancelling(kind: Kind, [a, b, c]: [u64; 3]) -> u64 {
     match kind {
         Kind::Of(Type::F32) => (-(f32::from_bits(a as u32) * f32::from_bits(b as u32))).to_bits().into(),
@@ -105,7 +105,7 @@ pub(super) fn edges(kind: Kind) -> Vec<u64> {
     }
 }
 
-/// Any value, with a leaning towards what matters for the type.
+/// Draws any value, with a leaning towards what matters for the type.
 fn sample(kind: Kind, random: &mut Random) -> u64 {
     let bits = random.next();
     match kind {
@@ -127,7 +127,7 @@ fn sample(kind: Kind, random: &mut Random) -> u64 {
     }
 }
 
-/// A float near 1 (in the range of halves and of integers), often with a mantissa that ends in a tie.
+/// Returns a float near 1 (in the range of halves and of integers), often with a mantissa that ends in a tie.
 fn float(random: &mut Random, exponent_bits: u32, mantissa_bits: u32) -> u64 {
     let bits = random.next();
     let bias = (1u64 << (exponent_bits - 1)) - 1;
@@ -147,8 +147,8 @@ fn float(random: &mut Random, exponent_bits: u32, mantissa_bits: u32) -> u64 {
     sign << (exponent_bits + mantissa_bits) | exponent << mantissa_bits | mantissa
 }
 
-/// Rows of three floats whose product, quotient, or sum of product and third lies around the smallest normal
-/// number, where flushing and rounding meet: exponents chosen so, fractions at and beside their ends.
+/// Returns the rows of three floats whose product, quotient, or sum of product and third lies around the smallest
+/// normal number, where flushing and rounding meet: exponents chosen so, fractions at and beside their ends.
 ///
 /// `f64` stands for sources of conversions to `f32`: around the smallest normal number of that.
 fn tiny(ty: Type) -> [Vec<u64>; 3] {
@@ -173,7 +173,7 @@ fn tiny(ty: Type) -> [Vec<u64>; 3] {
     [0, 1, 2].map(|k| rows.iter().map(|row| row[k]).collect())
 }
 
-/// A fraction of all zeros, all ones, nearly so, or any.
+/// Returns a fraction of all zeros, all ones, nearly so, or any.
 fn fraction(random: &mut Random, bits: u32) -> u64 {
     let all = (1 << bits) - 1;
     match random.below(8) {
@@ -215,7 +215,7 @@ fn near_smallest(random: &mut Random, exponent_bits: u32, fraction_bits: u32, ro
     bits
 }
 
-/// An `f64` around the smallest normal `f32`, often half a unit of its last place away from it.
+/// Returns an `f64` around the smallest normal `f32`, often half a unit of its last place away from it.
 fn around(random: &mut Random) -> u64 {
     let smallest = u64::from(f32::MIN_POSITIVE.to_bits() >> 23).wrapping_sub(127).wrapping_add(1023) << 52;
     let sign = (random.next() & 1) << 63;
@@ -237,7 +237,7 @@ fn integers(width: u32) -> Vec<u64> {
     list.into_iter().map(|v: u64| v & mask).collect()
 }
 
-/// Each edge in the lower half, beside another one in the upper half.
+/// Returns each edge in the lower half, beside another one in the upper half.
 fn pairs(list: &[u16]) -> Vec<u64> {
     let other = |i: usize| list[(i * 7 + 3) % list.len()];
     list.iter().enumerate().map(|(i, &low)| u64::from(low) | u64::from(other(i)) << 16).collect()

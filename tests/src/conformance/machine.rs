@@ -95,13 +95,13 @@ fn plain(row: &Row, mnemonic: &str, text: &str, n: usize) -> Vec<Fixture> {
     vec![make(row, mnemonic, text, n)]
 }
 
-/// A store to memory that the thread then reads, with something in between that must not matter.
+/// Returns a store to memory that the thread then reads, with something in between that must not matter.
 fn between(row: &Row, mnemonic: &str, text: &str) -> Vec<Fixture> {
     let body = format!("st.global.b64 [%O], %a;\n    {text}\n    ld.global.u32 %r4, [%O];\n    add.u32 %r4, %r4, 1;");
     vec![make(row, mnemonic, &body, 1)]
 }
 
-/// Values that lanes have in common now and then: all alike, a few kinds, one that differs, any.
+/// Returns the values that lanes have in common now and then: all alike, a few kinds, one that differs, any.
 fn lane_inputs() -> [Vec<u64>; 3] {
     let [mut a, mut b, c] = random_inputs(512);
     for (i, value) in a.iter_mut().enumerate() {
@@ -121,7 +121,7 @@ fn lane_inputs() -> [Vec<u64>; 3] {
     [a, b, c]
 }
 
-/// All lanes, and the first twenty only.
+/// Returns all lanes, and the first twenty only.
 fn for_masks(row: &Row, name: &str, text: &str, n: usize) -> Vec<Fixture> {
     let all = format!("cvt.u32.u64 %r10, %a;\n    mov.b32 %r11, -1;\n    {text}");
     let clear = each(n, |k| format!("    mov.b32 %r{}, 0xDEAD;\n", k + 4));
@@ -393,7 +393,7 @@ fn textures(row: &Row, mnemonic: &str, words: &[&str]) -> Vec<Fixture> {
     list
 }
 
-/// Inside, on the borders between texels, and outside.
+/// Returns coordinates inside, on the borders between texels, and outside.
 fn coordinates_of(float: bool) -> [Vec<u64>; 3] {
     let at = |step: usize, i: usize| {
         let k = (i * step % 320) as i64 - 48;

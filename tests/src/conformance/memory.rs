@@ -65,7 +65,7 @@ pub(super) fn fixture(row: &Row, name: &str, declarations: String, body: String,
     }
 }
 
-/// Any bits, the same for every form.
+/// Returns any bits, the same for every form.
 pub(super) fn random_inputs(threads: usize) -> [Vec<u64>; 3] {
     let mut random = inputs::random(2);
     [0, 1, 2].map(|_| (0..threads).map(|_| random.next()).collect())
@@ -114,7 +114,7 @@ fn aligned(access: &Access) -> String {
     format!("    and.b32 %r1, %i, 1;\n    mul.wide.u32 %d1, %r1, {step};\n    add.s64 %d1, %d1, %d0;\n")
 }
 
-/// Both inputs of the thread into 16 bytes of its own, whose address `%d0` is.
+/// Returns code that stores both inputs of the thread into 16 bytes of its own, whose address `%d0` is.
 fn cell(space: &str, symbol: &str, bytes: usize, stride: bool, values: [&str; 2]) -> String {
     let offset = if stride { "    mul.wide.u32 %d2, %t, 16;\n    add.s64 %d0, %d0, %d2;\n" } else { "" };
     format!(
@@ -131,7 +131,7 @@ fn results(access: &Access) -> String {
     })
 }
 
-/// A function that loads from its parameter `x`, and stores what it got to the address in `out`.
+/// Returns a function that loads from its parameter `x`, and stores what it got to the address in `out`.
 fn function(access: &Access, load: &str) -> String {
     format!(
         ".func KERNEL_read(.param .align 16 .b8 x[16], .param .b64 out)\n{{\n    .reg .b16 %h<8>;\n\
@@ -235,7 +235,7 @@ fn store(access: &Access) -> (String, String, usize) {
     (String::new(), body, 2)
 }
 
-/// Each thread on a cell of its own, and for additions of integers all threads of a block on one.
+/// Returns inputs that give each thread a cell of its own, and for additions of integers all threads of a block one.
 fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture> {
     let (policy, operand) = access.policy();
     let mnemonic = access.mnemonic;
@@ -276,7 +276,7 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
     vec![Fixture { inputs: float_inputs(access.ty), ..fixture(row, mnemonic, String::new(), body, 2) }]
 }
 
-/// For atomics: edges of the type in the low bytes, and other bits above them.
+/// Returns inputs of atomics: edges of the type in the low bytes, and other bits above them.
 fn float_inputs(ty: Type) -> [Vec<u64>; 3] {
     let bits = 8 * ty.bytes();
     let [a, b, c] = inputs::inputs([inputs::Kind::Of(ty); 3]);

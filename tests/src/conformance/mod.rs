@@ -54,14 +54,14 @@ impl Fixture {
         self.inputs[0].len()
     }
 
-    /// Folder-safe name of the group that its answers are kept with.
+    /// Returns the folder-safe name of the group that its answers are kept with.
     pub fn group(&self) -> String {
         let title = self.section.split(':').next().unwrap_or_default();
         title.to_lowercase().replace(' ', "-")
     }
 }
 
-/// The register class of a type: first letter of the registers of [`kernel`].
+/// Returns the register class of a type: first letter of the registers of [`kernel`].
 fn class(ty: Type) -> char {
     match ty.bytes() {
         0 => 'p',
@@ -90,7 +90,7 @@ fn widened(to: &str, register: &str) -> String {
     }
 }
 
-/// A module with the kernels `k0`, `k1`, … of some fixtures (all of one target).
+/// Returns a module with the kernels `k0`, `k1`, … of some fixtures (all of one target).
 pub fn module(fixtures: &[&Fixture]) -> String {
     let (version, target) = fixtures.first().map_or(TARGET, |f| f.target);
     let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
@@ -101,8 +101,8 @@ pub fn module(fixtures: &[&Fixture]) -> String {
     text
 }
 
-/// Registers that bodies use: `%i` the thread's number in the grid, `%t` in the block, `%A %B %C` where its
-/// inputs lie, `%O` where its results go, `%a %b %c` the inputs themselves; the rest is free.
+/// Returns the declarations of the registers that bodies use: `%i` the thread's number in the grid, `%t` in the block,
+/// `%A %B %C` where its inputs lie, `%O` where its results go, `%a %b %c` the inputs themselves; the rest is free.
 fn kernel(index: usize, fixture: &Fixture) -> String {
     let body = fixture.body.replace("KERNEL", &format!("k{index}"));
     let out_bytes = 8 * fixture.outs;

@@ -243,7 +243,7 @@ fn wrong() -> Outcome {
     Outcome::Failed { why, details }
 }
 
-/// Something that `xtask` takes for a checkout.
+/// Makes a folder that `xtask` takes for a checkout.
 fn checkout(name: &str) -> PathBuf {
     let folder = empty_folder(&format!("cli/{name}"));
     for inside in ["xtask", "kernels/ptx", "book/data"] {

@@ -50,7 +50,7 @@ impl TokenSink for Seen {
     }
 }
 
-/// A valid page, all of whose links lead into it, and which loads nothing.
+/// Checks that a page is valid, that all of its links lead into it, and that it loads nothing.
 #[track_caller]
 pub(crate) fn check(page: &str) {
     let input = BufferQueue::default();

@@ -29,7 +29,7 @@ fn run(words: &str) -> Output {
     command.output().expect("xtask starts")
 }
 
-/// Exit code, and what standard output and standard error hold.
+/// Checks the exit code, and what standard output and standard error hold.
 #[track_caller]
 fn check(words: &str, code: i32, stdout: &[&str], stderr: &str) {
     let output = run(words);

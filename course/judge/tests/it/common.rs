@@ -18,13 +18,13 @@ pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// `xtask` of the same build.
+/// Returns the `xtask` of the same build.
 pub(crate) fn xtask() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| built("xtask"))
 }
 
-/// `teach` of the same build, which `xtask grade` starts.
+/// Returns the `teach` of the same build, which `xtask grade` starts.
 pub(crate) fn teach() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| built("teach"))

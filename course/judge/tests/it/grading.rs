@@ -26,7 +26,7 @@ const RUBRIC: &str =
     "format = 1\ntitle = \"Tiles\"\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
 
 impl Class {
-    /// `None` where this machine cannot grade.
+    /// Returns `None` where this machine cannot grade.
     fn new(test: &str) -> Option<Self> {
         Self::with("nvrtc", test)
     }
@@ -115,7 +115,7 @@ fn kernel(before: &str, body: &str) -> String {
     )
 }
 
-/// All files below a folder.
+/// Collects all files below a folder.
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();

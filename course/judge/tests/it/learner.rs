@@ -21,7 +21,7 @@ struct Learner {
 }
 
 impl Learner {
-    /// `None` where the compiler is missing.
+    /// Returns `None` where the compiler is missing.
     fn with(compiler: &'static str, test: &str) -> Option<Self> {
         let name = format!("judge-learner-{test}-{compiler}-{}", std::process::id());
         let root = std::env::temp_dir().join(name);

@@ -591,7 +591,7 @@ mod tests {
     use super::*;
     use crate::finding::{ArrayElement, Space};
 
-    /// Where `A` ends, from the number of its elements and its dimensions in the source.
+    /// Checks where `A` ends, from the number of its elements and its dimensions in the source.
     #[track_caller]
     fn check(n_elements: u64, dims: &[u64], parameter: Option<usize>, expected: &str) {
         let target = Target {

@@ -123,7 +123,7 @@ pub(crate) fn launch(function: sys::CUfunction, grid: u32, block: u32, arguments
 /// Absent arguments of a launch.
 pub(crate) const NONE: *mut *mut c_void = std::ptr::null_mut();
 
-/// `cuLaunchKernel` with the dimensions in arrays.
+/// Calls `cuLaunchKernel` with the dimensions in arrays.
 ///
 /// # Safety
 /// The requirements are those of the call.
@@ -140,7 +140,7 @@ pub(crate) unsafe fn launch_kernel(
     unsafe { sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, pointers, extra) }
 }
 
-/// `cuLibraryLoadData` without options.
+/// Calls `cuLibraryLoadData` without options.
 ///
 /// # Safety
 /// `image` is an image of a module.

@@ -60,7 +60,7 @@ fn output_of(variable: &str, tool: &str, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// cudarc's bindings of the driver API, from Cargo's registry.
+/// Reads cudarc's bindings of the driver API from Cargo's registry.
 fn bindings() -> String {
     let version = output_of("RUSTC", "rustc", &["-vV"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));

@@ -97,7 +97,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// `.loc 1 14 9, function_name $L__info_string0 + 4, inlined_at 1 30 5`
+    /// Parses `.loc 1 14 9, function_name $L__info_string0 + 4, inlined_at 1 30 5`.
     pub(super) fn loc(&mut self) -> Parsed<Loc> {
         self.bump()?;
         let file = self.small("a file number")?;

@@ -90,7 +90,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.file 1 "a.cu", 1700000000, 1234`; time and size are ignored.
+    /// Parses `.file 1 "a.cu", 1700000000, 1234`; ignores time and size.
     pub(super) fn file(&mut self, files: &mut Vec<SourceFile>) -> Parsed<()> {
         self.bump()?;
         let index = self.small("a file number")?;

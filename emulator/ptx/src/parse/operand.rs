@@ -62,7 +62,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `[…]`: an address, or a texture with its coordinates.
+    /// Parses `[…]`: an address, or a texture with its coordinates.
     fn address(&mut self, depth: usize) -> Parsed<Operand> {
         self.open(b'[', "")?;
         let mut first = self.single(depth)?;
@@ -97,7 +97,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// `+4`, `-4`, `+-4`, several of them, or nothing.
+    /// Parses `+4`, `-4`, `+-4`, several of them, or nothing.
     pub(super) fn offset(&mut self) -> Parsed<Option<i64>> {
         let mut found: Option<i64> = None;
         while self.at(b'+') || self.at(b'-') {

@@ -17,7 +17,7 @@ struct VariableHead {
 }
 
 impl Parser<'_> {
-    /// `.attribute(.managed, .unified(1, 2))`, each kept as text.
+    /// Parses `.attribute(.managed, .unified(1, 2))`; keeps each attribute as text.
     pub(super) fn attributes(&mut self) -> Parsed<Vec<String>> {
         let mut found = Vec::new();
         while self.eat_dot("attribute")? {
@@ -111,7 +111,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// `.global .u32 a, b[4] = {…};`
+    /// Parses `.global .u32 a, b[4] = {…};`.
     pub(super) fn variables(&mut self, linkage: Linkage) -> Parsed<Vec<Variable>> {
         let head = self.head()?;
         let found = self.list(|parser| parser.declarator(&head, linkage))?;
@@ -143,7 +143,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `(.param .u64 a, .param .u32 b)`, or nothing.
+    /// Parses `(.param .u64 a, .param .u32 b)`, or nothing.
     pub(super) fn params(&mut self) -> Parsed<Vec<Variable>> {
         if !self.at(b'(') {
             return Ok(Vec::new());
@@ -154,7 +154,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `.reg .b32 %r<5>, %s;`
+    /// Parses `.reg .b32 %r<5>, %s;`.
     pub(super) fn registers(&mut self) -> Parsed<RegDecl> {
         let head = self.head()?;
         let names = self.list(|parser| {

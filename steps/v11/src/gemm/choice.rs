@@ -88,7 +88,7 @@ impl Costs {
     }
 }
 
-/// Which operands have to be packed for a plan; `None` where it cannot do the product.
+/// Returns which operands have to be packed for a plan; `None` where it cannot do the product.
 pub fn packed(plan: &Plan, shape: Shape, forms: [Form; 2]) -> Option<[bool; 2]> {
     const MAX_BLOCKS: usize = 65_535;
     match plan.source {

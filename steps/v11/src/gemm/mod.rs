@@ -141,7 +141,7 @@ impl Sgemm {
         self.run(product, None, a, b, c)
     }
 
-    /// The product by a plan of the caller's choice.
+    /// Computes the product by a plan of the caller's choice.
     ///
     /// # Panics
     /// Panics if the plan does not take the operands as the choice leaves them.
@@ -156,7 +156,7 @@ impl Sgemm {
         self.run(product, Some(*choice), a, b, c)
     }
 
-    /// The product by a plan, or by that of the least expected time.
+    /// Computes the product by a plan, or by that of the least expected time.
     fn run(
         &self,
         product: &Product,

@@ -36,7 +36,8 @@ pub(super) fn best(file: &str, most: &str) -> Result<(), StepError> {
     answer(&chosen)
 }
 
-/// The order of plans by the forecasts in a file; where none is named, of the committed ones and with the whole space.
+/// Prints the order of plans by the forecasts in a file; where none is named, of the committed ones and with the whole
+/// space.
 pub(super) fn page(file: Option<&str>) -> Result<(), StepError> {
     let (head, text) = match file {
         Some(file) => (String::new(), text(file)?),
