@@ -4,7 +4,7 @@
 //! new kind of operation is a row here, and a function in `simt::exec` that runs it.
 
 use crate::virtual_op::{AluClasses, VirtualOp};
-use arithmetic::lanes::{Class, Dst, Src};
+use arithmetic::lanes::{Class, Dst, NONE, Src};
 use program::{
     Addr, BarrierKind, BarrierResult, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA,
     without_operands,
@@ -62,6 +62,10 @@ impl Row<'_> {
     fn register(&mut self, field: &u32, class: Class, role: Role) -> &mut Self {
         self.source(&(*field as Src), class, role, Permitted::Register)
     }
+
+    fn absent(&mut self, class: Class, role: Role, permitted: Permitted) -> &mut Self {
+        self.source(&NONE, class, role, permitted)
+    }
 }
 
 /// Replaces the registers of one row.
@@ -79,6 +83,10 @@ impl RowMut<'_> {
         *field = (self.0)(*field, class, role);
         self
     }
+
+    fn absent(&mut self, _: Class, _: Role, _: Permitted) -> &mut Self {
+        self
+    }
 }
 
 /// Defines the operand table for one of the two kinds of rows; `mut` for the one that changes operands.
@@ -92,7 +100,7 @@ macro_rules! operand_table {
                 OpKind::Load(access) => {
                     let class = Class::of_width(access.wide);
                     row.address(&$($mut)? access.addr)
-                        .all_early_optional(&$($mut)? access.regs[..usize::from(access.n.min(8))], class)
+                        .loaded(&$($mut)? access.regs[..usize::from(access.n.min(8))], class)
                 }
                 OpKind::Store(access) => {
                     let class = Class::of_width(access.wide);
@@ -144,11 +152,11 @@ macro_rules! operand_table {
                     row.reads(&$($mut)? mma.a[..a], class)
                         .reads(&$($mut)? mma.b[..b], class)
                         .reads(&$($mut)? mma.c[..c], class)
-                        .signed_defs(&$($mut)? mma.d[..c], class)
+                        .defs(&$($mut)? mma.d[..c], class)
                 }
                 OpKind::MatrixLoad(access) => {
                     row.address(&$($mut)? access.addr)
-                        .all_early_optional(&$($mut)? access.regs[..usize::from(access.n.min(4))], Bits32)
+                        .loaded(&$($mut)? access.regs[..usize::from(access.n.min(4))], Bits32)
                 }
                 OpKind::MatrixStore(access) => {
                     row.address(&$($mut)? access.addr)
@@ -249,24 +257,28 @@ macro_rules! operand_table {
                 self
             }
 
-            fn signed_defs(&mut self, fields: &$($mut)? [Src], class: Class) -> &mut Self {
-                for field in fields {
-                    self.source(field, class, Role::Def, Permitted::Register);
-                }
-                self
-            }
-
             fn early(&mut self, field: &$($mut)? Dst, class: Class) -> &mut Self {
                 self.register(field, class, Role::EarlyDef)
             }
 
-            fn early_optional(&mut self, field: &$($mut)? Src, class: Class) -> &mut Self {
-                self.source(field, class, Role::EarlyDef, Permitted::OptionalRegister)
+            fn early_optional(&mut self, field: &$($mut)? Option<Dst>, class: Class) -> &mut Self {
+                match field {
+                    Some(field) => self.early(field, class),
+                    None => self.absent(class, Role::EarlyDef, Permitted::OptionalRegister),
+                }
             }
 
-            fn all_early_optional(&mut self, fields: &$($mut)? [Src], class: Class) -> &mut Self {
+            fn all_early_optional(&mut self, fields: &$($mut)? [Option<Dst>], class: Class) -> &mut Self {
                 for field in fields {
                     self.early_optional(field, class);
+                }
+                self
+            }
+
+            /// Destinations of a load, whose field has sources too.
+            fn loaded(&mut self, fields: &$($mut)? [Src], class: Class) -> &mut Self {
+                for field in fields {
+                    self.source(field, class, Role::EarlyDef, Permitted::OptionalRegister);
                 }
                 self
             }

@@ -12,7 +12,7 @@ pub struct Mma {
     pub b: [Src; 4],
     pub c: [Src; 4],
     /// All sources are read before D is written.
-    pub d: [i32; 4],
+    pub d: [Dst; 4],
     /// Fragments A, B and C that were made for another use; `wmma` only.
     pub foreign: [Option<crate::mma::fragment::Foreign>; 3],
 }
@@ -20,7 +20,7 @@ pub struct Mma {
 impl Mma {
     /// An operation whose registers are still to be set.
     pub fn new(form: crate::mma::layout::MmaForm) -> Self {
-        Self { form, a: [NONE; 8], b: [NONE; 4], c: [NONE; 4], d: [NONE; 4], foreign: [None; 3] }
+        Self { form, a: [NONE; 8], b: [NONE; 4], c: [NONE; 4], d: [0; 4], foreign: [None; 3] }
     }
 }
 
@@ -39,6 +39,11 @@ pub struct MatrixAccess {
 }
 
 impl MatrixAccess {
+    /// Returns the destinations of a load, in order; `None` for a matrix that is dropped.
+    pub fn destinations(&self) -> impl Iterator<Item = Option<Dst>> {
+        self.regs.iter().take(usize::from(self.n)).map(|&register| Dst::try_from(register).ok())
+    }
+
     /// Lanes whose addresses are used.
     pub fn lanes(&self) -> u32 {
         u32::MAX >> (32 - 8 * u32::from(self.n.clamp(1, 4)))

@@ -1,7 +1,7 @@
 //! Operands of the operations that access memory.
 
 use crate::address::window;
-use arithmetic::lanes::Src;
+use arithmetic::lanes::{Dst, Src};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemSpace {
@@ -76,6 +76,11 @@ impl Access {
         let n = registers.len() as u8;
         Access { space, addr, element, n, regs, wide: false, signed: false, order: Order::Weak }
     }
+
+    /// Returns the destinations of a load, in order; `None` for an element that is dropped.
+    pub fn destinations(&self) -> impl Iterator<Item = Option<Dst>> {
+        self.regs.iter().take(usize::from(self.n)).map(|&register| Dst::try_from(register).ok())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -100,8 +105,8 @@ pub struct Atomic {
     pub ty: ptx::ast::Type,
     /// Second operand, and the third of `cas`.
     pub src: [Src; 2],
-    /// Old value; [`arithmetic::lanes::NONE`] for `red`.
-    pub dst: i32,
+    /// Old value; `None` for `red`.
+    pub dst: Option<Dst>,
     /// Whether it is `atom`, not `red`.
     pub returns: bool,
 }
@@ -158,10 +163,10 @@ pub struct Mbarrier {
     pub number: Src,
     /// Phase to wait for: a 64-bit operand, or [`arithmetic::lanes::NONE`].
     pub phase: Src,
-    /// Receives the phase of an arrival: a 64-bit register, or [`arithmetic::lanes::NONE`].
-    pub dst: i32,
-    /// Predicate that is set if the phase has ended, or [`arithmetic::lanes::NONE`].
-    pub done: i32,
+    /// Receives the phase of an arrival: a 64-bit register.
+    pub dst: Option<Dst>,
+    /// Predicate that is set if the phase has ended.
+    pub done: Option<Dst>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -103,8 +103,8 @@ pub enum OpKind {
     Shuffle {
         mode: ShuffleMode,
         dst: Dst,
-        /// Predicate "lane in range", or `NONE`.
-        dst_pred: i32,
+        /// Predicate "lane in range".
+        dst_pred: Option<Dst>,
         /// Value, lane, clamp-and-segment, mask.
         src: [Src; 4],
     },
@@ -126,8 +126,8 @@ pub enum OpKind {
         wide: bool,
         /// Mask of the lanes with an equal value.
         dst: Dst,
-        /// Predicate "all equal", or `NONE`.
-        dst_pred: i32,
+        /// Predicate "all equal".
+        dst_pred: Option<Dst>,
         /// Value, mask.
         src: [Src; 2],
     },
@@ -213,8 +213,8 @@ pub enum OpKind {
         format: Src,
         /// 64-bit generic pointer to the packed arguments.
         arguments: Src,
-        /// `int` result, or `NONE`.
-        dst: i32,
+        /// `int` result.
+        dst: Option<Dst>,
     },
     /// A call of `__assertfail(message, file, line, function, char_size)`.
     AssertFail {
@@ -342,7 +342,7 @@ pub struct Texture {
     /// A coordinate per dimension; unused ones are [`arithmetic::lanes::NONE`].
     pub coordinates: [Src; 2],
     /// Destinations: four 32-bit lines.
-    pub dst: [i32; 4],
+    pub dst: [Option<Dst>; 4],
     /// Destination type: `F32`, `S32` or `U32`.
     pub ty: ptx::ast::Type,
 }

@@ -18,7 +18,7 @@ use ptx::ast::Type;
 use crate::operands::{Role, for_each_register};
 use crate::passes::constants::Constants;
 use crate::virtual_op::{TRUE, VirtualOp};
-use arithmetic::lanes::{NONE, Src};
+use arithmetic::lanes::Src;
 use program::{Atomic, AtomicForm, AtomicKind, InstrInfo, MemSpace, OpKind};
 
 /// Bound on the rounds of the search for uniform registers; programs that need more have none.
@@ -63,7 +63,7 @@ fn form(atomic: &Atomic, constants: &Constants, registers: &Registers) -> Atomic
         _ if float => return AtomicForm::Native,
         _ => {}
     }
-    let result = atomic.dst != NONE;
+    let result = atomic.dst.is_some();
     let [value, _] = atomic.src;
     let combines = match kind {
         Add if wide => !result && registers.uniform(value),

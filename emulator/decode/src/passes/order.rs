@@ -10,7 +10,7 @@ use crate::operands::{Role, for_each_register};
 use crate::passes::constants::Constants;
 use crate::passes::pointers::{Pointers, UniformValue};
 use crate::virtual_op::VirtualOp;
-use arithmetic::lanes::{NONE, Src};
+use arithmetic::lanes::Src;
 use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
 
 /// Bound on the different atomics of a kernel to compare with each other.
@@ -36,9 +36,7 @@ pub(crate) fn decide_block_order(
     for op in ops.iter_mut() {
         match &mut op.kind {
             OpKind::Atomic(atomic) => {
-                if atomic.dst != NONE && !read[atomic.dst as usize] {
-                    atomic.dst = NONE;
-                }
+                atomic.dst = atomic.dst.filter(|&dst| read[dst as usize]);
                 if shared_by_blocks(atomic.space) {
                     atomics = true;
                     depends |= !commutes(atomic);
@@ -66,7 +64,7 @@ fn commutes(atomic: &Atomic) -> bool {
     use Type::{Bf16, Bf16x2, F16, F16x2, F32, F64};
     let float = matches!(atomic.ty, F16 | F16x2 | Bf16 | Bf16x2 | F32 | F64);
     let swaps = matches!(atomic.kind, AtomicKind::Exch | AtomicKind::Cas);
-    atomic.dst == NONE && !float && !swaps
+    atomic.dst.is_none() && !float && !swaps
 }
 
 /// Properties of an atomic that decide if it commutes with another one.

@@ -6,7 +6,6 @@
 
 use crate::operands::{Role, for_each_register};
 use crate::virtual_op::{BitRule, FALSE, TRUE, VirtualOp};
-use arithmetic::lanes::NONE;
 use program::{AtomicKind, InstrInfo, MemSpace, OpKind, Order};
 
 /// Bound on the rounds of following values through registers; programs that need more keep their orders.
@@ -82,7 +81,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
     let mut any = false;
     for op in ops.iter() {
         match &op.kind {
-            OpKind::Atomic(atomic) if atomic.dst != NONE && in_shared(atomic.space) => return,
+            OpKind::Atomic(atomic) if atomic.dst.is_some() && in_shared(atomic.space) => return,
             OpKind::Load(access) if access.order == Order::Strong && in_shared(access.space) => {
                 any = true;
                 registers(op, |register, role| loaded[register as usize] |= role != Role::Use);

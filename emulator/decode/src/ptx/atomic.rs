@@ -61,11 +61,11 @@ impl<'a> Lower<'a> {
         // `_` as the destination of `atom` is a `red`.
         let dst = if returns {
             match self.wanted(&instruction.operands[0])? {
-                Some(_) => self.destination(&instruction.operands[0], class)? as i32,
-                None => NONE,
+                Some(_) => Some(self.destination(&instruction.operands[0], class)?),
+                None => None,
             }
         } else {
-            NONE
+            None
         };
         self.shared_subword |= ty.bytes() < 4 && space != MemSpace::Global;
         let atomic = Atomic { space, addr, kind, ty, src, dst, returns };

@@ -9,7 +9,7 @@ use crate::ptx::index::MAX_DEPTH;
 use crate::ptx::scope::{Binding, Scope};
 use crate::ptx::walk::CallParts;
 use crate::virtual_op::{Reg, TRUE};
-use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::lanes::{Class, Src};
 use program::{Access, Addr, MemSpace, OpKind};
 
 /// Returns whether the function is one of CUDA's `libcudadevrt`, false for those of other linker inputs.
@@ -240,17 +240,17 @@ impl<'a> Lower<'a> {
         let [format, values] = arguments else { return Err(self.invalid("`vprintf` takes 2 arguments")) };
         let format = self.argument(format, Class::Bits64)?;
         let arguments = self.argument(values, Class::Bits64)?;
-        let (mut dst, mut in_memory) = (NONE, None);
+        let (mut dst, mut in_memory) = (None, None);
         if let [Operand::Name(name)] = returns
             && name != "_"
         {
             match self.find(name)? {
                 Some(Binding::ParamRegister(reg, _) | Binding::Register(reg)) if reg.class == Class::Bits32 => {
-                    dst = reg.id as i32;
+                    dst = Some(reg.id);
                 }
                 Some(Binding::ParamLocal(at)) => {
                     let copy = self.registers.fresh(Class::Bits32);
-                    dst = copy as i32;
+                    dst = Some(copy);
                     in_memory = Some((at, copy));
                 }
                 _ => return Err(self.invalid("`vprintf` gives a 32-bit result")),

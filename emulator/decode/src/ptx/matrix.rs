@@ -35,7 +35,11 @@ impl<'a> Lower<'a> {
         self.fragment(&operands[1], &mut mma.a[..n_a], class, Type::B32)?;
         self.fragment(&operands[2], &mut mma.b[..n_b], class, Type::B32)?;
         self.fragment(&operands[3], &mut mma.c[..n_c], class, ty)?;
-        self.results(&operands[0], &mut mma.d[..n_c], class)?;
+        let mut results = [NONE; 4];
+        self.results(&operands[0], &mut results[..n_c], class)?;
+        for (d, &register) in mma.d.iter_mut().zip(&results[..n_c]) {
+            *d = register as u32;
+        }
         self.emit(OpKind::Mma(Box::new(mma)))
     }
 
@@ -51,14 +55,14 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    pub(super) fn results(&mut self, operand: &'a Operand, to: &mut [i32], class: Class) -> Result<()> {
+    pub(super) fn results(&mut self, operand: &'a Operand, to: &mut [Src], class: Class) -> Result<()> {
         let elements = self.elements(operand)?;
         self.as_many(elements.len(), to.len())?;
         for at in 0..to.len() {
             let register = match &elements {
                 Elements::Operands(list) => self.destination(&list[at], class)?,
                 Elements::Registers(list) => list[at].id,
-            } as i32;
+            } as Src;
             refuse_if!(to[..at].contains(&register), self.invalid("a tile goes to different registers"));
             to[at] = register;
         }

@@ -22,8 +22,8 @@ impl<'a> Lower<'a> {
             addr: self.zero_address()?,
             number: NONE,
             phase: NONE,
-            dst: NONE,
-            done: NONE,
+            dst: None,
+            done: None,
         };
         let place = match (&instruction.modifiers.first().map(String::as_str), operands) {
             (Some("init"), [place, n]) => {
@@ -49,7 +49,7 @@ impl<'a> Lower<'a> {
                     completes: !has("noComplete"),
                 };
                 if self.wanted(to)?.is_some() {
-                    made.dst = self.destination(to, Class::Bits64)? as i32;
+                    made.dst = Some(self.destination(to, Class::Bits64)?);
                 }
                 if let [n] = n {
                     made.number = self.source(n, Class::Bits32, number)?;
@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
             (Some("pending_count"), [to, token]) => return self.pending_count(to, token),
             (Some("test_wait" | "try_wait"), [done, place, phase, rest @ ..]) if rest.len() < 2 => {
                 made.kind = MbarrierKind::Wait;
-                made.done = self.destination(done, Class::Pred)? as i32;
+                made.done = Some(self.destination(done, Class::Pred)?);
                 if has("parity") {
                     made.number = self.source(phase, Class::Bits32, number)?
                 } else {
@@ -101,8 +101,8 @@ impl<'a> Lower<'a> {
             addr,
             number: NONE,
             phase: NONE,
-            dst: NONE,
-            done: NONE,
+            dst: None,
+            done: None,
         })))
     }
 

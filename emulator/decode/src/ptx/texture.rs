@@ -42,14 +42,14 @@ impl<'a> Lower<'a> {
         if elements.len() != 4 {
             return Err(self.invalid(format!("{} registers for 4 components", elements.len())));
         }
-        let mut dst = [NONE; 4];
+        let mut dst = [None; 4];
         for (at, place) in dst.iter_mut().enumerate() {
             *place = match &elements {
                 Elements::Operands(list) => match self.wanted(&list[at])? {
-                    Some(_) => self.destination(&list[at], Class::Bits32)? as i32,
-                    None => NONE,
+                    Some(_) => Some(self.destination(&list[at], Class::Bits32)?),
+                    None => None,
                 },
-                Elements::Registers(list) if list[at].class == Class::Bits32 => list[at].id as i32,
+                Elements::Registers(list) if list[at].class == Class::Bits32 => Some(list[at].id),
                 Elements::Registers(_) => return Err(self.invalid("a component is 32 bits wide")),
             };
         }

@@ -139,11 +139,11 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Shuffle { mode, dst, dst_pred, src })
     }
 
-    fn optional_predicate(&mut self, operand: Option<&'a Operand>) -> Result<i32> {
-        let Some(operand) = operand else { return Ok(NONE) };
+    fn optional_predicate(&mut self, operand: Option<&'a Operand>) -> Result<Option<u32>> {
+        let Some(operand) = operand else { return Ok(None) };
         match self.wanted(operand)? {
-            None => Ok(NONE),
-            Some(_) => Ok(self.destination(operand, Class::Pred)? as i32),
+            None => Ok(None),
+            Some(_) => self.destination(operand, Class::Pred).map(Some),
         }
     }
 
@@ -192,8 +192,8 @@ impl<'a> Lower<'a> {
         let dst = self.destination(to, Class::Bits32)?;
         self.builtin(Builtin::Mov32, dst, &[elected])?;
         match self.optional_predicate(pred)? {
-            NONE => Ok(()),
-            pred => self.builtin(Builtin::MovPred, pred as u32, &[leads]),
+            None => Ok(()),
+            Some(pred) => self.builtin(Builtin::MovPred, pred, &[leads]),
         }
     }
 

@@ -424,7 +424,9 @@ impl<'a> Lower<'a> {
                 mma.b[..n_b].copy_from_slice(&wide[from..from + n_b]);
                 let before = if at == 0 { &c_regs } else { &to };
                 mma.c[..n_c].copy_from_slice(&before[sums.clone()]);
-                mma.d[..n_c].copy_from_slice(&to[sums.clone()]);
+                for (d, &register) in mma.d.iter_mut().zip(&to[sums.clone()]) {
+                    *d = register as u32;
+                }
                 self.emit(OpKind::Mma(Box::new(mma)))?;
             }
         }

@@ -10,7 +10,7 @@ use super::operand::LineId;
 use crate::error::Result;
 use crate::virtual_op::TRUE;
 use arithmetic::Builtin;
-use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::lanes::{Class, Src};
 use program::{
     BarrierKind, BarrierResult, Clock, OpKind, Reconverge, ReduxKind, ShuffleMode, Special, VoteMode, window,
 };
@@ -231,11 +231,11 @@ impl Lower<'_> {
         let members = self.members()?;
         let dst = self.registers.fresh(Class::Bits32);
         let in_range = self.wanted_predicate(0);
-        let dst_pred = in_range.map_or(NONE, |_| self.registers.fresh(Class::Pred) as i32);
+        let dst_pred = in_range.map(|_| self.registers.fresh(Class::Pred));
         self.emit(OpKind::Shuffle { mode, dst, dst_pred, src: [a, b, c, members] })?;
         let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
-        if let Some(predicate) = in_range {
-            writes.push(PendingResult::Pred(predicate, dst_pred));
+        if let (Some(predicate), Some(dst_pred)) = (in_range, dst_pred) {
+            writes.push(PendingResult::Pred(predicate, dst_pred as Src));
         }
         self.write(writes)
     }
@@ -269,14 +269,12 @@ impl Lower<'_> {
         let wanted = self.wanted_predicate(0);
         let all = self.take_modifier(Modifier::All);
         refuse_if!(all == self.take_modifier(Modifier::Any), self.unsupported());
-        let dst_pred = match wanted {
-            Some(_) if all => self.registers.fresh(Class::Pred) as i32,
-            _ => NONE,
-        };
+        let wanted = wanted.filter(|_| all);
+        let dst_pred = wanted.map(|_| self.registers.fresh(Class::Pred));
         self.emit(OpKind::Match { all, wide, dst, dst_pred, src: [value, members] })?;
         let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
-        if let (Some(wanted), true) = (wanted, all) {
-            writes.push(PendingResult::Pred(wanted, dst_pred));
+        if let (Some(wanted), Some(dst_pred)) = (wanted, dst_pred) {
+            writes.push(PendingResult::Pred(wanted, dst_pred as Src));
         }
         self.write(writes)
     }

@@ -26,19 +26,19 @@ impl Lower<'_> {
         self.fragment(2, form.is_wide(), &mut mma.c[..n_c])?;
         if !form.is_wide() {
             for (at, dst) in (0..).zip(&mut mma.d[..n_c]) {
-                *dst = self.dst_word(at)? as i32;
+                *dst = self.dst_word(at)?;
             }
             return self.emit(OpKind::Mma(Box::new(mma)));
         }
         for dst in &mut mma.d[..n_c] {
-            *dst = self.registers.fresh(Class::Bits64) as i32;
+            *dst = self.registers.fresh(Class::Bits64);
         }
         let results = mma.d;
         self.emit(OpKind::Mma(Box::new(mma)))?;
         for (at, value) in (0..).zip(results.into_iter().take(n_c)) {
             for (half, function) in [(0, Builtin::Lo32Of64), (1, Builtin::Hi32Of64)] {
                 let dst = self.dst_word(2 * at + half)?;
-                self.result(self.builtin(function), dst, &[value])?;
+                self.result(self.builtin(function), dst, &[value as Src])?;
             }
         }
         Ok(())
@@ -93,7 +93,7 @@ impl Lower<'_> {
         let mut regs = [NONE; 4];
         // A destination may hold the address: all rows are read first.
         for (at, dst) in (0..n).zip(&mut regs) {
-            *dst = self.dst_word(at)? as i32;
+            *dst = self.dst_word(at)? as Src;
         }
         let access = MatrixAccess { space: MemSpace::Shared, addr, n, transposed, regs };
         self.emit(OpKind::MatrixLoad(Box::new(access)))

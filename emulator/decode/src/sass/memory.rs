@@ -314,25 +314,20 @@ impl Lower<'_> {
         refuse_if!(values.len() + usize::from(counts) != n, self.unsupported());
         let returns = self.destination().is_some();
         let class = Class::of_width(wide);
-        let dst = if returns { self.registers.fresh(class) as i32 } else { NONE };
+        let dst = returns.then(|| self.registers.fresh(class));
         self.emit(OpKind::Atomic(Box::new(Atomic { space, addr, kind, ty, src, dst, returns })))?;
-        match (returns, wide) {
-            (false, _) => Ok(()),
-            (true, _) if swaps_if_equal => {
-                let ty = if wide { "u64" } else { "u32" };
-                let same = self.compute("setp", &["eq", ty], &[dst, src[0]])?;
-                let (one, zero) = (self.number(1)?, self.number(0)?);
-                let done = self.compute("selp", &["b32"], &[one, zero, same])?;
-                if wide {
-                    let done = self.value(self.builtin(Builtin::Zext64(32)), &[done])?;
-                    self.wide_write(done)
-                } else {
-                    self.write_line(done)
-                }
+        let Some(dst) = dst else { return Ok(()) };
+        let mut result = dst as Src;
+        if swaps_if_equal {
+            let ty = if wide { "u64" } else { "u32" };
+            let same = self.compute("setp", &["eq", ty], &[result, src[0]])?;
+            let (one, zero) = (self.number(1)?, self.number(0)?);
+            result = self.compute("selp", &["b32"], &[one, zero, same])?;
+            if wide {
+                result = self.value(self.builtin(Builtin::Zext64(32)), &[result])?;
             }
-            (true, true) => self.wide_write(dst),
-            (true, false) => self.write_line(dst),
         }
+        if wide { self.wide_write(result) } else { self.write_line(result) }
     }
 
     /// Records the narrowest access, which decides the unit of race checks.

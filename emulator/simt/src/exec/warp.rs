@@ -349,7 +349,7 @@ impl Worker<'_> {
     /// Sets the registers of a load to 0 in lanes whose access failed.
     #[cold]
     fn zero(&mut self, a: &Access, lanes: LaneMask) {
-        for &dst in a.regs.iter().take(usize::from(a.n)) {
+        for dst in a.destinations() {
             lanes.iter().for_each(|lane| self.set_lane(dst, a.wide || a.element == 8, lane, 0));
         }
     }
@@ -703,7 +703,7 @@ impl Worker<'_> {
         self.block.poll_cache.note_other();
         for lane in active.iter() {
             let wide = matches!(clock, Clock::Clock64 | Clock::GlobalTimer);
-            self.set_lane(dst as i32, wide, lane, value);
+            self.set_lane(Some(dst), wide, lane, value);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The state of one worker thread, in four parts: the block that it runs, the context of the running warp, the memos
 //! of memory instructions, and the state of the checks. The modules above add the operations.
 
-use crate::arithmetic::lanes::{CpuLevel, Lanes, NONE, Src, WARP};
+use crate::arithmetic::lanes::{CpuLevel, Dst, Lanes, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
 use crate::check::{Collector, Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
@@ -179,21 +179,21 @@ impl<'j> Worker<'j> {
         unsafe { &mut *self.warp.lanes.regs.add(dst as usize).cast::<[u64; 32]>() }
     }
 
-    /// Sets one lane of a 32-bit register.
+    /// Sets one lane of a 32-bit register, if there is one.
     #[inline(always)]
-    pub(crate) fn set32(&mut self, dst: i32, lane: usize, value: u32) {
-        if dst != NONE {
-            self.out32(dst as u32)[lane & 31] = value;
+    pub(crate) fn set32(&mut self, dst: Option<Dst>, lane: usize, value: u32) {
+        if let Some(dst) = dst {
+            self.out32(dst)[lane & 31] = value;
         }
     }
 
-    /// Sets one lane of a register of 8 bytes or fewer.
+    /// Sets one lane of a register of 8 bytes or fewer, if there is one.
     #[inline(always)]
-    pub(crate) fn set_lane(&mut self, dst: i32, wide: bool, lane: usize, value: u64) {
-        match wide {
-            _ if dst == NONE => {}
-            true => self.out64(dst as u32)[lane & 31] = value,
-            false => self.out32(dst as u32)[lane & 31] = value as u32,
+    pub(crate) fn set_lane(&mut self, dst: Option<Dst>, wide: bool, lane: usize, value: u64) {
+        match dst {
+            Some(dst) if wide => self.out64(dst)[lane & 31] = value,
+            Some(dst) => self.out32(dst)[lane & 31] = value as u32,
+            None => {}
         }
     }
 

@@ -8,7 +8,6 @@ use crate::locate::spot::{self, Spot};
 use crate::messages::choose;
 use crate::trace::End;
 use crate::words::code;
-use simt::arithmetic::lanes::NONE;
 use simt::check::{AccessKind, MissingOrder, RaceParty};
 use simt::lane_mask::LaneMask;
 use simt::program::{MemSpace, OpKind};
@@ -412,7 +411,7 @@ fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Opti
     kernel.ops.iter().find_map(|op| match &op.kind {
         OpKind::Atomic(atomic) => {
             let global = matches!(atomic.space, MemSpace::Global | MemSpace::Generic);
-            (global && atomic.dst != NONE && write.instr < read.instr && between.contains(&op.instr))
+            (global && atomic.dst.is_some() && write.instr < read.instr && between.contains(&op.instr))
                 .then_some(op.instr)
         }
         _ => None,

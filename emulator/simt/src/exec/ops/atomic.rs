@@ -165,7 +165,7 @@ impl Worker<'_> {
         let changed = self.update_memory(a, pc, active);
         if self.stopped {
             ControlFlow::Break(AfterOp::Stop)
-        } else if a.dst == NONE {
+        } else if a.dst.is_none() {
             self.activity.progress = true;
             ControlFlow::Continue(())
         } else if changed {

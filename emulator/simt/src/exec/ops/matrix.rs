@@ -50,7 +50,7 @@ impl Worker<'_> {
             let mut d: [[u64; 32]; 4] = std::array::from_fn(|i| if i < n_d { read(mma.c[i]) } else { [0; 32] });
             mma.form.multiply_f64(&a[..n_a], &b[..n_b], &mut d[..n_d]);
             for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
-                let out = self.out64(*dst as u32);
+                let out = self.out64(*dst);
                 active.iter().for_each(|lane| out[lane] = values[lane]);
             }
             return;
@@ -62,7 +62,7 @@ impl Worker<'_> {
         }
         mma.form.multiply(&a[..n_a], &b[..n_b], &mut d[..n_d]);
         for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
-            let out = self.out32(*dst as u32);
+            let out = self.out32(*dst);
             if active.is_all() {
                 *out = *values;
             } else {
@@ -96,7 +96,7 @@ impl Worker<'_> {
                 rows[lane] = unsafe { place.of(lane).cast::<[u16; 8]>().read_unaligned() };
             }
         }
-        for (matrix, &dst) in access.regs.iter().take(usize::from(access.n)).enumerate() {
+        for (matrix, dst) in access.destinations().enumerate() {
             for lane in active.iter() {
                 let [low, high] = elements(lane, access.transposed)
                     .map(|(row, column)| u32::from(rows[(8 * matrix + row) & 31][column & 7]));

@@ -70,8 +70,8 @@ impl Worker<'_> {
         if b.kind != MbarrierKind::Wait {
             return false;
         }
-        if b.done != NONE {
-            self.set_pred(b.done as u32, done, active);
+        if let Some(pred) = b.done {
+            self.set_pred(pred, done, active);
         }
         if !done.is_empty() {
             self.activity.progress = true;
@@ -147,8 +147,8 @@ impl Worker<'_> {
                         self.block.mbarriers.arrived.entry(barrier).or_default().insert(thread);
                     }
                 }
-                if b.dst != NONE {
-                    self.out64(b.dst as u32)[lane] = token;
+                if let Some(dst) = b.dst {
+                    self.out64(dst)[lane] = token;
                 }
             }
             MbarrierKind::ArriveAfterCopies { counts } => self.arrive_after_copies(barrier, lane, counts),
@@ -415,7 +415,7 @@ impl Worker<'_> {
             match b.kind {
                 MbarrierKind::Expect => problem = state.expect_bytes(operand),
                 MbarrierKind::Complete => state.complete_bytes(operand.into()),
-                MbarrierKind::Arrive { expect, drop, .. } if b.dst == NONE => {
+                MbarrierKind::Arrive { expect, drop, .. } if b.dst.is_none() => {
                     let (n, missing) = (if expect { 1 } else { operand }, state.bytes);
                     if expect {
                         problem = state.expect_bytes(operand);

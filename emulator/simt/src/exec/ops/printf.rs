@@ -1,5 +1,6 @@
 //! The kernel's `printf`: C's conversions, safe against any format.
 
+use crate::arithmetic::lanes::{Dst, Src};
 use crate::lane_mask::LaneMask;
 use crate::program::limits::BLOCK_PRINTS;
 use crate::program::window;
@@ -12,7 +13,7 @@ const LONGEST: usize = 1 << 14;
 const WIDEST: usize = 1 << 10;
 
 impl Worker<'_> {
-    pub(crate) fn printf(&mut self, format: i32, arguments: i32, dst: i32, pc: u32, active: LaneMask) {
+    pub(crate) fn printf(&mut self, format: Src, arguments: Src, dst: Option<Dst>, pc: u32, active: LaneMask) {
         for lane in active.iter() {
             let text = self.bytes_at(self.u64_at(format, lane), lane);
             let arguments = self.u64_at(arguments, lane);

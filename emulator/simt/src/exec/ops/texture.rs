@@ -177,8 +177,14 @@ mod tests {
     }
 
     fn at(object: &TextureObject, x: f32, y: f32) -> f32 {
-        let t =
-            Texture { handle: 0, dims: 2, float_coordinates: true, coordinates: [0; 2], dst: [0; 4], ty: Type::F32 };
+        let t = Texture {
+            handle: 0,
+            dims: 2,
+            float_coordinates: true,
+            coordinates: [0; 2],
+            dst: [Some(0); 4],
+            ty: Type::F32,
+        };
         f32::from_bits(fetch(object, &t, [x.to_bits(), y.to_bits()])[0])
     }
 

@@ -13,7 +13,7 @@ mod matrix;
 mod transfer;
 mod wgmma;
 
-use crate::arithmetic::lanes::{AluArgs, AluFn, Class, NONE};
+use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Dst};
 use crate::check::{AccessKind, BadAccess, CopiedBy, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::program::{
@@ -144,11 +144,9 @@ impl Worker<'_> {
         let lanes = lanes & !self.report_in_flight(lanes, u32::from(a.element) * u32::from(a.n), instr);
         let element = u32::from(a.element);
         let wide = a.wide || a.element == 8;
-        for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
-            if dst == NONE {
-                continue;
-            }
-            let spot = self.checks.shadow.line(dst as u32);
+        for (e, dst) in a.destinations().enumerate() {
+            let Some(dst) = dst else { continue };
+            let spot = self.checks.shadow.line(dst);
             for lane in lanes.iter() {
                 let skip = e as u32 * element;
                 let bytes = self.checks.fresh.bytes[lane] >> skip & low_bits(element);
@@ -209,8 +207,8 @@ impl Worker<'_> {
 
     /// Makes the registers of a load defined.
     pub(crate) fn follow_load(&mut self, a: &Access, active: LaneMask) {
-        for &dst in a.regs.iter().take(usize::from(a.n)).filter(|r| **r != NONE) {
-            self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
+        for dst in a.destinations() {
+            self.define_line(dst, active);
         }
     }
 
@@ -465,8 +463,8 @@ impl Worker<'_> {
                 self.follow_use(b.number, active, Use::Control, instr);
                 self.follow_use(b.phase, active, Use::Control, instr);
                 self.define_line(b.dst, active);
-                if b.done != NONE {
-                    self.checks.shadow.define(self.checks.shadow.pred(b.done as u32), active);
+                if let Some(done) = b.done {
+                    self.checks.shadow.define(self.checks.shadow.pred(done), active);
                 }
             }
             OpKind::Texture(t) => {
@@ -492,9 +490,9 @@ impl Worker<'_> {
         }
     }
 
-    fn define_line(&mut self, dst: i32, active: LaneMask) {
-        if dst != NONE {
-            self.checks.shadow.define(self.checks.shadow.line(dst as u32), active);
+    fn define_line(&mut self, dst: Option<Dst>, active: LaneMask) {
+        if let Some(dst) = dst {
+            self.checks.shadow.define(self.checks.shadow.line(dst), active);
         }
     }
 
@@ -569,8 +567,8 @@ impl Worker<'_> {
             let origin = self.origin_of(at, at, bytes, instr, lane);
             if !exchange {
                 self.report_undefined(origin, LaneMask::of(lane), Use::Atomic, instr);
-            } else if a.dst != NONE {
-                let dst = self.checks.shadow.line(a.dst as u32);
+            } else if let Some(dst) = a.dst {
+                let dst = self.checks.shadow.line(dst);
                 self.checks.shadow.undefine(dst, lane, all, Origins::one(origin));
             }
             // Global memory keeps the state unless it is overwritten: other blocks find the same mistake.
@@ -651,10 +649,17 @@ impl Worker<'_> {
     }
 
     /// Follows a shuffle: each `active` lane takes what the lane `from` of it has.
-    pub(crate) fn follow_shuffle(&mut self, src: i32, dst: u32, dst_pred: i32, from: &[u32; 32], active: LaneMask) {
+    pub(crate) fn follow_shuffle(
+        &mut self,
+        src: i32,
+        dst: u32,
+        dst_pred: Option<Dst>,
+        from: &[u32; 32],
+        active: LaneMask,
+    ) {
         let dst = self.checks.shadow.line(dst);
-        if dst_pred != NONE {
-            self.checks.shadow.define(self.checks.shadow.pred(dst_pred as u32), active);
+        if let Some(dst_pred) = dst_pred {
+            self.checks.shadow.define(self.checks.shadow.pred(dst_pred), active);
         }
         self.checks.shadow.define(dst, active);
         let Some(src) = self.checks.shadow.source(src) else { return };

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use crate::arithmetic::lanes::NONE;
 use crate::check::{MistakeDetails, SyncMask, WrongMask};
 use crate::lane_mask::LaneMask;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
@@ -141,8 +140,8 @@ impl Worker<'_> {
                 if self.job.check_level.checks() {
                     self.check_sources(&groups, &sources, pc, active);
                 }
-                if *dst_pred != NONE {
-                    self.set_pred(*dst_pred as u32, in_range, active);
+                if let Some(dst_pred) = *dst_pred {
+                    self.set_pred(dst_pred, in_range, active);
                 }
             }
             OpKind::Vote { mode, dst, pred, negated, .. } => {
@@ -170,8 +169,8 @@ impl Worker<'_> {
                 for (_, lanes) in groups {
                     if !self.checks.shadow.is_clean() {
                         self.follow_gathered(src[0], self.checks.shadow.line(*dst), lanes, u32::MAX.into(), pc);
-                        if *dst_pred != NONE {
-                            let dst_pred = self.checks.shadow.pred(*dst_pred as u32);
+                        if let Some(dst_pred) = *dst_pred {
+                            let dst_pred = self.checks.shadow.pred(dst_pred);
                             self.follow_gathered(src[0], dst_pred, lanes, 1, pc);
                         }
                     }
@@ -180,8 +179,10 @@ impl Worker<'_> {
                         let same = like(values[lane]);
                         let result = if *all && same != lanes { 0 } else { same.bits() };
                         self.out32(*dst)[lane] = result;
-                        if *all && *dst_pred != NONE {
-                            self.set_pred(*dst_pred as u32, all_if(same == lanes), LaneMask::of(lane));
+                        if let Some(dst_pred) = *dst_pred
+                            && *all
+                        {
+                            self.set_pred(dst_pred, all_if(same == lanes), LaneMask::of(lane));
                         }
                     }
                 }

@@ -52,7 +52,7 @@ impl Worker<'_> {
             }));
         }
         for (&dst, result) in mma.d.iter().zip(results) {
-            let spot = self.checks.shadow.line(dst as u32);
+            let spot = self.checks.shadow.line(dst);
             for lane in active.iter() {
                 let (undefined, origins) = result[lane];
                 self.checks.shadow.undefine(spot, lane, undefined, origins);
@@ -73,8 +73,9 @@ impl Worker<'_> {
         let instr = self.job.kernel.ops[pc as usize].instr;
         let fresh = std::mem::take(&mut self.checks.fresh.lanes);
         let fresh = fresh & !self.report_in_flight(fresh, 16, instr);
-        for (matrix, &dst) in access.regs.iter().take(usize::from(access.n)).enumerate() {
-            let spot = self.checks.shadow.line(dst as u32);
+        for (matrix, dst) in access.destinations().enumerate() {
+            let Some(dst) = dst else { continue };
+            let spot = self.checks.shadow.line(dst);
             self.checks.shadow.define(spot, active);
             for lane in active.iter() {
                 let (mut undefined, mut origins) = (0, Origins::NONE);
