@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use catalog::process::Exit;
+
 use anyhow::{Context as _, Result};
 use bookbuild::browser::{Browsed, browse};
 use bookbuild::generated_files::Outputs;
@@ -79,11 +81,11 @@ fn main() -> ExitCode {
         Err(error) => match error.downcast_ref::<Problems>() {
             Some(problems) => {
                 eprintln!("{problems}");
-                ExitCode::from(1)
+                Exit::Failed.into()
             }
             None => {
                 eprintln!("error: {error:#}");
-                ExitCode::from(3)
+                Exit::CouldNot.into()
             }
         },
     }

@@ -9,6 +9,8 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use catalog::process::Exit;
+
 use anyhow::{Context as _, bail};
 use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
@@ -34,14 +36,14 @@ fn main() -> ExitCode {
         Some(Task::Sass(words)) => sass(&words),
         None => {
             eprintln!("{USAGE}");
-            return ExitCode::from(2);
+            return Exit::Usage.into();
         }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
-            ExitCode::from(3)
+            Exit::CouldNot.into()
         }
     }
 }

@@ -11,6 +11,8 @@ mod memory;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use catalog::process::Exit;
+
 use catalog::statistics::median;
 use clap::Parser;
 use harness::{Gpu, KernelSource, StepError, code};
@@ -36,15 +38,13 @@ struct Measurement {
     unit: &'static str,
 }
 
-const COULD_NOT: u8 = 3;
-
 fn main() -> ExitCode {
     Cli::parse();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             eprintln!("error: {trouble}");
-            ExitCode::from(COULD_NOT)
+            Exit::CouldNot.into()
         }
     }
 }

@@ -1,9 +1,28 @@
 //! Runs a program for a limited time, and keeps a limited part of its output.
 
 use std::io::Read;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
+
+/// Exit code of a program of this workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything that was run has passed.
+    Passed = 0,
+    /// An answer is wrong, or a check found something.
+    Failed = 1,
+    /// The command line asks for something that cannot be.
+    Usage = 2,
+    /// Something that is needed is missing.
+    CouldNot = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
 
 /// Bytes of standard error that are kept.
 const MAX_ERRORS: usize = 64 << 10;

@@ -8,10 +8,10 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::sandbox::Ceilings;
+use crate::sandbox::RlimitValues;
 
 /// Becomes the program; returns only on failure.
-pub fn become_program(limits: &Ceilings, program: &[OsString]) -> io::Error {
+pub fn become_program(limits: &RlimitValues, program: &[OsString]) -> io::Error {
     let Some((name, arguments)) = program.split_first() else {
         return io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
     };
@@ -34,7 +34,7 @@ pub fn is_out_of_time() -> bool {
     known && u64::try_from(seconds).is_ok_and(|seconds| seconds >= limit.rlim_cur)
 }
 
-fn set(limits: &Ceilings) -> io::Result<()> {
+fn set(limits: &RlimitValues) -> io::Result<()> {
     const OPEN_FILES: u64 = 256;
     // The soft and the hard limit differ by one second: the signal of the soft one identifies the limit.
     limit(libc::RLIMIT_CPU as _, limits.seconds, limits.seconds + 1)?;

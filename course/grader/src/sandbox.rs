@@ -19,7 +19,7 @@ const JOB: &str = "/job";
 const PROGRAMS: &str = "/bin";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-pub struct Limits {
+pub struct JobLimits {
     /// Processor time in seconds.
     pub seconds: u64,
     /// Address space in bytes.
@@ -39,7 +39,7 @@ const NO_LIMIT: u64 = u64::MAX;
 
 /// Numbers for `setrlimit`, which the launcher gets as words of its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ceilings {
+pub struct RlimitValues {
     /// Processor time in seconds.
     pub seconds: u64,
     /// Address space in bytes.
@@ -50,14 +50,14 @@ pub struct Ceilings {
     pub processes: u64,
 }
 
-impl Ceilings {
+impl RlimitValues {
     /// Returns the limits as words of a command line: `20 4294967296 1048576 64`.
     pub fn arguments(&self) -> [String; 4] {
         [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
     }
 
-    /// Parses the numbers written by [`Ceilings::arguments`].
-    pub fn of_words(words: [u64; 4]) -> Self {
+    /// Parses the numbers written by [`RlimitValues::arguments`].
+    pub fn from_words(words: [u64; 4]) -> Self {
         let [seconds, memory, file, processes] = words;
         Self { seconds, memory, file, processes }
     }
@@ -88,7 +88,7 @@ pub struct Confined<'a> {
     pub job: &'a Path,
     /// Arguments; paths are relative to the job, or among `reads`.
     pub arguments: &'a [OsString],
-    pub limits: Limits,
+    pub limits: JobLimits,
 }
 
 /// Reason for which there is no sandbox, or for which it cannot be furnished. The instructor acts.
@@ -123,25 +123,25 @@ impl Sandbox {
 
     /// Returns the command that runs the program. `launcher` is a program that calls [`crate::confine`] with the words
     /// before its limits.
-    pub fn command(&self, launcher: &Launcher, what: &Confined<'_>) -> Command {
+    pub fn command(&self, launcher: &Launcher, confined: &Confined<'_>) -> Command {
         match self {
-            Self::Bubblewrap(wrap) => wrap.command(launcher, what),
+            Self::Bubblewrap(wrap) => wrap.command(launcher, confined),
             Self::None => {
                 let mut command = Command::new(&launcher.program);
-                command.env_clear().current_dir(what.job);
-                command.args(launcher.arguments(what.limits, NO_LIMIT)).arg(what.program);
-                command.args(what.arguments);
+                command.env_clear().current_dir(confined.job);
+                command.args(launcher.arguments(confined.limits, NO_LIMIT)).arg(confined.program);
+                command.args(confined.arguments);
                 command
             }
         }
     }
 
     /// Runs the program. It fails when it cannot be started.
-    pub fn run(&self, launcher: &Launcher, what: &Confined<'_>) -> std::io::Result<process::ProcessOutput> {
-        let clock = Duration::from_secs(what.limits.seconds * CLOCK_PER_CPU);
-        let mut command = self.command(launcher, what);
+    pub fn run(&self, launcher: &Launcher, confined: &Confined<'_>) -> std::io::Result<process::ProcessOutput> {
+        let clock = Duration::from_secs(confined.limits.seconds * CLOCK_PER_CPU);
+        let mut command = self.command(launcher, confined);
         command.stdin(Stdio::null());
-        process::run(command, clock, what.limits.output, &launcher.interrupted)
+        process::run(command, clock, confined.limits.output, &launcher.interrupted)
     }
 }
 
@@ -158,17 +158,17 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    fn arguments(&self, limits: Limits, processes: u64) -> Vec<String> {
-        let ceilings = Ceilings { seconds: limits.seconds, memory: limits.memory, file: MAX_FILE_BYTES, processes };
+    fn arguments(&self, limits: JobLimits, processes: u64) -> Vec<String> {
+        let values = RlimitValues { seconds: limits.seconds, memory: limits.memory, file: MAX_FILE_BYTES, processes };
         let mut words = vec![self.word.clone()];
-        words.extend(ceilings.arguments());
+        words.extend(values.arguments());
         words.push("--".into());
         words
     }
 }
 
 impl Bubblewrap {
-    fn command(&self, launcher: &Launcher, what: &Confined<'_>) -> Command {
+    fn command(&self, launcher: &Launcher, confined: &Confined<'_>) -> Command {
         let mut command = Command::new(&self.program);
         command.env_clear();
         command.args(["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]);
@@ -177,20 +177,20 @@ impl Bubblewrap {
             command.arg("--disable-userns");
         }
         let inside = |program: &Path| Path::new(PROGRAMS).join(program.file_name().unwrap_or_default());
-        for file in launcher.libraries.iter().chain(what.reads) {
+        for file in launcher.libraries.iter().chain(confined.reads) {
             command.arg("--ro-bind").arg(file).arg(file);
         }
         let mut programs = vec![launcher.program.as_path()];
-        if what.program != launcher.program {
-            programs.push(what.program);
+        if confined.program != launcher.program {
+            programs.push(confined.program);
         }
         for program in programs {
             command.arg("--ro-bind").arg(program).arg(inside(program));
         }
-        command.arg("--ro-bind").arg(what.job).args([JOB, "--remount-ro", "/", "--chdir", JOB]);
+        command.arg("--ro-bind").arg(confined.job).args([JOB, "--remount-ro", "/", "--chdir", JOB]);
         command.arg(inside(&launcher.program));
-        command.args(launcher.arguments(what.limits, PROCESSES)).arg(inside(what.program));
-        command.args(what.arguments);
+        command.args(launcher.arguments(confined.limits, PROCESSES)).arg(inside(confined.program));
+        command.args(confined.arguments);
         command
     }
 }
@@ -235,9 +235,9 @@ mod tests {
 
     #[test]
     fn ceilings_are_read_back() {
-        let ceilings = Ceilings::of_words([1, 2, 3, 4]);
-        let words = ceilings.arguments().map(|word| word.parse().expect("a number"));
-        assert_eq!(Ceilings::of_words(words), ceilings);
+        let values = RlimitValues::from_words([1, 2, 3, 4]);
+        let words = values.arguments().map(|word| word.parse().expect("a number"));
+        assert_eq!(RlimitValues::from_words(words), values);
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
             reads: &[],
             job: Path::new("/job"),
             arguments: &[],
-            limits: Limits { seconds: 1, memory: 2, output: 3 },
+            limits: JobLimits { seconds: 1, memory: 2, output: 3 },
         };
         let wrap = Bubblewrap { program: "/bwrap".into(), has_disable_userns: true };
         let processes = |sandbox: Sandbox| {

@@ -10,7 +10,7 @@ use tasks::compile::Refused;
 use tasks::verdict::Verdict;
 
 use crate::rubric::GradedTask;
-use crate::sandbox::{Confined, Launcher, Limits, Sandbox};
+use crate::sandbox::{Confined, JobLimits, Launcher, Sandbox};
 use catalog::files::FileError;
 use catalog::process::{ProcessOutput, Stopped};
 
@@ -43,16 +43,16 @@ pub enum Compiled {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TaskLimits {
-    pub compile: Limits,
-    pub judge: Limits,
+    pub compile: JobLimits,
+    pub judge: JobLimits,
 }
 
 impl Default for TaskLimits {
     fn default() -> Self {
         const GIB: u64 = 1 << 30;
         Self {
-            compile: Limits { seconds: 20, memory: 4 * GIB, output: 64 << 20 },
-            judge: Limits { seconds: 60, memory: 4 * GIB, output: 16 << 20 },
+            compile: JobLimits { seconds: 20, memory: 4 * GIB, output: 64 << 20 },
+            judge: JobLimits { seconds: 60, memory: 4 * GIB, output: 16 << 20 },
         }
     }
 }
@@ -205,7 +205,7 @@ enum Outcome {
 
 /// Tells how a program ended. It is an error when it was ended from outside: by an interrupt, by a scheduler, or by the
 /// system where memory ran out.
-fn outcome(who: &'static str, ended: &ProcessOutput, limits: Limits) -> Result<Outcome, UnitError> {
+fn outcome(who: &'static str, ended: &ProcessOutput, limits: JobLimits) -> Result<Outcome, UnitError> {
     // A sandbox passes a signal on as an exit code.
     const BY_SIGNAL: i32 = 128;
     const N_SIGNALS: i32 = 64;

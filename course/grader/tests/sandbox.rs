@@ -109,7 +109,7 @@ mod linux {
     use super::*;
     use catalog::process::{ProcessOutput, Stopped};
     use grader::confine;
-    use grader::sandbox::{self, Ceilings, Confined, Launcher, Limits, Sandbox};
+    use grader::sandbox::{self, Confined, JobLimits, Launcher, RlimitValues, Sandbox};
     use std::os::fd::AsRawFd as _;
 
     pub(super) fn confined(arguments: &[OsString]) {
@@ -117,8 +117,8 @@ mod linux {
             let text = arguments.get(at).map(|text| text.to_string_lossy().into_owned());
             text.and_then(|text| text.parse().ok()).expect("a number")
         };
-        let ceilings = Ceilings::of_words([0, 1, 2, 3].map(word));
-        let error = confine::become_program(&ceilings, &arguments[5..]);
+        let values = RlimitValues::from_words([0, 1, 2, 3].map(word));
+        let error = confine::become_program(&values, &arguments[5..]);
         panic!("{error}");
     }
 
@@ -138,7 +138,7 @@ mod linux {
     }
 
     impl Place {
-        fn run(&self, sandbox: &Sandbox, limits: Limits, arguments: &[&str]) -> ProcessOutput {
+        fn run(&self, sandbox: &Sandbox, limits: JobLimits, arguments: &[&str]) -> ProcessOutput {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
             let what = Confined {
                 program: &self.me,
@@ -171,7 +171,7 @@ mod linux {
             folder,
             me,
         };
-        let limits = Limits { seconds: 1, memory: 1 << 30, output: 1 << 20 };
+        let limits = JobLimits { seconds: 1, memory: 1 << 30, output: 1 << 20 };
         let probe = place.run(&sandbox, limits, &["--list"]);
         if !probe.status.success() {
             return println!("not run: bubblewrap does not work here: {}", probe.errors);
@@ -182,7 +182,7 @@ mod linux {
         println!("the sandbox holds");
     }
 
-    fn nothing_is_reached(place: &Place, sandbox: &Sandbox, limits: Limits) {
+    fn nothing_is_reached(place: &Place, sandbox: &Sandbox, limits: JobLimits) {
         let folder = place.folder.display().to_string();
         let socket = std::os::unix::net::UnixListener::bind(place.folder.join("socket")).expect("a socket");
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a socket");
@@ -206,11 +206,11 @@ mod linux {
         drop((socket, tcp));
     }
 
-    fn endless_programs_end(place: &Place, sandbox: &Sandbox, limits: Limits) {
+    fn endless_programs_end(place: &Place, sandbox: &Sandbox, limits: JobLimits) {
         let spin = place.run(sandbox, limits, &["spin"]);
         let signal = spin.status.code();
         assert_eq!(signal, Some(128 + libc::SIGXCPU), "{:?} {}", spin.status, spin.errors);
-        let soon = Limits { seconds: 0, ..limits };
+        let soon = JobLimits { seconds: 0, ..limits };
         let sleep = place.run(sandbox, soon, &["sleep"]);
         assert_eq!(sleep.stopped, Some(Stopped::Time));
     }

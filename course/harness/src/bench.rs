@@ -1,5 +1,8 @@
 //! `bench`: every kernel on every size asked for.
 
+use std::process::ExitCode;
+
+use catalog::process::Exit;
 use std::path::{Path, PathBuf};
 
 use catalog::programs::ANSWERS;
@@ -10,7 +13,7 @@ use records::{Measurement, Outcome};
 
 use crate::args;
 use crate::device::roofline;
-use crate::error::{FAILED, PASSED, StepError};
+use crate::error::StepError;
 use crate::kernel::Kernel;
 use crate::measure::case::Case;
 use crate::measure::measure;
@@ -21,7 +24,7 @@ use crate::timing::duel;
 use crate::{out, page, shapes};
 
 /// Runs the command `bench`; returns its exit code.
-pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<ExitCode, StepError> {
     let emulated = step_run.gpu()?.emulator.is_some();
     let asked = if bench.recorded_shapes {
         None
@@ -77,7 +80,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<u8,
     if !step_run.common.json {
         out::write(&page::footer(step_run, ran))?;
     }
-    Ok(if failed { FAILED } else { PASSED })
+    Ok(if failed { Exit::Failed } else { Exit::Passed }.into())
 }
 
 /// Returns whether counting a kernel on the emulated device would take minutes. Functions of the CPU are timed as ever,

@@ -1,10 +1,13 @@
 //! `check`: every kernel on awkward sizes, with all checks.
 
+use std::process::ExitCode;
+
+use catalog::process::Exit;
 use catalog::text::Paint;
 use records::Outcome;
 use records::record::{Check, FailedCheck, Line};
 
-use crate::error::{FAILED, PASSED, StepError};
+use crate::error::StepError;
 use crate::kernel::Kernel;
 use crate::measure::case::Case;
 use crate::measure::setup::Purpose;
@@ -12,7 +15,7 @@ use crate::step_run::StepRun;
 use crate::{out, shapes};
 
 /// Runs the command `check`; returns its exit code.
-pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?;
     }
@@ -29,7 +32,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
             out::write(&check_line(&check, step_run.run.emulated, paint))?
         }
     }
-    Ok(if failed { FAILED } else { PASSED })
+    Ok(if failed { Exit::Failed } else { Exit::Passed }.into())
 }
 
 fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> Result<Check, StepError> {

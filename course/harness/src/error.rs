@@ -2,6 +2,7 @@
 
 use catalog::WrongSize;
 use catalog::files::FileError;
+use catalog::process::Exit;
 use cudarc::driver::DriverError;
 
 /// Reason for which a program stops.
@@ -32,11 +33,11 @@ pub enum StepError {
 
 impl StepError {
     /// Returns the exit code of a program that stops with this error.
-    pub fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> Exit {
         match self {
-            Self::Closed => PASSED,
-            Self::Usage(_) | Self::Size(_) => USAGE,
-            Self::CouldNot(_) | Self::File(_) | Self::Output(_) | Self::Driver(_) => COULD_NOT,
+            Self::Closed => Exit::Passed,
+            Self::Usage(_) | Self::Size(_) => Exit::Usage,
+            Self::CouldNot(_) | Self::File(_) | Self::Output(_) | Self::Driver(_) => Exit::CouldNot,
         }
     }
 }
@@ -50,12 +51,3 @@ pub fn describe(error: DriverError) -> String {
         (None, _) => format!("CUDA error {}", error.0 as u32),
     }
 }
-
-/// Exit code: everything that was run has passed.
-pub(crate) const PASSED: u8 = 0;
-/// Exit code: an answer is wrong, or a check found something.
-pub(crate) const FAILED: u8 = 1;
-/// Exit code: the command line asks for something that cannot be.
-pub(crate) const USAGE: u8 = 2;
-/// Exit code: something that is needed is not there.
-pub(crate) const COULD_NOT: u8 = 3;

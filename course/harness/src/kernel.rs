@@ -142,7 +142,7 @@ pub struct Cpu {
 pub struct Kernel {
     /// Entry point of a kernel; for other programs, the name in the catalogue.
     pub name: &'static str,
-    pub program: LaunchKind,
+    pub kind: LaunchKind,
     /// Whether a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.
     pub uses_cubin: bool,
     /// Number of blocks, where blocks share out tiles: the grid is a row of them, and the geometry gives the tiles.
@@ -223,8 +223,8 @@ macro_rules! declarations {
 }
 
 impl Kernel {
-    const fn new(name: &'static str, program: LaunchKind) -> Self {
-        Self { name, program, uses_cubin: false, blocks: None, requirement: None, preparation: None }
+    const fn new(name: &'static str, kind: LaunchKind) -> Self {
+        Self { name, kind, uses_cubin: false, blocks: None, requirement: None, preparation: None }
     }
 
     /// Declares persistent blocks, which share out tiles: the grid is a row of `blocks`, and the geometry gives the
@@ -289,7 +289,7 @@ impl Kernel {
 
     /// Returns the source and PTX of the kernel; `None` for the CPU and for libraries.
     pub fn code(&self) -> Option<KernelSource> {
-        match self.program {
+        match self.kind {
             LaunchKind::Device { code, .. } => Some(code),
             LaunchKind::Cpu(_) | LaunchKind::Cublas { .. } | LaunchKind::Library { .. } => None,
         }
@@ -308,7 +308,7 @@ impl Kernel {
 
     /// Returns the grid and block that the step declares for a shape; `None` for the CPU and for libraries.
     pub fn config(&self, shape: Shape) -> Option<LaunchConfig> {
-        match self.program {
+        match self.kind {
             LaunchKind::Device { grid, .. } => Some(grid.config(shape)),
             LaunchKind::Cpu(_) | LaunchKind::Cublas { .. } | LaunchKind::Library { .. } => None,
         }
@@ -324,8 +324,8 @@ impl Kernel {
     }
 
     /// Returns whether the program can do the work that the catalogue lists.
-    pub fn is(&self, work: Work) -> bool {
-        match (self.program, work) {
+    pub fn computes(&self, work: Work) -> bool {
+        match (self.kind, work) {
             (LaunchKind::Device { launch, .. }, work) => launch.does(work),
             (LaunchKind::Cpu(_), Work::Cpu)
             | (LaunchKind::Cublas { .. }, Work::Cublas)

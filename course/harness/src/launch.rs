@@ -2,13 +2,16 @@
 //!
 //! Nothing is verified and nothing is timed. On the emulated device the launch is counted.
 
+use std::process::ExitCode;
+
+use catalog::process::Exit;
 use catalog::{Shape, Work};
 use counters::Counters;
 use records::record::{Launched, Line};
 
 use crate::bench::plan;
 use crate::device::session::{Launch, Session};
-use crate::error::{PASSED, StepError};
+use crate::error::StepError;
 use crate::inputs::{Data, Real, elements};
 use crate::kernel::{Kernel, LaunchKind, match_launch};
 use crate::measure::machine;
@@ -20,7 +23,7 @@ use crate::{args, out, shapes};
 const DEFAULT_SIZE: usize = 1024;
 
 /// Runs the command `launch`; returns its exit code.
-pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<ExitCode, StepError> {
     let sizes = step_run.sizes(&asked.sizes, DEFAULT_SIZE)?;
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?;
@@ -37,7 +40,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<u8
             }
         }
     }
-    Ok(PASSED)
+    Ok(Exit::Passed.into())
 }
 
 fn launch(step_run: &mut StepRun<'_>, kernel: &Kernel, work: Work, shape: Shape) -> Result<Launched, StepError> {
@@ -57,7 +60,7 @@ fn launch(step_run: &mut StepRun<'_>, kernel: &Kernel, work: Work, shape: Shape)
     let seed = step_run.common.seed;
     let gpu = step_run.gpu()?;
     shapes::check_fits(work, shape, gpu)?;
-    if let LaunchKind::Library { open } = kernel.program {
+    if let LaunchKind::Library { open } = kernel.kind {
         match open(&gpu.stream) {
             Ok(multiply) => once(gpu, own_library(&multiply, shape), shape, seed)?,
             Err(why) => launched.not_run = Some(why.to_string()),
@@ -80,7 +83,7 @@ fn launch(step_run: &mut StepRun<'_>, kernel: &Kernel, work: Work, shape: Shape)
         emulator.set_checks(Some(emulator_client::CheckLevel::Count));
     }
     let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
-    if let LaunchKind::Device { launch, .. } = kernel.program {
+    if let LaunchKind::Device { launch, .. } = kernel.kind {
         match_launch!(
             launch,
             launch => once(gpu, gemm(gpu, function, launch, shape, config), shape, seed)?,

@@ -75,6 +75,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use catalog::Shape;
+pub use catalog::process::Exit;
 pub use device::{Gpu, foreign, map, parts, roofline, session};
 pub use error::{StepError, describe};
 pub use kernel::{
@@ -88,7 +89,6 @@ pub use timing::duel;
 
 use args::{Cli, Task};
 use device::DeviceChoice;
-use error::PASSED;
 
 /// The [`KernelSource`] of `kernels/NAME.cu` and what was compiled from it.
 #[macro_export]
@@ -105,15 +105,14 @@ macro_rules! code {
 /// Runs the `main` of a step: reads the command line, executes it, and returns the exit code.
 pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
     let outcome = parse(step).and_then(|cli| run(step, kernels, &cli.task));
-    let code = match outcome {
+    match outcome {
         Ok(code) => code,
-        Err(error @ StepError::Closed) => error.exit_code(),
+        Err(error @ StepError::Closed) => error.exit_code().into(),
         Err(error) => {
             eprintln!("error: {error}");
-            error.exit_code()
+            error.exit_code().into()
         }
-    };
-    ExitCode::from(code)
+    }
 }
 
 fn parse(step: &'static str) -> Result<Cli, StepError> {
@@ -127,7 +126,7 @@ fn parse(step: &'static str) -> Result<Cli, StepError> {
     Cli::from_arg_matches(&matches).map_err(|error| StepError::Usage(error.to_string()))
 }
 
-fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, StepError> {
+fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<ExitCode, StepError> {
     let step_run = |common| {
         let step = catalog::find(step).map_err(|error| StepError::Usage(error.to_string()))?;
         StepRun::new(step, kernels, common)
@@ -143,18 +142,18 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<u8, StepError> {
 }
 
 /// Tells by the exit code if the driver has a device; prints why it has none.
-fn probe_device() -> Result<u8, StepError> {
+fn probe_device() -> Result<ExitCode, StepError> {
     match device::count_devices() {
-        Ok(_) => Ok(PASSED),
+        Ok(_) => Ok(Exit::Passed.into()),
         Err(why) => {
             out::write(&format!("{why}\n"))?;
-            Ok(device::NO_DEVICE)
+            Ok(ExitCode::from(device::NO_DEVICE))
         }
     }
 }
 
 /// Measures and prints the device's limits alone.
-fn show_roofline(asked: &args::Roofline) -> Result<u8, StepError> {
+fn show_roofline(asked: &args::Roofline) -> Result<ExitCode, StepError> {
     device::choose_driver(DeviceChoice::from_option(asked.emulate)?)?;
     let gpu = Gpu::open()?;
     let roofline = roofline::measure(&gpu)?;
@@ -167,5 +166,5 @@ fn show_roofline(asked: &args::Roofline) -> Result<u8, StepError> {
             gpu.info.name, roofline.fp32_tflops, roofline.copy_gbs
         ))?;
     }
-    Ok(PASSED)
+    Ok(Exit::Passed.into())
 }

@@ -51,7 +51,7 @@ pub(crate) fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case
         })
     };
     let subject = |machine| Subject { setup, kernel, work, config, machine };
-    match kernel.program {
+    match kernel.kind {
         LaunchKind::Device { code, launch, .. } => {
             let functions = functions(code)?;
             let subject = subject(functions.machine.as_ref());

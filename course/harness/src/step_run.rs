@@ -104,7 +104,7 @@ fn read_ptx(path: &std::path::Path) -> Result<String, StepError> {
 /// Passes sources and parameter names to the emulated device, whose messages show them.
 fn pass_names(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
     for kernel in kernels {
-        let names: &[&str] = match kernel.program {
+        let names: &[&str] = match kernel.kind {
             LaunchKind::Device { launch: LaunchFn::Transpose(_), .. } => &["rows", "cols", "in", "out"],
             _ => &["M", "N", "K", "A", "B", "C"],
         };

@@ -4,6 +4,9 @@
 //! inputs. Launches count on a fixed number of multiprocessors, so that blocks share out the work in the same way
 //! everywhere. On the emulated device all checks are on; on a real one each kernel runs twice, and cuBLAS beside it.
 
+use std::process::ExitCode;
+
+use catalog::process::Exit;
 use catalog::{Shape, Work};
 use emulator_client::CheckLevel;
 use records::record::Line;
@@ -13,7 +16,7 @@ use crate::args::Common;
 use crate::device::Gpu;
 use crate::device::cublas::Element;
 use crate::device::session::{Launch, Session};
-use crate::error::{FAILED, PASSED, StepError};
+use crate::error::StepError;
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, LaunchKind, match_launch};
 use crate::measure::machine;
@@ -24,7 +27,7 @@ use crate::timing::yardstick;
 use crate::{out, shapes};
 
 /// Runs the command `sums`; returns its exit code.
-pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
+pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
     let gpu = step_run.gpu()?;
     if gpu.emulator.is_none() {
         match gpu.cublas() {
@@ -61,7 +64,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<u8, StepError> {
             }
         }
     }
-    Ok(if failed { FAILED } else { PASSED })
+    Ok(if failed { Exit::Failed } else { Exit::Passed }.into())
 }
 
 /// Returns the line that is printed for a sum.
@@ -121,7 +124,7 @@ impl StepRun<'_> {
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;
-        let LaunchKind::Device { launch, .. } = kernel.program else {
+        let LaunchKind::Device { launch, .. } = kernel.kind else {
             return Ok(sum);
         };
         let summed = match_launch!(

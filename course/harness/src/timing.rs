@@ -54,12 +54,12 @@ pub struct Timed {
     pub clock_mhz: Option<[u32; 2]>,
 }
 
-/// Something to compare with.
-pub struct Other<'a> {
+/// A library's function or a copy that a kernel is compared with.
+pub struct Competitor<'a> {
     /// Name in tables: `cuBLAS` or `copy`.
     pub name: &'static str,
-    /// Puts it into the stream once.
-    pub put: Box<dyn FnMut() -> Result<(), StepError> + 'a>,
+    /// Enqueues it in the stream once.
+    pub enqueue: Box<dyn FnMut() -> Result<(), StepError> + 'a>,
     /// Number of the cublasLt algorithm; `None` where the library chose.
     pub algorithm: Option<usize>,
 }
@@ -77,7 +77,7 @@ fn at_least(one_ms: f64) -> usize {
 pub fn time<T: Real, R: Real>(
     gpu: &Gpu,
     session: &mut Session<'_, T, R>,
-    mut other: Option<Other<'_>>,
+    mut other: Option<Competitor<'_>>,
     duel: Option<duel::Plan>,
 ) -> Result<Timed, StepError> {
     let clocks = Clocks::open(&gpu.context);
@@ -93,9 +93,9 @@ pub fn time<T: Real, R: Real>(
     }
     let sampler = Sampler::new(gpu, one_ms, || session.launch());
     let mut other = match &mut other {
-        Some(Other { name, put, algorithm }) => {
-            let one_ms = gpu.time_ms(1, &mut *put)?.min(gpu.time_ms(WARM_UP, &mut *put)? / f64::from(WARM_UP));
-            Some((*name, *algorithm, Sampler::new(gpu, one_ms, &mut *put), put))
+        Some(Competitor { name, enqueue, algorithm }) => {
+            let one_ms = gpu.time_ms(1, &mut *enqueue)?.min(gpu.time_ms(WARM_UP, &mut *enqueue)? / f64::from(WARM_UP));
+            Some((*name, *algorithm, Sampler::new(gpu, one_ms, &mut *enqueue), enqueue))
         }
         None => None,
     };
@@ -104,8 +104,8 @@ pub fn time<T: Real, R: Real>(
     let start = Instant::now();
     while hot.len() < at_least(one_ms) || (hot.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET) {
         hot.push(sampler.sample(|| session.launch())?);
-        if let Some((.., sampler, put)) = &mut other {
-            others.push(sampler.sample(&mut *put)?);
+        if let Some((.., sampler, enqueue)) = &mut other {
+            others.push(sampler.sample(&mut *enqueue)?);
         }
         look();
     }
@@ -124,9 +124,9 @@ pub fn time<T: Real, R: Real>(
     // ANCHOR_END: protocol
 
     let duel = match other.as_mut().zip(duel) {
-        Some(((.., theirs, put), plan)) => {
-            let kernel = duel::Side { sampler: &sampler, put: &mut || session.launch() };
-            let yardstick = duel::Side { sampler: theirs, put };
+        Some(((.., theirs, enqueue), plan)) => {
+            let kernel = duel::Side { sampler: &sampler, enqueue: &mut || session.launch() };
+            let yardstick = duel::Side { sampler: theirs, enqueue };
             Some(duel::run(gpu, plan, kernel, yardstick)?)
         }
         None => None,
@@ -200,11 +200,11 @@ pub fn whole<T: Real, R: Real>(
 // ANCHOR_END: whole
 
 /// Returns the device copying `n` elements to another place: what a transpose cannot beat.
-pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Other<'_>, StepError> {
+pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Competitor<'_>, StepError> {
     let from: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
     let mut to: CudaSlice<T> = gpu.stream.alloc_zeros(n)?;
-    let put = move || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?);
-    Ok(Other { name: "copy", algorithm: None, put: Box::new(put) })
+    let enqueue = move || Ok(gpu.stream.memcpy_dtod(&from, &mut to)?);
+    Ok(Competitor { name: "copy", algorithm: None, enqueue: Box::new(enqueue) })
 }
 
 /// Times a function of the CPU and what it is compared with, in turns: at least `MIN_SAMPLES / 2` runs of each, more

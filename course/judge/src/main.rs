@@ -6,6 +6,8 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use catalog::process::Exit;
+
 use catalog::Shape;
 use catalog::files::FileError;
 use clap::Parser;
@@ -51,23 +53,19 @@ struct Cli {
     threads: usize,
 }
 
-const FAILED: u8 = 1;
-const COULD_NOT: u8 = 3;
-
 fn main() -> ExitCode {
-    let code = match run(&Cli::parse()) {
-        Ok(code) => code,
+    match run(&Cli::parse()) {
+        Ok(exit) => exit.into(),
         Err(why) => {
             eprintln!("error: {why}");
-            COULD_NOT
+            Exit::CouldNot.into()
         }
-    };
-    ExitCode::from(code)
+    }
 }
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-fn run(cli: &Cli) -> Result<u8> {
+fn run(cli: &Cli) -> Result<Exit> {
     let task: Task = serde_json::from_str(&read(&cli.task)?)
         .map_err(|error| format!("{} is not a task: {error}", cli.task.display()))?;
     let ptx = cli.ptx.as_deref().map(read).transpose()?.unwrap_or_default();
@@ -85,7 +83,7 @@ fn run(cli: &Cli) -> Result<u8> {
             explained.machine = Some(machine_code);
         }
         print(&explained)?;
-        return Ok(0);
+        return Ok(Exit::Passed);
     }
     let mut verdict = match (&task.host, &cli.answer) {
         (Some(host), Some(answer)) => judge::host::judge(&request, &host.call, &read(answer)?)?,
@@ -97,8 +95,8 @@ fn run(cli: &Cli) -> Result<u8> {
     }
     print(&verdict)?;
     Ok(match verdict.status {
-        tasks::verdict::Status::Passed => 0,
-        _ => FAILED,
+        tasks::verdict::Status::Passed => Exit::Passed,
+        _ => Exit::Failed,
     })
 }
 

@@ -461,10 +461,9 @@ pub(crate) struct ConfinedArgs {
 #[cfg(unix)]
 pub(crate) fn confined(args: &ConfinedArgs) -> Result<CommandOutcome> {
     let words = args.ceilings.as_slice().try_into()?;
-    let ceilings = grader::sandbox::Ceilings::of_words(words);
+    let limits = grader::sandbox::RlimitValues::from_words(words);
     let program = args.program.first().cloned().unwrap_or_default();
-    Err(grader::confine::become_program(&ceilings, &args.program))
-        .with_context(|| program.to_string_lossy().into_owned())
+    Err(grader::confine::become_program(&limits, &args.program)).with_context(|| program.to_string_lossy().into_owned())
 }
 
 /// Sets limits and becomes the program.

@@ -12,7 +12,7 @@ use crate::table::{self, Slot, Token, field};
 pub fn decode(architecture: Architecture, word: u128, address: u32) -> Result<Instruction, DecodeError> {
     let opcode = field(word, 0, 12) as u16;
     let mut seen = None;
-    for row in table::of(opcode).filter(|row| row.is_on(architecture)) {
+    for row in table::rows_of(opcode).filter(|row| row.is_on(architecture)) {
         seen.get_or_insert(row.operation);
         let Some(modifiers) = row.layout.modifiers(architecture, word) else { continue };
         let Some(operands) = row.slots.tokens.iter().map(|token| operand(architecture, word, address, token)).collect()

@@ -78,16 +78,8 @@ impl Row {
 /// Number, forms, mnemonic, operands, other bits, meaning.
 type RowText = (u16, &'static str, &'static str, &'static str, &'static str, &'static str);
 
-const SECTIONS: [&[RowText]; 8] = [
-    moves::LINES,
-    integer::LINES,
-    float::LINES,
-    convert::LINES,
-    memory::LINES,
-    control::LINES,
-    uniform::LINES,
-    tensor::LINES,
-];
+const SECTIONS: [&[RowText]; 8] =
+    [moves::ROWS, integer::ROWS, float::ROWS, convert::ROWS, memory::ROWS, control::ROWS, uniform::ROWS, tensor::ROWS];
 
 /// Operations from this number on have a variable latency, and their operands are not kept.
 const VARIABLE: u16 = 0x100;
@@ -131,7 +123,7 @@ pub fn rows() -> &'static [Row] {
 }
 
 /// Returns the rows of an opcode, in the order in which they are tried.
-pub(crate) fn of(opcode: u16) -> impl Iterator<Item = &'static Row> {
+pub(crate) fn rows_of(opcode: u16) -> impl Iterator<Item = &'static Row> {
     let places = TABLE.opcodes.get(usize::from(opcode)).map_or(&[][..], Vec::as_slice);
     places.iter().map(|&at| &TABLE.rows[usize::from(at)])
 }

@@ -7,6 +7,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use harness::Exit;
 use std::time::Duration;
 
 use clap::Parser;
@@ -381,8 +383,8 @@ fn run(cli: &Cli) -> Result<(), StepError> {
     shown
 }
 
-fn code(done: &Result<(), StepError>) -> u8 {
-    done.as_ref().map_or_else(StepError::exit_code, |()| 0)
+fn exit(done: &Result<(), StepError>) -> Exit {
+    done.as_ref().map_or_else(StepError::exit_code, |()| Exit::Passed)
 }
 
 fn main() -> ExitCode {
@@ -391,13 +393,13 @@ fn main() -> ExitCode {
         return harness::main("v12", &[]);
     }
     let done = run(&Cli::parse());
-    let code = code(&done);
-    if code != 0
+    let exit = exit(&done);
+    if exit != Exit::Passed
         && let Err(could_not) = done
     {
         eprintln!("error: {could_not}");
     }
-    ExitCode::from(code)
+    exit.into()
 }
 
 #[cfg(test)]
@@ -444,7 +446,7 @@ mod tests {
     #[test]
     fn the_emulated_gpu_is_not_measured() {
         let done = measure(&emulated()).map(drop);
-        assert_eq!(code(&done), 3);
+        assert_eq!(exit(&done), Exit::CouldNot);
         let why = done.expect_err("it has no times").to_string();
         assert!(why.starts_with("times on the emulated GPU mean nothing"), "{why}");
     }

@@ -9,6 +9,8 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use harness::Exit;
+
 use clap::{Parser, Subcommand};
 use harness::{Gpu, Shape, StepError};
 
@@ -85,10 +87,10 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(true) | Err(StepError::Closed) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        Ok(false) => Exit::Failed.into(),
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::from(error.exit_code())
+            error.exit_code().into()
         }
     }
 }

@@ -25,6 +25,8 @@ pub mod wheels;
 
 use std::process::ExitCode;
 
+use catalog::process::Exit;
+
 use anyhow::Result;
 
 /// The outcome of a command that could run.
@@ -42,8 +44,8 @@ pub enum CommandOutcome {
 pub fn exit_code(result: Result<CommandOutcome>) -> ExitCode {
     let error = match result {
         Ok(CommandOutcome::Passed) => return ExitCode::SUCCESS,
-        Ok(CommandOutcome::Failed) => return ExitCode::from(1),
-        Ok(CommandOutcome::NotRun) => return ExitCode::from(3),
+        Ok(CommandOutcome::Failed) => return Exit::Failed.into(),
+        Ok(CommandOutcome::NotRun) => return Exit::CouldNot.into(),
         Err(error) => error,
     };
     match error.downcast_ref::<output::Stop>() {
@@ -51,7 +53,7 @@ pub fn exit_code(result: Result<CommandOutcome>) -> ExitCode {
         Some(output::Stop::Ended(code)) => ExitCode::from(*code),
         Some(output::Stop::Usage(_)) => {
             output::error(&format!("{error:#}"));
-            ExitCode::from(2)
+            Exit::Usage.into()
         }
         Some(output::Stop::Signal(signal, _)) => {
             const BY_SIGNAL: u8 = 128;
@@ -64,7 +66,7 @@ pub fn exit_code(result: Result<CommandOutcome>) -> ExitCode {
         }
         None => {
             output::error(&format!("{error:#}"));
-            ExitCode::from(3)
+            Exit::CouldNot.into()
         }
     }
 }

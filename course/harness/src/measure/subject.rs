@@ -21,7 +21,7 @@ use crate::measure::diagnose::{Terms, WrongResult};
 use crate::measure::machine::{CodeKind, LoadedMachineCode, no_prediction};
 use crate::measure::setup::{KernelOutcome, Purpose, Setup};
 use crate::timing::yardstick;
-use crate::timing::{self, Other};
+use crate::timing::{self, Competitor};
 use crate::verify::{self, Comparison};
 
 /// A kernel about to be measured.
@@ -105,10 +105,10 @@ impl<'a> Subject<'a> {
         &self,
         shape: Shape,
         inputs: &TestInputs<'_, T>,
-    ) -> Result<Option<Other<'a>>, StepError> {
+    ) -> Result<Option<Competitor<'a>>, StepError> {
         let gpu = self.setup.gpu;
         // cuBLAS is not compared with itself.
-        if matches!(self.kernel.program, LaunchKind::Cublas { .. }) {
+        if matches!(self.kernel.kind, LaunchKind::Cublas { .. }) {
             return Ok(None);
         }
         let (Ok(cublas), Some(b)) = (gpu.cublas(), &inputs.b) else {
@@ -141,7 +141,7 @@ impl<'a> Subject<'a> {
         all_inputs: &[TestInputs<'_, T>],
         make: Make<'_, 'g, T, R>,
         cpu_ms: f64,
-        yardstick: impl FnOnce() -> Result<Option<Other<'a>>, StepError>,
+        yardstick: impl FnOnce() -> Result<Option<Competitor<'a>>, StepError>,
     ) -> Result<KernelOutcome, StepError> {
         let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
         for (number, inputs) in all_inputs.iter().enumerate() {
@@ -363,7 +363,7 @@ impl<'a> Subject<'a> {
         shape: Shape,
         inputs: &TestInputs<'_, T>,
         make: Make<'_, 'g, T, R>,
-        yardstick: Option<Other<'a>>,
+        yardstick: Option<Competitor<'a>>,
         passed: &mut VerifiedRun,
     ) -> Result<(), StepError> {
         let (gpu, n_out) = (self.setup.gpu, inputs.n_out());

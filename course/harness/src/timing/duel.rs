@@ -31,12 +31,12 @@ const FEW_ROUNDS: usize = 3;
 pub(crate) struct Side<'s, 'g, 'p> {
     pub(crate) sampler: &'s Sampler<'g>,
     /// Puts it into the stream once.
-    pub(crate) put: &'p mut dyn FnMut() -> Result<(), StepError>,
+    pub(crate) enqueue: &'p mut dyn FnMut() -> Result<(), StepError>,
 }
 
 impl Side<'_, '_, '_> {
     fn piece(&mut self, ms: f64) -> Result<f64, StepError> {
-        self.sampler.piece(ms, &mut *self.put)
+        self.sampler.piece(ms, &mut *self.enqueue)
     }
 }
 

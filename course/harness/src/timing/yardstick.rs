@@ -14,7 +14,7 @@ use crate::device::Gpu;
 use crate::device::cublas::{Cublas, Element, Flags};
 use crate::error::StepError;
 use crate::inputs::Real;
-use crate::timing::Other;
+use crate::timing::Competitor;
 use crate::timing::sampler::Sampler;
 
 /// Prepares cuBLAS on these inputs, stored as the kernel under test takes them. Also returns its result, which the
@@ -25,12 +25,12 @@ pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
     (work, shape): (Work, Shape),
     a: &[T],
     b: &[T],
-) -> Result<(Other<'a>, Vec<R>), StepError> {
+) -> Result<(Competitor<'a>, Vec<R>), StepError> {
     let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
     product.choose(gpu)?;
     product.put()?;
     let got = gpu.stream.clone_dtoh(&product.c)?;
-    let other = Other { name: "cuBLAS", algorithm: product.algorithm, put: Box::new(move || product.put()) };
+    let other = Competitor { name: "cuBLAS", algorithm: product.algorithm, enqueue: Box::new(move || product.put()) };
     Ok((other, got))
 }
 

@@ -50,7 +50,7 @@ impl<'a> Distances<'a> {
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
             for op in ops {
-                let zeros = known.result(op);
+                let zeros = known.zeros_of_result(op);
                 for_each_register(op, &mut |register, _, role| {
                     let known = &mut known.zeros[register as usize];
                     if role != Role::Use && zeros < *known {
@@ -144,7 +144,8 @@ impl<'a> Distances<'a> {
         if base < 0 { 64 } else { self.zeros[base as usize] }
     }
 
-    fn source(&self, src: Src, class: Class) -> u8 {
+    /// Returns the number of trailing zero bits of an operand.
+    fn zeros_of_source(&self, src: Src, class: Class) -> u8 {
         if src >= 0 {
             return self.zeros[src as usize];
         }
@@ -155,10 +156,11 @@ impl<'a> Distances<'a> {
         value.map_or(0, |v| v.trailing_zeros() as u8)
     }
 
-    fn result(&self, op: &VirtualOp) -> u8 {
+    /// Returns the number of trailing zero bits of the result of an instruction, by its rule.
+    fn zeros_of_result(&self, op: &VirtualOp) -> u8 {
         let OpKind::Alu { args, .. } = &op.kind else { return 0 };
         let zeros = |i: usize| match op.classes.srcs.get(i) {
-            Some(&class) => self.source(args.src[i], class),
+            Some(&class) => self.zeros_of_source(args.src[i], class),
             None => 0,
         };
         match op.rule {

@@ -3,7 +3,7 @@
 use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[RowText] = &[
+pub(super) const ROWS: &[RowText] = &[
     (0x118, "ir", "NOP", "=", "", "nothing"),
     (0x14d, "ir", "EXIT", "= {!P@87}", "", "the lanes end"),
     (0x147, "ir", "BRA", "= {!P@87} L", "", "go elsewhere"),

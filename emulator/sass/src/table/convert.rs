@@ -3,7 +3,7 @@
 use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[RowText] = &[
+pub(super) const ROWS: &[RowText] = &[
     (0x045, "rr ir cr ur", "I2FP.F32{.U32,.S32}@74{,?,?,.RZ}@78", "R@16 = B", "76..77=1 85..86=1 sm_90", "integer to float"),
     (0x03e, "rr ir cr ur", "F2FP{,.SATFINITE}@77{,.RELU}@75{.F16,.BF16}@76.F32.PACK_AB{,?,?,.RZ}@79", "R@16 = A B.f", "64..72=255 sm_90", "two floats to halves"),
     (0x03e, "rr ir cr ur", "F2FP{,.SATFINITE}@77{,.RELU}@75{,.BF16}@76.PACK_AB{,?,?,.RZ}@79", "R@16 = A B.f", "64..72=255 sm_80", "two floats to halves"),

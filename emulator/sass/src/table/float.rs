@@ -3,7 +3,7 @@
 use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[RowText] = &[
+pub(super) const ROWS: &[RowText] = &[
     (0x021, "rr ri rc ru", "FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77", "R@16 = -|A| -|D|.f", "", "sum"),
     (0x020, "rr ir cr ur", "FMUL{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77", "R@16 = -|A| -|B|.f", "84..87=4", "product"),
     (0x023, "rr ri rc ir cr ur ru", "FFMA{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77", "R@16 = -|A| -|B|.f -|C|.f", "", "product plus C, rounded once"),

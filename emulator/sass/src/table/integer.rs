@@ -3,7 +3,7 @@
 use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[RowText] = &[
+pub(super) const ROWS: &[RowText] = &[
     (0x010, "rr ir cr ur", "IADD3", "R@16 {P@81} {P@84} = -A -B -C", "77..81=15 87..91=15", "sum of three, with up to two carries"),
     (0x010, "rr ir cr ur", "IADD3.X", "R@16 {P@81} {P@84} = ~A ~B ~C !P@87 !P@77", "74..75=1", "sum of three and of two carries"),
     (0x036, "rr ir cr ur", "VIADD{,.16x2}@73", "R@16 = A -B.u", "sm_90", "sum"),

@@ -30,7 +30,7 @@ macro_rules! words {
 }
 
 #[rustfmt::skip]
-pub(super) const LINES: &[RowText] = &[
+pub(super) const ROWS: &[RowText] = &[
     (0x182, "cr", "LDC{.U8,.S8,.U16,.S16,,.64}@73", "R@16 = K", "", "load from constant memory"),
     (0x0b9, "cr", "ULDC{.U8,.S8,.U16,.S16,,.64}@73", "UR@16 = c@38", "", "load from constant memory, for the warp"),
     (0x0bb, "cr", "ULDC{.U8,.S8,.U16,.S16,,.64}@73", "UR@16 = cu", "91..92=1", "the same, with an index"),

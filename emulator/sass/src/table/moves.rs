@@ -3,7 +3,7 @@
 use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[RowText] = &[
+pub(super) const ROWS: &[RowText] = &[
     (0x002, "rr ir cr ur", "MOV", "R@16 = B.u", "72..76=15", "copy"),
     (0x003, "ir", "P2R", "R@16 = PR A B.u", "sm_90", "some of the predicates as bits, the others from a register"),
     (0x003, "ir", "P2R", "R@16 = PR A B", "sm_75 sm_80", "some of the predicates as bits, the others from a register"),

@@ -46,7 +46,7 @@ mod tests {
     fn names_are_sorted_and_have_no_rows() {
         assert!(NAMES.is_sorted_by_key(|&(opcode, _)| opcode));
         for (opcode, name) in NAMES {
-            let mut rows = crate::table::of(*opcode);
+            let mut rows = crate::table::rows_of(*opcode);
             assert!(!rows.any(|row| row.is_on(Architecture::Sm90)), "{name}");
         }
     }

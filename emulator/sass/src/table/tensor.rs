@@ -3,7 +3,7 @@
 use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[RowText] = &[
+pub(super) const ROWS: &[RowText] = &[
     (0x03c, "rr", "HMMA{.1688,.16816}@75{.F16,.F32}@76", "R@16 = A B R@64", "sm_80 sm_90", "product of matrices of f16 plus C"),
     (0x03c, "rr", "HMMA{.1688,.16816}@75.F32.BF16", "R@16 = A B R@64", "76..77=1 82..83=1 sm_80 sm_90", "product of matrices of bf16 plus C"),
     (0x03c, "rr", "HMMA{.1688,.1684}@78.F32.TF32", "R@16 = A B R@64", "76..77=1 83..84=1 sm_80 sm_90", "product of matrices of tf32 plus C"),

@@ -3,7 +3,7 @@
 use super::RowText;
 
 #[rustfmt::skip]
-pub(super) const LINES: &[RowText] = &[
+pub(super) const ROWS: &[RowText] = &[
     (0x082, "ir ur", "UMOV", "UR@16 = uB.u", "", "copy"),
     (0x086, "ir", "VOTEU{.ALL,.ANY,.EQ}@72", "{UR@16=URZ} UP@81 = !P@87", "", "a predicate of all lanes, for the warp"),
     (0x1c4, "rr", "REDUX{,.OR,.XOR,.SUM,.MIN,.MAX}@78{,.S32}@73", "UR@16 = R@24", "sm_80 sm_90", "one value from those of all lanes"),

@@ -48,13 +48,13 @@ struct Complaint {
     line: usize,
     what: String,
     /// The remedy.
-    then: String,
+    remedy: String,
 }
 
 impl std::fmt::Display for Complaint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { file, line, what, then } = self;
-        write!(f, "{file}:{line}: {what}; {then}")
+        let Self { file, line, what, remedy } = self;
+        write!(f, "{file}:{line}: {what}; {remedy}")
     }
 }
 
@@ -64,8 +64,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let complaints = complaints(&root)?;
     for complaint in &complaints {
         output::print(&if args.json {
-            let Complaint { file, line, what, then } = complaint;
-            format!("{}\n", json!({ "file": file, "line": line, "what": what, "then": then }))
+            let Complaint { file, line, what, remedy } = complaint;
+            format!("{}\n", json!({ "file": file, "line": line, "what": what, "then": remedy }))
         } else {
             format!("{complaint}\n")
         })?;
@@ -139,8 +139,8 @@ fn walk(root: &Path, folder: &Path, into: &mut Vec<String>) -> Result<()> {
 }
 
 impl Rules<'_> {
-    fn complain(&mut self, file: &str, line: usize, what: impl Into<String>, then: impl Into<String>) {
-        self.found.push(Complaint { file: file.into(), line, what: what.into(), then: then.into() });
+    fn complain(&mut self, file: &str, line: usize, what: impl Into<String>, remedy: impl Into<String>) {
+        self.found.push(Complaint { file: file.into(), line, what: what.into(), remedy: remedy.into() });
     }
 
     fn text(&self, file: &str) -> String {
@@ -267,8 +267,8 @@ impl Rules<'_> {
         }
         let pages: String = chapters.iter().map(|chapter| self.text(chapter)).collect();
         if !chapters.is_empty() && !pages.contains("{{#figure") && !WITHOUT_PICTURE.contains(&id) {
-            let then = "draw one in book/figures, and show it with {{#figure NAME \"what it shows\"}}";
-            self.complain(&chapters[0], 1, format!("{id} has no picture"), then);
+            let remedy = "draw one in book/figures, and show it with {{#figure NAME \"what it shows\"}}";
+            self.complain(&chapters[0], 1, format!("{id} has no picture"), remedy);
         }
         let outputs = self.text("book/outputs.toml");
         let has_kernels = step.kernels.iter().any(|kernel| kernel.source.is_some());
@@ -285,10 +285,10 @@ impl Rules<'_> {
         for kernel in step.kernels {
             let known = measured.contains(kernel.name) || catalog::NOT_MEASURED.contains(&kernel.name);
             if kernel.source.is_some() && !known {
-                let then = format!(
+                let remedy = format!(
                     "measure it on a GPU with: cargo xtask bench {id} --save; before that, name it in catalog::NOT_MEASURED"
                 );
-                self.complain(CATALOGUE, line, format!("{} has no record", kernel.name), then);
+                self.complain(CATALOGUE, line, format!("{} has no record", kernel.name), remedy);
             }
         }
     }
