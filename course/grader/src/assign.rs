@@ -76,7 +76,7 @@ pub enum AssignError {
         if *.has_tasks { "its tasks have one right answer each" } else { "it has no tasks" }
     )]
     NothingToVary { step: String, has_tasks: bool, steps: String },
-    #[error("{0}: nothing can be drawn: there are no points")]
+    #[error("{0}: nothing can be drawn: the variant has no points")]
     NoPoints(String),
     #[error("{step}: {point}: {why}")]
     Variant { step: String, point: Point, why: Box<VariantError> },

@@ -92,7 +92,7 @@ pub enum RubricError {
     Task { file: String, name: String, why: Box<EntryError> },
     #[error("{file}: question {id}: {why}")]
     Question { file: String, id: String, why: Box<EntryError> },
-    #[error("{0}: nothing in it gives a point")]
+    #[error("{0}: no task or question in it gives points")]
     NoPoints(String),
 }
 
@@ -318,6 +318,6 @@ mod tests {
         assert!(drawn("work = \"sgemm\", BM = 8, BN = 8").contains("`BK` is not known"));
         assert!(drawn("work = \"transpose\", BM = 8, BN = 8, BK = 8").contains("it is of products"));
         assert!(error("format = 1", "format = 2").contains("format: 2"));
-        assert!(error("right = 4\nclean = 2\ndoes = 4\n", "").contains("nothing in it gives a point"));
+        assert!(error("right = 4\nclean = 2\ndoes = 4\n", "").contains("no task or question in it gives points"));
     }
 }

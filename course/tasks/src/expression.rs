@@ -60,7 +60,7 @@ impl Arithmetic for f64 {
 pub enum ExpressionError {
     #[error("unexpected `{0}` after the expression")]
     Trailing(String),
-    #[error("it is too deep")]
+    #[error("it is nested too deeply")]
     TooDeep,
     #[error("`{0}` is not understood")]
     Character(char),
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(why("P"), "`P` is not known; there are M, N, K, ceil_div, min and max");
         assert_eq!(why("M 3"), "unexpected `3` after the expression");
         assert_eq!(why("1.5 * M"), "`1.5` is not a whole number");
-        assert_eq!(why(&"(".repeat(1000)), "it is too deep");
+        assert_eq!(why(&"(".repeat(1000)), "it is nested too deeply");
         assert_eq!(why("9223372036854775807 + 1"), "the number is too large");
         assert_eq!(why("ceil_div(M, 0)"), "this divides by zero");
         assert!(why("M & 3").contains("after the expression"));

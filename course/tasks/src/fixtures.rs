@@ -86,7 +86,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
         for entry in parsed.kernel {
             let complain = |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
             if found.iter().any(|known| known.name == entry.name) {
-                return Err(complain("a second one is called that".into()));
+                return Err(complain("the name is used twice".into()));
             }
             let name = entry.name.clone();
             let Some(mistake) = name.strip_suffix("_broken") else {

@@ -97,13 +97,13 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
         let name = format!("{step}/{}", entry.name);
         let complain = |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
         if found.iter().any(|known| known.name == name) {
-            return Err(complain("a second one is called that".into()));
+            return Err(complain("the name is used twice".into()));
         }
         let Some(task) = catalogue.task(&entry.task) else {
             return Err(complain(format!("there is no task `{}`", entry.task)));
         };
         let base = match (entry.file, entry.base) {
-            (Some(_), Some(_)) => return Err(complain("both a file and a base".into())),
+            (Some(_), Some(_)) => return Err(complain("it has both `file` and `base`; keep one".into())),
             (Some(file), None) => Path::new(FOLDER).join(file),
             (None, Some(base)) => base,
             (None, None) => task.solution.clone(),

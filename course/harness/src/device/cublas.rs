@@ -27,7 +27,7 @@ pub enum NoCublas {
     #[error("cuBLAS needs an NVIDIA GPU")]
     Emulated,
     /// A variable of the environment.
-    #[error("{0} lets cuBLAS compute with less than it is given; unset it")]
+    #[error("{0} lets cuBLAS reduce the precision of its operands; unset it")]
     ShortCut(&'static str),
     /// The folders that were searched.
     #[error(
