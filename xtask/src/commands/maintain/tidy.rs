@@ -13,7 +13,7 @@ use records::record::Record;
 use records::{busiest, profile, sanitizer, sums};
 use serde_json::{Value, json};
 
-use tasks::task::Catalogue;
+use tasks::task::{Catalogue, CatalogueError};
 use tasks::{markers, solutions};
 use xtask_support::CommandOutcome;
 use xtask_support::staleness::{self, State};
@@ -297,7 +297,12 @@ impl Rules<'_> {
     fn starters_and_solutions(&mut self, id: &str, tasks: &str) {
         let catalogue = match Catalogue::load(self.root, id) {
             Ok(catalogue) => catalogue,
-            Err(error) => return self.complain(tasks, 1, error.to_string(), "correct it"),
+            Err(CatalogueError::Syntax { line, why, .. }) => return self.complain(tasks, line, why, "correct it"),
+            Err(error) => {
+                let why = error.to_string();
+                let why = why.strip_prefix(&format!("{tasks}: ")).unwrap_or(&why);
+                return self.complain(tasks, 1, why, "correct it");
+            }
         };
         let starters: Vec<String> = catalogue
             .tasks
@@ -473,7 +478,9 @@ impl Rules<'_> {
                     self.complain(file, line, what, "update it with: cargo xtask readme");
                 }
             }
-            Err(error) => self.complain("README.md", 1, format!("{error:#}"), "correct it"),
+            Err(error) => {
+                self.complain("README.md", 1, format!("{error:#}"), "make the missing file, or correct this one")
+            }
         }
     }
 
