@@ -17,7 +17,7 @@ pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> O
         if let OpKind::Wgmma(wgmma) = &op.kind {
             wgmma.d.iter().for_each(|&d| used[d as usize] = true);
             if let WgmmaA::Registers(a) = &wgmma.a {
-                { a.iter() }.filter(|a| **a >= 0).for_each(|&a| used[a as usize] = true);
+                a.iter().filter(|a| **a >= 0).for_each(|&a| used[a as usize] = true);
             }
         }
     }
@@ -62,14 +62,13 @@ pub(crate) fn unfenced(
     if !ops.iter().any(|op| matches!(op.kind, OpKind::Wgmma(_))) {
         return None;
     }
-    let steps: Vec<Effects> = { ops.iter() }
-        .map(|op| {
-            let mnemonic = instrs[op.instr as usize].mnemonic();
-            // Some moves copy registers for `wgmma` and back.
-            let moves = mnemonic.starts_with("mov") || op.moves;
-            Effects::of(op, moves)
-        })
-        .collect();
+    let effects = |op: &VirtualOp| {
+        let mnemonic = instrs[op.instr as usize].mnemonic();
+        // Some moves copy registers for `wgmma` and back.
+        let moves = mnemonic.starts_with("mov") || op.moves;
+        Effects::of(op, moves)
+    };
+    let steps: Vec<Effects> = ops.iter().map(effects).collect();
     let tracked = tracked(&steps);
     if !has_unfenced_path(&steps, cfg, &tracked) {
         return None;

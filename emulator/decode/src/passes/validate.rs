@@ -70,9 +70,8 @@ fn calls_in_range(kernel: &DecodedKernel, calls: &Calls) -> Result<(), String> {
             && site.callee.is_none_or(|callee| callee < n_callees)
             && u64::from(site.keep_at) + site.kept.bytes() <= u64::from(site.frame)
     };
-    let good = kernel.has_register(calls.base, Class::Bits32) && calls.sites.iter().all(fits) && { &calls.callees }
-        .iter()
-        .all(|callee| callee.entry < n_ops && registers(&callee.zeroed));
+    let callees_fit = calls.callees.iter().all(|callee| callee.entry < n_ops && registers(&callee.zeroed));
+    let good = kernel.has_register(calls.base, Class::Bits32) && calls.sites.iter().all(fits) && callees_fit;
     let at_resume = |site: u32, at: usize| matches!(kernel.ops.get(at).map(|op| &op.kind), Some(OpKind::Resume { site: own }) if *own == site);
     let followed = kernel.ops.iter().enumerate().all(|(at, op)| match op.kind {
         OpKind::Call { site, target } => {

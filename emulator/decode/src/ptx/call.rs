@@ -49,12 +49,12 @@ impl<'a> Lower<'a> {
                 function.returns.len()
             )));
         }
-        match self.activations.reach.recursive.contains(function.name.as_str()) {
-            true if function.kind == FunctionKind::Entry => {
-                Err(self.unsupported(format!("recursion of a kernel (`{name}` calls itself)")))
-            }
-            true => self.call_body(function, returns, arguments),
-            false => self.inline(function, returns, arguments),
+        if !self.activations.reach.recursive.contains(function.name.as_str()) {
+            self.inline(function, returns, arguments)
+        } else if function.kind == FunctionKind::Entry {
+            Err(self.unsupported(format!("recursion of a kernel (`{name}` calls itself)")))
+        } else {
+            self.call_body(function, returns, arguments)
         }
     }
 

@@ -94,7 +94,7 @@ impl<'a> Index<'a> {
             let number = |function: &&Function| self.numbers.get(function.name.as_str()).copied();
             found.iter().filter_map(number).collect()
         });
-        { numbers }.iter().filter_map(|&number| self.function(self.names[number as usize]))
+        numbers.iter().filter_map(|&number| self.function(self.names[number as usize]))
     }
 
     /// Returns the address of a function. No memory is there.

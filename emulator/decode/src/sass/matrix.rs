@@ -67,14 +67,14 @@ impl Lower<'_> {
         let value = self.take_source(at).map(|operand| operand.value);
         let Some(value @ Value::Register(first)) = value else { return Err(self.unsupported()) };
         for (n, place) in (0..).zip(to) {
-            *place = match wide {
-                false => self.word(value, n)?,
+            *place = if !wide {
+                self.word(value, n)?
+            } else if first == Register::ZERO {
                 // `RZ` reads as zero.
-                true if first == Register::ZERO => self.wide_number(0)?,
-                true => {
-                    let register = Register(first.0.wrapping_add(2 * n));
-                    self.wide_value(Value::Register(register))?
-                }
+                self.wide_number(0)?
+            } else {
+                let register = Register(first.0.wrapping_add(2 * n));
+                self.wide_value(Value::Register(register))?
             };
         }
         Ok(())

@@ -114,8 +114,8 @@ impl Cluster {
 
     /// Returns whether a value that a block polled has changed.
     pub(crate) fn changed(&mut self) -> bool {
-        let others = self.members.iter().flatten();
-        { others }.any(|block| block.live > 0 && block.poll_cache.changed())
+        let mut others = self.members.iter().flatten();
+        others.any(|block| block.live > 0 && block.poll_cache.changed())
     }
 }
 

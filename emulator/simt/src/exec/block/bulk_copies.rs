@@ -143,8 +143,8 @@ impl BulkCopies {
         if self.fenced {
             return None;
         }
-        let words = pieces.iter().flat_map(|at| at / 4..at / 4 + 4);
-        { words }.find(|word| !self.is_loaded(*word)).map(|word| word * 4)
+        let mut words = pieces.iter().flat_map(|at| at / 4..at / 4 + 4);
+        words.find(|word| !self.is_loaded(*word)).map(|word| word * 4)
     }
 
     pub(crate) fn is_loaded(&self, word: u32) -> bool {

@@ -99,13 +99,11 @@ impl Worker<'_> {
             self.check_fence(&copy, lane);
         }
         let group = *self.block.bulk.committed(thread);
-        let seen = match self.job.check_level.checks() {
-            true => {
-                self.touch_source(&copy, lane as u32);
-                self.bytes_of(&copy)
-            }
-            false => Vec::new(),
-        };
+        let mut seen = Vec::new();
+        if self.job.check_level.checks() {
+            self.touch_source(&copy, lane as u32);
+            seen = self.bytes_of(&copy);
+        }
         self.block.bulk.stores.push_back(Store { copy, group, seen });
         if self.block.bulk.stores.len() > COPIES
             && let Some(store) = self.block.bulk.stores.pop_front()
@@ -300,10 +298,10 @@ impl Worker<'_> {
         let mut first = None;
         copy.map.runs(copy.at, copy.shared, |run| first = first.or(run.global));
         let rank = ((first?.checked_sub(window::SHARED)? >> RANK_SHIFT) as u32).checked_sub(1)?;
-        match rank == self.block.rank {
-            true => Some(self.block.shared_start()),
-            false => self.member_mut(rank).map(Block::shared_start),
+        if rank == self.block.rank {
+            return Some(self.block.shared_start());
         }
+        self.member_mut(rank).map(Block::shared_start)
     }
 
     /// Marks bytes as unwritten that nothing had written at the source.

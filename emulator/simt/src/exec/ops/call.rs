@@ -43,7 +43,7 @@ impl Worker<'_> {
             }
         }
         let entries: Vec<(LaneMask, u32)> =
-            { &ways }.iter().map(|&(lanes, callee)| (lanes, calls.callees[callee].entry)).collect();
+            ways.iter().map(|&(lanes, callee)| (lanes, calls.callees[callee].entry)).collect();
         self.warp.fiber.call(pc + 1, &entries);
         ControlFlow::Break(AfterOp::Frames)
     }
@@ -75,7 +75,7 @@ impl Worker<'_> {
                     continue;
                 }
                 Some((_, callee)) => BadTarget::OtherSignature(callee.name.clone()),
-                None => match { &calls.others }.iter().find(|(known, _)| *known == address) {
+                None => match calls.others.iter().find(|(known, _)| *known == address) {
                     Some((_, name)) => BadTarget::OtherSignature(name.clone()),
                     None => BadTarget::NoFunction,
                 },

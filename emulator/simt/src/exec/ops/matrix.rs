@@ -13,10 +13,7 @@ use crate::exec::worker::Worker;
 /// Returns the row and column of the two elements of a lane's register in an 8x8 matrix.
 pub(crate) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
     let (across, pair) = (lane / 4, 2 * (lane % 4));
-    match transposed {
-        false => [(across, pair), (across, pair + 1)],
-        true => [(pair, across), (pair + 1, across)],
-    }
+    if transposed { [(pair, across), (pair + 1, across)] } else { [(across, pair), (across, pair + 1)] }
 }
 
 impl Worker<'_> {
@@ -120,10 +117,8 @@ impl Worker<'_> {
                 rows[(8 * matrix + second.0) & 31][second.1 & 7] = (values[lane] >> 16) as u16;
             }
         }
-        let holes = match self.checks.shadow.is_clean() {
-            true => Vec::new(),
-            false => self.follow_stored_matrices(access, pc, active),
-        };
+        let is_clean = self.checks.shadow.is_clean();
+        let holes = if is_clean { Vec::new() } else { self.follow_stored_matrices(access, pc, active) };
         let spec = self.spec(access, AccessKind::Write, pc);
         let spot = self.locate_any(&spec, lanes);
         let (good, place, _) = self.place(spot, spec.memo, lanes);

@@ -492,10 +492,8 @@ impl Worker<'_> {
         } else {
             return Some(offset as u32);
         };
-        let (space, address) = match address >> window::BITS == window::SHARED >> window::BITS {
-            true => (MemSpace::Shared, offset),
-            false => (MemSpace::Generic, address),
-        };
+        let in_shared = address >> window::BITS == window::SHARED >> window::BITS;
+        let (space, address) = if in_shared { (MemSpace::Shared, offset) } else { (MemSpace::Generic, address) };
         let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
         self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Access { problem, access });
         None

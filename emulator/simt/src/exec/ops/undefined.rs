@@ -104,10 +104,8 @@ impl Worker<'_> {
 
     /// Returns a lane's byte as a place of `Carried`: local memory is each lane's own.
     fn carried_place(&self, address: u64, lane: usize) -> u64 {
-        match address >> window::BITS == window::LOCAL >> window::BITS {
-            true => address + self.local_offset(lane) as u64,
-            false => address,
-        }
+        let in_local = address >> window::BITS == window::LOCAL >> window::BITS;
+        if in_local { address + self.local_offset(lane) as u64 } else { address }
     }
 
     /// Returns the origin of the undefined bytes that a lane has just read at `at`, the first of them at `first`.

@@ -161,11 +161,9 @@ impl Worker<'_> {
                 }
             }
             OpKind::Match { all, wide, dst, dst_pred, src } => {
-                let value = |worker: &Self, lane| match wide {
-                    true => worker.u64_at(src[0], lane),
-                    false => u64::from(worker.u32_at(src[0], lane)),
-                };
-                let values: [u64; 32] = std::array::from_fn(|lane| value(self, lane));
+                let values: [u64; 32] = std::array::from_fn(|lane| {
+                    if *wide { self.u64_at(src[0], lane) } else { u64::from(self.u32_at(src[0], lane)) }
+                });
                 for (_, lanes) in groups {
                     if !self.checks.shadow.is_clean() {
                         self.follow_gathered(src[0], self.checks.shadow.line(*dst), lanes, u32::MAX.into(), pc);

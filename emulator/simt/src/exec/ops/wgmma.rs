@@ -198,7 +198,7 @@ impl Worker<'_> {
     /// Performs the products in flight whose registers the running warp is about to use, up to the last of them.
     pub(crate) fn touch_in_flight(&mut self, pc: u32, active: LaneMask) {
         let kernel = self.job.kernel;
-        let Some(touched) = { kernel.in_flight.as_ref() }.and_then(|all| all.touches.get(pc as usize)) else {
+        let Some(touched) = kernel.in_flight.as_ref().and_then(|all| all.touches.get(pc as usize)) else {
             return;
         };
         if touched.is_empty()
@@ -217,7 +217,7 @@ impl Worker<'_> {
             let place = group.place(product_number);
             let Some(part) = group.products[place].parts[own].as_mut() else { continue };
             let OpKind::Wgmma(wgmma) = &kernel.ops[part.pc as usize].kind else { continue };
-            let own_registers = &{ kernel.in_flight.as_ref() }.map_or(&[][..], |all| &all.touches[part.pc as usize]);
+            let own_registers = kernel.in_flight.as_ref().map_or(&[][..], |all| &all.touches[part.pc as usize]);
             let is_own =
                 |line: u32, register: u32| own_registers.iter().any(|own| (own.line, own.register) == (line, register));
             for touch in touched {

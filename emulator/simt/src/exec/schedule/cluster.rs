@@ -250,7 +250,7 @@ impl Worker<'_> {
         };
         let complete = is_complete(&self.block)
             && match &self.block.cluster {
-                Some(cluster) => { cluster.members.iter().flatten() }.all(|block| is_complete(block)),
+                Some(cluster) => cluster.members.iter().flatten().all(|block| is_complete(block)),
                 None => true,
             };
         if !complete || !any {

@@ -84,8 +84,8 @@ impl Worker<'_> {
     fn repeats(&mut self, w: u32, first: u32, last: u32) -> bool {
         let job = self.job;
         let ready = |f: &Fiber| f.state == FiberState::Ready;
-        let others = self.block.warps.iter().enumerate();
-        let alone = { others }.all(|(other, warp)| other == w as usize || !warp.fibers.iter().any(ready));
+        let mut others = self.block.warps.iter().enumerate();
+        let alone = others.all(|(other, warp)| other == w as usize || !warp.fibers.iter().any(ready));
         let blocks: u64 = job.grid.iter().map(|&n| u64::from(n)).product();
         let ops = &job.kernel.ops[first as usize..=last as usize];
         let stay = ops.iter().all(|op| stays(op, alone && blocks == 1));
@@ -113,10 +113,8 @@ impl Worker<'_> {
                 rounds += 1;
                 let (lines, preds) = self.registers();
                 same = kept.as_ref().is_some_and(|(at, old, old_preds)| {
-                    at.stack == fiber.stack && *old_preds == preds && { old }
-                        .iter()
-                        .zip(&lines)
-                        .all(|(a, b)| a.0 == b.0)
+                    let same_lines = || old.iter().zip(&lines).all(|(a, b)| a.0 == b.0);
+                    at.stack == fiber.stack && *old_preds == preds && same_lines()
                 });
                 if rounds == keep_at {
                     kept = Some((fiber.clone(), lines, preds));

@@ -25,16 +25,13 @@ impl Worker<'_> {
             0 => (self.warp.index % WARPS * WARP_ROWS as u32, WARP_ROWS as u32),
             _ => (0, u32::from(wgmma.n)),
         };
-        match wgmma.transposed[factor] {
-            false => {
-                let mut pieces = Vec::with_capacity(2 * n as usize);
-                (first..first + n).for_each(|row| pieces.extend([0, 1].map(|half| decoded.k_major(row, half))));
-                pieces
-            }
-            true => (first / 8..(first + n) / 8)
-                .flat_map(|piece| (0..16).map(move |k| decoded.mn_major(k, piece)))
-                .collect(),
+        if wgmma.transposed[factor] {
+            let pieces = first / 8..(first + n) / 8;
+            return pieces.flat_map(|piece| (0..16).map(move |k| decoded.mn_major(k, piece))).collect();
         }
+        let mut pieces = Vec::with_capacity(2 * n as usize);
+        (first..first + n).for_each(|row| pieces.extend([0, 1].map(|half| decoded.k_major(row, half))));
+        pieces
     }
 
     /// Checks a product that the running warp is about to issue. Gives what its factors hold.
@@ -130,9 +127,12 @@ impl Worker<'_> {
         }
         let key = (pc, factor);
         self.block.warpgroups.last.insert(key, descriptor);
-        let descriptor_of = |worker: &Self, rank: u32| match rank == worker.block.rank {
-            true => Some(descriptor),
-            false => worker.member(rank)?.warpgroups.last.get(&key).copied(),
+        let descriptor_of = |worker: &Self, rank: u32| {
+            if rank == worker.block.rank {
+                Some(descriptor)
+            } else {
+                worker.member(rank)?.warpgroups.last.get(&key).copied()
+            }
         };
         let ranks = match self.block.rank {
             0 => 1..self.job.cluster_blocks,
@@ -212,13 +212,11 @@ impl Worker<'_> {
             let first = |byte: &u32| !written.all(*byte as usize, 1);
             (!whole).then(|| (at..at + n).find(first)).flatten()
         };
-        match transposed {
-            false => { pieces.chunks(2) }.map(|row| row.iter().find_map(|&at| hole(at, PIECE))).collect(),
-            true => { pieces.chunks(16) }
-                .flat_map(|group| (0..8).map(move |i| (group, i)))
-                .map(|(group, i)| group.iter().find_map(|&at| hole(at + 2 * i, 2)))
-                .collect(),
+        if !transposed {
+            return pieces.chunks(2).map(|row| row.iter().find_map(|&at| hole(at, PIECE))).collect();
         }
+        let lines = pieces.chunks(16).flat_map(|group| (0..8).map(move |i| (group, i)));
+        lines.map(|(group, i)| group.iter().find_map(|&at| hole(at + 2 * i, 2))).collect()
     }
 
     /// Returns whether copies of boxes wrote the pieces with the descriptor's swizzle.
@@ -310,14 +308,11 @@ impl Worker<'_> {
         self.check_fence_behind_writes(wgmma, pc, active);
         let group = self.block.warpgroups.of(warp);
         let place = group.place(group.warps[own].issued);
-        let others = { group.products.get(place).into_iter() }
-            .flat_map(|product| product.parts.iter().flatten())
-            .filter(|part| part.pc == pc);
-        let others: Vec<&WarpPart> = others.collect();
-        let same_b = { others.iter() }.any(|part| part.descriptors[1] == descriptors[1]);
-        let differs = { others.into_iter() }
-            .flat_map(|part| [0, 1].map(|factor| (factor, part.descriptors[factor])))
-            .find(|(factor, descriptor)| descriptors[*factor] != *descriptor);
+        let parts = group.products.get(place).map_or(&[][..], |product| &product.parts);
+        let others: Vec<&WarpPart> = parts.iter().flatten().filter(|part| part.pc == pc).collect();
+        let same_b = others.iter().any(|part| part.descriptors[1] == descriptors[1]);
+        let mut issued = others.into_iter().flat_map(|part| [0, 1].map(|factor| (factor, part.descriptors[factor])));
+        let differs = issued.find(|(factor, descriptor)| descriptors[*factor] != *descriptor);
         if let Some((factor, descriptor)) = differs {
             let problem = BadWgmma::Differs { factor: NAMES[factor], warp, values: [descriptor, descriptors[factor]] };
             self.report_wgmma(pc, active, problem);
@@ -429,8 +424,8 @@ impl Worker<'_> {
         let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
         let copier = copy.thread / 32;
         for (first, group) in (0..).step_by(WARPS as usize).zip(&self.block.warpgroups.groups) {
-            let parts = { group.products.iter() }
-                .filter(|product| !product.complete)
+            let pending = group.products.iter().filter(|product| !product.complete);
+            let parts = pending
                 .flat_map(|product| product.parts.iter().enumerate())
                 .filter_map(|(at, part)| Some((first + at as u32, part.as_ref()?)));
             for (warp, part) in parts {
