@@ -112,7 +112,7 @@ macro_rules! operand_table {
                     let [second, third] = &$($mut)? atomic.src;
                     row.address(&$($mut)? atomic.addr)
                         .read(second, class)
-                        .read_optional(third, class)
+                        .source(third, class, Role::Use, Permitted::Optional)
                         .early_optional(&$($mut)? atomic.dst, class)
                 }
                 OpKind::BranchIndexed { index, .. } => row.read(index, Bits32),
@@ -223,8 +223,11 @@ macro_rules! operand_table {
                 self
             }
 
-            fn read_optional(&mut self, field: &$($mut)? Src, class: Class) -> &mut Self {
-                self.source(field, class, Role::Use, Permitted::Optional)
+            fn read_optional(&mut self, field: &$($mut)? Option<Src>, class: Class) -> &mut Self {
+                match field {
+                    Some(field) => self.read(field, class),
+                    None => self.absent(class, Role::Use, Permitted::Optional),
+                }
             }
 
             /// Sources of arithmetic: predicates have no constant form.

@@ -124,8 +124,8 @@ pub struct TensorCopy {
     pub at: [Src; 5],
     /// Address of the box in shared memory; unused by a prefetch.
     pub shared: Addr,
-    /// Mask of the cluster's blocks that a load goes to: a 32-bit operand, or [`arithmetic::lanes::NONE`].
-    pub blocks: Src,
+    /// Mask of the cluster's blocks that a load goes to: a 32-bit operand.
+    pub blocks: Option<Src>,
     pub way: TensorWay,
 }
 
@@ -149,7 +149,7 @@ pub struct BulkBytes {
     /// Number of bytes: a 32-bit operand.
     pub bytes: Src,
     /// See [`TensorCopy::blocks`].
-    pub blocks: Src,
+    pub blocks: Option<Src>,
     pub way: TensorWay,
 }
 
@@ -159,10 +159,10 @@ pub struct Mbarrier {
     /// `Shared` or `Generic`.
     pub space: MemSpace,
     pub addr: Addr,
-    /// Arrivals, bytes or a parity: a 32-bit operand, or [`arithmetic::lanes::NONE`].
-    pub number: Src,
-    /// Phase to wait for: a 64-bit operand, or [`arithmetic::lanes::NONE`].
-    pub phase: Src,
+    /// Arrivals, bytes or a parity: a 32-bit operand.
+    pub number: Option<Src>,
+    /// Phase to wait for: a 64-bit operand.
+    pub phase: Option<Src>,
     /// Receives the phase of an arrival: a 64-bit register.
     pub dst: Option<Dst>,
     /// Predicate that is set if the phase has ended.

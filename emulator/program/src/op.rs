@@ -60,8 +60,8 @@ pub enum OpKind {
     Call {
         /// Index into [`Calls::sites`](crate::Calls::sites).
         site: u32,
-        /// Address of the function: a 64-bit operand, or `NONE` when the call names the function.
-        target: Src,
+        /// Address of the function: a 64-bit operand; `None` when the call names the function.
+        target: Option<Src>,
     },
     /// Return of a call's lanes: restores the caller's registers.
     Resume {
@@ -78,8 +78,8 @@ pub enum OpKind {
         kind: BarrierKind,
         /// Number of the barrier: a 32-bit operand.
         id: Src,
-        /// Number of threads: a 32-bit operand, or `NONE` for all.
-        count: Src,
+        /// Number of threads: a 32-bit operand; `None` for all.
+        count: Option<Src>,
     },
     /// `barrier.cluster`: arrives, or waits for all threads of the cluster.
     ClusterBarrier {
@@ -156,8 +156,8 @@ pub enum OpKind {
         src: Addr,
         /// 4, 8 or 16.
         bytes: u8,
-        /// Bytes to read, the rest is zero: a 32-bit operand, or `NONE`.
-        src_bytes: Src,
+        /// Bytes to read, the rest is zero: a 32-bit operand; `None` for all.
+        src_bytes: Option<Src>,
     },
     CpAsyncCommit,
     /// `cp.async.wait_group n`, `cp.async.wait_all`

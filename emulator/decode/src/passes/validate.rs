@@ -76,7 +76,7 @@ fn calls_in_range(kernel: &DecodedKernel, calls: &Calls) -> Result<(), String> {
     let followed = kernel.ops.iter().enumerate().all(|(at, op)| match op.kind {
         OpKind::Call { site, target } => {
             let known = calls.sites.get(site as usize);
-            at_resume(site, at + 1) && known.is_some_and(|known| known.callee.is_some() == (target == NONE))
+            at_resume(site, at + 1) && known.is_some_and(|known| known.callee.is_some() == target.is_none())
         }
         _ => true,
     });

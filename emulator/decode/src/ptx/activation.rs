@@ -13,7 +13,7 @@ use crate::ptx::call_graph::{Passed, Reach, Signature};
 use crate::ptx::scope::{Binding, Prototype, Scope};
 use crate::virtual_op::{Reg, TRUE};
 use arithmetic::Builtin;
-use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::lanes::{Class, Src};
 use program::OpKind;
 use program::limits::LOCAL_BYTES;
 
@@ -132,7 +132,7 @@ impl<'a> Lower<'a> {
                 self.body_of(function)?;
             }
         }
-        self.activate(None, target, &signature, number, returns, arguments)
+        self.activate(None, Some(target), &signature, number, returns, arguments)
     }
 
     pub(super) fn call_body(
@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
         let callee = self.body_of(function)?;
         let signature = Signature::of(function)?;
         let number = self.activations.bodies[callee as usize].signature;
-        self.activate(Some(callee), NONE, &signature, number, returns, arguments)
+        self.activate(Some(callee), None, &signature, number, returns, arguments)
     }
 
     /// Returns the number of a called function. Queues its body, which is lowered later.
@@ -164,7 +164,7 @@ impl<'a> Lower<'a> {
     fn activate(
         &mut self,
         callee: Option<u32>,
-        target: Src,
+        target: Option<Src>,
         signature: &Signature,
         number: u32,
         returns: &'a [Operand],

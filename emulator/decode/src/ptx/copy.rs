@@ -4,7 +4,7 @@ use ptx::ast::{Immediate, Instruction, Operand, Type};
 
 use super::Lower;
 use crate::error::Result;
-use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::lanes::{Class, Src};
 use arithmetic::lookup;
 use program::{MemSpace, OpKind, PendingCopies};
 
@@ -43,7 +43,7 @@ impl<'a> Lower<'a> {
         let (dst, _) = self.address(to, MemSpace::Shared)?;
         let (src, _) = self.address(from, MemSpace::Global)?;
         let src_bytes = match last {
-            None => NONE,
+            None => None,
             // Where the predicate holds, nothing is read and zeros are written.
             Some(last) if self.is_register(last, Class::Pred)? || matches!(last, Operand::NotPred(_)) => {
                 let ignore = self.source(last, Class::Pred, None)?;
@@ -54,9 +54,9 @@ impl<'a> Lower<'a> {
                 };
                 let chosen = self.registers.fresh(Class::Bits32);
                 self.alu(select.into(), chosen, &[none, all, ignore])?;
-                chosen as Src
+                Some(chosen as Src)
             }
-            Some(last) => self.source(last, Class::Bits32, Some(Type::U32))?,
+            Some(last) => Some(self.source(last, Class::Bits32, Some(Type::U32))?),
         };
         self.emit(OpKind::CpAsync { dst, src, bytes, src_bytes })
     }

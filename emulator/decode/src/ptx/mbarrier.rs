@@ -5,7 +5,7 @@ use ptx::ast::{Immediate, Instruction, Operand, Type};
 use super::Lower;
 use super::address::space_of;
 use crate::error::Result;
-use arithmetic::lanes::{Class, NONE, Src};
+use arithmetic::lanes::{Class, Src};
 use arithmetic::lookup;
 use program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TOKEN_PENDING, TensorWay};
 
@@ -20,14 +20,14 @@ impl<'a> Lower<'a> {
             kind: MbarrierKind::Init,
             space,
             addr: self.zero_address()?,
-            number: NONE,
-            phase: NONE,
+            number: None,
+            phase: None,
             dst: None,
             done: None,
         };
         let place = match (&instruction.modifiers.first().map(String::as_str), operands) {
             (Some("init"), [place, n]) => {
-                made.number = self.source(n, Class::Bits32, number)?;
+                made.number = Some(self.source(n, Class::Bits32, number)?);
                 place
             }
             (Some("inval"), [place]) => {
@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
                     "expect_tx" => MbarrierKind::Expect,
                     _ => MbarrierKind::Complete,
                 };
-                made.number = self.source(n, Class::Bits32, number)?;
+                made.number = Some(self.source(n, Class::Bits32, number)?);
                 place
             }
             (Some(kind @ ("arrive" | "arrive_drop")), [to, place, n @ ..]) if n.len() < 2 => {
@@ -52,7 +52,7 @@ impl<'a> Lower<'a> {
                     made.dst = Some(self.destination(to, Class::Bits64)?);
                 }
                 if let [n] = n {
-                    made.number = self.source(n, Class::Bits32, number)?;
+                    made.number = Some(self.source(n, Class::Bits32, number)?);
                 }
                 place
             }
@@ -61,9 +61,9 @@ impl<'a> Lower<'a> {
                 made.kind = MbarrierKind::Wait;
                 made.done = Some(self.destination(done, Class::Pred)?);
                 if has("parity") {
-                    made.number = self.source(phase, Class::Bits32, number)?
+                    made.number = Some(self.source(phase, Class::Bits32, number)?)
                 } else {
-                    made.phase = self.source(phase, Class::Bits64, None)?
+                    made.phase = Some(self.source(phase, Class::Bits64, None)?)
                 }
                 // The time limit of a wait changes no defined result.
                 if let [limit] = rest {
@@ -99,8 +99,8 @@ impl<'a> Lower<'a> {
             kind: MbarrierKind::ArriveAfterCopies { counts: !instruction.has("noinc") },
             space,
             addr,
-            number: NONE,
-            phase: NONE,
+            number: None,
+            phase: None,
             dst: None,
             done: None,
         })))

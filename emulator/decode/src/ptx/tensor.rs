@@ -19,12 +19,12 @@ impl<'a> Lower<'a> {
         &mut self,
         instruction: &'a Instruction,
         operands: &'a [Operand],
-    ) -> Result<(&'a [Operand], Src)> {
+    ) -> Result<(&'a [Operand], Option<Src>)> {
         match operands {
             [rest @ .., mask] if instruction.has("multicast::cluster") => {
-                Ok((rest, self.source(mask, Class::Bits32, Some(Type::U16))?))
+                Ok((rest, Some(self.source(mask, Class::Bits32, Some(Type::U16))?)))
             }
-            _ => Ok((operands, NONE)),
+            _ => Ok((operands, None)),
         }
     }
 

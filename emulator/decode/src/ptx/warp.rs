@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
                 _ => return Err(self.invalid(format!("`{}` takes 3 or 4 operands", instruction.mnemonic()))),
             };
             let id = number(self, id)?;
-            let count = count.map_or(Ok(NONE), |count| number(self, count))?;
+            let count = count.map(|count| number(self, count)).transpose()?;
             self.barrier_operands(id, count)?;
             let (pred, negated) = self.predicate_operand(pred)?;
             let result = if instruction.has("popc") {
@@ -80,8 +80,8 @@ impl<'a> Lower<'a> {
             return Err(self.invalid("`bar.arrive` needs the number of threads"));
         }
         let id = number(self, id)?;
-        let count = count.map_or(Ok(NONE), |count| number(self, count))?;
-        if kind == BarrierKind::Arrive && self.number(count) == Some(0) {
+        let count = count.map(|count| number(self, count)).transpose()?;
+        if kind == BarrierKind::Arrive && count.and_then(|count| self.number(count)) == Some(0) {
             return Err(self.invalid("`bar.arrive` needs the number of threads, and 0 stands for none"));
         }
         self.barrier_operands(id, count)?;
@@ -89,12 +89,12 @@ impl<'a> Lower<'a> {
     }
 
     fn number(&self, operand: Src) -> Option<u32> {
-        self.constants.value32(operand).filter(|_| operand < 0 && operand != NONE)
+        self.constants.value32(operand).filter(|_| operand < 0)
     }
 
     /// Checks constant barrier numbers and thread counts. Registers are checked at run time.
-    fn barrier_operands(&self, id: Src, count: Src) -> Result<()> {
-        match (self.number(id), self.number(count)) {
+    fn barrier_operands(&self, id: Src, count: Option<Src>) -> Result<()> {
+        match (self.number(id), count.and_then(|count| self.number(count))) {
             (Some(id), _) if id >= BARRIERS => Err(self.invalid(format!(
                 "there is no barrier {}: a block has the barriers 0 to {}",
                 id as i32,

@@ -160,7 +160,7 @@ impl Lower<'_> {
         // A repeated register packs number and threads.
         let [id, count] = &values[..] else { return Err(self.unsupported()) };
         refuse_if!(!matches!(count, Value::Immediate(_)), self.unsupported());
-        let (id, count) = (number(self, id)?, number(self, count)?);
+        let (id, count) = (number(self, id)?, Some(number(self, count)?));
         let kind = if self.take_modifier(Modifier::Sync) {
             BarrierKind::Sync
         } else if self.take_modifier(Modifier::Arv) {

@@ -224,13 +224,16 @@ impl Lower<'_> {
         let bytes = 4 * n;
         refuse_if!(ty != Type::U32, self.unsupported());
         let (src, src_bytes) = match (self.take_modifier(Modifier::Zfill), condition) {
-            (true, condition) => self.filled(src, bytes, condition)?,
-            (false, None) => (src, NONE),
+            (true, condition) => {
+                let (src, src_bytes) = self.filled(src, bytes, condition)?;
+                (src, Some(src_bytes))
+            }
+            (false, None) => (src, None),
             // Where the condition is false, nothing is read, and zeros are written.
             (false, Some(at)) => {
                 let (all, none) = (self.number(bytes.into())?, self.number(0)?);
                 let condition = self.predicate(at)?;
-                (src, self.compute("selp", &["b32"], &[all, none, condition])?)
+                (src, Some(self.compute("selp", &["b32"], &[all, none, condition])?))
             }
         };
         self.emit(OpKind::CpAsync { dst, src, bytes, src_bytes })

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::arithmetic::lanes::{CpuLevel, NONE};
+use crate::arithmetic::lanes::{CpuLevel, Src};
 use crate::check::{AccessKind, BadOperand, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
@@ -450,14 +450,14 @@ impl Worker<'_> {
         &mut self,
         kind: BarrierKind,
         id: i32,
-        count: i32,
+        count: Option<Src>,
         position: &Position,
         active: LaneMask,
         instr: u32,
     ) -> Option<Pause> {
         let lane = active.first();
         let id = self.u32_at(id, lane);
-        let count = if count == NONE { 0 } else { self.u32_at(count, lane) };
+        let count = count.map_or(0, |count| self.u32_at(count, lane));
         if id >= BARRIERS && self.job.check_level.checks() {
             let problem = BadOperand::BarrierNumber;
             self.record_mistake(position.pc, active, MistakeDetails::Operand { problem, value: id });

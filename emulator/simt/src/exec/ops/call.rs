@@ -17,13 +17,13 @@ use crate::exec::worker::Worker;
 
 impl Worker<'_> {
     /// Performs a call of the `active` lanes, which are all of the running frame.
-    pub(crate) fn call(&mut self, site: u32, target: Src, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
+    pub(crate) fn call(&mut self, site: u32, target: Option<Src>, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
         let kernel = self.job.kernel;
         let Some(calls) = kernel.calls.as_deref() else { return ControlFlow::Break(AfterOp::Stop) };
         let Some(site) = calls.sites.get(site as usize) else { return ControlFlow::Break(AfterOp::Stop) };
         let ways = match site.callee {
             Some(callee) => vec![(active, callee as usize)],
-            None => match self.targets(calls, site, target, pc, active) {
+            None => match target.and_then(|target| self.targets(calls, site, target, pc, active)) {
                 Some(ways) => ways,
                 None => return ControlFlow::Break(AfterOp::Stop),
             },

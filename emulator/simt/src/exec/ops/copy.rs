@@ -2,7 +2,6 @@
 //!
 //! Done as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
 
-use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
 use crate::program::limits::COPIES;
@@ -34,8 +33,8 @@ impl Worker<'_> {
                 };
                 // How much of the source is read, each lane says for itself; none at all needs no source.
                 let mut n = [*bytes; 32];
-                if *src_bytes != NONE {
-                    let asked = self.u32s(*src_bytes);
+                if let Some(src_bytes) = *src_bytes {
+                    let asked = self.u32s(src_bytes);
                     n = std::array::from_fn(|lane| asked[lane].min(u32::from(*bytes)) as u8);
                 }
                 let readers = active.iter().filter(|l| n[*l] > 0).collect::<LaneMask>();

@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::arithmetic::lanes::NONE;
 use crate::check::{
     AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, MistakeDetails, PhaseOfCopy,
     PhaseWaits, Waited,
@@ -53,10 +52,7 @@ impl Worker<'_> {
                 continue;
             }
             let Some(barrier) = self.mbarrier_at(&b.addr, b.space, pc, lane) else { continue };
-            let operand = match b.number {
-                NONE => 1,
-                src => self.u32_at(src, lane),
-            };
+            let operand = b.number.map_or(1, |src| self.u32_at(src, lane));
             if b.kind == MbarrierKind::Init {
                 self.init_mbarrier(barrier, operand, pc, lane);
             } else if self.mbarrier_of_lane(b, barrier, operand, pc, lane) {
@@ -200,10 +196,10 @@ impl Worker<'_> {
 
     /// Returns whether the phase that a lane waits for has ended, after completing the copies that can end it.
     fn poll_mbarrier(&mut self, b: &Mbarrier, barrier: u32, operand: u32, lane: usize) -> bool {
-        let parity = (b.number != NONE).then_some(operand as u8 & 1);
+        let parity = b.number.is_some().then_some(operand as u8 & 1);
         let asked = match parity {
             Some(_) => 0,
-            None => self.u64_at(b.phase, lane) >> TOKEN_PENDING.count_ones(),
+            None => b.phase.map_or(0, |src| self.u64_at(src, lane) >> TOKEN_PENDING.count_ones()),
         };
         let has_ended = |phase: u64| phase_has_ended(phase, parity, asked);
         let ended = self.mbarrier_phase(barrier).is_some_and(has_ended)
@@ -289,11 +285,8 @@ impl Worker<'_> {
         Some(PhaseWait {
             barrier: self.mbarrier_at(&b.addr, b.space, pc, lane)?,
             instr: self.job.kernel.ops[pc as usize].instr,
-            parity: (b.number != NONE).then(|| self.u32_at(b.number, lane) as u8 & 1),
-            asked: match b.phase {
-                NONE => 0,
-                src => self.u64_at(src, lane) >> TOKEN_PENDING.count_ones(),
-            },
+            parity: b.number.map(|src| self.u32_at(src, lane) as u8 & 1),
+            asked: b.phase.map_or(0, |src| self.u64_at(src, lane) >> TOKEN_PENDING.count_ones()),
         })
     }
 
@@ -400,10 +393,7 @@ impl Worker<'_> {
             self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Remote { access, problem });
             return true;
         }
-        let operand = match b.number {
-            NONE => 1,
-            src => self.u32_at(src, lane),
-        };
+        let operand = b.number.map_or(1, |src| self.u32_at(src, lane));
         let thread = ((self.block.rank + 1) << 16) | (self.warp.index * 32 + lane as u32);
         self.in_block(rank, |worker| {
             let Some(barrier) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else { return };

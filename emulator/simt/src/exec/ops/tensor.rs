@@ -1,6 +1,6 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
-use crate::arithmetic::lanes::{NONE, Src};
+use crate::arithmetic::lanes::Src;
 use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
@@ -142,7 +142,7 @@ impl Worker<'_> {
         &mut self,
         map: TensorMap,
         position: [i32; RANKS],
-        (offset, blocks): (u64, Src),
+        (offset, blocks): (u64, Option<Src>),
         way: &TensorWay,
         pc: u32,
         lane: usize,
@@ -151,13 +151,13 @@ impl Worker<'_> {
             return self.begin_in_block(map, position, offset, None, pc, lane);
         };
         let barrier = self.address_of(barrier, MemSpace::Shared, lane) - window::SHARED;
-        if blocks == NONE {
+        let Some(blocks) = blocks else {
             let rank = match self.holder(offset) {
                 Holder::Own(_) => self.block.rank,
                 Holder::Other(rank, _) | Holder::Nobody(rank) => rank,
             };
             return self.begin_load(map, position, (offset, barrier), rank, pc, lane);
-        }
+        };
         // In each block, place and barrier are where the instruction names them in its own.
         let low = |offset: u64| offset & ((1 << RANK_SHIFT) - 1);
         let blocks = self.u32_at(blocks, lane);

@@ -13,7 +13,7 @@ mod matrix;
 mod transfer;
 mod wgmma;
 
-use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Dst};
+use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Dst, Src};
 use crate::check::{AccessKind, BadAccess, CopiedBy, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::program::{
@@ -397,7 +397,7 @@ impl Worker<'_> {
             OpKind::BranchIndexed { index, .. } => self.follow_use(*index, active, Use::Condition, instr),
             OpKind::Barrier { kind, id, count } => {
                 self.follow_use(*id, active, Use::Control, instr);
-                self.follow_use(*count, active, Use::Control, instr);
+                self.follow_optional_use(*count, active, Use::Control, instr);
                 let BarrierKind::Reduce { pred, result, .. } = *kind else { return };
                 let dst = match result {
                     BarrierResult::Popc(dst) => self.checks.shadow.line(dst),
@@ -419,7 +419,7 @@ impl Worker<'_> {
             OpKind::CpAsync { dst, src, src_bytes, .. } => {
                 self.follow_address(dst, active, instr);
                 self.follow_address(src, active, instr);
-                self.follow_use(*src_bytes, active, Use::Control, instr);
+                self.follow_optional_use(*src_bytes, active, Use::Control, instr);
             }
             OpKind::IsSpace { dst, src, .. } => {
                 self.follow_use(*src, active, Use::Address, instr);
@@ -458,8 +458,8 @@ impl Worker<'_> {
             }
             OpKind::Mbarrier(b) => {
                 self.follow_address(&b.addr, active, instr);
-                self.follow_use(b.number, active, Use::Control, instr);
-                self.follow_use(b.phase, active, Use::Control, instr);
+                self.follow_optional_use(b.number, active, Use::Control, instr);
+                self.follow_optional_use(b.phase, active, Use::Control, instr);
                 self.define_line(b.dst, active);
                 if let Some(done) = b.done {
                     self.checks.shadow.define(self.checks.shadow.pred(done), active);
@@ -483,7 +483,7 @@ impl Worker<'_> {
             OpKind::ActiveMask { dst } | OpKind::ReadClock { dst, .. } => {
                 self.checks.shadow.define(self.checks.shadow.line(*dst), active);
             }
-            OpKind::Call { target, .. } => self.follow_use(*target, active, Use::Address, instr),
+            OpKind::Call { target, .. } => self.follow_optional_use(*target, active, Use::Address, instr),
             crate::program::without_operands!() => {}
         }
     }
@@ -499,6 +499,12 @@ impl Worker<'_> {
             && !(self.checks.shadow.lanes(spot) & active).is_empty()
         {
             self.undefined_use(spot, active, used, instr);
+        }
+    }
+
+    fn follow_optional_use(&mut self, src: Option<Src>, active: LaneMask, used: Use, instr: u32) {
+        if let Some(src) = src {
+            self.follow_use(src, active, used, instr);
         }
     }
 
