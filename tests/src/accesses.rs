@@ -1,7 +1,7 @@
 //! Small kernels with one kind of memory access each, to compare counters with those of a real GPU.
 //!
 //! [`module`] is their PTX. Every kernel takes the address of [`BYTES`] zero bytes and is launched once, as one block
-//! of 32 threads. `tests/examples/accesses_on_device.rs` launches them, under Nsight Compute for the answers.
+//! of 32 threads. `tests/tools/accesses_on_device.rs` launches them, under Nsight Compute for the answers.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! Small kernels with neighbouring accesses to shared memory, and how wide those in the machine code are.
 //!
-//! `tests/data/sass/shared_patterns.txt` has one line per kernel: the counts that `tests/examples/machine_code.rs` got
+//! `tests/data/sass/shared_patterns.txt` has one line per kernel: the counts that `tests/tools/machine_code.rs` got
 //! from ptxas, and the kernel's text, which [`kernel`] makes a kernel of.
 
 use std::collections::BTreeSet;

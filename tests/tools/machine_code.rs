@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (ptxas_version, nvdisasm_version) = (version(ptxas)?, version(nvdisasm)?);
     let mut out = format!(
         "# Shared accesses in machine code, by width in bytes per lane: what merging is compared with.\n\
-         # Made by tests/examples/machine_code.rs, with ptxas {ptxas_version} -arch=sm_90 and nvdisasm {nvdisasm_version}.\n\
+         # Made by tests/tools/machine_code.rs, with ptxas {ptxas_version} -arch=sm_90 and nvdisasm {nvdisasm_version}.\n\
          # loads of 4 bytes or fewer, of 8, of 16; stores likewise | the kernel, as tests/src/machine_code.rs completes it\n"
     );
     for (at, pattern) in patterns.iter().enumerate() {
