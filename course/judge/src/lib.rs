@@ -229,7 +229,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         };
         let instructions: Vec<(&str, &Counters)> =
             report.instructions.iter().map(|instruction| (instruction.text.as_str(), &instruction.counters)).collect();
-        let value = criterion.measure.value(&CountedLaunch {
+        let launch = CountedLaunch {
             total: &report.total,
             instructions: &instructions,
             grid: report.grid,
@@ -238,13 +238,19 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             shape,
             bk: criterion.bk,
             ahead,
-        });
+        };
+        let value = criterion.measure.value(&launch);
+        let lack = criterion.measure.lack(&launch);
         // Without a value, a lower limit fails and an upper limit passes.
-        let passes = value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
+        let passes = lack.is_none() && value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
+        let why = || match lack {
+            Some(lack) => format!("the kernel has {lack}, so the limit says nothing about it"),
+            None => criterion.misses.clone(),
+        };
         let measure = serde_json::to_value(criterion.measure).unwrap_or_default();
         Part {
             status: if passes { Status::Passed } else { Status::Failed },
-            why: (!passes).then(|| criterion.misses.clone()),
+            why: (!passes).then(why),
             measured: Some(CriterionValue {
                 measure: measure.as_str().unwrap_or_default().to_owned(),
                 words: criterion.measure.description().to_owned(),

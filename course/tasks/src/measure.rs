@@ -122,8 +122,47 @@ impl Measure {
         !(of_products && work.is_transpose())
     }
 
+    /// Returns whether the measure is of accesses to global or shared memory.
+    fn counts_traffic(self) -> bool {
+        match self.column() {
+            Column::Sectors | Column::Requests | Column::SharedRequests | Column::Wavefronts | Column::Excess => true,
+            _ => self == Self::LoadAhead,
+        }
+    }
+
+    /// Returns why a launch may meet the limits without the idea behind them, after "the kernel has".
+    ///
+    /// "At most" is met by none at all: a kernel without shared memory has no bank conflict, and one that adds products
+    /// apart from their multiplication does no multiply-add too many. A transpose may leave shared memory out, because
+    /// shuffles can coalesce both sides.
+    pub fn lack(self, taken: &CountedLaunch<'_>) -> Option<&'static str> {
+        /// One barrier for four tiles: a solution may bring in several at once.
+        const BARRIERS: f64 = 0.25;
+        /// The first product of a sum may be a multiplication.
+        const FMAS: f64 = 0.9;
+        let is_below = |least: f64| self.value(taken).is_none_or(|value| value < least);
+        if taken.total.bulk_copies > 0 && self.counts_traffic() {
+            return Some("bulk copies, whose bytes nothing counts");
+        }
+        match self {
+            Self::SharedExcessPerFma
+            | Self::SharedWavefrontsPerFma
+            | Self::SharedWordsPerFma
+            | Self::SharedLoadRequestsPerFma
+            | Self::SharedLoadRequestsAsWrittenPerFma => {
+                (taken.total.shared_requests() == 0).then_some("no access to shared memory")
+            }
+            Self::BarriersPerTile => is_below(BARRIERS).then_some("fewer barriers than one for four tiles"),
+            Self::FmasDone => is_below(FMAS).then_some("fewer multiply-adds than the result takes"),
+            _ => None,
+        }
+    }
+
     /// Returns the value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for
     /// example.
+    ///
+    /// An atomic reads and writes, so it counts as a load and as a store: a kernel could move everything by atomics that
+    /// change nothing. Each of its lanes is taken for a word, because no counter has the bytes of atomics.
     pub fn value(self, taken: &CountedLaunch<'_>) -> Option<f64> {
         let CountedLaunch { total: c, work, shape, .. } = *taken;
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
@@ -138,22 +177,27 @@ impl Measure {
             ratio(c.barriers as f64, warps)
         };
         match self {
-            Self::LoadSectorsPerFma => per_fma(c.global_load_sectors),
-            Self::GlobalLoadRequestsPerFma => per_fma(c.global_load_requests),
-            Self::LoadSectorsPerElement => per_element(c.global_load_sectors),
-            Self::StoreSectorsPerElement => per_element(c.global_store_sectors),
-            Self::StoreRequestsPerElement => ratio(c.global_store_requests as f64, elements / WARP),
+            Self::LoadSectorsPerFma => per_fma(c.global_load_sectors + c.global_atomic_sectors),
+            Self::GlobalLoadRequestsPerFma => per_fma(c.global_load_requests + c.global_atomic_requests),
+            Self::LoadSectorsPerElement => per_element(c.global_load_sectors + c.global_atomic_sectors),
+            Self::StoreSectorsPerElement => per_element(c.global_store_sectors + c.global_atomic_sectors),
+            Self::StoreRequestsPerElement => {
+                ratio((c.global_store_requests + c.global_atomic_requests) as f64, elements / WARP)
+            }
             Self::LoadEfficiency => c.load_efficiency(),
             Self::StoreEfficiency => c.store_efficiency(),
-            Self::WideGlobalBytes => wide(taken, "ld.global", |c| c.global_load_bytes),
-            Self::WideStoreBytes => wide(taken, "st.global", |c| c.global_store_bytes),
-            Self::WideSharedBytes => wide(taken, "ld.shared", |c| c.shared_load_bytes),
+            Self::WideGlobalBytes => wide(taken, "ld.global", |c| c.global_load_bytes, |c| c.global_atomic_requests),
+            Self::WideStoreBytes => wide(taken, "st.global", |c| c.global_store_bytes, |c| c.global_atomic_requests),
+            Self::WideSharedBytes => wide(taken, "ld.shared", |c| c.shared_load_bytes, |c| c.shared_atomic_requests),
             Self::BytesPerSharedLoad => ratio(c.shared_load_bytes as f64, c.shared_load_requests_merged as f64 * WARP),
-            Self::SharedLoadRequestsPerFma => per_fma(c.shared_load_requests_merged),
-            Self::SharedLoadRequestsAsWrittenPerFma => per_fma(c.shared_load_requests),
-            Self::SharedWordsPerFma => ratio(c.shared_load_bytes as f64 / WORD, fmas * WARP),
-            Self::FmasPerSharedLoad => fmas_per(c.shared_load_requests_merged),
-            Self::FmasPerGlobalLoad => fmas_per(c.global_load_requests),
+            Self::SharedLoadRequestsPerFma => per_fma(c.shared_load_requests_merged + c.shared_atomic_requests_merged),
+            Self::SharedLoadRequestsAsWrittenPerFma => per_fma(c.shared_load_requests + c.shared_atomic_requests),
+            Self::SharedWordsPerFma => {
+                let words = c.shared_load_bytes as f64 / WORD + c.shared_atomic_requests as f64 * WARP;
+                ratio(words, fmas * WARP)
+            }
+            Self::FmasPerSharedLoad => fmas_per(c.shared_load_requests_merged + c.shared_atomic_requests_merged),
+            Self::FmasPerGlobalLoad => fmas_per(c.global_load_requests + c.global_atomic_requests),
             Self::SharedWavefrontsPerFma => per_fma(c.wavefronts()),
             Self::WavefrontsPerSharedLoad => c.wavefronts_per_load(),
             Self::WavefrontsPerSharedStore => c.wavefronts_per_store(),
@@ -174,14 +218,21 @@ impl Measure {
 }
 
 const WORD: f64 = 4.0;
+const ATOMIC_BYTES: u64 = 32 * 4;
 /// Bytes of the widest access of a lane.
 const WIDEST: u32 = 16;
 
 /// Returns the share of the bytes that instructions of a kind move in accesses of 128 bits. Asynchronous copies are
 /// global loads.
-fn wide(taken: &CountedLaunch<'_>, kind: &str, bytes: fn(&Counters) -> u64) -> Option<f64> {
+fn wide(
+    taken: &CountedLaunch<'_>,
+    kind: &str,
+    bytes: fn(&Counters) -> u64,
+    atomics: fn(&Counters) -> u64,
+) -> Option<f64> {
     let (mut all, mut wide) = (0, 0);
     for (text, counters) in taken.instructions {
+        all += atomics(counters) * ATOMIC_BYTES;
         let bytes = bytes(counters);
         let operation = opcode(text);
         let is_copy = kind == "ld.global" && operation.starts_with("cp.async.");
@@ -259,6 +310,36 @@ mod tests {
         let total = Counters { fmas: 7, global_load_sectors: 2048, ..Counters::default() };
         assert_eq!(Measure::LoadSectorsPerFma.value(&launch(&total)), Some(2.0));
         assert_eq!(Measure::FmasPerSharedLoad.value(&launch(&total)), None);
+    }
+
+    #[test]
+    fn atomics_count_as_loads_and_as_stores() {
+        let total = Counters {
+            global_load_sectors: 1024,
+            global_atomic_sectors: 1024,
+            shared_load_bytes: 4 * 32 * 1024,
+            shared_atomic_requests: 1024,
+            ..Counters::default()
+        };
+        assert_eq!(Measure::LoadSectorsPerFma.value(&launch(&total)), Some(2.0));
+        assert_eq!(Measure::StoreSectorsPerElement.value(&launch(&total)), Some(0.5));
+        assert_eq!(Measure::SharedWordsPerFma.value(&launch(&total)), Some(2.0));
+    }
+
+    #[test]
+    fn what_is_not_there_meets_no_limit() {
+        let lack = |measure: Measure, total: Counters| measure.lack(&launch(&total));
+        let none = Counters::default();
+        assert_eq!(lack(Measure::SharedExcessPerFma, none), Some("no access to shared memory"));
+        assert_eq!(lack(Measure::SharedExcessPerFma, Counters { shared_load_requests_merged: 1, ..none }), None);
+        assert_eq!(lack(Measure::SharedExcess, none), None);
+        assert!(lack(Measure::BarriersPerTile, none).is_some());
+        assert_eq!(lack(Measure::BarriersPerTile, Counters { barriers: 24, ..none }), None);
+        assert!(lack(Measure::FmasDone, Counters { fmas: 16_384, ..none }).is_some());
+        assert_eq!(lack(Measure::FmasDone, Counters { fmas: 32_768, ..none }), None);
+        let bulk = Counters { bulk_copies: 1, fmas: 32_768, ..none };
+        assert_eq!(lack(Measure::LoadSectorsPerFma, bulk), Some("bulk copies, whose bytes nothing counts"));
+        assert_eq!(lack(Measure::FmasDone, bulk), None);
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn kind(operation: &str, operands: &[&str]) -> InstructionKind {
             _ => InstructionKind::OtherBarrier,
         },
         ["mbarrier", ..] => InstructionKind::OtherBarrier,
-        ["ld", ..] if !matches!(parts.get(1), Some(&"param" | &"shared" | &"local" | &"const")) => {
+        ["ld" | "atom", ..] if !matches!(parts.get(1), Some(&"param" | &"shared" | &"local" | &"const")) => {
             InstructionKind::Load
         }
         ["fma" | "mad", ..] if floats => InstructionKind::MultiplyAdd,
