@@ -1,9 +1,10 @@
 //! The learner's copies under `my/`, and compiling them.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use catalog::provenance::sha256;
 use tasks::compile::Refused;
 use tasks::{Catalogue, Task, TaskName, progress};
@@ -36,6 +37,53 @@ pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
 /// Returns the name of the learner's copy in messages: `my/v05.cu`.
 pub(crate) fn display_path(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+/// Returns whether there is a copy of a task, at `path`.
+///
+/// # Errors
+/// Returns an error if something lies in its place that is not a file: nothing else would then be judged for it.
+pub(crate) fn has_copy(root: &Path, path: &Path, name: &TaskName) -> Result<bool> {
+    let me = paths::command_name();
+    let folder = tasks::paths::learner_folder(root);
+    if folder.symlink_metadata().is_ok() && !folder.is_dir() {
+        let shown = display_path(root, &folder);
+        bail!("{shown} is {}, and has to be a folder; move it away, then: {me} start {name}", kind(&folder));
+    }
+    let shown = display_path(root, path);
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error).context(shown),
+        Ok(_) if path.is_file() => Ok(true),
+        Ok(_) => bail!("{shown} is {}, and not a file; move it away, then: {me} start {name}", kind(path)),
+    }
+}
+
+/// Returns the error for a command that needs the copy of a task where there is none.
+pub(crate) fn no_copy(root: &Path, path: &Path, name: &TaskName) -> anyhow::Error {
+    let shown = display_path(root, path);
+    anyhow!("there is no {shown}; begin with: {} start {name}", paths::command_name())
+}
+
+/// Returns whether the learner has begun any task of this checkout: a copy is there, or was.
+pub(crate) fn has_begun(root: &Path) -> bool {
+    let has_copies = || {
+        let entries = std::fs::read_dir(tasks::paths::learner_folder(root)).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.file_name().to_string_lossy().contains(".cu"))
+    };
+    progress::Progress::load(root).map_or(true, |progress| !progress.tasks.is_empty()) || has_copies()
+}
+
+/// Returns what lies at a path, in words.
+fn kind(path: &Path) -> &'static str {
+    let is_link = path.is_symlink();
+    match path.metadata() {
+        Err(_) if is_link => "a link to nothing",
+        Ok(found) if found.is_dir() && is_link => "a link to a folder",
+        Ok(found) if found.is_dir() => "a folder",
+        Ok(found) if found.is_file() => "a file",
+        _ => "a pipe or a device",
+    }
 }
 
 /// Returns the hash of the learner's copy, where there is one.

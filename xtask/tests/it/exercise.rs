@@ -250,15 +250,84 @@ fn progress_that_cannot_be_written_costs_a_remark_and_no_verdict() {
     assert_eq!(learner.read("my/progress.toml"), "format = [\n");
 }
 
+/// Runs a command that can write nothing, as on a full disk; or is killed where it first writes.
+fn run_without_space(learner: &Learner, words: &str, killed: bool) -> std::process::Output {
+    let ignores = if killed { "" } else { "trap '' XFSZ;" };
+    let inner = learner.command(words);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &format!("{ignores} ulimit -c 0; ulimit -f 0; exec \"$0\" \"$@\"")]);
+    command.arg(inner.get_program()).args(inner.get_args()).current_dir(learner.path(""));
+    for (name, value) in inner.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.output().expect("a shell")
+}
+
 #[test]
 fn where_nothing_can_be_written_that_is_said() {
     let learner = Learner::new();
-    // A file in the place of the folder stops everybody; missing permissions do not stop the superuser.
-    fs::write(learner.path("my"), "").expect("a file");
-    let (code, out, err) = learner.run("start v05");
+    let (code, out, err) = streams(&run_without_space(&learner, "start v05", false));
     assert_eq!((code, out.as_str()), (3, ""));
     assert!(err.starts_with("error: my/v05.cu cannot be written; work in a checkout that is yours: "), "{err}");
     assert!(!Path::new(&learner.path("my/v05.cu")).exists());
+}
+
+#[test]
+fn a_reset_that_fails_or_is_killed_leaves_the_copy() {
+    let learner = Learner::new();
+    learner.run("start v05");
+    fs::write(learner.path("my/v05.cu"), "mine\n").expect("a file");
+    let (code, out, err) = streams(&run_without_space(&learner, "reset v05", false));
+    assert_eq!((code, out.as_str()), (3, ""));
+    assert!(err.starts_with("error: my/v05.cu cannot be written; "), "{err}");
+    assert!(!learner.path("my/v05.cu.1").exists());
+    assert_eq!(learner.read("my/v05.cu"), "mine\n");
+    assert_eq!(run_without_space(&learner, "reset v05", true).status.code(), None);
+    assert_eq!(learner.read("my/v05.cu"), "mine\n");
+}
+
+#[test]
+fn only_a_file_is_a_copy() {
+    let learner = Learner::new();
+    let copy = learner.path("my/v05.cu");
+    let refuses = |what: &str| {
+        for command in ["check", "start", "reset", "diff", "watch", "explain"] {
+            let (code, out, err) = learner.run(&format!("{command} v05"));
+            assert_eq!((code, out.as_str()), (3, ""), "{command}: {err}");
+            assert_eq!(err, format!("error: {what}; move it away, then: xtask start v05\n"), "{command}");
+        }
+    };
+    fs::write(learner.path("my"), "").expect("a file");
+    refuses("my is a file, and has to be a folder");
+    fs::remove_file(learner.path("my")).expect("it was there");
+    fs::create_dir_all(&copy).expect("a folder");
+    refuses("my/v05.cu is a folder, and not a file");
+    fs::remove_dir(&copy).expect("it was there");
+    std::os::unix::fs::symlink("nothing", &copy).expect("a link");
+    refuses("my/v05.cu is a link to nothing, and not a file");
+    fs::remove_file(&copy).expect("it was there");
+    let made = std::process::Command::new("mkfifo").arg(&copy).status().expect("mkfifo");
+    assert!(made.success());
+    refuses("my/v05.cu is a pipe or a device, and not a file");
+}
+
+#[test]
+fn the_finished_kernels_are_named_to_those_who_have_begun() {
+    let learner = Learner::new();
+    learner.program("cargo", "#!/bin/sh\nexit 1\n");
+    let first = "the finished kernels of v05, because my/v05.cu does not exist; begin it with: xtask start v05\n";
+    assert_eq!(learner.run("check v05").1, "");
+    learner.run("start v05.wide");
+    assert_eq!(learner.run("check v05").1, first);
+    assert_eq!(learner.run("check v05 --finished").1, "");
+    let (_, out, err) = learner.run("check v05 --json");
+    assert!(out.is_empty() && err.starts_with(first), "{out}{err}");
+    // The record alone says that it was there.
+    fs::remove_file(learner.path("my/v05.wide.cu")).expect("it was there");
+    assert_eq!(learner.run("check v05").1, first);
 }
 
 #[test]

@@ -58,11 +58,6 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     let (mut copies, mut rest) = (Vec::new(), Vec::new());
     for asked in &args.steps {
-        // A step's own task is a kernel, whatever its catalogue has.
-        let has_copy = |name: &TaskName| {
-            let root = paths::checkout();
-            root.is_some_and(|root| progress::copy_of(&root, name).is_file())
-        };
         match TaskName::parse(asked).ok() {
             Some(name) if name.id.is_some() && args.finished => {
                 bail!(Stop::Usage(format!("--finished is for the kernels of steps, and {name} is a transfer task")));
@@ -72,19 +67,41 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
                 let root = learner::root()?;
                 let task = learner::task(&root, asked)?;
                 let copy = task.copy(&root);
-                if !copy.is_file() {
-                    let (me, copy) = (paths::command_name(), learner::display_path(&root, &copy));
-                    bail!("there is no {copy}; begin with: {me} start {name}");
+                if !learner::has_copy(&root, &copy, &name)? {
+                    bail!(learner::no_copy(&root, &copy, &name));
                 }
                 copies.push(task);
             }
-            Some(name) if !args.finished && has_copy(&name) => {
-                copies.push(learner::task(&learner::root()?, asked)?);
-            }
+            // A step's own task is a kernel, whatever its catalogue has.
+            Some(name) if !args.finished => match paths::checkout() {
+                Some(root) if learner::has_copy(&root, &progress::copy_of(&root, &name), &name)? => {
+                    copies.push(learner::task(&root, asked)?);
+                }
+                _ => rest.push(asked.clone()),
+            },
             _ => rest.push(asked.clone()),
         }
     }
     Ok((copies, rest))
+}
+
+/// Returns a line for each step whose finished kernels are judged because its copy is not there. A learner who has begun
+/// would take their verdict for one on the own kernel.
+fn not_yours(asked: &[String]) -> String {
+    let Some(root) = paths::checkout().filter(|root| learner::has_begun(root)) else {
+        return String::new();
+    };
+    let mut out = String::new();
+    for name in asked.iter().filter_map(|asked| TaskName::parse(asked).ok()) {
+        if learner::task(&root, &name.to_string()).is_ok() {
+            let (step, me) = (&name.step, paths::command_name());
+            let copy = learner::display_path(&root, &progress::copy_of(&root, &name));
+            out.push_str(&format!(
+                "the finished kernels of {step}, because {copy} does not exist; begin it with: {me} start {name}\n"
+            ));
+        }
+    }
+    out
 }
 
 /// Judges one copy, prints the verdict, and records it.
@@ -107,6 +124,12 @@ fn copy(args: &Args, root: &Path, task: &Task) -> Result<CommandOutcome> {
 /// Returns the kernels of steps, as they are under `kernels`; of all steps when none is named.
 fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("check", asked)?;
+    let not_yours = if args.finished { String::new() } else { not_yours(asked) };
+    match not_yours.trim_end() {
+        "" => {}
+        lines if args.json => output::note(lines),
+        lines => output::print(&format!("{lines}\n"))?,
+    }
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::find_or_build(&steps)?;

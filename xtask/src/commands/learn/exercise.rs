@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use catalog::files::write_whole;
+use catalog::files::{write_whole, write_whole_bytes};
 use tasks::progress::Progress;
 use tasks::{Task, starter};
 use xtask_support::CommandOutcome;
@@ -60,7 +60,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let path = task.copy(&root);
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
-    if path.symlink_metadata().is_ok() {
+    if learner::has_copy(&root, &path, name)? {
         bail!("{shown} already exists; to start over: {me} reset {name}");
     }
     write_new(&path, &text).with_context(|| unwritten(&shown))?;
@@ -82,11 +82,10 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<CommandOutcome> {
     let path = task.copy(&root);
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
-    if path.symlink_metadata().is_err() {
-        bail!("there is no {shown}; begin with: {me} start {name}");
+    if !learner::has_copy(&root, &path, name)? {
+        bail!(learner::no_copy(&root, &path, name));
     }
-    let kept = keep(&path).with_context(|| unwritten(&shown))?;
-    write_whole(&path, &text).with_context(|| unwritten(&shown))?;
+    let kept = replace(&path, &text).with_context(|| unwritten(&shown))?;
     learner::note_progress(&root, |progress, now| {
         progress.touch(name, now);
     });
@@ -103,8 +102,8 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
-    if !path.is_file() {
-        bail!("there is no {shown}; begin with: {me} start {name}");
+    if !learner::has_copy(&root, &path, name)? {
+        bail!(learner::no_copy(&root, &path, name));
     }
     let mine = String::from_utf8_lossy(&std::fs::read(&path).with_context(|| shown.clone())?).into_owned();
     // A repository of `assign` has no solutions.
@@ -190,18 +189,23 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     made
 }
 
-/// Moves a copy to the first free of `v05.cu.1`, `v05.cu.2`, …
-fn keep(path: &Path) -> std::io::Result<PathBuf> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let _lock = catalog::files::lock_folder(folder)?;
+/// Replaces a copy; its text is kept at the first free of `v05.cu.1`, `v05.cu.2`, … At every moment there is a copy.
+fn replace(path: &Path, text: &str) -> std::io::Result<PathBuf> {
+    let _lock = catalog::files::lock_folder(catalog::files::folder_of(path))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut number = 1;
-    loop {
+    let kept = loop {
         let kept = path.with_file_name(format!("{name}.{number}"));
         if kept.symlink_metadata().is_err() {
-            std::fs::rename(path, &kept)?;
-            return Ok(kept);
+            break kept;
         }
         number += 1;
-    }
+    };
+    let keep = || {
+        // Not every file system has links.
+        std::fs::hard_link(path, &kept).or_else(|_| write_whole_bytes(&kept, &std::fs::read(path)?))?;
+        write_whole(path, text)
+    };
+    keep().inspect_err(|_| drop(std::fs::remove_file(&kept)))?;
+    Ok(kept)
 }

@@ -7,7 +7,7 @@ mod table;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use catalog::files::write_whole;
 use catalog::provenance::target_of;
 use catalog::text::{Paint, capital, escaped};
@@ -188,15 +188,15 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             "{name} is about the host and has no kernel to explain; its answer is checked with: {me} check {name}"
         )));
     }
-    let has_copy = copy.is_file() && !args.finished;
+    let has_copy = !args.finished && learner::has_copy(&root, &copy, name)?;
     let progress = Progress::load(&root)?.task(name);
     let is_over = progress.is_over();
     let is_secret = task.kind == TaskKind::Transfer && !is_over;
     if !has_copy && is_secret {
         bail!(if args.finished {
-            format!("the kernel of {name} is shown once yours has passed, or after: {me} solution {name} --give-up")
+            anyhow!("the kernel of {name} is shown once yours has passed, or after: {me} solution {name} --give-up")
         } else {
-            format!("there is no {}; begin with: {me} start {name}", learner::display_path(&root, &copy))
+            learner::no_copy(&root, &copy, name)
         });
     }
     if args.machine && args.size.k == 0 && !task.work.is_transpose() {

@@ -13,7 +13,7 @@ use catalog::text::Paint;
 use tasks::Task;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
-use xtask_support::{interrupt, paths, source};
+use xtask_support::{interrupt, source};
 
 use crate::commands::learn::judging;
 use crate::learner;
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = task.copy(&root);
-    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
-    if path.symlink_metadata().is_err() {
-        bail!("there is no {shown}; begin with: {me} start {name}");
+    let shown = learner::display_path(&root, &path);
+    if !learner::has_copy(&root, &path, &task.name)? {
+        bail!(learner::no_copy(&root, &path, &task.name));
     }
     interrupt::watch();
     let watching = format!("watching {shown}; Ctrl-C ends it");
@@ -87,7 +87,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 
 /// Returns a hash of the copy and of what it includes; none when it cannot be read.
 fn state(root: &Path, path: &Path) -> Option<String> {
-    let bytes = std::fs::read(path).ok()?;
+    // A pipe would be waited for.
+    let bytes = path.is_file().then(|| std::fs::read(path).ok())??;
     let source = String::from_utf8_lossy(&bytes);
     let includes = source::local_includes(root, path, &source).unwrap_or_default();
     let mut all = sha256(&bytes);
