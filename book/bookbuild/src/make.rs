@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
+use catalog::files::StagedFolder;
 use mdbook_driver::MDBook;
 
 use crate::chapter::ChapterSource;
@@ -36,9 +37,12 @@ pub fn make(repo: &RepoPaths, options: &Options) -> Result<BuiltBook> {
     repo.note(&book.join("book.toml"));
     let mut config = mdbook_driver::config::Config::from_disk(book.join("book.toml"))
         .with_context(|| format!("reading {}", repo.display_path(&book.join("book.toml"))))?;
-    if let Some(folder) = &options.into {
-        config.build.build_dir = folder.clone();
-    }
+    let place = book.join(options.into.as_ref().unwrap_or(&config.build.build_dir));
+    let place = crate::repo_paths::flat(&std::path::absolute(place)?);
+    let staged = StagedFolder::new(&place).with_context(|| {
+        format!("{}: the book cannot be built there; move it away, then build again", repo.display_path(&place))
+    })?;
+    config.build.build_dir = staged.path().to_owned();
     if options.no_search {
         config.set("output.html.search.enable", false)?;
     }
@@ -53,8 +57,11 @@ pub fn make(repo: &RepoPaths, options: &Options) -> Result<BuiltBook> {
         return Err(Problems(findings.problems).into());
     }
     built.context("building the book")?;
-    let folder = crate::repo_paths::flat(&book.build_dir_for("html"));
+    let folder = book.build_dir_for("html");
     slides::write(&folder, &findings.slides).context("writing the slides")?;
+    let folder = place.join(folder.strip_prefix(staged.path()).context("a folder of the book")?);
+    let folder = crate::repo_paths::flat(&folder);
+    staged.finish().with_context(|| format!("moving the book to {}", repo.display_path(&place)))?;
     let mut chapters = Vec::new();
     for chapter in book.book.chapters() {
         let path = repo.chapters().join(chapter.source_path.clone().unwrap_or_default());

@@ -1,8 +1,11 @@
 //! Files that several processes write: each is replaced whole or not at all, and by one process at a time.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
+
+/// Limit of [`read_text`]; what people write by hand has a thousandth of it.
+pub const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// A file or folder that could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +39,29 @@ pub fn files_ending_with(folder: &Path, suffix: &str) -> std::io::Result<Vec<Pat
     Ok(paths)
 }
 
+/// Reads a file that a user names, up to a limit: it may be a device without an end.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or is longer.
+pub fn read_limited(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
+        let why = format!("it has more than {max_bytes} bytes, the most that is read");
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
+}
+
+/// Reads a text that a user names; it may have [`MAX_TEXT_BYTES`].
+///
+/// # Errors
+/// Returns an error if the file cannot be read, is longer, or is not UTF-8.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    let bytes = read_limited(path, MAX_TEXT_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
 /// An exclusive lock on a folder, released when dropped. It leaves no file behind.
 #[derive(Debug)]
 pub struct FolderLock {
@@ -65,9 +91,7 @@ pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
 
 pub fn write_whole_bytes(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     remove_abandoned(path);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
+    let beside = with_suffix(path, &format!(".{}.tmp", std::process::id()));
     let write = || {
         let mut file = File::create(&beside)?;
         file.write_all(bytes)?;
@@ -77,7 +101,71 @@ pub fn write_whole_bytes(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
 }
 
-/// Removes `NAME.PID.tmp` beside `path` where the process PID is gone.
+/// A folder that is filled beside its place and then moved there, so that it is seen whole or not at all.
+#[derive(Debug)]
+pub struct StagedFolder {
+    staged: PathBuf,
+    place: PathBuf,
+}
+
+impl StagedFolder {
+    /// Creates an empty folder beside `place`. Removes what a killed process left behind while it filled one.
+    ///
+    /// # Errors
+    /// Returns an error if nothing can be created there, or if `place` is a link or a file, which is left alone.
+    pub fn new(place: &Path) -> std::io::Result<Self> {
+        let other = |what| Err(std::io::Error::new(std::io::ErrorKind::NotADirectory, what));
+        match place.symlink_metadata() {
+            Ok(found) if found.is_symlink() => return other("it is a link, which is not followed"),
+            Ok(found) if !found.is_dir() => return other("it is not a folder"),
+            _ => {}
+        }
+        std::fs::create_dir_all(folder_of(place))?;
+        remove_abandoned(place);
+        remove_abandoned(&with_suffix(place, ".old"));
+        let staged = with_suffix(place, &format!(".{}.tmp", std::process::id()));
+        let _ = std::fs::remove_dir_all(&staged);
+        std::fs::create_dir(&staged)?;
+        Ok(Self { staged, place: place.to_owned() })
+    }
+
+    /// Returns the folder to fill.
+    pub fn path(&self) -> &Path {
+        &self.staged
+    }
+
+    /// Moves the folder to its place; a folder that was there is removed.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be moved; what was there stays.
+    pub fn finish(self) -> std::io::Result<()> {
+        let _lock = lock_folder(folder_of(&self.place))?;
+        if self.place.symlink_metadata().is_err() {
+            return std::fs::rename(&self.staged, &self.place);
+        }
+        let old = with_suffix(&self.place, &format!(".old.{}.tmp", std::process::id()));
+        std::fs::rename(&self.place, &old)?;
+        std::fs::rename(&self.staged, &self.place).inspect_err(|_| drop(std::fs::rename(&old, &self.place)))?;
+        // It is out of the way; the next such folder removes what is left.
+        let _ = std::fs::remove_dir_all(&old);
+        Ok(())
+    }
+}
+
+impl Drop for StagedFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.staged);
+    }
+}
+
+/// Returns a path with text added to its name.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    path.with_file_name(name)
+}
+
+/// Removes `NAME.PID.tmp` beside `path`, a file or folder, where the process PID is gone.
 fn remove_abandoned(path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         return;
@@ -89,7 +177,8 @@ fn remove_abandoned(path: &Path) {
             .and_then(|found| found.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".tmp"))
             .and_then(|pid| pid.parse::<u32>().ok());
         if pid.is_some_and(is_gone) {
-            let _ = std::fs::remove_file(entry.path());
+            let path = entry.path();
+            let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path));
         }
     }
 }
@@ -132,6 +221,33 @@ mod tests {
         let mut expected = vec!["a.json", &alive, "a.json.x.tmp", "b.json.4194999.tmp"];
         expected.sort_unstable();
         assert_eq!(names(&folder), expected);
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_folder_is_replaced_whole_or_not_at_all() {
+        let folder = folder("staged");
+        let place = folder.join("book");
+        // What killed processes left: half of a new folder, and an old one that was in the way.
+        for name in ["book.4194999.tmp", "book.old.4194999.tmp"] {
+            std::fs::create_dir(folder.join(name)).expect("a folder");
+        }
+        for text in ["one", "two"] {
+            let staged = StagedFolder::new(&place).expect("a folder");
+            std::fs::write(staged.path().join(text), "").expect("a file");
+            assert!(!place.join(text).exists());
+            staged.finish().expect("moved");
+            assert_eq!(names(&place), [text]);
+        }
+        drop(StagedFolder::new(&place).expect("a folder"));
+        assert_eq!((names(&folder), names(&place)), (vec!["book".to_owned()], vec!["two".to_owned()]));
+        let link = folder.join("link");
+        std::os::unix::fs::symlink("book", &link).expect("a link");
+        for refused in [&link, &place.join("two")] {
+            assert!(StagedFolder::new(refused).is_err());
+        }
+        assert_eq!(names(&place), ["two"]);
         let _ = std::fs::remove_dir_all(&folder);
     }
 

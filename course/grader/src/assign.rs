@@ -166,7 +166,7 @@ fn with_variants(root: &Path) -> String {
     steps.map(|catalogue| catalogue.step.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes the repository into `out`, which is created; the checkout at `root` is only read.
+/// Writes the repository into `out`; the checkout at `root` is only read.
 pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), AssignError> {
     let copier = Copier { root, out };
     let workspace = copier.toml("Cargo.toml")?;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use catalog::files::write_whole;
+use catalog::files::{StagedFolder, read_text, with_suffix, write_whole};
 use catalog::programs::on_path;
 use catalog::text::{Paint, Table};
 use grader::assign::{self, AssignedTask, Assignment};
@@ -16,14 +16,14 @@ use xtask::commands::teach::{Assign, LARGEST_SEED, Report};
 use xtask::learner;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
-use xtask_support::paths;
+use xtask_support::{interrupt, paths};
 
 /// Writes the starter repository, and the rubric beside it.
 pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let shown = args.out.display().to_string();
     let out = args.out.as_path();
-    let rubric = sibling_path(out, ".rubric.toml");
+    let rubric = with_suffix(out, ".rubric.toml");
     let is_free = |path: &Path| match std::fs::read_dir(path) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
@@ -32,7 +32,10 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
         bail!("{shown} already exists; choose a new folder");
     }
     if rubric.symlink_metadata().is_ok() {
-        bail!("{} already exists; it has the seed of another assignment", rubric.display());
+        bail!(
+            "{} already exists; it has the seed of another assignment: choose a new folder, or move the file away",
+            rubric.display()
+        );
     }
     let names = args.tasks.iter().map(|asked| TaskName::parse(asked));
     let mut names = names.collect::<Result<Vec<_>, _>>().map_err(|error| Stop::Usage(error.to_string()))?;
@@ -66,18 +69,25 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
         gpu_required: args.gpu_required,
         minutes: minutes(args.minutes.as_deref())?,
     };
-    assign::write(&root, out, &assignment)?;
+    interrupt::watch();
+    // It appears under its name when it is whole: half a repository could be published.
+    let staged = StagedFolder::new(out).with_context(|| shown.clone())?;
+    assign::write(&root, staged.path(), &assignment)?;
+    tidy_lock(staged.path());
+    let has_git = commit(staged.path(), &assignment.title);
+    if interrupt::happened() {
+        bail!(Stop::Interrupted("nothing was written".into()));
+    }
     write_whole(&rubric, &assign::rubric(&assignment)).with_context(|| rubric.display().to_string())?;
     let mut references = String::new();
     for given in &assignment.tasks {
         if let Some(drawn) = &given.drawn {
-            let path = sibling_path(out, &format!(".{}.cu", given.task.name));
+            let path = with_suffix(out, &format!(".{}.cu", given.task.name));
             write_whole(&path, &drawn.reference).with_context(|| path.display().to_string())?;
             references.push_str(&format!("{}: a kernel that passes; keep it to yourself\n", path.display()));
         }
     }
-    tidy_lock(out);
-    let has_git = commit(out, &assignment.title);
+    staged.finish().with_context(|| shown.clone())?;
     let me = paths::command_name();
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let mut text = format!("{shown}: {} with no solution in it\n", task_list(&names));
@@ -104,13 +114,6 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// Returns the path of `folder` with an ending behind its name.
-fn sibling_path(folder: &Path, ending: &str) -> PathBuf {
-    let mut path = folder.as_os_str().to_owned();
-    path.push(ending);
-    path.into()
-}
-
 fn task_list(names: &[String]) -> String {
     match names {
         [one] => format!("task {one}"),
@@ -129,7 +132,7 @@ fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
         return Ok(BTreeMap::new());
     };
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+    let text = read_text(path).with_context(|| name.clone())?;
     let minutes = Minutes::parse(&text, &name)?;
     Ok(minutes.minutes)
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use tasks::{Catalogue, markers};
 
-use crate::files::empty_folder;
+use crate::files::{empty_folder, program};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
@@ -146,6 +146,34 @@ fn assigned(place: &Path, name: &str, arguments: &[&str]) -> PathBuf {
     let made = xtask(&words);
     assert!(made.status.success(), "{}", text(&made.stderr));
     out
+}
+
+#[test]
+fn an_assignment_that_is_killed_leaves_nothing_under_its_name() {
+    let place = empty_folder("killed");
+    // It is killed when all files are written.
+    fs::create_dir(place.join("bin")).expect("a folder");
+    program(&place.join("bin/git"), "#!/bin/sh\nkill -KILL $PPID\n");
+    let path = format!("{}:{}", place.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let out = place.join("homework").display().to_string();
+    let killed = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["assign", "v02", "--out", &out])
+        .current_dir(root())
+        .env_remove("CARGO_MANIFEST_DIR")
+        .env("PATH", path)
+        .output()
+        .expect("xtask runs");
+    assert_eq!(killed.status.code(), Some(3), "{}", text(&killed.stderr));
+    let names = || {
+        let entries = fs::read_dir(&place).expect("a folder").flatten();
+        let mut names: Vec<String> = entries.map(|entry| text(entry.file_name().as_encoded_bytes())).collect();
+        names.sort();
+        names
+    };
+    let left = names();
+    assert!(left.len() == 2 && left[1].starts_with("homework.") && left[1].ends_with(".tmp"), "{left:?}");
+    assigned(&place, "homework", &["v02"]);
+    assert_eq!(names(), ["bin", "homework", "homework.rubric.toml"]);
 }
 
 #[test]

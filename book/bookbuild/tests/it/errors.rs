@@ -118,3 +118,30 @@ fn a_chapter_that_is_not_there() {
     let error = format!("{:#}", small.make().expect_err("a chapter is missing"));
     assert!(error.contains("gone.md"), "{error}");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_build_that_fails_leaves_the_last_book_and_links_are_not_followed() {
+    let small = Small::new("text");
+    let folder = small.make().expect("a book").folder;
+    let page = || std::fs::read_to_string(folder.join("chapter.html")).expect("a page");
+    let (last, beside) = (page(), folder.parent().expect("a folder"));
+    let n_beside = || std::fs::read_dir(beside).expect("a folder").count();
+    let n = n_beside();
+    small.write("book/src/chapter.md", "# A chapter\n\n{{#a}}\n");
+    small.problems(false);
+    assert_eq!((page(), n_beside()), (last, n));
+
+    small.write("book/src/chapter.md", "# A chapter\n\nother\n");
+    let elsewhere = beside.join("elsewhere");
+    std::fs::rename(&folder, &elsewhere).expect("renamed");
+    std::os::unix::fs::symlink(&elsewhere, &folder).expect("a link");
+    let error = format!("{:#}", small.make().expect_err("a link"));
+    assert!(
+        error.ends_with(
+            ": the book cannot be built there; move it away, then build again: it is a link, which is not followed"
+        ),
+        "{error}"
+    );
+    assert!(!page().contains("other"));
+}
