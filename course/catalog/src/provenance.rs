@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub use sha256::sha256;
+pub use sha256::{Sha256, sha256};
 
 /// A reason why PTX does not belong to the sources of the checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use catalog::files::{FileError, write_whole};
-use catalog::provenance::sha256;
+use catalog::provenance::Sha256;
 use serde::{Deserialize, Serialize};
 use tasks::part_id;
 use tasks::verdict::{Status, Verdict};
@@ -127,30 +127,31 @@ fn work(out: &Path) -> PathBuf {
 }
 
 fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, GradingError> {
-    let submissions = submissions::all(grading.submissions, grading.out).map_err(FileError::at(grading.submissions))?;
+    let submissions = submissions::all(grading.submissions).map_err(FileError::at(grading.submissions))?;
     if submissions.is_empty() {
         return Err(GradingError::NoSubmissions(grading.submissions.to_owned()));
     }
     let tasks = &grading.rubric.tasks;
-    let entry = |submission: &Submission, graded: &'a GradedTask| {
+    let keys: Vec<Sha256> = tasks.iter().map(|graded| key_of_task(grading, graded)).collect();
+    let entry = |submission: &Submission, (graded, of_task): (&'a GradedTask, &Sha256)| {
         // A single file is a kernel.
         let is_only = tasks.len() == 1 && graded.task.host.is_none();
         let handed = submission.source(&graded.task.file(), is_only);
         let key = match &handed {
-            SubmittedFile::Text(source) => Some(key(grading, graded, source)),
+            SubmittedFile::Text(source) => Some(key(of_task.clone(), source)),
             _ => None,
         };
         Entry { graded, handed, key }
     };
     let with_entries = |submission| {
-        let entries = tasks.iter().map(|graded| entry(&submission, graded)).collect();
+        let entries = tasks.iter().zip(&keys).map(|task| entry(&submission, task)).collect();
         (submission, entries)
     };
     Ok(submissions.into_iter().map(with_entries).collect())
 }
 
-/// Returns the hash of everything that a verdict depends on.
-fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
+/// Returns the hash of everything that a verdict on a task depends on, up to the source.
+fn key_of_task(grading: &Grading<'_>, graded: &GradedTask) -> Sha256 {
     let parts = serde_json::json!([
         VERSION,
         grading.tools.version,
@@ -160,9 +161,17 @@ fn key(grading: &Grading<'_>, graded: &GradedTask, source: &str) -> String {
         grading.rubric.seed,
         grading.limits,
         grading.sandbox.is_tight(),
-        source,
     ]);
-    sha256(parts.to_string().as_bytes())
+    let text = parts.to_string();
+    let mut key = Sha256::default();
+    key.update(text.strip_suffix(']').unwrap_or_default().as_bytes());
+    key
+}
+
+/// Returns the hash of everything that a verdict depends on: that of a JSON array, whose last element is the source.
+fn key(mut of_task: Sha256, source: &str) -> String {
+    of_task.update(format!(",{}]", serde_json::json!(source)).as_bytes());
+    of_task.finish()
 }
 
 fn judge_all(
@@ -326,10 +335,10 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
     for (at, graded) in kernels.filter(|(_, graded)| graded.task.host.is_none()) {
         let name = graded.task.name.to_string();
         let starter = grading.starters.get(&name).map_or("", String::as_str);
-        let sources: Vec<(String, String)> = found
+        let sources: Vec<(&str, &str)> = found
             .iter()
             .filter_map(|(submission, entries)| match &entries.get(at)?.handed {
-                SubmittedFile::Text(text) => Some((submission.student.clone(), text.clone())),
+                SubmittedFile::Text(text) => Some((submission.student.as_str(), text.as_str())),
                 _ => None,
             })
             .collect();

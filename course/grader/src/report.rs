@@ -67,7 +67,7 @@ pub struct Stuck {
 /// Reads the progress files below `folder`: `NAME/my/progress.toml` or `NAME/progress.toml`.
 pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
     let (mut class, mut unreadable, mut without) = (Vec::new(), Vec::new(), Vec::new());
-    for submission in submissions::all(folder, Path::new(""))? {
+    for submission in submissions::all(folder)? {
         match submission.progress() {
             Ok(Some(progress)) => class.push((submission.student, progress)),
             Ok(None) => without.push(submission.student),

@@ -4,7 +4,7 @@
 //! all runs of `RUN` tokens, the smallest hash of each `WINDOW` neighbours is kept (winnowing): a shared passage of
 //! `RUN + WINDOW - 1` tokens is always found. Passages of the starter, and those that many share, are left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,8 @@ const COMMON: f64 = 0.25;
 const COMMON_AT_LEAST: usize = 3;
 /// Limit of reported pairs.
 const MAX_PAIRS: usize = 30;
+/// Pairs found until those beyond the limit are dropped.
+const MANY_PAIRS: usize = 4096;
 /// Words with a meaning for the compiler, which are kept.
 #[rustfmt::skip]
 const WORDS: [&str; 56] = [
@@ -46,43 +48,90 @@ pub struct Pair {
 }
 
 /// Pairs among the sources of one task by student, the most similar first.
-pub fn pairs(task: &str, starter: &str, sources: &[(String, String)]) -> Vec<Pair> {
+pub fn pairs(task: &str, starter: &str, sources: &[(&str, &str)]) -> Vec<Pair> {
     let given: BTreeSet<u64> = runs(starter).into_iter().collect();
-    let mut prints: Vec<BTreeSet<u64>> = sources.iter().map(|(_, text)| fingerprint(text)).collect();
-    let mut owners: BTreeMap<u64, usize> = BTreeMap::new();
-    for print in &prints {
+    // Students by their passages: in a class of thousands many hand in the same.
+    let mut prints: HashMap<&str, Vec<u64>> = HashMap::new();
+    let mut groups: BTreeMap<Vec<u64>, Vec<&str>> = BTreeMap::new();
+    for (student, text) in sources {
+        let print = prints.entry(text).or_insert_with(|| fingerprint(text).difference(&given).copied().collect());
+        groups.entry(print.clone()).or_default().push(student);
+    }
+    let mut groups: Vec<(Vec<u64>, Vec<&str>)> = groups.into_iter().collect();
+    groups.iter_mut().for_each(|(_, students)| students.sort_unstable());
+    // The groups that have a passage, in order.
+    let mut owners: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (at, (print, _)) in groups.iter().enumerate() {
         for hash in print {
-            *owners.entry(*hash).or_default() += 1;
+            owners.entry(*hash).or_default().push(at);
         }
     }
     let most = ((sources.len() as f64 * COMMON) as usize).max(COMMON_AT_LEAST);
-    for print in &mut prints {
-        print.retain(|hash| !given.contains(hash) && owners.get(hash).is_none_or(|n| *n <= most));
-    }
+    owners.retain(|_, owners| owners.iter().map(|&at| groups[at].1.len()).sum::<usize>() <= most);
+    let size = |(print, _): &(Vec<u64>, _)| print.iter().filter(|&hash| owners.contains_key(hash)).count();
+    let sizes: Vec<usize> = groups.iter().map(size).collect();
+    // The passages that each group, from the one at hand on, shares with it.
+    let mut shared = vec![0_usize; groups.len()];
     let mut found = Vec::new();
-    for a in 0..sources.len() {
-        for b in a + 1..sources.len() {
-            let passages = prints[a].intersection(&prints[b]).count();
-            let smaller = prints[a].len().min(prints[b].len());
+    for (a, (print, students)) in groups.iter().enumerate() {
+        let mut others = Vec::new();
+        for owners in print.iter().filter_map(|hash| owners.get(hash)) {
+            for &b in &owners[owners.partition_point(|&b| b < a)..] {
+                if shared[b] == 0 {
+                    others.push(b);
+                }
+                shared[b] += 1;
+            }
+        }
+        for b in others {
+            let passages = std::mem::take(&mut shared[b]);
+            let smaller = sizes[a].min(sizes[b]);
             if passages < MIN_PASSAGES || (passages as f64) < MIN_SHARE * smaller as f64 {
                 continue;
             }
-            let mut students = [sources[a].0.clone(), sources[b].0.clone()];
-            students.sort();
-            found.push(Pair {
-                task: task.to_owned(),
-                students,
-                share: (100.0 * passages as f64 / smaller as f64).round() / 100.0,
-                passages,
-            });
+            let share = (100.0 * passages as f64 / smaller as f64).round() / 100.0;
+            let others = (a != b).then(|| groups[b].1.as_slice());
+            found.extend(first_pairs(students, others).into_iter().map(|pair| (share, passages, pair)));
+            if found.len() >= MANY_PAIRS {
+                keep_most_similar(&mut found);
+            }
         }
     }
-    found.sort_by(|a, b| {
-        let order = (b.share, b.passages).partial_cmp(&(a.share, a.passages));
-        order.unwrap_or(std::cmp::Ordering::Equal).then_with(|| a.students.cmp(&b.students))
-    });
+    keep_most_similar(&mut found);
+    let pair = |(share, passages, students): (f64, usize, [&str; 2])| Pair {
+        task: task.to_owned(),
+        students: students.map(str::to_owned),
+        share,
+        passages,
+    };
+    found.into_iter().map(pair).collect()
+}
+
+/// Returns the first [`MAX_PAIRS`] pairs, in alphabetical order, of students of one group, or of one each of two groups.
+fn first_pairs<'a>(students: &[&'a str], others: Option<&[&'a str]>) -> Vec<[&'a str; 2]> {
+    let of_group = |students: &[&'a str], group: u8| {
+        let first = students.iter().take(MAX_PAIRS + 1);
+        first.map(|student| (*student, group)).collect::<Vec<_>>()
+    };
+    let mut all = of_group(students, 0);
+    all.extend(of_group(others.unwrap_or_default(), 1));
+    all.sort_unstable();
+    let mut found = Vec::new();
+    for (at, (first, group)) in all.iter().enumerate() {
+        let second = all[at + 1..].iter().filter(|(_, other)| others.is_none() || other != group);
+        found.extend(second.map(|(second, _)| [*first, *second]));
+    }
     found.truncate(MAX_PAIRS);
     found
+}
+
+/// Sorts pairs, the most similar first, and drops those beyond [`MAX_PAIRS`].
+fn keep_most_similar(found: &mut Vec<(f64, usize, [&str; 2])>) {
+    found.sort_by(|a, b| {
+        let order = (b.0, b.1).partial_cmp(&(a.0, a.1));
+        order.unwrap_or(std::cmp::Ordering::Equal).then_with(|| a.2.cmp(&b.2))
+    });
+    found.truncate(MAX_PAIRS);
 }
 
 fn runs(text: &str) -> Vec<u64> {
@@ -185,8 +234,7 @@ mod tests {
     }
 
     fn named(class: &[(&str, String)], starter: &str) -> Vec<String> {
-        let sources: Vec<(String, String)> =
-            class.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
+        let sources: Vec<(&str, &str)> = class.iter().map(|(name, text)| (*name, text.as_str())).collect();
         pairs("v02", starter, &sources)
             .iter()
             .map(|pair| format!("{} {} {}", pair.students[0], pair.students[1], pair.share))
@@ -198,6 +246,20 @@ mod tests {
         let renamed = source(1, "y").replace('\n', " // mine\n");
         let class = [("bob", source(1, "x")), ("ada", renamed), ("eve", source(2, "x"))];
         assert_eq!(named(&class, ""), ["ada bob 1"]);
+    }
+
+    #[test]
+    fn equal_sources_are_compared_once_and_their_pairs_are_few() {
+        let names: Vec<String> = (0..4000).map(|at| format!("s{at:04}")).collect();
+        // Eight groups of equal sources, so that nothing is common to a quarter of the class.
+        let texts: Vec<String> = (0..8).map(|seed| source(seed, "x")).collect();
+        let sources: Vec<(&str, &str)> =
+            names.iter().enumerate().map(|(at, name)| (name.as_str(), texts[at % 8].as_str())).collect();
+        let found = pairs("v02", "", &sources);
+        assert_eq!(found.len(), MAX_PAIRS);
+        assert!(found.iter().all(|pair| pair.share == 1.0), "{found:?}");
+        assert_eq!(first_pairs(&["a", "c"], Some(&["b", "d"])), [["a", "b"], ["a", "d"], ["b", "c"], ["c", "d"]]);
+        assert_eq!(first_pairs(&["a", "b", "c"], None), [["a", "b"], ["a", "c"], ["b", "c"]]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! exercises), or a single `.cu` file for an assignment of one task. Symbolic links are not followed, not even links to
 //! folders; devices and pipes are not opened; files that are too large are not read. Other files are ignored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -37,9 +37,8 @@ pub enum SubmittedFile {
     Text(String),
 }
 
-/// Returns all submissions of a folder, sorted by name, without hidden entries and `skip`.
-pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
-    let skip = skip.canonicalize().ok();
+/// Returns all submissions of a folder, sorted by name, without hidden entries.
+pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -48,10 +47,7 @@ pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
         let path = entry.path();
         let kind = entry.file_type()?;
         let is_source = path.extension().is_some_and(|extension| extension == "cu");
-        if name.starts_with('.') || (kind.is_dir() && path.canonicalize().ok() == skip) {
-            continue;
-        }
-        if !kind.is_dir() && !kind.is_symlink() && !is_source {
+        if name.starts_with('.') || (!kind.is_dir() && !kind.is_symlink() && !is_source) {
             continue;
         }
         let student = if kind.is_dir() { &*name } else { name.trim_end_matches(".cu") };
@@ -59,10 +55,16 @@ pub fn all(folder: &Path, skip: &Path) -> std::io::Result<Vec<Submission>> {
     }
     found.sort_by(|a, b| (&a.student, &a.path).cmp(&(&b.student, &b.path)));
     // A number distinguishes entries that look the same.
-    for at in 1..found.len() {
-        let n = found[..at].iter().filter(|known| known.student == found[at].student).count();
-        if n > 0 {
-            found[at].student = format!("{} ({})", found[at].student, n + 1);
+    let taken: BTreeSet<String> = found.iter().map(|known| known.student.clone()).collect();
+    for same in found.chunk_by_mut(|a, b| a.student == b.student) {
+        let mut number = 1;
+        for other in &mut same[1..] {
+            let free = || {
+                number += 1;
+                format!("{} ({number})", other.student)
+            };
+            let free = std::iter::repeat_with(free).find(|name| !taken.contains(name));
+            other.student = free.unwrap_or_default();
         }
     }
     Ok(found)
@@ -266,7 +268,7 @@ mod tests {
         let student = folder.join("ada");
         std::fs::create_dir(&student).expect("a folder");
         make(&student);
-        let found = all(&folder, Path::new("/nowhere")).expect("readable");
+        let found = all(&folder).expect("readable");
         assert_eq!(found.len(), 1);
         let handed = found[0].source("v02.cu", true);
         let _ = std::fs::remove_dir_all(&folder);
@@ -338,7 +340,7 @@ mod tests {
         // A key without quotes is a table in a table.
         let by_hand = "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\nv02.c = 8\n[v03]\nd = \"yes\"\ne.f = 1.5\n";
         std::fs::write(my.join("answers.toml"), by_hand).expect("written");
-        let found = all(&folder, Path::new("/nowhere")).expect("readable");
+        let found = all(&folder).expect("readable");
         let (answers, notes) = found[0].answers();
         let shown: Vec<String> = answers.iter().map(|(id, answer)| format!("{id}={answer}")).collect();
         assert_eq!(shown, ["v02.a=8", "v02.b=2", "v02.c=8", "v03.d=yes"]);
@@ -357,7 +359,7 @@ mod tests {
         std::fs::create_dir_all(folder.join("ada")).expect("a folder");
         let progress = |text: &str| {
             std::fs::write(folder.join("ada/progress.toml"), text).expect("written");
-            let found = all(&folder, Path::new("/nowhere")).expect("readable");
+            let found = all(&folder).expect("readable");
             found[0].progress()
         };
         let without_format = progress("[tasks.v05]\nchecks = 3\n").expect("readable");
@@ -372,12 +374,24 @@ mod tests {
     }
 
     #[test]
+    fn entries_that_look_the_same_have_different_names() {
+        let folder = folder("same");
+        for name in ["ada\u{1}", "ada\u{2}", "ada\u{3}", "ada  (2)", "bob"] {
+            std::fs::create_dir(folder.join(name)).expect("a folder");
+        }
+        let found = all(&folder).expect("readable");
+        let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
+        assert_eq!(names, ["ada ", "ada  (3)", "ada  (4)", "ada  (2)", "bob"]);
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
     fn a_single_file_is_a_submission_where_there_is_one_task() {
         let folder = folder("single");
         std::fs::write(folder.join("bob.cu"), "x").expect("written");
         std::fs::write(folder.join("notes.txt"), "x").expect("written");
         std::fs::write(folder.join(".hidden.cu"), "x").expect("written");
-        let found = all(&folder, Path::new("/nowhere")).expect("readable");
+        let found = all(&folder).expect("readable");
         let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
         assert_eq!(names, ["bob"]);
         let task = "v02.cu";

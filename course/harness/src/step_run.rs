@@ -1,6 +1,6 @@
 //! One run of a step's program: its kernels, the options, and the device.
 
-use catalog::files::FileError;
+use catalog::files::{FileError, read_limited};
 
 use crate::device::{self, DeviceChoice, Gpu};
 use crate::error::StepError;
@@ -93,7 +93,9 @@ fn choose<'a>(
 }
 
 fn read(path: &std::path::Path) -> Result<Vec<u8>, StepError> {
-    Ok(std::fs::read(path).map_err(FileError::at(path))?)
+    /// The largest PTX and machine code here have a hundredth of it.
+    const MAX_BYTES: u64 = 256 << 20;
+    Ok(read_limited(path, MAX_BYTES).map_err(FileError::at(path))?)
 }
 
 fn read_ptx(path: &std::path::Path) -> Result<String, StepError> {

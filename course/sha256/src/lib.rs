@@ -23,21 +23,59 @@ const START: [u32; 8] =
 
 /// Computes SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    let (blocks, rest) = bytes.as_chunks::<64>();
-    let mut state = START;
-    for block in blocks {
-        compress(&mut state, block);
+    let mut hasher = Sha256::default();
+    hasher.update(bytes);
+    hasher.finish()
+}
+
+/// SHA-256 of text that comes in parts; a copy goes on from the same beginning.
+#[derive(Debug, Clone)]
+pub struct Sha256 {
+    state: [u32; 8],
+    n_bytes: u64,
+    /// The bytes after the last whole block.
+    rest: Vec<u8>,
+}
+
+impl Default for Sha256 {
+    fn default() -> Self {
+        Self { state: START, n_bytes: 0, rest: Vec::new() }
     }
-    // The padding: one bit, zeros, and the length in bits at the end of a block.
-    let mut tail = [0; 128];
-    tail[..rest.len()].copy_from_slice(rest);
-    tail[rest.len()] = 0x80;
-    let end = if rest.len() < 56 { 64 } else { 128 };
-    tail[end - 8..end].copy_from_slice(&(8 * bytes.len() as u64).to_be_bytes());
-    for block in tail[..end].as_chunks::<64>().0 {
-        compress(&mut state, block);
+}
+
+impl Sha256 {
+    /// Adds bytes at the end.
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        self.n_bytes += bytes.len() as u64;
+        if !self.rest.is_empty() {
+            let (missing, others) = bytes.split_at(bytes.len().min(64 - self.rest.len()));
+            self.rest.extend_from_slice(missing);
+            bytes = others;
+            if let Ok(block) = self.rest.as_slice().try_into() {
+                compress(&mut self.state, block);
+                self.rest.clear();
+            }
+        }
+        let (blocks, rest) = bytes.as_chunks::<64>();
+        for block in blocks {
+            compress(&mut self.state, block);
+        }
+        self.rest.extend_from_slice(rest);
     }
-    state.iter().map(|word| format!("{word:08x}")).collect()
+
+    /// Returns the hash in hexadecimal digits.
+    pub fn finish(mut self) -> String {
+        // The padding: one bit, zeros, and the length in bits at the end of a block.
+        let mut tail = [0; 128];
+        tail[..self.rest.len()].copy_from_slice(&self.rest);
+        tail[self.rest.len()] = 0x80;
+        let end = if self.rest.len() < 56 { 64 } else { 128 };
+        tail[end - 8..end].copy_from_slice(&(8 * self.n_bytes).to_be_bytes());
+        for block in tail[..end].as_chunks::<64>().0 {
+            compress(&mut self.state, block);
+        }
+        self.state.iter().map(|word| format!("{word:08x}")).collect()
+    }
 }
 
 fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
@@ -86,6 +124,11 @@ mod tests {
             (a(1000), "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"),
         ] {
             assert_eq!(sha256(&bytes), digest, "{} bytes", bytes.len());
+            for size in [1, 7, 63, 64, 65] {
+                let mut hasher = Sha256::default();
+                bytes.chunks(size).for_each(|part| hasher.update(part));
+                assert_eq!(hasher.finish(), digest, "{} bytes in parts of {size}", bytes.len());
+            }
         }
     }
 }

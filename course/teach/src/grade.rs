@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
+use catalog::files::read_text;
 use catalog::text::{Paint, Table};
 use grader::grade::{Class, Grading, GradingError};
 use grader::rubric::Rubric;
@@ -40,10 +41,14 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         Sandbox::find().map_err(|why| anyhow!(refusal(&why.to_string())))?
     };
     let name = args.rubric.display().to_string();
-    let text = std::fs::read_to_string(&args.rubric).with_context(|| name.clone())?;
+    let text = read_text(&args.rubric).with_context(|| name.clone())?;
     let rubric = Rubric::parse(&text, &name, &root)?;
     if !args.submissions.is_dir() {
         bail!("{} is not a folder", args.submissions.display());
+    }
+    if lies_inside(&args.out, &args.submissions) {
+        let (out, submissions) = (args.out.display(), args.submissions.display());
+        bail!("--out {out} lies in {submissions}, where every folder is a student's: choose a folder outside of it");
     }
     interrupt::watch();
     let tools = tools(&root)?;
@@ -88,6 +93,14 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     } else {
         Ok(CommandOutcome::Passed)
     }
+}
+
+/// Returns whether a folder, which need not exist yet, is another one or lies in it.
+fn lies_inside(inner: &Path, outer: &Path) -> bool {
+    let known = std::path::absolute(inner)
+        .ok()
+        .and_then(|path| path.ancestors().find_map(|existing| existing.canonicalize().ok()));
+    known.zip(outer.canonicalize().ok()).is_some_and(|(inner, outer)| inner.starts_with(outer))
 }
 
 /// Writes the scripts of a job array. The machines share the folders, the checkout and its programs.

@@ -305,3 +305,25 @@ fn a_class_report_gives_minutes_that_assign_uses() {
     let empty = xtask(&["report", &place.display().to_string()]);
     assert_eq!(empty.status.code(), Some(3));
 }
+
+#[test]
+fn a_grading_reads_no_endless_rubric_and_writes_nothing_among_submissions() {
+    let place = empty_folder("refused");
+    let submissions = place.join("submissions");
+    fs::create_dir_all(submissions.join("ada")).expect("a folder");
+    let rubric = place.join("rubric.toml");
+    fs::write(&rubric, "format = 1\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\n").expect("a file");
+    let grade = |rubric: &Path, out: &Path| {
+        let words = ["grade", "--no-sandbox"].map(Path::new);
+        let words = words.into_iter().chain([&*submissions, Path::new("--rubric"), rubric, Path::new("--out"), out]);
+        let output = xtask(&words.map(|word| word.to_str().expect("text")).collect::<Vec<_>>());
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, why) = grade(Path::new("/dev/zero"), &place.join("grades"));
+    assert!(code == Some(3) && why.contains("error: /dev/zero: it has more than 16777216 bytes"), "{why}");
+    for out in ["submissions", "submissions/grades", "submissions/ada/new/grades"] {
+        let (code, why) = grade(&rubric, &place.join(out));
+        assert!(code == Some(3) && why.contains("where every folder is a student's: choose a folder"), "{why}");
+    }
+    assert_eq!(fs::read_dir(submissions.join("ada")).expect("a folder").count(), 0);
+}

@@ -35,10 +35,19 @@ fn line(cells: &[String]) -> String {
     cells.join(",") + "\n"
 }
 
-/// Quotes a cell if necessary. An apostrophe disarms text that a spreadsheet would take for a formula.
+/// Quotes a cell if necessary. An apostrophe disarms text that a spreadsheet would take for a formula; tabs and the like
+/// are spaces. A semicolon ends a cell where the comma is the decimal sign, so it is quoted, too.
 fn cell(text: &str) -> String {
-    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    let clean: String = text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
+    let text = if is_formula(&clean) { format!("'{clean}") } else { clean };
+    if text.contains([',', ';', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+/// Returns whether a spreadsheet may run a text: it begins with a sign of formulas, behind blanks, or in full width.
+fn is_formula(text: &str) -> bool {
+    let is_blank = |c: char| c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
+    let mut lines = text.lines().map(|line| line.trim_start_matches(is_blank));
+    lines.any(|line| line.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '−']))
 }
 
 #[cfg(test)]
@@ -54,5 +63,27 @@ mod tests {
             "student,points,of,v02.right,codes,notes\n\"'=cmd()|\"\"ada\"\"\",4,8,4,,a note & more\n\
              <b>bob</b>,0,8,0,wrong-result,a note & more\n"
         );
+    }
+
+    #[test]
+    fn cells_are_text_in_every_spreadsheet() {
+        for (text, expected) in [
+            ("ada", "ada"),
+            ("O'Neill, Ada", "\"O'Neill, Ada\""),
+            ("a;=1+1", "\"a;=1+1\""),
+            ("=cmd", "'=cmd"),
+            ("\t=cmd", "' =cmd"),
+            ("\r=cmd", "' =cmd"),
+            ("\u{a0}\u{feff}@SUM(1)", "'\u{a0}\u{feff}@SUM(1)"),
+            ("＝cmd", "'＝cmd"),
+            ("＋1", "'＋1"),
+            ("－1", "'－1"),
+            ("＠x", "'＠x"),
+            ("ok\n=cmd", "\"'ok\n=cmd\""),
+            ("a\"b", "\"a\"\"b\""),
+            ("", ""),
+        ] {
+            assert_eq!(cell(text), expected, "{text:?}");
+        }
     }
 }

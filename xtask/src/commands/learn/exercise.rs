@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use catalog::files::{write_whole, write_whole_bytes};
+use catalog::files::{MAX_TEXT_BYTES, read_limited, write_whole, write_whole_bytes};
 use tasks::progress::Progress;
 use tasks::{Task, starter};
 use xtask_support::CommandOutcome;
@@ -105,7 +105,8 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     if !learner::has_copy(&root, &path, name)? {
         bail!(learner::no_copy(&root, &path, name));
     }
-    let mine = String::from_utf8_lossy(&std::fs::read(&path).with_context(|| shown.clone())?).into_owned();
+    let mine =
+        String::from_utf8_lossy(&read_limited(&path, MAX_TEXT_BYTES).with_context(|| shown.clone())?).into_owned();
     // A repository of `assign` has no solutions.
     let has_solution = root.join(&task.solution).is_file();
     let is_over = has_solution && progress(&root)?.task(name).is_over();

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use catalog::files::{MAX_TEXT_BYTES, read_limited};
 use catalog::provenance::sha256;
 use catalog::text::Paint;
 use tasks::Task;
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 /// Returns a hash of the copy and of what it includes; none when it cannot be read.
 fn state(root: &Path, path: &Path) -> Option<String> {
     // A pipe would be waited for.
-    let bytes = path.is_file().then(|| std::fs::read(path).ok())??;
+    let bytes = path.is_file().then(|| read_limited(path, MAX_TEXT_BYTES).ok())??;
     let source = String::from_utf8_lossy(&bytes);
     let includes = source::local_includes(root, path, &source).unwrap_or_default();
     let mut all = sha256(&bytes);

@@ -43,7 +43,7 @@ const MAX_OUTPUT_BYTES: usize = 1 << 20;
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the constants are in the checkout; run this inside it")?;
     let text = match &args.from {
-        Some(path) => std::fs::read_to_string(path).with_context(|| paths::display_path(path))?,
+        Some(path) => catalog::files::read_text(path).with_context(|| paths::display_path(path))?,
         None => measure()?,
     };
     let measured = Measurements::read(&text)?;

@@ -135,7 +135,7 @@ impl Session {
 
     /// Reads what steps printed elsewhere.
     fn read(&mut self, path: &Path) -> Result<()> {
-        let text = std::fs::read_to_string(path).with_context(|| format!("reading {}", paths::display_path(path)))?;
+        let text = catalog::files::read_text(path).with_context(|| format!("reading {}", paths::display_path(path)))?;
         for (number, line) in (1..).zip(text.lines()) {
             let line = serde_json::from_str(line)
                 .with_context(|| format!("{}:{number} is not a record of a step", paths::display_path(path)))?;
