@@ -19,17 +19,32 @@ pub struct Place {
     pub column: u32,
     /// The line's text, without its line end.
     pub text: Option<String>,
+    /// Line of the PTX; of machine code, the number of the instruction, from 1.
     pub ptx_line: u32,
     /// The instruction as written in PTX or SASS.
     pub instruction: String,
+    /// Whether the instruction is machine code.
+    #[serde(skip)]
+    pub is_machine_code: bool,
 }
 
 impl Place {
-    /// Returns the line with its number, or the instruction with that of its PTX line.
+    /// Returns the place of the instruction in words: `PTX line 203`; in machine code, its address in the kernel, as
+    /// disassemblers print it.
+    pub(crate) fn instruction_place(&self) -> String {
+        const BYTES: u32 = 16;
+        if self.is_machine_code {
+            format!("SASS at 0x{:04x}", self.ptx_line.saturating_sub(1) * BYTES)
+        } else {
+            format!("PTX line {}", self.ptx_line)
+        }
+    }
+
+    /// Returns the line with its number, or the instruction with its place.
     pub(crate) fn listed(&self) -> String {
         match &self.text {
             Some(text) => format!("{:>4} | {}", self.line, text.replace('\t', " ").trim_end()),
-            None => format!("PTX line {} | {}", self.ptx_line, self.instruction),
+            None => format!("{} | {}", self.instruction_place(), self.instruction),
         }
     }
 }

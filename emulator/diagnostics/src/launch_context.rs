@@ -238,6 +238,7 @@ impl<'a> LaunchContext<'a> {
             text: loc.and_then(|loc| self.source(instr)?.line(loc.line)).map(str::to_owned),
             ptx_line: info.map_or(0, |info| info.ptx_line),
             instruction: info.map(|info| info.text.clone()).unwrap_or_default(),
+            is_machine_code: self.inputs.kernel.machine_code,
         }
     }
 
@@ -249,12 +250,13 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// Returns an instruction's line, `line 14` or `PTX line 203`; `line 22 of common.cuh` where the file is not that
-    /// of `here`, the instruction whose place stands in the first line of the message.
+    /// Returns an instruction's line, `line 14` or `PTX line 203`, or its address in machine code; `line 22 of
+    /// common.cuh` where the file is not that of `here`, the instruction whose place stands in the first line of the
+    /// message.
     pub(crate) fn line_name(&self, here: u32, instr: u32) -> String {
         match self.loc(instr) {
             Some(loc) if loc.line > 0 => self.numbered(here, loc.file, loc.line),
-            _ => format!("PTX line {}", self.place(instr).ptx_line),
+            _ => self.place(instr).instruction_place(),
         }
     }
 
@@ -575,7 +577,7 @@ pub(crate) fn paragraph(out: &mut String, label: &str, text: &str) {
 
 fn where_(place: &Place, launch: &LaunchContext<'_>) -> String {
     match (place.line, place.column) {
-        (0, _) => format!("{}, PTX line {}", launch.plain_kernel_name(), place.ptx_line),
+        (0, _) => format!("{}, {}", launch.plain_kernel_name(), place.instruction_place()),
         (line, 0) => format!("{}:{line}", place.file),
         (line, column) => format!("{}:{line}:{column}", place.file),
     }
@@ -623,10 +625,26 @@ mod tests {
             text: Some("    y[i] = x[i]".into()),
             ptx_line: 0,
             instruction: String::new(),
+            is_machine_code: false,
         };
         let mut out = String::new();
         listing(&mut out, &place, &[], true);
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn an_instruction_has_a_line_of_ptx_or_an_address() {
+        let instruction = |is_machine_code| Place {
+            file: String::new(),
+            line: 0,
+            column: 0,
+            text: None,
+            ptx_line: 18,
+            instruction: "x".into(),
+            is_machine_code,
+        };
+        assert_eq!(instruction(false).listed(), "PTX line 18 | x");
+        assert_eq!(instruction(true).listed(), "SASS at 0x0110 | x");
     }
 
     #[test]

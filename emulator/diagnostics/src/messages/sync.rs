@@ -46,7 +46,7 @@ fn where_(launch: &LaunchContext<'_>, here: u32, group: &BarrierGroup, groups: &
     let alike = groups.iter().filter(|other| launch.line(other.instr) == line).count();
     let name = launch.line_name(here, group.instr);
     match launch.place(group.instr) {
-        place if alike > 1 && place.line > 0 => format!("{name} (PTX line {})", place.ptx_line),
+        place if alike > 1 && place.line > 0 => format!("{name} ({})", place.instruction_place()),
         _ => name,
     }
 }
