@@ -91,11 +91,25 @@ pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
 
 pub fn write_whole_bytes(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     remove_abandoned(path);
+    replace(path, bytes, File::sync_all)
+}
+
+/// Writes a file that can be made again from others, as [`write_whole`] does, without waiting for the disk: after a
+/// power cut it may be empty. Waiting takes most of the time for thousands of files.
+///
+/// # Errors
+/// Returns an error if the file cannot be written; the old one stays as it was.
+pub fn write_derived(path: &Path, text: &str) -> std::io::Result<()> {
+    remove_abandoned(path);
+    replace(path, text.as_bytes(), |_| Ok(()))
+}
+
+fn replace(path: &Path, bytes: &[u8], sync: impl Fn(&File) -> std::io::Result<()>) -> std::io::Result<()> {
     let beside = with_suffix(path, &format!(".{}.tmp", std::process::id()));
     let write = || {
         let mut file = File::create(&beside)?;
         file.write_all(bytes)?;
-        file.sync_all()?;
+        sync(&file)?;
         std::fs::rename(&beside, path)
     };
     write().inspect_err(|_| drop(std::fs::remove_file(&beside)))

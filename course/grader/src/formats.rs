@@ -8,7 +8,7 @@ mod junit;
 
 use std::path::{Path, PathBuf};
 
-use catalog::files::{FileError, write_whole};
+use catalog::files::{FileError, write_derived};
 use tasks::verdict::{Status, Verdict};
 
 use crate::file_name;
@@ -18,7 +18,7 @@ use crate::grade::{Class, Student};
 pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, FileError> {
     let put = |path: PathBuf, text: &str| {
         let folder = catalog::files::folder_of(&path);
-        std::fs::create_dir_all(folder).and_then(|()| write_whole(&path, text)).map_err(FileError::at(&path))?;
+        std::fs::create_dir_all(folder).and_then(|()| write_derived(&path, text)).map_err(FileError::at(&path))?;
         Ok::<PathBuf, FileError>(path)
     };
     for student in &class.students {
