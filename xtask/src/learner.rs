@@ -10,8 +10,7 @@ use tasks::compile::Refused;
 use tasks::{Catalogue, Task, TaskName, progress};
 use xtask_support::compile_cache::{self, CompileCache, NVRTC, PTX};
 use xtask_support::compiler::Compiler;
-use xtask_support::nvrtc::DoesNotCompile;
-use xtask_support::nvrtc::Nvrtc;
+use xtask_support::nvrtc::{Damaged, DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Stop};
 use xtask_support::source::Job;
 use xtask_support::{interrupt, paths, source, wheels};
@@ -177,17 +176,22 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     let nvrtc = match choice {
         Choice::Clang => None,
         Choice::Nvrtc => Some(Nvrtc::find()?),
-        Choice::Any => match Nvrtc::find() {
-            Ok(nvrtc) => Some(nvrtc),
-            Err(_) if !wheels::IS_OFFERED => None,
-            Err(error) if Clang::find().is_none() => return Err(error),
-            Err(_) => {
-                output::note(
-                    "no NVRTC here: compiling with clang, whose counts may differ (cargo xtask setup gets NVRTC)",
-                );
-                None
+        Choice::Any => {
+            match Nvrtc::find() {
+                Ok(nvrtc) => Some(nvrtc),
+                Err(error) if error.is::<Stop>() => return Err(error),
+                Err(_) if !wheels::IS_OFFERED => None,
+                Err(error) if Clang::find().is_none() => return Err(error),
+                Err(error) => {
+                    output::note(&match error.downcast_ref::<Damaged>() {
+                    Some(damaged) => format!("{damaged}; compiling with clang, whose counts may differ"),
+                    None => "no NVRTC here: compiling with clang, whose counts may differ (cargo xtask setup gets NVRTC)"
+                        .to_owned(),
+                });
+                    None
+                }
             }
-        },
+        }
     };
     let (key, compiled) = match nvrtc {
         Some(nvrtc) => {

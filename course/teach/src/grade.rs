@@ -19,8 +19,7 @@ use xtask::clang::{self, Clang};
 use xtask::commands::teach::Grade;
 use xtask::learner;
 use xtask_support::CommandOutcome;
-use xtask_support::nvrtc::DoesNotCompile;
-use xtask_support::nvrtc::Nvrtc;
+use xtask_support::nvrtc::{DoesNotCompile, LoadedNvrtc, Nvrtc};
 use xtask_support::output::{self, Status, Stop};
 use xtask_support::source::Job;
 use xtask_support::{interrupt, paths, programs};
@@ -418,7 +417,7 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
     let path = root.join(&args.file);
     let job = Job::of_learner(&root, &path)?;
     let made = match (&args.nvrtc, &args.clang) {
-        (Some(directory), _) => job.compile_here(&Nvrtc::load(directory)?, &root),
+        (Some(directory), _) => job.compile_here(&LoadedNvrtc::load(directory)?, &root),
         (None, Some(clang)) => {
             let prelude = root.join("kernels").join(PRELUDE);
             let made = Clang(clang.clone()).compile_after(&prelude, &root, &path, &job);

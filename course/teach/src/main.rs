@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use xtask::commands::teach;
+use xtask_support::compiler;
 
 /// Assign tasks to a class, and grade them
 #[derive(Parser)]
@@ -23,6 +24,9 @@ enum Cli {
     /// Compile one source of a stranger, inside a sandbox
     #[command(hide = true)]
     CompileOne(grade::CompileArgs),
+    /// Compile the requests on standard input
+    #[command(hide = true)]
+    CompileServer(compiler::Args),
     /// Set limits, and become another program
     #[command(hide = true)]
     Confined(grade::ConfinedArgs),
@@ -34,6 +38,7 @@ fn main() -> ExitCode {
         Cli::Teach(teach::Command::Report(args)) => assign::report(&args),
         Cli::Teach(teach::Command::Grade(args)) => grade::run(&args),
         Cli::CompileOne(args) => grade::compile_one(&args),
+        Cli::CompileServer(args) => compiler::serve(&args),
         Cli::Confined(args) => grade::confined(&args),
     })
 }

@@ -10,11 +10,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use catalog::process;
 use serde::{Deserialize, Serialize};
 
 use crate::CommandOutcome;
-use crate::nvrtc::{Compiled, DoesNotCompile, Nvrtc, Unit};
-use crate::output::Stop;
+use crate::nvrtc::{Compiled, DoesNotCompile, LoadedNvrtc, Unit};
+use crate::output::{self, Stop};
 use crate::{interrupt, paths};
 
 /// Time limit for one source; the slowest of the repository takes a few seconds.
@@ -28,6 +29,9 @@ const MAX_ADDRESS_SPACE_BYTES: libc::rlim_t = 8 << 30;
 pub struct Args {
     /// Folder of NVRTC
     directory: PathBuf,
+    /// Print the version, and compile nothing
+    #[arg(long)]
+    version_only: bool,
 }
 
 /// The compiled program, or why there is none.
@@ -58,7 +62,11 @@ pub fn serve(args: &Args) -> Result<CommandOutcome> {
         // SAFETY: the pointer is to a live local. Where the limit is refused, there is none.
         unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
     }
-    let nvrtc = Nvrtc::load(&args.directory)?;
+    let nvrtc = LoadedNvrtc::load(&args.directory)?;
+    if args.version_only {
+        output::print(&serde_json::to_string(&nvrtc.nvrtc.version)?)?;
+        return Ok(CommandOutcome::Passed);
+    }
     enter_deleted_folder();
     for line in std::io::stdin().lines() {
         let unit: Unit = serde_json::from_str(&line?)?;
@@ -78,6 +86,27 @@ fn enter_deleted_folder() {
         // Where this fails, machine code has longer names.
         let _ = std::env::set_current_dir(&nowhere);
         let _ = std::fs::remove_dir(&nowhere);
+    }
+}
+
+/// Returns the version of the NVRTC in a folder. Another process loads it: where the library is cut off or damaged, that
+/// one ends.
+pub(crate) fn version(directory: &Path) -> Result<(i32, i32)> {
+    /// Time limit for loading; it takes a tenth of a second.
+    const TIME_LIMIT: Duration = Duration::from_secs(30);
+    const MAX_OUTPUT_BYTES: usize = 1 << 16;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("compile-server").arg(directory).arg("--version-only").stdin(Stdio::null());
+    let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting it")?;
+    if interrupt::happened() {
+        bail!(Stop::Interrupted("nothing was compiled".into()));
+    }
+    let words = ended.errors.trim().trim_start_matches("error: ");
+    match serde_json::from_slice(&ended.output) {
+        Ok(version) if ended.status.success() => Ok(version),
+        _ if ended.stopped.is_some() => bail!("it took more than {} s", TIME_LIMIT.as_secs()),
+        _ if words.is_empty() => bail!("the process that loads it ended ({})", ended.status),
+        _ => bail!("{words}"),
     }
 }
 
@@ -137,7 +166,10 @@ impl Compiler {
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait()?;
-                bail!("the compiler ended ({status}) while it compiled {name}")
+                bail!(
+                    "the compiler ended ({status}) while it compiled {name}; if that happens again, this gets a new one \
+                     where it is damaged: cargo xtask setup"
+                )
             }
         }
     }
@@ -184,7 +216,8 @@ mod tests {
         );
         assert_eq!(
             compiled_by("read line; exit 3", minute),
-            "the compiler ended (exit status: 3) while it compiled a.cu"
+            "the compiler ended (exit status: 3) while it compiled a.cu; if that happens again, this gets a new one where \
+             it is damaged: cargo xtask setup"
         );
     }
 }

@@ -9,6 +9,9 @@ use std::ptr::null_mut;
 use anyhow::{Context, anyhow, bail};
 use libloading::Library;
 
+use crate::output::Stop;
+use crate::{compiler, wheels};
+
 type Program = *mut c_void;
 type Create = unsafe extern "C" fn(
     *mut Program,
@@ -41,8 +44,47 @@ impl std::fmt::Display for DoesNotCompile {
 
 impl std::error::Error for DoesNotCompile {}
 
-/// The functions of the loaded compiler.
+/// A compiler that is there and cannot be loaded.
+#[derive(Debug)]
+pub struct Damaged(String);
+
+impl Damaged {
+    fn new(directory: &Path, why: &anyhow::Error, get: &str) -> Self {
+        let get = if directory.starts_with(wheels::directory()) { "get it again with: cargo xtask setup" } else { get };
+        Self(format!("NVRTC in {} cannot be loaded: {why:#}; {get}", directory.display()))
+    }
+
+    /// Returns the error for a file that is not as `setup` unpacked it.
+    pub fn file(path: &Path) -> Self {
+        let shown = crate::paths::display_path(path);
+        Self(format!("{shown} is not as it was unpacked; get it again with: cargo xtask setup"))
+    }
+}
+
+impl std::fmt::Display for Damaged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+/// A compiler that was found. It is loaded in another process alone ([`crate::compiler`]): one that is cut off or damaged
+/// ends the process that loads it.
+#[derive(Debug, Clone)]
 pub struct Nvrtc {
+    /// Version of the compiler: major and minor, such as `(12, 4)`.
+    pub version: (i32, i32),
+    /// Folder of the library.
+    pub directory: PathBuf,
+    /// Folder with `cuda_fp16.h`, where one was found.
+    pub include: Option<PathBuf>,
+}
+
+/// The functions of the loaded compiler.
+pub struct LoadedNvrtc {
+    /// The compiler that was loaded.
+    pub nvrtc: Nvrtc,
     create: Create,
     compile: Compile,
     destroy: Destroy,
@@ -52,12 +94,6 @@ pub struct Nvrtc {
     cubin: Text,
     log_size: Size,
     log: Text,
-    /// Version of the compiler: major and minor, such as `(12, 4)`.
-    pub version: (i32, i32),
-    /// Folder of the library.
-    pub directory: PathBuf,
-    /// Folder with `cuda_fp16.h`, where one was found.
-    pub include: Option<PathBuf>,
     /// Kept open for as long as the functions are used.
     _libraries: Vec<Library>,
 }
@@ -99,12 +135,16 @@ impl Nvrtc {
             if !directory.join("libnvrtc.so.12").exists() {
                 continue;
             }
-            let nvrtc =
-                Nvrtc::load(&directory).with_context(|| format!("loading NVRTC from {}", directory.display()))?;
-            if nvrtc.version == VERSION {
-                return Ok(nvrtc);
+            let version = match compiler::version(&directory) {
+                Ok(version) => version,
+                Err(why) if why.is::<Stop>() => return Err(why),
+                Err(why) => return Err(Damaged::new(&directory, &why, get).into()),
+            };
+            if version == VERSION {
+                let include = include_directory(&directory);
+                return Ok(Nvrtc { version, directory, include });
             }
-            other.get_or_insert((nvrtc.version, directory));
+            other.get_or_insert((version, directory));
         }
         let (major, minor) = VERSION;
         match other {
@@ -116,8 +156,16 @@ impl Nvrtc {
         }
     }
 
-    /// Loads the compiler of a folder.
-    pub fn load(directory: &Path) -> anyhow::Result<Nvrtc> {
+    /// Describes the compiler: `NVRTC 12.4 in /folder`.
+    pub fn title(&self) -> String {
+        let (major, minor) = self.version;
+        format!("NVRTC {major}.{minor} in {}", crate::paths::display_path(&self.directory))
+    }
+}
+
+impl LoadedNvrtc {
+    /// Loads the compiler of a folder into this process, which ends if it is damaged.
+    pub fn load(directory: &Path) -> anyhow::Result<Self> {
         let mut libraries = Vec::new();
         // libnvrtc opens its builtins by bare name; loading them first by path spares the user a library path.
         let builtins = std::fs::read_dir(directory)?
@@ -133,7 +181,7 @@ impl Nvrtc {
             let version: Version = *library.get(b"nvrtcVersion")?;
             let (mut major, mut minor) = (0, 0);
             version(&mut major, &mut minor);
-            Ok(Nvrtc {
+            Ok(Self {
                 create: *library.get(b"nvrtcCreateProgram")?,
                 compile: *library.get(b"nvrtcCompileProgram")?,
                 destroy: *library.get(b"nvrtcDestroyProgram")?,
@@ -143,18 +191,14 @@ impl Nvrtc {
                 cubin: *library.get(b"nvrtcGetCUBIN")?,
                 log_size: *library.get(b"nvrtcGetProgramLogSize")?,
                 log: *library.get(b"nvrtcGetProgramLog")?,
-                version: (major, minor),
-                directory: directory.to_path_buf(),
-                include: include_directory(directory),
+                nvrtc: Nvrtc {
+                    version: (major, minor),
+                    directory: directory.to_path_buf(),
+                    include: include_directory(directory),
+                },
                 _libraries: libraries,
             })
         }
-    }
-
-    /// Describes the compiler: `NVRTC 12.4 in /folder`.
-    pub fn title(&self) -> String {
-        let (major, minor) = self.version;
-        format!("NVRTC {major}.{minor} in {}", crate::paths::display_path(&self.directory))
     }
 
     /// Compiles one source in this process: there is no way to stop it. See [`crate::compiler`]. A fault of the source
@@ -271,7 +315,7 @@ fn candidate_directories() -> Vec<PathBuf> {
         // No other folder is tried when it is set.
         return vec![in_packages(&directory), directory.join("lib64"), directory.join("lib"), directory];
     }
-    found.push(in_packages(&crate::wheels::directory()));
+    found.push(in_packages(&wheels::directory()));
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
         found.extend(std::env::split_paths(&path));
     }

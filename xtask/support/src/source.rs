@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use crate::compiler::Compiler;
-use crate::nvrtc::{Compiled, Nvrtc, Unit};
+use crate::nvrtc::{Compiled, LoadedNvrtc, Nvrtc, Unit};
 
 /// The architecture to compile for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
@@ -108,8 +108,9 @@ impl Job {
     }
 
     /// Compiles in this process, which cannot be stopped when the compiler does not return.
-    pub fn compile_here(&self, nvrtc: &Nvrtc, root: &Path) -> anyhow::Result<String> {
-        let compiled = nvrtc.compile(&self.unit(nvrtc, self.options()))?;
+    pub fn compile_here(&self, loaded: &LoadedNvrtc, root: &Path) -> anyhow::Result<String> {
+        let nvrtc = &loaded.nvrtc;
+        let compiled = loaded.compile(&self.unit(nvrtc, self.options()))?;
         Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
     }
 

@@ -1,8 +1,14 @@
 //! The packages of PyPI that hold NVRTC, and where `setup` puts them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use catalog::files::write_whole;
+use catalog::provenance::sha256;
 
 use crate::paths;
+
+/// The file with the hashes of what was unpacked, as `sha256sum` writes it.
+const SUMS: &str = "SHA256SUMS";
 
 /// The release of both packages.
 pub const VERSION: &str = "12.4.127";
@@ -65,4 +71,56 @@ pub const IS_OFFERED: bool = !WHEELS.is_empty();
 /// Returns the folder that receives the compiler.
 pub fn directory() -> PathBuf {
     paths::repository().join("target/nvrtc")
+}
+
+/// Records the hashes of the files below a folder.
+///
+/// # Errors
+/// Returns an error if a file cannot be read, or the record not written.
+pub fn record(folder: &Path) -> std::io::Result<()> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(inner) = folders.pop() {
+        for entry in std::fs::read_dir(inner)? {
+            let path = entry?.path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    let mut text = String::new();
+    for path in files {
+        let name = path.strip_prefix(folder).unwrap_or(&path).display();
+        text.push_str(&format!("{}  {name}\n", sha256(&std::fs::read(&path)?)));
+    }
+    write_whole(&folder.join(SUMS), &text)
+}
+
+/// Returns the first file below a folder that is not as it was recorded; none where nothing was.
+pub fn damaged(folder: &Path) -> Option<PathBuf> {
+    let sums = std::fs::read_to_string(folder.join(SUMS)).unwrap_or_default();
+    let mut lines = sums.lines().filter_map(|line| line.split_once("  "));
+    let is_damaged = |hash: &str, path: &Path| !std::fs::read(path).is_ok_and(|bytes| sha256(&bytes) == hash);
+    lines.find_map(|(hash, name)| Some(folder.join(name)).filter(|path| is_damaged(hash, path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_cut_off_is_named() {
+        let folder = std::env::temp_dir().join(format!("xtask-wheels-{}", std::process::id()));
+        let library = folder.join("lib/a.so");
+        std::fs::create_dir_all(folder.join("lib")).expect("a folder");
+        std::fs::write(&library, "whole").expect("a file");
+        std::fs::write(folder.join("b.h"), "").expect("a file");
+        assert_eq!(damaged(&folder), None, "nothing is recorded");
+        record(&folder).expect("recorded");
+        assert_eq!(damaged(&folder), None);
+        std::fs::write(&library, "who").expect("a file");
+        assert_eq!(damaged(&folder), Some(library.clone()));
+        std::fs::remove_file(&library).expect("it was there");
+        assert_eq!(damaged(&folder), Some(library));
+        let _ = std::fs::remove_dir_all(&folder);
+    }
 }

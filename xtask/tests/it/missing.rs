@@ -48,6 +48,35 @@ fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_compiler_that_is_cut_off_ends_no_command() {
+    let learner = with_explanations();
+    learner.run("start v05");
+    // The library of C, for one that the loader reads beyond its end.
+    let maps = fs::read_to_string("/proc/self/maps").expect("a list of libraries");
+    let whole = maps.lines().filter_map(|line| Some(&line[line.find('/')?..])).find(|path| path.contains("/libc.so"));
+    let whole = fs::read(whole.expect("the library of C")).expect("a file");
+    fs::create_dir(learner.path("nvrtc")).expect("a folder");
+    fs::write(learner.path("nvrtc/libnvrtc.so.12"), &whole[..whole.len() / 8]).expect("a file");
+    let run = |words: &str| {
+        let mut command = learner.command(words);
+        command.env("TILE_COMPILER", "nvrtc").env("TILE_NVRTC", learner.path("nvrtc"));
+        streams(&command.output().expect("it starts"))
+    };
+    let why = format!("NVRTC in {} cannot be loaded: ", learner.path("nvrtc").display());
+    let get = "; correct TILE_NVRTC, or unset it and run: cargo xtask setup";
+    let (code, _, err) = run("check v05");
+    assert!(code == 3 && err.starts_with(&format!("error: {why}")) && err.trim_end().ends_with(get), "{err}");
+    let (code, out, err) = run("doctor");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains(&format!("is not compiled ({why}")), "{out}");
+    let mut setup = learner.command("setup");
+    setup.env("TILE_NVRTC", learner.path("nvrtc")).env("PATH", "/nonexistent");
+    let (code, _, err) = streams(&setup.output().expect("it starts"));
+    assert!(code == 3 && err.starts_with(&why) && err.contains("could not be fetched"), "{err}");
+}
+
+#[test]
 fn a_checkout_without_solutions_explains_and_hints() {
     let learner = with_explanations();
     learner.run("start v05");

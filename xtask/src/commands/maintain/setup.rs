@@ -8,33 +8,38 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use catalog::files::StagedFolder;
 use catalog::provenance;
 use xtask_support::CommandOutcome;
-use xtask_support::nvrtc::Nvrtc;
+use xtask_support::nvrtc::{Damaged, Nvrtc};
 use xtask_support::wheels::{IS_OFFERED, VERSION, WHEELS, Wheel, directory};
-use xtask_support::{output, paths};
+use xtask_support::{output, paths, wheels};
 
 use crate::commands::maintain::wheel;
 
 /// Takes what is there, or downloads it.
 pub(crate) fn run() -> Result<CommandOutcome> {
-    if let Ok(nvrtc) = Nvrtc::find() {
-        output::note(&format!("nothing to do: {}", nvrtc.title()));
-        return Ok(CommandOutcome::Passed);
+    let is_own = |nvrtc: &Nvrtc| nvrtc.directory.starts_with(directory());
+    match (Nvrtc::find(), wheels::damaged(&directory())) {
+        (Ok(nvrtc), Some(file)) if is_own(&nvrtc) => {
+            output::note(&format!("{} is not as it was unpacked", paths::display_path(&file)));
+        }
+        (Ok(nvrtc), _) => {
+            output::note(&format!("nothing to do: {}", nvrtc.title()));
+            return Ok(CommandOutcome::Passed);
+        }
+        (Err(error), _) if error.is::<Damaged>() => output::note(&error.to_string()),
+        (Err(_), _) => {}
     }
-    let root = paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
+    paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
     ensure!(
         IS_OFFERED,
         "NVIDIA offers no compiler for this kind of machine; copies of tasks are compiled with clang where it is installed"
     );
-    let new = root.join(format!("target/nvrtc.{}.tmp", std::process::id()));
-    std::fs::create_dir_all(&new).with_context(|| format!("making {}", new.display()))?;
-    let done = WHEELS.iter().try_for_each(|wheel| get(wheel, &new)).and_then(|()| {
-        let _ = std::fs::remove_dir_all(directory());
-        Ok(std::fs::rename(&new, directory())?)
-    });
-    let _ = std::fs::remove_dir_all(&new);
-    done?;
+    let shown = || paths::display_path(&directory());
+    let new = StagedFolder::new(&directory()).with_context(shown)?;
+    WHEELS.iter().try_for_each(|wheel| get(wheel, new.path()))?;
+    wheels::record(new.path()).and_then(|()| new.finish()).with_context(shown)?;
     output::note(&format!("ready: {}", Nvrtc::find()?.title()));
     Ok(CommandOutcome::Passed)
 }

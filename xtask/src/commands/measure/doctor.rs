@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use catalog::find;
 use catalog::text::Paint;
 use records::Roofline;
 use serde_json::json;
 use xtask_support::CommandOutcome;
-use xtask_support::nvrtc::Nvrtc;
+use xtask_support::nvrtc::{Damaged, Nvrtc};
 use xtask_support::programs::Programs;
-use xtask_support::{interrupt, nvrtc, output, paths};
+use xtask_support::{interrupt, nvrtc, output, paths, wheels};
 
 use crate::commands::measure::tools;
 
@@ -28,7 +28,7 @@ struct Item {
     /// Description of what was found; `None` when it is missing.
     found: Option<String>,
     /// Features that need it.
-    cost: &'static str,
+    cost: String,
     /// Instruction for getting it.
     get: String,
 }
@@ -74,7 +74,10 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     if !args.json {
         let me = paths::command_name();
-        output::print(&if paths::has_gpu() {
+        let [_, _, (_, compilers), _] = &sections;
+        output::print(&if compilers.iter().all(|item| item.found.is_none()) {
+            format!("Committed kernels run here; to write your own: {me} setup\n")
+        } else if paths::has_gpu() {
             format!("Next: {me} bench v05\n")
         } else {
             format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n")
@@ -103,7 +106,7 @@ fn as_json(section: &str, item: &Item) -> String {
         "section": section,
         "name": item.name,
         "found": item.found,
-        "cost": missing.then_some(item.cost),
+        "cost": missing.then_some(&item.cost),
         "get": missing.then_some(&item.get),
     });
     format!("{line}\n")
@@ -122,19 +125,19 @@ fn machine() -> Vec<Item> {
         Item {
             name: "Rust",
             found: tools::first_line(Path::new(&rustc), "--version"),
-            cost: "copied programs run, but nothing can be built",
+            cost: "copied programs run, but nothing can be built".into(),
             get: "https://rustup.rs".into(),
         },
         Item {
             name: "processor",
             found: Some(format!("{model}, {threads} threads, {}", vectors())),
-            cost: "",
+            cost: String::new(),
             get: String::new(),
         },
         Item {
             name: "memory",
             found: Some(memory.join(", ")).filter(|text| !text.is_empty()),
-            cost: "how much there is cannot be read on this system",
+            cost: "how much there is cannot be read on this system".into(),
             get: "nothing: it is not needed".into(),
         },
     ]
@@ -161,14 +164,14 @@ fn gpu() -> Vec<Item> {
     let mut items = vec![Item {
         name: "NVIDIA GPU",
         found: (!devices.is_empty()).then(|| devices.join("; ")),
-        cost: "the steps run on the emulated GPU, with counters and no times",
+        cost: "the steps run on the emulated GPU, with counters and no times".into(),
         get: "a machine with an NVIDIA GPU and its driver (nvidia-smi must list it)".into(),
     }];
     if paths::has_gpu() {
         items.push(Item {
             name: "cuBLAS",
             found: cublas().map(|path| path.display().to_string()),
-            cost: "v09 and every `% of cuBLAS` are left out",
+            cost: "v09 and every `% of cuBLAS` are left out".into(),
             get: "python3 -m pip install nvidia-cublas-cu12, or a CUDA toolkit".into(),
         });
     }
@@ -202,24 +205,39 @@ fn device(line: &str) -> String {
 }
 
 fn compilers() -> Vec<Item> {
+    let found = Nvrtc::find().and_then(|nvrtc| match wheels::damaged(&wheels::directory()) {
+        Some(file) if nvrtc.directory.starts_with(wheels::directory()) => {
+            bail!(Damaged::file(&file))
+        }
+        _ => Ok(nvrtc),
+    });
+    let clang = tools::tool("clang").and_then(|path| tools::first_line(&path, "--version"));
+    let damaged = found.as_ref().err().and_then(|error| error.downcast_ref::<Damaged>());
+    let why = damaged.map(|damaged| format!(" ({damaged})")).unwrap_or_default();
+    let cost = match &clang {
+        Some(_) => {
+            "clang compiles your copies of tasks, whose counts may differ; an edited kernel of the steps is not compiled"
+        }
+        None => "committed kernels run; no kernel that you write or edit can be compiled, so no task can be checked",
+    };
     vec![
         Item {
             name: "NVRTC",
-            found: Nvrtc::find().ok().map(|nvrtc| nvrtc.title()),
-            cost: "committed PTX runs, but a kernel that you edit cannot be compiled",
+            cost: format!("{cost}{why}"),
+            found: found.ok().map(|nvrtc| nvrtc.title()),
             get: "cargo xtask setup, in a checkout".into(),
         },
         Item {
             name: "clang",
-            found: tools::tool("clang").and_then(|path| tools::first_line(&path, "--version")),
-            cost: "nothing changes where NVRTC is, which comes first",
+            found: clang,
+            cost: "nothing changes where NVRTC is, which comes first".into(),
             get: "your system's packages (14 or later)".into(),
         },
     ]
 }
 
 fn tools() -> Vec<Item> {
-    let item = |name, cost, get: &str| {
+    let item = |name, cost: &str, get: &str| {
         let path = tools::tool(name);
         let version = path.as_deref().and_then(tools::version);
         Item {
@@ -228,7 +246,7 @@ fn tools() -> Vec<Item> {
                 Some(version) => format!("{version} in {}", path.display()),
                 None => path.display().to_string(),
             }),
-            cost,
+            cost: cost.into(),
             get: get.to_owned(),
         }
     };
