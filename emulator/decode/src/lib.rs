@@ -44,7 +44,7 @@ pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Pro
 pub fn decode_within(module: &Module, symbols: &Symbols, level: CpuLevel, account: &Account) -> Result<Program> {
     let nowhere = ::ptx::Span::default();
     refuse_if!(module.address_size == 32, unsupported(nowhere, "`.address_size 32`"));
-    let index = Index::new(module, account);
+    let index = Index::new(module, account)?;
     let mut kernels = Vec::new();
     let mut refused = Vec::new();
     for item in &module.items {

@@ -163,6 +163,19 @@ fn nonsense_is_explained() {
 }
 
 #[test]
+fn functions_are_defined_once() {
+    for (first, second) in [(".entry k()", ".entry k()"), (".func k()", ".func k()"), (".weak .func k()", ".entry k()")]
+    {
+        let module = |second: &str| {
+            format!(".version 8.4\n.target sm_90\n.address_size 64\n.extern .func k();\n{first} {{ ret; }}\n{second}\n")
+        };
+        let error = decoded(&module(&format!("{second} {{ ret; }}"))).expect_err("defined twice");
+        assert_eq!(error.to_string().split_once(": ").expect("a place").1, "`k` is defined twice");
+        decoded(&module(&format!("{first};"))).expect("declared again");
+    }
+}
+
+#[test]
 fn packing() {
     insta::assert_snapshot!(ops(
         "mov.b64 %rd1, {%r1, 7}; mov.b64 {%r2, _}, %rd1; mov.b32 {%rs1, %rs2}, %r2; mov.b32 %r3, {%rs2, %rs1};\n\

@@ -37,7 +37,11 @@ impl<'a> Index<'a> {
         self.module.target.iter().any(|word| word == target)
     }
 
-    pub(crate) fn new(module: &'a Module, account: &'a Account) -> Index<'a> {
+    /// Looks through a module.
+    ///
+    /// # Errors
+    /// Returns an error if a function is defined twice.
+    pub(crate) fn new(module: &'a Module, account: &'a Account) -> Result<Index<'a>> {
         let mut index = Index {
             functions: QuickMap::default(),
             variables: QuickMap::default(),
@@ -65,8 +69,12 @@ impl<'a> Index<'a> {
                     }
                     let known = index.functions.get(f.name.as_str());
                     // A declaration never hides the definition.
-                    if known.is_none_or(|k| k.body.is_none()) {
-                        index.functions.insert(&f.name, f);
+                    match known.filter(|known| known.body.is_some()) {
+                        None => drop(index.functions.insert(&f.name, f)),
+                        Some(_) if f.body.is_some() => {
+                            return Err(invalid(f.span, format!("`{}` is defined twice", f.name)));
+                        }
+                        Some(_) => {}
                     }
                 }
                 Item::Alias { name, target, .. } => {
@@ -75,7 +83,7 @@ impl<'a> Index<'a> {
                 Item::Pragma(..) | Item::Section(..) => {}
             }
         }
-        index
+        Ok(index)
     }
 
     pub(crate) fn function(&self, name: &str) -> Option<&'a Function> {

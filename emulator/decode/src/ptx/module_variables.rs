@@ -64,7 +64,7 @@ pub fn module_variables(module: &Module) -> Result<Vec<ModuleVariable>> {
 
 /// Lists the variables as [`module_variables`], and charges the work to an account.
 pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec<ModuleVariable>> {
-    let index = Index::new(module, account);
+    let index = Index::new(module, account)?;
     let mut found = Vec::new();
     for item in &module.items {
         match item {
