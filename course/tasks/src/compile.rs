@@ -134,6 +134,12 @@ const HINTS: &[(&[&[&str]], &str)] = hints! {
     "too many arguments" => "there is an argument too many: look the function up in common.cuh";
     "expression must have pointer" || "subscripted value" =>
         "this is subscripted more often than it has dimensions: A, B and C have one, X[row * columns + col]";
+    "crt/mma.h" =>
+        "mma.h needs a header of nvcc that setup does not fetch: include \"v10_fragments.cuh\" in its place, or name a whole \
+         CUDA 12.4 toolkit, as TILE_NVRTC=/usr/local/cuda";
+    "\"crt/" =>
+        "this header needs others of nvcc that setup does not fetch: name a whole CUDA 12.4 toolkit, as \
+         TILE_NVRTC=/usr/local/cuda";
     "cannot open source file" || "could not open source file" =>
         "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed";
     "file not found" => "only common.cuh is there; the C++ standard library is not, and is not needed";
@@ -165,6 +171,16 @@ mod tests {
         let refused = Refused::from_log(clang);
         assert_eq!(refused.first(), "my/v05.cu:23: expected ';' after expression");
         assert!(refused.hint.expect("known").contains("semicolon"));
+    }
+
+    #[test]
+    fn headers_of_nvcc_are_told_from_those_of_the_standard_library() {
+        let hint = |header: &str| {
+            Refused::from_log(&format!("a.h(55): catastrophic error: cannot open source file \"{header}\"\n")).hint
+        };
+        assert!(hint("crt/mma.h").expect("known").contains("v10_fragments.cuh"));
+        assert!(hint("crt/sm_90_rt.h").expect("known").contains("CUDA 12.4 toolkit"));
+        assert!(hint("vector").expect("known").contains("standard library"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 
 use crate::compiler::Compiler;
 use crate::nvrtc::{Compiled, LoadedNvrtc, Nvrtc, Unit};
@@ -203,12 +203,19 @@ fn included(line: &str) -> Option<&str> {
     Some(rest.split_once('"')?.0)
 }
 
-/// Returns the text of a source or header.
+/// Returns the text of a source or header, without the mark that some editors put before UTF-8.
 pub fn read_source(path: &Path) -> anyhow::Result<String> {
     let size = std::fs::metadata(path).with_context(|| path.display().to_string())?.len();
     ensure!(path.is_file(), "{} is not a file", path.display());
     ensure!(size <= LARGEST_SOURCE, "{} has {size} bytes; a source has at most {LARGEST_SOURCE}", path.display());
-    std::fs::read_to_string(path).with_context(|| path.display().to_string())
+    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        bail!("{} is not text in UTF-8; save it as UTF-8 in your editor", path.display());
+    };
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
 }
 
 /// Rewrites `.file` paths as seen from the repository, and header files to their names alone.
@@ -284,6 +291,17 @@ mod tests {
         let odd = r#""/t\303\251\"il\'e\nx/kernels/a.cu", 17, 42"#;
         assert_eq!(file(odd, "/t\u{e9}\"il'e\nx"), expected);
         assert_eq!(file(plain, "/home/me/re"), "\t.file\t1 \"/home/me/repo/kernels/a.cu\"\n");
+    }
+
+    #[test]
+    fn a_mark_of_utf_8_is_left_out_and_another_encoding_is_named() {
+        let path = std::env::temp_dir().join(format!("xtask-encoding-{}.cu", std::process::id()));
+        std::fs::write(&path, "\u{feff}// a\n").expect("a file");
+        assert_eq!(read_source(&path).expect("readable"), "// a\n");
+        std::fs::write(&path, [0xff, 0xfe, b'/', 0]).expect("a file");
+        let error = read_source(&path).expect_err("UTF-16").to_string();
+        assert!(error.ends_with(".cu is not text in UTF-8; save it as UTF-8 in your editor"), "{error}");
+        let _ = std::fs::remove_file(&path);
     }
 
     #[test]

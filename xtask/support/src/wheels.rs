@@ -28,7 +28,7 @@ const fn wheel(package: &'static str, file: &'static str, sha256: &'static str, 
 
 /// The package with the compiler itself.
 const NVRTC: &str = "nvidia-cuda-nvrtc-cu12";
-/// The headers of CUDA: `cuda_fp16.h`, `cuda_bf16.h`, `mma.h` …
+/// The headers of CUDA: `cuda_fp16.h`, `cuda_bf16.h` …; `mma.h` needs others, of nvcc
 const RUNTIME: &str = "nvidia-cuda-runtime-cu12";
 
 /// For this kind of machine. The hashes are those that PyPI lists.
