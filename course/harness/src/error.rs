@@ -22,7 +22,7 @@ pub enum StepError {
     File(#[from] FileError),
     /// Standard output cannot be written: exit code 3.
     #[error("standard output: {0}")]
-    Output(#[source] std::io::Error),
+    Output(std::io::Error),
     /// The driver refused a call that it should not: exit code 3.
     #[error("{}", describe(*.0))]
     Driver(#[from] DriverError),

@@ -13,7 +13,7 @@ pub enum JudgeError {
     Load(#[from] LoadError),
     /// The repository's own kernel cannot be loaded, whatever the answer to its task.
     #[error("the finished kernel cannot be launched: {0}")]
-    FinishedKernel(#[source] LoadError),
+    FinishedKernel(LoadError),
     #[error("there is no kernel called {0}")]
     NoKernel(String),
     #[error(transparent)]

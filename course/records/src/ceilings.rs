@@ -75,7 +75,7 @@ impl Ceilings {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(FileError::at(path)(error).into()),
         };
-        let format = |source| RecordError::Format { path: path.to_owned(), source };
+        let format = |why| RecordError::Format { path: path.to_owned(), why };
         Self::parse(&text).map(Some).map_err(format)
     }
 

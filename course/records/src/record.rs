@@ -427,6 +427,10 @@ pub(crate) mod tests {
     fn a_file_that_is_no_record_is_named() {
         let error = Record::load(Path::new("no/such/file.json")).unwrap_err().to_string();
         assert!(error.starts_with("no/such/file.json: "), "{error}");
+        // The reason is in the text; as the source, too, it would be printed twice.
+        let error = Record::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap_err();
+        assert!(error.to_string().contains(" is not a record of measurements: expected "), "{error}");
+        assert!(std::error::Error::source(&error).is_none());
     }
 
     #[test]

@@ -11,8 +11,8 @@ pub enum RecordError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The file is not a record of measurements.
-    #[error("{} is not a record of measurements: {source}", .path.display())]
-    Format { path: PathBuf, source: serde_json::Error },
+    #[error("{} is not a record of measurements: {why}", .path.display())]
+    Format { path: PathBuf, why: serde_json::Error },
     /// A later version wrote the file.
     #[error("{} has schema {found}, this program reads {wanted}", .path.display())]
     Schema { path: PathBuf, found: u32, wanted: u32 },
@@ -56,8 +56,7 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
     schema_of: impl Fn(&T) -> u32,
 ) -> Result<T, RecordError> {
     let text = std::fs::read_to_string(path).map_err(FileError::at(path))?;
-    let record: T =
-        serde_json::from_str(&text).map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
+    let record: T = serde_json::from_str(&text).map_err(|why| RecordError::Format { path: path.to_owned(), why })?;
     match schema_of(&record) {
         found if found == schema => Ok(record),
         found => Err(RecordError::Schema { path: path.to_owned(), found, wanted: schema }),

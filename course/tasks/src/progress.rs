@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use catalog::files::{lock_folder, write_whole};
+use catalog::files::{lock_folder, read_text, write_whole};
 use serde::{Deserialize, Serialize};
 
 use crate::paths::learner_folder;
@@ -138,7 +138,14 @@ impl Progress {
     pub fn load(root: &Path) -> Result<Self, ProgressError> {
         let path = file(root);
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        match std::fs::read_to_string(&path) {
+        // A pipe would be waited for.
+        let read = || {
+            if path.metadata()?.is_file() {
+                return read_text(&path);
+            }
+            Err(std::io::Error::new(ErrorKind::InvalidInput, "it is not a file; move it away"))
+        };
+        match read() {
             Ok(text) => Self::parse(&text, &shown),
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Self::default()),
             Err(why) => Err(ProgressError::Io { path: shown, why }),
@@ -168,7 +175,15 @@ impl Progress {
     pub fn update<T>(root: &Path, change: impl FnOnce(&mut Self) -> T) -> Result<T, ProgressError> {
         let (folder, path) = (learner_folder(root), file(root));
         let io = |why| ProgressError::Io { path: path.strip_prefix(root).unwrap_or(&path).display().to_string(), why };
-        std::fs::create_dir_all(&folder).map_err(io)?;
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            io(match folder.symlink_metadata() {
+                Ok(_) => {
+                    let shown = folder.file_name().unwrap_or_default().display();
+                    std::io::Error::new(error.kind(), format!("{shown} is not a folder; move it away"))
+                }
+                Err(_) => error,
+            })
+        })?;
         let _lock = lock_folder(&folder).map_err(io)?;
         let mut progress = Self::load(root)?;
         let result = change(&mut progress);

@@ -302,7 +302,14 @@ fn only_a_file_is_a_copy() {
     };
     fs::write(learner.path("my"), "").expect("a file");
     refuses("my is a file, and has to be a folder");
+    let (code, _, err) = learner.run("hint v05");
+    let why = "your progress is not recorded: my/progress.toml: my is not a folder; move it away\n";
+    assert_eq!((code, err.as_str()), (0, why));
     fs::remove_file(learner.path("my")).expect("it was there");
+    fs::create_dir_all(learner.path("my/progress.toml")).expect("a folder");
+    let (code, _, err) = learner.run("hint v05");
+    assert_eq!((code, err.as_str()), (3, "error: my/progress.toml: it is not a file; move it away\n"));
+    fs::remove_dir(learner.path("my/progress.toml")).expect("it was there");
     fs::create_dir_all(&copy).expect("a folder");
     refuses("my/v05.cu is a folder, and not a file");
     fs::remove_dir(&copy).expect("it was there");
