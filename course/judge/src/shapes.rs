@@ -6,18 +6,27 @@ use tasks::Task;
 
 const N_HIDDEN: usize = 8;
 
-/// Returns the awkward shapes of the course, shapes around the task's own tile, and hidden ones from the seed.
+/// Returns a shape that shows patterns, the awkward shapes of the course, shapes around the task's own tile, and hidden
+/// ones from the seed.
+///
+/// Most mistakes show on any shape, and the first one on which a kernel fails is explained: of one element nothing can be
+/// said of rows, columns, tiles and rounds. So the first has two and a half tiles in both directions.
 pub fn shapes_for(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     let is_transpose = task.work.is_transpose();
     let work = if is_transpose { catalog::Work::Transpose } else { catalog::Work::Sgemm };
-    let mut shapes = harness::shapes::awkward(work).to_vec();
+    let [rows, cols] = task.tile.map(|n| n as usize);
+    let mut shapes = Vec::new();
+    if rows.max(cols) <= LARGEST_TILE {
+        let k = if is_transpose { 0 } else { SEVERAL_ROUNDS };
+        shapes.push(Shape { m: 2 * rows + rows / 2 + 1, n: 2 * cols + cols / 2 - 1, k });
+    }
+    shapes.extend(harness::shapes::awkward(work));
     let mut add = |m: usize, n: usize, k: usize| {
         let shape = Shape { m, n, k: if is_transpose { 0 } else { k } };
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
     };
-    let [rows, cols] = task.tile.map(|n| n as usize);
     // The awkward shapes do not fit every tile: more than one tile, and one with an edge.
     if rows.max(cols) <= LARGEST_TILE {
         add(rows + 1, 2 * cols - 1, 12);
@@ -34,6 +43,8 @@ pub fn shapes_for(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     shapes
 }
 
+/// Steps of k: more than two rounds of the deepest tiles, the last one partly filled.
+const SEVERAL_ROUNDS: usize = 83;
 /// Limit for the added shapes, because larger ones take long.
 const LARGEST_TILE: usize = 256;
 /// Separates the hidden shapes from the inputs of the same seed.

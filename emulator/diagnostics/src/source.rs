@@ -7,6 +7,7 @@ pub(crate) mod expression;
 pub(crate) mod statements;
 pub(crate) mod text;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use statements::{Control, Enclosure, Statements};
@@ -20,9 +21,20 @@ pub(crate) struct Source {
     clean: String,
     /// Start and end of each line.
     lines: Vec<(usize, usize)>,
-    /// Values of the kernel's template parameters.
+    /// Values of template parameters: the kernel's, and those of the function that it calls.
     given: Vec<(String, i64)>,
+    called: Option<Called>,
     statements: Statements,
+}
+
+/// A function that a kernel does nothing but call. The compiler inlines it, so its text is the kernel's.
+#[derive(Debug, Clone)]
+struct Called {
+    kernel: String,
+    /// Where the text between its braces is.
+    body: Range<usize>,
+    /// Its parameters that have other names than what they are given, with that.
+    arguments: Vec<(String, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +85,7 @@ impl Source {
             start += line.len();
         }
         let clean = blank(text);
-        Self { text: text.clone(), statements: Statements::new(&clean), clean, lines, given: Vec::new() }
+        Self { text: text.clone(), statements: Statements::new(&clean), clean, lines, given: Vec::new(), called: None }
     }
 
     /// Returns the text of a line; lines count from 1.
@@ -153,6 +165,9 @@ impl Source {
     /// Returns the text between the braces of a kernel.
     fn body(&self, kernel: &str) -> Option<&str> {
         let name = plain_name(kernel);
+        if let Some(called) = self.called.as_ref().filter(|called| called.kernel == name) {
+            return self.clean.get(called.body.clone());
+        }
         words(&self.clean).filter(|(_, word)| *word == name).find_map(|(at, _)| {
             let rest = self.clean[at + name.len()..].trim_start();
             let inside = rest.starts_with('(').then(|| bracketed(rest))??;
@@ -166,6 +181,10 @@ impl Source {
 
     /// Returns the value of a variable of a kernel that is set once: `const int row = …;`.
     pub(crate) fn definition(&self, kernel: &str, name: &str) -> Option<&str> {
+        let arguments = self.called.iter().flat_map(|called| &called.arguments);
+        if let Some((_, given)) = { arguments }.find(|(parameter, _)| parameter == name) {
+            return Some(given);
+        }
         let body = self.body(kernel)?;
         let mut found = None;
         for (at, _) in words(body).filter(|(_, word)| *word == name) {
@@ -519,21 +538,61 @@ impl Source {
     pub(crate) fn instantiate(&mut self, kernel: &str) {
         let name = plain_name(kernel);
         let values = template_values(kernel, name);
-        for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
-            let start = self.clean[..at].rfind([';', '}']).map_or(0, |end| end + 1);
-            let head = &self.clean[start..at];
-            let Some(list) = head.find("template").map(|at| head[at + "template".len()..].trim_start()) else {
-                continue;
-            };
-            let Some(list) = list.strip_prefix('<').and_then(|rest| rest.split_once('>')) else { continue };
-            let names = split(list.0, ',').into_iter().map(|parameter| {
-                let parameter = parameter.split('=').next().unwrap_or_default();
-                words(parameter).last().map_or("", |(_, word)| word)
-            });
-            let given = names.zip(&values).filter_map(|(name, value)| Some((name.to_owned(), (*value)?)));
+        let named = words(&self.clean).filter(|(_, word)| *word == name);
+        if let Some(parameters) = { named }.find_map(|(at, _)| self.template_parameters(at)) {
+            let given = parameters.into_iter().zip(&values).filter_map(|(name, value)| Some((name, (*value)?)));
             self.given = given.collect();
-            return;
         }
+        self.called = self.only_call(name);
+    }
+
+    /// Returns the names in `template <…>` before a function whose name is at `at`.
+    fn template_parameters(&self, at: usize) -> Option<Vec<String>> {
+        let start = self.clean[..at].rfind([';', '}']).map_or(0, |end| end + 1);
+        let head = &self.clean[start..at];
+        let list = head[head.find("template")? + "template".len()..].trim_start().strip_prefix('<')?;
+        let names = split(list.split_once('>')?.0, ',').into_iter().map(|parameter| {
+            let parameter = parameter.split('=').next().unwrap_or_default();
+            words(parameter).last().map_or("", |(_, word)| word).to_owned()
+        });
+        Some(names.collect())
+    }
+
+    /// Returns the function that a kernel calls and does nothing else: `gemm<float, 16>(M, N, K, A, B, C);`. The values
+    /// of its template parameters become known.
+    fn only_call(&mut self, kernel: &str) -> Option<Called> {
+        let call = self.body(kernel)?.trim();
+        let (0, function) = words(call).next()? else { return None };
+        let function = function.to_owned();
+        let mut rest = call[function.len()..].trim_start();
+        let mut values = Vec::new();
+        if let Some(list) = rest.strip_prefix('<') {
+            let (list, after) = list.split_once('>')?;
+            values = split(list, ',').into_iter().map(|value| self.evaluate(value)).collect();
+            rest = after.trim_start();
+        }
+        let inside = rest.starts_with('(').then(|| bracketed(rest))??;
+        if rest[inside.len() + 2..].trim() != ";" {
+            return None;
+        }
+        let arguments: Vec<String> = split(inside, ',').into_iter().map(|text| text.trim().to_owned()).collect();
+        let base = self.clean.as_ptr() as usize;
+        let mut definitions = words(&self.clean).filter(|(_, word)| *word == function).filter_map(|(at, _)| {
+            let rest = self.clean[at + function.len()..].trim_start();
+            let parameters = rest.starts_with('(').then(|| bracketed(rest))??;
+            let rest = rest[parameters.len() + 2..].trim_start();
+            let body = rest.starts_with('{').then(|| bracketed(rest))??;
+            let start = body.as_ptr() as usize - base;
+            Some((at, parameters, start..start + body.len()))
+        });
+        // Of several with one name, the text does not tell which is meant.
+        let (Some((at, parameters, body)), None) = (definitions.next(), definitions.next()) else { return None };
+        let names = split(parameters, ',').into_iter().filter_map(parameter).map(|parameter| parameter.name);
+        let arguments = { names }.zip(arguments).filter(|(name, given)| name != given).collect();
+        let given = self.template_parameters(at).unwrap_or_default().into_iter().zip(values);
+        let given: Vec<(String, i64)> = given.filter_map(|(name, value)| Some((name, value?))).collect();
+        self.given.extend(given);
+        Some(Called { kernel: kernel.to_owned(), body, arguments })
     }
 
     /// Yields what a line stands under, innermost first: line, `if`/`else`/`for`/`while`/`do`/`switch`, and the text in
@@ -745,6 +804,25 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
         assert_eq!((source.constant("BM"), source.constant("BK")), (Some(16), Some(8)));
         let dims = source.array("__shared__", "t", None).map(|found| found.dims);
         assert_eq!(dims, Some(vec![Some(16), Some(9)]));
+    }
+
+    #[test]
+    fn a_function_that_a_kernel_only_calls_is_its_text() {
+        let text = "template <typename T, int BLOCK>\n__device__ void gemm(int m, int n, const T* A)\n{\n    \
+                    __shared__ T tile[BLOCK][BLOCK];\n    const int row = threadIdx.x / BLOCK;\n    if (row >= m) return;\n    \
+                    tile[row][0] = A[row];\n}\n__global__ void k16(int M, int n, const float* A)\n{\n    \
+                    gemm<float, 16>(M, n, A);\n}\n__global__ void k32(int M, int n, const float* A)\n{\n    \
+                    gemm<float, 32>(M, n, A);\n}";
+        let mut source = Source::new(&text.into());
+        source.instantiate("k32");
+        assert_eq!(source.constant("BLOCK"), Some(32));
+        assert_eq!(source.definition("k32", "row"), Some("threadIdx.x / BLOCK"));
+        assert_eq!((source.definition("k32", "m"), source.definition("k32", "n")), (Some("M"), None));
+        let dims = source.array("__shared__", "tile", Some("gemm")).map(|found| found.dims);
+        assert_eq!(dims, Some(vec![Some(32), Some(32)]));
+        let compared: Vec<String> = source.conditions("k32", 7).into_iter().map(|c| c.text).collect();
+        assert_eq!(compared, ["row >= m"]);
+        assert!(source.depends_on_thread("k32", "row"));
     }
 
     #[test]

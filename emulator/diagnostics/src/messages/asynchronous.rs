@@ -228,6 +228,11 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
             "let the thread that initialises mbarriers execute `fence.mbarrier_init.release.cluster` (or \
              `fence.proxy.async`) after mbarrier.init, before __syncthreads().",
         ),
+        BadBarrier::NotShared(address) => (
+            "an mbarrier outside shared memory",
+            format!("The address is {address:#x}, which is not in the shared memory of the block."),
+            "declare the mbarrier `__shared__`, and give its address.",
+        ),
         BadBarrier::Arrivals(n) => (
             "mbarrier.init with an arrival count that is out of range",
             format!("The count is {n}; an mbarrier takes 1 to 1048575."),
@@ -276,7 +281,10 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
     };
     let mut draft =
         Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(match problem {
-            BadBarrier::OtherBlock => "the kernel stops with \"illegal instruction\".",
+            BadBarrier::OtherBlock | BadBarrier::NotShared(_) => "the kernel stops with \"illegal instruction\".",
+            BadBarrier::NotInitialised { .. } => {
+                "the behaviour is undefined: an H100 stops with \"unspecified launch failure\" where the word is 0."
+            }
             _ => "the behaviour is undefined: the kernel may hang or stop.",
         });
     if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {

@@ -26,7 +26,8 @@ pub(crate) fn target(launch: &LaunchContext<'_>, mistake: &MistakeGroup, address
             }
         })
         .on_gpu(match problem {
-            BadTarget::NoFunction => "the kernel jumps to wherever the address points; the launch fails.",
+            BadTarget::NoFunction => "the kernel jumps to wherever the address points: an H100 stops with \"illegal instruction\", or hangs where the \
+                 pointer is null.",
             BadTarget::OtherSignature(_) => {
                 "the behaviour is undefined: the function reads registers that the call did not set."
             }
@@ -46,5 +47,5 @@ pub(crate) fn stack(launch: &LaunchContext<'_>, mistake: &MistakeGroup, name: &s
             "check what ends the recursion; if it has to go so deep, ask for a larger stack with \
                  `cudaDeviceSetLimit(cudaLimitStackSize, …)` before the launch.",
         )
-        .on_gpu("the stack runs into other memory, and the launch fails.")
+        .on_gpu("the stack runs into other memory, and the kernel stops with \"illegal memory access\".")
 }

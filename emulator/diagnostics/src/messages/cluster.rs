@@ -117,14 +117,19 @@ pub(crate) fn unreachable(
             draft
                 .note(format!("It goes to {element} of rank {rank}; {ranks}."))
                 .note(first(launch, mistake))
-                .advice(
-                    "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank \
-                         (cluster.num_blocks()): a rank counts the blocks of one cluster, blockIdx those of \
-                         the grid.",
-                )
-                .on_gpu(match access.kind {
-                    AccessKind::Read => "the kernel stops with \"unspecified launch failure\".",
-                    _ => "the behaviour is undefined: the kernel may stop.",
+                .advice(match blocks {
+                    1 => {
+                        "launch it in clusters: give the kernel `__cluster_dims__(…)`, or the launch the attribute \
+                         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION."
+                    }
+                    _ => {
+                        "give mapa (cluster.map_shared_rank) a rank below %cluster_nctarank \
+                         (cluster.num_blocks()): a rank counts the blocks of one cluster, blockIdx those of the grid."
+                    }
+                })
+                .on_gpu(match blocks {
+                    1 => "an H100 stops the kernel with \"illegal instruction\".",
+                    _ => "an H100 stops the kernel with \"unspecified launch failure\".",
                 })
         }
     }

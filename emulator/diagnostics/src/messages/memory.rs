@@ -132,5 +132,5 @@ pub(crate) fn texture(_: &LaunchContext<'_>, handle: u64) -> Draft {
               `cudaTextureObject_t`."
             .into(),
     );
-    draft.on_gpu("the kernel stops with \"illegal instruction\" or reads nonsense.")
+    draft.on_gpu("the behaviour is undefined; an H100 gives zeros, without an error.")
 }

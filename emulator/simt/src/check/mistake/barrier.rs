@@ -68,6 +68,8 @@ pub enum BadBarrier {
         /// In a cluster: the block in whose memory the barrier is, and its rank, where that is not the thread's own.
         other: Option<(u64, u32)>,
     },
+    /// The address is outside shared memory.
+    NotShared(u64),
     /// The barrier is initialised with a count of arrivals out of range.
     Arrivals(u32),
     /// Another warp initialised it, and nothing orders that before its use.

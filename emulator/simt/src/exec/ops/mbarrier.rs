@@ -464,6 +464,10 @@ impl Worker<'_> {
 
     /// Works as [`Self::mbarrier_at`], for a generic address.
     pub(crate) fn mbarrier_in(&mut self, address: u64, pc: u32, lane: usize) -> Option<u32> {
+        if address >> window::BITS != window::SHARED >> window::BITS {
+            self.bad_barrier(pc, lane, 0, BadBarrier::NotShared(address));
+            return None;
+        }
         let offset = match self.holder(address.wrapping_sub(window::SHARED)) {
             Holder::Own(offset) => offset,
             Holder::Other(_, offset) => {
@@ -473,18 +477,14 @@ impl Worker<'_> {
             Holder::Nobody(_) => address.wrapping_sub(window::SHARED),
         };
         let inside = |(_, to): (u32, u32)| offset + u64::from(BYTES) <= u64::from(to);
-        let problem = if address >> window::BITS != window::SHARED >> window::BITS
-            || !self.block.shared_range(self.job, offset).is_some_and(inside)
-        {
+        let problem = if !self.block.shared_range(self.job, offset).is_some_and(inside) {
             AccessProblem::OutOfBounds
         } else if !offset.is_multiple_of(BYTES.into()) {
             AccessProblem::Misaligned
         } else {
             return Some(offset as u32);
         };
-        let in_shared = address >> window::BITS == window::SHARED >> window::BITS;
-        let (space, address) = if in_shared { (MemSpace::Shared, offset) } else { (MemSpace::Generic, address) };
-        let access = BadAccess::at(AccessKind::Atomic, space, address, BYTES);
+        let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
         self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Access { problem, access });
         None
     }
