@@ -188,7 +188,9 @@ impl WrongResult<'_> {
                 Work::Transpose => "a place that nobody wrote",
                 _ => "C, or from memory that nobody wrote",
             };
-            return Some(format!("they are NaN though the inputs are not: something is read from {from}"));
+            return Some(format!(
+                "they are NaN though the inputs are not: something is read from {from}, or computed as 0 / 0"
+            ));
         }
         if samples.len() < MIN_SAMPLES {
             return None;
@@ -202,6 +204,13 @@ impl WrongResult<'_> {
         };
         if (rows, cols) != (1, 1) && all(&|row, col| near(row, col, turned(row, col))) {
             return Some("rows and columns are swapped: each value is right in the transposed place".into());
+        }
+        // A guard may leave some out.
+        let written: Vec<_> = samples.iter().filter(|[row, col]| !got(*row, *col).is_poison()).collect();
+        let exchanged = |row: usize, col: usize| row < cols && col < rows && near(row, col, self.answer.want(col, row));
+        if written.len() >= MIN_SAMPLES && written.iter().all(|[row, col]| exchanged(*row, *col)) {
+            let name = self.output();
+            return Some(format!("{name}[row][col] holds the value of {name}[col][row]: the store exchanges the two"));
         }
         if let Some(found) = self.terms.as_ref().and_then(|terms| sums(terms, &samples, &near)) {
             return Some(found);
@@ -353,8 +362,10 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
     if let Some(end) = ends.last() {
         return Some(format!("the last {} of {k} terms of each sum are missing (k >= {end})", k - end));
     }
-    if let Some(begin) = begins.first() {
-        return Some(format!("the first {begin} of {k} terms of each sum are missing (k < {begin})"));
+    if let Some(&begin) = begins.first() {
+        let is_last_round = DEPTHS.iter().any(|depth| depth < &k && (k - 1) / depth * depth == begin);
+        let cause = if is_last_round { ", as if the sum started anew in each round of the loop over k" } else { "" };
+        return Some(format!("the first {begin} of {k} terms of each sum are missing (k < {begin}){cause}"));
     }
     if let Some(begin) = twice.last() {
         return Some(format!("the last {} of {k} terms of each sum are counted twice (k >= {begin})", k - begin));
@@ -384,8 +395,51 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
     let fits = |product: &dyn Fn(usize, usize, usize) -> f64| {
         samples.iter().all(|[row, col]| near(*row, *col, (0..k).map(|i| product(*row, *col, i)).sum()))
     };
-    products.iter().find(|(_, product)| fits(product)).map(|(text, _)| (*text).to_owned())
+    if let Some((text, _)) = products.iter().find(|(_, product)| fits(product)) {
+        return Some((*text).to_owned());
+    }
+
+    // Elements of other places, where the loop over k takes steps of `depth`; zeros past the edges.
+    let a_at = |row: usize, i: usize| if row < m && i < k { at(&terms.a, a_place(turned_a, row, i)) } else { 0.0 };
+    let b_at = |i: usize, col: usize| if i < k && col < n { at(&terms.b, b_place(turned_b, i, col)) } else { 0.0 };
+    DEPTHS.iter().filter(|depth| **depth < k).find_map(|&depth| {
+        let start = |i: usize| i / depth * depth;
+        let swapped = |i: usize, j: usize| (start(i) + j % depth, start(j) + i % depth);
+        let products: [(String, &dyn Fn(usize, usize, usize) -> f64); 6] = [
+            (
+                format!("each round uses the columns of A below {depth} again: k0 is missing in the index of A"),
+                &|row, col, i| a_at(row, i % depth) * b_at(i, col),
+            ),
+            (
+                format!("each round uses the rows of B below {depth} again: k0 is missing in the index of B"),
+                &|row, col, i| a_at(row, i) * b_at(i % depth, col),
+            ),
+            ("k0 is added to the row of A in place of its column".to_owned(), &|row, col, i| {
+                a_at(row + start(i), i % depth) * b_at(i, col)
+            }),
+            ("k0 is added to the column of B in place of its row".to_owned(), &|row, col, i| {
+                a_at(row, i) * b_at(i % depth, col + start(i))
+            }),
+            (format!("each {depth} x {depth} tile of A is read with row and column exchanged"), &|row, col, i| {
+                let (row, i_of_a) = swapped(row, i);
+                a_at(row, i_of_a) * b_at(i, col)
+            }),
+            (format!("each {depth} x {depth} tile of B is read with row and column exchanged"), &|row, col, i| {
+                let (i_of_b, col) = swapped(i, col);
+                a_at(row, i) * b_at(i_of_b, col)
+            }),
+        ];
+        // The last round may be longer than k: its zeros count as well.
+        let fits = |product: &dyn Fn(usize, usize, usize) -> f64| {
+            let rounds = k.div_ceil(depth) * depth;
+            samples.iter().all(|[row, col]| near(*row, *col, (0..rounds).map(|i| product(*row, *col, i)).sum()))
+        };
+        products.into_iter().find(|(_, product)| fits(product)).map(|(text, _)| text)
+    })
 }
+
+/// Steps of k that a round of the loop over tiles may take.
+const DEPTHS: [usize; 5] = [4, 8, 16, 32, 64];
 
 struct Wrong {
     rows: usize,
@@ -606,6 +660,52 @@ mod tests {
             let why = diagnosis(&problem, &got).why;
             assert!(why.contains(text), "{why}, not {text}");
         }
+    }
+
+    #[test]
+    fn elements_of_other_places() {
+        let problem = problem(Data::Integers, SHAPE);
+        let (a, b) = (&problem.a, &problem.b);
+        let a = |row: usize, i: usize| if row < 70 && i < 24 { a[row * 24 + i] } else { 0.0 };
+        let b = |i: usize, col: usize| if i < 24 && col < 90 { b[i * 90 + col] } else { 0.0 };
+        // What a thread finds in its tiles: loaded from the round's first k on, `i` of them on.
+        type Tiles<'t> = &'t dyn Fn([usize; 2], usize, usize) -> f32;
+        let cases: [(Tiles<'_>, &str); 7] = [
+            (&|[row, col], k0, i| a(row, i) * b(k0 + i, col), "columns of A below 16 again: k0 is missing"),
+            (&|[row, col], k0, i| a(row, k0 + i) * b(i, col), "rows of B below 16 again: k0 is missing"),
+            (&|[row, col], k0, i| a(row + k0, i) * b(k0 + i, col), "added to the row of A in place of its column"),
+            (&|[row, col], k0, i| a(row, k0 + i) * b(i, col + k0), "added to the column of B in place of its row"),
+            (
+                &|[row, col], k0, i| a(row / 16 * 16 + i, k0 + row % 16) * b(k0 + i, col),
+                "each 16 x 16 tile of A is read with row and column exchanged",
+            ),
+            (
+                &|[row, col], k0, i| a(row, k0 + i) * b(k0 + col % 16, col / 16 * 16 + i),
+                "each 16 x 16 tile of B is read with row and column exchanged",
+            ),
+            (
+                &|[row, col], k0, i| if k0 == 16 { a(row, k0 + i) * b(k0 + i, col) } else { 0.0 },
+                "as if the sum started anew in each round",
+            ),
+        ];
+        for (of_tiles, text) in cases {
+            let element = |row: usize, col: usize| -> f32 {
+                [0, 16]
+                    .iter()
+                    .flat_map(|k0| (0..16).map(move |i| (*k0, i)))
+                    .map(|(k0, i)| of_tiles([row, col], k0, i))
+                    .sum()
+            };
+            let got: Vec<f32> = (0..70 * 90).map(|at| element(at / 90, at % 90)).collect();
+            let why = diagnosis(&problem, &got).why;
+            assert!(why.contains(text), "{why}, not {text}");
+        }
+        let mut got = vec![f32::POISON; 70 * 90];
+        for (row, col) in (0..70).flat_map(|row| (0..70).map(move |col| (row, col))) {
+            got[col * 90 + row] = problem.c[row * 90 + col] as f32;
+        }
+        let why = diagnosis(&problem, &got).why;
+        assert!(why.contains("the store exchanges the two"), "{why}");
     }
 
     #[test]
