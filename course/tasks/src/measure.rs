@@ -161,8 +161,8 @@ impl Measure {
     /// Returns the value; `None` where the launch has nothing that it could be taken of: a share of no bytes, for
     /// example.
     ///
-    /// An atomic reads and writes, so it counts as a load and as a store: a kernel could move everything by atomics that
-    /// change nothing. Each of its lanes is taken for a word, because no counter has the bytes of atomics.
+    /// An atomic reads and writes, so it counts as a load and as a store: a kernel could move everything by atomics
+    /// that change nothing. Each of its lanes is taken for a word, because no counter has the bytes of atomics.
     pub fn value(self, taken: &CountedLaunch<'_>) -> Option<f64> {
         let CountedLaunch { total: c, work, shape, .. } = *taken;
         let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);

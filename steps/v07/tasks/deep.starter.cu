@@ -4,8 +4,8 @@
 // buffers.
 //
 // Judged: right on every shape with all checks clean; one barrier for 16 steps of k; the next tiles
-// are requested before these are multiplied, and stored after. Each thread has two float4 of A and
-// two of B on their way.
+// are requested before these are multiplied, and stored after; at most 0.09375 sectors of global
+// loads per multiply-add of a warp. Each thread has two float4 of A and two of B on their way.
 //
 // What is missing is marked TODO. Check it with: cargo xtask check v07.deep
 //

@@ -371,8 +371,8 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
         return Some(format!("the last {} of {k} terms of each sum are counted twice (k >= {begin})", k - begin));
     }
 
-    type Product<'p> = (&'p str, &'p dyn Fn(usize, usize, usize) -> f64);
-    let products: [Product<'_>; 6] = [
+    type Term<'t> = &'t dyn Fn(usize, usize, usize) -> f64;
+    let products: [(&str, Term<'_>); 6] = [
         ("A * A in place of A * B: A is read where B belongs", &|row, col, i| {
             at(&terms.a, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col))
         }),
@@ -392,7 +392,7 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
             at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
         }),
     ];
-    let fits = |product: &dyn Fn(usize, usize, usize) -> f64| {
+    let fits = |product: Term<'_>| {
         samples.iter().all(|[row, col]| near(*row, *col, (0..k).map(|i| product(*row, *col, i)).sum()))
     };
     if let Some((text, _)) = products.iter().find(|(_, product)| fits(product)) {
@@ -405,7 +405,7 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
     DEPTHS.iter().filter(|depth| **depth < k).find_map(|&depth| {
         let start = |i: usize| i / depth * depth;
         let swapped = |i: usize, j: usize| (start(i) + j % depth, start(j) + i % depth);
-        let products: [(String, &dyn Fn(usize, usize, usize) -> f64); 6] = [
+        let products: [(String, Term<'_>); 6] = [
             (
                 format!("each round uses the columns of A below {depth} again: k0 is missing in the index of A"),
                 &|row, col, i| a_at(row, i % depth) * b_at(i, col),
@@ -430,7 +430,7 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
             }),
         ];
         // The last round may be longer than k: its zeros count as well.
-        let fits = |product: &dyn Fn(usize, usize, usize) -> f64| {
+        let fits = |product: Term<'_>| {
             let rounds = k.div_ceil(depth) * depth;
             samples.iter().all(|[row, col]| near(*row, *col, (0..rounds).map(|i| product(*row, *col, i)).sum()))
         };
