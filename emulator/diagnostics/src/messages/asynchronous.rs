@@ -282,9 +282,6 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
     let mut draft =
         Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(match problem {
             BadBarrier::OtherBlock | BadBarrier::NotShared(_) => "the kernel stops with \"illegal instruction\".",
-            BadBarrier::NotInitialised { .. } => {
-                "the behaviour is undefined: an H100 stops with \"unspecified launch failure\" where the word is 0."
-            }
             _ => "the behaviour is undefined: the kernel may hang or stop.",
         });
     if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {

@@ -64,7 +64,10 @@ fn outside_shared(case: &Case<'_>, target: &Target) -> &'static str {
             _ => "the access overwrites what CUDA keeps before a block's shared memory, silently.",
         };
     }
-    let past = element.byte_offset + i64::from(target.access_bytes) - own;
+    // Of all threads that go past the end, the farthest decides.
+    let farthest = case.mistake.addresses.map_or(case.access.address, |(_, high)| high);
+    let first_past = element.byte_offset + i64::from(target.access_bytes) - own;
+    let past = first_past.max(first_past.saturating_add_unsigned(farthest.saturating_sub(case.access.address)));
     let unused = (PIECE - all % PIECE) % PIECE;
     match past {
         _ if past > others + unused => "the kernel stops with \"illegal memory access\", and the context is lost.",

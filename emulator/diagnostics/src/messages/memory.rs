@@ -113,14 +113,19 @@ fn gcd(a: u64, b: u64) -> u64 {
 pub(crate) fn read_only(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };
-    let what = if target.element.space == Space::Param { "a kernel parameter" } else { "`__constant__` memory" };
+    let is_param = target.element.space == Space::Param;
+    let what = if is_param { "a kernel parameter" } else { "`__constant__` memory" };
     let mut draft = case
         .draft(format!("write to {}, which is {what}", target.title()))
         .note(format!("This writes {}.", case.element(target)))
         .note(case.first_thread_note())
         .why(format!("kernels can only read {what}; a cast took the `const` away."));
     draft.advice = Some("write to global memory instead, or set the values from the host before the launch.".into());
-    draft.on_gpu("the kernel stops with \"illegal memory access\", or the write is lost.")
+    draft.on_gpu(if is_param {
+        "the kernel stops with \"illegal memory access\", or the write is lost."
+    } else {
+        "an H100 stops the kernel with \"unspecified launch failure\"."
+    })
 }
 
 /// Drafts the message of `E-TEXTURE`.

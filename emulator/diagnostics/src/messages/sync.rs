@@ -541,7 +541,8 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         WrongMask::CallerNotNamed => {
             draft.why = Some("a lane must name itself in the mask of its own call.".into());
             draft.advice = Some("name every lane that executes the call in its mask.".into());
-            draft.on_gpu = Some("the result is undefined; an H100 stops with \"illegal instruction\".".into());
+            draft.on_gpu =
+                Some("the result is undefined; inside a branch, an H100 stops with \"illegal instruction\".".into());
         }
         WrongMask::Differs(_) => {
             draft = draft
