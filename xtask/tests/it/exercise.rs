@@ -332,6 +332,9 @@ fn the_finished_kernels_are_named_to_those_who_have_begun() {
     assert_eq!(learner.run("check v05 --finished").1, "");
     let (_, out, err) = learner.run("check v05 --json");
     assert!(out.is_empty() && err.starts_with(first), "{out}{err}");
+    for words in ["check", "check all"] {
+        assert!(learner.run(words).1.starts_with("the finished kernels of all steps; a copy of yours is "), "{words}");
+    }
     // The record alone says that it was there.
     fs::remove_file(learner.path("my/v05.wide.cu")).expect("it was there");
     assert_eq!(learner.run("check v05").1, first);

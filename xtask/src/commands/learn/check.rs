@@ -91,10 +91,16 @@ fn not_yours(asked: &[String]) -> String {
     let Some(root) = paths::checkout().filter(|root| learner::has_begun(root)) else {
         return String::new();
     };
+    let me = paths::command_name();
+    if asked.iter().all(|asked| asked == "all") {
+        return format!(
+            "the finished kernels of all steps; a copy of yours is checked by its name, as in: {me} check v02\n"
+        );
+    }
     let mut out = String::new();
     for name in asked.iter().filter_map(|asked| TaskName::parse(asked).ok()) {
         if learner::task(&root, &name.to_string()).is_ok() {
-            let (step, me) = (&name.step, paths::command_name());
+            let step = &name.step;
             let copy = learner::display_path(&root, &progress::copy_of(&root, &name));
             out.push_str(&format!(
                 "the finished kernels of {step}, because {copy} does not exist; begin it with: {me} start {name}\n"
