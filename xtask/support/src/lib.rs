@@ -8,6 +8,7 @@ pub mod compile_cache;
 #[expect(unsafe_code, reason = "a limit for a child process")]
 pub mod compiler;
 pub mod cubin;
+pub mod find_nvrtc;
 #[expect(unsafe_code, reason = "signals")]
 pub mod interrupt;
 pub mod kernels;

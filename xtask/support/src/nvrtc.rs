@@ -1,4 +1,4 @@
-//! NVIDIA's run-time compiler: finding the library, and the functions of it that we call.
+//! NVIDIA's run-time compiler: the library, and the functions of it that we call.
 //!
 //! It needs no GPU. Any 12.4 installation does: a CUDA toolkit, a Python package, or `cargo xtask setup`.
 
@@ -8,9 +8,6 @@ use std::ptr::null_mut;
 
 use anyhow::{Context, anyhow, bail};
 use libloading::Library;
-
-use crate::output::Stop;
-use crate::{compiler, wheels};
 
 type Program = *mut c_void;
 type Create = unsafe extern "C" fn(
@@ -29,8 +26,6 @@ type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
 /// Committed PTX is PTX ISA 8.4, so that every driver since CUDA 12.4 reads it.
 pub const VERSION: (i32, i32) = (12, 4);
-/// Names a folder in which it is.
-const VARIABLE: &str = "TILE_NVRTC";
 
 /// The compiler refuses a source, with these messages.
 #[derive(Debug)]
@@ -43,31 +38,6 @@ impl std::fmt::Display for DoesNotCompile {
 }
 
 impl std::error::Error for DoesNotCompile {}
-
-/// A compiler that is there and cannot be loaded.
-#[derive(Debug)]
-pub struct Damaged(String);
-
-impl Damaged {
-    fn new(directory: &Path, why: &anyhow::Error, get: &str) -> Self {
-        let get = if directory.starts_with(wheels::directory()) { "get it again with: cargo xtask setup" } else { get };
-        Self(format!("NVRTC in {} cannot be loaded: {why:#}; {get}", directory.display()))
-    }
-
-    /// Returns the error for a file that is not as `setup` unpacked it.
-    pub fn file(path: &Path) -> Self {
-        let shown = crate::paths::display_path(path);
-        Self(format!("{shown} is not as it was unpacked; get it again with: cargo xtask setup"))
-    }
-}
-
-impl std::fmt::Display for Damaged {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Damaged {}
 
 /// A compiler that was found. It is loaded in another process alone ([`crate::compiler`]): one that is cut off or damaged
 /// ends the process that loads it.
@@ -124,38 +94,6 @@ pub struct Compiled {
 }
 
 impl Nvrtc {
-    /// Returns the first compiler in the usual places that has the version of the committed PTX.
-    pub fn find() -> anyhow::Result<Nvrtc> {
-        let get = match std::env::var_os(VARIABLE) {
-            Some(_) => "correct TILE_NVRTC, or unset it and run: cargo xtask setup",
-            None => "get it with: cargo xtask setup",
-        };
-        let mut other = None;
-        for directory in candidate_directories() {
-            if !directory.join("libnvrtc.so.12").exists() {
-                continue;
-            }
-            let version = match compiler::version(&directory) {
-                Ok(version) => version,
-                Err(why) if why.is::<Stop>() => return Err(why),
-                Err(why) => return Err(Damaged::new(&directory, &why, get).into()),
-            };
-            if version == VERSION {
-                let include = include_directory(&directory);
-                return Ok(Nvrtc { version, directory, include });
-            }
-            other.get_or_insert((version, directory));
-        }
-        let (major, minor) = VERSION;
-        match other {
-            Some(((x, y), directory)) => bail!(
-                "no CUDA compiler of version {major}.{minor} found, which makes the PTX here ({} has {x}.{y}); {get}",
-                directory.display()
-            ),
-            None => bail!("no CUDA compiler (NVRTC {major}.{minor}) found; {get}"),
-        }
-    }
-
     /// Describes the compiler: `NVRTC 12.4 in /folder`.
     pub fn title(&self) -> String {
         let (major, minor) = self.version;
@@ -307,25 +245,6 @@ unsafe fn bytes(program: Program, size: Size, get: Text) -> Vec<u8> {
     }
 }
 
-fn candidate_directories() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc/lib");
-    if let Some(directory) = variable(VARIABLE) {
-        // No other folder is tried when it is set.
-        return vec![in_packages(&directory), directory.join("lib64"), directory.join("lib"), directory];
-    }
-    found.push(in_packages(&wheels::directory()));
-    if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
-        found.extend(std::env::split_paths(&path));
-    }
-    for root in [variable("CUDA_PATH"), variable("CUDA_HOME"), Some("/usr/local/cuda".into())] {
-        found.extend(root.iter().flat_map(|root| [root.join("lib64"), root.join("lib")]));
-    }
-    found.extend(site_packages().iter().map(|root| in_packages(root)));
-    found
-}
-
 /// Folders in which Python looks for packages.
 pub fn site_packages() -> Vec<PathBuf> {
     let script = "import site, sys; print('\\n'.join(site.getsitepackages() + [site.getusersitepackages()]))";
@@ -336,7 +255,7 @@ pub fn site_packages() -> Vec<PathBuf> {
 
 /// Returns the folder of the headers, beside the compiler: `nvidia/cuda_runtime/include` in a package, `include` in a
 /// toolkit.
-fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
+pub(crate) fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
     let beside = ["../../cuda_runtime/include", "../include"].map(|p| nvrtc.join(p));
     let known = beside.into_iter().chain(["/usr/local/cuda/include".into()]);
     known.filter(|p| p.join("cuda_fp16.h").exists()).find_map(|p| p.canonicalize().ok())

@@ -11,7 +11,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use catalog::files::StagedFolder;
 use catalog::provenance;
 use xtask_support::CommandOutcome;
-use xtask_support::nvrtc::{Damaged, Nvrtc};
+use xtask_support::find_nvrtc::Damaged;
+use xtask_support::nvrtc::Nvrtc;
 use xtask_support::wheels::{IS_OFFERED, VERSION, WHEELS, Wheel, directory};
 use xtask_support::{output, paths, wheels};
 

@@ -8,7 +8,8 @@ use catalog::text::Paint;
 use records::Roofline;
 use serde_json::json;
 use xtask_support::CommandOutcome;
-use xtask_support::nvrtc::{Damaged, Nvrtc};
+use xtask_support::find_nvrtc::Damaged;
+use xtask_support::nvrtc::Nvrtc;
 use xtask_support::programs::Programs;
 use xtask_support::{interrupt, nvrtc, output, paths, wheels};
 
