@@ -37,11 +37,15 @@ pub mod unit;
 pub fn plain(text: &str) -> String {
     const MAX_CHARS: usize = 300;
     let clean = |c: char| if c.is_control() { ' ' } else { c };
-    let mut out: String = text.chars().take(MAX_CHARS).map(clean).collect();
-    if text.chars().nth(MAX_CHARS).is_some() {
-        out.push('…');
+    shortened(text, MAX_CHARS).chars().map(clean).collect()
+}
+
+/// Returns the first characters of a text, with an ellipsis in place of the others.
+pub fn shortened(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
-    out
 }
 
 /// Returns a file name for any text; different texts have different names.
@@ -79,5 +83,6 @@ mod tests {
     fn a_line_has_no_control_characters() {
         assert_eq!(plain("a\u{1b}[31m\nb"), "a [31m b");
         assert_eq!(plain(&"x".repeat(301)).chars().count(), 301);
+        assert_eq!((shortened("éé", 2), shortened("ééé", 2)), ("éé".into(), "éé…".into()));
     }
 }

@@ -354,6 +354,8 @@ impl Bar {
 }
 
 fn summary(class: &Class, files: &[PathBuf]) -> String {
+    /// One long name would make every row as long.
+    const MAX_NAME_CHARS: usize = 40;
     let paint = Paint::for_stdout();
     let max = grader::score::format_points(class.max);
     let mut table = Table::new(["student", "points", "codes"]).left(1);
@@ -363,7 +365,7 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
             codes.push("could not be graded".into());
         }
         table.row([
-            student.name.clone(),
+            grader::shortened(&student.name, MAX_NAME_CHARS),
             format!("{} of {max}", grader::score::format_points(student.points)),
             codes.join(" "),
         ]);
