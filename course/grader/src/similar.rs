@@ -107,7 +107,7 @@ pub fn pairs(task: &str, starter: &str, sources: &[(&str, &str)]) -> Vec<Pair> {
     found.into_iter().map(pair).collect()
 }
 
-/// Returns the first [`MAX_PAIRS`] pairs, in alphabetical order, of students of one group, or of one each of two groups.
+/// Returns the first [`MAX_PAIRS`] pairs, in alphabetical order, of students of one group, or of one from each of two.
 fn first_pairs<'a>(students: &[&'a str], others: Option<&[&'a str]>) -> Vec<[&'a str; 2]> {
     let of_group = |students: &[&'a str], group: u8| {
         let first = students.iter().take(MAX_PAIRS + 1);

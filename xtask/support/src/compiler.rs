@@ -89,8 +89,8 @@ fn enter_deleted_folder() {
     }
 }
 
-/// Returns the version of the NVRTC in a folder. Another process loads it: where the library is cut off or damaged, that
-/// one ends.
+/// Returns the version of the NVRTC in a folder. Another process loads it: where the library is cut off or damaged,
+/// that one ends.
 pub(crate) fn version(directory: &Path) -> Result<(i32, i32)> {
     /// Time limit for loading; it takes a tenth of a second.
     const TIME_LIMIT: Duration = Duration::from_secs(30);

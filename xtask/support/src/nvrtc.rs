@@ -39,8 +39,8 @@ impl std::fmt::Display for DoesNotCompile {
 
 impl std::error::Error for DoesNotCompile {}
 
-/// A compiler that was found. It is loaded in another process alone ([`crate::compiler`]): one that is cut off or damaged
-/// ends the process that loads it.
+/// A compiler that was found. It is loaded in another process alone ([`crate::compiler`]): one that is cut off or
+/// damaged ends the process that loads it.
 #[derive(Debug, Clone)]
 pub struct Nvrtc {
     /// Version of the compiler: major and minor, such as `(12, 4)`.

@@ -253,17 +253,8 @@ fn progress_that_cannot_be_written_costs_a_remark_and_no_verdict() {
 /// Runs a command that can write nothing, as on a full disk; or is killed where it first writes.
 fn run_without_space(learner: &Learner, words: &str, killed: bool) -> std::process::Output {
     let ignores = if killed { "" } else { "trap '' XFSZ;" };
-    let inner = learner.command(words);
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", &format!("{ignores} ulimit -c 0; ulimit -f 0; exec \"$0\" \"$@\"")]);
-    command.arg(inner.get_program()).args(inner.get_args()).current_dir(learner.path(""));
-    for (name, value) in inner.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.output().expect("a shell")
+    let script = format!("{ignores} ulimit -c 0; ulimit -f 0; exec \"$0\" \"$@\"");
+    learner.command_in("sh", &["-c", &script], words).output().expect("a shell")
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `explain`: the lines of a copy beside the finished kernel.
 
 use std::fs;
+use std::process::Command;
 
 use catalog::Shape;
 use catalog::provenance::sha256;
@@ -10,6 +11,7 @@ use tasks::TaskName;
 use tasks::explain::{Explained, Line};
 
 use crate::fakes::{self, Learner, passed, run_with_note};
+use crate::files::streams;
 
 fn counts(n: u64) -> Summary {
     Summary {
@@ -58,6 +60,20 @@ pub(crate) fn with_explanations() -> Learner {
     write("bin/yours.json", &json(&explained("my/v05.cu", [2, 3], 400)));
     write("bin/finished.json", &json(&explained("kernels/v05_x.cu", [3, 6], 0)));
     learner
+}
+
+#[test]
+fn line_numbers_may_name_what_is_no_file() {
+    let learner = with_explanations();
+    learner.run("start v05");
+    let json = learner.read("bin/yours.json").replace("my/v05.cu", "my/pipe");
+    fs::write(learner.path("bin/yours.json"), json).expect("a file");
+    let made = Command::new("mkfifo").arg(learner.path("my/pipe")).status().expect("mkfifo");
+    assert!(made.success());
+    // A pipe would be waited for.
+    let output = learner.command_in("timeout", &["20"], "explain v05").output().expect("timeout runs");
+    let (code, out, err) = streams(&output);
+    assert!(code == 0 && out.contains("my/pipe"), "{out}{err}");
 }
 
 #[test]

@@ -160,6 +160,20 @@ impl Learner {
         command
     }
 
+    /// Returns the command as the last arguments of another program.
+    pub(crate) fn command_in(&self, program: &str, arguments: &[&str], words: &str) -> Command {
+        let inner = self.command(words);
+        let mut command = Command::new(program);
+        command.args(arguments).arg(inner.get_program()).args(inner.get_args()).current_dir(&self.root);
+        for (name, value) in inner.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command
+    }
+
     #[track_caller]
     pub(crate) fn run(&self, words: &str) -> (i32, String, String) {
         streams(&self.command(words).output().expect("xtask runs"))

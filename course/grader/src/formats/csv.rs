@@ -35,8 +35,8 @@ fn line(cells: &[String]) -> String {
     cells.join(",") + "\n"
 }
 
-/// Quotes a cell if necessary. An apostrophe disarms text that a spreadsheet would take for a formula; tabs and the like
-/// are spaces. A semicolon ends a cell where the comma is the decimal sign, so it is quoted, too.
+/// Quotes a cell if necessary. An apostrophe disarms text that a spreadsheet would take for a formula; tabs and the
+/// like are spaces. A semicolon ends a cell where the comma is the decimal sign, so it is quoted, too.
 fn cell(text: &str) -> String {
     let clean: String = text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
     let text = if is_formula(&clean) { format!("'{clean}") } else { clean };

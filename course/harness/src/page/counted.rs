@@ -1,5 +1,8 @@
 //! Counters of the emulated device: in proportion, beside the rates of an SM, and by source line.
 
+use std::path::Path;
+
+use catalog::files::text_of_source;
 use catalog::text::{Paint, Table};
 use catalog::{Shape, Work};
 use counters::{Counters, SECTOR_BYTES};
@@ -222,7 +225,7 @@ fn text_of(entry: &Entry<'_>, line: &Line) -> String {
     let text = match own {
         Some(code) => code.cu.to_owned(),
         // A header that several kernels share: it lies beside them in a checkout.
-        None => std::fs::read_to_string(&line.file).unwrap_or_default(),
+        None => text_of_source(Path::new(&line.file)),
     };
     let text = text.lines().nth(line.number as usize - 1).unwrap_or_default().trim();
     let code = text.split("//").next().unwrap_or_default().trim_end();

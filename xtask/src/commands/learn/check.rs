@@ -85,8 +85,8 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     Ok((copies, rest))
 }
 
-/// Returns a line for each step whose finished kernels are judged because its copy is not there. A learner who has begun
-/// would take their verdict for one on the own kernel.
+/// Returns a line for each step whose finished kernels are judged because its copy is not there. A learner who has
+/// begun would take their verdict for one on the own kernel.
 fn not_yours(asked: &[String]) -> String {
     let Some(root) = paths::checkout().filter(|root| learner::has_begun(root)) else {
         return String::new();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use catalog::files::write_whole;
+use catalog::files::{text_of_source, write_whole};
 use catalog::provenance::target_of;
 use catalog::text::{Paint, capital, escaped};
 use catalog::{Shape, WrongSize};
@@ -130,8 +130,7 @@ impl Subject {
         let files = explained.lines.iter().map(|line| &line.file);
         for file in files.chain(code.map(|instruction| &instruction.file)) {
             if !sources.contains_key(file) {
-                let text = std::fs::read(root.join(file)).unwrap_or_default();
-                let text = String::from_utf8_lossy(&text);
+                let text = text_of_source(&root.join(file));
                 sources.insert(file.clone(), text.lines().map(str::to_owned).collect());
             }
         }
