@@ -11,6 +11,7 @@ mod memory;
 mod phases;
 mod race;
 pub(crate) mod refusal;
+mod rows;
 mod sync;
 mod termination;
 mod uninit;

@@ -243,9 +243,12 @@ impl LaunchContext<'_> {
             depot.map_or((0, u64::from(kernel.local_bytes)), |array| (u64::from(array.offset), u64::from(array.bytes)));
         // The compiler joins all local arrays into one: the source says which, if it has one only.
         let arrays = self.source(instr).map(|source| source.arrays("")).unwrap_or_default();
+        let accessed = self.element_of(instr, access_bytes).0;
+        let is_parameter =
+            |ty: &str| self.source(instr).is_some_and(|source| source.contains(&format!("typename {ty}")));
         let fits = |declared: &Declared| {
             let n: Option<u64> = declared.dims.iter().copied().product();
-            let size = size_of(&declared.ty).map(u64::from);
+            let size = size_of(&declared.ty).or_else(|| is_parameter(&declared.ty).then_some(accessed)).map(u64::from);
             !declared.dims.is_empty() && n.zip(size).is_some_and(|(n, size)| n * size == bytes)
         };
         let on_line = |name: &str| self.source(instr).is_some_and(|source| !source.uses(line, name).is_empty());

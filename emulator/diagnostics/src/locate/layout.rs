@@ -212,6 +212,18 @@ impl Case<'_> {
         (found.iter().all(|part| part.value >= 0) || found.len() == 1).then_some(found)
     }
 
+    /// Splits an index `X * P + Y`, in any order, into X, P with its value, and Y.
+    pub(crate) fn row_and_place(&self) -> Option<(&str, (String, i64), &str)> {
+        let [subscript] = &self.explained.as_ref()?.used.subscripts[..] else { return None };
+        let [(false, a), (false, b)] = terms(bare(subscript))[..] else { return None };
+        let (row, name, value, place) = match (self.pitch(a), self.pitch(b)) {
+            (Some((row, name, value)), None) => (row, name, value, b),
+            (None, Some((row, name, value))) => (row, name, value, a),
+            _ => return None,
+        };
+        Some((row, (name, value), bare(place)))
+    }
+
     /// Returns whether a name is a number, or a constant of the source, but no parameter.
     fn constant(&self, name: &str) -> bool {
         name.parse::<i64>().is_ok()

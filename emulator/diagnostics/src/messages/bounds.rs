@@ -1,6 +1,7 @@
 //! Messages about accesses outside of arrays, and what explains them.
 
 use super::arguments::lying_bound;
+use super::rows::wrong_row;
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::{Case, noun, verb};
@@ -151,7 +152,9 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     if let Some(reason) = block_shape_reason(case, target, &outside).or_else(|| block_shape(launch)) {
         return reason;
     }
-    let reason = lying_bound(case, target, &outside).or_else(|| grid_reason(case, target, &outside));
+    let reason = wrong_row(case, target)
+        .or_else(|| lying_bound(case, target, &outside))
+        .or_else(|| grid_reason(case, target, &outside));
     if let Some(reason) = reason {
         return reason;
     }

@@ -15,7 +15,11 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     else {
         return Draft::new("use of an uninitialised value");
     };
-    let (access, load) = (*access, *load);
+    let (mut access, load) = (*access, *load);
+    // Of a load of several elements, the first that is missing.
+    let missing = |at: &u64| !written.iter().any(|(from, to)| (*from..*to).contains(at));
+    let mut read = access.address..access.address.saturating_add(u64::from(access.bytes));
+    access.address = read.find(missing).unwrap_or(access.address);
     let case = Case::of_instr(launch, mistake, access, load);
     let Some(target) = &case.target else { return nowhere(&case) };
     let element = &target.element;
@@ -97,6 +101,11 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
                 && let Some(reason) = stepped_over(launch, here, filler, target)
+            {
+                draft = draft.reason(reason);
+            } else if access.space == MemSpace::Local
+                && any
+                && let Some(reason) = not_shared(launch, here, &fillers, target)
             {
                 draft = draft.reason(reason);
             }
@@ -417,6 +426,27 @@ fn stepped_over(launch: &LaunchContext<'_>, here: u32, filler: &Filler, target: 
         }
     }
     None
+}
+
+/// Returns the reason where threads that meet at barriers fill a local array, each at its own place.
+fn not_shared(launch: &LaunchContext<'_>, here: u32, fillers: &[Filler], target: &Target) -> Option<Reason> {
+    let name = &target.element.name;
+    let by_thread = |filler: &&Filler| {
+        let Some(source) = launch.source(filler.instr) else { return false };
+        let uses = source.uses(filler.line, name);
+        let mut subscripts = uses.iter().filter(|found| found.stored).flat_map(|found| &found.subscripts);
+        subscripts.any(|text| source.depends_on_thread(&launch.inputs.kernel.name, text))
+    };
+    let filler = fillers.iter().find(by_thread).filter(|_| target.named && launch.has_barrier())?;
+    let line = launch.line_name(here, filler.instr);
+    Some(Reason::new(
+        format!(
+            "{name} is declared without {}: each thread has one of its own, and does not see what the others write to \
+             theirs at {line}.",
+            code("__shared__")
+        ),
+        format!("declare {name} with {}: then the threads of a block have one together.", code("__shared__")),
+    ))
 }
 
 /// Returns the reason from one subscript, `thread + counter`, which is `value` for the unwritten element.

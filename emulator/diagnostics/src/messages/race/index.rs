@@ -5,6 +5,7 @@ use crate::launch_context::{LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::layout::Outside;
+use crate::messages::rows::wrong_row;
 use crate::trace::End;
 use crate::words::{capital, code};
 use simt::check::RaceParty;
@@ -19,17 +20,13 @@ impl RaceMessage<'_> {
             let name = &target.element.name;
             let case = Case::of_party(launch, mistake, party, target, explained.clone());
             if let Some(part) = case.outside(target).iter().find(|part| !part.outermost) {
-                let length = part.pitch.as_ref().map_or_else(
-                    || part.limit.to_string(),
-                    |pitch| {
-                        format!(
-                            "{pitch} \
-                                                                                                         = \
-                                                                                                         {}",
-                            part.limit
-                        )
-                    },
-                );
+                if let Some(reason) = wrong_row(&case, target) {
+                    return Some(reason);
+                }
+                let length = match &part.pitch {
+                    Some(pitch) => format!("{pitch} = {}", part.limit),
+                    None => part.limit.to_string(),
+                };
                 let why = format!(
                     "for {}, {} is {} at {}, and a row of {name} has {length} elements: it reaches into \
                      another row.",
@@ -114,9 +111,11 @@ fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &T
     })?;
     let name = &target.element.name;
     Some(format!(
-        "if a row of {name} is to have room for every {}, use {} in its index instead of {pitch}.",
-        code(&bound.text),
+        "if a row of {name} is to have room for every {}, use {} in its index instead of {pitch}; if not, compare {} \
+         with {pitch}.",
+        code(&format!("{} < {}", bound.left, bound.right)),
         bound.right,
+        bound.left,
     ))
 }
 

@@ -164,7 +164,37 @@ impl RaceMessage<'_> {
         };
         let why = "an update is three steps (read, compute, write); of two threads that read the same old \
                    value, one is forgotten.";
+        if sum && self.may_be_a_variable() {
+            let shared = code("__shared__");
+            return Reason::new(
+                format!("{shared} makes one {array} for the whole block, and {why}"),
+                format!(
+                    "if each thread has a sum of its own, declare {array} without {shared}; if all threads add to one, \
+                     make it one step: {}.",
+                    code(&format!("atomicAdd({pointer}, …)"))
+                ),
+            );
+        }
         Reason { why: Some(why.into()), advice }
+    }
+
+    /// Returns whether all threads update one shared variable in a loop, and all read it elsewhere: each may mean a
+    /// variable of its own.
+    fn may_be_a_variable(&self) -> bool {
+        let Self { launch, facts: race, first, ref target, ref array, .. } = *self;
+        let (Some(source), Some(loc)) = (launch.source(first.instr), launch.loc(first.instr)) else { return false };
+        let is_scalar = { target.as_ref() }.is_some_and(|target| target.named && target.element.n_elements == 1);
+        let by_all = |line: u32| source.enclosing_condition(line).is_none();
+        let reads = |line: u32| {
+            let declares = source.line(line).is_some_and(|text| text.contains("__shared__"));
+            let uses = source.uses(line, array);
+            !declares && !uses.is_empty() && uses.iter().all(|found| found.loaded && !found.stored) && by_all(line)
+        };
+        race.space == MemSpace::Shared
+            && is_scalar
+            && by_all(loc.line)
+            && !launch.loops(first.instr).is_empty()
+            && (loc.line + 1..=source.n_lines()).any(reads)
     }
 
     /// Returns the part of [`Self::reasons`] on a write and a read in one block that a barrier would order.

@@ -1,0 +1,98 @@
+//! Indices `X * P + Y` of a matrix in which the wrong part is multiplied, or by another length than that of a row.
+
+use crate::launch_context::Reason;
+use crate::locate::arrays::Target;
+use crate::locate::case::Case;
+use crate::words::code;
+use simt::program::MemSpace;
+
+/// Returns the reason where the parts of an index have bounds that fit the array, but not the length that one of them
+/// is multiplied by.
+pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
+    let launch = case.launch;
+    let in_shared = matches!(case.access.space, MemSpace::Shared | MemSpace::Local);
+    if in_shared || target.parameter.is_none() || case.explained.as_ref()?.overflow.is_some() {
+        return None;
+    }
+    let (x, (pitch, length), y) = case.row_and_place()?;
+    let (source, kernel) = (launch.source(case.instr)?, &launch.inputs.kernel.name);
+    let n = target.element.n_elements as i64;
+    let name = &target.element.name;
+    let of = |row: &str, pitch: &str, place: &str| code(&format!("{name}[{row} * {pitch} + {place}]"));
+    let is = |what: &str, text: &str| text.to_ascii_lowercase().contains(what);
+    let along = |part: &str, axis: &str, other: &str| {
+        let text = source.definition(kernel, part).unwrap_or(part);
+        text.contains(&format!("blockIdx.{axis}")) && !text.contains(&format!("blockIdx.{other}"))
+    };
+    let looks_exchanged = is("col", x) || is("row", y);
+    let looks_right = is("row", x) || is("col", y);
+    let conditions = source.conditions(kernel, launch.loc(case.instr)?.line);
+    let bound = |part: &str| {
+        let found = conditions.iter().find(|found| found.left == part)?;
+        Some((found.right.clone(), launch.value(case.instr, &found.right)?))
+    };
+    match (bound(x), bound(y)) {
+        (Some((below_x, max_x)), Some((below_y, max_y))) => {
+            if max_x.checked_mul(max_y) != Some(n) || max_x == max_y || length == max_y {
+                return None;
+            }
+            if length != max_x {
+                return Some(Reason::new(
+                    format!(
+                        "{} is multiplied by {pitch} = {length}, and {}, which is added, runs up to {below_y} = {max_y}: \
+                         that is the length of a row.",
+                        code(x),
+                        code(y)
+                    ),
+                    format!("multiply by {below_y}: {}.", of(x, &below_y, y)),
+                ));
+            }
+            let why = format!(
+                "{} stays below {below_x} = {max_x}, as a place in a row of {pitch} elements does. But here it is \
+                 multiplied by {pitch}, as the number of a row is.",
+                code(x)
+            );
+            let exchanged = of(y, &pitch, x);
+            let other = of(x, &below_y, y);
+            match (looks_exchanged, looks_right) {
+                (true, false) => Some(Reason::new(
+                    why,
+                    format!(
+                        "exchange {x} and {y}: {exchanged}. (If {x} counts rows, they have {below_y} elements: {other}.)"
+                    ),
+                )),
+                // A condition of positions in the grid may as well be the mistake.
+                (false, true) if !source.depends_on_thread(kernel, x) => Some(Reason::new(
+                    why,
+                    format!(
+                        "if {x} counts rows, multiply it by their length: {other}; if it counts the elements of a \
+                             row, exchange {x} and {y}: {exchanged}."
+                    ),
+                )),
+                _ => None,
+            }
+        }
+        (None, None) if looks_exchanged && !looks_right && along(x, "x", "y") && along(y, "y", "x") => {
+            let rows = n / length;
+            let mut counts = launch.integers().into_iter().filter(|(_, value)| *value == rows);
+            let (count, None) = (counts.next()?.0, counts.next()) else { return None };
+            (rows != length && rows * length == n).then(|| {
+                Reason::new(
+                    format!(
+                        "{} is multiplied by {pitch}, as the number of a row of {pitch} elements is; but {} comes from \
+                         blockIdx.y, and {} from blockIdx.x.",
+                        code(x),
+                        code(y),
+                        code(x)
+                    ),
+                    format!(
+                        "exchange {x} and {y}: {}. (If {x} counts rows, they have {count} elements: {}.)",
+                        of(y, &pitch, x),
+                        of(x, &count, y)
+                    ),
+                )
+            })
+        }
+        _ => None,
+    }
+}
