@@ -13,7 +13,7 @@ use catalog::{NOT_MEASURED, STEPS, Work};
 use records::profile::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
 use tests::gpu::Gpu;
 use tests::read;
-use tests::recorded::{RECORDS, columns_of_maps, count_of, count_of_equal_rows, kernel, profiles, ptx};
+use tests::recorded::{RECORDS, columns_of_maps, count_of_rows, kernel, profiles, ptx};
 
 /// Steps in which a thread has one element of C: an order of magnitude more instructions than in the others. Of
 /// [`SHAPES`] that no tile divides, they are counted again on the smallest only.
@@ -45,14 +45,8 @@ fn sheet() -> Sheet {
 fn count(profile: &Profile) -> Counters {
     let source = kernel(&profile.kernel).source.expect("a kernel with a source");
     let gpu = Gpu::with_memory(1 << 32);
-    let ptx = ptx(source);
-    let module = gpu.load(&ptx).expect("committed PTX loads");
-    let [divided_by_tiles, ..] = SHAPES;
-    if profile.shape.m == divided_by_tiles.m && !ptx.contains("%nctaid") {
-        count_of_equal_rows(&gpu, &module, profile)
-    } else {
-        count_of(&gpu, &module, profile)
-    }
+    let module = gpu.load(&ptx(source)).expect("committed PTX loads");
+    count_of_rows(&gpu, &module, profile)
 }
 
 #[test]

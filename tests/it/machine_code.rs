@@ -14,7 +14,7 @@ use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
 use tests::gpu::{Argument, Geometry, Gpu, Value, clean};
-use tests::recorded::{arguments, columns_of_maps, count_of, cubin, kernel, machine_code, profiles, ptx};
+use tests::recorded::{arguments, columns_of_maps, count_of_rows, cubin, kernel, machine_code, profiles, ptx};
 use tests::{hostile, read, root};
 
 use super::counters::SLOW;
@@ -48,7 +48,7 @@ const REFUSED: &str = "sgemm_v12_six_bf16";
 fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
     let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
-    let counters = count_of(&gpu, &module, profile);
+    let counters = count_of_rows(&gpu, &module, profile);
     let counted = Counted::new(profile, &counters).expect("all metrics");
     let is_tensor = matches!(kernel(&profile.kernel).work, Work::Tensor { .. });
     for one in counted.compared() {

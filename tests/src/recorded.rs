@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use catalog::files::files_ending_with;
 use catalog::{CatalogKernel, STEPS, Work};
 use counters::Counters;
-use records::profile::{Profile, ProfileRecord};
+use records::profile::{Profile, ProfileRecord, SHAPES};
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 
@@ -69,15 +69,44 @@ pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64])
     sizes.chain(alpha).chain(operands).collect()
 }
 
-/// Counts a launch that tiles divide: one row of its blocks, times their number. All rows do the same work.
+/// Counts a launch by one row of its blocks, which stands for all whole rows, and by the last row if it is a part.
 ///
-/// The kernel must not read the size of its grid, of which only one row is launched.
-pub fn count_of_equal_rows(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
+/// A kernel that reads the size of its grid, or whose rows of blocks do not follow from its sizes alone, is launched as
+/// a whole.
+pub fn count_of_rows(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
+    let kernel = kernel(&profile.kernel);
     let [x, n_rows, z] = profile.grid;
-    let row = count_of(gpu, module, &Profile { grid: [x, 1, z], ..profile.clone() });
+    let m = profile.shape.m;
+    let row_of = |m: usize| {
+        let shape = catalog::Shape { m, ..profile.shape };
+        count_of(gpu, module, &Profile { grid: [x, 1, z], shape, ..profile.clone() })
+    };
     let mut all = Counters::default();
-    (0..n_rows).for_each(|_| all.add(&row));
+    let reads_grid = kernel.source.is_none_or(|source| ptx(source).contains("%nctaid"));
+    match rows_of_a_block(profile) {
+        // Equal rows of any kernel.
+        Some(rows) if !reads_grid && m == rows * n_rows as usize => {
+            let row = count_of(gpu, module, &Profile { grid: [x, 1, z], ..profile.clone() });
+            (0..n_rows).for_each(|_| all.add(&row));
+        }
+        // Of operands that are stored row by row, the last rows are a matrix by themselves.
+        Some(rows) if !reads_grid && matches!(kernel.work, Work::Sgemm | Work::Dgemm | Work::Tensor { .. }) => {
+            let whole = row_of(m);
+            (1..n_rows).for_each(|_| all.add(&whole));
+            all.add(&row_of(m - rows * (n_rows as usize - 1)));
+        }
+        _ => return count_of(gpu, module, profile),
+    }
     all
+}
+
+/// Returns the rows of the matrix that a row of blocks has, by the grid on the size that all tiles divide. Rows of blocks
+/// must start at equal places in sectors of 32 bytes.
+fn rows_of_a_block(profile: &Profile) -> Option<usize> {
+    let [divided, ..] = SHAPES;
+    let whole = profiles().find(|one| one.kernel == profile.kernel && one.shape.m == divided.m)?;
+    let rows = divided.m / whole.grid[1] as usize;
+    (rows.is_multiple_of(8) && profile.shape.m.div_ceil(rows) == profile.grid[1] as usize).then_some(rows)
 }
 
 pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
