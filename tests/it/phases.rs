@@ -9,7 +9,7 @@ use tests::phases::{CASES, SEEN, UNSEEN, WRONG, memory, module, shown};
 fn check(name: &str, steps: &str, check_level: CheckLevel, expected: &str) -> Option<String> {
     let options = LaunchOptions {
         check_level,
-        budget: NonZeroU64::new(1 << 24),
+        budget: NonZeroU64::new(1 << 20),
         threads: NonZeroUsize::new(1),
         ..LaunchOptions::default()
     };

@@ -20,7 +20,7 @@ pub struct Head {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub shared: u32,
-    /// Steps after which the launch is stopped.
+    /// Thread-instructions after which the launch is stopped.
     pub budget: u64,
     pub args: Vec<(String, Vec<String>)>,
     pub expect: Vec<String>,

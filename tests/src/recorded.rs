@@ -100,8 +100,8 @@ pub fn count_of_rows(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters 
     all
 }
 
-/// Returns the rows of the matrix that a row of blocks has, by the grid on the size that all tiles divide. Rows of blocks
-/// must start at equal places in sectors of 32 bytes.
+/// Returns the rows of the matrix that a row of blocks has, by the grid on the size that all tiles divide. Rows of
+/// blocks must start at equal places in sectors of 32 bytes.
 fn rows_of_a_block(profile: &Profile) -> Option<usize> {
     let [divided, ..] = SHAPES;
     let whole = profiles().find(|one| one.kernel == profile.kernel && one.shape.m == divided.m)?;

@@ -262,10 +262,10 @@ fn not_attempted(title: String) -> Box<Finding> {
     Box::new(diagnostics::not_attempted(&title))
 }
 
-/// Returns the limit of steps, after which a launch counts as runaway: many times what the slowest kernel
+/// Returns the limit of thread-instructions, after which a launch counts as runaway: many times what the slowest kernel
 /// of a step needs.
 fn budget(shape: Shape, batch: usize) -> u64 {
-    const MINIMUM: f64 = 2e8;
+    const MINIMUM: f64 = 2e7;
     const PER_MULTIPLY_ADD: f64 = 400.0;
     (batch as f64 * (MINIMUM + PER_MULTIPLY_ADD * shape.volume())) as u64
 }

@@ -82,9 +82,8 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
         MistakeDetails::Barrier { groups, problem } => sync::barrier(launch, mistake, groups, problem),
         MistakeDetails::Parted { missing, .. } => sync::parted(launch, mistake, *missing),
         MistakeDetails::Exited { returned, first, exit } => sync::exited(launch, mistake, *returned, *first, *exit),
-        MistakeDetails::Runaway { budget, proven, span, ended } => {
-            let end = termination::End { budget: *budget, proven: *proven, ended: *ended };
-            termination::runaway(launch, mistake, end, *span)
+        MistakeDetails::Runaway { budget, proven, span } => {
+            termination::runaway(launch, mistake, *budget, *proven, *span)
         }
         MistakeDetails::Assert { message, .. } => termination::assertion(launch, mistake, message),
         MistakeDetails::SyncMask(facts) => sync::mask(launch, mistake, facts),

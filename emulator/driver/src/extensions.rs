@@ -11,9 +11,9 @@
 //! // 3 also races on global memory; -1 the default of the process.
 //! CUresult tile_set_checks(int level);
 //!
-//! // Steps after which a launch of the calling thread is stopped as runaway: 0 for no limit;
+//! // Thread-instructions after which a launch of the calling thread is stopped as runaway: 0 for no limit;
 //! // UINT64_MAX the default of the process.
-//! CUresult tile_set_budget(uint64_t steps);
+//! CUresult tile_set_budget(uint64_t thread_instructions);
 //!
 //! // CPU threads for launches of the calling thread: 0 for one per core; UINT32_MAX the default of the process.
 //! CUresult tile_set_threads(uint32_t n);
@@ -81,8 +81,8 @@ extension! {
         Ok(())
     }
 
-    fn tile_set_budget(steps: u64) {
-        settings::choose(|c| c.budget = Some(steps).filter(|n| *n != u64::MAX));
+    fn tile_set_budget(thread_instructions: u64) {
+        settings::choose(|c| c.budget = Some(thread_instructions).filter(|n| *n != u64::MAX));
         Ok(())
     }
 

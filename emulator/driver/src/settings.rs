@@ -11,17 +11,13 @@ use simt::launch::{CheckLevel, LaunchOptions, Names, STACK_BYTES};
 use crate::diagnose;
 use crate::sync::lock;
 
-/// The environment variable of the budget.
-const BUDGET: &str = "TILE_BUDGET";
-/// Steps after which a launch counts as runaway: minutes on an ordinary machine, whatever it does.
+/// Thread-instructions after which a launch counts as runaway: minutes on an ordinary machine.
 pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) check_level: CheckLevel,
     /// 0: no limit.
     pub(crate) budget: u64,
-    /// The variable that raises the budget; `None` where the program sets it.
-    pub(crate) budget_variable: Option<&'static str>,
     /// 0: one per core.
     pub(crate) threads: usize,
     pub(crate) unordered: bool,
@@ -83,8 +79,8 @@ pub(crate) fn process() -> Settings {
     *PROCESS.get_or_init(|| Settings {
         check_level: variable("TILE_CHECK", "use off, count, on or global", check_level_from_name)
             .unwrap_or(CheckLevel::Checked),
-        budget: variable(BUDGET, "use a number of steps, 0 for no limit", number).unwrap_or(DEFAULT_BUDGET),
-        budget_variable: Some(BUDGET),
+        budget: variable("TILE_BUDGET", "use a number of thread-instructions, 0 for no limit", number)
+            .unwrap_or(DEFAULT_BUDGET),
         threads: variable("TILE_THREADS", "use a number, 0 for one per core", number).unwrap_or(0) as usize,
         unordered: variable("TILE_UNORDERED", "use 0 or 1", number).unwrap_or(0) != 0,
         diagnosis: variable("TILE_DIAGNOSIS", "use 0 or 1", number).unwrap_or(1) != 0,
@@ -139,7 +135,6 @@ pub(crate) fn current() -> Settings {
         Settings {
             check_level: chosen.check_level.unwrap_or(process.check_level),
             budget: chosen.budget.unwrap_or(process.budget),
-            budget_variable: process.budget_variable.filter(|_| chosen.budget.is_none()),
             threads: chosen.threads.unwrap_or(process.threads),
             unordered: chosen.unordered.unwrap_or(process.unordered),
             diagnosis: chosen.diagnosis.unwrap_or(process.diagnosis),
@@ -197,7 +192,6 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
     LaunchOptions {
         check_level: settings.check_level,
         budget: NonZeroU64::new(settings.budget),
-        budget_variable: settings.budget_variable,
         threads: NonZeroUsize::new(settings.threads),
         unordered: settings.unordered,
         grid_workspace: None,

@@ -173,11 +173,11 @@ impl Emulator {
         unsafe { (self.set_checks)(level.map_or(-1, |level| level as c_int)) };
     }
 
-    /// Sets the number of steps after which this thread's launches are stopped as runaway, 0 for no
+    /// Sets the number of thread-instructions after which this thread's launches are stopped as runaway, 0 for no
     /// limit; `None`: that of `TILE_BUDGET`.
-    pub fn set_budget(&self, steps: Option<u64>) {
+    pub fn set_budget(&self, thread_instructions: Option<u64>) {
         // SAFETY: takes a number.
-        unsafe { (self.set_budget)(steps.unwrap_or(u64::MAX)) };
+        unsafe { (self.set_budget)(thread_instructions.unwrap_or(u64::MAX)) };
     }
 
     /// Sets the number of CPU threads for this thread's launches, 0 for one per core; `None`: that of `TILE_THREADS`.

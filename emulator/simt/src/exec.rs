@@ -9,7 +9,6 @@
 //! turns to warps and hands blocks to workers. [`counting`] sums what a launch has counted.
 
 pub(crate) mod block;
-pub(crate) mod cost;
 pub(crate) mod counting;
 pub(crate) mod fiber;
 pub(crate) mod launch_job;

@@ -50,11 +50,8 @@ pub const STACK_BYTES: u32 = 1024;
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
     pub check_level: CheckLevel,
-    /// Steps after which a launch is stopped as runaway; `None`: no limit. An instruction of a warp is 32 steps; slow
-    /// ones, turns of a warp and blocks are more.
+    /// Thread-instructions after which a launch is stopped as runaway, 32 for each of a warp; `None`: no limit.
     pub budget: Option<NonZeroU64>,
-    /// The environment variable that raises the budget, for messages; `None` where the program sets it.
-    pub budget_variable: Option<&'static str>,
     /// Worker threads; `None`: one per core.
     pub threads: Option<NonZeroUsize>,
     /// Whether blocks run in parallel even where their order could change results.
@@ -85,7 +82,6 @@ impl Default for LaunchOptions {
         Self {
             check_level: CheckLevel::Count,
             budget: None,
-            budget_variable: None,
             threads: None,
             unordered: false,
             grid_workspace: None,

@@ -230,8 +230,7 @@ fn what_a_launch_prints_is_cut() {
             ret;
         }}"
     );
-    let mut device = Device::new(&text).check_level(CheckLevel::Off);
-    device.budget = 1 << 36;
+    let device = Device::new(&text).check_level(CheckLevel::Off);
     let report = device.run(40, 32, &[]);
     assert!(report.printed.len() <= limits::LAUNCH_PRINTS + 100, "{}", report.printed.len());
     assert!(report.printed.ends_with("[further output is cut]\n"));

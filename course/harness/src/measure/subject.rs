@@ -388,10 +388,10 @@ fn unsupported(log: &str) -> Option<&str> {
     log.split_once("unsupported `")?.1.split_once('`').map(|(mnemonic, _)| mnemonic)
 }
 
-/// Steps after which a launch on the emulated device counts as runaway: many times what the slowest
+/// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
 /// kernel of the ladder needs, so that a loop without an end is reported in seconds.
 pub(crate) fn budget(shape: Shape) -> u64 {
-    const MINIMUM: f64 = 2e8;
+    const MINIMUM: f64 = 2e7;
     const PER_MULTIPLY_ADD: f64 = 400.0;
     (MINIMUM + PER_MULTIPLY_ADD * shape.volume()) as u64
 }

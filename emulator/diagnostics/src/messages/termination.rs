@@ -10,34 +10,26 @@ use crate::words::{code, grouped, list};
 use simt::check::{BadOperand, MistakeGroup, ThreadId};
 use simt::program::BARRIERS;
 
-/// How a launch was found to be without end, as in `MistakeDetails::Runaway`.
-#[derive(Clone, Copy)]
-pub(crate) struct End {
-    pub(crate) budget: Option<NonZeroU64>,
-    pub(crate) proven: bool,
-    pub(crate) ended: Option<u64>,
-}
-
 /// Drafts the message of `E-LOOP`.
-pub(crate) fn runaway(launch: &LaunchContext<'_>, mistake: &MistakeGroup, end: End, span: Option<(u32, u32)>) -> Draft {
-    let proven = end.proven;
-    let budget = end.budget.map_or(0, NonZeroU64::get);
+pub(crate) fn runaway(
+    launch: &LaunchContext<'_>,
+    mistake: &MistakeGroup,
+    budget: Option<NonZeroU64>,
+    proven: bool,
+    span: Option<(u32, u32)>,
+) -> Draft {
     // The first instruction of the loop that comes from a line.
     let has_line = |instr: &u32| launch.loc(*instr).is_some_and(|loc| loc.line > 0);
-    let (start, last) = span.unwrap_or((mistake.first.instr, mistake.first.instr));
-    let instr = std::iter::once(mistake.first.instr).chain(start..=last).find(has_line).unwrap_or(mistake.first.instr);
+    let (start, end) = span.unwrap_or((mistake.first.instr, mistake.first.instr));
+    let instr = std::iter::once(mistake.first.instr).chain(start..=end).find(has_line).unwrap_or(mistake.first.instr);
     let mut draft = match proven {
         true => Draft::new("this loop never ends"),
-        false => Draft::new(format!("the kernel did not finish within its budget of {} steps", grouped(budget))),
+        false => {
+            let budget = grouped(budget.map_or(0, NonZeroU64::get));
+            Draft::new(format!("the kernel ran {budget} thread-instructions without finishing"))
+        }
     };
     draft.instr = Some(instr);
-    if let Some(ended) = end.ended {
-        let blocks = launch.n_blocks();
-        return draft
-            .note(format!("{} of {} blocks had ended when the budget was spent.", grouped(ended), grouped(blocks)))
-            .note(STEPS)
-            .advice(format!("check the size of the grid; {}", raise(launch, budget)));
-    }
     let ThreadId { block, thread } = first_thread(mistake);
     let who = launch.thread_name(block, thread).replacen('t', "T", 1);
     let around = launch.loops(instr).into_iter().next();
@@ -50,29 +42,9 @@ pub(crate) fn runaway(launch: &LaunchContext<'_>, mistake: &MistakeGroup, end: E
         (None, true) => format!("{who}: its registers repeat, and no thread can change what it tests."),
         (None, false) => format!("{who} was here when the budget was spent."),
     });
-    if !proven {
-        draft.notes.push(STEPS.into());
-    }
-    draft = draft.reason(loop_reason(launch, mistake, instr, end, around));
-    let hangs = if proven { "the kernel hangs" } else { "a kernel that never ends hangs" };
-    draft.on_gpu = Some(format!("{hangs}; on a GPU that drives a display it is killed (\"launch timed out\")."));
+    draft = draft.reason(loop_reason(launch, mistake, instr, proven, around));
+    draft.on_gpu = Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
     draft
-}
-
-const STEPS: &str =
-    "A warp's instruction takes 32 steps; a slow one (an atomic, printf, a poll, mma) and a block take more.";
-
-/// Returns how to raise the budget.
-fn raise(launch: &LaunchContext<'_>, budget: u64) -> String {
-    match launch.inputs.config.options.budget_variable {
-        Some(variable) => {
-            format!(
-                "if the work is that large, raise the budget: `{variable}={}` (0: no limit).",
-                budget.saturating_mul(10)
-            )
-        }
-        None => "if the work is that large, the program that launches the kernel must set a larger budget.".to_owned(),
-    }
 }
 
 /// Returns the reason that a loop does not end, as far as its text and the arguments tell.
@@ -80,15 +52,16 @@ fn loop_reason(
     launch: &LaunchContext<'_>,
     mistake: &MistakeGroup,
     instr: u32,
-    end: End,
+    proven: bool,
     around: Option<Around<'_>>,
 ) -> Reason {
     if let Some(strange) = launch.strange_argument() {
         return Reason::new(strange.why, strange.advice);
     }
-    let proven = end.proven;
-    let budget = end.budget.map_or(0, NonZeroU64::get);
-    let slow = || (!proven).then(|| format!("check what ends the loop; {}", raise(launch, budget)));
+    let slow = || match proven {
+        true => None,
+        false => Some("check what ends the loop; if it is only slow, raise the budget.".to_owned()),
+    };
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
     let Some((around, source)) = found else { return Reason { why: None, advice: slow() } };
     let text = &around.enclosure.header;
@@ -144,16 +117,12 @@ fn loop_reason(
     let memory = inside.contains(['*', '[', '(']) || words(inside).any(|(_, word)| source.in_memory(word));
     if memory {
         let why = match proven {
-            true => {
-                "what the condition reads stays as it is: all other threads have exited, wait at a barrier or \
-                     wait in such a loop themselves."
-            }
-            false => "the condition still held when the budget was spent.",
+            true => "what the condition reads stays as it is: all other threads have exited or wait at a barrier.",
+            false => "the condition holds in every round: no thread changed what it reads while it ran.",
         };
-        return Reason { why: Some(why.into()), advice: slow() };
+        return Reason { why: Some(why.into()), advice: None };
     }
-    let holds = if proven { "holds in every round" } else { "still held when the budget was spent" };
-    Reason { why: Some(format!("{} {holds}.", code(inside))), advice: slow() }
+    Reason { why: Some(format!("{} holds in every round.", code(inside))), advice: slow() }
 }
 
 /// Drafts the message of `E-OPERAND`.

@@ -123,14 +123,12 @@ pub enum MistakeDetails {
     },
     /// `E-LOOP`: the kernel does not end.
     Runaway {
-        /// Steps allowed to the launch; `None`: there was no limit.
+        /// Thread-instructions allowed to the launch; `None`: there was no limit.
         budget: Option<NonZeroU64>,
         /// Whether the loop provably never ends: the warp's registers repeat and nothing was stored.
         proven: bool,
         /// First and last instruction of the loop that the warp is in, when known.
         span: Option<(u32, u32)>,
-        /// Where no single block spent the budget: the blocks that had ended when they had spent it together.
-        ended: Option<u64>,
     },
     /// `E-ASSERT`: the arguments of `__assertfail`.
     Assert {

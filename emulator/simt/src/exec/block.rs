@@ -6,7 +6,6 @@ pub(crate) mod bulk_copies;
 pub(crate) mod mbarrier_state;
 pub(crate) mod poll_cache;
 pub(crate) mod shadow;
-pub(crate) mod stillness;
 pub(crate) mod unwritten;
 pub(crate) mod warpgroups;
 
@@ -18,12 +17,10 @@ use crate::memory::bits::{Bits, CellBits};
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
 use crate::exec::ZERO_LINE;
-use crate::exec::cost;
 use crate::exec::fiber::Fiber;
 use crate::exec::launch_job::Job;
 use barrier_state::Barrier;
 use shadow::Shadow;
-use stillness::Stillness;
 use unwritten::{Carried, KeptUndefined};
 
 /// State of a warp that outlives its turn.
@@ -81,14 +78,12 @@ pub(crate) struct Block {
     pub(crate) mbarriers: mbarrier_state::Mbarriers,
     pub(crate) warpgroups: warpgroups::Warpgroups,
     pub(crate) printed: String,
-    /// Steps of the budget so far.
+    /// Thread-instructions so far.
     pub(crate) spent: u64,
     /// Whether a mistake ended the block that a checked launch does not survive either.
     pub(crate) fatal: bool,
     /// Turns in a row that polled memory and changed nothing.
     pub(super) quiet: u32,
-    /// The state of the block since something last changed.
-    pub(super) stillness: Stillness,
     /// Operations by which the block's clocks run ahead of those issued (`Worker::let_time_pass`).
     pub(crate) ahead: u64,
     /// The last increment of `ahead`; 0 where the block has changed something since.
@@ -164,7 +159,6 @@ impl Block {
             spent: 0,
             fatal: false,
             quiet: 0,
-            stillness: Stillness::default(),
             ahead: 0,
             step: 0,
             poll_cache: poll_cache::PollCache::default(),
@@ -210,10 +204,9 @@ impl Block {
         self.mbarriers.clear();
         self.warpgroups.clear();
         self.printed.clear();
-        self.spent = cost::of_block(job);
+        self.spent = 0;
         self.fatal = false;
         self.quiet = 0;
-        self.stillness = Stillness::default();
         (self.ahead, self.step) = (0, 0);
         self.poll_cache.clear();
         self.warps.clear();

@@ -39,7 +39,7 @@ pub(crate) struct Job<'j> {
     pub(crate) check_level: CheckLevel,
     pub(crate) level: CpuLevel,
     pub(crate) environment: Environment<'j>,
-    /// The most steps of the launch.
+    /// The most thread-instructions of the launch.
     pub(crate) budget: Option<NonZeroU64>,
     /// Bytes of a thread's local memory, its stack included.
     pub(crate) local_bytes: u32,
@@ -51,7 +51,7 @@ pub(crate) struct Job<'j> {
 }
 
 impl Job<'_> {
-    /// Returns whether this many steps are more than the launch may take.
+    /// Returns whether this many thread-instructions are more than the launch may execute.
     pub(crate) fn is_over_budget(&self, spent: u64) -> bool {
         self.budget.is_some_and(|budget| spent > budget.get())
     }

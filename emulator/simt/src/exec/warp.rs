@@ -7,7 +7,6 @@ use crate::check::{AccessKind, BadOperand, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
-use crate::exec::cost;
 use crate::exec::fiber::{AfterOp, FiberState, MeetingPlace, Pause};
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::load_store;
@@ -359,7 +358,6 @@ impl Worker<'_> {
     pub(crate) fn poll(&mut self, lanes: LaneMask) -> ControlFlow<AfterOp> {
         // Later accesses see what other threads stored before the value that was just read.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
-        self.charge(cost::POLL);
         self.activity.polled = true;
         self.warp.fiber.phase = None;
         self.warp.fiber.polls += 1;
@@ -525,7 +523,6 @@ impl Worker<'_> {
     /// Executes the operations that the loop does not handle itself.
     #[inline(never)]
     fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: LaneMask, at: &Position) -> ControlFlow<AfterOp> {
-        self.charge(cost::of_operation(kind, active.count()));
         match kind {
             OpKind::Atomic(a) => {
                 self.atomic(a, pc, active, at.lanes)?;

@@ -21,7 +21,7 @@ pub(crate) struct Worker<'j> {
     pub(crate) checks: CheckState,
     pub(crate) counts: Counts,
     pub(crate) activity: Activity,
-    /// Steps of the block so far.
+    /// Thread-instructions of the block so far.
     pub(crate) spent: u64,
     /// Whether the block cannot continue.
     pub(crate) stopped: bool,

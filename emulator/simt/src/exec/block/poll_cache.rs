@@ -2,7 +2,6 @@
 //!
 //! Without this, a chain of blocks that each wait for the next one costs the square of its length.
 
-use crate::arithmetic::lanes::Line;
 use crate::memory::relaxed;
 
 /// The most places that are cached. A block that polls more of them is run again in any case.
@@ -43,12 +42,6 @@ impl PollCache {
         } else {
             self.more = true;
         }
-    }
-
-    /// Returns whether the block polled this memory and nothing else.
-    pub(crate) fn lies_in(&self, memory: std::ops::Range<*const Line>) -> bool {
-        let memory = memory.start.cast::<u8>()..memory.end.cast::<u8>();
-        !self.more && !self.places.is_empty() && self.places.iter().all(|(at, ..)| memory.contains(at))
     }
 
     /// Returns whether the block may find a different value than the last time.

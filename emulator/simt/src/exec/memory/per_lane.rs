@@ -7,7 +7,6 @@ use crate::lane_mask::LaneMask;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 
-use crate::exec::cost;
 use crate::exec::launch_job::Job;
 use crate::exec::memo::Merge;
 use crate::exec::memory::access_spec::{self, AccessSpec};
@@ -60,7 +59,6 @@ pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WAR
 #[cold]
 #[inline(never)]
 pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: LaneMask) -> LaneMask {
-    worker.charge(cost::LANE_ACCESS * u64::from(active.count()));
     let mut addresses = addresses(worker, spec);
     let mut good = LaneMask::EMPTY;
     let mut remote = LaneMask::EMPTY;

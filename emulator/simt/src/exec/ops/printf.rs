@@ -5,7 +5,6 @@ use crate::lane_mask::LaneMask;
 use crate::program::limits::BLOCK_PRINTS;
 use crate::program::window;
 
-use crate::exec::cost;
 use crate::exec::worker::Worker;
 
 /// Longest format or string.
@@ -21,7 +20,6 @@ impl Worker<'_> {
             let mut source = Arguments { worker: self, at: arguments, lane, read: Vec::new() };
             let (line, n) = render(&text, &mut source);
             let read = source.read;
-            self.charge(cost::PRINT + cost::PRINT_CHARACTER * (text.len() + line.len()) as u64);
             if self.job.check_level.checks() {
                 let instr = self.job.kernel.ops[pc as usize].instr;
                 for (at, bytes) in read {

@@ -254,7 +254,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
             let index = worker.block.index;
             begin_checks(&mut worker, index);
             worker.spent = worker.block.spent;
-            worker.runaway_block(false);
+            worker.runaway_block();
         }
         if !worker.stopped {
             worker.finish_bulk();
@@ -280,7 +280,7 @@ struct Waiting {
     bytes: u64,
     /// Largest number of these bytes.
     max_bytes: u64,
-    /// Steps of all of these.
+    /// Thread-instructions of all of these.
     spent: u64,
 }
 
@@ -402,8 +402,7 @@ impl Ledger {
         }
         if job.is_over_budget(self.spent) && !stops {
             stops = true;
-            let ended = Some(self.next * u64::from(job.cluster_blocks));
-            let details = MistakeDetails::Runaway { budget: job.budget, proven: false, span: None, ended };
+            let details = MistakeDetails::Runaway { budget: job.budget, proven: false, span: None };
             let mistake = Mistake { instr: 0, block: job.first_block(index), warp: 0, mask: LaneMask::of(0), details };
             self.collector.record(mistake);
         }

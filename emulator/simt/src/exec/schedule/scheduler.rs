@@ -7,7 +7,6 @@ use crate::lane_mask::LaneMask;
 
 use crate::program::{Op, OpKind};
 
-use crate::exec::cost;
 use crate::exec::fiber::{Fiber, FiberState, Pause, join_ready};
 use crate::exec::warp;
 use crate::exec::worker::Worker;
@@ -61,7 +60,7 @@ impl Worker<'_> {
                     return Visit::Ended;
                 }
                 if job.is_over_budget(self.block.spent) {
-                    self.runaway(w, false);
+                    self.runaway(w);
                     return Visit::Ended;
                 }
                 self.activity.moved |= self.activity.progress || !self.activity.polled;
@@ -69,7 +68,6 @@ impl Worker<'_> {
                     (true, _) => {
                         self.block.quiet = 0;
                         self.block.step = 0;
-                        self.block.stillness.clear();
                         if std::mem::take(&mut self.activity.caches_polls) {
                             self.block.poll_cache.clear();
                         }
@@ -110,10 +108,6 @@ impl Worker<'_> {
             self.activity.caches_polls = self.block.quiet > STUCK / 2 * job.n_warps;
             if ran && self.block.quiet > limit * job.n_warps {
                 self.block.quiet = 0;
-                if job.cluster_blocks == 1 && self.block.never_moves(job) {
-                    self.runaway_block(true);
-                    return Visit::Ended;
-                }
                 return Visit::Stuck;
             }
         }
@@ -184,7 +178,6 @@ impl Worker<'_> {
         if let Some(races) = &mut self.checks.global_races {
             races.leave(done, &mut self.checks.collector);
         }
-        self.spent += cost::TURN;
         self.block.spent = self.spent;
     }
 

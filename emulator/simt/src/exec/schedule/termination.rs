@@ -26,9 +26,8 @@ impl Worker<'_> {
         self.record_mistake_at(instr, mask, MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock });
         self.stopped = true;
     }
-    /// Stops the launch when blocks that wait for each other, of which this is one, have spent the budget, or when the
-    /// block is known never to end.
-    pub(crate) fn runaway_block(&mut self, known: bool) {
+    /// Stops the launch when blocks that wait for each other, of which this is one, have spent the budget.
+    pub(crate) fn runaway_block(&mut self) {
         let ready = |w: &crate::exec::block::Warp| w.fibers.iter().any(|f| f.state == FiberState::Ready);
         let warp = self.block.warps.iter().position(ready).unwrap_or(0);
         self.warp.index = warp as u32;
@@ -36,11 +35,11 @@ impl Worker<'_> {
         self.warp.lanes.preds = self.block.preds_of(self.job, warp);
         self.warp.live = self.block.warps[warp].live;
         self.warp.in_flight = self.block.warpgroups.is_in_flight(warp as u32);
-        self.runaway(warp as u32, known);
+        self.runaway(warp as u32);
     }
 
-    /// Stops the launch when the budget is spent, with the loop that the warp is in. `known`: the loop never ends.
-    pub(crate) fn runaway(&mut self, w: u32, known: bool) {
+    /// Stops the launch when the budget is spent, with the loop that the warp is in.
+    pub(crate) fn runaway(&mut self, w: u32) {
         let job = self.job;
         let (mut low, mut high) = (u32::MAX, 0);
         let ready = |f: &Fiber| f.state == FiberState::Ready;
@@ -68,12 +67,10 @@ impl Worker<'_> {
         let at = loop_of.map_or_else(|| low.min(job.kernel.ops.len() as u32 - 1), |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
-        let repeats = |worker: &mut Self, (first, last)| worker.repeats(w, first, last);
-        let proven = known || !self.stopped && loop_of.is_some_and(|span| repeats(self, span));
-        let details = MistakeDetails::Runaway { budget: job.budget, proven, span, ended: None };
+        let proven = !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats(w, first, last));
+        let details = MistakeDetails::Runaway { budget: job.budget, proven, span };
         self.stopped = false;
-        if proven
-            && job.check_level.checks()
+        if job.check_level.checks()
             && let Some((first, last)) = loop_of
             && polls(&job.kernel.ops[first as usize..=last as usize])
         {
