@@ -81,22 +81,17 @@ pub fn count_of_rows(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters 
         let shape = catalog::Shape { m, ..profile.shape };
         count_of(gpu, module, &Profile { grid: [x, 1, z], shape, ..profile.clone() })
     };
-    let mut all = Counters::default();
     let reads_grid = kernel.source.is_none_or(|source| ptx(source).contains("%nctaid"));
-    match rows_of_a_block(profile) {
-        // Equal rows of any kernel.
-        Some(rows) if !reads_grid && m == rows * n_rows as usize => {
-            let row = count_of(gpu, module, &Profile { grid: [x, 1, z], ..profile.clone() });
-            (0..n_rows).for_each(|_| all.add(&row));
-        }
-        // Of operands that are stored row by row, the last rows are a matrix by themselves.
-        Some(rows) if !reads_grid && matches!(kernel.work, Work::Sgemm | Work::Dgemm | Work::Tensor { .. }) => {
-            let whole = row_of(m);
-            (1..n_rows).for_each(|_| all.add(&whole));
-            all.add(&row_of(m - rows * (n_rows as usize - 1)));
-        }
-        _ => return count_of(gpu, module, profile),
-    }
+    // Of operands that are stored row by row, the last rows are a matrix by themselves.
+    let by_rows = matches!(kernel.work, Work::Sgemm | Work::Dgemm | Work::Tensor { .. });
+    let rows = rows_of_a_block(profile).filter(|_| !reads_grid);
+    let Some(rows) = rows.filter(|rows| by_rows || m == rows * n_rows as usize) else {
+        return count_of(gpu, module, profile);
+    };
+    let whole = row_of(m);
+    let in_last = m - rows * (n_rows as usize - 1);
+    let mut all = if in_last == rows { whole } else { row_of(in_last) };
+    (1..n_rows).for_each(|_| all.add(&whole));
     all
 }
 

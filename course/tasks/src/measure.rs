@@ -176,10 +176,13 @@ impl Measure {
             let warps = product(taken.grid) * (product(taken.block) / WARP).ceil();
             ratio(c.barriers as f64, warps)
         };
+        let loaded_sectors = c.global_load_sectors + c.global_atomic_sectors;
+        let global_loads = c.global_load_requests + c.global_atomic_requests;
+        let shared_loads = c.shared_load_requests_merged + c.shared_atomic_requests_merged;
         match self {
-            Self::LoadSectorsPerFma => per_fma(c.global_load_sectors + c.global_atomic_sectors),
-            Self::GlobalLoadRequestsPerFma => per_fma(c.global_load_requests + c.global_atomic_requests),
-            Self::LoadSectorsPerElement => per_element(c.global_load_sectors + c.global_atomic_sectors),
+            Self::LoadSectorsPerFma => per_fma(loaded_sectors),
+            Self::GlobalLoadRequestsPerFma => per_fma(global_loads),
+            Self::LoadSectorsPerElement => per_element(loaded_sectors),
             Self::StoreSectorsPerElement => per_element(c.global_store_sectors + c.global_atomic_sectors),
             Self::StoreRequestsPerElement => {
                 ratio((c.global_store_requests + c.global_atomic_requests) as f64, elements / WARP)
@@ -190,14 +193,14 @@ impl Measure {
             Self::WideStoreBytes => wide(taken, "st.global", |c| c.global_store_bytes, |c| c.global_atomic_requests),
             Self::WideSharedBytes => wide(taken, "ld.shared", |c| c.shared_load_bytes, |c| c.shared_atomic_requests),
             Self::BytesPerSharedLoad => ratio(c.shared_load_bytes as f64, c.shared_load_requests_merged as f64 * WARP),
-            Self::SharedLoadRequestsPerFma => per_fma(c.shared_load_requests_merged + c.shared_atomic_requests_merged),
+            Self::SharedLoadRequestsPerFma => per_fma(shared_loads),
             Self::SharedLoadRequestsAsWrittenPerFma => per_fma(c.shared_load_requests + c.shared_atomic_requests),
             Self::SharedWordsPerFma => {
                 let words = c.shared_load_bytes as f64 / WORD + c.shared_atomic_requests as f64 * WARP;
                 ratio(words, fmas * WARP)
             }
-            Self::FmasPerSharedLoad => fmas_per(c.shared_load_requests_merged + c.shared_atomic_requests_merged),
-            Self::FmasPerGlobalLoad => fmas_per(c.global_load_requests + c.global_atomic_requests),
+            Self::FmasPerSharedLoad => fmas_per(shared_loads),
+            Self::FmasPerGlobalLoad => fmas_per(global_loads),
             Self::SharedWavefrontsPerFma => per_fma(c.wavefronts()),
             Self::WavefrontsPerSharedLoad => c.wavefronts_per_load(),
             Self::WavefrontsPerSharedStore => c.wavefronts_per_store(),

@@ -112,10 +112,8 @@ impl Source {
     pub(crate) fn parameters(&self, kernel: &str) -> Vec<Parameter> {
         let name = plain_name(kernel);
         for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
-            let before = &self.clean[..at];
-            let start = before.rfind([';', '}']).map_or(0, |end| end + 1);
             let rest = self.clean[at + name.len()..].trim_start();
-            if !before[start..].contains("__global__") || !rest.starts_with('(') {
+            if !self.before_function(at).contains("__global__") || !rest.starts_with('(') {
                 continue;
             }
             let Some(inside) = bracketed(rest) else { continue };
@@ -168,15 +166,32 @@ impl Source {
         if let Some(called) = self.called.as_ref().filter(|called| called.kernel == name) {
             return self.clean.get(called.body.clone());
         }
-        words(&self.clean).filter(|(_, word)| *word == name).find_map(|(at, _)| {
-            let rest = self.clean[at + name.len()..].trim_start();
-            let inside = rest.starts_with('(').then(|| bracketed(rest))??;
-            let rest = rest[inside.len() + 2..].trim_start();
-            let start = &self.clean[..at];
-            let start = start.rfind([';', '}']).map_or(0, |end| end + 1);
-            let is_kernel = self.clean[start..at].contains("__global__");
-            (is_kernel && rest.starts_with('{')).then(|| bracketed(rest))?
-        })
+        let is_kernel = |at: usize| self.before_function(at).contains("__global__");
+        self.definitions(name).into_iter().find(|(at, ..)| is_kernel(*at)).map(|(.., body)| body)
+    }
+
+    /// Returns the functions of a name that are defined here: the place of the name, and the texts between the
+    /// parentheses of its parameters and between its braces.
+    fn definitions<'s>(&'s self, function: &str) -> Vec<(usize, &'s str, &'s str)> {
+        let of_word = |at: usize| {
+            let mut rest = self.clean[at + function.len()..].trim_start();
+            // A specialised template.
+            if rest.starts_with('<') {
+                rest = rest[rest.find('>')? + 1..].trim_start();
+            }
+            let parameters = rest.starts_with('(').then(|| bracketed(rest))??;
+            let rest = rest[parameters.len() + 2..].trim_start();
+            let body = rest.starts_with('{').then(|| bracketed(rest))??;
+            Some((at, parameters, body))
+        };
+        let named = words(&self.clean).filter(|(_, word)| *word == function);
+        named.filter_map(|(at, _)| of_word(at)).collect()
+    }
+
+    /// Returns what stands before the name of a function at `at`: its type and qualifiers, `template <…>`.
+    fn before_function(&self, at: usize) -> &str {
+        let start = self.clean[..at].rfind([';', '}']).map_or(0, |end| end + 1);
+        &self.clean[start..at]
     }
 
     /// Returns the value of a variable of a kernel that is set once: `const int row = …;`.
@@ -231,8 +246,8 @@ impl Source {
             let all = self.arrays_in(text, qualifier).into_iter();
             all.filter(|(found, _)| found == name).map(|(_, declared)| declared).collect()
         };
-        let inside = function.map_or_else(Vec::new, |function| self.bodies(function));
-        let mut found: Vec<Declared> = inside.into_iter().flat_map(of_name).collect();
+        let inside = function.into_iter().flat_map(|function| self.definitions(function));
+        let mut found: Vec<Declared> = inside.flat_map(|(.., body)| of_name(body)).collect();
         if found.is_empty() {
             found = of_name(&self.clean);
         }
@@ -241,22 +256,6 @@ impl Source {
             [only] => Some(std::mem::take(only)),
             _ => None,
         }
-    }
-
-    /// Returns the texts between the braces of all functions of a name.
-    fn bodies(&self, function: &str) -> Vec<&str> {
-        let of_word = |at: usize| {
-            let mut rest = self.clean[at + function.len()..].trim_start();
-            // A specialised template.
-            if rest.starts_with('<') {
-                rest = rest[rest.find('>')? + 1..].trim_start();
-            }
-            let inside = rest.starts_with('(').then(|| bracketed(rest))??;
-            let rest = rest[inside.len() + 2..].trim_start();
-            rest.starts_with('{').then(|| bracketed(rest))?
-        };
-        let named = words(&self.clean).filter(|(_, word)| *word == function);
-        named.filter_map(|(at, _)| of_word(at)).collect()
     }
 
     /// Arrays with a qualifier, in order.
@@ -548,8 +547,7 @@ impl Source {
 
     /// Returns the names in `template <…>` before a function whose name is at `at`.
     fn template_parameters(&self, at: usize) -> Option<Vec<String>> {
-        let start = self.clean[..at].rfind([';', '}']).map_or(0, |end| end + 1);
-        let head = &self.clean[start..at];
+        let head = self.before_function(at);
         let list = head[head.find("template")? + "template".len()..].trim_start().strip_prefix('<')?;
         let names = split(list.split_once('>')?.0, ',').into_iter().map(|parameter| {
             let parameter = parameter.split('=').next().unwrap_or_default();
@@ -576,21 +574,14 @@ impl Source {
             return None;
         }
         let arguments: Vec<String> = split(inside, ',').into_iter().map(|text| text.trim().to_owned()).collect();
-        let base = self.clean.as_ptr() as usize;
-        let mut definitions = words(&self.clean).filter(|(_, word)| *word == function).filter_map(|(at, _)| {
-            let rest = self.clean[at + function.len()..].trim_start();
-            let parameters = rest.starts_with('(').then(|| bracketed(rest))??;
-            let rest = rest[parameters.len() + 2..].trim_start();
-            let body = rest.starts_with('{').then(|| bracketed(rest))??;
-            let start = body.as_ptr() as usize - base;
-            Some((at, parameters, start..start + body.len()))
-        });
         // Of several with one name, the text does not tell which is meant.
-        let (Some((at, parameters, body)), None) = (definitions.next(), definitions.next()) else { return None };
+        let [(at, parameters, body)] = self.definitions(&function)[..] else { return None };
         let names = split(parameters, ',').into_iter().filter_map(parameter).map(|parameter| parameter.name);
         let arguments = { names }.zip(arguments).filter(|(name, given)| name != given).collect();
         let given = self.template_parameters(at).unwrap_or_default().into_iter().zip(values);
         let given: Vec<(String, i64)> = given.filter_map(|(name, value)| Some((name, value?))).collect();
+        let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
+        let body = start..start + body.len();
         self.given.extend(given);
         Some(Called { kernel: kernel.to_owned(), body, arguments })
     }

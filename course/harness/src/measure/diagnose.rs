@@ -392,10 +392,10 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
             at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
         }),
     ];
-    let fits = |product: Term<'_>| {
-        samples.iter().all(|[row, col]| near(*row, *col, (0..k).map(|i| product(*row, *col, i)).sum()))
+    let fits = |product: Term<'_>, n_terms: usize| {
+        samples.iter().all(|[row, col]| near(*row, *col, (0..n_terms).map(|i| product(*row, *col, i)).sum()))
     };
-    if let Some((text, _)) = products.iter().find(|(_, product)| fits(product)) {
+    if let Some((text, _)) = products.iter().find(|(_, product)| fits(product, k)) {
         return Some((*text).to_owned());
     }
 
@@ -430,11 +430,8 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
             }),
         ];
         // The last round may be longer than k: its zeros count as well.
-        let fits = |product: Term<'_>| {
-            let rounds = k.div_ceil(depth) * depth;
-            samples.iter().all(|[row, col]| near(*row, *col, (0..rounds).map(|i| product(*row, *col, i)).sum()))
-        };
-        products.into_iter().find(|(_, product)| fits(product)).map(|(text, _)| text)
+        let n_terms = k.div_ceil(depth) * depth;
+        products.into_iter().find(|(_, product)| fits(*product, n_terms)).map(|(text, _)| text)
     })
 }
 

@@ -27,15 +27,15 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, 
         .draft(format!("{access_noun} {side} of {}", target.title()))
         .note(bounds_note(&case, target))
         .note(case.first_thread_note());
-    let reads = access.kind == AccessKind::Read;
     draft.reason(bounds_reason(&case, target)).on_gpu(match access.space {
         MemSpace::Shared => outside_shared(&case, target),
-        MemSpace::Local => {
-            "the access reaches other variables of the thread or unused stack, silently; far away, the kernel stops \
-             with \"illegal memory access\"."
+        MemSpace::Local => "the access reaches other variables of the thread or unused stack, silently; far away, the \
+                            kernel stops with \"illegal memory access\"."
+            .into(),
+        _ => {
+            let does = if access.kind == AccessKind::Read { "read" } else { "overwrite" };
+            format!("the access may stop the kernel (\"illegal memory access\"), or {does} another buffer silently.")
         }
-        _ if reads => "the access may stop the kernel (\"illegal memory access\"), or read another buffer silently.",
-        _ => "the access may stop the kernel (\"illegal memory access\"), or overwrite another buffer silently.",
     })
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, 
 ///
 /// CUDA keeps the kilobyte before them, and a block gets its shared memory in pieces of 128 bytes; accesses to both go
 /// through. Other addresses stop the kernel.
-fn outside_shared(case: &Case<'_>, target: &Target) -> &'static str {
+fn outside_shared(case: &Case<'_>, target: &Target) -> String {
     const KEPT: i64 = 1024;
     const PIECE: i64 = 128;
     let inputs = case.launch.inputs;
@@ -52,39 +52,37 @@ fn outside_shared(case: &Case<'_>, target: &Target) -> &'static str {
     let own = element.n_elements as i64 * i64::from(element.element_bytes);
     let others = (all - own).max(0);
     let reads = case.access.kind == AccessKind::Read;
+    let does = if reads { "reads" } else { "overwrites" };
     if element.byte_offset < 0 {
-        return match -element.byte_offset {
-            distance if distance > others + KEPT => "the kernel stops with \"illegal instruction\".",
-            _ if others > 0 && reads => {
-                "the access reads whatever lies there, silently: another shared array, or what CUDA keeps before the first."
-            }
-            _ if others > 0 => {
-                "the access overwrites whatever lies there, silently: another shared array, or what CUDA keeps before the first."
-            }
-            _ if reads => "the access reads what CUDA keeps before a block's shared memory, silently.",
-            _ => "the access overwrites what CUDA keeps before a block's shared memory, silently.",
+        if -element.byte_offset > others + KEPT {
+            return "the kernel stops with \"illegal instruction\".".into();
+        }
+        return match others {
+            0 => format!("the access {does} what CUDA keeps before a block's shared memory, silently."),
+            _ => format!(
+                "the access {does} whatever lies there, silently: another shared array, or what CUDA keeps before the \
+                 first."
+            ),
         };
     }
     // Of all threads that go past the end, the farthest decides.
     let farthest = case.mistake.addresses.map_or(case.access.address, |(_, high)| high);
     let first_past = element.byte_offset + i64::from(target.access_bytes) - own;
-    let past = first_past.max(first_past.saturating_add_unsigned(farthest.saturating_sub(case.access.address)));
+    let past = first_past.saturating_add_unsigned(farthest.saturating_sub(case.access.address));
     let unused = (PIECE - all % PIECE) % PIECE;
-    match past {
-        _ if past > others + unused => "the kernel stops with \"illegal memory access\", and the context is lost.",
-        _ if others == 0 && reads => {
-            "the access reads shared memory that nothing uses, silently: a block gets it in pieces of 128 bytes."
-        }
-        _ if others == 0 => {
-            "the access goes to shared memory that nothing uses, silently: a block gets it in pieces of 128 bytes."
-        }
-        _ if reads => {
-            "the access reads whatever shared array lies next to it, silently; past the last one, the kernel stops with \"illegal memory access\"."
-        }
-        _ => {
-            "the access overwrites whatever shared array lies next to it, silently; past the last one, the kernel stops with \"illegal memory access\"."
-        }
+    if past > others + unused {
+        return "the kernel stops with \"illegal memory access\", and the context is lost.".into();
     }
+    if others == 0 {
+        let does = if reads { does } else { "goes to" };
+        return format!(
+            "the access {does} shared memory that nothing uses, silently: a block gets it in pieces of 128 bytes."
+        );
+    }
+    format!(
+        "the access {does} whatever shared array lies next to it, silently; past the last one, the kernel stops with \
+         \"illegal memory access\"."
+    )
 }
 
 /// Returns the fact of the message: `A has 10000 floats; this reads A[10000], 1 element past the end.`
