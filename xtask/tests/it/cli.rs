@@ -16,7 +16,7 @@ use records::record::{
 use records::sums::{self, Sum};
 use records::{Roofline, Run};
 
-use crate::files::{empty_folder, program};
+use crate::files::{copy_xtask, empty_folder, program};
 
 /// `$FAKE` names what the step prints with `--json`; `$FAKE_CODE` is how it ends.
 const STEP: &str = r#"#!/bin/sh
@@ -49,10 +49,7 @@ fn programs() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = empty_folder("cli/programs");
-        let xtask = folder.join("xtask");
-        fs::hard_link(env!("CARGO_BIN_EXE_xtask"), &xtask)
-            .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_xtask"), &xtask).map(drop))
-            .expect("a copy of xtask");
+        copy_xtask(&folder);
         program(&folder.join("cargo"), CARGO);
         for step in STEPS {
             let path = folder.join(step.id);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use catalog::Shape;
@@ -147,7 +148,8 @@ impl Learner {
     }
 
     pub(crate) fn command(&self, words: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+        static XTASK: OnceLock<PathBuf> = OnceLock::new();
+        let mut command = Command::new(XTASK.get_or_init(|| files::copy_xtask(&files::empty_folder("learner"))));
         command
             .args(words.split_whitespace())
             .current_dir(&self.root)

@@ -22,6 +22,14 @@ pub(crate) fn empty_folder(name: &str) -> PathBuf {
     folder
 }
 
+/// Puts `xtask` into a folder, and returns its path: the programs beside it are then those of the test, and not what
+/// Cargo has built.
+pub(crate) fn copy_xtask(folder: &Path) -> PathBuf {
+    let (built, copy) = (env!("CARGO_BIN_EXE_xtask"), folder.join("xtask"));
+    fs::hard_link(built, &copy).or_else(|_| fs::copy(built, &copy).map(drop)).expect("a copy of xtask");
+    copy
+}
+
 /// Writes a script that can be started. A process of its own does it: as long as a file is open for writing in this
 /// one, a child that another test starts at that moment holds it open, too, and the script cannot be started
 /// (`ETXTBSY`).

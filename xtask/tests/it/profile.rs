@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use crate::files::empty_folder;
+use crate::files::{copy_xtask, empty_folder};
 
 /// Returns a folder with `xtask` and something called `v05`, which is not started here. Made once: nothing may be
 /// started while programs are written.
@@ -13,8 +13,7 @@ fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = empty_folder("profile");
-        let (from, to) = (env!("CARGO_BIN_EXE_xtask"), folder.join("xtask"));
-        fs::hard_link(from, &to).or_else(|_| fs::copy(from, &to).map(drop)).expect("a copy of xtask");
+        copy_xtask(&folder);
         fs::write(folder.join("v05"), "").expect("a file");
         folder
     })
