@@ -99,6 +99,13 @@ pub fn tame(seed: u64) -> String {
     Generator::new(seed, false).kernel()
 }
 
+/// Returns a tame kernel that reads its shared memory and its output before it writes them, or parts of them.
+pub fn unwritten(seed: u64) -> String {
+    let (before, after) = ("\tst.shared.v4.b32 [%mine], {%off, %off, %thread, %off};\n", "\tmov.b32 %off, %f0;\n");
+    let reads = "\tld.global.b32 %off, [%out+4];\n\txor.b32 %r7, %r7, %off;\n";
+    tame(seed).replace(before, "\tst.shared.b16 [%mine+4], %off;\n").replace(after, &format!("{reads}{after}"))
+}
+
 /// Returns a kernel that may do anything PTX lets it.
 pub fn wild(seed: u64) -> String {
     Generator::new(seed, true).kernel()

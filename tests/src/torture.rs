@@ -13,7 +13,7 @@ use simt::launch::{CheckLevel, LaunchOptions};
 
 use crate::gpu::{Geometry, Gpu, texts};
 use crate::random_atomics::{self, Mix};
-use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, input, output_words, tame, wild};
+use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, input, output_words, tame, unwritten, wild};
 
 /// Thread-instructions after which a kernel counts as endless.
 const BUDGET: u64 = 3_000_000;
@@ -51,21 +51,29 @@ struct Setting {
     level: Option<CpuLevel>,
     threads: usize,
     grid: u32,
+    /// Words of the input that are written, and of the output.
+    written: [usize; 2],
 }
+
+/// The whole input, and more output than any grid has.
+const ALL: [usize; 2] = [INPUT_WORDS, usize::MAX];
 
 /// Runs a tame kernel, a wild one and a damaged one of this seed, against all rules.
 pub fn all(seed: u64) -> Result<Tally, String> {
     let mut tally = Tally { clean: 1, ..Tally::default() };
     caught("tame", || tame_agrees_with_itself(seed))?;
-    tally += caught("wild", || ends_the_same_way(&wild(seed), seed))?;
-    tally += caught("damaged", || ends_the_same_way(&damaged(seed), seed))?;
+    tally += caught("wild", || ends_the_same_way(&wild(seed), seed, ALL))?;
+    tally += caught("damaged", || ends_the_same_way(&damaged(seed), seed, ALL))?;
+    for written in [[INPUT_WORDS / 2, 0], [0, 100]] {
+        tally += caught("unwritten", || ends_the_same_way(&unwritten(seed), seed, written))?;
+    }
     tally += caught("meeting", || meets_the_same_way(seed, Mix::Defined))?;
     tally += caught("racing", || meets_the_same_way(seed, Mix::Racing))?;
     Ok(tally)
 }
 
 pub fn output_of_tame(seed: u64) -> Result<Vec<u32>, String> {
-    let setting = Setting { check_level: CheckLevel::Checked, level: None, threads: 1, grid: GRID };
+    let setting = Setting { check_level: CheckLevel::Checked, level: None, threads: 1, grid: GRID, written: ALL };
     run(&tame(seed), seed, setting).map(|(_, output)| output).map_err(|refusal| refusal.to_string())
 }
 
@@ -78,7 +86,7 @@ fn caught<T>(kind: &str, rule: impl FnOnce() -> Result<T, String>) -> Result<T, 
 
 fn tame_agrees_with_itself(seed: u64) -> Result<(), String> {
     let text = tame(seed);
-    let setting = |check_level, level, threads, grid| Setting { check_level, level, threads, grid };
+    let setting = |check_level, level, threads, grid| Setting { check_level, level, threads, grid, written: ALL };
     let mut first: Option<Vec<u32>> = None;
     let mut counts = None;
     for setting in [
@@ -125,7 +133,11 @@ impl Ended {
     /// Returns the first difference in what is promised: messages and counts, and memory of a launch that ran to its
     /// end.
     fn difference(&self, other: &Ended) -> Option<String> {
-        let (mine, theirs) = (texts(&self.report.findings), texts(&other.report.findings));
+        let all = |report: &Report| {
+            let outputs = report.outputs.iter().map(|output| output.finding.text.clone()).collect::<String>();
+            texts(&report.findings) + &outputs
+        };
+        let (mine, theirs) = (all(&self.report), all(&other.report));
         if mine != theirs {
             return Some(format!("other messages:\n{mine}\n--\n{theirs}"));
         }
@@ -139,11 +151,11 @@ impl Ended {
     }
 }
 
-fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
+fn ends_the_same_way(text: &str, seed: u64, written: [usize; 2]) -> Result<Tally, String> {
     let mut first: Option<Ended> = None;
+    let setting = |check_level, threads| Setting { check_level, level: None, threads, grid: PARALLEL_BLOCKS, written };
     for threads in THREADS {
-        let setting =
-            Setting { check_level: CheckLevel::CheckedWithGlobalRaces, level: None, threads, grid: PARALLEL_BLOCKS };
+        let setting = setting(CheckLevel::CheckedWithGlobalRaces, threads);
         let ended = match run_with_codes(text, seed, setting) {
             Err(refusal) if refusal.is_empty() => return Err("refused without a reason".to_owned()),
             Err(_) => return Ok(Tally { refused: 1, ..Tally::default() }),
@@ -159,7 +171,7 @@ fn ends_the_same_way(text: &str, seed: u64) -> Result<Tally, String> {
             return Err(format!("{threads} threads: {what}"));
         }
     }
-    run(text, seed, Setting { check_level: CheckLevel::Off, level: None, threads: 2, grid: PARALLEL_BLOCKS })?;
+    run(text, seed, setting(CheckLevel::Off, 2))?;
     Ok(tally_of(first.as_ref()))
 }
 
@@ -228,7 +240,13 @@ fn run(text: &str, seed: u64, setting: Setting) -> Result<(Report, Vec<u32>), St
 fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, String> {
     let gpu = Gpu::with_memory(1 << 24);
     // Before loading: a module's variables may leave no room, and that is for loading to say.
-    let (source, target) = (gpu.upload(&input(seed)), gpu.upload(&vec![0u32; output_words(setting.grid)]));
+    let part = |words: Vec<u32>, written: usize| {
+        let address = gpu.alloc::<u32>(words.len());
+        gpu.write(address, &words[..written.min(words.len())]);
+        address
+    };
+    let [of_input, of_output] = setting.written;
+    let (source, target) = (part(input(seed), of_input), part(vec![0; output_words(setting.grid)], of_output));
     let module = gpu.load_for(text, setting.level).map_err(|error| error.to_string())?;
     let kernel = module.kernels().first().ok_or("no kernel")?;
     let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();

@@ -14,6 +14,7 @@ pub mod race;
 mod testing;
 
 pub use code::{Code, Severity};
+pub(crate) use collect::MAX_RANGES;
 pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_position};
 pub use mistake::{
     AccessKind, AccessProblem, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,

@@ -135,6 +135,9 @@ fn run(
         let races = GlobalRaces::with_memory(kernel, launch_bytes, max_workers);
         if is_in_order(kernel, config) { races.in_order(kernel) } else { races }
     });
+    if check_level.checks() {
+        table.begin_launch();
+    }
     let mut outcome = grid::run(&job, n_workers, races.as_ref());
     if let Some(races) = races
         && !outcome.stopped
@@ -147,7 +150,7 @@ fn run(
     } else {
         vec![Counters::default(); kernel.instrs.len()]
     };
-    let mistakes = outcome.collector.finish(kernel, &table);
+    let mistakes = outcome.collector.finish(kernel, &table, outcome.stopped);
     let mut total = Counters::default();
     counters.iter().for_each(|c| total.add(c));
     let instructions = counting::instructions(kernel, loaded.files(), &counters);

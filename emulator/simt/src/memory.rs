@@ -178,6 +178,12 @@ impl Table {
         }
     }
 
+    /// Begins a checked launch.
+    pub(crate) fn begin_launch(&self) {
+        let live = self.slots.iter().filter_map(|slot| if let Slot::Live(a) = slot { Some(a) } else { None });
+        live.chain(self.host.values()).for_each(|a| a.bytes.begin_launch());
+    }
+
     /// Returns the live allocation that holds a whole range.
     pub(crate) fn find(&self, address: u64, bytes: u64) -> Option<(&Arc<Allocation>, usize)> {
         let allocation = self.live(address)?;

@@ -15,11 +15,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     else {
         return Draft::new("use of an uninitialised value");
     };
-    let (mut access, load) = (*access, *load);
-    // Of a load of several elements, the first that is missing.
-    let missing = |at: &u64| !written.iter().any(|(from, to)| (*from..*to).contains(at));
-    let mut read = access.address..access.address.saturating_add(u64::from(access.bytes));
-    access.address = read.find(missing).unwrap_or(access.address);
+    let (access, load) = (*access, *load);
     let case = Case::of_instr(launch, mistake, access, load);
     let Some(target) = &case.target else { return nowhere(&case) };
     let element = &target.element;
@@ -60,9 +56,18 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     draft.notes.push(reader);
     let copied = copied.filter(|by| *by != CopiedBy::Instr(load));
     draft.notes.extend(path_of_value(launch, here, *used, copied));
-    draft.notes.push(written_note(target, written));
+    let global = !matches!(access.space, MemSpace::Shared | MemSpace::Local);
+    let late = written.iter().flatten().any(|(from, to)| (*from..*to).contains(&access.address));
+    draft.notes.extend(written.as_deref().map(|written| match (late, global) {
+        (true, _) => {
+            format!("It was written after this read. {}", written_note(target, written, " by the time of this use"))
+        }
+        (_, true) => written_note(target, written, " before this launch"),
+        _ if at_once => written_note(target, written, " by then"),
+        _ => written_note(target, written, " by the time of this use"),
+    }));
     let fillers = fillers(&case, target);
-    let any = written.iter().any(|(from, to)| from < to);
+    let any = written.as_ref().is_none_or(|written| written.iter().any(|(from, to)| from < to));
     let compound = case.launch.uses(case.instr, &element.name, AccessKind::Read).iter().any(|found| found.stored)
         || access.kind == AccessKind::Atomic;
     if let Some(explained) = case.explained.as_ref().filter(|e| e.leaves_its_row(&element.dims)) {
@@ -77,10 +82,18 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
             draft.why = fillers.first().map(|filler| filler_reason(launch, here, filler, &element.name));
+            let condition = fillers.first().and_then(|filler| filler.condition(launch));
+            let unless = condition.map(|text| format!(", also where {} is false", code(&text))).unwrap_or_default();
             draft.advice = Some(match (any, access.space) {
-                (true, _) => {
-                    format!("write every element of {} before it is read; elements without data get 0.", element.name)
+                (true, MemSpace::Shared) if late => {
+                    draft.why = None;
+                    format!(
+                        "write every element of {} before this read; where another thread writes it, with a \
+                         __syncthreads() between.",
+                        element.name
+                    )
                 }
+                (true, _) => format!("write every element of {} before it is read{unless}.", element.name),
                 (false, MemSpace::Shared) if launch.has_bulk_loads() => format!(
                     "if a bulk copy fills {}, wait for the phase of its mbarrier before this line. Otherwise \
                      fill it, and add __syncthreads() before the first read.",
@@ -126,7 +139,8 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
             } else {
                 if !any {
                     draft.why = Some(format!(
-                        "no copy, no memset and no kernel has written to {element_name} since it was allocated."
+                        "no copy, no memset and no earlier kernel has written to {element_name} since it was \
+                         allocated."
                     ));
                 }
                 draft.advice = Some(format!("copy the input to {element_name} (or memset it) before the launch."));
@@ -339,8 +353,9 @@ pub(crate) fn under_way(
         .on_gpu("the old value or the new one is read, depending on timing.")
 }
 
-/// Returns a sentence on the part that is written: `128 of the 256 elements of tile have been written: rows 0..7.`
-fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
+/// Returns a sentence on the part that was written `when`: `128 of the 256 elements of tile had been written by then:
+/// rows 0..7.`
+fn written_note(target: &Target, written: &[(u64, u64)], when: &str) -> String {
     let element = &target.element;
     let name = &element.name;
     let element_bytes = u64::from(element.element_bytes.max(1));
@@ -353,10 +368,12 @@ fn written_note(target: &Target, written: &[(u64, u64)]) -> String {
         .collect();
     let done: u64 = spans.iter().map(|(from, to)| to - from).sum();
     if done == 0 {
-        return format!("No element of {name} ({}) has been written yet.", target.size());
+        return format!("No element of {name} ({}) had been written{when}.", target.size());
     }
-    let have = if done == 1 { "has" } else { "have" };
-    let head = format!("{done} of the {n} elements of {name} {have} been written");
+    if done == n {
+        return format!("All {n} elements of {name} had been written{when}.");
+    }
+    let head = format!("{done} of the {n} elements of {name} had been written{when}");
     if let [_, columns] = element.dims[..]
         && columns > 0
         && spans.iter().all(|(from, to)| from % columns == 0 && to % columns == 0)
@@ -379,6 +396,13 @@ struct Filler {
     line: u32,
     instr: u32,
     threads: Option<u64>,
+}
+
+impl Filler {
+    /// Returns the condition that it stands under.
+    fn condition(&self, launch: &LaunchContext<'_>) -> Option<String> {
+        Some(launch.source(self.instr)?.condition(self.line)?.1)
+    }
 }
 
 fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
@@ -495,10 +519,8 @@ fn gap(
 /// under …`.
 fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &str) -> String {
     let all = launch.threads_per_block() * launch.n_blocks();
-    let under = launch
-        .source(filler.instr)
-        .and_then(|source| source.condition(filler.line))
-        .map(|(_, condition)| format!("it is inside {}", code(&format!("if ({condition})"))));
+    let under =
+        filler.condition(launch).map(|condition| format!("it is inside {}", code(&format!("if ({condition})"))));
     let line = launch.line_name(here, filler.instr);
     match (filler.threads.filter(|&threads| threads < all), under) {
         (Some(0), Some(under)) => format!("{line}, which fills {name}, was executed by no thread: {under}."),

@@ -16,6 +16,8 @@ use crate::program::{DecodedKernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, win
 
 /// The most groups that one collector keeps, which bounds its memory.
 const MAX_GROUPS: usize = 256;
+/// The most written ranges that a mistake names.
+pub(crate) const MAX_RANGES: usize = 256;
 
 /// Key of a group: code, place, the other party's place, the array, and whether blocks race with blocks.
 type Key = (Code, u32, u32, u64, bool);
@@ -208,7 +210,7 @@ impl Collector {
                 MistakeDetails::Uninitialised { written, copy, .. },
                 MistakeDetails::Uninitialised { written: known, copy: of_first, .. },
             ) = (&mut group.first.details, old.details)
-                && written.is_empty()
+                && written.is_none()
                 && old.block == group.first.block
             {
                 *written = known;
@@ -247,10 +249,18 @@ impl Collector {
     }
 
     /// Collects the mistakes of launches of `kernel` on these allocations.
-    pub(crate) fn finish(mut self, kernel: &DecodedKernel, table: &Arc<Table>) -> Mistakes {
+    pub(crate) fn finish(mut self, kernel: &DecodedKernel, table: &Arc<Table>, stopped: bool) -> Mistakes {
         let mut groups: Vec<MistakeGroup> = std::mem::take(&mut self.groups).into_values().collect();
         for group in &mut groups {
             group.close_block();
+            if let MistakeDetails::Uninitialised { access, written, .. } = &mut group.first.details
+                && !matches!(access.space, MemSpace::Shared | MemSpace::Local)
+            {
+                *written = table.live(access.address).and_then(|a| {
+                    let ranges = a.bytes.written_before(stopped, MAX_RANGES)?;
+                    Some(ranges.iter().map(|(from, to)| (a.base + from, a.base + to)).collect())
+                });
+            }
         }
         groups.sort_by_key(|group| {
             let place = place_of(kernel, group.first.instr);

@@ -82,9 +82,10 @@ pub enum MistakeDetails {
         used: Use,
         /// The last store of a copy of the value. `None`: nothing was stored at the address.
         copied: Option<CopiedBy>,
-        /// Byte ranges (start, end) of the same array or allocation that were written so far, as addresses like
-        /// [`BadAccess::address`], in order. May be empty for later mistakes of a kind.
-        written: Box<[(u64, u64)]>,
+        /// Byte ranges (start, end) of the same array that were written before the use, or of the same allocation
+        /// before the launch, as addresses like [`BadAccess::address`], in order. `None`: not known, as of later
+        /// mistakes of a kind.
+        written: Option<Box<[(u64, u64)]>>,
         /// The asynchronous copy that was to write it.
         copy: Option<CopyUnderWay>,
         /// An mbarrier for which the reading thread waited and which it passed before any phase had

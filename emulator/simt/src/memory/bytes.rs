@@ -29,6 +29,10 @@ pub(crate) struct Bytes {
     all_written: AtomicBool,
     /// The host copied or filled some of it.
     host_wrote: AtomicBool,
+    /// The launch that runs has changed what counts as written.
+    launch_wrote: AtomicBool,
+    /// An earlier launch has.
+    kernels_wrote: AtomicBool,
     /// Every byte counts as written but for those in `unmarked`: `written` is not asked.
     base_written: AtomicBool,
     /// Bytes that hold a copy of unwritten ones, as bits. Made when first needed.
@@ -86,6 +90,8 @@ impl Bytes {
             written: Box::default(),
             all_written: AtomicBool::new(len == 0),
             host_wrote: AtomicBool::new(false),
+            launch_wrote: AtomicBool::new(false),
+            kernels_wrote: AtomicBool::new(false),
             base_written: AtomicBool::new(false),
             unmarked: OnceLock::new(),
         };
@@ -105,6 +111,8 @@ impl Bytes {
             written: Box::default(),
             all_written: AtomicBool::new(true),
             host_wrote: AtomicBool::new(true),
+            launch_wrote: AtomicBool::new(false),
+            kernels_wrote: AtomicBool::new(false),
             base_written: AtomicBool::new(true),
             unmarked: OnceLock::new(),
         }
@@ -191,6 +199,30 @@ impl Bytes {
         self.host_wrote.load(Ordering::Relaxed)
     }
 
+    /// Begins a launch: what kernels have written so far, earlier ones have.
+    pub(crate) fn begin_launch(&self) {
+        if self.launch_wrote.load(Ordering::Relaxed) {
+            self.launch_wrote.store(false, Ordering::Relaxed);
+            self.kernels_wrote.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn note_kernel_write(&self) {
+        if !self.launch_wrote.load(Ordering::Relaxed) {
+            self.launch_wrote.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the ranges that were written before the launch that ends here, at most `limit` of them. `None`: the
+    /// launch has changed them, or may have on other threads of its own. Does not depend on their number.
+    pub(crate) fn written_before(&self, stopped: bool, limit: usize) -> Option<Vec<(u64, u64)>> {
+        if !self.host_wrote() && !self.kernels_wrote.load(Ordering::Relaxed) {
+            return Some(Vec::new());
+        }
+        let kept = !stopped && !self.launch_wrote.load(Ordering::Relaxed);
+        kept.then(|| self.ranges_written(0, self.len, limit))
+    }
+
     /// Returns whether no byte of a range was ever written, by the host or by a kernel.
     pub(crate) fn is_untouched(&self, offset: usize, n: usize) -> bool {
         // A byte that holds a copy of an unwritten one has been written to, too.
@@ -222,11 +254,6 @@ impl Bytes {
     #[inline]
     pub(crate) fn trusted(&self) -> bool {
         self.all_written.load(Ordering::Acquire)
-    }
-
-    /// Ranges that were written, at most `limit` of them.
-    pub(crate) fn written_ranges(&self, limit: usize) -> Vec<(u64, u64)> {
-        self.ranges_written(0, self.len, limit)
     }
 
     /// Returns the written ranges of the bytes `from .. to`, at most `limit` of them.
@@ -276,6 +303,7 @@ impl Bytes {
         if !whole && !self.written_any(offset, n) {
             return;
         }
+        self.note_kernel_write();
         let made = || lazy_words(self.len.div_ceil(64)).unwrap_or_default();
         let unmarked = self.unmarked.get_or_init(made);
         each_word(offset, n, |word, bits| {
@@ -303,6 +331,7 @@ impl Bytes {
             return;
         }
         if offset == 0 && n >= self.len {
+            self.note_kernel_write();
             self.trust();
             return;
         }
@@ -311,6 +340,7 @@ impl Bytes {
                 && cell.load(Ordering::Relaxed) & bits != bits
             {
                 cell.fetch_or(bits, Ordering::Relaxed);
+                self.note_kernel_write();
             }
         });
         if let Some(unmarked) = self.unmarked.get() {
@@ -319,6 +349,7 @@ impl Bytes {
                     && cell.load(Ordering::Relaxed) & bits != 0
                 {
                     cell.fetch_and(!bits, Ordering::Relaxed);
+                    self.note_kernel_write();
                 }
             });
         }
@@ -388,11 +419,11 @@ mod tests {
         a.write(70, &[7, 7]);
         assert!(b.fill(0, &[1], 200) && b.trusted());
         assert!(b.copy_from(66, &a, 68, 4));
-        assert_eq!(b.written_ranges(9), [(0, 66), (68, 200)]);
+        assert_eq!(b.ranges_written(0, 200, 9), [(0, 66), (68, 200)]);
         assert!(!b.trusted() && b.was_unmarked(66) && !b.was_unmarked(68));
         assert_eq!(b.written_mask(65, 5), 0b11001);
         b.mark(66, 1);
-        assert_eq!(b.written_ranges(9), [(0, 67), (68, 200)]);
+        assert_eq!(b.ranges_written(0, 200, 9), [(0, 67), (68, 200)]);
         b.write(0, &[0; 200]);
         assert!(b.trusted() && !b.was_unmarked(67));
     }
@@ -403,7 +434,7 @@ mod tests {
         let b = Bytes::zeroed(8).expect("8 bytes can be had");
         b.write(0, &[1; 4]);
         assert!(b.copy_from(2, &a, 0, 4));
-        assert_eq!((b.written_ranges(9), b.was_unmarked(3)), (vec![(0, 2)], true));
+        assert_eq!((b.ranges_written(0, 8, 9), b.was_unmarked(3)), (vec![(0, 2)], true));
     }
 
     #[test]

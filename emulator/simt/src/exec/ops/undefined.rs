@@ -14,7 +14,7 @@ mod transfer;
 mod wgmma;
 
 use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Dst, Src};
-use crate::check::{AccessKind, BadAccess, CopiedBy, MistakeDetails, Use};
+use crate::check::{AccessKind, BadAccess, CopiedBy, MAX_RANGES, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, BarrierResult, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA,
@@ -124,8 +124,8 @@ impl Worker<'_> {
         let (space, address) = place_of(at);
         Origin {
             load,
-            bytes,
-            address: at,
+            bytes: bytes.saturating_sub((first - at) as u32).max(1),
+            address: first,
             computed: NOWHERE,
             copied: unknown.then_some(CopiedBy::Unknown),
             cause: self.checks.collector.cause(load, space, address),
@@ -188,7 +188,7 @@ impl Worker<'_> {
                 load,
                 used: Use::Stored { by: load },
                 copied: None,
-                written: Box::default(),
+                written: None,
                 copy: copy(self, lane),
                 fresh: None,
             };
@@ -331,7 +331,7 @@ impl Worker<'_> {
         }
         let (space, address) = place_of(origin.address);
         let new = self.checks.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
-        let written = if new { self.written_around(origin.address, lanes.first() & 31) } else { Box::default() };
+        let written = new.then(|| self.written_around(space, address, lanes.first() & 31));
         let access = BadAccess::at(AccessKind::Read, space, address, origin.bytes);
         let thread = self.warp.index * 32 + lanes.first() as u32;
         let fresh = match space {
@@ -349,28 +349,21 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns the written ranges of the array or allocation at an address, as addresses like [`BadAccess::address`].
-    fn written_around(&self, address: u64, lane: usize) -> Box<[(u64, u64)]> {
-        const MAX_RANGES: usize = 256;
-        let job = self.job;
-        let ranges = match address >> window::BITS {
-            w if w == window::SHARED >> window::BITS => match self.block.shared_range(job, address - window::SHARED) {
+    /// Returns the written ranges of the array at an address in memory of the block, as addresses like
+    /// [`BadAccess::address`]. Those of global memory are known when the launch ends.
+    fn written_around(&self, space: MemSpace, address: u64, lane: usize) -> Box<[(u64, u64)]> {
+        let ranges = match space {
+            MemSpace::Shared => match self.block.shared_range(self.job, address) {
                 Some((from, to)) => self.block.shared_written.ranges(from as usize, to as usize, MAX_RANGES),
                 None => Vec::new(),
             },
-            w if w == window::LOCAL >> window::BITS => {
+            MemSpace::Local => {
                 let own = self.local_offset(lane);
-                let end = own + job.local_bytes as usize;
+                let end = own + self.job.local_bytes as usize;
                 let ranges = self.block.local_written.ranges(own, end, MAX_RANGES);
                 ranges.iter().map(|(s, e)| (s - own as u64, e - own as u64)).collect()
             }
-            _ => match job.table.live(address) {
-                Some(a) => {
-                    let ranges = a.bytes.written_ranges(MAX_RANGES);
-                    ranges.iter().map(|(s, e)| (a.base + s, a.base + e)).collect()
-                }
-                None => Vec::new(),
-            },
+            _ => Vec::new(),
         };
         ranges.into_boxed_slice()
     }

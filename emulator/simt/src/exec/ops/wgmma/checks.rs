@@ -194,7 +194,7 @@ impl Worker<'_> {
             load: instr,
             used: Use::Stored { by: instr },
             copied: None,
-            written: Box::default(),
+            written: None,
             copy: Some(copy),
             fresh: None,
         };
