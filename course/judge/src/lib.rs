@@ -12,6 +12,7 @@
 //! - [`shapes`]: the shapes on which a kernel is judged.
 //! - [`prefetch`]: overlap of loads with multiply-adds, from the trace of a warp.
 //! - [`explain`]: counts per source line of one launch.
+//! - `suspects`: lines of a kernel that a wrong result points to.
 //! - [`real`]: tasks whose results count on a real GPU.
 
 #![forbid(unsafe_code)]
@@ -23,11 +24,12 @@ pub mod host;
 pub mod prefetch;
 pub mod real;
 pub mod shapes;
+mod suspects;
 pub mod trial;
 
 use catalog::Shape;
 use counters::Counters;
-use diagnostics::Report;
+use diagnostics::{Report, Source};
 use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
@@ -174,7 +176,13 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
         match trial.look(self.task, &got) {
             None => TrialOutcome::Right(Box::new(report)),
-            Some(mismatch) => {
+            Some(mut mismatch) => {
+                let source = self.request.sources.first();
+                if let (Some((_, source)), Some(diagnosis)) = (source, &mut mismatch.wrong.diagnosis)
+                    && let Some(lines) = suspects::suspects(&Source::new(&source.as_str().into()), diagnosis)
+                {
+                    diagnosis.push_str(&format!(" ({lines})"));
+                }
                 keep_more_informative(&mut self.mismatch, mismatch);
                 TrialOutcome::Wrong
             }

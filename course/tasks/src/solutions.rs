@@ -27,6 +27,8 @@ pub struct Solution {
     pub task: Task,
     /// Expected failure codes, in any order; none for a kernel that passes.
     pub expect: Vec<String>,
+    /// Texts that the verdict has.
+    pub says: Vec<String>,
     /// Path of the edited file, from the root of the checkout.
     pub base: PathBuf,
     /// Source text of the kernel, after the edits.
@@ -63,6 +65,8 @@ struct Entry {
     #[serde(default)]
     edits: Vec<[String; 2]>,
     expect: Expect,
+    #[serde(default)]
+    says: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -109,7 +113,8 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
             (None, None) => task.solution.clone(),
         };
         let source = edited(read(root, &base)?, &base, &entry.edits).map_err(complain)?;
-        found.push(Solution { name, task: task.clone(), expect: entry.expect.codes(), base, source });
+        let (expect, says) = (entry.expect.codes(), entry.says);
+        found.push(Solution { name, task: task.clone(), expect, says, base, source });
     }
     if let Some(variant) = &catalogue.variant {
         let base = variant::reference_of(step);
@@ -124,6 +129,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
                 name: format!("{step}/{}-{}", variant::ID, point.slug()),
                 task: variant.task(step, point).map_err(complain_of)?,
                 expect: Vec::new(),
+                says: Vec::new(),
                 base: base.clone(),
                 source: variant::reference(&text, point).map_err(complain_of)?,
             });

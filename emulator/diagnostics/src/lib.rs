@@ -27,4 +27,5 @@ mod words;
 pub use finding::{Action, ArrayElement, Finding, Output, Party, Place, Space};
 pub use messages::refusal::{not_attempted, refusal, too_many_registers};
 pub use report::Report;
+pub use source::Source;
 pub use source::text::plain_name;

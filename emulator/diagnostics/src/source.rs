@@ -15,7 +15,7 @@ use text::{blank, bracketed, plain_name, split, strip_qualifiers, words};
 
 /// A source file, with its text prepared for searching.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub struct Source {
     text: Arc<str>,
     /// The text with comments and strings blanked out, byte for byte.
     clean: String,
@@ -64,20 +64,20 @@ pub(crate) struct Compared {
 
 /// A use of an array in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Use {
+pub struct Use {
     /// Byte columns at which the use starts and ends, from 0.
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    pub start: usize,
+    pub end: usize,
     /// The texts of the subscripts, without brackets.
-    pub(crate) subscripts: Vec<String>,
+    pub subscripts: Vec<String>,
     /// Whether the use is assigned to: it stands left of `=`.
-    pub(crate) stored: bool,
+    pub stored: bool,
     /// Whether the value is read: anywhere but left of a plain `=`.
-    pub(crate) loaded: bool,
+    pub loaded: bool,
 }
 
 impl Source {
-    pub(crate) fn new(text: &Arc<str>) -> Self {
+    pub fn new(text: &Arc<str>) -> Self {
         let mut start = 0;
         let mut lines = Vec::new();
         for line in text.split_inclusive('\n') {
@@ -94,7 +94,8 @@ impl Source {
         self.text.get(start..end)
     }
 
-    fn clean_line(&self, line: u32) -> Option<&str> {
+    /// Returns a line without its comments and strings.
+    pub fn clean_line(&self, line: u32) -> Option<&str> {
         let (start, end) = *self.lines.get((line as usize).checked_sub(1)?)?;
         self.clean.get(start..end)
     }
@@ -104,7 +105,7 @@ impl Source {
         self.clean.contains(text)
     }
 
-    pub(crate) fn n_lines(&self) -> u32 {
+    pub fn n_lines(&self) -> u32 {
         self.lines.len() as u32
     }
 
@@ -314,7 +315,7 @@ impl Source {
         found
     }
 
-    pub(crate) fn uses(&self, line: u32, name: &str) -> Vec<Use> {
+    pub fn uses(&self, line: u32, name: &str) -> Vec<Use> {
         let Some(text) = self.clean_line(line) else { return Vec::new() };
         let mut found = Vec::new();
         for (at, word) in words(text).filter(|(_, word)| *word == name) {
@@ -363,6 +364,10 @@ impl Source {
             }
         }
         None
+    }
+
+    pub fn is_in_loop(&self, line: u32) -> bool {
+        !self.loops(line, 0).is_empty()
     }
 
     /// Returns the loops at a position, innermost first; their headers belong to them. Column 0: at the last statement

@@ -14,6 +14,8 @@ use reference::verify::{self, Comparison};
 
 /// Said of a result that is 0 where it is wrong, which has many causes.
 const ZEROS: &str = "they are 0";
+/// Said of whole numbers on reals, after which kernels are right on integers.
+const WHOLE: &str = ", and right on small integers: a sum, a product or a factor is kept in an int";
 
 /// Information that a diagnosis has on the cause of a mistake, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +23,8 @@ pub enum Clue {
     Nothing,
     /// The wrong elements are 0 in no pattern, which has many causes.
     Zeros,
+    /// A place alone, or elements that were never written.
+    Place,
     /// Values or a pattern that few mistakes produce.
     Specific,
 }
@@ -82,13 +86,16 @@ impl WrongResult<'_> {
         let all = self.got.len();
         let amount =
             if n == all { format!("all {all} elements are wrong") } else { format!("{n} of {all} elements are wrong") };
-        let is_zero = self.is_zero(&wrong);
-        let what = if is_zero { Some(ZEROS.to_owned()) } else { self.what(&wrong) };
+        let (clue, what) = match self.is_zero(&wrong) {
+            // Products of numbers below 1, rounded towards zero.
+            true if self.right_on_integers => (Clue::Specific, Some(format!("{ZEROS} on reals{WHOLE}"))),
+            true => (Clue::Zeros, Some(ZEROS.to_owned())),
+            false => self.what(&wrong).map_or((Clue::Nothing, None), |(clue, what)| (clue, Some(what))),
+        };
         let (clue, sentence) = match (what, self.place(&wrong)) {
-            (Some(what), Some(place)) => (Clue::Specific, Some(format!("{what}; {place}"))),
-            (Some(what), None) if is_zero => (Clue::Zeros, Some(what)),
-            (None, None) => (Clue::Nothing, None),
-            (what, place) => (Clue::Specific, what.or(place)),
+            (Some(what), Some(place)) => (clue.max(Clue::Place), Some(format!("{what}; {place}"))),
+            (None, Some(place)) => (Clue::Place, Some(place)),
+            (what, None) => (clue, what),
         };
         let why = match &sentence {
             Some(sentence) => format!("{amount}: {sentence}"),
@@ -171,16 +178,19 @@ impl WrongResult<'_> {
         wrong.samples().iter().all(|[row, col]| self.got[row * cols + col] == 0.0)
     }
 
-    fn what(&self, wrong: &Wrong) -> Option<String> {
+    fn what(&self, wrong: &Wrong) -> Option<(Clue, String)> {
+        let specific = |text: String| Some((Clue::Specific, text));
         let samples = wrong.samples();
         let all = |holds: &dyn Fn(usize, usize) -> bool| samples.iter().all(|[row, col]| holds(*row, *col));
         let cols = self.answer.cols();
         let got = |row: usize, col: usize| self.got[row * cols + col];
+        if let Some(text) = self.unwritten() {
+            return specific(text);
+        }
         if self.comparison.n_untouched == self.comparison.n_wrong {
-            return Some(if self.comparison.n_wrong == self.got.len() {
-                format!("nothing was written to {}", self.output())
-            } else {
-                "they were never written".into()
+            return Some(match self.comparison.n_wrong == self.got.len() {
+                true => (Clue::Specific, format!("nothing was written to {}", self.output())),
+                false => (Clue::Place, "they were never written".into()),
             });
         }
         if self.comparison.n_nan == self.comparison.n_wrong {
@@ -188,7 +198,7 @@ impl WrongResult<'_> {
                 Work::Transpose => "a place that nobody wrote",
                 _ => "C, or from memory that nobody wrote",
             };
-            return Some(format!(
+            return specific(format!(
                 "they are NaN though the inputs are not: something is read from {from}, or computed as 0 / 0"
             ));
         }
@@ -203,17 +213,22 @@ impl WrongResult<'_> {
             self.answer.want(index % rows, index / rows)
         };
         if (rows, cols) != (1, 1) && all(&|row, col| near(row, col, turned(row, col))) {
-            return Some("rows and columns are swapped: each value is right in the transposed place".into());
+            return specific("rows and columns are swapped: each value is right in the transposed place".into());
         }
         // A guard may leave some out.
         let written: Vec<_> = samples.iter().filter(|[row, col]| !got(*row, *col).is_poison()).collect();
         let exchanged = |row: usize, col: usize| row < cols && col < rows && near(row, col, self.answer.want(col, row));
         if written.len() >= MIN_SAMPLES && written.iter().all(|[row, col]| exchanged(*row, *col)) {
             let name = self.output();
-            return Some(format!("{name}[row][col] holds the value of {name}[col][row]: the store exchanges the two"));
+            return specific(format!(
+                "{name}[row][col] holds the value of {name}[col][row]: the store exchanges the two"
+            ));
         }
         if let Some(found) = self.terms.as_ref().and_then(|terms| sums(terms, &samples, &near)) {
-            return Some(found);
+            return specific(found);
+        }
+        if let Some(text) = self.rearranged(&samples, &near) {
+            return specific(text);
         }
         for (down, across, text) in [
             (0, 1, "each is the value of its right neighbour"),
@@ -229,24 +244,141 @@ impl WrongResult<'_> {
             let inside: Vec<_> =
                 samples.iter().filter_map(|[row, col]| Some((*row, *col, neighbour(*row, *col)?))).collect();
             if inside.len() >= MIN_SAMPLES && inside.iter().all(|(row, col, value)| near(*row, *col, *value)) {
-                return Some(format!("{text}: an index is off by one"));
+                return specific(format!("{text}: an index is off by one"));
             }
         }
         if all(&|row, col| near(row, col, 2.0 * self.answer.want(row, col))) {
-            return Some("each is twice what it should be".into());
+            return specific("each is twice what it should be".into());
         }
         if self.right_on_integers && self.comparison.n_nan == 0 {
+            if all(&|row, col| got(row, col).fract() == 0.0) {
+                return specific(format!("each is a whole number on reals{WHOLE}"));
+            }
             let sums = match self.work {
                 Work::Tensor { operands, .. } => format!("sums of {} products", operands.name()),
                 _ => "FP32 sums".to_owned(),
             };
-            return Some(format!(
+            return specific(format!(
                 "right on small integers, but on reals up to {:.0} times the error that {sums} can have: \
                  it computes in a lower precision",
                 self.comparison.max_of_bound.ceil()
             ));
         }
         None
+    }
+
+    /// Returns what elements that were never written have in common: the places that stores reach follow a rule.
+    fn unwritten(&self) -> Option<String> {
+        let size = [self.answer.rows(), self.answer.cols()];
+        let (name, tile) = (self.output(), self.output_tile()?);
+        let written = |row: usize, col: usize| !self.got[row * size[1] + col].is_poison();
+        let exactly = |rule: &dyn Fn([usize; 2]) -> bool| {
+            (0..size[0] * size[1]).all(|at| written(at / size[1], at % size[1]) == rule([at / size[1], at % size[1]]))
+        };
+        let n_tiles = [size[0].div_ceil(tile[0]), size[1].div_ceil(tile[1])];
+        let both = |[row, col]: [usize; 2]| row / tile[0] < n_tiles[1] && col / tile[1] < n_tiles[0];
+        if self.comparison.n_untouched == 0 {
+            return None;
+        }
+        if n_tiles[0].min(n_tiles[1]) > 1 && exactly(&both) {
+            return Some(format!(
+                "{name} has {} x {} tiles, and they are written as if it had {} x {}: blockIdx.x and blockIdx.y are \
+                 exchanged",
+                n_tiles[0], n_tiles[1], n_tiles[1], n_tiles[0]
+            ));
+        }
+        (0..2).find_map(|axis| {
+            let (line, all) = (["row", "column"][axis], tile[axis]);
+            let steps = STEPS.iter().filter(|step| **step < all && 2 * **step <= size[axis]);
+            let lacks = format!("the index of the {line} lacks what is added for the others");
+            steps.into_iter().find_map(|&step| {
+                if exactly(&|place| place[axis].is_multiple_of(step)) {
+                    Some(format!("of every {step} {line}s of {name} only the first is written: {lacks}"))
+                } else if exactly(&|place| place[axis] % all < step) {
+                    Some(format!("of every {all} {line}s of {name} only the first {step} are written: {lacks}"))
+                } else {
+                    None
+                }
+            })
+        })
+    }
+
+    /// Returns the rule by which wrong elements hold the values of others: an index lacks a part, or two are exchanged.
+    fn rearranged(&self, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) -> bool) -> Option<String> {
+        let (rows, cols) = (self.answer.rows(), self.answer.cols());
+        let (name, tile) = (self.output(), self.output_tile()?);
+        let written: Vec<_> = samples.iter().filter(|[row, col]| !self.got[row * cols + col].is_poison()).collect();
+        // What lies outside is made of zeros.
+        let follows = |from: &dyn Fn([usize; 2]) -> [usize; 2]| {
+            let value = |[row, col]: [usize; 2]| (row < rows && col < cols).then(|| self.answer.want(row, col));
+            let n_inside = written.iter().filter(|place| value(from(***place)).is_some()).count();
+            n_inside >= MIN_SAMPLES
+                && written.iter().all(|place| near(place[0], place[1], value(from(**place)).unwrap_or(0.0)))
+        };
+        let [high, wide] = tile;
+        let operand = |axis: usize| match self.work {
+            Work::Transpose => "the input",
+            _ => ["A", "B"][axis],
+        };
+        for axis in [0, 1] {
+            let (line, all) = (["row", "column"][axis], tile[axis]);
+            let moved = |place: [usize; 2], to: &dyn Fn(usize) -> usize| {
+                let mut place = place;
+                place[axis] = to(place[axis]);
+                place
+            };
+            for &step in STEPS.iter().filter(|step| **step < all) {
+                if follows(&|place| moved(place, &|at| at - at % step)) {
+                    return Some(format!(
+                        "of every {step} {line}s of {name} all hold what belongs in the first: where it is computed \
+                         or stored, an index lacks the number of the {line} among the {step}"
+                    ));
+                }
+                if follows(&|place| moved(place, &|at| at - at % all + at % all % step)) {
+                    return Some(format!(
+                        "in each tile the first {step} {line}s come again in place of the others: the {line} of {} lacks \
+                         what is added for them",
+                        operand(axis)
+                    ));
+                }
+            }
+            if follows(&|place| moved(place, &|at| at % all)) {
+                let (of_block, dim) = (["first row", "first column"][axis], ["y", "x"][axis]);
+                return Some(match self.work {
+                    Work::Transpose => format!("each tile holds the values of the first one along its {line}s"),
+                    _ => format!(
+                        "each tile has the {line}s of the first one: the index of {} lacks the block's {of_block} \
+                         (blockIdx.{dim})",
+                        operand(axis)
+                    ),
+                });
+            }
+        }
+        let swap = |[row, col]: [usize; 2], n: usize| [row - row % n + col % n, col - col % n + row % n];
+        if let Some(step) = STEPS.iter().find(|n| **n <= high.min(wide) && follows(&|place| swap(place, **n))) {
+            return Some(format!(
+                "each {step} x {step} square of {name} has its rows and columns exchanged: so are two indices, as in [j][i] \
+                 for [i][j]"
+            ));
+        }
+        // Columns of a thread that lie apart.
+        let apart = |[row, col]: [usize; 2], n: usize| {
+            let stride = (wide / n).max(1);
+            let (i, j) = (row % n, col % wide / stride);
+            [row - i + j, col - j * stride + i * stride]
+        };
+        if STEPS.iter().any(|n| *n <= high.min(wide) && follows(&|place| apart(place, *n))) {
+            return Some(
+                "the rows and columns of each thread are exchanged: two indices, as in [j][i] for [i][j]".into(),
+            );
+        }
+        let corner = |[row, col]: [usize; 2]| [col / wide * high + row % high, row / high * wide + col % wide];
+        follows(&corner).then(|| {
+            format!(
+                "the tiles of {name} are exchanged, each right in itself: where a tile starts, its row comes from the \
+                 other blockIdx than its column needs"
+            )
+        })
     }
 
     // Where they lie.
@@ -364,7 +496,12 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
     }
     if let Some(&begin) = begins.first() {
         let is_last_round = DEPTHS.iter().any(|depth| depth < &k && (k - 1) / depth * depth == begin);
-        let cause = if is_last_round { ", as if the sum started anew in each round of the loop over k" } else { "" };
+        let cause = match (is_last_round, k - begin == 1 && k > 2) {
+            (true, true) => ", as if each round of the loop over k, or each term, replaced the sum",
+            (true, false) => ", as if the sum started anew in each round of the loop over k",
+            (false, true) => ", as if each term replaced the sum: `=` in place of `+=`",
+            (false, false) => "",
+        };
         return Some(format!("the first {begin} of {k} terms of each sum are missing (k < {begin}){cause}"));
     }
     if let Some(begin) = twice.last() {
@@ -434,6 +571,9 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
         products.into_iter().find(|(_, product)| fits(*product, n_terms)).map(|(text, _)| text)
     })
 }
+
+/// Rows or columns of a thread, or of one load of a block.
+const STEPS: [usize; 6] = [2, 4, 8, 16, 32, 64];
 
 /// Steps of k that a round of the loop over tiles may take.
 const DEPTHS: [usize; 5] = [4, 8, 16, 32, 64];

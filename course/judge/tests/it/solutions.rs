@@ -43,6 +43,10 @@ const TRANSPOSES: [[usize; 3]; 5] = [[1, 1, 0], [1, 67, 0], [67, 1, 0], [33, 31,
 
 fn judged(solution: &Solution, ptx: &str) -> Verdict {
     let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
+    // What is said rests on more shapes.
+    if !solution.says.is_empty() {
+        return judge::judge(&request(&solution.task, ptx, &sources));
+    }
     judged_as(&solution.task, ptx, &sources)
 }
 
@@ -50,6 +54,12 @@ fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
     let shapes: &[[usize; 3]] = if task.work.is_transpose() { &TRANSPOSES } else { &PRODUCTS };
     let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
     judge::judge_on(&request(task, ptx, sources), &shapes)
+}
+
+/// Returns all that a learner reads about what is wrong.
+fn told(verdict: &Verdict) -> String {
+    let parts = verdict.parts.iter().filter_map(|part| part.why.clone());
+    parts.chain(verdict.findings.iter().map(|found| found.text.clone())).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the first difference from the expected verdict.
@@ -62,6 +72,11 @@ fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
         [] => "passes".to_owned(),
         codes => format!("fails with {}", codes.join(", ")),
     };
+    let told = told(&verdict);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some(text) = solution.says.iter().find(|text| !words(&told).contains(&words(text))) {
+        return Some(format!("{} does not say: {text}, but: {told}", solution.name));
+    }
     (codes != expect).then(|| {
         let parts = verdict.parts.iter().filter_map(|part| {
             let measured = part.measured.as_ref()?;

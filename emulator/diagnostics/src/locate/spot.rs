@@ -36,8 +36,8 @@ impl Spot {
             _ => return None,
         };
         let fits = self.file == other.file && before.is_none_or(|before| after < before);
-        // Without an end, what lies between is not known: the same place only.
-        let same = before.is_some() || self.after == other.after;
+        // Without an end, what lies between is not known: the same place only, or the later one of a round.
+        let same = before.is_some() || self.after == other.after || self.round.is_some() && self.round == other.round;
         (fits && same).then_some(Self {
             after,
             before,

@@ -3,8 +3,29 @@
 use crate::launch_context::Reason;
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
+use crate::source::text::size_of;
 use crate::words::code;
 use simt::program::MemSpace;
+
+/// Returns whether another matrix has as many rows as `row` counts, and `row` is multiplied by their length there.
+fn is_row_elsewhere(case: &Case<'_>, row: &str, n_rows: i64) -> bool {
+    let Case { launch, instr, .. } = *case;
+    let Some(source) = launch.source(instr) else { return false };
+    (0..launch.inputs.kernel.params.len()).any(|index| {
+        let (name, ty) = launch.parameter(index);
+        let element = ty.and_then(|ty| size_of(ty.trim_end_matches('*').trim()));
+        let (Some(address), Some(element)) = (launch.parameter_value(index), element) else { return false };
+        let n = (launch.inputs.find)(address).map(|found| found.bytes as i64 / i64::from(element));
+        (1..=source.n_lines()).flat_map(|line| source.uses(line, &name)).any(|found| {
+            let length = found.subscripts.first().and_then(|text| {
+                let (left, rest) = text.split_once('*').filter(|(left, _)| left.trim() == row)?;
+                let pitch = rest.split('+').next().filter(|_| !left.contains('+'))?;
+                launch.value(instr, pitch.trim())
+            });
+            n.is_some() && length.and_then(|length| length.checked_mul(n_rows)) == n
+        })
+    })
+}
 
 /// Returns the reason where the parts of an index have bounds that fit the array, but not the length that one of them
 /// is multiplied by.
@@ -36,7 +57,7 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
             if max_x.checked_mul(max_y) != Some(n) || max_x == max_y || length == max_y {
                 return None;
             }
-            if length != max_x {
+            if length != max_x || looks_right && is_row_elsewhere(case, x, max_x) {
                 return Some(Reason::new(
                     format!(
                         "{} is multiplied by {pitch} = {length}, and {}, which is added, runs up to {below_y} = {max_y}: \
