@@ -5,6 +5,7 @@
 #![allow(non_snake_case, clippy::too_many_arguments, reason = "names and arguments of the driver API")]
 
 pub(crate) mod array;
+pub(crate) mod capture;
 pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod copy_2d_3d;
@@ -15,6 +16,10 @@ pub(crate) mod error;
 pub(crate) mod event;
 mod forecast;
 pub(crate) mod function;
+pub(crate) mod graph;
+pub(crate) mod graph_exec;
+mod graph_memory;
+pub(crate) mod graph_nodes;
 pub(crate) mod host;
 pub(crate) mod init;
 pub(crate) mod launch;

@@ -10,8 +10,9 @@ mod proc_address;
 use std::ffi::c_void;
 
 use crate::api::{
-    array, context, copy, copy_2d_3d, device, error, event, function, host, init, launch, library, link, memory,
-    memset, module, occupancy, pointer, pool, profiler, stream, superseded, tensor, texture,
+    array, capture, context, copy, copy_2d_3d, device, error, event, function, graph, graph_exec, graph_nodes, host,
+    init, launch, library, link, memory, memset, module, occupancy, pointer, pool, profiler, stream, superseded,
+    tensor, texture,
 };
 use crate::ffi::{Call, not_supported, replaced};
 use crate::result::CUresult;
@@ -39,6 +40,7 @@ macro_rules! stubs {
 /// Parts of the table: the calls of each subject, those of later versions, and the stubs.
 static PARTS: &[&[Call]] = &[
     array::CALLS,
+    capture::CALLS,
     context::CALLS,
     context::LATER,
     copy::CALLS,
@@ -49,6 +51,10 @@ static PARTS: &[&[Call]] = &[
     event::LATER,
     function::CALLS,
     function::LATER,
+    graph::CALLS,
+    graph_exec::CALLS,
+    graph_exec::LATER,
+    graph_nodes::CALLS,
     host::CALLS,
     init::CALLS,
     launch::CALLS,
@@ -109,66 +115,43 @@ stubs! { UNSUPPORTED = not_supported:
         cuStreamWaitValue32, cuStreamWaitValue32_ptsz, cuTexRefGetBorderColor, cuTexRefSetBorderColor;
     9000: cuLaunchCooperativeKernelMultiDevice, cuStreamWaitValue64, cuStreamWaitValue64_ptsz;
     10000: cuDestroyExternalMemory, cuDestroyExternalSemaphore, cuDeviceGetLuid,
-        cuExternalMemoryGetMappedBuffer, cuExternalMemoryGetMappedMipmappedArray, cuGraphAddChildGraphNode,
-        cuGraphAddDependencies, cuGraphAddEmptyNode, cuGraphAddHostNode, cuGraphAddKernelNode,
-        cuGraphAddMemcpyNode, cuGraphAddMemsetNode, cuGraphChildGraphNodeGetGraph, cuGraphClone,
-        cuGraphCreate, cuGraphDestroy, cuGraphDestroyNode, cuGraphExecDestroy, cuGraphGetEdges,
-        cuGraphGetNodes, cuGraphGetRootNodes, cuGraphHostNodeGetParams, cuGraphHostNodeSetParams,
-        cuGraphInstantiate, cuGraphKernelNodeGetParams, cuGraphKernelNodeSetParams, cuGraphLaunch,
-        cuGraphLaunch_ptsz, cuGraphMemcpyNodeGetParams, cuGraphMemcpyNodeSetParams,
-        cuGraphMemsetNodeGetParams, cuGraphMemsetNodeSetParams, cuGraphNodeFindInClone,
-        cuGraphNodeGetDependencies, cuGraphNodeGetDependentNodes, cuGraphNodeGetType,
-        cuGraphRemoveDependencies, cuImportExternalMemory, cuImportExternalSemaphore,
-        cuSignalExternalSemaphoresAsync, cuSignalExternalSemaphoresAsync_ptsz, cuStreamBeginCapture,
-        cuStreamBeginCapture_ptsz, cuStreamEndCapture, cuStreamEndCapture_ptsz, cuWaitExternalSemaphoresAsync,
-        cuWaitExternalSemaphoresAsync_ptsz;
-    10010: cuGraphExecKernelNodeSetParams, cuStreamBeginCapture_v2, cuStreamBeginCapture_v2_ptsz;
-    10020: cuDeviceGetNvSciSyncAttributes, cuGraphExecHostNodeSetParams, cuGraphExecMemcpyNodeSetParams,
-        cuGraphExecMemsetNodeSetParams, cuGraphExecUpdate, cuMemAddressFree, cuMemAddressReserve, cuMemCreate,
+        cuExternalMemoryGetMappedBuffer, cuExternalMemoryGetMappedMipmappedArray, cuImportExternalMemory,
+        cuImportExternalSemaphore, cuSignalExternalSemaphoresAsync, cuSignalExternalSemaphoresAsync_ptsz,
+        cuWaitExternalSemaphoresAsync, cuWaitExternalSemaphoresAsync_ptsz;
+    10020: cuDeviceGetNvSciSyncAttributes, cuMemAddressFree, cuMemAddressReserve, cuMemCreate,
         cuMemExportToShareableHandle, cuMemGetAccess, cuMemGetAllocationGranularity,
         cuMemGetAllocationPropertiesFromHandle, cuMemImportFromShareableHandle, cuMemMap, cuMemRelease,
         cuMemSetAccess, cuMemUnmap;
-    11000: cuGraphInstantiate_v2, cuGraphKernelNodeCopyAttributes, cuGraphKernelNodeGetAttribute,
-        cuGraphKernelNodeSetAttribute, cuIpcOpenMemHandle_v2, cuMemRetainAllocationHandle,
-        cuStreamGetAttribute, cuStreamGetAttribute_ptsz, cuStreamSetAttribute, cuStreamSetAttribute_ptsz;
-    11010: cuArrayGetSparseProperties, cuGraphAddEventRecordNode, cuGraphAddEventWaitNode,
-        cuGraphEventRecordNodeGetEvent, cuGraphEventRecordNodeSetEvent, cuGraphEventWaitNodeGetEvent,
-        cuGraphEventWaitNodeSetEvent, cuGraphExecChildGraphNodeSetParams, cuGraphExecEventRecordNodeSetEvent,
-        cuGraphExecEventWaitNodeSetEvent, cuGraphUpload, cuGraphUpload_ptsz, cuMemMapArrayAsync,
-        cuMemMapArrayAsync_ptsz, cuMipmappedArrayGetSparseProperties;
+    11000: cuGraphKernelNodeCopyAttributes, cuGraphKernelNodeGetAttribute, cuGraphKernelNodeSetAttribute,
+        cuIpcOpenMemHandle_v2, cuMemRetainAllocationHandle, cuStreamGetAttribute, cuStreamGetAttribute_ptsz,
+        cuStreamSetAttribute, cuStreamSetAttribute_ptsz;
+    11010: cuArrayGetSparseProperties, cuMemMapArrayAsync, cuMemMapArrayAsync_ptsz,
+        cuMipmappedArrayGetSparseProperties;
     11020: cuArrayGetPlane, cuGraphAddExternalSemaphoresSignalNode, cuGraphAddExternalSemaphoresWaitNode,
         cuGraphExecExternalSemaphoresSignalNodeSetParams, cuGraphExecExternalSemaphoresWaitNodeSetParams,
         cuGraphExternalSemaphoresSignalNodeGetParams, cuGraphExternalSemaphoresSignalNodeSetParams,
         cuGraphExternalSemaphoresWaitNodeGetParams, cuGraphExternalSemaphoresWaitNodeSetParams,
         cuMemPoolExportPointer, cuMemPoolExportToShareableHandle, cuMemPoolImportFromShareableHandle,
         cuMemPoolImportPointer;
-    11030: cuGraphDebugDotPrint, cuGraphReleaseUserObject, cuGraphRetainUserObject,
-        cuStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies_ptsz, cuUserObjectCreate,
-        cuUserObjectRelease, cuUserObjectRetain;
+    11030: cuGraphReleaseUserObject, cuGraphRetainUserObject, cuUserObjectCreate, cuUserObjectRelease,
+        cuUserObjectRetain;
     11040: cuCtxGetExecAffinity, cuDeviceGetGraphMemAttribute, cuDeviceGraphMemTrim,
-        cuDeviceSetGraphMemAttribute, cuGraphAddMemAllocNode, cuGraphAddMemFreeNode,
-        cuGraphInstantiateWithFlags, cuGraphMemAllocNodeGetParams, cuGraphMemFreeNodeGetParams;
+        cuDeviceSetGraphMemAttribute;
     11060: cuArrayGetMemoryRequirements, cuGraphNodeGetEnabled, cuGraphNodeSetEnabled,
         cuMipmappedArrayGetMemoryRequirements;
     11070: cuGraphAddBatchMemOpNode, cuGraphBatchMemOpNodeGetParams, cuGraphBatchMemOpNodeSetParams,
         cuGraphExecBatchMemOpNodeSetParams, cuMemGetHandleForAddressRange, cuStreamBatchMemOp_v2,
         cuStreamBatchMemOp_v2_ptsz, cuStreamWaitValue32_v2, cuStreamWaitValue32_v2_ptsz,
         cuStreamWaitValue64_v2, cuStreamWaitValue64_v2_ptsz;
-    12000: cuGraphAddKernelNode_v2, cuGraphExecGetFlags, cuGraphExecKernelNodeSetParams_v2,
-        cuGraphExecUpdate_v2, cuGraphInstantiateWithParams, cuGraphInstantiateWithParams_ptsz,
-        cuGraphKernelNodeGetParams_v2, cuGraphKernelNodeSetParams_v2, cuTensorMapEncodeIm2col;
+    12000: cuTensorMapEncodeIm2col;
     12010: cuCoredumpGetAttribute, cuCoredumpGetAttributeGlobal, cuCoredumpSetAttribute,
         cuCoredumpSetAttributeGlobal, cuMulticastAddDevice, cuMulticastBindAddr, cuMulticastBindMem,
         cuMulticastCreate, cuMulticastGetGranularity, cuMulticastUnbind;
-    12020: cuGraphAddNode, cuGraphExecNodeSetParams, cuGraphNodeSetParams;
-    12030: cuGraphAddDependencies_v2, cuGraphAddNode_v2, cuGraphConditionalHandleCreate, cuGraphGetEdges_v2,
-        cuGraphNodeGetDependencies_v2, cuGraphNodeGetDependentNodes_v2, cuGraphRemoveDependencies_v2,
-        cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph_ptsz;
+    12030: cuGraphConditionalHandleCreate;
     12040: cuCtxFromGreenCtx, cuCtxGetDevResource, cuDevResourceGenerateDesc, cuDevSmResourceSplitByCount,
         cuDeviceGetDevResource, cuDeviceRegisterAsyncNotification, cuDeviceUnregisterAsyncNotification,
         cuGreenCtxCreate, cuGreenCtxDestroy, cuGreenCtxGetDevResource, cuGreenCtxRecordEvent,
         cuGreenCtxWaitEvent, cuStreamGetGreenCtx;
-    13000: cuStreamUpdateCaptureDependencies_v2, cuStreamUpdateCaptureDependencies_v2_ptsz;
 }
 
 #[cfg(test)]

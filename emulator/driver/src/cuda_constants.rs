@@ -32,6 +32,12 @@ numbers! {
     texture: 1 READ_AS_INTEGER, 2 NORMALIZED_COORDINATES, 16 SRGB;
     /// Values of `CUjitInputType`.
     input: 1 PTX, 4 LIBRARY;
+    /// Values of `CUgraphNodeType`.
+    node:
+        0 KERNEL, 1 MEMCPY, 2 MEMSET, 3 HOST, 4 GRAPH, 5 EMPTY, 6 WAIT_EVENT, 7 EVENT_RECORD, 10 MEM_ALLOC, 11 MEM_FREE,
+        12 BATCH_MEM_OP;
+    /// Values of `CUstreamCaptureMode`.
+    capture: 0 GLOBAL, 2 RELAXED;
     /// Values of `CUdriverProcAddressQueryResult`.
     found: 1 SYMBOL_NOT_FOUND, 2 VERSION_NOT_SUFFICIENT;
 }

@@ -14,14 +14,14 @@ use crate::result::{
     CUresult, ERROR_INVALID_CONTEXT, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome, SUCCESS,
     refuse_if,
 };
-use crate::{diagnose, lifecycle};
+use crate::{capture, diagnose, lifecycle};
 
 /// Defines exported calls of the driver API, and lists them as `CALLS`. The number is the first version of CUDA that
 /// has the call. `fn name 2000 / alias(…)` adds the variant whose null stream is the calling thread's own; `fn name
-/// 2000 | other 3020(…)` defines calls with one body.
+/// 2000 | other 3020(…)` defines calls with one body. A body is a block, or one expression: `fn name 2000(…) = …;`.
 macro_rules! export {
-    ($(fn $($name:ident $since:literal $(/ $alias:ident)*)|+ ( $($args:tt)* ) $body:block)*) => {
-        $($crate::ffi::exported!([$($name [$($alias)*])+] ( $($args)* ) $body);)*
+    ($(fn $($name:ident $since:literal $(/ $alias:ident)*)|+ ( $($args:tt)* ) $(= $value:expr;)? $($body:block)?)*) => {
+        $($crate::ffi::exported!([$($name [$($alias)*])+] ( $($args)* ) { $($value)? $($body)? });)*
         $crate::ffi::list!(CALLS: $($($name $since [$($alias)*])+)*);
     };
 }
@@ -48,8 +48,8 @@ pub(crate) use list;
 
 /// Defines exported functions beyond the driver API.
 macro_rules! extension {
-    ($(fn $name:ident ( $($args:tt)* ) $body:block)*) => {$(
-        $crate::ffi::call!([#[unsafe(no_mangle)]] $name [] ( $($args)* ) $body);
+    ($(fn $name:ident ( $($args:tt)* ) $(= $value:expr;)? $($body:block)?)*) => {$(
+        $crate::ffi::call!([#[unsafe(no_mangle)]] $name [] ( $($args)* ) { $($value)? $($body)? });
     )*};
 }
 pub(crate) use extension;
@@ -58,8 +58,8 @@ pub(crate) use extension;
 /// that probes for a symbol of a newer CUDA would call it as that version does, and mistake this for such a driver.
 /// Only `cuGetProcAddress` returns them.
 macro_rules! later {
-    ($(fn $name:ident $since:literal $(/ $alias:ident)* ( $($args:tt)* ) $body:block)*) => {
-        $($crate::ffi::call!([] $name [$($alias)*] ( $($args)* ) $body);)*
+    ($(fn $name:ident $since:literal $(/ $alias:ident)* ( $($args:tt)* ) $(= $value:expr;)? $($body:block)?)*) => {
+        $($crate::ffi::call!([] $name [$($alias)*] ( $($args)* ) { $($value)? $($body)? });)*
         $crate::ffi::list!(LATER: $($name $since [$($alias)*])*);
     };
 }
@@ -106,6 +106,7 @@ pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUres
     if let Some(code) = lifecycle::code_after_end(name) {
         return code;
     }
+    let body = || capture::permit(name).and_then(|()| body());
     let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => SUCCESS,
         Ok(Err(code)) => code,
@@ -177,6 +178,10 @@ impl<T> Out<T> {
     /// The pointer is null, or valid for a `T` as the C caller promised.
     pub(crate) unsafe fn at(place: *mut T) -> Self {
         Self(place)
+    }
+
+    pub(crate) fn null() -> Self {
+        Self(std::ptr::null_mut())
     }
 
     pub(crate) fn is_null(self) -> bool {

@@ -27,6 +27,9 @@ pub(crate) enum ObjectKind {
     Texture,
     Pool,
     Link,
+    Graph,
+    Node,
+    GraphExec,
 }
 
 const KIND_SHIFT: u32 = 40;

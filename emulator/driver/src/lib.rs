@@ -8,8 +8,9 @@
 //!
 //! Devices, contexts, streams, events, memory of all kinds, arrays and texture objects, tensor maps, modules from PTX,
 //! from cubins of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error
-//! names and `cuGetProcAddress`. Every call that `cudarc` names is exported; those that are not implemented (graphs,
-//! virtual memory management, interprocess and graphics calls, surfaces, texture references, multicast) return
+//! names and `cuGetProcAddress`, stream capture and graphs. Every call that `cudarc` names is exported; those that are
+//! not implemented (virtual memory management, interprocess and graphics calls, surfaces, texture references,
+//! multicast; of graphs, conditional nodes, semaphores of other APIs and user objects) return
 //! `CUDA_ERROR_NOT_SUPPORTED` and print their name on stderr, once. Bad arguments give the codes that NVIDIA's driver
 //! gives.
 //!
@@ -58,6 +59,7 @@ mod api;
 mod attributes;
 #[expect(unsafe_code, reason = "the C interface")]
 mod calls;
+mod capture;
 mod contexts;
 mod cuda_constants;
 mod current;
@@ -67,6 +69,7 @@ pub mod extensions;
 mod fatbin;
 #[expect(unsafe_code, reason = "the C interface")]
 mod ffi;
+mod graphs;
 mod handle;
 #[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use crate::capture::{self, CaptureState, Position};
 use crate::contexts::{CONTEXTS, Context, current, initialised};
+use crate::cuda_constants::node;
 use crate::ffi;
+use crate::graphs::Work;
 use crate::handle::{ObjectKind, Table};
-use crate::queue::{Job, JobThread, Queue};
+use crate::queue::{Job, JobThread};
 use crate::result::*;
 use crate::sync::{lock, next_id};
 use crate::types::Handle;
@@ -23,8 +26,21 @@ pub(crate) fn forget_context(id: u64) {
 }
 
 thread_local! {
-    /// Last tickets of the calling thread's own default streams, by context.
-    static OWN_STREAMS: RefCell<BTreeMap<u64, Arc<AtomicU64>>> = const { RefCell::new(BTreeMap::new()) };
+    /// State of the calling thread's own default streams, by context.
+    static OWN_STREAMS: RefCell<BTreeMap<u64, Own>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Last ticket and captures of a thread's own default stream.
+#[derive(Clone)]
+struct Own {
+    last: Arc<AtomicU64>,
+    capture: Arc<CaptureState>,
+}
+
+impl Own {
+    fn new(last: u64) -> Self {
+        Self { last: Arc::new(AtomicU64::new(last)), capture: Arc::new(CaptureState::new(true)) }
+    }
 }
 
 pub(crate) struct Stream {
@@ -35,6 +51,7 @@ pub(crate) struct Stream {
     /// Whether this is the default stream that waits for all blocking streams.
     legacy: bool,
     last: Arc<AtomicU64>,
+    pub(crate) capture: Arc<CaptureState>,
 }
 
 /// `CU_STREAM_NON_BLOCKING`
@@ -46,7 +63,8 @@ const PER_THREAD: Handle = 2;
 
 impl Stream {
     pub(crate) fn create(context: Arc<Context>, flags: u32, priority: i32) -> Handle {
-        let make = |_| Self { context, id: next_id(), flags, priority, legacy: false, last: Arc::default() };
+        let capture = Arc::new(CaptureState::new(flags & NON_BLOCKING == 0));
+        let make = |_| Self { context, id: next_id(), flags, priority, legacy: false, last: Arc::default(), capture };
         STREAMS.insert_with(make).0
     }
 
@@ -57,15 +75,23 @@ impl Stream {
             if own.len() >= 16 {
                 own.retain(|id, _| !CONTEXTS.handles_where(|c| c.id == *id).is_empty());
             }
-            Arc::clone(own.entry(context.id).or_default())
+            own.entry(context.id).or_insert_with(|| Own::new(0)).clone()
         });
         // On a thread that is ending, the stream waits for everything.
-        let last = own.unwrap_or_else(|_| Arc::new(AtomicU64::new(context.queue.last().0)));
-        Self { context, id: PER_THREAD as u64, flags: 0, priority: 0, legacy: false, last }
+        let Own { last, capture } = own.unwrap_or_else(|_| Own::new(context.queue.last().0));
+        Self { context, id: PER_THREAD as u64, flags: 0, priority: 0, legacy: false, last, capture }
     }
 
     fn legacy(context: Arc<Context>) -> Self {
-        Self { context, id: LEGACY as u64, flags: 0, priority: 0, legacy: true, last: Arc::default() }
+        Self {
+            context,
+            id: LEGACY as u64,
+            flags: 0,
+            priority: 0,
+            legacy: true,
+            last: Arc::default(),
+            capture: Arc::default(),
+        }
     }
 
     fn blocking(&self) -> bool {
@@ -77,12 +103,25 @@ impl Stream {
         if self.legacy { self.context.queue.last().1 } else { self.last.load(Ordering::Acquire) }
     }
 
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.legacy
+    }
+
+    /// Fails while the stream captures, or would have to wait for one that does.
+    pub(crate) fn permit(&self) -> Outcome {
+        if self.legacy { capture::permit_legacy(self.context.id) } else { self.capture.refuse() }
+    }
+
     pub(crate) fn synchronize(&self) -> Outcome {
+        self.permit()?;
+        capture::permit_unsafe()?;
         self.context.synchronize(self.last())
     }
 
-    pub(crate) fn is_done(&self) -> bool {
-        self.context.queue.is_done(self.last())
+    pub(crate) fn is_done(&self) -> Outcome<bool> {
+        self.permit()?;
+        capture::permit_unsafe()?;
+        Ok(self.context.queue.is_done(self.last()))
     }
 
     /// Makes the stream wait for another ticket of its own context.
@@ -90,7 +129,7 @@ impl Stream {
         self.last.fetch_max(ticket, Ordering::AcqRel);
     }
 
-    /// Adds a job that runs also when the context is lost.
+    /// Adds a job that runs also when the context is lost. The caller has checked that the stream does not capture.
     pub(crate) fn submit(&self, place: JobThread, note: impl FnOnce(u64), job: Job) -> u64 {
         let note = |ticket| {
             self.join(ticket);
@@ -99,24 +138,30 @@ impl Stream {
         self.context.queue.submit(place, self.blocking(), note, job)
     }
 
-    /// Adds a job whose failure loses the context.
-    pub(crate) fn submit_async(&self, place: JobThread, job: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
+    /// Adds work to the stream, or to the graph that it captures into: then there is no ticket.
+    pub(crate) fn enqueue(&self, work: Arc<dyn Work>) -> Outcome<Option<u64>> {
         self.context.check()?;
+        if self.legacy {
+            capture::permit_legacy(self.context.id)?;
+        } else if self.capture.add(&work)? {
+            return Ok(None);
+        }
         let context = Arc::clone(&self.context);
+        let thread = work.thread();
         let run = move || {
             if context.check().is_ok()
-                && let Err(code) = job()
+                && let Err(code) = work.run(&context)
             {
                 context.lose(code);
             }
         };
-        self.submit(place, |_| {}, Box::new(run));
-        Ok(())
+        Ok(Some(self.submit(thread, |_| {}, Box::new(run))))
     }
 
     /// Adds a job, waits for it, and returns its result.
     pub(crate) fn submit_sync(&self, job: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
         self.context.check()?;
+        self.permit()?;
         let context = Arc::clone(&self.context);
         let result = Arc::new(Mutex::new(Ok(())));
         let slot = Arc::clone(&result);
@@ -143,6 +188,7 @@ pub(crate) fn stream_of(handle: Handle) -> Outcome<Arc<Stream>> {
 }
 
 pub(crate) struct Event {
+    pub(crate) handle: Handle,
     pub(crate) context_id: u64,
     pub(crate) flags: u32,
     record: Mutex<Recording>,
@@ -150,10 +196,11 @@ pub(crate) struct Event {
 
 #[derive(Default)]
 struct Recording {
-    queue: Option<Arc<Queue>>,
     context: Option<Arc<Context>>,
     ticket: u64,
     time: Option<Instant>,
+    /// Position in a capture, if that was recorded.
+    captured: Option<Position>,
 }
 
 /// `CU_EVENT_DISABLE_TIMING`
@@ -161,37 +208,23 @@ pub(crate) const DISABLE_TIMING: u32 = 2;
 
 impl Event {
     pub(crate) fn create(context: &Context, flags: u32) -> Handle {
-        let make = |_| Self { context_id: context.id, flags, record: Mutex::default() };
+        let make = |handle| Self { handle, context_id: context.id, flags, record: Mutex::default() };
         EVENTS.insert_with(make).0
     }
 
     /// Records the event in a stream, as `cuEventRecord` does.
-    pub(crate) fn record(self: &Arc<Self>, stream: &Stream) {
-        let note = |ticket| {
-            *lock(&self.record) = Recording {
-                queue: Some(Arc::clone(&stream.context.queue)),
-                context: Some(Arc::clone(&stream.context)),
-                ticket,
-                time: None,
-            };
-        };
-        let event = Arc::clone(self);
-        let queue = Arc::clone(&stream.context.queue);
-        // An event that was recorded again since has a later ticket, and another time.
-        let next = Arc::new(AtomicU64::new(0));
-        let own = Arc::clone(&next);
-        let note = move |ticket| {
-            next.store(ticket, Ordering::Release);
-            note(ticket);
-        };
-        let job = move || {
-            let mut record = lock(&event.record);
-            let same = record.queue.as_ref().is_some_and(|q| Arc::ptr_eq(q, &queue));
-            if same && record.ticket == own.load(Ordering::Acquire) {
-                record.time = Some(Instant::now());
-            }
-        };
-        stream.submit(JobThread::Caller, note, Box::new(job));
+    pub(crate) fn record(self: &Arc<Self>, stream: &Stream) -> Outcome {
+        if stream.legacy {
+            stream.permit()?;
+        } else if let Some(position) = stream.capture.valid()? {
+            lock(&self.record).captured = Some(position);
+            return Ok(());
+        }
+        let (mark, context) = (Arc::new(Mark::new(Arc::clone(self))), Arc::clone(&stream.context));
+        let note = |ticket| mark.note(&stream.context, ticket);
+        let job = Arc::clone(&mark);
+        stream.submit(JobThread::Caller, note, Box::new(move || job.reach(&context)));
+        Ok(())
     }
 
     /// Returns the context and ticket of the latest recording.
@@ -200,14 +233,77 @@ impl Event {
         record.context.as_ref().map(|c| (Arc::clone(c), record.ticket))
     }
 
+    /// Returns the position in a capture, if the latest recording was one of a capture.
+    pub(crate) fn captured(&self) -> Option<Position> {
+        lock(&self.record).captured.clone()
+    }
+
+    /// Fails for an event that nothing can wait for now: if the latest recording was one of a capture, or a capture
+    /// forbids waiting.
+    pub(crate) fn permit(&self) -> Outcome {
+        match self.captured() {
+            Some(position) if position.capture.has_ended() => Err(ERROR_INVALID_VALUE),
+            Some(position) => position.capture.refuse(ERROR_CAPTURED_EVENT),
+            None => capture::permit_unsafe(),
+        }
+    }
+
     /// Returns the time of the event: `Err` with the code if it was never recorded, or not yet reached.
     pub(crate) fn time(&self) -> Outcome<Instant> {
         let record = lock(&self.record);
-        match (&record.queue, record.time) {
+        match (&record.context, record.time) {
             (None, _) => Err(ERROR_INVALID_HANDLE),
             (Some(_), None) => Err(ERROR_NOT_READY),
             (Some(_), Some(time)) => Ok(time),
         }
+    }
+}
+
+/// Recording of an event: in a stream once, in a graph at each launch.
+pub(crate) struct Mark {
+    pub(crate) event: Arc<Event>,
+    ticket: AtomicU64,
+}
+
+impl Mark {
+    pub(crate) fn new(event: Arc<Event>) -> Self {
+        Self { event, ticket: AtomicU64::new(0) }
+    }
+
+    /// Makes this the event's latest recording: with the ticket of its job, before that can run.
+    pub(crate) fn note(&self, context: &Arc<Context>, ticket: u64) {
+        self.ticket.store(ticket, Ordering::Release);
+        *lock(&self.event.record) =
+            Recording { context: Some(Arc::clone(context)), ticket, time: None, captured: None };
+    }
+
+    /// Sets the time, unless the event was recorded again since: then it has a later ticket, and another time.
+    fn reach(&self, context: &Context) {
+        let mut record = lock(&self.event.record);
+        let same = record.context.as_ref().is_some_and(|of| of.id == context.id);
+        if same && record.ticket == self.ticket.load(Ordering::Acquire) {
+            record.time = Some(Instant::now());
+        }
+    }
+}
+
+impl Work for Mark {
+    fn kind(&self) -> u32 {
+        node::EVENT_RECORD
+    }
+
+    fn run(&self, context: &Context) -> Outcome {
+        self.reach(context);
+        Ok(())
+    }
+}
+
+/// Node of a graph before which a launch of the graph waits for an event.
+pub(crate) struct WaitEvent(pub(crate) Arc<Event>);
+
+impl Work for WaitEvent {
+    fn kind(&self) -> u32 {
+        node::WAIT_EVENT
     }
 }
 

@@ -65,6 +65,39 @@ structures! {
         max_mipmap_level_clamp: f32, border_color: [f32; 4], reserved: [c_int; 12],
     }
 
+    /// `CUDA_KERNEL_NODE_PARAMS_v1`; later versions go on with a library's kernel and its context.
+    KernelNodeParams {
+        function: Handle, grid: [c_uint; 3], block: [c_uint; 3], shared_bytes: c_uint, pointers: *const u64,
+        extra: *const usize,
+    }
+
+    /// `CUDA_KERNEL_NODE_PARAMS_v2`
+    KernelNodeParams2 { start: KernelNodeParams, kernel: Handle, context: Handle }
+
+    /// `CUDA_MEMSET_NODE_PARAMS`
+    MemsetNodeParams { to: DevicePtr, pitch: usize, value: c_uint, element: c_uint, width: usize, height: usize }
+
+    /// `CUDA_HOST_NODE_PARAMS`
+    HostNodeParams { function: HostFn, data: *mut c_void }
+
+    /// `CUDA_MEM_ALLOC_NODE_PARAMS`
+    AllocNodeParams {
+        pool: PoolProps, access: *const MemAccessDesc, n_access: usize, bytes: usize, address: DevicePtr,
+    }
+
+    /// `CUgraphNodeParams`. The union is kept as words and read as its members.
+    NodeParams { kind: c_uint, reserved: [c_int; 3], words: [u64; 29], end: u64 }
+
+    /// `CUgraphEdgeData`
+    #[derive(PartialEq, Eq)]
+    EdgeData { from_port: u8, to_port: u8, kind: u8, reserved: [u8; 5] }
+
+    /// `CUDA_GRAPH_INSTANTIATE_PARAMS`
+    InstantiateParams { flags: u64, upload_stream: Handle, error_node: Handle, result: c_uint }
+
+    /// `CUgraphExecUpdateResultInfo`
+    UpdateInfo { result: c_uint, error_node: Handle, error_from: Handle }
+
     /// `CUlaunchConfig`
     LaunchConfigC {
         grid: [c_uint; 3], block: [c_uint; 3], shared_bytes: c_uint, stream: Handle,

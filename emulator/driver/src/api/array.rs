@@ -18,6 +18,7 @@ pub(crate) struct Array {
     context_id: u64,
     pub(crate) descriptor: Array3DDescriptor,
     texel: usize,
+    pub(crate) handle: Handle,
     /// Shared with textures of running launches: written through a copy while one holds it.
     data: RwLock<Arc<Vec<u8>>>,
     _taken: Taken,
@@ -105,8 +106,14 @@ fn create(out: Out<Handle>, descriptor: Array3DDescriptor) -> Outcome {
     let mut data = Vec::new();
     data.try_reserve_exact(bytes).map_err(|_| ERROR_OUT_OF_MEMORY)?;
     data.resize(bytes, 0);
-    let make =
-        |_| Array { context_id: context.id, descriptor, texel, data: RwLock::new(Arc::new(data)), _taken: taken };
+    let make = |handle| Array {
+        handle,
+        context_id: context.id,
+        descriptor,
+        texel,
+        data: RwLock::new(Arc::new(data)),
+        _taken: taken,
+    };
     out.put(ARRAYS.insert_with(make).0)
 }
 
@@ -123,9 +130,7 @@ export! {
         })
     }
 
-    fn cuArray3DCreate_v2 3020(out: Out<Handle>, descriptor: In<Array3DDescriptor>) {
-        create(out, descriptor.get()?)
-    }
+    fn cuArray3DCreate_v2 3020(out: Out<Handle>, descriptor: In<Array3DDescriptor>) = create(out, descriptor.get()?);
 
     fn cuArrayGetDescriptor_v2 3020(out: Out<ArrayDescriptor>, handle: Handle) {
         out.check()?;
@@ -133,9 +138,8 @@ export! {
         out.put(ArrayDescriptor { width: d.width, height: d.height, format: d.format, channels: d.channels })
     }
 
-    fn cuArray3DGetDescriptor_v2 3020(out: Out<Array3DDescriptor>, handle: Handle) {
-        out.put_with(|| Ok(array_of(handle)?.descriptor))
-    }
+    fn cuArray3DGetDescriptor_v2 3020(out: Out<Array3DDescriptor>, handle: Handle) =
+        out.put_with(|| Ok(array_of(handle)?.descriptor));
 
     fn cuArrayDestroy 2000(handle: Handle) {
         initialised()?;

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, flags_are_known};
 use crate::api::{query, ready_for};
+use crate::capture::permit_wait;
 use crate::contexts::{self, Context, context_of, current, initialised, usable};
 use crate::current as stack;
 use crate::ffi::{In, Out, export, later};
@@ -29,9 +30,7 @@ fn context_or_current(handle: Handle) -> Outcome<Arc<Context>> {
 }
 
 export! {
-    fn cuCtxCreate_v2 3020(out: Out<Handle>, flags: c_uint, dev: c_int) {
-        create(out, flags, dev)
-    }
+    fn cuCtxCreate_v2 3020(out: Out<Handle>, flags: c_uint, dev: c_int) = create(out, flags, dev);
 
     fn cuCtxCreate_v3 11040(out: Out<Handle>, _affinity: usize, n_affinity: c_int, flags: c_uint, dev: c_int) {
         refuse_if(n_affinity != 0, ERROR_UNSUPPORTED_EXEC_AFFINITY)?;
@@ -73,18 +72,15 @@ export! {
         if handle == 0 { Ok(()) } else { stack::push(handle) }
     }
 
-    fn cuCtxGetCurrent 4000(out: Out<Handle>) {
-        query(out, || Ok(stack::top().unwrap_or(0)))
-    }
+    fn cuCtxGetCurrent 4000(out: Out<Handle>) = query(out, || Ok(stack::top().unwrap_or(0)));
 
     fn cuCtxSynchronize 2000() {
         let context = usable()?;
+        permit_wait(context.id)?;
         context.synchronize(context.queue.last().0)
     }
 
-    fn cuCtxGetFlags 7000(flags: Out<c_uint>) {
-        flags.put_with(|| Ok(current()?.flags.load(Ordering::Relaxed)))
-    }
+    fn cuCtxGetFlags 7000(flags: Out<c_uint>) = flags.put_with(|| Ok(current()?.flags.load(Ordering::Relaxed)));
 
     fn cuCtxSetFlags 12010(flags: c_uint) {
         let context = current()?;
@@ -93,9 +89,7 @@ export! {
         Ok(())
     }
 
-    fn cuCtxGetId 12000(handle: Handle, id: Out<c_ulonglong>) {
-        id.put_with(|| Ok(context_or_current(handle)?.id))
-    }
+    fn cuCtxGetId 12000(handle: Handle, id: Out<c_ulonglong>) = id.put_with(|| Ok(context_or_current(handle)?.id));
 
     fn cuCtxGetApiVersion 3020(handle: Handle, version: Out<c_uint>) {
         version.check()?;
@@ -121,9 +115,8 @@ export! {
         Ok(())
     }
 
-    fn cuCtxGetCacheConfig 3020(config: Out<c_uint>) {
-        config.put_with(|| Ok(current()?.cache_config.load(Ordering::Relaxed)))
-    }
+    fn cuCtxGetCacheConfig 3020(config: Out<c_uint>) =
+        config.put_with(|| Ok(current()?.cache_config.load(Ordering::Relaxed)));
 
     fn cuCtxSetCacheConfig 3020(config: c_uint) {
         let context = current()?;
@@ -132,9 +125,8 @@ export! {
         Ok(())
     }
 
-    fn cuCtxGetSharedMemConfig 4020(config: Out<c_uint>) {
-        config.put_with(|| Ok(current()?.shared_config.load(Ordering::Relaxed)))
-    }
+    fn cuCtxGetSharedMemConfig 4020(config: Out<c_uint>) =
+        config.put_with(|| Ok(current()?.shared_config.load(Ordering::Relaxed)));
 
     fn cuCtxSetSharedMemConfig 4020(config: c_uint) {
         let context = current()?;
@@ -206,7 +198,7 @@ later! {
         let event = event_of(recorded)?;
         // All of a context's work is in one order, so the position of the default stream is that of the context.
         stack::push(context.handle)?;
-        let recorded = stream_of(1).map(|s| event.record(&s));
+        let recorded = stream_of(1).and_then(|s| event.record(&s));
         stack::pop();
         recorded
     }
@@ -214,6 +206,7 @@ later! {
     fn cuCtxSynchronize_v2 13000(handle: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
+        permit_wait(context.id)?;
         context.synchronize(context.queue.last().0)
     }
 

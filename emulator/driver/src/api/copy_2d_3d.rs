@@ -1,11 +1,15 @@
 //! Two- and three-dimensional copies: rows of bytes from one layout to another.
 
+use std::sync::Arc;
+
 use crate::api::array;
 use crate::api::copy::check_ends;
 use crate::api::copy_ends::{CopyEnd, device_range, transfer};
+use crate::contexts::Context;
+use crate::cuda_constants::node;
 use crate::ffi::{Host, In, export};
+use crate::graphs::Work;
 use crate::mistakes;
-use crate::queue::JobThread;
 use crate::result::*;
 use crate::settings;
 use crate::streams::stream_of;
@@ -25,6 +29,9 @@ pub(crate) struct Rows {
     width: usize,
     height: usize,
     depth: usize,
+    pub(crate) params: Memcpy3D,
+    /// Setting of the calling thread, which need not be the one that copies.
+    diagnosis: bool,
 }
 
 impl CopySide {
@@ -75,26 +82,26 @@ impl Layout {
 
 impl Rows {
     pub(crate) fn from_2d(c: Memcpy2D) -> Outcome<Self> {
-        Self::new(c.dst.into(), c.src.into(), c.width, c.height, 1)
+        Self::new(Memcpy3D { dst: c.dst.into(), src: c.src.into(), width: c.width, height: c.height, depth: 1 })
     }
 
-    pub(crate) fn from_3d(c: Memcpy3D) -> Outcome<Self> {
-        refuse_if(c.src.lod != 0 || c.dst.lod != 0, ERROR_INVALID_VALUE)?;
-        Self::new(c.dst, c.src, c.width, c.height, c.depth)
-    }
-
-    fn new(to: CopySide, from: CopySide, width: usize, height: usize, depth: usize) -> Outcome<Self> {
-        Ok(Self {
-            to: to.layout(width, height, depth)?,
-            from: from.layout(width, height, depth)?,
+    pub(crate) fn new(params: Memcpy3D) -> Outcome<Self> {
+        let Memcpy3D { dst, src, width, height, depth } = params;
+        refuse_if(src.lod != 0 || dst.lod != 0, ERROR_INVALID_VALUE)?;
+        let rows = Self {
+            to: dst.layout(width, height, depth)?,
+            from: src.layout(width, height, depth)?,
             width,
             height,
             depth,
-        })
+            params,
+            diagnosis: settings::current().diagnosis,
+        };
+        Ok(rows)
     }
 
     /// Checks the rows at the corners; those between lie between, where all are in one allocation.
-    fn check(&self) -> Outcome {
+    pub(crate) fn check(&self) -> Outcome {
         if self.is_empty() {
             return Ok(());
         }
@@ -116,8 +123,7 @@ impl Rows {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 
-    /// Copies now; `diagnosis` is the setting of the calling thread, which need not be the one that copies.
-    fn copy(&self, diagnosis: bool) -> Outcome {
+    fn copy(&self) -> Outcome {
         for (y, z) in self.indices() {
             let (to, from) = (self.to.row(y, z)?, self.from.row(y, z)?);
             // SAFETY: the caller of a copy promises all rows of the host memory, until the copy is done.
@@ -130,7 +136,7 @@ impl Rows {
                 Ok(CopyEnd::Device(address)) => Some((address, self.width)),
                 _ => None,
             };
-            mistakes::copied_back(self.indices().filter_map(device), diagnosis);
+            mistakes::copied_back(self.indices().filter_map(device), self.diagnosis);
         }
         Ok(())
     }
@@ -147,33 +153,35 @@ impl Rows {
         if self.is_empty() {
             return Ok(());
         }
-        let diagnosis = settings::current().diagnosis;
         let pageable = self.to.start.is_pageable(self.width) || self.from.start.is_pageable(self.width);
-        if wait || pageable {
-            stream.submit_sync(move || self.copy(diagnosis))
+        if wait || pageable && stream.capture.position().is_none() {
+            stream.submit_sync(move || self.copy())
         } else {
-            stream.submit_async(JobThread::Caller, move || self.copy(diagnosis))
+            stream.enqueue(Arc::new(self)).map(|_| ())
         }
     }
 }
 
+impl Work for Rows {
+    fn kind(&self) -> u32 {
+        node::MEMCPY
+    }
+
+    fn run(&self, _context: &Context) -> Outcome {
+        self.copy()
+    }
+}
+
 export! {
-    fn cuMemcpy2D_v2 3020 / cuMemcpy2D_v2_ptds | cuMemcpy2DUnaligned_v2 3020 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) {
-        Rows::from_2d(copy.get()?)?.run(0, true)
-    }
-
-    fn cuMemcpy2DAsync_v2 3020 / cuMemcpy2DAsync_v2_ptsz (copy: In<Memcpy2D>, stream: Handle) {
-        Rows::from_2d(copy.get()?)?.run(stream, false)
-    }
-
-    fn cuMemcpy3D_v2 3020 / cuMemcpy3D_v2_ptds | cuMemcpy3DPeer 4000 / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) {
-        Rows::from_3d(copy.get()?)?.run(0, true)
-    }
-
+    fn cuMemcpy2D_v2 3020 / cuMemcpy2D_v2_ptds | cuMemcpy2DUnaligned_v2 3020 / cuMemcpy2DUnaligned_v2_ptds (copy: In<Memcpy2D>) =
+        Rows::from_2d(copy.get()?)?.run(0, true);
+    fn cuMemcpy2DAsync_v2 3020 / cuMemcpy2DAsync_v2_ptsz (copy: In<Memcpy2D>, stream: Handle) =
+        Rows::from_2d(copy.get()?)?.run(stream, false);
+    fn cuMemcpy3D_v2 3020 / cuMemcpy3D_v2_ptds | cuMemcpy3DPeer 4000 / cuMemcpy3DPeer_ptds (copy: In<Memcpy3D>) =
+        Rows::new(copy.get()?)?.run(0, true);
     fn cuMemcpy3DAsync_v2 3020 / cuMemcpy3DAsync_v2_ptsz | cuMemcpy3DPeerAsync 4000 / cuMemcpy3DPeerAsync_ptsz (
         copy: In<Memcpy3D>, stream: Handle,
-    ) {
-        Rows::from_3d(copy.get()?)?.run(stream, false)
-    }
+    ) =
+        Rows::new(copy.get()?)?.run(stream, false);
 
 }

@@ -7,6 +7,7 @@ use crate::api::array::Array;
 use crate::contexts::MEMORY;
 use crate::ffi::{Host, can_read};
 use crate::result::*;
+use crate::types::CopySide;
 
 #[derive(Clone)]
 pub(crate) enum CopyEnd {
@@ -68,6 +69,28 @@ impl CopyEnd {
             Self::Host(at) => Self::Host(plus(*at)?),
             Self::Array(array, at) => Self::Array(Arc::clone(array), plus(*at)?),
         })
+    }
+
+    /// Returns the end as graphs describe it.
+    pub(crate) fn side(&self) -> CopySide {
+        let none = CopySide {
+            x: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            kind: 0,
+            host: 0,
+            device: 0,
+            array: 0,
+            context: 0,
+            pitch: 0,
+            height: 0,
+        };
+        match self {
+            Self::Host(address) => CopySide { kind: 1, host: *address, ..none },
+            Self::Device(address) => CopySide { kind: 2, device: *address, ..none },
+            Self::Array(array, at) => CopySide { kind: 3, array: array.handle, x: *at as usize, ..none },
+        }
     }
 
     pub(crate) fn is_pageable(&self, n: usize) -> bool {

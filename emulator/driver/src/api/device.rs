@@ -35,13 +35,8 @@ unsafe fn put_text(buffer: Out<c_char>, len: c_int, dev: c_int, text: &str) -> O
 }
 
 export! {
-    fn cuDriverGetVersion 2020(version: Out<c_int>) {
-        version.put(DRIVER_VERSION)
-    }
-
-    fn cuDeviceGet 2000(out: Out<c_int>, ordinal: c_int) {
-        query_device(out, ordinal, || Ok(0))
-    }
+    fn cuDriverGetVersion 2020(version: Out<c_int>) = version.put(DRIVER_VERSION);
+    fn cuDeviceGet 2000(out: Out<c_int>, ordinal: c_int) = query_device(out, ordinal, || Ok(0));
 
     fn cuDeviceGetCount 2000(count: Out<c_int>) {
         initialised()?;
@@ -53,21 +48,14 @@ export! {
         unsafe { put_text(name, len, dev, NAME) }
     }
 
-    fn cuDeviceGetUuid 9020 | cuDeviceGetUuid_v2 11040(uuid: Out<Uuid>, dev: c_int) {
-        query_device(uuid, dev, || Ok(Uuid { bytes: UUID }))
-    }
-
-    fn cuDeviceTotalMem_v2 3020(bytes: Out<usize>, dev: c_int) {
-        query_device(bytes, dev, || Ok(settings::memory_bytes() as usize))
-    }
-
-    fn cuDeviceTotalMem 2000(bytes: Out<c_uint>, dev: c_int) {
-        query_device(bytes, dev, || Ok(u32::try_from(settings::memory_bytes()).unwrap_or(u32::MAX)))
-    }
-
-    fn cuDeviceGetAttribute 2000(value: Out<c_int>, attribute: c_uint, dev: c_int) {
-        query_device(value, dev, || attribute_value(attribute).ok_or(ERROR_INVALID_VALUE))
-    }
+    fn cuDeviceGetUuid 9020 | cuDeviceGetUuid_v2 11040(uuid: Out<Uuid>, dev: c_int) =
+        query_device(uuid, dev, || Ok(Uuid { bytes: UUID }));
+    fn cuDeviceTotalMem_v2 3020(bytes: Out<usize>, dev: c_int) =
+        query_device(bytes, dev, || Ok(settings::memory_bytes() as usize));
+    fn cuDeviceTotalMem 2000(bytes: Out<c_uint>, dev: c_int) =
+        query_device(bytes, dev, || Ok(u32::try_from(settings::memory_bytes()).unwrap_or(u32::MAX)));
+    fn cuDeviceGetAttribute 2000(value: Out<c_int>, attribute: c_uint, dev: c_int) =
+        query_device(value, dev, || attribute_value(attribute).ok_or(ERROR_INVALID_VALUE));
 
     fn cuDeviceGetProperties 2000(properties: Out<DeviceProperties>, dev: c_int) {
         let value = |attribute| attribute_value(attribute).unwrap_or(0);
@@ -106,9 +94,8 @@ export! {
         })
     }
 
-    fn cuDeviceCanAccessPeer 4000(can: Out<c_int>, dev: c_int, peer: c_int) {
-        query_device(can, dev, || device(peer).map(|()| 0))
-    }
+    fn cuDeviceCanAccessPeer 4000(can: Out<c_int>, dev: c_int, peer: c_int) =
+        query_device(can, dev, || device(peer).map(|()| 0));
 
     fn cuDeviceGetP2PAttribute 8000(value: Out<c_int>, attribute: c_uint, from: c_int, to: c_int) {
         ready_for(value)?;
@@ -129,13 +116,10 @@ export! {
         width.put((1 << 28) / (bytes * channels as usize / 4).max(1))
     }
 
-    fn cuDeviceGetExecAffinitySupport 11040(supported: Out<c_int>, _kind: c_uint, dev: c_int) {
-        query_device(supported, dev, || Ok(0))
-    }
-
-    fn cuDevicePrimaryCtxRetain 7000(context: Out<Handle>, dev: c_int) {
-        query_device(context, dev, || Ok(lock(&PRIMARY).retain()))
-    }
+    fn cuDeviceGetExecAffinitySupport 11040(supported: Out<c_int>, _kind: c_uint, dev: c_int) =
+        query_device(supported, dev, || Ok(0));
+    fn cuDevicePrimaryCtxRetain 7000(context: Out<Handle>, dev: c_int) =
+        query_device(context, dev, || Ok(lock(&PRIMARY).retain()));
 
     fn cuDevicePrimaryCtxRelease_v2 11000 | cuDevicePrimaryCtxRelease 7000(dev: c_int) {
         device(dev)?;
@@ -177,22 +161,16 @@ export! {
         active.put(c_int::from(primary.context.is_some()))
     }
 
-    fn cuDeviceGetDefaultMemPool 11020(out: Out<Handle>, dev: c_int) {
-        query_device(out, dev, || Ok(pool::default_pool()))
-    }
-
-    fn cuDeviceGetMemPool 11020(out: Out<Handle>, dev: c_int) {
-        query_device(out, dev, || Ok(pool::current_pool()))
-    }
+    fn cuDeviceGetDefaultMemPool 11020(out: Out<Handle>, dev: c_int) =
+        query_device(out, dev, || Ok(pool::default_pool()));
+    fn cuDeviceGetMemPool 11020(out: Out<Handle>, dev: c_int) = query_device(out, dev, || Ok(pool::current_pool()));
 
     fn cuDeviceSetMemPool 11020(dev: c_int, handle: Handle) {
         device(dev)?;
         pool::set_current_pool(handle)
     }
 
-    fn cuCtxGetDevice 2000(dev: Out<c_int>) {
-        query(dev, || current().map(|_| 0))
-    }
+    fn cuCtxGetDevice 2000(dev: Out<c_int>) = query(dev, || current().map(|_| 0));
 
     fn cuFlushGPUDirectRDMAWrites 11030(_target: c_uint, _scope: c_uint) {
         current()?;

@@ -7,13 +7,10 @@ use crate::result::*;
 use crate::types::Uuid;
 
 export! {
-    fn cuGetErrorName 6000(error: CUresult, name: Out<*const c_char>) {
-        put_text(name, describe(error).map(|(name, _)| name))
-    }
-
-    fn cuGetErrorString 6000(error: CUresult, description: Out<*const c_char>) {
-        put_text(description, describe(error).map(|(_, description)| description))
-    }
+    fn cuGetErrorName 6000(error: CUresult, name: Out<*const c_char>) =
+        put_text(name, describe(error).map(|(name, _)| name));
+    fn cuGetErrorString 6000(error: CUresult, description: Out<*const c_char>) =
+        put_text(description, describe(error).map(|(_, description)| description));
 
     fn cuGetExportTable 3000(out: Out<*const c_void>, id: In<Uuid>) {
         out.put_if_wanted(std::ptr::null());

@@ -1,13 +1,14 @@
 //! Events. Times are those of the host's clock when the stream's work got there: the duration of the emulation.
 
 use std::ffi::c_uint;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::api::ready_for;
 use crate::contexts::{initialised, usable};
 use crate::ffi::{Out, export, later};
 use crate::result::*;
-use crate::streams::{DISABLE_TIMING, EVENTS, Event, event_of, stream_of};
+use crate::streams::{DISABLE_TIMING, EVENTS, Event, Mark, event_of, stream_of};
 use crate::types::Handle;
 
 fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
@@ -16,8 +17,10 @@ fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
     refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
     stream.context.check()?;
     refuse_if(event.context_id != stream.context.id, ERROR_INVALID_HANDLE)?;
-    event.record(&stream);
-    Ok(())
+    if flags == 1 && stream.capture.valid()?.is_some() {
+        return stream.enqueue(Arc::new(Mark::new(event))).map(|_| ());
+    }
+    event.record(&stream)
 }
 
 /// Returns the milliseconds between two times; negative when `end` is the earlier one.
@@ -33,6 +36,7 @@ fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Outcome {
     out.check().map_err(|_| ERROR_INVALID_HANDLE)?;
     refuse_if((start.flags | end.flags) & DISABLE_TIMING != 0, ERROR_INVALID_HANDLE)?;
     for recorded in [&start, &end] {
+        refuse_if(recorded.captured().is_some(), ERROR_CAPTURED_EVENT)?;
         let (context, _) = recorded.latest().ok_or(ERROR_INVALID_HANDLE)?;
         context.check()?;
     }
@@ -53,16 +57,13 @@ export! {
         EVENTS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
     }
 
-    fn cuEventRecord 2000 / cuEventRecord_ptsz (recorded: Handle, stream: Handle) {
-        record(recorded, stream, 0)
-    }
-
-    fn cuEventRecordWithFlags 11010 / cuEventRecordWithFlags_ptsz (recorded: Handle, stream: Handle, flags: c_uint) {
-        record(recorded, stream, flags)
-    }
+    fn cuEventRecord 2000 / cuEventRecord_ptsz (recorded: Handle, stream: Handle) = record(recorded, stream, 0);
+    fn cuEventRecordWithFlags 11010 / cuEventRecordWithFlags_ptsz (recorded: Handle, stream: Handle, flags: c_uint) =
+        record(recorded, stream, flags);
 
     fn cuEventQuery 2000(handle: Handle) {
         let event = event_of(handle)?;
+        event.permit()?;
         let Some((context, ticket)) = event.latest() else { return Ok(()) };
         context.check()?;
         if context.queue.is_done(ticket) { Ok(()) } else { Err(ERROR_NOT_READY) }
@@ -70,19 +71,16 @@ export! {
 
     fn cuEventSynchronize 2000(handle: Handle) {
         let event = event_of(handle)?;
+        event.permit()?;
         match event.latest() {
             Some((context, ticket)) => context.synchronize(ticket),
             None => Ok(()),
         }
     }
 
-    fn cuEventElapsedTime 2000(out: Out<f32>, start: Handle, end: Handle) {
-        elapsed(out, start, end)
-    }
+    fn cuEventElapsedTime 2000(out: Out<f32>, start: Handle, end: Handle) = elapsed(out, start, end);
 }
 
 later! {
-    fn cuEventElapsedTime_v2 12080(out: Out<f32>, start: Handle, end: Handle) {
-        elapsed(out, start, end)
-    }
+    fn cuEventElapsedTime_v2 12080(out: Out<f32>, start: Handle, end: Handle) = elapsed(out, start, end);
 }

@@ -108,26 +108,18 @@ fn kernel_of(handle: Handle) -> Outcome<std::sync::Arc<Function>> {
 }
 
 export! {
-    fn cuFuncGetAttribute 2020(out: Out<c_int>, attrib: c_uint, handle: Handle) {
-        query(out, || attribute(&*function_of(handle)?, attrib))
-    }
-
-    fn cuFuncSetAttribute 9000(handle: Handle, attrib: c_uint, value: c_int) {
-        set_attribute(&*function_of(handle)?, attrib, value)
-    }
-
-    fn cuFuncSetCacheConfig 3000(handle: Handle, config: c_uint) {
-        set_cache(&*function_of(handle)?, config)
-    }
+    fn cuFuncGetAttribute 2020(out: Out<c_int>, attrib: c_uint, handle: Handle) =
+        query(out, || attribute(&*function_of(handle)?, attrib));
+    fn cuFuncSetAttribute 9000(handle: Handle, attrib: c_uint, value: c_int) =
+        set_attribute(&*function_of(handle)?, attrib, value);
+    fn cuFuncSetCacheConfig 3000(handle: Handle, config: c_uint) = set_cache(&*function_of(handle)?, config);
 
     fn cuFuncSetSharedMemConfig 4020(handle: Handle, config: c_uint) {
         function_of(handle)?;
         if config > 2 { Err(ERROR_INVALID_VALUE) } else { Ok(()) }
     }
 
-    fn cuFuncGetModule 11000(out: Out<Handle>, handle: Handle) {
-        query(out, || Ok(function_of(handle)?.module))
-    }
+    fn cuFuncGetModule 11000(out: Out<Handle>, handle: Handle) = query(out, || Ok(function_of(handle)?.module));
 
     fn cuFuncGetName 12030(out: Out<*const c_char>, handle: Handle) {
         ready_for(out)?;
@@ -135,9 +127,8 @@ export! {
         out.put(function_of(handle)?.name.as_ptr())
     }
 
-    fn cuFuncGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
-        param_info(&*function_of(handle)?, index, offset, size)
-    }
+    fn cuFuncGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) =
+        param_info(&*function_of(handle)?, index, offset, size);
 
     fn cuFuncIsLoaded 12040(state: Out<c_uint>, handle: Handle) {
         ready_for(state)?;
@@ -145,9 +136,7 @@ export! {
         state.put(1)
     }
 
-    fn cuFuncLoad 12040(handle: Handle) {
-        function_of(handle).map(|_| ())
-    }
+    fn cuFuncLoad 12040(handle: Handle) = function_of(handle).map(|_| ());
 
     fn cuKernelGetAttribute 12000(out: Out<c_int>, attrib: c_uint, handle: Handle, dev: c_int) {
         ready_for(out)?;
@@ -165,25 +154,16 @@ export! {
         set_cache(&*kernel_of(handle)?, config)
     }
 
-    fn cuKernelGetName 12030(out: Out<*const c_char>, handle: Handle) {
-        query(out, || Ok(kernel_of(handle)?.name.as_ptr()))
-    }
-
-    fn cuKernelGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) {
-        param_info(&*kernel_of(handle)?, index, offset, size)
-    }
-
-    fn cuKernelGetFunction 12000(out: Out<Handle>, handle: Handle) {
-        query(out, || library::function_handle(handle))
-    }
+    fn cuKernelGetName 12030(out: Out<*const c_char>, handle: Handle) =
+        query(out, || Ok(kernel_of(handle)?.name.as_ptr()));
+    fn cuKernelGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) =
+        param_info(&*kernel_of(handle)?, index, offset, size);
+    fn cuKernelGetFunction 12000(out: Out<Handle>, handle: Handle) = query(out, || library::function_handle(handle));
 }
 
 later! {
-    fn cuFuncGetParamCount 13020(handle: Handle, count: Out<usize>) {
-        count.put_with(|| Ok(function_of(handle)?.loaded.kernel().params.len()))
-    }
-
-    fn cuKernelGetParamCount 13020(handle: Handle, count: Out<usize>) {
-        count.put_with(|| Ok(kernel_of(handle)?.loaded.kernel().params.len()))
-    }
+    fn cuFuncGetParamCount 13020(handle: Handle, count: Out<usize>) =
+        count.put_with(|| Ok(function_of(handle)?.loaded.kernel().params.len()));
+    fn cuKernelGetParamCount 13020(handle: Handle, count: Out<usize>) =
+        count.put_with(|| Ok(kernel_of(handle)?.loaded.kernel().params.len()));
 }

@@ -26,13 +26,8 @@ fn alloc(out: Out<u64>, bytes: usize, flags: c_uint) -> Outcome {
 }
 
 export! {
-    fn cuMemHostAlloc 2020(out: Out<u64>, bytes: usize, flags: c_uint) {
-        alloc(out, bytes, flags)
-    }
-
-    fn cuMemAllocHost_v2 3020(out: Out<u64>, bytes: usize) {
-        alloc(out, bytes, 0)
-    }
+    fn cuMemHostAlloc 2020(out: Out<u64>, bytes: usize, flags: c_uint) = alloc(out, bytes, flags);
+    fn cuMemAllocHost_v2 3020(out: Out<u64>, bytes: usize) = alloc(out, bytes, 0);
 
     fn cuMemFreeHost 2000(pointer: Host) {
         usable()?;

@@ -6,10 +6,11 @@ use crate::api::{array, library, module, texture};
 use crate::contexts::{self, Forget};
 use crate::ffi::export;
 use crate::result::*;
-use crate::{allocations, lifecycle, streams};
+use crate::{allocations, capture, lifecycle, streams};
 
 /// Destructors of a context's objects: users of memory before memory.
-const AT_END: [Forget; 6] = [
+const AT_END: [Forget; 7] = [
+    capture::forget_context,
     streams::forget_context,
     module::forget_context,
     library::forget_context,

@@ -4,8 +4,8 @@
 //! from then on by every call: the context is lost, as on hardware.
 
 use std::ffi::c_uint;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use diagnostics::Report;
@@ -22,9 +22,10 @@ use crate::api::module::Function;
 use crate::api::{function, texture};
 use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};
-use crate::cuda_constants::launch as ids;
+use crate::cuda_constants::{launch as ids, node};
 use crate::diagnose;
 use crate::ffi::{In, export, read_process};
+use crate::graphs::Work;
 use crate::mistakes;
 use crate::queue::JobThread;
 use crate::reports::{self, LaunchResult};
@@ -200,7 +201,7 @@ unsafe fn from_extra(function: &Function, config: &LaunchRequest, extra: In<usiz
 /// # Safety
 /// The arguments are those that `cuLaunchKernel` requires: a pointer to each argument of the kernel, or a terminated
 /// list.
-unsafe fn arguments(
+pub(crate) unsafe fn arguments(
     function: &Function,
     config: &LaunchRequest,
     pointers: In<u64>,
@@ -227,48 +228,113 @@ struct LaunchMode {
     predict: bool,
 }
 
-/// Runs a launch, on the worker.
-fn run(context: &Context, function: &Function, config: &LaunchRequest, mode: LaunchMode, slot: &reports::Slot) {
-    let LaunchMode { prints, predict } = mode;
-    if context.check().is_err() {
-        return;
+/// A launch of a kernel, checked, with copies of its arguments.
+pub(crate) struct Kernel {
+    pub(crate) function: Arc<Function>,
+    /// Handle of the function or library kernel, as the program has it.
+    pub(crate) handle: Handle,
+    pub(crate) shape: GridSpec,
+    config: LaunchRequest,
+    mode: LaunchMode,
+    workspace: Option<Workspace>,
+    pub(crate) slot: Arc<reports::Slot>,
+    pointers: OnceLock<Vec<usize>>,
+}
+
+impl Kernel {
+    /// Checks a launch and reads its arguments.
+    pub(crate) fn new(
+        handle: Handle,
+        shape: GridSpec,
+        context: &Context,
+        arguments: &dyn Fn(&Function, &LaunchRequest) -> Outcome<Vec<u8>>,
+    ) -> Outcome<Self> {
+        let predict = settings::takes_prediction();
+        let function = function_of(handle)?;
+        refuse_if(function.context_id != context.id, ERROR_INVALID_HANDLE)?;
+        let mut config = LaunchRequest {
+            grid: shape.grid,
+            block: shape.block,
+            dynamic_shared: shape.dynamic,
+            params: Vec::new(),
+            options: settings::options_for(&function.loaded.kernel().name, &function.sources),
+        };
+        config.options.cluster = shape.cluster.or_else(|| function.set_cluster());
+        check(&function, &config, shape.cluster)?;
+        let workspace = if shape.cooperative {
+            check_cooperative(&function, shape)?;
+            Some(Workspace::new()?)
+        } else {
+            None
+        };
+        config.options.stack_bytes = context.stack_bytes();
+        config.options.grid_workspace = workspace.as_ref().map(|w| w.0);
+        config.params = arguments(&function, &config)?;
+        let mode = LaunchMode { prints: settings::current().diagnosis, predict };
+        let slot = reports::Slot::new();
+        Ok(Self { function, handle, shape, config, mode, workspace, slot, pointers: OnceLock::new() })
     }
-    if prints && !predict {
-        mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
+
+    /// Returns the addresses of the arguments, one for each parameter: valid as long as this is.
+    pub(crate) fn arguments(&self) -> &[usize] {
+        let start = self.config.params.as_ptr() as usize;
+        let params = &self.function.loaded.kernel().params;
+        self.pointers.get_or_init(|| params.iter().map(|param| start + param.offset as usize).collect())
     }
-    let textures = if function.has_textures { texture::all() } else { Textures::default() };
-    if predict {
-        slot.set(LaunchResult::Predicted(forecast::report(function, config, textures)));
-        return;
+}
+
+impl Work for Kernel {
+    fn kind(&self) -> u32 {
+        node::KERNEL
     }
-    let environment = Environment { textures: &textures, clock: &now };
-    match simt::launch::launch(&MEMORY, &function.loaded, config, environment) {
-        Ok(report) => {
-            let report = Report::new(report, &function.loaded, config);
-            context.print(&report.printed);
-            if prints {
-                diagnose::findings(&report.findings);
-                mistakes::remember_outputs(&report.outputs);
-            }
-            let worst = report.findings.iter().find(|f| f.severity == Severity::Error);
-            if let Some(finding) = worst {
-                context.lose(diagnose::code_of(finding.code));
-            }
-            slot.set(LaunchResult::Ran(Box::new(report)));
+
+    fn thread(&self) -> JobThread {
+        JobThread::Worker
+    }
+
+    fn label(&self) -> String {
+        diagnostics::plain_name(&self.function.loaded.kernel().name).to_owned()
+    }
+
+    fn run(&self, context: &Context) -> Outcome {
+        let Self { function, config, mode: LaunchMode { prints, predict }, .. } = self;
+        if *prints && !predict {
+            mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
         }
-        Err(refused) => {
-            // The launch has been checked; only the machine itself can still refuse it.
-            if prints {
-                diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, &refused));
+        let textures = if function.has_textures { texture::all() } else { Textures::default() };
+        if *predict {
+            self.slot.set(LaunchResult::Predicted(forecast::report(function, config, textures)));
+            return Ok(());
+        }
+        self.workspace.as_ref().map_or(Ok(()), Workspace::clear)?;
+        let environment = Environment { textures: &textures, clock: &now };
+        match simt::launch::launch(&MEMORY, &function.loaded, config, environment) {
+            Ok(report) => {
+                let report = Report::new(report, &function.loaded, config);
+                context.print(&report.printed);
+                if *prints {
+                    diagnose::findings(&report.findings);
+                    mistakes::remember_outputs(&report.outputs);
+                }
+                let worst = report.findings.iter().find(|f| f.severity == Severity::Error);
+                let outcome = worst.map_or(Ok(()), |finding| Err(diagnose::code_of(finding.code)));
+                self.slot.set(LaunchResult::Ran(Box::new(report)));
+                outcome
             }
-            context.lose(ERROR_LAUNCH_FAILED);
+            Err(refused) => {
+                // The launch has been checked; only the machine itself can still refuse it.
+                if *prints {
+                    diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, &refused));
+                }
+                Err(ERROR_LAUNCH_FAILED)
+            }
         }
     }
 }
 
 /// Launches with arguments in one buffer.
-pub(crate) fn launch_with(handle: Handle, shape: GridSpec, stream: Handle, arguments: Vec<u8>) -> Outcome {
-    launch_by(handle, shape, stream, |function, config| {
+pub(crate) fn launch_with(handle: Handle, shape: GridSpec, stream: Handle, arguments: &[u8]) -> Outcome {
+    launch_by(handle, shape, stream, &|function, config| {
         let wanted = function.loaded.kernel().param_bytes as usize;
         if arguments.len() < wanted {
             let given = arguments.len();
@@ -279,51 +345,26 @@ pub(crate) fn launch_with(handle: Handle, shape: GridSpec, stream: Handle, argum
 }
 
 fn launch(handle: Handle, shape: GridSpec, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
-    launch_by(handle, shape, stream, |function, config| {
-        // SAFETY: the caller of a launch promises valid arguments.
-        unsafe { arguments(function, config, pointers, extra) }
-    })
+    // SAFETY: the caller of a launch promises valid arguments.
+    launch_by(handle, shape, stream, &|function, config| unsafe { arguments(function, config, pointers, extra) })
 }
 
 fn launch_by(
     handle: Handle,
     shape: GridSpec,
     stream_handle: Handle,
-    arguments: impl FnOnce(&Function, &LaunchRequest) -> Outcome<Vec<u8>>,
+    arguments: &dyn Fn(&Function, &LaunchRequest) -> Outcome<Vec<u8>>,
 ) -> Outcome {
     reports::forget();
-    let predict = settings::takes_prediction();
     let stream = stream_of(stream_handle)?;
-    let function = function_of(handle)?;
     stream.context.check()?;
-    refuse_if(function.context_id != stream.context.id, ERROR_INVALID_HANDLE)?;
-    let mut config = LaunchRequest {
-        grid: shape.grid,
-        block: shape.block,
-        dynamic_shared: shape.dynamic,
-        params: Vec::new(),
-        options: settings::options_for(&function.loaded.kernel().name, &function.sources),
-    };
-    config.options.cluster = shape.cluster.or_else(|| function.set_cluster());
-    check(&function, &config, shape.cluster)?;
-    let workspace = if shape.cooperative {
-        check_cooperative(&function, shape)?;
-        Some(Workspace::new()?)
-    } else {
-        None
-    };
-    config.options.stack_bytes = stream.context.stack_bytes();
-    config.options.grid_workspace = workspace.as_ref().map(|w| w.0);
-    config.params = arguments(&function, &config)?;
-    let mode = LaunchMode { prints: settings::current().diagnosis, predict };
-    let slot = reports::Slot::new();
-    let (context, for_job) = (Arc::clone(&stream.context), Arc::clone(&slot));
-    let job = move || {
-        run(&context, &function, &config, mode, &for_job);
-        drop(workspace);
-    };
-    let ticket = stream.submit(JobThread::Worker, |_| {}, Box::new(job));
-    reports::remember(&stream.context, ticket, slot);
+    // Unlike other calls, a launch that is refused invalidates a capture.
+    let kernel = Kernel::new(handle, shape, &stream.context, arguments)
+        .or_else(|code| stream.capture.position().map_or(Err(code), |position| position.capture.refuse(code)))?;
+    let slot = Arc::clone(&kernel.slot);
+    if let Some(ticket) = stream.enqueue(Arc::new(kernel))? {
+        reports::remember(&stream.context, ticket, slot);
+    }
     Ok(())
 }
 
@@ -340,9 +381,11 @@ impl Workspace {
     fn new() -> Outcome<Self> {
         let origin = Origin::new("the workspace of a cooperative launch");
         let address = MEMORY.alloc(8, origin).map_err(|_| ERROR_OUT_OF_MEMORY)?;
-        let workspace = Self(address);
-        MEMORY.write(address, &[0; 8]).map_err(|_| ERROR_UNKNOWN)?;
-        Ok(workspace)
+        Ok(Self(address))
+    }
+
+    fn clear(&self) -> Outcome {
+        MEMORY.write(self.0, &[0; 8]).map_err(|_| ERROR_UNKNOWN)
     }
 }
 
@@ -376,9 +419,8 @@ export! {
     fn cuLaunchKernel 4000 / cuLaunchKernel_ptsz (
         handle: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, dynamic: c_uint,
         stream: Handle, pointers: In<u64>, extra: In<usize>,
-    ) {
-        launch(handle, GridSpec::new([gx, gy, gz], [bx, by, bz], dynamic), stream, pointers, extra)
-    }
+    ) =
+        launch(handle, GridSpec::new([gx, gy, gz], [bx, by, bz], dynamic), stream, pointers, extra);
 
     fn cuLaunchKernelEx 11060 / cuLaunchKernelEx_ptsz (
         config: In<LaunchConfigC>, handle: Handle, pointers: In<u64>, extra: In<usize>,

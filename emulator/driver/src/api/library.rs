@@ -144,9 +144,8 @@ export! {
         out.put(found.1)
     }
 
-    fn cuLibraryGetKernelCount 12040(count: Out<c_uint>, handle: Handle) {
-        query(count, || Ok(lock(&library_of(handle)?.kernels).len() as c_uint))
-    }
+    fn cuLibraryGetKernelCount 12040(count: Out<c_uint>, handle: Handle) =
+        query(count, || Ok(lock(&library_of(handle)?.kernels).len() as c_uint));
 
     fn cuLibraryEnumerateKernels 12040(kernels: Out<Handle>, n: c_uint, handle: Handle) {
         ready_for(kernels)?;
@@ -156,9 +155,7 @@ export! {
         all.iter().take(n as usize).enumerate().try_for_each(|(i, k)| unsafe { kernels.put_at(i, k.1) })
     }
 
-    fn cuLibraryGetModule 12000(out: Out<Handle>, handle: Handle) {
-        query(out, || module_of(&*library_of(handle)?))
-    }
+    fn cuLibraryGetModule 12000(out: Out<Handle>, handle: Handle) = query(out, || module_of(&*library_of(handle)?));
 
     fn cuLibraryGetGlobal 12000(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
         initialised()?;
@@ -181,7 +178,6 @@ export! {
 }
 
 later! {
-    fn cuKernelGetLibrary 12050(out: Out<Handle>, handle: Handle) {
-        query(out, || Ok(KERNELS.get(handle).ok_or(ERROR_INVALID_HANDLE)?.library))
-    }
+    fn cuKernelGetLibrary 12050(out: Out<Handle>, handle: Handle) =
+        query(out, || Ok(KERNELS.get(handle).ok_or(ERROR_INVALID_HANDLE)?.library));
 }

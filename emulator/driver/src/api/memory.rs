@@ -4,9 +4,10 @@ use std::ffi::{c_int, c_uint};
 
 use crate::allocations::{self, AllocationKind};
 use crate::api::context::{current_owner, owner};
-use crate::api::pool;
 use crate::api::query;
+use crate::api::{graph_memory, pool};
 use crate::attributes::limit;
+use crate::capture::permit_unsafe;
 use crate::contexts::{MEMORY, initialised, usable};
 use crate::ffi::{Out, export};
 use crate::mistakes;
@@ -55,6 +56,9 @@ export! {
         };
         let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
         crate::contexts::context_of(own.context)?.check()?;
+        if graph_memory::free_now(address)? {
+            return crate::contexts::context_of(own.context)?.queue.drain();
+        }
         let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_) | AllocationKind::Managed);
         let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
         release_after_work(gone)
@@ -68,15 +72,12 @@ export! {
         out.put(allocations::host(bytes as u64, AllocationKind::Managed, flags, "cuMemAllocManaged", owner)?)
     }
 
-    fn cuMemAllocAsync 11020 / cuMemAllocAsync_ptsz (out: Out<u64>, bytes: usize, handle: Handle) {
-        alloc_from(pool::current_pool(), out, bytes, handle)
-    }
-
+    fn cuMemAllocAsync 11020 / cuMemAllocAsync_ptsz (out: Out<u64>, bytes: usize, handle: Handle) =
+        alloc_from(pool::current_pool(), out, bytes, handle);
     fn cuMemAllocFromPoolAsync 11020 / cuMemAllocFromPoolAsync_ptsz (
         out: Out<u64>, bytes: usize, from: Handle, handle: Handle,
-    ) {
-        alloc_from(from, out, bytes, handle)
-    }
+    ) =
+        alloc_from(from, out, bytes, handle);
 
     fn cuMemFreeAsync 11020 / cuMemFreeAsync_ptsz (address: u64, handle: Handle) {
         let stream = stream_of(handle)?;
@@ -84,11 +85,18 @@ export! {
         if address == 0 {
             return Ok(());
         }
+        if stream.capture.position().is_some() {
+            return stream.enqueue(graph_memory::free(address)?).map(|_| ());
+        }
+        if graph_memory::free_now(address)? {
+            return Ok(());
+        }
         let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_));
         let gone = allocations::forget(address, free).ok_or_else(|| {
             mistakes::free(address);
             ERROR_INVALID_VALUE
         })?;
+        stream.permit()?;
         // Earlier work of the stream may still use the memory. It is freed also if the context is lost by then.
         stream.submit(JobThread::Caller, |_| {}, Box::new(move || {
             pool::note_free(&gone);
@@ -105,13 +113,9 @@ export! {
         Ok(())
     }
 
-    fn cuMemAdvise 8000(address: u64, count: usize, advice: c_uint, dev: c_int) {
-        advise(address, count, advice, dev)
-    }
-
-    fn cuMemAdvise_v2 12020(address: u64, count: usize, advice: c_uint, location: MemLocation) {
-        advise(address, count, advice, if location.kind == 1 { location.id } else { -1 })
-    }
+    fn cuMemAdvise 8000(address: u64, count: usize, advice: c_uint, dev: c_int) = advise(address, count, advice, dev);
+    fn cuMemAdvise_v2 12020(address: u64, count: usize, advice: c_uint, location: MemLocation) =
+        advise(address, count, advice, if location.kind == 1 { location.id } else { -1 });
 
     fn cuMemPrefetchAsync 8000 / cuMemPrefetchAsync_ptsz (address: u64, count: usize, dev: c_int, handle: Handle) {
         stream_of(handle)?.context.check()?;
@@ -134,6 +138,12 @@ fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) 
     query(out, || {
         let stream = stream_of(stream_handle)?;
         stream.context.check()?;
+        if stream.capture.valid()?.is_some() {
+            let (base, work) = graph_memory::alloc_captured(bytes)?;
+            stream.enqueue(work)?;
+            return Ok(base);
+        }
+        permit_unsafe()?;
         pool::alloc(pool, bytes, owner(&stream.context))
     })
 }

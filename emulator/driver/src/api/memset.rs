@@ -1,45 +1,81 @@
 //! Filling memory with 8-, 16- or 32-bit values, in lines and in rectangles.
 
 use std::ffi::{c_uchar, c_uint, c_ushort};
+use std::sync::Arc;
 
 use crate::api::copy_ends::device_range;
-use crate::contexts::MEMORY;
+use crate::contexts::{Context, MEMORY};
+use crate::cuda_constants::node;
 use crate::ffi::export;
-use crate::queue::JobThread;
+use crate::graphs::Work;
 use crate::result::*;
 use crate::streams::stream_of;
-use crate::types::Handle;
+use crate::types::{Handle, MemsetNodeParams};
 
 /// Fills `height` rows of `width` values, `pitch` bytes apart.
-fn fill(
-    to: u64,
-    pitch: usize,
-    value: &[u8],
-    width: usize,
-    height: usize,
-    stream_handle: Handle,
-    wait: bool,
-) -> Outcome {
-    let stream = stream_of(stream_handle)?;
-    stream.context.check()?;
-    let row = width.checked_mul(value.len()).ok_or(ERROR_INVALID_VALUE)?;
-    if !to.is_multiple_of(value.len() as u64) || (height > 1 && (pitch < row || !pitch.is_multiple_of(value.len()))) {
-        return Err(ERROR_INVALID_VALUE);
+pub(crate) struct Fill {
+    pub(crate) params: MemsetNodeParams,
+}
+
+impl Fill {
+    pub(crate) fn new(params: MemsetNodeParams) -> Outcome<Self> {
+        let MemsetNodeParams { to, pitch, element, width, height, .. } = params;
+        refuse_if(![1, 2, 4].contains(&element), ERROR_INVALID_VALUE)?;
+        let element = element as usize;
+        let row = width.checked_mul(element).ok_or(ERROR_INVALID_VALUE)?;
+        if !to.is_multiple_of(element as u64) || (height > 1 && (pitch < row || !pitch.is_multiple_of(element))) {
+            return Err(ERROR_INVALID_VALUE);
+        }
+        if row > 0 && height > 0 {
+            let last = (height as u64 - 1).checked_mul(pitch as u64).and_then(|o| to.checked_add(o));
+            device_range(to, row)?;
+            device_range(last.ok_or(ERROR_INVALID_VALUE)?, row)?;
+        }
+        Ok(Self { params })
     }
-    if row == 0 || height == 0 {
-        return Ok(());
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.params.width == 0 || self.params.height == 0
     }
-    let last = (height as u64 - 1).checked_mul(pitch as u64).and_then(|o| to.checked_add(o));
-    device_range(to, row)?;
-    device_range(last.ok_or(ERROR_INVALID_VALUE)?, row)?;
-    let value = value.to_vec();
-    let job = move || {
+
+    fn now(&self) -> Outcome {
+        let MemsetNodeParams { to, pitch, value, element, width, height } = self.params;
+        let bytes = value.to_le_bytes();
         (0..height as u64).try_for_each(|y| {
-            let filled = MEMORY.fill(to + y * pitch as u64, &value, width as u64);
+            let filled = MEMORY.fill(to + y * pitch as u64, &bytes[..element as usize], width as u64);
             filled.map_err(|_| ERROR_INVALID_VALUE)
         })
-    };
-    if wait { stream.submit_sync(job) } else { stream.submit_async(JobThread::Caller, job) }
+    }
+}
+
+impl Work for Fill {
+    fn kind(&self) -> u32 {
+        node::MEMSET
+    }
+
+    fn run(&self, _context: &Context) -> Outcome {
+        self.now()
+    }
+}
+
+fn rows(to: u64, pitch: usize, value: c_uint, element: usize, width: usize, height: usize) -> MemsetNodeParams {
+    MemsetNodeParams { to, pitch, value, element: element as c_uint, width, height }
+}
+
+/// Fills in the order of a stream.
+fn fill_async(params: MemsetNodeParams, stream_handle: Handle) -> Outcome {
+    let stream = stream_of(stream_handle)?;
+    stream.context.check()?;
+    let fill = Fill::new(params)?;
+    if fill.is_empty() { Ok(()) } else { stream.enqueue(Arc::new(fill)).map(|_| ()) }
+}
+
+/// Fills, and returns when that is done.
+fn fill(params: MemsetNodeParams) -> Outcome {
+    let stream = stream_of(0)?;
+    stream.context.check()?;
+    let fill = Fill::new(params)?;
+    if fill.is_empty() { Ok(()) } else { stream.submit_sync(move || fill.now()) }
 }
 
 /// Defines the fills with one type of value: of a line and of a rectangle, each at once and in the order of a stream.
@@ -49,21 +85,21 @@ macro_rules! fills {
         $line_async:ident / $line_ptsz:ident, $rows_async:ident / $rows_ptsz:ident;)*) => {
         export! {$(
             fn $line 3020 / $line_ptds (to: u64, value: $ty, n: usize) {
-                fill(to, 0, &value.to_le_bytes(), n, 1, 0, true)
+                fill(rows(to, 0, value.into(), size_of::<$ty>(), n, 1))
             }
 
             fn $rows 3020 / $rows_ptds (to: u64, pitch: usize, value: $ty, width: usize, height: usize) {
-                fill(to, pitch, &value.to_le_bytes(), width, height, 0, true)
+                fill(rows(to, pitch, value.into(), size_of::<$ty>(), width, height))
             }
 
             fn $line_async 3020 / $line_ptsz (to: u64, value: $ty, n: usize, stream: Handle) {
-                fill(to, 0, &value.to_le_bytes(), n, 1, stream, false)
+                fill_async(rows(to, 0, value.into(), size_of::<$ty>(), n, 1), stream)
             }
 
             fn $rows_async 3020 / $rows_ptsz (
                 to: u64, pitch: usize, value: $ty, width: usize, height: usize, stream: Handle,
             ) {
-                fill(to, pitch, &value.to_le_bytes(), width, height, stream, false)
+                fill_async(rows(to, pitch, value.into(), size_of::<$ty>(), width, height), stream)
             }
         )*}
     };

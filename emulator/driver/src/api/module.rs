@@ -268,9 +268,8 @@ export! {
         out.put(found)
     }
 
-    fn cuModuleGetFunctionCount 12040(count: Out<c_uint>, handle: Handle) {
-        query(count, || Ok(module_of(handle)?.module.kernels().len() as c_uint))
-    }
+    fn cuModuleGetFunctionCount 12040(count: Out<c_uint>, handle: Handle) =
+        query(count, || Ok(module_of(handle)?.module.kernels().len() as c_uint));
 
     fn cuModuleEnumerateFunctions 12040(functions: Out<Handle>, n: c_uint, handle: Handle) {
         ready_for(functions)?;

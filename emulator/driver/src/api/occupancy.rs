@@ -84,9 +84,8 @@ fn best_block(
 }
 
 export! {
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor 6050(out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize) {
-        active_blocks(out, function, threads, dynamic)
-    }
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor 6050(out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize) =
+        active_blocks(out, function, threads, dynamic);
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags 7000(
         out: Out<c_int>, function: Handle, threads: c_int, dynamic: usize, flags: c_uint,
@@ -98,9 +97,8 @@ export! {
     fn cuOccupancyMaxPotentialBlockSize 6050(
         min_grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockToShared, dynamic: usize,
         at_most: c_int,
-    ) {
-        best_block(min_grid, block, function, shared_of, dynamic, at_most)
-    }
+    ) =
+        best_block(min_grid, block, function, shared_of, dynamic, at_most);
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags 7000(
         min_grid: Out<c_int>, block: Out<c_int>, function: Handle, shared_of: BlockToShared, dynamic: usize,

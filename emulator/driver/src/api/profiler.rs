@@ -12,7 +12,5 @@ export! {
         if (0..=1).contains(&mode) { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
     }
 
-    fn cuProfilerStart 4000 | cuProfilerStop 4000() {
-        current().map(|_| ())
-    }
+    fn cuProfilerStart 4000 | cuProfilerStop 4000() = current().map(|_| ());
 }

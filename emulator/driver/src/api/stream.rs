@@ -3,13 +3,15 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
+use crate::api::copy::Write;
 use crate::api::ready_for;
-use crate::contexts::{initialised, usable};
+use crate::contexts::{Context, initialised, usable};
+use crate::cuda_constants::node;
 use crate::ffi::{Out, export, later};
+use crate::graphs::Work;
 use crate::queue::JobThread;
 use crate::result::*;
-use crate::streams::{Event, STREAMS, Stream, event_of, stream_of};
-use crate::sync::lock;
+use crate::streams::{Event, STREAMS, Stream, WaitEvent, event_of, stream_of};
 use crate::types::{Handle, HostFn, StreamCallback};
 
 /// Priorities of streams, best last.
@@ -24,62 +26,93 @@ fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Outcome {
 }
 
 /// Makes a stream wait for an event: one of its own context, whose work is in one order anyway, only counts for "is the
-/// stream done".
+/// stream done". One that was recorded in a capture takes the stream into it.
 pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
+    let own = stream.capture.valid()?;
+    if let Some(position) = event.captured() {
+        refuse_if(position.capture.has_ended(), ERROR_INVALID_VALUE)?;
+        refuse_if(position.capture.is_invalid(), ERROR_STREAM_CAPTURE_INVALIDATED)?;
+        return if stream.is_legacy() {
+            position.capture.refuse(ERROR_STREAM_CAPTURE_IMPLICIT)
+        } else {
+            stream.capture.join(position)
+        };
+    }
+    if stream.is_legacy() {
+        stream.permit()?;
+    }
     let Some((context, ticket)) = event.latest() else { return Ok(()) };
+    if let Some(position) = own {
+        return position.capture.refuse(ERROR_STREAM_CAPTURE_ISOLATION);
+    }
     if Arc::ptr_eq(&context, &stream.context) {
         stream.join(ticket);
         return Ok(());
     }
-    stream.submit_async(JobThread::Worker, move || wait_elsewhere(&context, ticket))
+    let own = Arc::clone(&stream.context);
+    let job = move || {
+        if own.check().is_ok() {
+            wait_elsewhere(&context, ticket);
+        }
+    };
+    stream.submit(JobThread::Worker, |_| {}, Box::new(job));
+    Ok(())
 }
 
 /// Makes the worker of one context wait for another one's; that one never waits for this, since its work was submitted
 /// earlier.
-fn wait_elsewhere(context: &crate::contexts::Context, ticket: u64) -> Outcome {
+fn wait_elsewhere(context: &Context, ticket: u64) {
     while !context.queue.is_done(ticket) {
         std::thread::sleep(std::time::Duration::from_micros(50));
     }
-    Ok(())
 }
 
-/// A host function's argument, on its way to the worker.
-struct HostCall<F>(F, *mut c_void);
+/// A host function and its argument, for the worker.
+pub(crate) struct HostCall<F>(pub(crate) F, pub(crate) *mut c_void);
 // SAFETY: the caller of `cuLaunchHostFunc` wants both used on a thread of the driver's.
 unsafe impl<F> Send for HostCall<F> {}
+// SAFETY: nothing is read through the pointer here.
+unsafe impl<F> Sync for HostCall<F> {}
+
+impl Work for HostCall<HostFn> {
+    fn kind(&self) -> u32 {
+        node::HOST
+    }
+
+    fn thread(&self) -> JobThread {
+        JobThread::Worker
+    }
+
+    fn run(&self, _context: &Context) -> Outcome {
+        let function = self.0.ok_or(ERROR_INVALID_VALUE)?;
+        // SAFETY: the caller promises a function that can be called with this argument.
+        unsafe { function(self.1) };
+        Ok(())
+    }
+}
 
 fn launch_host(handle: Handle, function: HostFn, data: *mut c_void) -> Outcome {
     initialised()?;
-    let function = function.ok_or(ERROR_INVALID_VALUE)?;
-    let stream = stream_of(handle)?;
-    let call = HostCall(function, data);
-    stream.submit_async(JobThread::Worker, move || {
-        let call = call;
-        // SAFETY: the caller promises a function that can be called with this argument.
-        unsafe { (call.0)(call.1) };
-        Ok(())
-    })
+    refuse_if(function.is_none(), ERROR_INVALID_VALUE)?;
+    stream_of(handle)?.enqueue(Arc::new(HostCall(function, data))).map(|_| ())
 }
 
 export! {
-    fn cuStreamCreate 2000(out: Out<Handle>, flags: c_uint) {
-        create(out, flags, 0)
-    }
-
-    fn cuStreamCreateWithPriority 5050(out: Out<Handle>, flags: c_uint, priority: c_int) {
-        create(out, flags, priority)
-    }
+    fn cuStreamCreate 2000(out: Out<Handle>, flags: c_uint) = create(out, flags, 0);
+    fn cuStreamCreateWithPriority 5050(out: Out<Handle>, flags: c_uint, priority: c_int) =
+        create(out, flags, priority);
 
     fn cuStreamDestroy_v2 4000 | cuStreamDestroy 2000(handle: Handle) {
         initialised()?;
         // Submitted work continues; it holds references to its objects.
-        STREAMS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
+        STREAMS.remove(handle).ok_or(ERROR_INVALID_HANDLE)?.capture.forget();
+        Ok(())
     }
 
     fn cuStreamQuery 2000 / cuStreamQuery_ptsz (handle: Handle) {
         let stream = stream_of(handle)?;
         stream.context.check()?;
-        refuse_if(!stream.is_done(), ERROR_NOT_READY)?;
+        refuse_if(!stream.is_done()?, ERROR_NOT_READY)?;
         stream.context.flush_printed();
         Ok(())
     }
@@ -95,24 +128,21 @@ export! {
         let event = event_of(awaited)?;
         refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
         stream.context.check()?;
+        // Inside a capture, an external event is one of uncaptured work.
+        if flags == 1 && stream.capture.valid()?.is_some() {
+            return stream.enqueue(Arc::new(WaitEvent(event))).map(|_| ());
+        }
         wait_for(&stream, &event)
     }
 
-    fn cuStreamGetFlags 5050 / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<c_uint>) {
-        flags.put_with(|| Ok(stream_of(handle)?.flags))
-    }
-
-    fn cuStreamGetPriority 5050 / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<c_int>) {
-        priority.put_with(|| Ok(stream_of(handle)?.priority))
-    }
-
-    fn cuStreamGetId 12000 / cuStreamGetId_ptsz (handle: Handle, id: Out<c_ulonglong>) {
-        id.put_with(|| Ok(stream_of(handle)?.id))
-    }
-
-    fn cuStreamGetCtx 9020 / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) {
-        context.put_with(|| Ok(stream_of(handle)?.context.handle))
-    }
+    fn cuStreamGetFlags 5050 / cuStreamGetFlags_ptsz (handle: Handle, flags: Out<c_uint>) =
+        flags.put_with(|| Ok(stream_of(handle)?.flags));
+    fn cuStreamGetPriority 5050 / cuStreamGetPriority_ptsz (handle: Handle, priority: Out<c_int>) =
+        priority.put_with(|| Ok(stream_of(handle)?.priority));
+    fn cuStreamGetId 12000 / cuStreamGetId_ptsz (handle: Handle, id: Out<c_ulonglong>) =
+        id.put_with(|| Ok(stream_of(handle)?.id));
+    fn cuStreamGetCtx 9020 / cuStreamGetCtx_ptsz (handle: Handle, context: Out<Handle>) =
+        context.put_with(|| Ok(stream_of(handle)?.context.handle));
 
     fn cuStreamCopyAttributes 11000 / cuStreamCopyAttributes_ptsz (to: Handle, from: Handle) {
         stream_of(to)?;
@@ -126,6 +156,7 @@ export! {
         let stream = stream_of(handle)?;
         let callback = callback.ok_or(ERROR_INVALID_VALUE)?;
         refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
+        stream.permit()?;
         let context = Arc::clone(&stream.context);
         let call = HostCall(callback, data);
         // Unlike a host function, a callback is also called after an error, with its code.
@@ -139,9 +170,8 @@ export! {
         Ok(())
     }
 
-    fn cuLaunchHostFunc 10000 / cuLaunchHostFunc_ptsz (handle: Handle, function: HostFn, data: *mut c_void) {
-        launch_host(handle, function, data)
-    }
+    fn cuLaunchHostFunc 10000 / cuLaunchHostFunc_ptsz (handle: Handle, function: HostFn, data: *mut c_void) =
+        launch_host(handle, function, data);
 
     fn cuStreamAttachMemAsync 6000 / cuStreamAttachMemAsync_ptsz (
         handle: Handle, address: u64, _length: usize, flags: c_uint,
@@ -153,55 +183,21 @@ export! {
         if managed { Ok(()) } else { Err(ERROR_INVALID_VALUE) }
     }
 
-    fn cuStreamIsCapturing 10000 / cuStreamIsCapturing_ptsz (handle: Handle, status: Out<c_uint>) {
-        not_capturing(handle, status, None, None)
-    }
-
-    fn cuStreamGetCaptureInfo 10010 / cuStreamGetCaptureInfo_ptsz (handle: Handle, status: Out<c_uint>, id: Out<u64>) {
-        not_capturing(handle, status, Some(id), None)
-    }
-
-    fn cuStreamGetCaptureInfo_v2 11030 / cuStreamGetCaptureInfo_v2_ptsz (
-        handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
-        n: Out<usize>,
-    ) {
-        not_capturing(handle, status, Some(id), Some(n))
-    }
-
-    fn cuStreamGetCaptureInfo_v3 12030 / cuStreamGetCaptureInfo_v3_ptsz (
-        handle: Handle, status: Out<c_uint>, id: Out<u64>, _graph: Out<Handle>, _dependencies: Out<usize>,
-        _edges: Out<usize>, n: Out<usize>,
-    ) {
-        not_capturing(handle, status, Some(id), Some(n))
-    }
-
-    fn cuThreadExchangeStreamCaptureMode 10010(mode: Out<c_uint>) {
-        initialised()?;
-        let requested = mode.get()?;
-        refuse_if(requested > 2, ERROR_INVALID_VALUE)?;
-        static MODE: std::sync::Mutex<c_uint> = std::sync::Mutex::new(0);
-        mode.put(std::mem::replace(&mut *lock(&MODE), requested))
-    }
-
     fn cuStreamWriteValue32_v2 11070 / cuStreamWriteValue32_v2_ptsz | cuStreamWriteValue32 8000 / cuStreamWriteValue32_ptsz (
         handle: Handle, address: u64, value: u32, flags: c_uint,
-    ) {
-        write_value(handle, address, &value.to_le_bytes(), flags)
-    }
-
+    ) =
+        write_value(handle, address, &value.to_le_bytes(), flags);
     fn cuStreamWriteValue64_v2 11070 / cuStreamWriteValue64_v2_ptsz | cuStreamWriteValue64 9000 / cuStreamWriteValue64_ptsz (
         handle: Handle, address: u64, value: u64, flags: c_uint,
-    ) {
-        write_value(handle, address, &value.to_le_bytes(), flags)
-    }
+    ) =
+        write_value(handle, address, &value.to_le_bytes(), flags);
 }
 
 later! {
     fn cuLaunchHostFunc_v2 13020 / cuLaunchHostFunc_v2_ptsz (
         handle: Handle, function: HostFn, data: *mut c_void, _mode: c_uint,
-    ) {
-        launch_host(handle, function, data)
-    }
+    ) =
+        launch_host(handle, function, data);
 
     fn cuStreamGetCtx_v2 12050 / cuStreamGetCtx_v2_ptsz (handle: Handle, context: Out<Handle>, green: Out<Handle>) {
         context.check()?;
@@ -217,19 +213,9 @@ later! {
     }
 }
 
-/// Writes that a stream is not capturing: there are no graphs.
-fn not_capturing(handle: Handle, status: Out<c_uint>, id: Option<Out<u64>>, n: Option<Out<usize>>) -> Outcome {
-    status.check()?;
-    stream_of(handle)?;
-    id.into_iter().for_each(|id| id.put_if_wanted(0));
-    n.into_iter().for_each(|n| n.put_if_wanted(0));
-    status.put(0)
-}
-
 fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Outcome {
     let stream = stream_of(handle)?;
     refuse_if(flags > 1 || !address.is_multiple_of(bytes.len() as u64), ERROR_INVALID_VALUE)?;
-    let bytes = bytes.to_vec();
     super::copy_ends::device_range(address, bytes.len())?;
-    stream.submit_async(JobThread::Caller, move || super::copy_ends::write_device(address, &bytes))
+    stream.enqueue(Arc::new(Write::new(address, bytes))).map(|_| ())
 }

@@ -54,7 +54,7 @@ fn launch_grid(handle: Handle, width: c_int, height: c_int, stream: Handle) -> O
         arguments.resize(prepared.size.unwrap_or(taken), 0);
         (shape, arguments)
     };
-    launch_with(handle, shape, stream, arguments)
+    launch_with(handle, shape, stream, &arguments)
 }
 
 export! {
@@ -100,13 +100,10 @@ export! {
         Ok(())
     }
 
-    fn cuParamSeti 2000(handle: Handle, offset: c_int, value: c_uint) {
-        set_argument(handle, offset, &value.to_ne_bytes())
-    }
-
-    fn cuParamSetf 2000(handle: Handle, offset: c_int, value: f32) {
-        set_argument(handle, offset, &value.to_ne_bytes())
-    }
+    fn cuParamSeti 2000(handle: Handle, offset: c_int, value: c_uint) =
+        set_argument(handle, offset, &value.to_ne_bytes());
+    fn cuParamSetf 2000(handle: Handle, offset: c_int, value: f32) =
+        set_argument(handle, offset, &value.to_ne_bytes());
 
     fn cuParamSetv 2000(handle: Handle, offset: c_int, data: In<u8>, bytes: c_uint) {
         refuse_if(bytes as usize > MAX_ARGUMENTS, ERROR_INVALID_VALUE)?;
@@ -115,15 +112,8 @@ export! {
         set_argument(handle, offset, &data)
     }
 
-    fn cuLaunch 2000(handle: Handle) {
-        launch_grid(handle, 1, 1, 0)
-    }
-
-    fn cuLaunchGrid 2000(handle: Handle, width: c_int, height: c_int) {
-        launch_grid(handle, width, height, 0)
-    }
-
-    fn cuLaunchGridAsync 2000(handle: Handle, width: c_int, height: c_int, stream: Handle) {
-        launch_grid(handle, width, height, stream)
-    }
+    fn cuLaunch 2000(handle: Handle) = launch_grid(handle, 1, 1, 0);
+    fn cuLaunchGrid 2000(handle: Handle, width: c_int, height: c_int) = launch_grid(handle, width, height, 0);
+    fn cuLaunchGridAsync 2000(handle: Handle, width: c_int, height: c_int, stream: Handle) =
+        launch_grid(handle, width, height, stream);
 }

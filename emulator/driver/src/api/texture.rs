@@ -166,11 +166,8 @@ export! {
         TEXTURES.remove(handle as Handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
     }
 
-    fn cuTexObjectGetResourceDesc 5000(out: Out<ResourceDesc>, handle: u64) {
-        out.put_with(|| Ok(texture_of(handle)?.resource))
-    }
-
-    fn cuTexObjectGetTextureDesc 5000(out: Out<TextureDesc>, handle: u64) {
-        out.put_with(|| Ok(texture_of(handle)?.description))
-    }
+    fn cuTexObjectGetResourceDesc 5000(out: Out<ResourceDesc>, handle: u64) =
+        out.put_with(|| Ok(texture_of(handle)?.resource));
+    fn cuTexObjectGetTextureDesc 5000(out: Out<TextureDesc>, handle: u64) =
+        out.put_with(|| Ok(texture_of(handle)?.description));
 }

@@ -7,9 +7,8 @@ use crate::ffi::{Call, Out, Text, export};
 use crate::result::*;
 
 export! {
-    fn cuGetProcAddress 11030(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) {
-        find_call(symbol, pfn, version, flags)?.map_err(|_| ERROR_NOT_FOUND)
-    }
+    fn cuGetProcAddress 11030(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) =
+        find_call(symbol, pfn, version, flags)?.map_err(|_| ERROR_NOT_FOUND);
 
     fn cuGetProcAddress_v2 12000 / cuGetProcAddress_v2_ptsz (
         symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64, status: Out<c_uint>,

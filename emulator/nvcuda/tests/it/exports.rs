@@ -109,8 +109,8 @@ fn emulated_the_library_answers_to_the_names_that_programs_open() {
 #[test]
 fn emulated_calls_that_are_not_there_say_so() {
     emulator();
-    let mut graph = std::ptr::null_mut();
+    let mut handle = 0;
     // SAFETY: the arguments are not looked at.
-    let code = unsafe { sys::cuGraphCreate(&mut graph, 0) };
+    let code = unsafe { sys::cuMemCreate(&mut handle, 0, std::ptr::null(), 0) };
     assert_eq!(code, sys::CUresult::CUDA_ERROR_NOT_SUPPORTED);
 }

@@ -46,6 +46,20 @@ same!(texture: types::TextureDesc, sys::CUDA_TEXTURE_DESC,
 same!(launch_config: types::LaunchConfigC, sys::CUlaunchConfig,
     block = blockDimX, shared_bytes = sharedMemBytes, stream = hStream, attributes = attrs, n_attributes = numAttrs);
 same!(launch_attribute: types::LaunchAttribute, sys::CUlaunchAttribute, id = id, value = value);
+same!(kernel_node: types::KernelNodeParams2, sys::CUDA_KERNEL_NODE_PARAMS_v2,
+    start.function = func, start.block = blockDimX, start.shared_bytes = sharedMemBytes, start.pointers = kernelParams,
+    start.extra = extra, kernel = kern, context = ctx);
+same!(memset_node: types::MemsetNodeParams, sys::CUDA_MEMSET_NODE_PARAMS,
+    pitch = pitch, value = value, element = elementSize, width = width, height = height);
+same!(host_node: types::HostNodeParams, sys::CUDA_HOST_NODE_PARAMS, function = fn_, data = userData);
+same!(alloc_node: types::AllocNodeParams, sys::CUDA_MEM_ALLOC_NODE_PARAMS,
+    pool = poolProps, access = accessDescs, n_access = accessDescCount, bytes = bytesize, address = dptr);
+same!(edge: types::EdgeData, sys::CUgraphEdgeData, from_port = from_port, kind = type_);
+same!(instantiate: types::InstantiateParams, sys::CUDA_GRAPH_INSTANTIATE_PARAMS,
+    flags = flags, upload_stream = hUploadStream, error_node = hErrNode_out, result = result_out);
+same!(update: types::UpdateInfo, sys::CUgraphExecUpdateResultInfo,
+    result = result, error_node = errorNode, error_from = errorFromNode);
+same!(any_node: types::NodeParams, sys::CUgraphNodeParams, kind = type_, end = reserved2);
 same!(location: types::MemLocation, sys::CUmemLocation, kind = type_, id = id);
 same!(pool: types::PoolProps, sys::CUmemPoolProps,
     alloc_type = allocType, handle_types = handleTypes, location = location, max_size = maxSize);

@@ -9,6 +9,7 @@ mod errors;
 mod exports;
 mod faults;
 mod garbage;
+mod graphs;
 #[rustfmt::skip]
 mod layouts;
 mod lifetimes;
