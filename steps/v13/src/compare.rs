@@ -267,9 +267,6 @@ impl Comparison<'_> {
 
     fn variant(&mut self, variant: Variant, arrays: &mut Arrays, limit: usize) -> Result<(), StepError> {
         let name = variant.name();
-        if variant == Variant::Graph && self.gpu.emulator.is_some() {
-            return out::write(&format!("{name:<9} not run: the emulated GPU has no graphs\n"));
-        }
         let schedule = self.schedule(variant, limit)?;
         let (device_bytes, operations) = (memory_of(&schedule), schedule.ops.len());
         let empty_ms = match self.gpu.emulator {

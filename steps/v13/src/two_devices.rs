@@ -396,9 +396,6 @@ impl<'a> Comparison<'a> {
             events: Vec::new(),
         };
         let Some(spread) = way.spread() else {
-            if way == Way::Graph && self.gpu.emulator.is_some() {
-                return Ok(Err("the emulated GPU has no graphs".into()));
-            }
             let schedule = self.schedule(shape);
             let measured = measured(std::slice::from_ref(&schedule));
             let mut process = first.prepare(schedule).map_err(could_not)?;

@@ -159,6 +159,11 @@ fn check(device: &Device, kind: Kind, sizes: [usize; 3]) {
         process.run(&mut arrays).expect("it ends well");
         let wrong = arrays.wrong_row(shape).expect("nothing is at work");
         assert_eq!(wrong, None, "{sizes:?} {name} {kind:?}");
+        arrays.poison_output().expect("nothing is at work");
+        let graph = process.capture(&mut arrays).expect("all of it can be captured");
+        process.replay(&graph).expect("it ends well");
+        let wrong = arrays.wrong_row(shape).expect("nothing is at work");
+        assert_eq!(wrong, None, "{sizes:?} {name} {kind:?} as a graph");
     }
 }
 

@@ -35,7 +35,7 @@ impl<'g> Sampler<'g> {
     /// sample.
     pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), StepError>) -> Self {
         let n = batch_for(one_ms);
-        // The emulated device has no graphs, and no time that a host could add to.
+        // The emulated device has no time that a host could add to.
         let replays = one_ms < SHORT_MS && gpu.emulator.is_none();
         let graph = replays.then(|| gpu.captured(n, put)).transpose();
         let graph = graph.unwrap_or_else(|why| {
