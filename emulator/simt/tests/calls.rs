@@ -286,7 +286,7 @@ fn activations_are_counted() {
     assert_eq!(report.total.local_requests, 12);
 }
 
-/// Vector registers are parameters and results of inlined functions, and `mov` packs one.
+/// Vector registers are parameters and results of inlined functions, and `mov` packs and unpacks one.
 #[test]
 fn vector_registers_are_handed_over() {
     let functions = "
@@ -296,8 +296,9 @@ fn vector_registers_are_handed_over() {
         .reg .v2 .u32 v; mov.u32 v.x, 7; mov.u32 v.y, %r1;
         call (v), swap, (v);
         mov.b64 %rd5, v; shr.u64 %rd6, %rd5, 32; cvt.u32.u64 %r5, %rd5; cvt.u32.u64 %r6, %rd6;
-        mad.lo.u32 %r5, %r5, 100, %r6; st.global.u32 [%rd3], %r5;";
-    check(functions, body, 32, |t| 100 * t + 7);
+        mad.lo.u32 %r5, %r5, 100, %r6; .reg .v2 .b16 w_<2>; mov.b32 w_1, %r5; shl.b16 w_1.y, w_1.x, 1; mov.b32 %r5, w_1;
+        st.global.u32 [%rd3], %r5;";
+    check(functions, body, 32, |t| (100 * t + 7) * 0x20001);
 }
 
 /// The part of shared memory that the system keeps is there, apart from the kernel's own arrays.

@@ -30,7 +30,11 @@ impl<'a> Lower<'a> {
         let ty = ty.filter(|ty| ty.bytes() < 16).ok_or_else(|| self.not_supported(instruction))?;
         match (to, from) {
             (_, Operand::Vector(parts)) => return self.pack(to, parts, ty),
-            (Operand::Vector(parts), _) => return self.unpack(parts, from, ty),
+            (Operand::Vector(parts), _) => return self.unpack(Elements::Operands(parts), from, ty),
+            (Operand::Name(name), _) if matches!(self.find(name)?, Some(Binding::Vector(_))) => {
+                let parts = self.elements(to)?;
+                return self.unpack(parts, from, ty);
+            }
             (_, Operand::Name(name)) => {
                 if let Some(Binding::Vector(parts)) = self.find(name)? {
                     let sources: Vec<Src> = parts.iter().map(|part| part.id as Src).collect();
@@ -125,11 +129,11 @@ impl<'a> Lower<'a> {
         self.builtin(op, dst, parts)
     }
 
-    /// `mov.b64 {%r1, %r2}, %rd1;`
-    fn unpack(&mut self, parts: &'a [Operand], from: &'a Operand, ty: Type) -> Result<()> {
+    /// `mov.b64 {%r1, %r2}, %rd1;`, or to a vector register.
+    fn unpack(&mut self, parts: Elements<'a>, from: &'a Operand, ty: Type) -> Result<()> {
         let src = self.source(from, class_of(ty.bytes()), Some(ty))?;
         let mut results: Vec<(u32, Src)> = Vec::new();
-        for (at, part) in parts.iter().enumerate() {
+        for at in 0..parts.len() {
             let op = match (ty.bytes(), parts.len(), at) {
                 (8, 2, 0) => Builtin::Lo32Of64,
                 (8, 2, 1) => Builtin::Hi32Of64,
@@ -141,10 +145,11 @@ impl<'a> Lower<'a> {
                     return Err(self.invalid(format!("{} bytes do not come apart in {}", ty.bytes(), parts.len())));
                 }
             };
-            if self.wanted(part)?.is_none() {
-                continue;
-            }
-            let dst = self.destination(part, Class::Bits32)?;
+            let dst = match &parts {
+                Elements::Operands(list) if self.wanted(&list[at])?.is_none() => continue,
+                Elements::Operands(list) => self.destination(&list[at], Class::Bits32)?,
+                Elements::Registers(list) => self.register_of(list[at], Class::Bits32)? as u32,
+            };
             if dst as Src == src {
                 // A part must not overwrite the source of the next one.
                 let value = self.value(op, &[src])?;
