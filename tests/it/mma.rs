@@ -171,6 +171,39 @@ fn undefined_elements_are_followed() {
     insta::assert_snapshot!(changed(name, &[load, predicate]));
 }
 
+#[test]
+fn undefined_integers_and_elements_that_a_sparse_tile_leaves_out() {
+    let predicate = (".reg .f64", ".reg .pred %p;\n.reg .f64");
+    // Leaves a register undefined in the lanes for which the comparison does not hold.
+    let undefined = |register: &str, keeps: &str| {
+        format!(
+            "mad.lo.u32 %x, %lane, 4, %tile;\nand.b32 %y, %lane, 1;\n{keeps};\n@%p st.shared.b32 [%x], {register};\n\
+             ld.shared.b32 {register}, [%x];\nmma"
+        )
+    };
+    let name = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32";
+    let load = format!("\n{}", undefined("%r0", "setp.ge.u32 %p, %lane, 4"));
+    let [others, others_too] = [("0", "o0"), ("128", "o1")].map(|(at, register)| {
+        let store = format!("st.global.u32 [%out+{at}], %{register}");
+        (store.clone(), format!("@%p {store}"))
+    });
+    let others = [(&*others.0, &*others.1), (&*others_too.0, &*others_too.1)];
+    assert_eq!(changed(name, &[("\nmma", &load), predicate, others[0], others[1]]), "");
+    insta::assert_snapshot!(changed(name, &[("\nmma", &load), predicate]));
+
+    // Odd lanes hold the last two of four elements of B, and the metadata has the first two.
+    let name = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 0";
+    let load = format!("\n{}", undefined("%r2", "setp.eq.u32 %p, %y, 0"));
+    let chosen = |places: &str| changed(name, &[("\nmma", &format!("\nmov.b32 %r8, {places};{load}")), predicate]);
+    assert_eq!(chosen("0x44444444"), "");
+    insta::assert_snapshot!(chosen("0xe4e4e4e4"));
+
+    // The metadata of every fourth lane is read.
+    let metadata = |keeps: &str| changed(name, &[("\nmma", &format!("\n{}", undefined("%r8", keeps))), predicate]);
+    assert_eq!(metadata("and.b32 %y, %lane, 3;\nsetp.eq.u32 %p, %y, 0"), "");
+    insta::assert_snapshot!(metadata("setp.ne.u32 %p, %lane, 12"));
+}
+
 /// Products in which another NaN goes on than on an H200, in a few words; all others are the same.
 ///
 /// For `f64`, the NaN that goes on depends on the host's processor too.

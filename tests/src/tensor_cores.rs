@@ -28,15 +28,30 @@ const E4M3: Element = ("e4m3", 8, 4);
 const E5M2: Element = ("e5m2", 8, 5);
 const F32: Element = ("f32", 32, 8);
 const F64: Element = ("f64", 64, 11);
+/// Integers have no exponent.
+const S32: Element = ("s32", 32, 0);
+const BYTES: [Element; 2] = [("s8", 8, 0), ("u8", 8, 0)];
+const NIBBLES: [Element; 2] = [("s4", 4, 0), ("u4", 4, 0)];
+const B1: Element = ("b1", 1, 0);
 
 const FAMILIES: [&str; 6] = ["around one", "wide", "tiny", "special", "any bits", "cancelling"];
 
 fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) -> u64 {
-    let fraction_bits = bits - 1 - exponent_bits;
-    let bias = (1u64 << (exponent_bits - 1)) - 1;
+    let fraction_bits = (bits - 1).saturating_sub(exponent_bits);
+    let bias = (1u64 << exponent_bits.saturating_sub(1)) - 1;
     let any = random.next() & (u64::MAX >> (64 - bits));
     let of = |exponent: u64, low: u64| exponent << fraction_bits | low & ((1 << fraction_bits) - 1);
     let sign = any >> (bits - 1) << (bits - 1);
+    if exponent_bits == 0 {
+        let largest = (1 << (bits - 1)) - 1;
+        return match (family, bits) {
+            ("around one" | "tiny", 32) => any as i16 as u32 as u64,
+            // Some sums of the others exceed the largest accumulator, and some do so only half-way.
+            ("wide" | "special" | "cancelling", 32) => (largest - (any & 0x3ff)) ^ 0_u64.wrapping_sub(any >> 31),
+            ("special", _) => [0, largest, sign, largest ^ sign][random.below(4)],
+            _ => any,
+        };
+    }
     let spread = |width: u64| bias - width / 2 + (any >> 3) % width;
     match family {
         "around one" => sign | of(spread(4), any),
@@ -66,27 +81,37 @@ fn list(registers: std::ops::Range<usize>, letter: &str) -> String {
 
 /// Returns a product: its shape, the types of A, B and of the accumulators, and the registers of A, B, C.
 fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -> Fixture {
-    let wide = a.0 == "f64";
     let name = format!("mma.sync.aligned.{shape}.row.col.{}.{}.{}.{}", c.0, a.0, b.0, c.0);
     let [n_a, n_b, n_c] = registers;
+    product(name, [a, b, c], [n_a, n_b, n_c, n_c], None)
+}
+
+/// Returns a product by its name. A sparse one has a sparsity selector.
+///
+/// `registers` are those of A, B, C and D.
+fn product(name: String, types: [Element; 3], registers: [usize; 4], selector: Option<usize>) -> Fixture {
+    let wide = types[0].0 == "f64";
+    let [n_a, n_b, n_c, n_d] = registers;
     let words = if wide { 2 } else { 1 };
     let n = n_a + n_b + n_c;
     let letter = if wide { "fd" } else { "r" };
     let joined = each(if wide { n } else { 0 }, |i| format!("mov.b64 %fd{i}, {{%r{}, %r{}}};\n", 2 * i, 2 * i + 1));
     let parts = [0..n_a, n_a..n_a + n_b, n_a + n_b..n].map(|range| list(range, letter));
-    let d = list(n..n + n_c, letter);
-    let moves = each(n_c, |i| {
+    let metadata = usize::from(selector.is_some());
+    let sparse = selector.map_or(String::new(), |selector| format!(", %r{n}, {selector}"));
+    let d = list(n + metadata..n + metadata + n_d, letter);
+    let moves = each(n_d, |i| {
         if wide {
             format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, n + i)
         } else {
-            format!("mov.b32 %o{i}, %r{};\n", n + i)
+            format!("mov.b32 %o{i}, %r{};\n", n + metadata + i)
         }
     });
-    let body = format!("{joined}{name} {d}, {};\n{moves}", parts.join(", "));
+    let body = format!("{joined}{name} {d}, {}{sparse};\n{moves}", parts.join(", "));
     let mut random = Random(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
     let mut inputs = Vec::new();
     for family in FAMILIES {
-        for (registers, element) in [(n_a, a), (n_b, b), (n_c, c)] {
+        for (registers, element) in registers.into_iter().zip(types) {
             for _ in 0..registers {
                 let values: Vec<u64> = (0..32)
                     .map(|_| {
@@ -103,8 +128,76 @@ fn mma(shape: &str, a: Element, b: Element, c: Element, registers: [usize; 3]) -
                 }
             }
         }
+        if selector.is_some() {
+            // Places of two elements of four; in pairs, the place of one of two.
+            let places: &[u32] = match types[0].0 {
+                "tf32" => &[0b0100, 0b1110],
+                _ if name.contains("ordered") || family != "any bits" => &[4, 8, 9, 12, 13, 14],
+                _ => &[4, 8, 9, 12, 13, 14, 1, 2, 6, 3, 7, 11],
+            };
+            let word = |random: &mut Random| (0..8).fold(0, |word, _| word << 4 | places[random.below(places.len())]);
+            inputs.extend((0..32).map(|_| word(&mut random)));
+        }
     }
-    Fixture { name, ins: n * words, outs: n_c * words, inputs, body }
+    Fixture { name, ins: n * words + metadata, outs: n_d * words, inputs, body }
+}
+
+/// Sparse products: types of A and B, of the accumulators, k, and the elements of which the metadata has two places.
+type Sparse = (&'static [Element], &'static [Element], &'static [usize], usize);
+
+/// Products of integers, of FP8 in other shapes, and of sparse tiles.
+fn more_products(all: &mut Vec<Fixture>) {
+    for signs in [BYTES, NIBBLES] {
+        for [a, b] in signs.into_iter().flat_map(|a| signs.map(|b| [a, b])) {
+            for (m, along) in [(8, 1), (16, 1), (16, 2)] {
+                for satfinite in ["", ".satfinite"] {
+                    let k = 128 * along / a.1 as usize;
+                    let name = format!("mma.sync.aligned.m{m}n8k{k}.row.col{satfinite}.s32.{}.{}.s32", a.0, b.0);
+                    all.push(product(name, [a, b, S32], [along * m / 8, along, m / 4, m / 4], None));
+                }
+            }
+        }
+    }
+    for (m, along) in [(8, 1), (16, 1), (16, 2)] {
+        for op in ["xor", "and"] {
+            let name = format!("mma.sync.aligned.m{m}n8k{}.row.col.s32.b1.b1.s32.{op}.popc", 128 * along);
+            all.push(product(name, [B1, B1, S32], [along * m / 8, along, m / 4, m / 4], None));
+        }
+    }
+    for (a, b) in [(E4M3, E4M3), (E5M2, E5M2), (E4M3, E5M2), (E5M2, E4M3)] {
+        for (k, c, n_c) in [(16, F32, 4), (16, F16, 2), (32, F16, 2)] {
+            let name = format!("mma.sync.aligned.m16n8k{k}.row.col.{2}.{0}.{1}.{2}", a.0, b.0, c.0);
+            all.push(product(name, [a, b, c], [k / 8, k / 16, n_c, n_c], None));
+        }
+    }
+    let sparse: [Sparse; 6] = [
+        (&[F16], &[F32, F16], &[16, 32], 4),
+        (&[BF16], &[F32], &[16, 32], 4),
+        (&[TF32], &[F32], &[8, 16], 2),
+        (&[E4M3, E5M2], &[F32], &[64], 4),
+        (&BYTES, &[S32], &[32, 64], 4),
+        (&NIBBLES, &[S32], &[64, 128], 8),
+    ];
+    for (types, sums, depths, chunk) in sparse {
+        for (&a, &b) in types.iter().flat_map(|a| types.iter().map(move |b| (a, b))) {
+            for (&c, &k) in sums.iter().flat_map(|c| depths.iter().map(move |k| (c, k))) {
+                // Of four threads, those whose metadata counts.
+                let holders = k / chunk / 4;
+                let (n, n_c) = (k * a.1 as usize / 128, if c.1 == 16 { 2 } else { 4 });
+                let satfinite = if c.0 == "s32" { ".satfinite" } else { "" };
+                let variants = (0..4 / holders).map(|selector| ("sp", satfinite, selector));
+                for (variant, satfinite, selector) in variants.chain([("sp::ordered_metadata", "", 0)]) {
+                    let name = format!(
+                        "mma.{variant}.sync.aligned.m16n8k{k}.row.col{satfinite}.{2}.{0}.{1}.{2}",
+                        a.0, b.0, c.0
+                    );
+                    let mut fixture = product(name, [a, b, c], [n, n, n_c, n_c], Some(selector));
+                    fixture.name += &format!(" {selector}");
+                    all.push(fixture);
+                }
+            }
+        }
+    }
 }
 
 /// Rows that lie in another order than their lanes.
@@ -163,6 +256,25 @@ fn sizes(shape: &str) -> [usize; 3] {
     [numbers[0], numbers[1], numbers[2]]
 }
 
+fn leading(layout: &str, rows: usize, columns: usize) -> usize {
+    if layout == "row" { columns } else { rows }
+}
+
+/// Input of a block that [`fill`] puts into a word of the tile.
+fn filled(place: usize) -> usize {
+    place % 32 * 32 + place / 32
+}
+
+/// Two blocks whose tiles have the low and the high byte of each byte's place.
+fn named_bytes() -> Vec<u32> {
+    let mut inputs = vec![0; 2 * 1024];
+    for (i, byte) in (0..8192).map(|i| (i, i % 4096)) {
+        let value = [byte, byte >> 8][i / 4096] as u32 & 0xff;
+        inputs[i / 4096 * 1024 + filled(byte / 4)] |= value << (8 * (byte % 4));
+    }
+    inputs
+}
+
 /// Fills the tile in shared memory with 32 words of each lane.
 fn fill() -> String {
     let store = each(32, |i| format!("st.shared.b32 [%y+{}], %r{i};\n", 4 * i));
@@ -183,21 +295,20 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
     let words = |n: usize, element: Element| if element.1 == 64 { 2 * n } else { n };
     for &(shape, [n_a, n_b, n_c]) in shapes {
         let [m, n, k] = sizes(shape);
-        let leading = |layout: &str, rows: usize, columns: usize| match layout {
-            "row" => columns,
-            _ => rows,
-        };
+        // A program can name elements of less than a byte along k only.
+        let bits = element.1 < 8;
         for layout in ["row", "col"] {
             let parts = [("a", m, k, n_a, element), ("b", k, n, n_b, element)];
+            let parts = parts.into_iter().filter(|part| !bits || (part.0 == "a") == (layout == "row"));
             let sums = sums.iter().map(|&sum| ("c", m, n, if sum.1 == 16 { 4 } else { n_c }, sum));
-            for (part, rows, columns, n, element) in parts.into_iter().chain(sums) {
+            for (part, rows, columns, n, element) in parts.chain(sums) {
                 let ld = leading(layout, rows, columns);
                 let (registers, moves) = fragment(0, n, element);
                 let name = format!("wmma.load.{part}.sync.aligned.{layout}.{shape}.shared.{}", element.0);
                 all.push(Fixture {
                     ins: 32,
                     outs: words(n, element),
-                    inputs: named(32),
+                    inputs: if element.1 > 8 { named(32) } else { named_bytes() },
                     body: format!("{}{name} {registers}, [%tile], {ld};\n{moves}", fill()),
                     name,
                 });
@@ -221,55 +332,69 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
             }
         }
         for &sum in sums {
-            for (a, b) in [("row", "col"), ("col", "row")] {
-                let types = match element.0 {
-                    "f16" => format!("{0}.{0}", sum.0),
-                    _ => format!("{0}.{1}.{1}.{0}", sum.0, element.0),
+            let whole = [("row", "col"), ("col", "row")];
+            for &layouts in if bits { &whole[..1] } else { &whole } {
+                let types = format!("{0}.{1}.{1}.{0}", sum.0, element.0);
+                let names = match element.0 {
+                    "f16" => vec![format!("mma/{0}.{0}", sum.0)],
+                    "b1" => ["xor", "and"].map(|op| format!("mma.{op}.popc/{types}")).to_vec(),
+                    _ if sum.0 == "s32" => vec![format!("mma/{types}"), format!("mma/{types}.satfinite")],
+                    _ => vec![format!("mma/{types}")],
                 };
-                let name = format!("wmma.mma.sync.aligned.{a}.{b}.{shape}.{types}");
-                let n_c = if sum.1 == 16 { 4 } else { n_c };
-                let (a_registers, _) = fragment(0, n_a, element);
-                let (b_registers, _) = fragment(8, n_b, element);
-                let (c_registers, _) = fragment(16, n_c, sum);
-                let (d_registers, moves) = fragment(24, n_c, sum);
-                let (ld_a, ld_b) = (leading(a, m, k), leading(b, k, n));
-                let load = format!(
-                    "wmma.load.a.sync.aligned.{a}.{shape}.shared.{0} {a_registers}, [%tile], {ld_a};\n\
-                     wmma.load.b.sync.aligned.{b}.{shape}.shared.{0} {b_registers}, [%tile+1024], {ld_b};\n\
-                     wmma.load.c.sync.aligned.row.{shape}.shared.{1} {c_registers}, [%tile+2048], {n};\n",
-                    element.0, sum.0
-                );
-                let mut random = Random(name.bytes().fold(9_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)));
-                let mut inputs = vec![0; 2 * 1024];
-                for (block, family) in ["around one", "wide"].into_iter().enumerate() {
-                    for place in 0..1024 {
-                        let element = if place < 512 { element } else { sum };
-                        let value = match element.1 {
-                            // Both words of a number are drawn with its first one.
-                            64 if place % 2 == 1 => continue,
-                            64 => number(&mut random, element, family),
-                            _ => word(&mut random, element, family).into(),
-                        };
-                        // Where `fill` takes the word from.
-                        let at = |place: usize| 1024 * block + place % 32 * 32 + place / 32;
-                        inputs[at(place)] = value as u32;
-                        if element.1 == 64 {
-                            inputs[at(place + 1)] = (value >> 32) as u32;
-                        }
-                    }
+                for name in names {
+                    let n_c = if sum.1 == 16 { 4 } else { n_c };
+                    all.push(wmma_product(&name, layouts, element, [sum, sum], (shape, [n_a, n_b, n_c, n_c])));
                 }
-                all.push(Fixture {
-                    ins: 32,
-                    outs: words(n_c, sum),
-                    inputs,
-                    body: format!(
-                        "{}{load}{name} {d_registers}, {a_registers}, {b_registers}, {c_registers};\n{moves}",
-                        fill()
-                    ),
-                    name,
-                });
             }
         }
+    }
+}
+
+/// Returns a product of fragments that are loaded before it. `name` is without shape and layouts; `sums` are the types
+/// of C and D.
+fn wmma_product(
+    name: &str,
+    (a, b): (&str, &str),
+    element: Element,
+    [c, d]: [Element; 2],
+    (shape, [n_a, n_b, n_c, n_d]): (&str, [usize; 4]),
+) -> Fixture {
+    let [m, n, k] = sizes(shape);
+    let name = format!("wmma.{}", name.replace('/', &format!(".sync.aligned.{a}.{b}.{shape}.")));
+    let (a_registers, _) = fragment(0, n_a, element);
+    let (b_registers, _) = fragment(8, n_b, element);
+    let (c_registers, _) = fragment(16, n_c, c);
+    let (d_registers, moves) = fragment(24, n_d, d);
+    let (ld_a, ld_b) = (leading(a, m, k), leading(b, k, n));
+    let load = format!(
+        "wmma.load.a.sync.aligned.{a}.{shape}.shared.{0} {a_registers}, [%tile], {ld_a};\n\
+         wmma.load.b.sync.aligned.{b}.{shape}.shared.{0} {b_registers}, [%tile+1024], {ld_b};\n\
+         wmma.load.c.sync.aligned.row.{shape}.shared.{1} {c_registers}, [%tile+2048], {n};\n",
+        element.0, c.0
+    );
+    let mut random = Random(name.bytes().fold(9_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)));
+    let mut inputs = vec![0; 2 * 1024];
+    for (block, family) in ["around one", "wide"].into_iter().enumerate() {
+        for place in 0..1024 {
+            let element = if place < 512 { element } else { c };
+            let value = match element.1 {
+                // Both words of a number are drawn with its first one.
+                64 if place % 2 == 1 => continue,
+                64 => number(&mut random, element, family),
+                _ => word(&mut random, element, family).into(),
+            };
+            inputs[1024 * block + filled(place)] = value as u32;
+            if element.1 == 64 {
+                inputs[1024 * block + filled(place + 1)] = (value >> 32) as u32;
+            }
+        }
+    }
+    Fixture {
+        ins: 32,
+        outs: if d.1 == 64 { 2 * n_d } else { n_d },
+        inputs,
+        body: format!("{}{load}{name} {d_registers}, {a_registers}, {b_registers}, {c_registers};\n{moves}", fill()),
+        name,
     }
 }
 
@@ -301,6 +426,7 @@ pub fn fixtures() -> Vec<Fixture> {
     WMMA.into_iter().for_each(|types| wmma(&mut all, types));
     let name = "movmatrix.sync.aligned.m8n8.trans.b16";
     all.push(Fixture { name: name.to_owned(), ins: 1, outs: 1, inputs: named(1), body: format!("{name} %o0, %r0;\n") });
+    more_products(&mut all);
     all
 }
 
@@ -315,7 +441,7 @@ impl Fixture {
         let store = each(self.outs, |i| format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i));
         let (ins, outs) = (128 * self.ins, 128 * self.outs);
         format!(
-            ".version 8.4\n.target sm_90\n.address_size 64\n\n// {}\n.visible .entry k(.param .u64 p_in, .param .u64 p_out)\n{{\n\
+            ".version 8.7\n.target sm_90a\n.address_size 64\n\n// {}\n.visible .entry k(.param .u64 p_in, .param .u64 p_out)\n{{\n\
              .reg .b32 %r<64>, %o<16>, %q<32>, %x, %y, %lane, %block, %tile;\n.reg .b64 %in, %out;\n.reg .f64 %fd<40>;\n\
              .shared .align 128 .b8 tile[4096];\n\
              ld.param.u64 %in, [p_in];\nld.param.u64 %out, [p_out];\nmov.u32 %lane, %tid.x;\nmov.u32 %block, %ctaid.x;\n\

@@ -2,7 +2,7 @@
 //! layout.
 
 use anyhow::Context as _;
-use simt::program::mma::layout::MmaForm;
+use simt::program::mma::layout::{MmaForm, Types};
 use simt::program::mma::products::{AccumulatorType, FactorType};
 
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
@@ -31,8 +31,8 @@ fn held(form: MmaForm, lane: usize) -> [Vec<(usize, usize)>; 3] {
 }
 
 fn form() -> anyhow::Result<MmaForm> {
-    let types = (FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32);
-    MmaForm::new(M as u8, K as u8, Some(types)).context("there is no product of 16 x 8 x 16 of bf16")
+    let types = Types::Small(FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32);
+    MmaForm::new(M as u8, K as u16, types, None).context("there is no product of 16 x 8 x 16 of bf16")
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {

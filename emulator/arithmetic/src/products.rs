@@ -12,20 +12,24 @@
 //! 5. A NaN, 0·∞ or ∞−∞ among the terms gives `0x7fffffff` (`f16`: `0x7fff`), otherwise an infinity gives itself.
 //!
 //! TF32 ignores the low 13 bits of a register. `mma.sync` of FP8 is not an instruction of sm_90: ptxas expands it to
-//! two sums of `f16` factors and an ordinary addition ([`Unit::Warp`]). FP64 is a chain of fused multiply-adds, c
-//! first.
+//! two sums of `f16` factors and an ordinary addition of c, in the accumulators' type ([`Unit::Warp`]). FP64 is a chain
+//! of fused multiply-adds, c first. Integers ([`Whole`]) are summed exactly, then added to c, also where ptxas expands
+//! an instruction. A sparse product is a sum of as many terms as A has elements.
 //!
 //! [`Product::multiply`] works on whole tiles. Factors are decoded once ([`Product::decode`]), eight side by side
 //! ([`Factors`]), and eight neighbouring elements are computed together with vector instructions.
 //!
-//! The rules were measured on one H200 (driver 580, CUDA 13.0, 2026-11-22); `tests/data/mma` has 16 962 elements of it.
+//! The rules were measured on one H200 (driver 580, CUDA 13.0, 2026-11-22); `tests/data/mma` has 16 962 elements of it,
+//! and what an H100 gave for integers, sparse tiles and FP8 with sums of `f16` (2026-11-26).
 
 mod eight;
+mod whole;
 
 use crate::half::{f16_to_f32, f32_to_f16};
 #[cfg(target_arch = "x86_64")]
 use eight::Avx2;
 use eight::Eight;
+pub use whole::{Overflow, Whole, WholeType};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FactorType {
@@ -264,10 +268,9 @@ impl Product {
             FactorType::E5m2 if !self.expanded() => 2,
             _ => 10,
         };
-        let sum = if self.expanded() { AccumulatorType::F32 } else { self.sum };
         let eight_bits = matches!(self.kind, FactorType::E4m3 | FactorType::E5m2) && self.unit == Unit::Warpgroup;
         let cut = if eight_bits { 13 } else { 25 };
-        let c_behind_point = match sum {
+        let c_behind_point = match self.sum {
             AccumulatorType::F32 => 23,
             AccumulatorType::F16 => 10,
         };
@@ -277,7 +280,7 @@ impl Product {
             c_left: (cut as u32).saturating_sub(c_behind_point),
             c_right: c_behind_point.saturating_sub(cut as u32),
             keep: !((1 << (52 - if eight_bits { 13 } else { 23 })) - 1),
-            sum,
+            sum: self.sum,
         }
     }
 
@@ -305,10 +308,9 @@ impl Product {
             tile(self.rule(), &a_half, &b_half, k / 2, &mut sums);
         }
         for (d, sum) in d.iter_mut().zip(sums) {
-            let sum = f32::from_bits(sum);
             *d = match self.sum {
-                AccumulatorType::F32 => canonical(f32::from_bits(*d) + sum),
-                AccumulatorType::F16 => u32::from(f32_to_f16(f16_to_f32(*d as u16) + sum)),
+                AccumulatorType::F32 => canonical(f32::from_bits(*d) + f32::from_bits(sum)),
+                AccumulatorType::F16 => add_f16(*d, sum),
             };
         }
     }
@@ -347,6 +349,12 @@ fn tile_f64_fma(a: &[f64], b: &[f64], k: usize, d: &mut [f64]) {
 /// Returns the bits of `x`, with the GPU's only NaN.
 fn canonical(x: f32) -> u32 {
     if x.is_nan() { NAN } else { x.to_bits() }
+}
+
+/// Returns the sum of two `f16`, with the GPU's only NaN.
+fn add_f16(x: u32, y: u32) -> u32 {
+    let sum = f16_to_f32(x as u16) + f16_to_f32(y as u16);
+    if sum.is_nan() { NAN_F16 } else { u32::from(f32_to_f16(sum)) }
 }
 
 const NAN: u32 = 0x7fff_ffff;

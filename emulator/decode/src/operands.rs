@@ -152,6 +152,7 @@ macro_rules! operand_table {
                     row.reads(&$($mut)? mma.a[..a], class)
                         .reads(&$($mut)? mma.b[..b], class)
                         .reads(&$($mut)? mma.c[..c], class)
+                        .read_optional(&$($mut)? mma.metadata, Bits32)
                         .defs(&$($mut)? mma.d[..c], class)
                 }
                 OpKind::MatrixLoad(access) => {

@@ -13,6 +13,8 @@ pub struct Mma {
     pub c: [Src; 4],
     /// All sources are read before D is written.
     pub d: [Dst; 4],
+    /// Places of the elements of a sparse A.
+    pub metadata: Option<Src>,
     /// Fragments A, B and C that were made for another use; `wmma` only.
     pub foreign: [Option<crate::mma::fragment::Foreign>; 3],
 }
@@ -20,7 +22,7 @@ pub struct Mma {
 impl Mma {
     /// An operation whose registers are still to be set.
     pub fn new(form: crate::mma::layout::MmaForm) -> Self {
-        Self { form, a: [NONE; 8], b: [NONE; 4], c: [NONE; 4], d: [0; 4], foreign: [None; 3] }
+        Self { form, a: [NONE; 8], b: [NONE; 4], c: [NONE; 4], d: [0; 4], metadata: None, foreign: [None; 3] }
     }
 }
 

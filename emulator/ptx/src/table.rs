@@ -145,7 +145,7 @@ enum Class {
 
 fn class(word: &str) -> Option<Class> {
     match word {
-        "u16x2" | "s16x2" | "tf32" | "e4m3" | "e5m2" => Some(Class::Type),
+        "u16x2" | "s16x2" | "tf32" | "e4m3" | "e5m2" | "s4" | "u4" | "b1" => Some(Class::Type),
         "row" | "col" => Some(Class::Layout),
         "global" | "shared" | "shared::cta" | "shared::cluster" => Some(Class::Space),
         _ => Type::from_name(word).map(|_| Class::Type),
@@ -157,7 +157,7 @@ fn is_name(word: &str) -> bool {
     matches!(
         word,
         "lo" | "hi" | "wide" | "l" | "r" // integers
-            | "mma" | "mma_async" | "load" | "store" | "a" | "b" | "c" | "d" | "fence" // matrices
+            | "mma" | "mma_async" | "sp" | "sp::ordered_metadata" | "load" | "store" | "a" | "b" | "c" | "d" | "fence" // matrices
             | "async" | "bulk" | "reduce" | "tensor" | "prefetch" | "commit_group" | "wait_group" // copies
             | "init" | "inval" | "arrive" | "arrive_drop" | "expect_tx" | "complete_tx" | "noComplete" | "parity"
             | "test_wait" | "try_wait" | "pending_count" | "mbarrier" | "noinc" // barriers in shared memory
@@ -308,7 +308,7 @@ fn unknown(instruction: &Instruction) -> ParseError {
 
 /// Finds a similar mnemonic: another opcode, or one modifier changed, added, moved or left out. For errors only: slow.
 fn nearest(instruction: &Instruction) -> Option<String> {
-    if instruction.modifiers.len() > 8 || instruction.opcode.len() > 40 {
+    if instruction.modifiers.len() > 12 || instruction.opcode.len() > 40 {
         return None;
     }
     let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();

@@ -1,32 +1,65 @@
 //! `mma.sync`, `ldmatrix`, `stmatrix`, `movmatrix`: tiles for tensor cores, of one warp.
 
-use ptx::ast::{Instruction, Operand, Type};
+use ptx::ast::{Immediate, Instruction, Operand, Type};
 
 use super::Lower;
 use super::address::space_of;
 use super::operand::Elements;
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::products::{AccumulatorType, FactorType};
-use program::mma::layout::MmaForm;
+use arithmetic::products::{AccumulatorType, FactorType, Overflow, Whole, WholeType};
+use program::mma::layout::{MmaForm, Types};
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
-/// Parses the form of `mma.sync.aligned.SHAPE.row.col.D.A.B.C`.
-fn form(modifiers: &[&str]) -> Option<MmaForm> {
-    let ["sync", "aligned", shape, "row", "col", d, a, b, c] = modifiers else { return None };
-    let (m, rest) = shape.strip_prefix('m')?.split_once("n8k")?;
-    let types = match (*d, *a, *b, *c) {
-        ("f64", "f64", "f64", "f64") => None,
-        _ => Some((FactorType::parse(a)?, FactorType::parse(b)?, AccumulatorType::parse(d).filter(|_| d == c)?)),
+/// Parses the types of D, A, B and C, and what follows them.
+pub(super) fn types(words: &[&str], overflow: Overflow) -> Option<Types> {
+    Some(match *words {
+        ["f64", "f64", "f64", "f64"] => Types::F64,
+        ["s32", "b1", "b1", "s32", "xor", "popc"] => Types::Whole(Whole::Xor),
+        ["s32", "b1", "b1", "s32", "and", "popc"] => Types::Whole(Whole::And),
+        ["s32", a, b, "s32"] => {
+            let kinds = (WholeType::parse(a)?, WholeType::parse(b)?);
+            if kinds.0.bits() != kinds.1.bits() {
+                return None;
+            }
+            Types::Whole(Whole::Integers(kinds.0, kinds.1, overflow))
+        }
+        [d, a, b, c] if d == c => {
+            Types::Small(FactorType::parse(a)?, FactorType::parse(b)?, AccumulatorType::parse(d)?)
+        }
+        _ => return None,
+    })
+}
+
+/// Parses the form of `mma{.sp}.sync.aligned.SHAPE.row.col{.satfinite}.D.A.B.C{.xor,.and}{.popc}`.
+fn form(modifiers: &[&str], selector: Option<u8>) -> Option<MmaForm> {
+    let ["sync", "aligned", shape, "row", "col", rest @ ..] = modifiers else { return None };
+    let (m, k) = shape.strip_prefix('m')?.split_once("n8k")?;
+    let types = match rest {
+        ["satfinite", rest @ ..] => types(rest, Overflow::Saturate),
+        _ => types(rest, Overflow::Wrap),
     };
-    MmaForm::new(m.parse().ok()?, rest.parse().ok()?, types)
+    MmaForm::new(m.parse().ok()?, k.parse().ok()?, types?, selector)
 }
 
 impl<'a> Lower<'a> {
     pub(super) fn mma(&mut self, instruction: &'a Instruction) -> Result<()> {
-        self.count(instruction, 4)?;
-        let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
-        let form = form(&modifiers).ok_or_else(|| self.not_supported(instruction))?;
+        let mut modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+        let is_sparse = modifiers.first().is_some_and(|first| first.starts_with("sp"));
+        self.count(instruction, if is_sparse { 6 } else { 4 })?;
+        let mut selector = None;
+        if is_sparse {
+            modifiers.remove(0);
+            let Operand::Immediate(Immediate::Int(number @ 0..=3)) = instruction.operands[5] else {
+                return Err(self.invalid("the sparsity selector is a number from 0 to 3"));
+            };
+            selector = Some(number as u8);
+        }
+        let Some(form) = form(&modifiers, selector) else {
+            let lesser = form(&modifiers, selector.map(|_| 0));
+            refuse_if!(lesser.is_some(), self.invalid("the sparsity selector is too large for this shape"));
+            return Err(self.not_supported(instruction));
+        };
         let class = Class::of_width(form.is_wide());
         let [n_a, n_b, n_c] = form.registers();
         let operands = &instruction.operands;
@@ -35,6 +68,9 @@ impl<'a> Lower<'a> {
         self.fragment(&operands[1], &mut mma.a[..n_a], class, Type::B32)?;
         self.fragment(&operands[2], &mut mma.b[..n_b], class, Type::B32)?;
         self.fragment(&operands[3], &mut mma.c[..n_c], class, ty)?;
+        if is_sparse {
+            mma.metadata = Some(self.source(&operands[4], Class::Bits32, Some(Type::B32))?);
+        }
         let mut results = [NONE; 4];
         self.results(&operands[0], &mut results[..n_c], class)?;
         for (d, &register) in mma.d.iter_mut().zip(&results[..n_c]) {

@@ -11,7 +11,7 @@ use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
 use program::mma::fragment::parse_shape;
-use program::mma::layout::MmaForm;
+use program::mma::layout::{MmaForm, Types};
 use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind};
 
 /// A fragment: positions of its registers in the matrix.
@@ -367,15 +367,15 @@ impl<'a> Lower<'a> {
 
     fn multiply_fragments(&mut self, instruction: &'a Instruction, shape: &str, types: &[&str]) -> Result<Option<()>> {
         let (factors, kinds, sum) = match types {
-            ["f16", "f16"] => ("f16", Some((FactorType::F16, FactorType::F16, AccumulatorType::F16)), "f16"),
-            ["f32", "f32"] => ("f16", Some((FactorType::F16, FactorType::F16, AccumulatorType::F32)), "f32"),
+            ["f16", "f16"] => ("f16", Types::Small(FactorType::F16, FactorType::F16, AccumulatorType::F16), "f16"),
+            ["f32", "f32"] => ("f16", Types::Small(FactorType::F16, FactorType::F16, AccumulatorType::F32), "f32"),
             ["f32", "bf16", "bf16", "f32"] => {
-                ("bf16", Some((FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32)), "f32")
+                ("bf16", Types::Small(FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32), "f32")
             }
             ["f32", "tf32", "tf32", "f32"] => {
-                ("tf32", Some((FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32)), "f32")
+                ("tf32", Types::Small(FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32), "f32")
             }
-            ["f64", "f64", "f64", "f64"] | ["rn", "f64", "f64", "f64", "f64"] => ("f64", None, "f64"),
+            ["f64", "f64", "f64", "f64"] | ["rn", "f64", "f64", "f64", "f64"] => ("f64", Types::F64, "f64"),
             _ => return Ok(None),
         };
         let parts = (
@@ -387,8 +387,8 @@ impl<'a> Lower<'a> {
         let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else { return Ok(None) };
         // sm_90 multiplies TF32 of `wmma` in steps of four k.
         let step = if factors == "tf32" { 4 } else { k };
-        let rows = if kinds.is_none() { 8 } else { 16 };
-        let Some(form) = MmaForm::new(rows, step as u8, kinds) else { return Ok(None) };
+        let rows = if kinds == Types::F64 { 8 } else { 16 };
+        let Some(form) = MmaForm::new(rows, step as u16, kinds, None) else { return Ok(None) };
         self.count(instruction, 4)?;
         let operands = &instruction.operands;
         let class = a.class();

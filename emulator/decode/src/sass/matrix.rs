@@ -8,7 +8,7 @@ use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
-use program::mma::layout::MmaForm;
+use program::mma::layout::{MmaForm, Types};
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
 impl Lower<'_> {
@@ -50,7 +50,7 @@ impl Lower<'_> {
         let kinds = [(Modifier::Bf16, FactorType::Bf16), (Modifier::Tf32, FactorType::Tf32)];
         let kind = self.take_choice(&kinds).unwrap_or(FactorType::F16);
         self.ignore_modifier(Modifier::F16);
-        MmaForm::new(16, k, Some((kind, kind, sum)))
+        MmaForm::new(16, k, Types::Small(kind, kind, sum), None)
     }
 
     fn form_of_doubles(&mut self) -> Option<MmaForm> {
@@ -60,7 +60,7 @@ impl Lower<'_> {
             (Modifier::W16x8x8, (16, 8)),
             (Modifier::W16x8x16, (16, 16)),
         ])?;
-        MmaForm::new(m, k, None)
+        MmaForm::new(m, k, Types::F64, None)
     }
 
     fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {

@@ -148,18 +148,19 @@ pub(super) const ROWS: &[(&str, &[RowText])] = &[
     ("it came with compute capability 10.0, and the emulated device has 9.0", &[
         ("Synchronisation: clusterlaunchcontrol", "clusterlaunchcontrol.*", "{a}{, b}{, c}", "work stealing between clusters"),
     ]),
-    ("sparse matrices are not emulated yet", &[
-        ("Matrix: mma", "mma{.sp,.sp::ordered_metadata}.*", "d, a, b, c{, e}{, f}{, g}{, h}{, i}{, j}", "product of sparse tiles"),
+    ("it came with compute capability 12.0, and the emulated device has 9.0", &[
+        ("Matrix: mma", "mma.*{.kind::f8f6f4,.kind::mxf4,.kind::mxf4nvf4,.kind::mxf8f6f4}.*", "d, a, b, c{, e}{, f}{, g}{, h}{, i}{, j}", "product of tiles of small floats"),
+        ("Matrix: mma.sp", "mma{.sp,.sp::ordered_metadata}.sync.aligned{.m16n8k32.row.col.f32,.m16n8k32.row.col.f16,.m16n8k64.row.col.f16}{.e4m3,.e5m2}{.e4m3,.e5m2}{.f16,.f32}", "d, a, b, c, e, f", "product of a sparse tile"),
     ]),
-    ("this shape or type is not emulated yet: integers, single bits, and shapes of other architectures", &[
-        ("Matrix: mma", "mma.*", "d, a, b, c{, e}{, f}{, g}{, h}{, i}{, j}", "tensor-core product"),
+    ("shapes for compute capability 7.0 are not emulated", &[
+        ("Matrix: mma", "mma.*.m8n8k4.*", "d, a, b, c", "four products of 8x8 tiles"),
     ]),
     ("this shape or type is not emulated yet", &[
         ("Matrix: wmma", "wmma.*", "{a}{, b}{, c}{, d}", "tensor-core product"),
     ]),
-    ("only matrices of 8x8 elements of 16 bits are emulated", &[
-        ("Matrix: ldmatrix", "ldmatrix.*", "d, [a]", "loads tiles for tensor cores"),
-        ("Matrix: stmatrix", "stmatrix.*", "[a], b", "stores tiles of tensor cores"),
+    ("it came with compute capability 10.0, and the emulated device has 9.0", &[
+        ("Matrix: ldmatrix", "ldmatrix.*{.m16n16,.m8n16}.*", "d, [a]", "loads matrices of elements of up to 8 bits"),
+        ("Matrix: stmatrix", "stmatrix.*.m16n8.*", "[a], b", "stores matrices of 8-bit elements"),
     ]),
     ("of the products of warpgroups, those of integers, single bits and sparse matrices are not emulated yet", &[
         ("Matrix: wgmma", "wgmma.*", "{a}{, b}{, c}{, d}{, e}{, f}{, g}{, h}{, i}{, j}", "tensor-core product of four warps"),

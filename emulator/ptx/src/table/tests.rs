@@ -76,9 +76,19 @@ fn messages() {
     check("add.s32 %r1, %r2;", "line 5, column 1: `add.s32` takes 3 operands (d, a, b), found 2");
     check("bar.arrive 0;", "line 5, column 1: `bar.arrive` takes 2 operands (a, b), found 1");
     check(
-        "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%r1}, {%r1}, {%r2}, {%r3};",
-        "line 5: `mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32` (this shape or type is not emulated yet: integers, \
-         single bits, and shapes of other architectures) is not supported",
+        "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32 d, a, b, c;",
+        "line 5: `mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32` (it came with compute capability \
+         12.0, and the emulated device has 9.0) is not supported",
+    );
+    check(
+        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%r3];",
+        "line 5: `ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8` (it came with compute capability 10.0, and the \
+         emulated device has 9.0) is not supported",
+    );
+    check(
+        "mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%r1}, {%r1}, {%r2}, {%r3};",
+        "line 5, column 1: unknown instruction `mma.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32`; did you mean \
+         `mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32`?",
     );
     check("min.f32 %f1, %f2, %f3, %f4;", "line 5: `min.f32` (three inputs are not emulated yet) is not supported");
     check(
@@ -120,6 +130,14 @@ fn modifiers_in_any_order_have_the_manuals() {
     check("stmatrix.sync.aligned.x2.m8n8.shared.b16", "stmatrix.sync.aligned.m8n8.x2.shared.b16");
     check("movmatrix.trans.sync.aligned.b16.m8n8", "movmatrix.sync.aligned.m8n8.trans.b16");
     check("mma.sync.aligned.row.col.m16n8k16.f32.bf16.bf16.f32", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32");
+    check(
+        "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32.satfinite",
+        "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32",
+    );
+    check(
+        "mma.sync.aligned.m16n8k256.row.col.xor.popc.s32.b1.b1.s32",
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
+    );
     check("mma.f32.sync.aligned.m16n8k32.row.e4m3.col.e5m2.f32", "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32");
     check(
         "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn",

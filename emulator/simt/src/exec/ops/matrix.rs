@@ -57,7 +57,8 @@ impl Worker<'_> {
         for (to, from) in sources {
             to.iter_mut().zip(from).for_each(|(to, &src)| *to = self.u32s(src));
         }
-        mma.form.multiply(&a[..n_a], &b[..n_b], &mut d[..n_d]);
+        let metadata = mma.metadata.map(|metadata| self.u32s(metadata));
+        mma.form.multiply(&a[..n_a], &b[..n_b], &mut d[..n_d], metadata.as_ref());
         for (dst, values) in mma.d.iter().zip(&d).take(n_d) {
             let out = self.out32(*dst);
             if active.is_all() {

@@ -10,6 +10,7 @@ use crate::exec::ops::matrix::elements;
 use crate::exec::runs;
 use crate::exec::worker::Worker;
 use crate::lane_mask::LaneMask;
+use crate::program::mma::layout::UndefinedLanes;
 use crate::program::{MatrixAccess, Mma};
 
 /// Bytes of rows of matrices that are stored and not defined: the lane that has the row's address, the bytes as a
@@ -28,15 +29,19 @@ impl Worker<'_> {
         };
         let (a, b): (Vec<u32>, Vec<u32>) =
             (mma.a[..n_a].iter().map(lanes).collect(), mma.b[..n_b].iter().map(lanes).collect());
+        let values = mma.metadata.map(|metadata| self.u32s(metadata));
+        let metadata = mma.metadata.map_or(0, |metadata| lanes(&metadata));
+        let undefined = UndefinedLanes { a: &a, b: &b, metadata, values: values.as_ref() };
+        let of_a: Vec<i32> = mma.a[..n_a].iter().copied().chain(mma.metadata).collect();
         let mut results = Vec::with_capacity(n_d);
         for (register, &c) in mma.c[..n_d].iter().enumerate() {
-            let reached = mma.form.reached(&a, &b, register);
+            let reached = mma.form.reached(&undefined, register);
             let own = self.checks.shadow.source(c);
             results.push(std::array::from_fn::<_, 32, _>(|lane| {
                 let from_c = own.map_or(0, |spot| self.checks.shadow.bits(spot, lane));
                 let undefined = reached[lane].undefined | mma.form.whole_sums(from_c);
                 let mut origins = Origins::NONE;
-                let factors = [(reached[lane].a, &mma.a[..]), (reached[lane].b, &mma.b[..])];
+                let factors = [(reached[lane].a, &of_a[..]), (reached[lane].b, &mma.b[..])];
                 for (found, registers) in factors {
                     if let Some((register, lane)) = found
                         && let Some(spot) = self.checks.shadow.source(registers[register])
