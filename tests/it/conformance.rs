@@ -1,7 +1,4 @@
-//! Every instruction form answers as a real GPU did: `tests/data/conformance` holds what an H200 said.
-//!
-//! Bit for bit, but for instructions that PTX itself calls approximate: those may differ as much as [`difference`] lets
-//! them.
+//! Every instruction form answers as a real GPU did, bit for bit: `tests/data/conformance` holds what an H200 said.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

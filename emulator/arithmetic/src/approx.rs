@@ -1,90 +1,77 @@
 //! Approximate instructions: `rcp.approx`, `ex2.approx` and their kin.
 //!
-//! PTX bounds their error; the hardware's bits are its own. Here the result is the true one rounded to
-//! nearest, which lies within every bound. Special cases follow the tables of the PTX manual.
+//! Each is one operation of the [`multifunction`] unit. Without `.ftz`, subnormal numbers are scaled around it, as
+//! ptxas 13 does for sm_90.
 
-use super::engine::{cold1, hot1, hot2};
-use super::float::{NAN32, canonical_root, div32, flush};
-use super::{Form, elementary};
-use crate::lanes::CpuLevel;
+use super::Form;
+use super::engine::{cold1, cold2};
+use super::float::{NAN32, flush, mul32};
+use super::multifunction;
 
-#[inline(always)]
+const TINIEST: f32 = f32::MIN_POSITIVE;
+const UP: f32 = 16_777_216.0;
+
 fn read<const FTZ: bool>(x: f32) -> f32 {
     if FTZ { flush(x) } else { x }
 }
 
-#[inline(always)]
 fn write<const FTZ: bool>(x: f32) -> f32 {
     let x = if FTZ { flush(x) } else { x };
     if x.is_nan() { NAN32 } else { x }
 }
 
-#[inline(always)]
-fn rcp<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>(1.0 / read::<FTZ>(a))
+/// Reciprocals of numbers beyond 2^126 are subnormal.
+fn rcp(a: f32) -> f32 {
+    let scale = match a.abs() {
+        x if x < TINIEST => UP,
+        x if x > 2f32.powi(126) => 0.25,
+        _ => 1.0,
+    };
+    write::<false>(multifunction::rcp(a * scale) * scale)
 }
 
-#[inline(always)]
-fn sqrt<const FTZ: bool>(a: f32) -> f32 {
-    canonical_root(write::<FTZ>(read::<FTZ>(a).sqrt()))
+/// Applies `f` to a number that is scaled up if it is subnormal, and then `undo` to the result.
+fn scaled(a: f32, f: impl Fn(f32) -> f32, undo: impl Fn(f32) -> f32) -> f32 {
+    write::<false>(if a.abs() < TINIEST { undo(f(a * UP)) } else { f(a) })
 }
 
-#[inline(always)]
-fn rsqrt<const FTZ: bool>(a: f32) -> f32 {
-    canonical_root(write::<FTZ>((1.0 / (read::<FTZ>(a) as f64).sqrt()) as f32))
+fn ex2(a: f32) -> f32 {
+    write::<false>(if a < -126.0 { multifunction::ex2(a * 0.5).powi(2) } else { multifunction::ex2(a) })
 }
 
-/// Angle in turns, as the hardware computes it: multiplied by 1/2π and cut to an `f32`, then to 25 bits of a turn. This
-/// makes most of the error of `sin.approx`, for large angles all of it.
-#[inline(always)]
-fn turns<const FTZ: bool>(a: f32) -> f64 {
-    const UNIT: f64 = 33_554_432.0;
+/// Angle in turns, as the hardware computes it: multiplied by 1/2π and cut to an `f32`. This makes most of the error of
+/// `sin.approx`, for large angles all of it.
+fn turns<const FTZ: bool>(a: f32) -> f32 {
     let product = read::<FTZ>(a) as f64 * (std::f32::consts::FRAC_1_PI * 0.5) as f64;
     let near = product as f32;
     let beyond = (near as f64).abs() > product.abs();
-    let turns = flush(f32::from_bits(near.to_bits() - beyond as u32)) as f64;
-    let magnitude = turns.abs();
-    let part = ((magnitude - magnitude.trunc()) * UNIT).trunc() / UNIT;
-    part.copysign(turns)
+    f32::from_bits(near.to_bits() - beyond as u32)
 }
 
-#[inline(always)]
-fn sin<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>(elementary::sin_turns(turns::<FTZ>(a)) as f32)
-}
-
-#[inline(always)]
-fn cos<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>(elementary::cos_turns(turns::<FTZ>(a)) as f32)
-}
-
-#[inline(always)]
-fn lg2<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>(elementary::log2(read::<FTZ>(a) as f64) as f32)
-}
-
-#[inline(always)]
-fn ex2<const FTZ: bool>(a: f32) -> f32 {
-    write::<FTZ>(elementary::exp2(read::<FTZ>(a) as f64) as f32)
-}
-
-#[inline(always)]
-fn tanh(a: f32) -> f32 {
-    write::<false>(elementary::tanh(a as f64) as f32)
-}
-
-#[inline(always)]
 fn div_full<const FTZ: bool>(a: f32, b: f32) -> f32 {
-    div32::<FTZ>(a, b)
+    let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));
+    let scale = match b.abs() {
+        x if x > 2f32.powi(126) => 0.25,
+        x if x < TINIEST && !FTZ => UP,
+        _ => 1.0,
+    };
+    mul32::<FTZ>(read::<FTZ>(a * scale), multifunction::rcp(read::<FTZ>(b * scale)))
 }
 
-/// Divisors beyond 2^126 have a flushed reciprocal: the quotient is a zero, or NaN for an infinite dividend.
-#[inline(always)]
 fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));
-    let huge = (b.abs() > f32::from_bits(253 << 23)) & (b.abs() < f32::INFINITY);
-    let b = if huge { f32::INFINITY.copysign(b) } else { b };
-    div32::<FTZ>(a, b)
+    let scale = if b.abs() < TINIEST && !FTZ { UP } else { 1.0 };
+    mul32::<FTZ>(a * scale, multifunction::rcp(b * scale))
+}
+
+/// One step of Newton's method, as ptxas writes it, from the inverse root of the upper word.
+fn rsqrt_f64(a: f64) -> f64 {
+    let first = by_upper_word(a, multifunction::rsqrt_wide);
+    if !a.is_normal() || a < 0.0 {
+        return 1.0 / a.sqrt();
+    }
+    let error = a.mul_add(-(first * first), 1.0);
+    error.mul_add(0.375, 0.5).mul_add(error * first, first)
 }
 
 /// Applies `f` to the upper word. The lower word is ignored, and zero in the result.
@@ -96,30 +83,30 @@ fn by_upper_word(a: f64, f: impl Fn(f64) -> f64) -> f64 {
     f64::from_bits(bits & !0xffff_ffff)
 }
 
-pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
+pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     Some(match (opcode, modifiers) {
-        ("rcp", ["approx", "f32"]) => hot1(level, rcp::<false>),
-        ("rcp", ["approx", "ftz", "f32"]) => hot1(level, rcp::<true>),
-        ("rcp", ["approx", "ftz", "f64"]) => cold1(|a: f64| by_upper_word(a, |a| 1.0 / a)),
-        ("sqrt", ["approx", "f32"]) => hot1(level, sqrt::<false>),
-        ("sqrt", ["approx", "ftz", "f32"]) => hot1(level, sqrt::<true>),
-        ("rsqrt", ["approx", "f32"]) => hot1(level, rsqrt::<false>),
-        ("rsqrt", ["approx", "ftz", "f32"]) => hot1(level, rsqrt::<true>),
-        ("rsqrt", ["approx", "f64"]) => cold1(|a: f64| 1.0 / a.sqrt()),
-        ("rsqrt", ["approx", "ftz", "f64"]) => cold1(|a: f64| by_upper_word(a, |a| 1.0 / a.sqrt())),
-        ("sin", ["approx", "f32"]) => hot1(level, sin::<false>),
-        ("sin", ["approx", "ftz", "f32"]) => hot1(level, sin::<true>),
-        ("cos", ["approx", "f32"]) => hot1(level, cos::<false>),
-        ("cos", ["approx", "ftz", "f32"]) => hot1(level, cos::<true>),
-        ("lg2", ["approx", "f32"]) => hot1(level, lg2::<false>),
-        ("lg2", ["approx", "ftz", "f32"]) => hot1(level, lg2::<true>),
-        ("ex2", ["approx", "f32"]) => hot1(level, ex2::<false>),
-        ("ex2", ["approx", "ftz", "f32"]) => hot1(level, ex2::<true>),
-        ("tanh", ["approx", "f32"]) => hot1(level, tanh),
-        ("div", ["full", "f32"]) => hot2(level, div_full::<false>),
-        ("div", ["full", "ftz", "f32"]) => hot2(level, div_full::<true>),
-        ("div", ["approx", "f32"]) => hot2(level, div_approx::<false>),
-        ("div", ["approx", "ftz", "f32"]) => hot2(level, div_approx::<true>),
+        ("rcp", ["approx", "f32"]) => cold1(rcp),
+        ("rcp", ["approx", "ftz", "f32"]) => cold1(multifunction::rcp),
+        ("rcp", ["approx", "ftz", "f64"]) => cold1(|a: f64| by_upper_word(a, multifunction::rcp_wide)),
+        ("sqrt", ["approx", "f32"]) => cold1(|a: f32| scaled(a, multifunction::sqrt, |y| y / 4096.0)),
+        ("sqrt", ["approx", "ftz", "f32"]) => cold1(multifunction::sqrt),
+        ("rsqrt", ["approx", "f32"]) => cold1(|a: f32| scaled(a, multifunction::rsqrt, |y| y * 4096.0)),
+        ("rsqrt", ["approx", "ftz", "f32"]) => cold1(multifunction::rsqrt),
+        ("rsqrt", ["approx", "f64"]) => cold1(rsqrt_f64),
+        ("rsqrt", ["approx", "ftz", "f64"]) => cold1(|a: f64| by_upper_word(a, multifunction::rsqrt_wide)),
+        ("sin", ["approx", "f32"]) => cold1(|a: f32| multifunction::sin(turns::<false>(a))),
+        ("sin", ["approx", "ftz", "f32"]) => cold1(|a: f32| multifunction::sin(turns::<true>(a))),
+        ("cos", ["approx", "f32"]) => cold1(|a: f32| multifunction::cos(turns::<false>(a))),
+        ("cos", ["approx", "ftz", "f32"]) => cold1(|a: f32| multifunction::cos(turns::<true>(a))),
+        ("lg2", ["approx", "f32"]) => cold1(|a: f32| scaled(a, multifunction::lg2, |y| y - 24.0)),
+        ("lg2", ["approx", "ftz", "f32"]) => cold1(multifunction::lg2),
+        ("ex2", ["approx", "f32"]) => cold1(ex2),
+        ("ex2", ["approx", "ftz", "f32"]) => cold1(multifunction::ex2),
+        ("tanh", ["approx", "f32"]) => cold1(multifunction::tanh),
+        ("div", ["full", "f32"]) => cold2(div_full::<false>),
+        ("div", ["full", "ftz", "f32"]) => cold2(div_full::<true>),
+        ("div", ["approx", "f32"]) => cold2(div_approx::<false>),
+        ("div", ["approx", "ftz", "f32"]) => cold2(div_approx::<true>),
         _ => return None,
     })
 }

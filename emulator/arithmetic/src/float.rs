@@ -66,7 +66,7 @@ fn flush_tiny(x: f32, scaled: f32) -> f32 {
 }
 
 #[inline(always)]
-fn mul32<const FTZ: bool>(a: f32, b: f32) -> f32 {
+pub(super) fn mul32<const FTZ: bool>(a: f32, b: f32) -> f32 {
     if !FTZ {
         return canonical(a * b);
     }

@@ -7,7 +7,7 @@
 use super::engine::{hot1, hot2, hot3, moded1, moded2, moded3};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::modes::{FTZ as PICK_FTZ, extremum, extremum_variant};
-use super::{Form, elementary};
+use super::{Form, multifunction};
 use crate::lanes::CpuLevel;
 
 /// Rounds to odd: an inexact `$near` with an even last bit moves one step towards the exact value, up in magnitude when
@@ -180,12 +180,19 @@ fn pick<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
     H::write(extremum(mode & !PICK_FTZ, H::read(flush::<H>(ftz, a)), H::read(flush::<H>(ftz, b))))
 }
 
+/// Rounds towards zero, as the results of the multifunction unit are; 2^16 is infinite as an `f16`.
+fn cut<H: Half>(x: f32) -> u16 {
+    let nearest = H::write(x);
+    let infinite = H::EXPONENT == F16::EXPONENT && x.abs() >= 65_536.0;
+    if H::read(nearest).abs() > x.abs() && !infinite { nearest - 1 } else { nearest }
+}
+
 fn tanh<H: Half>(_: u32, a: u16) -> u16 {
-    H::write(narrow_to_odd(elementary::tanh(H::read(a) as f64)))
+    cut::<H>(multifunction::tanh(H::read(a)))
 }
 
 fn ex2<H: Half>(mode: u32, a: u16) -> u16 {
-    finish::<H>(mode, H::write(narrow_to_odd(elementary::exp2(read::<H>(mode, a) as f64))))
+    finish::<H>(mode, cut::<H>(multifunction::ex2(read::<H>(mode, a))))
 }
 
 #[inline(always)]

@@ -20,7 +20,6 @@ mod convert;
 mod convert_any;
 #[cfg(test)]
 mod edges;
-mod elementary;
 mod engine;
 mod float;
 pub mod half;
@@ -30,6 +29,7 @@ mod lane;
 pub mod lanes;
 mod modes;
 mod moves;
+mod multifunction;
 pub mod products;
 #[cfg(test)]
 mod reference;
@@ -78,7 +78,7 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Op
         .or_else(|| float::lookup(opcode, modifiers, level))
         .or_else(|| modes::lookup(opcode, modifiers))
         .or_else(|| half_ops::lookup(opcode, modifiers, level))
-        .or_else(|| approx::lookup(opcode, modifiers, level))
+        .or_else(|| approx::lookup(opcode, modifiers))
         .or_else(|| convert::lookup(opcode, modifiers, level))
         .or_else(|| video::lookup(opcode, modifiers))
 }

@@ -1,8 +1,7 @@
 //! Arithmetic of machine code that has no PTX instruction of its own.
 
-use super::engine::{cold2, cold4, hot1, hot3, hot4, moded3};
-use super::float::{NAN32, flush};
-use super::{Form, elementary, lane};
+use super::engine::{cold1, cold2, cold4, hot3, hot4, moded3};
+use super::{Form, lane, multifunction};
 use crate::lanes::{AluArgs, Class, CpuLevel, Lanes};
 
 /// A step of a machine instruction.
@@ -68,19 +67,6 @@ fn sum(a: u32, b: u32, c: u32, carry: bool) -> u64 {
     u64::from(a) + u64::from(b) + u64::from(c) + u64::from(carry)
 }
 
-/// Angle cut to 25 bits of a turn, as by `sin.approx`.
-fn turns(x: f32) -> f64 {
-    const UNIT: f64 = 33_554_432.0;
-    let magnitude = f64::from(flush(x)).abs();
-    let part = ((magnitude - magnitude.trunc()) * UNIT).trunc() / UNIT;
-    part.copysign(f64::from(x))
-}
-
-fn canonical(x: f64) -> f32 {
-    let x = flush(x as f32);
-    if x.is_nan() { NAN32 } else { x }
-}
-
 /// NVIDIA documents no rule. The short way is exact where reciprocal and remainders stay normal numbers.
 fn division_is_hard(a: f32, b: f32) -> bool {
     let exponent = |x: f32| (x.to_bits() >> 23 & 0xff) as i32;
@@ -120,8 +106,8 @@ pub fn step(step: SassStep, level: CpuLevel) -> Form {
             srcs: &[Class::Pred, Class::Pred, Class::Pred],
             variant: i32::from(table),
         },
-        SassStep::Sine => hot1(level, |x: f32| canonical(elementary::sin_turns(turns(x)))),
-        SassStep::Cosine => hot1(level, |x: f32| canonical(elementary::cos_turns(turns(x)))),
+        SassStep::Sine => cold1(multifunction::sin),
+        SassStep::Cosine => cold1(multifunction::cos),
         SassStep::DivisionIsHard => cold2(division_is_hard),
     }
 }

@@ -227,7 +227,7 @@ impl Lower<'_> {
         self.compute_result("selp", &["b32"], &[sources[0], sources[1], by])
     }
 
-    /// `MUFU`. Results are those of the approximate PTX instructions: exact values rounded to nearest.
+    /// `MUFU`. Results are those of the approximate PTX instructions.
     pub(super) fn special_function(&mut self) -> Result<()> {
         if self.take_modifier(Modifier::Rcp64h) || self.take_modifier(Modifier::Rsq64h) {
             let opcode = if self.take_modifier(Modifier::Rcp64h) { "rcp" } else { "rsqrt" };
