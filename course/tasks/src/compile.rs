@@ -19,7 +19,7 @@ pub struct CompileError {
 pub struct Refused {
     /// Errors in the order of the log, each location once.
     pub errors: Vec<CompileError>,
-    /// Usual cause of the first error that `HINTS` lists.
+    /// Usual cause of the first error, if `HINTS` lists it: others may follow from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// Log of the compiler, cut to a length that a person can read.
@@ -39,7 +39,7 @@ impl Refused {
                 errors.push(error);
             }
         }
-        let hint = errors.iter().find_map(|error| hint(&error.message)).map(str::to_owned);
+        let hint = errors.first().and_then(|error| hint(&error.message, shown(log))).map(str::to_owned);
         Self { errors, hint, log: cut(log, MAX_LOG_BYTES) }
     }
 
@@ -96,20 +96,70 @@ fn error_of(line: &str) -> Option<CompileError> {
     Some(CompileError { file: file.to_owned(), line, message: cut(message.trim(), MAX_MESSAGE_BYTES) })
 }
 
-/// Rows of messages and the usual cause of such errors. `&&` stands between words that must all occur in a message.
+/// Returns the line that a compiler shows for the first error, and the column of the caret below it.
+fn shown(log: &str) -> (&str, usize) {
+    let mut lines = log.lines().skip_while(|line| error_of(line).is_none()).skip(1).peekable();
+    while let Some(line) = lines.next() {
+        let below = lines.peek().unwrap_or(&"");
+        match below.find('^') {
+            Some(column) if below.trim().trim_matches('~') == "^" => {
+                return (line.split("//").next().unwrap_or(line), column);
+            }
+            _ => {}
+        }
+    }
+    ("", 0)
+}
+
+/// Rows of messages and the usual cause of such errors. `&&` stands between words that must all occur in a message, or
+/// `line:` in the line that the compiler shows, `at:` at its caret (`name:` in any spelling), `before:` before it.
+/// `line:[,]` is a comma in brackets, and `at:start` the first word of the line.
 macro_rules! hints {
     ($($($($words:literal)&&+)||+ => $hint:literal;)*) => { &[$((&[$(&[$($words),+]),+], $hint)),*] };
 }
 
 const HINTS: &[(&[&[&str]], &str)] = hints! {
+    "" && "line: in " && "line:.." => "a range is Rust: write for (int k = 0; k < K; ++k)";
+    "expected" && "line: as " => "`as` is Rust: write float(x) or int(x)";
+    "\"let\"" || "'let'" || "\"mut\"" || "'mut'" =>
+        "`let` and `mut` are Rust: a variable has its type in front, as in float acc = 0;";
+    "\"fn\"" || "'fn'" => "`fn` is Rust: a function has its type in front, as in __device__ void f(int n)";
+    "\"f32\"" || "'f32'" || "\"f64\"" || "'f64'" || "\"i32\"" || "'i32'" || "\"u32\"" || "'u32'" || "\"usize\"" || "'usize'" =>
+        "this type is called otherwise in CUDA: float, double, int, unsigned or size_t";
+    "\"println\"" || "'println'" => "`println!` is Rust: write printf(\"%d\\n\", row);";
+    "undefined" && "name:threadidx." || "undefined" && "name:threadid." || "undeclared" && "name:threadid" =>
+        "it is spelled threadIdx, with .x, .y and .z";
+    "undefined" && "name:blockidx." || "undefined" && "name:blockid." || "undeclared" && "name:blockid" =>
+        "it is spelled blockIdx, with .x, .y and .z";
+    "syncthreads\"" || "synchthreads\"" || "\"__syncthread\"" || "syncthreads'" =>
+        "the barrier is spelled __syncthreads(), with two underscores in front";
+    "\"__shared\"" || "'__shared'" || "\"__shared_\"" || "\"shared\"" && "line:shared float" =>
+        "it is spelled __shared__, with two underscores on both sides";
+    "" && "line:=<" => "`=<` is no operator: write <=";
+    "must be a pointer" && "line:**" => "C++ has no power operator: multiply";
+    "expected a \"(\"" && "line:if " || "expected a \"(\"" && "line:while " || "expected '('" && "line:if " ||
+    "expected '('" && "line:while " => "the condition stands in parentheses: if (…), while (…)";
+    "parentheses of apparent call" || "called object type" =>
+        "parentheses call a function: an element of a matrix is X[row * columns + col]";
+    "" && "line:[,]" => "each dimension has its own brackets: tile[row][col]";
+    "must have arithmetic" =>
+        "one side is no number: is a subscript missing (tile[row][col]), or a member of a float4 (.x)?";
+    "\"{...}\" expected" || "array initializer" => "an array is set to zero by braces: float acc[4] = {};";
+    "overloaded function" || "is ambiguous" =>
+        "the arguments fit several functions of this name: give them one type; for ints there are min and max";
+    "literal operator" || "invalid suffix" => "a float constant has a point in front of its f: 0.0f";
+    "closing brace of" => "a brace that is opened in this function is not closed";
+    "expected a \";\"" && "at:+=" => "a declaration cannot add: declare the variable above the loop, and leave the type out here";
     "is undefined" && "threadIdx" =>
         "the kernel is not compiled as CUDA: is `threadIdx` used in a function without __global__ or __device__?";
     "identifier \"float4\"" =>
         "float4 is built in; is a name spelled otherwise, or a semicolon missing above?";
     "is undefined" || "undeclared identifier" =>
         "a name is used that is not declared here: look at its spelling, and whether it was declared in an inner { } block";
-    "expected a \";\"" || "expected ';'" =>
-        "a semicolon is missing, most often at the end of the line before";
+    "expected a \";\"" && "at:{" =>
+        "a brace stands where a statement should end: most often a function or a loop above is not closed";
+    "expected a \";\"" && "at:start" => "a semicolon is missing at the end of the statement before this line";
+    "expected ';'" => "a semicolon is missing at the caret";
     "expected a \"}\"" || "expected '}'" =>
         "a brace is opened and not closed; the place where it is missing is above this line";
     "expected a declaration" || "extraneous closing brace" =>
@@ -118,8 +168,12 @@ const HINTS: &[(&[&[&str]], &str)] = hints! {
         "constants at the top of the file no longer fit each other; the assertion says which";
     "must have a constant value" =>
         "the size of a __shared__ array must be known when it is compiled: constexpr, or a template parameter";
-    "must be a modifiable lvalue" || "read-only" || "const-qualified type" =>
+    "must be a modifiable lvalue" && "at:A[" || "must be a modifiable lvalue" && "at:B[" ||
+    "must be a modifiable lvalue" && "at:in[" || "read-only" || "const-qualified type" =>
         "A and B are const, and so are values declared const: write to C or to a variable of your own";
+    "must be a modifiable lvalue" && "before:if (" || "must be a modifiable lvalue" && "before:|| " => "`=` assigns: write == to compare";
+    "must be a modifiable lvalue" =>
+        "what is assigned to here cannot change: it is declared const, or is no variable";
     "no suitable conversion" && "float4" =>
         "a float4 is four numbers: take its .x, .y, .z or .w, or load with load4(&…)";
     "no operator" && "float4" || "invalid operands" && "float4" =>
@@ -150,9 +204,20 @@ const HINTS: &[(&[&[&str]], &str)] = hints! {
     "too much shared data" => "a kernel may declare 48 KiB of __shared__ arrays: make the tiles smaller";
 };
 
-fn hint(message: &str) -> Option<&'static str> {
-    let has_all = |words: &&[&str]| words.iter().all(|word| message.contains(word));
-    HINTS.iter().find(|(messages, _)| messages.iter().any(has_all)).map(|(_, hint)| *hint)
+fn hint(message: &str, (line, caret): (&str, usize)) -> Option<&'static str> {
+    let at = line.get(caret..).unwrap_or_default();
+    let has = |words: &&str| match words.split_once(':').unwrap_or_default() {
+        ("line", "[,]") => {
+            line.split('[').skip(1).any(|rest| rest.split([']', '(']).next().unwrap_or_default().contains(','))
+        }
+        ("line", words) => line.contains(words),
+        ("at", "start") => !line.is_empty() && line.get(..caret).is_some_and(|before| before.trim().is_empty()),
+        ("at", words) => at.starts_with(words),
+        ("name", words) => at.replace('_', "").to_lowercase().starts_with(words),
+        ("before", words) => line.get(..caret).is_some_and(|before| before.ends_with(words)),
+        _ => message.contains(words),
+    };
+    HINTS.iter().find(|(causes, _)| causes.iter().any(|words| words.iter().all(has))).map(|(_, hint)| *hint)
 }
 
 #[cfg(test)]
@@ -171,6 +236,18 @@ mod tests {
         let refused = Refused::from_log(clang);
         assert_eq!(refused.first(), "my/v05.cu:23: expected ';' after expression");
         assert!(refused.hint.expect("known").contains("semicolon"));
+    }
+
+    /// Each row of the file: what NVRTC says, the line that it shows with a caret, and a part of the hint.
+    #[test]
+    fn first_mistakes_have_their_hint() {
+        for row in include_str!("../../../tests/data/compile-errors.txt").lines().filter(|row| !row.starts_with('#')) {
+            let [message, line, expected] = row.split(" | ").collect::<Vec<_>>()[..] else { panic!("{row}") };
+            let caret = line.find('^').expect("a caret");
+            let log = format!("my/v01.cu(9): error: {message}\n{}\n{:caret$}^\n\n", line.replacen('^', "", 1), "");
+            let hint = Refused::from_log(&log).hint.unwrap_or("none".into());
+            assert!(hint.contains(expected), "{row}: {hint}");
+        }
     }
 
     #[test]
