@@ -26,6 +26,7 @@ pub mod real;
 pub mod shapes;
 mod suspects;
 pub mod trial;
+mod worst;
 
 use catalog::Shape;
 use counters::Counters;
@@ -33,6 +34,7 @@ use diagnostics::{Report, Source};
 use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
+use simt::report::InstrReport;
 use tasks::measure::CountedLaunch;
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::task::Criterion;
@@ -94,6 +96,7 @@ struct Judgement<'a, T: Sums> {
     n_shapes: usize,
     findings: Vec<Found>,
     mismatch: Option<Mismatch>,
+    notes: Vec<String>,
     printed: String,
     element: std::marker::PhantomData<T>,
 }
@@ -113,6 +116,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             n_shapes: 0,
             findings: Vec::new(),
             mismatch: None,
+            notes: Vec::new(),
             printed: String::new(),
             element: std::marker::PhantomData,
         }
@@ -208,7 +212,10 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                     continue;
                 };
                 match self.launch(&trial, CheckLevel::Count, &self.module.launch_setup(shape)) {
-                    TrialOutcome::Right(report) => launched.push((trial, report)),
+                    TrialOutcome::Right(report) => {
+                        self.note_doubles(shape, &report);
+                        launched.push((trial, report));
+                    }
                     TrialOutcome::Wrong | TrialOutcome::Broken => return Vec::new(),
                 }
             }
@@ -218,6 +225,27 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             }
         }
         parts
+    }
+
+    /// Notes what FP64 costs where sums of FP32 are asked for.
+    fn note_doubles(&mut self, shape: Shape, report: &Report) {
+        let doubles: Vec<_> = report.instructions.iter().filter(|found| found.text.contains(".f64")).collect();
+        let count = |found: &InstrReport| found.counters.warp_instructions;
+        let n: u64 = doubles.iter().map(|found| count(found)).sum();
+        let converted: u64 =
+            { doubles.iter() }.filter(|found| found.text.contains("cvt")).map(|found| count(found)).sum();
+        let most = doubles.into_iter().max_by_key(|found| count(found));
+        if let Some((_, line)) = most.and_then(|found| found.source.as_ref())
+            && n > 0
+            && !self.task.work.is_double()
+            && self.notes.is_empty()
+        {
+            let all = report.total.warp_instructions;
+            self.notes.push(format!(
+                "`double` in a kernel of float (line {line}): on {shape}, {n} of {all} instructions of warps are FP64, and \
+                 {converted} of these only convert between float and double"
+            ));
+        }
     }
 
     fn criterion(&self, criterion: &Criterion, trial: &Trial<T>, report: &Report) -> Part {
@@ -253,7 +281,10 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         let passes = lack.is_none() && value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
         let why = || match lack {
             Some(lack) => format!("the kernel has {lack}, so the limit says nothing about it"),
-            None => criterion.misses.clone(),
+            None => match worst::access(self.request, self.module, trial, criterion.measure) {
+                Some(access) => format!("{}: {access}", criterion.misses),
+                None => criterion.misses.clone(),
+            },
         };
         let measure = serde_json::to_value(criterion.measure).unwrap_or_default();
         Part {
@@ -308,6 +339,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             wrong: self.mismatch.filter(|_| error.is_none()).map(|mismatch| mismatch.wrong),
             findings: self.findings,
             compiler: None,
+            notes: self.notes,
             printed: self.printed,
             parts,
         }

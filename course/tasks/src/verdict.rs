@@ -52,6 +52,9 @@ pub struct Verdict {
     pub findings: Vec<Found>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<Refused>,
+    /// Remarks that decide nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Output of the kernel, perhaps shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub printed: String,
@@ -170,6 +173,7 @@ impl Verdict {
             wrong: None,
             findings: Vec::new(),
             compiler: None,
+            notes: Vec::new(),
             printed: String::new(),
         }
     }

@@ -283,14 +283,15 @@ impl WrongResult<'_> {
         if n_tiles[0].min(n_tiles[1]) > 1 && exactly(&both) {
             return Some(format!(
                 "{name} has {} x {} tiles, and they are written as if it had {} x {}: blockIdx.x and blockIdx.y are \
-                 exchanged",
+                 exchanged, or rows and columns in a bound",
                 n_tiles[0], n_tiles[1], n_tiles[1], n_tiles[0]
             ));
         }
         (0..2).find_map(|axis| {
             let (line, all) = (["row", "column"][axis], tile[axis]);
             let steps = STEPS.iter().filter(|step| **step < all && 2 * **step <= size[axis]);
-            let lacks = format!("the index of the {line} lacks what is added for the others");
+            let lacks =
+                "the others were never written: no thread takes them, or the index lacks what is added for them";
             steps.into_iter().find_map(|&step| {
                 if exactly(&|place| place[axis].is_multiple_of(step)) {
                     Some(format!("of every {step} {line}s of {name} only the first is written: {lacks}"))

@@ -59,7 +59,8 @@ fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
 /// Returns all that a learner reads about what is wrong.
 fn told(verdict: &Verdict) -> String {
     let parts = verdict.parts.iter().filter_map(|part| part.why.clone());
-    parts.chain(verdict.findings.iter().map(|found| found.text.clone())).collect::<Vec<_>>().join("\n")
+    let findings = verdict.findings.iter().map(|found| found.text.clone());
+    parts.chain(findings).chain(verdict.notes.iter().cloned()).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the first difference from the expected verdict.

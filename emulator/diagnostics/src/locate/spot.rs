@@ -120,6 +120,17 @@ pub(crate) fn taken(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
     barrier_in(launch, spot.file, spot.after..=last).or_else(start)
 }
 
+/// Returns the line of a `__syncthreads;` where a barrier would be advised: it calls nothing.
+pub(crate) fn not_called(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
+    let source = launch.text_of(spot.file)?;
+    let last = spot.before.or(spot.round.map(|(_, end)| end))?;
+    let is = |line: &u32| {
+        let text = source.clean_line(*line).unwrap_or_default();
+        source.uses(*line, "__syncthreads").iter().any(|found| !text[found.end..].trim_start().starts_with('('))
+    };
+    (spot.after..=last).find(is)
+}
+
 /// Places for a barrier between the write and the read of a race: before reading, before overwriting.
 pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<Spot>> {
     let find = |kind: AccessKind| race.parties.iter().find(|party| party.kind == kind).map(|party| party.instr);

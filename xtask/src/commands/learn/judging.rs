@@ -158,6 +158,7 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
     for found in &verdict.findings {
         out.push_str(&format!("\non {}:\n{}\n", found.shape, found.text.trim_end()));
     }
+    verdict.notes.iter().for_each(|note| out.push_str(&format!("\nnote: {note}\n")));
     if !verdict.printed.is_empty() {
         out.push_str(&format!("\nthe kernel printed:\n{}\n", verdict.printed.trim_end()));
     }

@@ -211,6 +211,12 @@ impl RaceMessage<'_> {
             return draft.reason(self.between_lanes(&spots)).on_gpu(OFTEN_WORKS);
         }
         let mut draft = draft.reason(self.between_warps(&spots));
+        if let Some(line) = spots.iter().find_map(|spot| spot::not_called(launch, spot)) {
+            let line = launch.numbered(first.instr, spots[0].file, line);
+            return draft
+                .why(format!("{line} names __syncthreads without calling it: that is no barrier."))
+                .advice(format!("call it at {line}: `__syncthreads();`."));
+        }
         match spots.iter().find_map(|spot| spot::taken(launch, spot)) {
             Some(barrier) => draft.advice = self.move_out(barrier),
             None if spots.is_empty()

@@ -1,0 +1,72 @@
+//! The access that a criterion on traffic fails by: its line, and two threads of the first warp that show it.
+
+use std::collections::BTreeSet;
+
+use counters::{Column, Counters};
+use harness::inputs::Sums;
+use simt::gpu::Value;
+use simt::memory::rules::{lanes_together, sectors};
+use simt::program::MemSpace;
+use tasks::explain::places;
+use tasks::measure::Measure;
+
+use crate::Request;
+use crate::emulated_module::EmulatedModule;
+use crate::trial::Trial;
+
+const MAX_STEPS: usize = 20_000;
+const BANKS: u64 = 32;
+const SECTOR: u32 = 32;
+
+/// Returns a sentence on the access that costs most beyond what it must.
+pub(crate) fn access<T: Sums + Value>(
+    request: &Request<'_>,
+    module: &EmulatedModule<'_>,
+    trial: &Trial<T>,
+    measure: Measure,
+) -> Option<String> {
+    let space = match measure.column() {
+        Column::Excess | Column::Wavefronts => MemSpace::Shared,
+        Column::Sectors => MemSpace::Global,
+        _ => return None,
+    };
+    let (report, steps) = module.trace(trial, 0, MAX_STEPS)?;
+    let of = |instr: u32| report.instructions.get(instr as usize);
+    let words = measure.description();
+    let (loads, stores) = (words.contains("load"), words.contains("store"));
+    let wasted = |c: &Counters| match space {
+        MemSpace::Shared => c.excess(),
+        _ => ((c.global_load_sectors + c.global_store_sectors) * u64::from(SECTOR))
+            .saturating_sub(c.global_load_bytes + c.global_store_bytes),
+    };
+    let accesses = steps.iter().filter_map(|step| Some((of(step.instr)?, step.access.as_ref()?)));
+    let wanted = accesses.filter(|(_, access)| access.space == space && (loads == stores || loads == access.load));
+    let (instruction, access) = wanted.max_by_key(|(found, _)| wasted(&found.counters))?;
+    let counters = &instruction.counters;
+    let own = request.sources.first().map_or("", |(name, _)| name.as_str());
+    let (_, line) = places(request.ptx, own).get(instruction.ptx_line as usize).copied().flatten()?;
+    let lanes: Vec<(usize, u64)> = (0..).zip(access.addresses).filter_map(|(lane, at)| Some((lane, at?))).collect();
+    let does = if access.load { "read" } else { "write" };
+    if space == MemSpace::Shared {
+        // ptxas joins neighbouring loads, which a quarter of a warp makes together.
+        let joined = counters.shared_load_requests != counters.shared_load_requests_merged;
+        let together = if joined { 8 } else { lanes_together(&access.addresses, access.bytes, access.load) };
+        let meets = |a: u64, b: u64| a != b && a % BANKS == b % BANKS;
+        let mut pairs = lanes.iter().enumerate().flat_map(|(i, b)| lanes[..i].iter().map(move |a| (a, b)));
+        let ((a, x), (b, y)) = pairs.find(|((a, x), (b, y))| a / together == b / together && meets(x / 4, y / 4))?;
+        let (apart, bank) = (x.abs_diff(*y) / 4, x / 4 % BANKS);
+        return (counters.excess() > 0).then(|| {
+            format!("threads {a} and {b} {does} words at line {line} that lie {apart} apart, a multiple of 32: both in bank {bank}")
+        });
+    }
+    let [(a, x), (b, y)] = *lanes.get(..2)? else { return None };
+    let (apart, n) = (x.abs_diff(y), sectors(&access.addresses, access.bytes));
+    let distinct = lanes.iter().map(|(_, at)| at).collect::<BTreeSet<_>>().len();
+    let few = (distinct as u32 * access.bytes).div_ceil(SECTOR);
+    (apart > u64::from(access.bytes) && n >= 2 * few).then(|| {
+        format!(
+            "threads {a} and {b} {does} elements at line {line} that lie {apart} bytes apart, so that a warp needs {n} \
+             sectors in place of {few}; neighbouring threads should take neighbours of one row as it is stored"
+        )
+    })
+}
