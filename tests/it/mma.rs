@@ -1,7 +1,7 @@
 //! Tensor cores: elements of their products beside those of an H200, bit by bit.
 
 use simt::launch::{CheckLevel, LaunchOptions};
-use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit, multiply_f64};
+use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Round, Unit, multiply_f64};
 use tests::gpu::{Argument, Geometry, Gpu, Value, texts};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;
@@ -81,7 +81,7 @@ fn diagonal(name: &str, a: &[Vec<u64>], b: &[Vec<u64>], c: &[u64]) -> Vec<u64> {
         let floats = |of: &[Vec<u64>]| of.concat().into_iter().map(f64::from_bits).collect::<Vec<_>>();
         let mut d = vec![0.0; rows * rows];
         (0..rows).for_each(|i| d[i * rows + i] = f64::from_bits(c[i]));
-        multiply_f64(&floats(a), &floats(b), k, &mut d);
+        multiply_f64(&floats(a), &floats(b), k, &mut d, Round::Nearest);
         return (0..rows).map(|i| d[i * rows + i].to_bits()).collect();
     }
     let product = product(name);
@@ -270,4 +270,74 @@ fn fragments_of_cuda_c_multiply() {
     let want = sums(16, |row, k| k * 16 + row, |k, column| k * 16 + column);
     let turned: Vec<f32> = (0..256).map(|i| half::f16::from_bits(c[i % 16 * 16 + i / 16]).to_f32()).collect();
     assert_eq!(turned, want);
+}
+
+/// Runs a kernel of `integers.cu.txt` with A and B in words, and gives the first of `n` numbers of C.
+fn integers(kernel: &str, [a, b]: [&[u32]; 2], k: Option<i32>, n: usize) -> Vec<i64> {
+    let gpu = Gpu::default();
+    let module = gpu.load(include_str!("../data/mma/integers.ptx")).expect("it loads");
+    let (a, b, c) = (gpu.upload(a), gpu.upload(b), gpu.upload(&[0_i32; 256]));
+    let mut arguments: Vec<Argument> = vec![a.into(), b.into(), c.into()];
+    arguments.extend(k.map(Argument::from));
+    gpu.run(&module, kernel, Geometry::line(1, 32), &arguments);
+    gpu.read::<i32>(c, n).into_iter().map(i64::from).collect()
+}
+
+#[test]
+fn fragments_of_integers_of_cuda_c_multiply() {
+    let words = |seed: u32| -> Vec<u32> {
+        let mixed = |i: u32| (i + seed).wrapping_mul(0x9e37_79b9) ^ (i * i + seed).wrapping_mul(0x85eb_ca6b) >> 7;
+        (0..320).map(mixed).collect()
+    };
+    let [a, b] = [words(1), words(1000)];
+    let number = |words: &[u32], bits: usize, i: usize| i64::from(words[i * bits / 32] << (32 - bits - i * bits % 32));
+    let unsigned = |words: &[u32], bits: usize, i: usize| number(words, bits, i) >> (32 - bits);
+    let signed = |words: &[u32], bits: usize, i: usize| i64::from(number(words, bits, i) as i32) >> (32 - bits);
+
+    let sum = |row: usize, column: usize, k: usize, bits: usize| -> i64 {
+        (0..k).map(|i| signed(&a, bits, row * k + i) * signed(&b, bits, column * k + i)).sum()
+    };
+    let want: Vec<i64> = (0..256).map(|i| 2 * sum(i / 16, i % 16, 80, 8)).collect();
+    assert_eq!(integers("product_s8", [&a, &b], Some(80), 256), want);
+    let want: Vec<i64> = (0..64).map(|i| sum(i / 8, i % 8, 96, 4)).collect();
+    assert_eq!(integers("product_s4", [&a, &b], None, 64), want);
+
+    // A and C lie by columns, B by rows, and most sums exceed the largest number.
+    let sum = |row: usize, column: usize| -> i64 {
+        (0..16).map(|k| unsigned(&a, 8, 32 * k + row) * unsigned(&b, 8, 8 * k + column)).sum()
+    };
+    let want: Vec<i64> = (0..256).map(|i| (0x7fff_ff00 + sum(i % 32, i / 32)).min(i32::MAX.into())).collect();
+    assert_eq!(integers("product_u8", [&a, &b], None, 256), want);
+
+    let bits = |of: fn(u32, u32) -> u32, row: usize, column: usize| -> i64 {
+        (0..4).map(|k| i64::from(of(a[4 * row + k], b[4 * column + k]).count_ones())).sum()
+    };
+    let want = |i: usize| 1000 * bits(|a, b| a ^ b, i / 8, i % 8) + bits(|a, b| a & b, i / 8, i % 8);
+    assert_eq!(integers("product_b1", [&a, &b], None, 64), (0..64).map(want).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_fragment_of_other_integers_is_reported() {
+    let name = "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32";
+    let other =
+        ("wmma.load.a.sync.aligned.row.m16n16k16.shared.s8", "wmma.load.a.sync.aligned.row.m16n16k16.shared.u8");
+    insta::assert_snapshot!(changed(name, &[other]));
+    let name = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16";
+    assert_eq!(changed(name, &[]), "");
+    let c = "wmma.load.c.sync.aligned.row.m16n16k16.shared.f16";
+    let other = (c, "wmma.load.c.sync.aligned.row.m32n8k16.shared.f16");
+    insta::assert_snapshot!(changed(name, &[other]));
+}
+
+#[test]
+fn sparsity_selectors_fit_their_shape() {
+    let check = |name: &str, written: &str, other: &str, expected: &str| {
+        let all = fixtures();
+        let fixture = all.iter().find(|f| f.name == name).expect("a fixture of this name");
+        let error = Gpu::default().load(&fixture.ptx().replace(written, other)).map(|_| ()).expect_err("it is refused");
+        assert_eq!(error.to_string().split_once(": ").expect("a place").1, expected);
+    };
+    let name = "mma.sp.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 1";
+    check(name, ", 1;", ", 2;", "the sparsity selector is too large for this shape");
+    check(name, ", 1;", ", %r1;", "the sparsity selector is a number from 0 to 3");
 }

@@ -244,6 +244,16 @@ fn store_matrix(n: usize, transposed: &str) -> Fixture {
 /// A type of `wmma`: elements of A and B, shapes with the registers of A, B and C, and types of the accumulators.
 type Wmma = (Element, &'static [(&'static str, [usize; 3])], &'static [Element]);
 
+const WHOLE: &[(&str, [usize; 3])] = &[("m16n16k16", [2, 2, 8]), ("m32n8k16", [4, 1, 8]), ("m8n32k16", [1, 4, 8])];
+
+const INTEGER_WMMA: [Wmma; 5] = [
+    (BYTES[0], WHOLE, &[S32]),
+    (BYTES[1], WHOLE, &[S32]),
+    (NIBBLES[0], &[("m8n8k32", [1, 1, 2])], &[S32]),
+    (NIBBLES[1], &[("m8n8k32", [1, 1, 2])], &[S32]),
+    (B1, &[("m8n8k128", [1, 1, 2])], &[S32]),
+];
+
 const WMMA: [Wmma; 4] = [
     (F16, &[("m16n16k16", [8, 8, 8]), ("m32n8k16", [8, 8, 8]), ("m8n32k16", [8, 8, 8])], &[F32, F16]),
     (BF16, &[("m16n16k16", [4, 4, 8]), ("m32n8k16", [8, 2, 8]), ("m8n32k16", [2, 8, 8])], &[F32]),
@@ -398,6 +408,22 @@ fn wmma_product(
     }
 }
 
+/// Products of fragments with other types of C than of D, and with other roundings.
+fn more_wmma(all: &mut Vec<Fixture>) {
+    INTEGER_WMMA.into_iter().for_each(|types| wmma(all, types));
+    for &(shape, [n_a, n_b, _]) in WMMA[0].1 {
+        for [c, d] in [[F16, F32], [F32, F16]] {
+            let [n_c, n_d] = [c, d].map(|sum| sum.1 as usize / 4);
+            let name = format!("mma/{}.{}", d.0, c.0);
+            all.push(wmma_product(&name, ("row", "col"), F16, [c, d], (shape, [n_a, n_b, n_c, n_d])));
+        }
+    }
+    for rounding in ["rn", "rz", "rm", "rp"] {
+        let name = format!("mma/{rounding}.f64.f64.f64.f64");
+        all.push(wmma_product(&name, ("row", "col"), F64, [F64, F64], ("m8n8k4", [1, 1, 2, 2])));
+    }
+}
+
 pub fn fixtures() -> Vec<Fixture> {
     let mut all = vec![
         mma("m16n8k16", BF16, BF16, F32, [4, 2, 4]),
@@ -427,6 +453,7 @@ pub fn fixtures() -> Vec<Fixture> {
     let name = "movmatrix.sync.aligned.m8n8.trans.b16";
     all.push(Fixture { name: name.to_owned(), ins: 1, outs: 1, inputs: named(1), body: format!("{name} %o0, %r0;\n") });
     more_products(&mut all);
+    more_wmma(&mut all);
     all
 }
 

@@ -26,6 +26,8 @@ mod eight;
 mod whole;
 
 use crate::half::{f16_to_f32, f32_to_f16};
+use crate::soft;
+pub use crate::soft::Round;
 #[cfg(target_arch = "x86_64")]
 use eight::Avx2;
 use eight::Eight;
@@ -317,25 +319,31 @@ impl Product {
 }
 
 /// D = A·B + D of a tile of `f64`: `a` has `k` numbers for each row, `b` for each column, `d` is row by row.
-pub fn multiply_f64(a: &[f64], b: &[f64], k: usize, d: &mut [f64]) {
+pub fn multiply_f64(a: &[f64], b: &[f64], k: usize, d: &mut [f64], round: Round) {
+    if round != Round::Nearest {
+        return tile_f64(a, b, k, d, |a, b, c| {
+            let bits = soft::fma(a.to_bits(), b.to_bits(), c.to_bits(), soft::F64, round);
+            bits.map_or_else(|| a.mul_add(b, c), f64::from_bits)
+        });
+    }
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("fma") {
         // SAFETY: the processor has the instructions.
         unsafe { tile_f64_fma(a, b, k, d) };
         return;
     }
-    tile_f64(a, b, k, d);
+    tile_f64(a, b, k, d, f64::mul_add);
 }
 
 #[inline(always)]
-fn tile_f64(a: &[f64], b: &[f64], k: usize, d: &mut [f64]) {
+fn tile_f64(a: &[f64], b: &[f64], k: usize, d: &mut [f64], fma: impl Fn(f64, f64, f64) -> f64) {
     if k == 0 || b.is_empty() {
         return;
     }
     let columns = b.len() / k;
     for (row, d) in a.chunks_exact(k).zip(d.chunks_exact_mut(columns)) {
         for (column, d) in b.chunks_exact(k).zip(d) {
-            *d = row.iter().zip(column).fold(*d, |sum, (a, b)| a.mul_add(*b, sum));
+            *d = row.iter().zip(column).fold(*d, |sum, (a, b)| fma(*a, *b, sum));
         }
     }
 }
@@ -343,7 +351,7 @@ fn tile_f64(a: &[f64], b: &[f64], k: usize, d: &mut [f64]) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "fma")]
 fn tile_f64_fma(a: &[f64], b: &[f64], k: usize, d: &mut [f64]) {
-    tile_f64(a, b, k, d);
+    tile_f64(a, b, k, d, f64::mul_add);
 }
 
 /// Returns the bits of `x`, with the GPU's only NaN.

@@ -4,8 +4,8 @@
 //! and [`round`] makes bits of that. Slow and plain: `float` and `half` have the common cases, tested against this.
 
 /// Rounding of a result that does not fit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Round {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Round {
     /// `.rn`: to nearest, ties to even.
     Nearest,
     /// `.rz`: towards zero.

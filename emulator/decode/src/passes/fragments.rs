@@ -50,7 +50,7 @@ pub(crate) fn find_mismatches(ops: &mut [VirtualOp], starts: &[u32], instrs: &[I
             .zip(wanted)
             .map(|(registers, wanted)| {
                 registers.iter().find_map(|&register| {
-                    let makers = known.makers(register as u32, at)?;
+                    let makers = known.makers(register as u32, at, op.instr)?;
                     let mut foreign = makers.iter().map(|&maker| {
                         let given = fragment_made(instrs[maker as usize].mnemonic())?;
                         (given != wanted).then_some(Foreign { wanted, given, maker })
@@ -75,7 +75,9 @@ fn definitions(ops: &[VirtualOp], instrs: &[InstrInfo]) -> HashMap<u32, Vec<Defi
             Role::Def | Role::EarlyDef => results.push(register),
         });
         let mnemonic = instrs.get(op.instr as usize).map_or("", InstrInfo::mnemonic);
-        let moves = matches!(op.kind, OpKind::Alu { .. }) && (op.moves || mnemonic.starts_with("mov."));
+        // In a product, it is conversions that are not moves.
+        let moves = op.moves || mnemonic.starts_with("mov.") || mnemonic.starts_with("wmma.mma");
+        let moves = moves && matches!(op.kind, OpKind::Alu { .. });
         for result in results {
             // A `mov` of a constant has no source that could be followed.
             let constant = matches!(&op.kind, OpKind::Alu { args, .. }
@@ -113,14 +115,16 @@ impl Definitions<'_> {
         Some(all)
     }
 
-    /// Instructions that make the fragment in a register, if nothing else defines it.
-    fn makers(&self, register: u32, at: usize) -> Option<Vec<u32>> {
+    /// Instructions that make the fragment in a register, if nothing else defines it. `product` is the one that takes it:
+    /// its own operations may convert C first.
+    fn makers(&self, register: u32, at: usize, product: u32) -> Option<Vec<u32>> {
         let (mut found, mut next) = (vec![(register, at)], 0);
         let mut makers = Vec::new();
         while let Some(&(register, at)) = found.get(next) {
             next += 1;
             for definition in self.reaching(register, at)? {
-                if fragment_made(self.instrs.get(definition.instr as usize)?.mnemonic()).is_some() {
+                let mnemonic = self.instrs.get(definition.instr as usize)?.mnemonic();
+                if definition.instr != product && fragment_made(mnemonic).is_some() {
                     if !makers.contains(&definition.instr) {
                         makers.push(definition.instr);
                     }

@@ -7,14 +7,17 @@ use super::address::space_of;
 use super::operand::Elements;
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::products::{AccumulatorType, FactorType, Overflow, Whole, WholeType};
+use arithmetic::products::{AccumulatorType, FactorType, Overflow, Round, Whole, WholeType};
 use program::mma::layout::{MmaForm, Types};
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
 /// Parses the types of D, A, B and C, and what follows them.
 pub(super) fn types(words: &[&str], overflow: Overflow) -> Option<Types> {
     Some(match *words {
-        ["f64", "f64", "f64", "f64"] => Types::F64,
+        ["f64", "f64", "f64", "f64"] | ["rn", "f64", "f64", "f64", "f64"] => Types::F64(Round::Nearest),
+        ["rz", "f64", "f64", "f64", "f64"] => Types::F64(Round::Zero),
+        ["rm", "f64", "f64", "f64", "f64"] => Types::F64(Round::Down),
+        ["rp", "f64", "f64", "f64", "f64"] => Types::F64(Round::Up),
         ["s32", "b1", "b1", "s32", "xor", "popc"] => Types::Whole(Whole::Xor),
         ["s32", "b1", "b1", "s32", "and", "popc"] => Types::Whole(Whole::And),
         ["s32", a, b, "s32"] => {

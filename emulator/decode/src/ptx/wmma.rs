@@ -1,6 +1,7 @@
 //! `wmma`. PTX leaves the layout of fragments open; ours is that of sm_90, as ptxas 13 lays them out, and so are the
 //! accesses: `ldmatrix` for 16-bit factors in shared memory, otherwise ordinary loads, transposed by `movmatrix` where
-//! the matrix lies the other way. Products are those of `mma.sync`.
+//! the matrix lies the other way. Rows of integers and bits along k are loaded alike, other integers byte by byte.
+//! Products are those of `mma.sync`.
 
 use ptx::ast::{Instruction, Operand, Type};
 
@@ -9,9 +10,9 @@ use super::{Lower, special_registers};
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::products::{AccumulatorType, FactorType};
+use arithmetic::products::Overflow;
 use program::mma::fragment::parse_shape;
-use program::mma::layout::{MmaForm, Types};
+use program::mma::layout::MmaForm;
 use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind};
 
 /// A fragment: positions of its registers in the matrix.
@@ -25,7 +26,10 @@ struct Fragment {
     /// The first axis is that of rows.
     by_rows: bool,
     elements: Elements,
+    /// Elements along both axes; bytes where these are smaller.
     size: [u32; 2],
+    /// Elements in a byte, as a shift, where an element is smaller.
+    in_byte: u32,
 }
 
 /// How the elements of a fragment lie in registers.
@@ -37,11 +41,19 @@ enum Elements {
     Single(u32),
     /// Neighbouring elements in two registers; bytes of each.
     Pairs(u32),
+    /// Four bytes along k per register: integers or bits.
+    Bytes,
 }
 
 impl Fragment {
     fn new(part: &str, shape: &str, ty: &str) -> Option<Self> {
         let [m, n, k] = parse_shape(shape)?;
+        let in_byte = match ty {
+            "s4" | "u4" => 1,
+            "b1" => 3,
+            _ => 0,
+        };
+        let k = k >> in_byte;
         let size = match part {
             "a" => [m, k],
             "b" => [k, n],
@@ -56,11 +68,11 @@ impl Fragment {
             };
             let (elements, registers) = match ty {
                 "f16" => (Elements::Halves, pairs.len()),
-                "f32" => (Elements::Pairs(4), 2 * pairs.len()),
+                "f32" | "s32" => (Elements::Pairs(4), 2 * pairs.len()),
                 "f64" => (Elements::Pairs(8), 2 * pairs.len()),
                 _ => return None,
             };
-            return Some(Self { registers, pieces: pairs, by_rows: !flat, elements, size });
+            return Some(Self { registers, pieces: pairs, by_rows: !flat, elements, size, in_byte });
         }
         // The operand with 16 rows of a product, or that with 8 columns; A and B change places where A is flat.
         let tall = (part == "a") != flat;
@@ -69,6 +81,7 @@ impl Fragment {
             "f16" | "bf16" => (Elements::Halves, 8),
             "tf32" => (Elements::Single(4), 4),
             "f64" => (Elements::Single(8), 4),
+            "s8" | "u8" | "s4" | "u4" | "b1" => (Elements::Bytes, 16),
             _ => return None,
         };
         let down = if tall && along >= 16 { 16 } else { 8 };
@@ -84,6 +97,7 @@ impl Fragment {
             by_rows: part == "a",
             elements,
             size,
+            in_byte,
         })
     }
 
@@ -133,6 +147,9 @@ impl<'a> Lower<'a> {
             ["mma", "sync", "aligned", _, _, shape, ref types @ ..] => {
                 self.multiply_fragments(instruction, shape, types)?
             }
+            ["mma", op, "popc", "sync", "aligned", _, _, shape, ref types @ ..] => {
+                self.multiply_fragments(instruction, shape, &[types, &[op, "popc"]].concat())?
+            }
             _ => None,
         };
         done.ok_or_else(|| self.not_supported(instruction))
@@ -150,7 +167,11 @@ impl<'a> Lower<'a> {
         let (addr, space) = self.address(address, space)?;
         let rows = layout == "row";
         let stride = match stride {
-            Some(stride) => self.source(stride, Class::Bits32, Some(Type::U32))?,
+            Some(stride) => {
+                let stride = self.source(stride, Class::Bits32, Some(Type::U32))?;
+                let shift = self.constants.bits32(fragment.in_byte, self.span)?;
+                if fragment.in_byte == 0 { stride } else { self.computed("shr", &["u32"], &[stride, shift])? }
+            }
             None => self.constants.bits32(fragment.size[usize::from(rows)], self.span)?,
         };
         Ok(Location { space, addr, stride, along: fragment.by_rows == rows })
@@ -243,7 +264,12 @@ impl<'a> Lower<'a> {
         self.results(to, &mut registers, fragment.class())?;
         let n = fragment.pieces.len();
         self.emit(OpKind::WholeWarp)?;
-        if fragment.elements == Elements::Halves && part != "c" && place.space == MemSpace::Shared {
+        let by_matrices = match fragment.elements {
+            Elements::Halves => part != "c",
+            Elements::Bytes => place.along,
+            _ => false,
+        };
+        if by_matrices && place.space == MemSpace::Shared {
             self.load_by_matrices(&place, &fragment, &registers)?;
         } else {
             for (i, &at) in fragment.pieces.iter().enumerate() {
@@ -257,6 +283,18 @@ impl<'a> Lower<'a> {
                         let turned = self.registers.fresh(Class::Bits32) as i32;
                         self.move_elements(&place, addr, 4, &[turned], Transfer::Load)?;
                         self.emit(OpKind::MatrixMove { dst: registers[i] as u32, src: turned })?;
+                    }
+                    Elements::Bytes if place.along => {
+                        let addr = self.piece(&place, at, 4, 1, AsStored)?;
+                        self.move_elements(&place, addr, 4, &registers[i..=i], Transfer::Load)?;
+                    }
+                    Elements::Bytes => {
+                        let bytes: [Src; 4] = std::array::from_fn(|_| self.registers.fresh(Class::Bits32) as Src);
+                        for (byte, k) in bytes.iter().zip(at.1..) {
+                            let addr = self.piece(&place, (at.0, k), 4, 1, AsStored)?;
+                            self.move_elements(&place, addr, 1, std::slice::from_ref(byte), Transfer::Load)?;
+                        }
+                        self.builtin(Builtin::Pack32x4, registers[i] as u32, &bytes)?;
                     }
                     Elements::Single(bytes) => {
                         let addr = self.piece(&place, at, 1, bytes, AsStored)?;
@@ -295,15 +333,18 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Loads 16-bit factors from shared memory: two or four 8x8 matrices at a time.
+    /// Loads factors from shared memory: up to four 8x8 matrices of 16 bits at a time, or two of rows of 16 bytes.
     fn load_by_matrices(&mut self, place: &Location, fragment: &Fragment, registers: &[i32]) -> Result<()> {
         let n = fragment.pieces.len();
-        for first in (0..n).step_by(4) {
-            let count = (n - first).min(4);
+        let (most, bytes) = if fragment.elements == Elements::Bytes { (2, 1) } else { (4, 2) };
+        for first in (0..n).step_by(most) {
+            let count = (n - first).min(most);
             let start = fragment.pieces[first].0;
             // The second of four matrices follows the first along the fragment's first axis, or along the other.
-            let down = fragment.pieces[first + 1].0 != start;
-            let (far, near) = if down == place.along {
+            let down = fragment.pieces.get(first + 1).is_some_and(|piece| piece.0 != start);
+            let (far, near) = if bytes == 1 {
+                (self.lane_bits(0, 15, 1, 0)?, self.constants.bits32(0, self.span)?)
+            } else if down == place.along {
                 (self.lane_bits(0, 15, 1, 0)?, self.lane_bits(4, 1, 8, 0)?)
             } else {
                 let low = self.lane_bits(0, 7, 1, 0)?;
@@ -317,7 +358,7 @@ impl<'a> Lower<'a> {
             } else {
                 (far, self.computed("add", &["u32"], &[near, start])?)
             };
-            let addr = self.element(place, far, near, 2)?;
+            let addr = self.element(place, far, near, bytes)?;
             let mut regs = [NONE; 4];
             regs[..count].copy_from_slice(&registers[first..first + count]);
             let (n, transposed) = (count as u8, !place.along);
@@ -366,48 +407,62 @@ impl<'a> Lower<'a> {
     }
 
     fn multiply_fragments(&mut self, instruction: &'a Instruction, shape: &str, types: &[&str]) -> Result<Option<()>> {
-        let (factors, kinds, sum) = match types {
-            ["f16", "f16"] => ("f16", Types::Small(FactorType::F16, FactorType::F16, AccumulatorType::F16), "f16"),
-            ["f32", "f32"] => ("f16", Types::Small(FactorType::F16, FactorType::F16, AccumulatorType::F32), "f32"),
-            ["f32", "bf16", "bf16", "f32"] => {
-                ("bf16", Types::Small(FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32), "f32")
+        let (types, overflow) = match types {
+            [types @ .., "satfinite"] => (types, Overflow::Saturate),
+            _ => (types, Overflow::Wrap),
+        };
+        // Without types of A and B, these are `f16`. Sums have the wider type of C and D.
+        let (kinds, factor, [sum, c_type, d_type]) = match *types {
+            [d, c] => {
+                let sum = if d == c { d } else { "f32" };
+                (super::matrix::types(&[sum, "f16", "f16", sum], overflow), "f16", [sum, c, d])
             }
-            ["f32", "tf32", "tf32", "f32"] => {
-                ("tf32", Types::Small(FactorType::Tf32, FactorType::Tf32, AccumulatorType::F32), "f32")
+            [_, factor, ..] => {
+                let sum = types.iter().find(|ty| matches!(**ty, "f32" | "f64" | "s32")).copied().unwrap_or("f32");
+                (super::matrix::types(types, overflow), factor, [sum; 3])
             }
-            ["f64", "f64", "f64", "f64"] | ["rn", "f64", "f64", "f64", "f64"] => ("f64", Types::F64, "f64"),
             _ => return Ok(None),
         };
+        let Some(kinds) = kinds else { return Ok(None) };
         let parts = (
-            Fragment::new("a", shape, factors),
-            Fragment::new("b", shape, factors),
+            Fragment::new("a", shape, factor),
+            Fragment::new("b", shape, factor),
             Fragment::new("c", shape, sum),
             parse_shape(shape),
         );
         let (Some(a), Some(b), Some(c), Some([m, n, k])) = parts else { return Ok(None) };
         // sm_90 multiplies TF32 of `wmma` in steps of four k.
-        let step = if factors == "tf32" { 4 } else { k };
-        let rows = if kinds == Types::F64 { 8 } else { 16 };
+        let step = if factor == "tf32" { 4 } else { k };
+        let rows = if m == 8 && n == 8 { 8 } else { 16 };
         let Some(form) = MmaForm::new(rows, step as u16, kinds, None) else { return Ok(None) };
         self.count(instruction, 4)?;
         let operands = &instruction.operands;
         let class = a.class();
         let [mut a_regs, mut b_regs] = [vec![NONE; a.registers], vec![NONE; b.registers]];
-        let [mut c_regs, mut d_regs] = [vec![NONE; c.registers], vec![NONE; c.registers]];
+        let [mut c_regs, mut d_regs] =
+            [c_type, d_type].map(|ty| vec![NONE; c.registers / if ty == sum { 1 } else { 2 }]);
         let ty = if class == Class::Bits64 { Type::F64 } else { Type::F32 };
         self.fragment(&operands[1], &mut a_regs, class, Type::B32)?;
         self.fragment(&operands[2], &mut b_regs, class, Type::B32)?;
         self.fragment(&operands[3], &mut c_regs, class, ty)?;
         self.results(&operands[0], &mut d_regs, class)?;
+        if c_type != sum {
+            let mut wide = Vec::new();
+            for half in c_regs.iter().flat_map(|&c| [(c, Builtin::Lo16Of32), (c, Builtin::Hi16Of32)]) {
+                let half = self.value(half.1, &[half.0])?;
+                wide.push(self.computed("cvt", &["f32", "f16"], &[half])?);
+            }
+            c_regs = wide;
+        }
 
         // Results that are also sources of other products are written last.
         let others = |at: usize, register: i32| {
             let apart = |(i, c): (usize, &Src)| i != at && *c == register;
             a_regs.contains(&register) || b_regs.contains(&register) || c_regs.iter().enumerate().any(apart)
         };
-        let meets = d_regs.iter().enumerate().any(|(at, &d)| others(at, d));
+        let meets = d_type != sum || d_regs.iter().enumerate().any(|(at, &d)| others(at, d));
         let to: Vec<i32> =
-            if meets { d_regs.iter().map(|_| self.registers.fresh(class) as i32).collect() } else { d_regs.clone() };
+            if meets { c_regs.iter().map(|_| self.registers.fresh(class) as i32).collect() } else { d_regs.clone() };
         let (tall, wide) = if n == 32 { (&b_regs, &a_regs) } else { (&a_regs, &b_regs) };
         let [n_a, n_b, n_c] = form.registers();
         let steps = (k / step) as usize;
@@ -430,7 +485,13 @@ impl<'a> Lower<'a> {
                 self.emit(OpKind::Mma(Box::new(mma)))?;
             }
         }
-        if meets {
+        if d_type != sum {
+            for (d, pair) in d_regs.into_iter().zip(to.as_chunks::<2>().0) {
+                let halves = pair.map(|value| self.computed("cvt", &["rn", "f16", "f32"], &[value]));
+                let [low, high] = halves;
+                self.builtin(Builtin::Pack32, d as u32, &[low?, high?])?;
+            }
+        } else if meets {
             let mov = super::mov_of(class);
             for (d, value) in d_regs.into_iter().zip(to) {
                 self.builtin(mov, d as u32, &[value])?;

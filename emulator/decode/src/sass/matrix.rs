@@ -7,7 +7,7 @@ use super::Lower;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::products::{AccumulatorType, FactorType};
+use arithmetic::products::{AccumulatorType, FactorType, Round};
 use program::mma::layout::{MmaForm, Types};
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
@@ -60,7 +60,7 @@ impl Lower<'_> {
             (Modifier::W16x8x8, (16, 8)),
             (Modifier::W16x8x16, (16, 16)),
         ])?;
-        MmaForm::new(m, k, Types::F64, None)
+        MmaForm::new(m, k, Types::F64(Round::Nearest), None)
     }
 
     fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {

@@ -22,7 +22,7 @@ pub struct Foreign {
     pub maker: u32,
 }
 
-const TYPES: [&str; 5] = ["f16", "bf16", "tf32", "f32", "f64"];
+const TYPES: [&str; 11] = ["f16", "bf16", "tf32", "f32", "f64", "s8", "u8", "s4", "u4", "b1", "s32"];
 
 fn one_of(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().find(|&&known| known == name).copied()
@@ -62,9 +62,10 @@ pub fn fragments_taken(mnemonic: &str) -> Option<[Fragment; 3]> {
 
 /// Fragments that a product takes and makes.
 fn product(words: &[&str]) -> Option<([Fragment; 3], Fragment)> {
-    let ["wmma", "mma", "sync", "aligned", a_layout, b_layout, shape, types @ ..] = words else {
+    let (["wmma", "mma", "sync", rest @ ..] | ["wmma", "mma", _, "popc", "sync", rest @ ..]) = words else {
         return None;
     };
+    let ["aligned", a_layout, b_layout, shape, types @ ..] = rest else { return None };
     let shape = parse_shape(shape)?;
     let types: Vec<&'static str> = types.iter().filter_map(|ty| one_of(&TYPES, ty)).collect();
     // With two types, those of D and C, the factors are `f16`.

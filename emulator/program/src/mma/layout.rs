@@ -14,7 +14,7 @@
 
 use std::fmt;
 
-use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Unit, Whole, multiply_f64};
+use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Round, Unit, Whole, multiply_f64};
 
 /// Shape and types of a warp-wide product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,7 +33,7 @@ pub struct MmaForm {
 pub enum Types {
     /// Types of A, B and the accumulators.
     Small(FactorType, FactorType, AccumulatorType),
-    F64,
+    F64(Round),
     /// Integers or single bits, and 32-bit accumulators.
     Whole(Whole),
 }
@@ -49,7 +49,7 @@ impl MmaForm {
         // Bits of a row of A in registers.
         let row = 32 / form.packed() * form.stored();
         let known = match types {
-            Types::F64 => return form.dense().filter(|_| matches!((m, k), (8, 4) | (16, 4 | 8 | 16))),
+            Types::F64(_) => return form.dense().filter(|_| matches!((m, k), (8, 4) | (16, 4 | 8 | 16))),
             Types::Whole(Whole::Integers(..)) if selector.is_some() => m == 16,
             Types::Whole(_) => m == 16 || m == 8 && row == 128,
             Types::Small(F16, F16, _) => m == 16,
@@ -73,7 +73,7 @@ impl MmaForm {
 
     /// Returns whether the registers have 64 bits.
     pub fn is_wide(self) -> bool {
-        self.types == Types::F64
+        matches!(self.types, Types::F64(_))
     }
 
     /// Returns the number of element products.
@@ -87,7 +87,7 @@ impl MmaForm {
             Types::Small(FactorType::Bf16 | FactorType::F16, ..) => 2,
             Types::Small(FactorType::E4m3 | FactorType::E5m2, ..) => 4,
             Types::Whole(Whole::Integers(kind, ..)) => 32 / kind.bits(),
-            Types::Whole(_) | Types::Small(FactorType::Tf32, ..) | Types::F64 => 1,
+            Types::Whole(_) | Types::Small(FactorType::Tf32, ..) | Types::F64(_) => 1,
         }
     }
 
@@ -281,7 +281,7 @@ impl MmaForm {
                     Product::new(kind, sum, Unit::Warp).decode(bits, to);
                 }
             }
-            Types::F64 => return,
+            Types::F64(_) => return,
         }
         let halves = self.packed_sums();
         let mask = u32::MAX >> (32 - 32 / halves);
@@ -305,7 +305,7 @@ impl MmaForm {
                     let added = whole.sum(a, chosen.map(|k| &columns[k]));
                     sums.iter_mut().zip(added).for_each(|(sum, added)| *sum = whole.add(*sum, added));
                 }
-                Types::F64 => {}
+                Types::F64(_) => {}
             }
             for ((register, lane, bit), sum) in places.into_iter().zip(sums) {
                 d[register][lane] = d[register][lane] & !(mask << bit) | sum << bit;
@@ -339,7 +339,8 @@ impl MmaForm {
             column * k + at
         });
         fill(&mut sums, d, &in_d);
-        multiply_f64(&rows, &columns, k, &mut sums);
+        let Types::F64(round) = self.types else { return };
+        multiply_f64(&rows, &columns, k, &mut sums, round);
         for (register, values) in d.iter_mut().enumerate() {
             for (lane, value) in values.iter_mut().enumerate() {
                 *value = sums[in_d(lane, register)].to_bits();
@@ -351,7 +352,7 @@ impl MmaForm {
     pub fn whole_sums(self, undefined: u64) -> u64 {
         match self.types {
             _ if undefined == 0 => 0,
-            Types::F64 => u64::MAX,
+            Types::F64(_) => u64::MAX,
             Types::Small(_, _, AccumulatorType::F16) => {
                 let half = |mask: u64| if undefined & mask == 0 { 0 } else { mask };
                 half(0xffff) | half(0xffff_0000)
@@ -434,7 +435,7 @@ impl fmt::Display for MmaForm {
         write!(f, "mma m{}n8k{} ", self.m, self.k)?;
         match self.types {
             Types::Small(a, b, sum) => write!(f, "{a:?} {b:?} {sum:?}")?,
-            Types::F64 => write!(f, "F64")?,
+            Types::F64(round) => write!(f, "F64 {round:?}")?,
             Types::Whole(Whole::Integers(a, b, overflow)) => write!(f, "{a:?} {b:?} {overflow:?}")?,
             Types::Whole(bits) => write!(f, "{bits:?}")?,
         }
