@@ -276,7 +276,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
         check_level: if inputs == Inputs::Whole { CheckLevel::CheckedWithGlobalRaces } else { CheckLevel::Count },
         budget: NonZeroU64::new(1 << 28),
         threads: NonZeroUsize::new(threads),
-        names: Names { params: Vec::new(), sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())] },
+        names: Names { sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())], ..Names::default() },
         ..LaunchOptions::default()
     };
     let shape = Geometry { shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };

@@ -177,7 +177,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
         check_level: CheckLevel::CheckedWithGlobalRaces,
         budget: NonZeroU64::new(head.budget),
         threads: NonZeroUsize::new(threads),
-        names: Names { params: Vec::new(), sources },
+        names: Names { sources, ..Names::default() },
         ..LaunchOptions::default()
     };
     let shape = Geometry { grid: head.grid, block: head.block, shared: head.shared };

@@ -86,6 +86,7 @@ impl<'a> EmulatedModule<'a> {
             names: Names {
                 params: params.collect(),
                 sources: sources.map(|(name, text)| (name.clone(), Arc::from(text.as_str()))).collect(),
+                budget: None,
             },
             request,
             gpu,

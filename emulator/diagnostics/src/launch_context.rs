@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::finding::{Action, ArrayElement, Finding, Party, Place};
 use crate::launch_inputs::LaunchInputs;
-use crate::source::statements::Enclosure;
+use crate::source::statements::{Control, Enclosure};
 use crate::source::text::plain_name;
 use crate::source::{Parameter, Source};
 use crate::trace::Trace;
@@ -440,6 +440,11 @@ impl<'a> Around<'a> {
             last: source.line_of(enclosure.body.end.saturating_sub(1)),
             enclosure,
         }
+    }
+
+    /// Returns whether it is a loop in which a line stands.
+    pub(crate) fn is_loop_with(&self, line: u32) -> bool {
+        self.enclosure.control == Control::Loop && (self.line..=self.last).contains(&line)
     }
 
     /// Returns the header's line, such as `line 14`; `here` as in [`LaunchContext::line_name`].

@@ -82,8 +82,8 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
         MistakeDetails::Barrier { groups, problem } => sync::barrier(launch, mistake, groups, problem),
         MistakeDetails::Parted { missing, .. } => sync::parted(launch, mistake, *missing),
         MistakeDetails::Exited { returned, first, exit } => sync::exited(launch, mistake, *returned, *first, *exit),
-        MistakeDetails::Runaway { budget, proven, span } => {
-            termination::runaway(launch, mistake, *budget, *proven, *span)
+        MistakeDetails::Runaway { budget, known, span } => {
+            termination::runaway(launch, mistake, *budget, *known, *span)
         }
         MistakeDetails::Assert { message, .. } => termination::assertion(launch, mistake, message),
         MistakeDetails::SyncMask(facts) => sync::mask(launch, mistake, facts),

@@ -47,7 +47,7 @@ const PTX: &str = "\
 fn first_finding(gpu: &Gpu, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>) -> Finding {
     let module = gpu.load(ptx).expect("it loads");
     let sources = vec![("kernel.cu".to_owned(), Arc::from(SOURCE))];
-    let names = Names { params: Vec::new(), sources };
+    let names = Names { sources, ..Names::default() };
     let options = LaunchOptions { check_level: CheckLevel::Checked, names, ..LaunchOptions::default() };
     let config = Geometry::line(grid, block).config(params, options);
     let loaded = &module.kernels()[0];

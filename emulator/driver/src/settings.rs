@@ -179,8 +179,11 @@ pub(crate) fn add_source(path: String, text: Arc<str>) {
 /// Returns the options for the calling thread's next launch.
 pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) -> LaunchOptions {
     let settings = current();
-    let mut next = None;
-    choose(|c| next = c.next_params.take());
+    let (mut next, mut budget) = (None, Some("TILE_BUDGET"));
+    choose(|c| {
+        next = c.next_params.take();
+        budget = budget.filter(|_| c.budget.is_none());
+    });
     let params = next.or_else(|| {
         let all = lock(&PARAMS);
         all.get(kernel).cloned()
@@ -197,7 +200,7 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
         grid_workspace: None,
         cluster: None,
         stack_bytes: STACK_BYTES,
-        names: Names { params: params.unwrap_or_default(), sources },
+        names: Names { params: params.unwrap_or_default(), sources, budget },
     }
 }
 
@@ -235,11 +238,16 @@ fn find_source(path: &str) -> Option<Arc<str>> {
     }
     candidates(path).into_iter().find_map(|candidate| {
         let about = std::fs::metadata(&candidate).ok()?;
-        if !about.is_file() || about.len() > MAX_SOURCE {
+        if !about.is_file() || about.len() > MAX_SOURCE || is_of_toolkit(&candidate) {
             return None;
         }
         std::fs::read_to_string(&candidate).ok().map(Arc::from)
     })
+}
+
+/// Returns whether a file is a header of a CUDA toolkit: messages show the line that uses it, not a line of its own.
+fn is_of_toolkit(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|folder| folder.join("cuda_runtime_api.h").is_file())
 }
 
 /// Returns paths at which a source may lie: as named from here or a folder above (a package's tests run in the
@@ -301,6 +309,20 @@ mod tests {
     fn only_sources_are_read() {
         assert_eq!(find_source("/etc/passwd"), None);
         assert_eq!(find_source("no/such/file.cu"), None);
+    }
+
+    #[test]
+    fn headers_of_a_toolkit_are_not_read() {
+        let folder = std::env::temp_dir().join(format!("tile-headers-{}", std::process::id()));
+        let header = folder.join("include/crt/helpers.h");
+        std::fs::create_dir_all(header.parent().expect("a folder")).expect("it can be made");
+        std::fs::write(&header, "// a header").expect("it can be written");
+        let found = || find_source(header.to_str().expect("a name")).is_some();
+        let before = found();
+        std::fs::write(folder.join("include/cuda_runtime_api.h"), "").expect("it can be written");
+        let after = found();
+        std::fs::remove_dir_all(&folder).expect("it can be removed");
+        assert_eq!((before, after), (true, false));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub use code::{Code, Severity};
 pub(crate) use collect::MAX_RANGES;
 pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_position};
 pub use mistake::{
-    AccessKind, AccessProblem, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,
-    BarrierProblem, CopiedBy, CopyUnderWay, Elsewhere, InstrThread, MissingOrder, Mistake, MistakeDetails, PhaseId,
-    PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, RemoteProblem, SyncMask, ThreadId, Use, Waited, WrongMask,
+    AccessKind, AccessProblem, Astray, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,
+    BarrierProblem, CopiedBy, CopyUnderWay, Elsewhere, InstrThread, KnownOfLoop, MissingOrder, Mistake, MistakeDetails,
+    PhaseId, PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, RemoteProblem, SyncMask, ThreadId, Use, Waited, WrongMask,
 };

@@ -75,6 +75,8 @@ pub struct Names {
     pub params: Vec<String>,
     /// Source text by path, as the `.file` directive names it (or by its file name).
     pub sources: Vec<(String, Arc<str>)>,
+    /// The environment variable that sets [`LaunchOptions::budget`]; `None` where the program does.
+    pub budget: Option<&'static str>,
 }
 
 impl Default for LaunchOptions {

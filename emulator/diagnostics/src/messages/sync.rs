@@ -2,10 +2,10 @@
 //! (`E-SYNC-MASK`, `W-SHUFFLE`).
 
 use crate::finding::Action;
-use crate::launch_context::{Around, Draft, LaunchContext};
+use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
 use crate::source::statements::Control;
 use crate::words::{self, capital, code, count, plural};
-use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, WrongMask};
+use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, ThreadId, WrongMask};
 use simt::lane_mask::LaneMask;
 use simt::program::InstrInfo;
 
@@ -343,41 +343,40 @@ pub(crate) fn exited(
 ) -> Draft {
     let n = u64::from(returned);
     let mut draft = Draft::new(format!("{} exited before a barrier that the others wait at", count(n, "thread")));
-    let thread = format!("Thread {}", launch.thread_position(u64::from(first)));
+    let thread = capital(&launch.thread_name(mistake.first.block, u64::from(first)));
     // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
     let instr = mistake.first.instr;
     let line = launch.place(instr).line;
     let source = launch.source(instr);
-    let returns = source.map(|source| source.returns(&launch.inputs.kernel.name, line));
     let around = launch.around(instr);
+    // Those above the barrier, and those of an earlier round of a loop around it.
+    let file = launch.loc(instr).map(|loc| loc.file);
+    let is_before = |at: &u32| *at < line || around.iter().any(|one| Some(one.file) == file && one.is_loop_with(*at));
+    let returns = source.map(|source| {
+        let mut all = source.returns(&launch.inputs.kernel.name, source.n_lines() + 1);
+        all.retain(is_before);
+        all
+    });
+    let branch = branch_of(launch, instr, exit);
     let mut advice_text = "put the condition on the work, so that all threads reach the barrier.".to_owned();
-    let did = match (returns.as_deref(), &around[..], exit) {
-        (Some([one]), ..) => {
+    let did = match (returns.as_deref(), branch, exit) {
+        (Some([one]), ..) if launch.frames(instr).len() == 1 => {
             let text = source.and_then(|source| source.line(*one)).unwrap_or("");
             draft.verbatim.push(format!("{one:>4} | {}", text.replace('\t', " ")));
             advice_text = "put the condition on the work, not on a `return`, when a barrier follows.".into();
             format!("returned at line {one}")
         }
-        (Some([]), [.., one], _) if one.enclosure.control == Control::Loop => {
-            advice_text = advice(launch, instr, &[Some(*one)]);
-            format!("left the loop at {}, and exited", one.name(launch, instr))
-        }
-        (Some([]), [one], _) => {
-            advice_text = advice(launch, instr, &[Some(*one)]);
-            format!("did not enter {} ({}), and exited", code(&one.enclosure.header), one.name(launch, instr))
+        (Some([]), Some(one), _) => {
+            advice_text = advice(launch, instr, &[Some(one)]);
+            format!("exited; the barrier is{} ({})", inside(Some(one)).trim_start_matches(','), one.name(launch, instr))
         }
         (None, _, Some(exit)) => format!("exited at {}", launch.line_name(instr, exit)),
         _ => "exited".to_owned(),
     };
-    let note = match n {
-        1 => format!("{thread} {did}"),
-        _ => format!("{thread} and {} more {did}", n - 1),
+    let mut note = match n {
+        1 => format!("{thread} {did}."),
+        _ => format!("{thread} and {} more {did}.", n - 1),
     };
-    let block = match launch.n_blocks() {
-        1 => String::new(),
-        _ => format!(", in block {}", launch.block_position(mistake.first.block)),
-    };
-    let mut note = format!("{note}{block}.");
     if mistake.n_blocks > 1 {
         note = format!("{note} {} blocks do the same.", mistake.n_blocks);
     }
@@ -412,6 +411,12 @@ fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     })
 }
 
+/// Returns the lanes that the warp of a mistake lacks, because the block ends before them.
+fn absent(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> LaneMask {
+    let n = launch.threads_per_block().saturating_sub(u64::from(mistake.first.warp) * 32);
+    LaneMask::from_bits(u32::MAX.checked_shl(n.min(32) as u32).unwrap_or(0))
+}
+
 /// Returns the lanes of a mask in words, such as `lanes 0..15`.
 fn lane_names(lanes: LaneMask) -> String {
     let n = u64::from(lanes.count());
@@ -426,7 +431,12 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
     let mut draft = Draft::new(format!("{call} is executed by part of a warp"));
     let missing = !present;
     let run = if present.count() == 1 { "executes" } else { "execute" };
-    let ended = if (missing & !exited).is_empty() { " (exited, or not in the block)" } else { "" };
+    let absent = absent(launch, mistake);
+    let ended = match (missing & !absent).is_empty() {
+        true => " (not in the block)",
+        false if (missing & !absent & !exited).is_empty() => " (exited, or not in the block)",
+        false => "",
+    };
     let are = if missing.count() == 1 { "is" } else { "are" };
     draft.notes.push(format!(
         "It needs all 32 lanes together: {} {run} it; {} {are} missing{ended}.",
@@ -443,7 +453,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
         source.is_some_and(|source| source.depends_on_thread(kernel, &one.enclosure.condition))
     });
     let branch = by_thread.or_else(|| branches().next());
-    draft.why = branch.map(|one| {
+    draft.why = branch.filter(|_| !(missing & !absent).is_empty()).map(|one| {
         format!(
             "it is inside {} ({}), which holds for some lanes of the warp only.",
             code(&one.enclosure.header),
@@ -489,7 +499,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         WrongMask::CallerNotNamed => format!("{call} is called by lanes that its mask does not name"),
         WrongMask::Differs(_) => format!("lanes that meet in one {call} name different masks"),
         WrongMask::SourceMissing(_) => format!("{call} reads from lanes that do not execute it"),
-        WrongMask::SourceNotNamed(_) => format!("{call} reads from a lane outside its mask"),
+        WrongMask::SourceNotNamed(_) => format!("a value is used that {call} reads from a lane outside its mask"),
     });
     let mut note = format!(
         "The mask {named:#010x} names {}; {} {} {call}",
@@ -497,19 +507,27 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         lane_names(present),
         if present.count() == 1 { "executes" } else { "execute" },
     );
-    if matches!(wrong, WrongMask::Missing | WrongMask::SourceMissing(_)) && !missing.is_empty() {
-        let does = match ((missing & !exited).is_empty(), missing.count()) {
-            (true, 1) => "has exited",
-            (true, _) => "have exited",
-            (false, 1) => "does not",
-            (false, _) => "do not",
-        };
-        note += &format!(", {} {does}", lane_names(missing));
+    let absent = absent(launch, mistake);
+    if matches!(wrong, WrongMask::Missing | WrongMask::SourceMissing(_)) {
+        for (lanes, one, several) in [
+            (missing & exited, "has exited", "have exited"),
+            (missing & absent, "is not in the block", "are not in the block"),
+            (missing & !exited & !absent, "does not", "do not"),
+        ] {
+            match lanes.count() {
+                0 => {}
+                1 => note += &format!(", {} {one}", lane_names(lanes)),
+                _ => note += &format!(", {} {several}", lane_names(lanes)),
+            }
+        }
     }
     match wrong {
         WrongMask::Differs(other) => note = format!("Lane {caller} names {named:#010x}, another lane {other:#010x}"),
-        WrongMask::SourceMissing(from) | WrongMask::SourceNotNamed(from) => {
-            note += &format!(". Lane {caller} reads from lane {from}");
+        WrongMask::SourceMissing(astray) | WrongMask::SourceNotNamed(astray) => {
+            note += &format!(". Lane {caller} reads from lane {}", astray.from);
+            if launch.line(astray.used) != launch.line(instr) {
+                note += &format!("; the value is used at {}", launch.line_name(instr, astray.used));
+            }
         }
         _ => {}
     }
@@ -526,7 +544,14 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
             ));
         }
     }
-    draft.notes.push(launch.first_thread(mistake));
+    draft.notes.push(match wrong {
+        // Others are known only where their value is used.
+        WrongMask::SourceMissing(astray) | WrongMask::SourceNotNamed(astray) if astray.used != instr => {
+            let ThreadId { block, thread } = first_thread(mistake);
+            format!("First: {}.", launch.thread_name(block, thread))
+        }
+        _ => launch.first_thread(mistake),
+    });
     let around = launch.around(instr);
     let branch = around.iter().rev().find(|one| one.enclosure.control == Control::If);
     let under = branch.map(|one| {
@@ -552,10 +577,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         }
         WrongMask::SourceNotNamed(_) => {
             draft = draft
-                .why(
-                    "a lane that reads from outside the mask gets an undefined value, which does harm \
-                      only if it is used.",
-                )
+                .why("a lane that reads from outside the mask gets an undefined value.")
                 .advice(
                     "use the value only where the source lane is in the mask, or call it in all lanes, and \
                      let the others contribute the identity (0 for a sum).",
@@ -573,9 +595,23 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
             });
             draft.on_gpu = Some("the lanes wait for the missing ones, and the kernel may hang.".into());
         }
+        WrongMask::SourceMissing(astray) if absent.contains(astray.from as usize) => {
+            draft = draft
+                .why(format!(
+                    "the block has {} threads, so its last warp has {} only.",
+                    launch.threads_per_block(),
+                    lane_names(!absent),
+                ))
+                .advice(
+                    "launch blocks of whole warps (a multiple of 32 threads), or use the value only where the source \
+                     lane exists.",
+                )
+                .on_gpu("the value that is read is undefined.");
+        }
         WrongMask::SourceMissing(_) => {
             draft.why = Some(match under {
                 Some(under) => format!("{under}."),
+                None if (missing & !exited & !absent).is_empty() => "the missing lanes have exited.".into(),
                 None => "the missing lanes took another branch or have exited.".into(),
             });
             draft.advice = Some(match ballot {

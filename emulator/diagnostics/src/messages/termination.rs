@@ -7,63 +7,99 @@ use super::bounds::unsigned_countdown;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason, first_thread};
 use crate::source::text::words;
 use crate::words::{code, grouped, list};
-use simt::check::{BadOperand, MistakeGroup, ThreadId};
-use simt::program::BARRIERS;
+use simt::check::{BadOperand, KnownOfLoop, MistakeGroup, ThreadId};
+use simt::program::{BARRIERS, MemSpace, OpKind};
+
+/// Memory that a loop reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reads {
+    Nothing,
+    /// Memory that no other thread writes.
+    Own,
+    Others,
+}
+
+impl Reads {
+    fn of(kind: &OpKind) -> Self {
+        match kind {
+            OpKind::Load(a) if matches!(a.space, MemSpace::Param | MemSpace::Const | MemSpace::Local) => Self::Own,
+            OpKind::Load(_) | OpKind::Atomic(_) => Self::Others,
+            _ => Self::Nothing,
+        }
+    }
+}
 
 /// Drafts the message of `E-LOOP`.
 pub(crate) fn runaway(
     launch: &LaunchContext<'_>,
     mistake: &MistakeGroup,
     budget: Option<NonZeroU64>,
-    proven: bool,
+    known: KnownOfLoop,
     span: Option<(u32, u32)>,
 ) -> Draft {
     // The first instruction of the loop that comes from a line.
     let has_line = |instr: &u32| launch.loc(*instr).is_some_and(|loc| loc.line > 0);
     let (start, end) = span.unwrap_or((mistake.first.instr, mistake.first.instr));
     let instr = std::iter::once(mistake.first.instr).chain(start..=end).find(has_line).unwrap_or(mistake.first.instr);
-    let mut draft = match proven {
-        true => Draft::new("this loop never ends"),
-        false => {
-            let budget = grouped(budget.map_or(0, NonZeroU64::get));
-            Draft::new(format!("the kernel ran {budget} thread-instructions without finishing"))
-        }
+    let around = launch.loops(instr).into_iter().next();
+    let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(launch, instr)));
+    let budget = budget.map_or(0, NonZeroU64::get);
+    let mut draft = match known {
+        KnownOfLoop::Endless => Draft::new("this loop never ends"),
+        _ => Draft::new(format!("the kernel spent its budget of {} thread-instructions", grouped(budget))),
     };
     draft.instr = Some(instr);
     let ThreadId { block, thread } = first_thread(mistake);
     let who = launch.thread_name(block, thread).replacen('t', "T", 1);
-    let around = launch.loops(instr).into_iter().next();
-    let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(launch, instr)));
-    draft.notes.push(match (shown, proven) {
-        (Some(shown), true) => {
-            format!("{who} is in {shown}; its registers repeat, and no thread can change what it tests.")
-        }
-        (Some(shown), false) => format!("{who} was in {shown} when the budget was spent."),
-        (None, true) => format!("{who}: its registers repeat, and no thread can change what it tests."),
-        (None, false) => format!("{who} was here when the budget was spent."),
+    let ops = launch.inputs.kernel.ops.iter().filter(|op| (start..=end).contains(&op.instr));
+    let reads = ops.map(|op| Reads::of(&op.kind)).max().unwrap_or(Reads::Nothing);
+    let repeats = match reads {
+        Reads::Nothing => "its registers repeat, and it reads no memory",
+        _ => "its registers repeat, and no thread can change what it tests",
+    };
+    draft.notes.push(match (shown, known) {
+        (Some(shown), KnownOfLoop::Endless) => format!("{who} is in {shown}; {repeats}."),
+        (Some(shown), _) => format!("{who} was in {shown} when the budget was spent."),
+        (None, KnownOfLoop::Endless) => format!("{who}: {repeats}."),
+        (None, _) => format!("{who} was here when the budget was spent."),
     });
-    draft = draft.reason(loop_reason(launch, mistake, instr, proven, around));
-    draft.on_gpu = Some("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").".into());
+    if known != KnownOfLoop::Endless {
+        draft.notes.push("An instruction costs 32 for each warp, however many of its threads execute it.".into());
+    }
+    let slow = match launch.inputs.config.options.names.budget {
+        Some(variable) => format!(
+            "raise the budget: {} is ten times as much, {} is no limit.",
+            code(&format!("{variable}={}", budget.saturating_mul(10))),
+            code(&format!("{variable}=0"))
+        ),
+        None => "raise the budget: the program that launches the kernel sets it.".to_owned(),
+    };
+    let advice = format!("check what ends the loop; if it is only slow, {slow}");
+    let advice = Some(advice).filter(|_| known != KnownOfLoop::Endless);
+    draft = draft.reason(loop_reason(launch, mistake, (instr, reads, known), around, advice));
+    draft.on_gpu = Some(
+        match known {
+            KnownOfLoop::Nothing => "if the loop never ends, the kernel hangs".to_owned(),
+            _ => "the kernel hangs".to_owned(),
+        } + "; on a GPU that drives a display it is killed (\"launch timed out\").",
+    );
     draft
 }
 
-/// Returns the reason that a loop does not end, as far as its text and the arguments tell.
+/// Returns the reason that a loop does not end, as far as its text and the arguments tell. `slow`: what to do about one
+/// that is only slow.
 fn loop_reason(
     launch: &LaunchContext<'_>,
     mistake: &MistakeGroup,
-    instr: u32,
-    proven: bool,
+    (instr, reads, known): (u32, Reads, KnownOfLoop),
     around: Option<Around<'_>>,
+    slow: Option<String>,
 ) -> Reason {
     if let Some(strange) = launch.strange_argument() {
         return Reason::new(strange.why, strange.advice);
     }
-    let slow = || match proven {
-        true => None,
-        false => Some("check what ends the loop; if it is only slow, raise the budget.".to_owned()),
-    };
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
-    let Some((around, source)) = found else { return Reason { why: None, advice: slow() } };
+    let Some((around, source)) = found else { return Reason { why: None, advice: slow } };
     let text = &around.enclosure.header;
     let inside = text.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
     let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
@@ -100,7 +136,19 @@ fn loop_reason(
                 format!("start with {variable} = 1."),
             );
         }
-        return Reason { why: None, advice: slow() };
+        return Reason { why: None, advice: slow };
+    }
+    // Memory that another thread is to change, or an atomic.
+    let memory = inside.contains(['*', '[', '(']) || words(inside).any(|(_, word)| source.in_memory(word));
+    if memory && reads == Reads::Nothing && known == KnownOfLoop::Endless {
+        return Reason::new(
+            format!(
+                "the loop reads nothing: the compiler reads what {} tests once, before it, because nothing says that \
+                 another thread may change it.",
+                code(inside)
+            ),
+            "read it in each round: by a pointer to `volatile`, or an atomic load (`ld.acquire`, cuda::atomic_ref).",
+        );
     }
     let unchanged = source.unchanged_in_loop(around.line, inside);
     if !unchanged.is_empty() {
@@ -113,16 +161,30 @@ fn loop_reason(
             ),
         );
     }
-    // Memory that another thread is to change, or an atomic.
-    let memory = inside.contains(['*', '[', '(']) || words(inside).any(|(_, word)| source.in_memory(word));
     if memory {
-        let why = match proven {
-            true => "what the condition reads stays as it is: all other threads have exited or wait at a barrier.",
-            false => "the condition holds in every round: no thread changed what it reads while it ran.",
+        return match known {
+            KnownOfLoop::Nothing => Reason {
+                why: Some("it waits for memory to change, which other threads may still have been about to do.".into()),
+                advice: slow,
+            },
+            KnownOfLoop::OthersWait => Reason {
+                why: Some(
+                    "what the condition reads stays as it is: all other threads have exited, wait at a barrier, or wait \
+                     for memory to change."
+                        .into(),
+                ),
+                advice: None,
+            },
+            KnownOfLoop::Endless if reads < Reads::Others => Reason::default(),
+            KnownOfLoop::Endless => Reason {
+                why: Some(
+                    "what the condition reads stays as it is: all other threads have exited or wait at a barrier.".into(),
+                ),
+                advice: None,
+            },
         };
-        return Reason { why: Some(why.into()), advice: None };
     }
-    Reason { why: Some(format!("{} holds in every round.", code(inside))), advice: slow() }
+    Reason { why: Some(format!("{} holds in every round.", code(inside))), advice: slow }
 }
 
 /// Drafts the message of `E-OPERAND`.

@@ -56,6 +56,8 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     draft.notes.push(reader);
     let copied = copied.filter(|by| *by != CopiedBy::Instr(load));
     draft.notes.extend(path_of_value(launch, here, *used, copied));
+    // What was computed is told when it is stored.
+    let is_stored_later = matches!(used, Use::Stored { by } if launch.line(*by) != launch.line(load));
     let global = !matches!(access.space, MemSpace::Shared | MemSpace::Local);
     let late = written.iter().flatten().any(|(from, to)| (*from..*to).contains(&access.address));
     draft.notes.extend(written.as_deref().map(|written| match (late, global) {
@@ -63,7 +65,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
             format!("It was written after this read. {}", written_note(target, written, " by the time of this use"))
         }
         (_, true) => written_note(target, written, " before this launch"),
-        _ if at_once => written_note(target, written, " by then"),
+        _ if at_once && !is_stored_later => written_note(target, written, " by then"),
         _ => written_note(target, written, " by the time of this use"),
     }));
     let fillers = fillers(&case, target);

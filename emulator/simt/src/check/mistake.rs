@@ -17,7 +17,7 @@ pub use access::{AccessKind, AccessProblem, BadAccess, RemoteProblem};
 pub use asynchronous::{BadTensor, BadWgmma, CopyUnderWay, PhaseOfCopy, Waited};
 pub use barrier::{BadBarrier, BarrierGroup, BarrierProblem, Elsewhere, PhaseWaits};
 pub use race::{MissingOrder, RaceFacts, RaceParty};
-pub use sync_mask::{SyncMask, WrongMask};
+pub use sync_mask::{Astray, SyncMask, WrongMask};
 pub use undefined::{CopiedBy, Use};
 
 /// A mistake that lanes of one warp made together.
@@ -63,6 +63,17 @@ pub struct PhaseId {
     pub barrier: u32,
     /// Number of phases that ended before it.
     pub number: u64,
+}
+
+/// How much is known of a loop in which a launch spent its budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownOfLoop {
+    /// It may only be slow, or wait for threads that were still running.
+    Nothing,
+    /// It waits for memory to change, and all other threads have exited or wait, too.
+    OthersWait,
+    /// It never ends: the warp's registers repeat and nothing was stored.
+    Endless,
 }
 
 /// The facts of a mistake; each variant names the codes that it belongs to.
@@ -126,8 +137,7 @@ pub enum MistakeDetails {
     Runaway {
         /// Thread-instructions allowed to the launch; `None`: there was no limit.
         budget: Option<NonZeroU64>,
-        /// Whether the loop provably never ends: the warp's registers repeat and nothing was stored.
-        proven: bool,
+        known: KnownOfLoop,
         /// First and last instruction of the loop that the warp is in, when known.
         span: Option<(u32, u32)>,
     },

@@ -84,6 +84,8 @@ pub(crate) struct Block {
     pub(crate) fatal: bool,
     /// Turns in a row that polled memory and changed nothing.
     pub(super) quiet: u32,
+    /// Whether its last visit did nothing but poll.
+    pub(super) waits: bool,
     /// Operations by which the block's clocks run ahead of those issued (`Worker::let_time_pass`).
     pub(crate) ahead: u64,
     /// The last increment of `ahead`; 0 where the block has changed something since.
@@ -159,6 +161,7 @@ impl Block {
             spent: 0,
             fatal: false,
             quiet: 0,
+            waits: false,
             ahead: 0,
             step: 0,
             poll_cache: poll_cache::PollCache::default(),
@@ -206,7 +209,7 @@ impl Block {
         self.printed.clear();
         self.spent = 0;
         self.fatal = false;
-        self.quiet = 0;
+        (self.quiet, self.waits) = (0, false);
         (self.ahead, self.step) = (0, 0);
         self.poll_cache.clear();
         self.warps.clear();

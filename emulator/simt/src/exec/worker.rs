@@ -27,6 +27,8 @@ pub(crate) struct Worker<'j> {
     pub(crate) stopped: bool,
     /// The acting thread's own block, while a thread acts on another block of its cluster, which is in `block` then.
     pub(crate) acting: Option<Acting>,
+    /// Whether all other blocks have ended or poll memory that does not change, as far as that was looked at.
+    pub(crate) others_wait: bool,
 }
 
 pub(crate) struct WarpContext {
@@ -126,6 +128,7 @@ impl<'j> Worker<'j> {
             spent: 0,
             stopped: false,
             acting: None,
+            others_wait: false,
         }
     }
 

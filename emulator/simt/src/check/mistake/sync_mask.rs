@@ -26,7 +26,16 @@ pub enum WrongMask {
     /// Lanes that execute it together name different masks; this is the other one.
     Differs(LaneMask),
     /// A shuffle reads from this lane, which is named and does not execute it.
-    SourceMissing(u32),
-    /// A shuffle reads from this lane, which is not named.
-    SourceNotNamed(u32),
+    SourceMissing(Astray),
+    /// A shuffle reads from this lane, which is not named. The value is used.
+    SourceNotNamed(Astray),
+}
+
+/// The value that a lane shuffles from where none is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Astray {
+    /// The lane that it comes from.
+    pub from: u32,
+    /// The instruction that uses it; the shuffle itself for a lane that went another way.
+    pub used: u32,
 }

@@ -14,7 +14,8 @@ pub(crate) struct Origin {
     pub(crate) load: u32,
     /// Bytes per lane of that read; 0 for a register.
     pub(crate) bytes: u32,
-    /// Address that the lane read, as a 64-bit address of the whole address space.
+    /// Address that the lane read, as a 64-bit address of the whole address space. Of a shuffle, the lanes that execute
+    /// it above those that it names.
     pub(crate) address: u64,
     /// The first arithmetic instruction that computed with the value, or [`NOWHERE`].
     pub(crate) computed: u32,
@@ -23,6 +24,9 @@ pub(crate) struct Origin {
     /// Cause, equal for reads that are reported together: see [`crate::check::Collector::cause`].
     pub(crate) cause: (u32, u64),
 }
+
+/// Mark in the cause of what was shuffled.
+const SHUFFLED: u64 = 1 << 63;
 
 /// Maximum number of origins that are kept for one value.
 const MAX_ORIGINS: usize = 3;
@@ -78,6 +82,19 @@ impl Origin {
         let reader = reader.unwrap_or(u32::MAX);
         // A `load` of `NOWHERE` would mean that there is no origin.
         Self { load: reader.min(NOWHERE - 1), cause: (reader, u64::MAX), ..Self::NONE }
+    }
+
+    /// Creates the origin of what `lane` shuffles from a lane that does not execute the instruction, or is not named.
+    pub(crate) fn shuffled(load: u32, [named, present]: [LaneMask; 2], lane: usize, from: u32) -> Self {
+        let address = u64::from(present.bits()) << 32 | u64::from(named.bits());
+        Self { load, address, cause: (load, SHUFFLED | (lane as u64) << 8 | u64::from(from)), ..Self::NONE }
+    }
+
+    /// Returns the lanes of [`Self::shuffled`]: the one that shuffles and the one that it reads from.
+    pub(crate) fn shuffle(&self) -> Option<(usize, u32)> {
+        let lanes = self.cause.1 & !SHUFFLED;
+        (self.is_register() && lanes < 1 << 16 && lanes != self.cause.1)
+            .then_some((lanes as usize >> 8, lanes as u32 & 31))
     }
 
     /// Returns whether it is a register that nothing has set, rather than unwritten memory.

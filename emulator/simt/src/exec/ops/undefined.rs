@@ -14,7 +14,7 @@ mod transfer;
 mod wgmma;
 
 use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Dst, Src};
-use crate::check::{AccessKind, BadAccess, CopiedBy, MAX_RANGES, MistakeDetails, Use};
+use crate::check::{AccessKind, Astray, BadAccess, CopiedBy, MAX_RANGES, MistakeDetails, Use, WrongMask};
 use crate::lane_mask::LaneMask;
 use crate::program::{
     Access, Addr, Atomic, AtomicKind, BarrierKind, BarrierResult, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA,
@@ -322,6 +322,16 @@ impl Worker<'_> {
             _ => instr,
         };
         let copied = origin.copied;
+        if let Some((lane, from)) = origin.shuffle() {
+            let [named, present] = [origin.address, origin.address >> 32].map(|bits| LaneMask::from_bits(bits as u32));
+            let astray = Astray { from, used: use_instr };
+            let wrong = match named.contains(from as usize) {
+                true => WrongMask::SourceMissing(astray),
+                false => WrongMask::SourceNotNamed(astray),
+            };
+            let details = self.sync_mask(named, present, wrong);
+            return self.record_mistake_at(origin.load, LaneMask::of(lane), details);
+        }
         if origin.is_register() {
             let use_instr = match used {
                 Use::Atomic | Use::Printed if origin.computed != NOWHERE => origin.computed,

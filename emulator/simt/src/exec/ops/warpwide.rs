@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use crate::check::{MistakeDetails, SyncMask, WrongMask};
+use crate::check::{Astray, MistakeDetails, SyncMask, WrongMask};
 use crate::lane_mask::LaneMask;
 use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
 
+use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::fiber::{AfterOp, MeetingPlace};
 use crate::exec::worker::Worker;
 
@@ -60,20 +61,33 @@ impl Worker<'_> {
         }
     }
 
-    /// Reports lanes that shuffle a value from a lane that is not there, or that their mask leaves out.
+    /// Reports lanes that shuffle a value from a named lane that went another way. What comes from a lane that the
+    /// block or the mask lacks is undefined, and its use is reported.
     #[inline]
     fn check_sources(&mut self, groups: &[(LaneMask, LaneMask)], sources: &[u32; 32], pc: u32, active: LaneMask) {
         for &(named, lanes) in groups {
-            let first = |mask: LaneMask| sources[mask.first() & 31];
-            let astray = |there: LaneMask| lanes.filter(|lane| !there.contains(sources[lane] as usize));
-            let missing = astray(active | !named);
-            let unnamed = astray(named);
+            let all = self.block.warps[self.warp.index as usize].all;
+            let astray = lanes.filter(|lane| !(active & named).contains(sources[lane] as usize));
+            let missing = astray.filter(|lane| (named & all).contains(sources[lane] as usize));
             if !missing.is_empty() {
-                self.wrong_mask(pc, missing, named, active, WrongMask::SourceMissing(first(missing)));
+                let used = self.job.kernel.ops[pc as usize].instr;
+                let wrong = WrongMask::SourceMissing(Astray { from: sources[missing.first() & 31], used });
+                self.wrong_mask(pc, missing, named, active, wrong);
             }
-            if !unnamed.is_empty() {
-                self.wrong_mask(pc, unnamed, named, active, WrongMask::SourceNotNamed(first(unnamed)));
+            if astray != missing && !self.block.warps[self.warp.index as usize].undefined_mask {
+                self.shuffle_astray([named, active], sources, pc, astray & !missing);
             }
+        }
+    }
+
+    #[cold]
+    fn shuffle_astray(&mut self, masks: [LaneMask; 2], sources: &[u32; 32], pc: u32, lanes: LaneMask) {
+        let op = &self.job.kernel.ops[pc as usize];
+        let OpKind::Shuffle { dst, .. } = op.kind else { return };
+        let dst = self.checks.shadow.line(dst);
+        for lane in lanes.iter() {
+            let origin = Origin::shuffled(op.instr, masks, lane, sources[lane]);
+            self.checks.shadow.undefine(dst, lane, u32::MAX.into(), Origins::one(origin));
         }
     }
 

@@ -15,7 +15,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::check::race::GlobalRaces;
-use crate::check::{Collector, Mistake, MistakeDetails};
+use crate::check::{Collector, KnownOfLoop, Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
@@ -67,6 +67,7 @@ struct Ledger {
 struct BlockQueue {
     /// Blocks, or clusters: what one worker runs from beginning to end.
     n_blocks: u64,
+    n_workers: usize,
     /// The next block to start.
     next: AtomicU64,
     /// No block above needs to run.
@@ -107,6 +108,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
         Ledger { next: 0, early: BTreeMap::new(), spent: 0, printed: String::new(), collector, stopped: false };
     let queue = BlockQueue {
         n_blocks,
+        n_workers: n_threads,
         next: AtomicU64::new(0),
         last: AtomicU64::new(u64::MAX),
         ledger: Mutex::new(ledger),
@@ -226,6 +228,9 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
             },
         }
         worker.spent = worker.block.spent;
+        // Before the block may be the one that spends the budget.
+        worker.others_wait =
+            worker.block.waits && job.is_over_budget(worker.spent.saturating_mul(2)) && waiting.all_wait(more, queue);
         worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.cluster_index;
         let is_left_out = job.observer.is_some_and(|observer| !observer.runs(worker.block.index));
         let visit = if worker.stopped || is_left_out {
@@ -254,6 +259,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
             let index = worker.block.index;
             begin_checks(&mut worker, index);
             worker.spent = worker.block.spent;
+            worker.others_wait = waiting.all_wait(more, queue);
             worker.runaway_block();
         }
         if !worker.stopped {
@@ -335,6 +341,13 @@ impl Waiting {
         self.remove(index)
     }
 
+    /// Returns whether no other block of the launch runs or is still to start, and what these poll has not changed.
+    fn all_wait(&self, more: bool, queue: &BlockQueue) -> bool {
+        let started = !more || queue.next.load(Ordering::Relaxed) >= queue.n_blocks;
+        let waits = |block: &Block| block.waits && !block.poll_cache.changed();
+        started && queue.n_workers <= 1 && self.blocks.iter().all(|block| waits(block))
+    }
+
     /// Removes and returns the one with the lowest index.
     fn lowest(&mut self) -> Option<Box<Block>> {
         let indices = self.blocks.iter().enumerate().map(|(at, block)| (block.cluster_index, at));
@@ -402,7 +415,7 @@ impl Ledger {
         }
         if job.is_over_budget(self.spent) && !stops {
             stops = true;
-            let details = MistakeDetails::Runaway { budget: job.budget, proven: false, span: None };
+            let details = MistakeDetails::Runaway { budget: job.budget, known: KnownOfLoop::Nothing, span: None };
             let mistake = Mistake { instr: 0, block: job.first_block(index), warp: 0, mask: LaneMask::of(0), details };
             self.collector.record(mistake);
         }

@@ -46,6 +46,9 @@ impl Worker<'_> {
         let job = self.job;
         self.activity.caches_polls = false;
         self.block.poll_cache.clear();
+        if job.cluster_blocks == 1 {
+            self.activity.moved = false;
+        }
         loop {
             let mut ran = false;
             for w in 0..job.n_warps {
@@ -108,6 +111,7 @@ impl Worker<'_> {
             self.activity.caches_polls = self.block.quiet > STUCK / 2 * job.n_warps;
             if ran && self.block.quiet > limit * job.n_warps {
                 self.block.quiet = 0;
+                self.block.waits = job.cluster_blocks == 1 && !self.activity.moved;
                 return Visit::Stuck;
             }
         }

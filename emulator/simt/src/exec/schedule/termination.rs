@@ -1,6 +1,6 @@
 //! Blocks that never end: deadlocks, and loops that use up the budget.
 
-use crate::check::{BarrierGroup, BarrierProblem, MistakeDetails};
+use crate::check::{BarrierGroup, BarrierProblem, KnownOfLoop, MistakeDetails};
 use crate::lane_mask::LaneMask;
 
 use crate::arithmetic::lanes::Line;
@@ -35,6 +35,7 @@ impl Worker<'_> {
         self.warp.lanes.preds = self.block.preds_of(self.job, warp);
         self.warp.live = self.block.warps[warp].live;
         self.warp.in_flight = self.block.warpgroups.is_in_flight(warp as u32);
+        self.activity.moved = false;
         self.runaway(warp as u32);
     }
 
@@ -67,10 +68,16 @@ impl Worker<'_> {
         let at = loop_of.map_or_else(|| low.min(job.kernel.ops.len() as u32 - 1), |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
-        let proven = !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats(w, first, last));
-        let details = MistakeDetails::Runaway { budget: job.budget, proven, span };
+        let waits = self.others_wait && self.block.waits && !self.activity.moved;
+        let known = match !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats(w, first, last)) {
+            true => KnownOfLoop::Endless,
+            false if waits => KnownOfLoop::OthersWait,
+            false => KnownOfLoop::Nothing,
+        };
+        let details = MistakeDetails::Runaway { budget: job.budget, known, span };
         self.stopped = false;
         if job.check_level.checks()
+            && waits
             && let Some((first, last)) = loop_of
             && polls(&job.kernel.ops[first as usize..=last as usize])
         {
@@ -143,8 +150,8 @@ impl Worker<'_> {
         (lines.collect(), preds.collect())
     }
 
-    /// Reports a warp that polls memory without end while threads of its block wait at a barrier, presumably for each
-    /// other.
+    /// Reports a warp that polls memory without end, while all other threads wait or have exited and some of its block
+    /// wait at a barrier.
     fn waited_for(&mut self, running: u32) {
         let mut groups = self.groups(|state| matches!(state, FiberState::Barrier(_)));
         let Some(first) = groups.first() else { return };
