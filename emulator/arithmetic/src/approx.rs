@@ -4,43 +4,51 @@
 //! ptxas 13 does for sm_90.
 
 use super::Form;
-use super::engine::{cold1, cold2};
+use super::engine::{cold1, hot1, hot2};
 use super::float::{NAN32, flush, mul32};
 use super::multifunction;
+use crate::lanes::CpuLevel;
 
 const TINIEST: f32 = f32::MIN_POSITIVE;
+/// Reciprocals of numbers beyond are subnormal.
+const HUGE: f32 = f32::from_bits((127 + 126) << 23);
 const UP: f32 = 16_777_216.0;
 
+#[inline(always)]
 fn read<const FTZ: bool>(x: f32) -> f32 {
     if FTZ { flush(x) } else { x }
 }
 
+#[inline(always)]
 fn write<const FTZ: bool>(x: f32) -> f32 {
     let x = if FTZ { flush(x) } else { x };
     if x.is_nan() { NAN32 } else { x }
 }
 
-/// Reciprocals of numbers beyond 2^126 are subnormal.
+#[inline(always)]
 fn rcp(a: f32) -> f32 {
-    let scale = match a.abs() {
-        x if x < TINIEST => UP,
-        x if x > 2f32.powi(126) => 0.25,
-        _ => 1.0,
-    };
+    let scale = if a.abs() > HUGE { 0.25 } else { 1.0 };
+    let scale = if a.abs() < TINIEST { UP } else { scale };
     write::<false>(multifunction::rcp(a * scale) * scale)
 }
 
 /// Applies `f` to a number that is scaled up if it is subnormal, and then `undo` to the result.
+#[inline(always)]
 fn scaled(a: f32, f: impl Fn(f32) -> f32, undo: impl Fn(f32) -> f32) -> f32 {
-    write::<false>(if a.abs() < TINIEST { undo(f(a * UP)) } else { f(a) })
+    let tiny = a.abs() < TINIEST;
+    let result = f(if tiny { a * UP } else { a });
+    write::<false>(if tiny { undo(result) } else { result })
 }
 
+#[inline(always)]
 fn ex2(a: f32) -> f32 {
-    write::<false>(if a < -126.0 { multifunction::ex2(a * 0.5).powi(2) } else { multifunction::ex2(a) })
+    let result = multifunction::ex2(if a < -126.0 { a * 0.5 } else { a });
+    write::<false>(if a < -126.0 { result * result } else { result })
 }
 
 /// Angle in turns, as the hardware computes it: multiplied by 1/2π and cut to an `f32`. This makes most of the error of
 /// `sin.approx`, for large angles all of it.
+#[inline(always)]
 fn turns<const FTZ: bool>(a: f32) -> f32 {
     let product = read::<FTZ>(a) as f64 * (std::f32::consts::FRAC_1_PI * 0.5) as f64;
     let near = product as f32;
@@ -48,19 +56,18 @@ fn turns<const FTZ: bool>(a: f32) -> f32 {
     f32::from_bits(near.to_bits() - beyond as u32)
 }
 
+#[inline(always)]
 fn div_full<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));
-    let scale = match b.abs() {
-        x if x > 2f32.powi(126) => 0.25,
-        x if x < TINIEST && !FTZ => UP,
-        _ => 1.0,
-    };
+    let scale = if b.abs() > HUGE { 0.25 } else { 1.0 };
+    let scale = if (b.abs() < TINIEST) & !FTZ { UP } else { scale };
     mul32::<FTZ>(read::<FTZ>(a * scale), multifunction::rcp(read::<FTZ>(b * scale)))
 }
 
+#[inline(always)]
 fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));
-    let scale = if b.abs() < TINIEST && !FTZ { UP } else { 1.0 };
+    let scale = if (b.abs() < TINIEST) & !FTZ { UP } else { 1.0 };
     mul32::<FTZ>(a * scale, multifunction::rcp(b * scale))
 }
 
@@ -83,30 +90,30 @@ fn by_upper_word(a: f64, f: impl Fn(f64) -> f64) -> f64 {
     f64::from_bits(bits & !0xffff_ffff)
 }
 
-pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
+pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
     Some(match (opcode, modifiers) {
-        ("rcp", ["approx", "f32"]) => cold1(rcp),
-        ("rcp", ["approx", "ftz", "f32"]) => cold1(multifunction::rcp),
+        ("rcp", ["approx", "f32"]) => hot1(level, rcp),
+        ("rcp", ["approx", "ftz", "f32"]) => hot1(level, multifunction::rcp),
         ("rcp", ["approx", "ftz", "f64"]) => cold1(|a: f64| by_upper_word(a, multifunction::rcp_wide)),
-        ("sqrt", ["approx", "f32"]) => cold1(|a: f32| scaled(a, multifunction::sqrt, |y| y / 4096.0)),
-        ("sqrt", ["approx", "ftz", "f32"]) => cold1(multifunction::sqrt),
-        ("rsqrt", ["approx", "f32"]) => cold1(|a: f32| scaled(a, multifunction::rsqrt, |y| y * 4096.0)),
-        ("rsqrt", ["approx", "ftz", "f32"]) => cold1(multifunction::rsqrt),
+        ("sqrt", ["approx", "f32"]) => hot1(level, |a: f32| scaled(a, multifunction::sqrt, |y| y / 4096.0)),
+        ("sqrt", ["approx", "ftz", "f32"]) => hot1(level, multifunction::sqrt),
+        ("rsqrt", ["approx", "f32"]) => hot1(level, |a: f32| scaled(a, multifunction::rsqrt, |y| y * 4096.0)),
+        ("rsqrt", ["approx", "ftz", "f32"]) => hot1(level, multifunction::rsqrt),
         ("rsqrt", ["approx", "f64"]) => cold1(rsqrt_f64),
         ("rsqrt", ["approx", "ftz", "f64"]) => cold1(|a: f64| by_upper_word(a, multifunction::rsqrt_wide)),
-        ("sin", ["approx", "f32"]) => cold1(|a: f32| multifunction::sin(turns::<false>(a))),
-        ("sin", ["approx", "ftz", "f32"]) => cold1(|a: f32| multifunction::sin(turns::<true>(a))),
-        ("cos", ["approx", "f32"]) => cold1(|a: f32| multifunction::cos(turns::<false>(a))),
-        ("cos", ["approx", "ftz", "f32"]) => cold1(|a: f32| multifunction::cos(turns::<true>(a))),
-        ("lg2", ["approx", "f32"]) => cold1(|a: f32| scaled(a, multifunction::lg2, |y| y - 24.0)),
-        ("lg2", ["approx", "ftz", "f32"]) => cold1(multifunction::lg2),
-        ("ex2", ["approx", "f32"]) => cold1(ex2),
-        ("ex2", ["approx", "ftz", "f32"]) => cold1(multifunction::ex2),
-        ("tanh", ["approx", "f32"]) => cold1(multifunction::tanh),
-        ("div", ["full", "f32"]) => cold2(div_full::<false>),
-        ("div", ["full", "ftz", "f32"]) => cold2(div_full::<true>),
-        ("div", ["approx", "f32"]) => cold2(div_approx::<false>),
-        ("div", ["approx", "ftz", "f32"]) => cold2(div_approx::<true>),
+        ("sin", ["approx", "f32"]) => hot1(level, |a: f32| multifunction::sin(turns::<false>(a))),
+        ("sin", ["approx", "ftz", "f32"]) => hot1(level, |a: f32| multifunction::sin(turns::<true>(a))),
+        ("cos", ["approx", "f32"]) => hot1(level, |a: f32| multifunction::cos(turns::<false>(a))),
+        ("cos", ["approx", "ftz", "f32"]) => hot1(level, |a: f32| multifunction::cos(turns::<true>(a))),
+        ("lg2", ["approx", "f32"]) => hot1(level, |a: f32| scaled(a, multifunction::lg2, |y| y - 24.0)),
+        ("lg2", ["approx", "ftz", "f32"]) => hot1(level, multifunction::lg2),
+        ("ex2", ["approx", "f32"]) => hot1(level, ex2),
+        ("ex2", ["approx", "ftz", "f32"]) => hot1(level, multifunction::ex2),
+        ("tanh", ["approx", "f32"]) => hot1(level, multifunction::tanh),
+        ("div", ["full", "f32"]) => hot2(level, div_full::<false>),
+        ("div", ["full", "ftz", "f32"]) => hot2(level, div_full::<true>),
+        ("div", ["approx", "f32"]) => hot2(level, div_approx::<false>),
+        ("div", ["approx", "ftz", "f32"]) => hot2(level, div_approx::<true>),
         _ => return None,
     })
 }

@@ -78,7 +78,7 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Op
         .or_else(|| float::lookup(opcode, modifiers, level))
         .or_else(|| modes::lookup(opcode, modifiers))
         .or_else(|| half_ops::lookup(opcode, modifiers, level))
-        .or_else(|| approx::lookup(opcode, modifiers))
+        .or_else(|| approx::lookup(opcode, modifiers, level))
         .or_else(|| convert::lookup(opcode, modifiers, level))
         .or_else(|| video::lookup(opcode, modifiers))
 }

@@ -1,6 +1,6 @@
 //! Arithmetic of machine code that has no PTX instruction of its own.
 
-use super::engine::{cold1, cold2, cold4, hot3, hot4, moded3};
+use super::engine::{cold2, cold4, hot1, hot3, hot4, moded3};
 use super::{Form, lane, multifunction};
 use crate::lanes::{AluArgs, Class, CpuLevel, Lanes};
 
@@ -106,8 +106,8 @@ pub fn step(step: SassStep, level: CpuLevel) -> Form {
             srcs: &[Class::Pred, Class::Pred, Class::Pred],
             variant: i32::from(table),
         },
-        SassStep::Sine => cold1(multifunction::sin),
-        SassStep::Cosine => cold1(multifunction::cos),
+        SassStep::Sine => hot1(level, multifunction::sin),
+        SassStep::Cosine => hot1(level, multifunction::cos),
         SassStep::DivisionIsHard => cold2(division_is_hard),
     }
 }
