@@ -67,8 +67,20 @@ fn remember(base: u64, bytes: u64, kind: AllocationKind, flags: u32, owner: Owne
 
 pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner) -> Outcome<u64> {
     let base = twice(|| MEMORY.alloc(bytes, Origin::new(label)))?;
+    if !has_reserve() {
+        let _ = MEMORY.free(base);
+        return Err(ERROR_OUT_OF_MEMORY);
+    }
     remember(base, bytes, kind, 0, owner, 0);
     Ok(base)
+}
+
+/// Returns whether the process gets memory for work after an allocation. Without it, the next small allocation of the
+/// driver's own would end the process.
+fn has_reserve() -> bool {
+    const RESERVE: usize = 32 << 20;
+    let mut reserve = Vec::<u8>::new();
+    reserve.try_reserve_exact(RESERVE).is_ok() && std::hint::black_box(&reserve).capacity() >= RESERVE
 }
 
 /// Returns the layout with space for the bytes from the first page on. An alignment above the allocator's own would
@@ -114,7 +126,11 @@ pub(crate) fn host(bytes: u64, kind: AllocationKind, flags: u32, label: &str, ow
     take(bytes)?;
     // SAFETY: the layout is not empty.
     let block = unsafe { alloc_zeroed(layout) };
-    if block.is_null() {
+    if block.is_null() || !has_reserve() {
+        if !block.is_null() {
+            // SAFETY: just allocated with this layout.
+            unsafe { dealloc(block, layout) };
+        }
         MEMORY.give_back(bytes);
         return Err(ERROR_OUT_OF_MEMORY);
     }

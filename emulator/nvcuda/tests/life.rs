@@ -180,3 +180,36 @@ fn pinned_and_managed_memory_and_arrays_count() {
         assert_eq!(sys::cuMemFree_v2(managed), CUDA_SUCCESS);
     }
 }
+
+/// Returns the result of a test of this program that runs in a process of its own.
+fn succeeds_alone(name: &str) -> bool {
+    let program = std::env::current_exe().expect("it runs");
+    let arguments = ["--exact", name, "--nocapture"];
+    Command::new(program)
+        .args(arguments)
+        .env(PART, name)
+        .env("TILE_MEMORY", "100000")
+        .status()
+        .expect("it starts")
+        .success()
+}
+
+#[test]
+fn a_machine_without_memory_is_no_end() {
+    let name = "a_machine_without_memory_is_no_end";
+    if std::env::var(PART).as_deref() != Ok(name) {
+        return assert!(succeeds_alone(name));
+    }
+    let (_, function) = begin();
+    let limit = libc::rlimit { rlim_cur: 2 << 30, rlim_max: 2 << 30 };
+    let mut address = 0;
+    // SAFETY: a limit of this process, valid places for results.
+    unsafe {
+        assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &limit), 0);
+        for bytes in (0..30).rev().map(|shift| 1 << shift) {
+            while sys::cuMemAlloc_v2(&mut address, bytes) == CUDA_SUCCESS && bytes > 4096 {}
+        }
+        assert_eq!(sys::cuMemHostAlloc(&mut null_mut(), 64 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    assert_eq!(launch(function), CUDA_SUCCESS);
+}

@@ -151,6 +151,25 @@ fn pageable_memory_may_change_after_the_call() {
 }
 
 #[test]
+fn copies_that_wait_hold_little_memory() {
+    let _own = OwnContext::new();
+    let (busy, address) = (alloc(64), alloc(16 << 20));
+    let stream = stream(1);
+    let host = vec![1u8; 16 << 20];
+    launch_slow(stream, busy);
+    let copy = || {
+        // SAFETY: host and device memory of that size.
+        ok(unsafe { sys::cuMemcpyHtoDAsync_v2(address, host.as_ptr().cast(), host.len(), stream) });
+        // SAFETY: a stream of this test.
+        unsafe { sys::cuStreamQuery(stream) }
+    };
+    // The first ones are read at once; where they would be too much, a call waits for the kernel.
+    let waiting = (0..100).take_while(|_| copy() == CUDA_ERROR_NOT_READY).count();
+    assert!(waiting < 8, "{waiting} copies wait");
+    ok(synchronize());
+}
+
+#[test]
 fn pinned_memory_is_copied_in_the_streams_time() {
     let _own = OwnContext::new();
     let address = alloc(64);
