@@ -3,7 +3,7 @@
 //! All contexts share one device memory: addresses are unique in the process, as with unified addressing, and an
 //! allocation remembers its owner, which frees it at its end.
 
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use simt::launch::STACK_BYTES;
@@ -36,6 +36,8 @@ pub(crate) struct Context {
     pub(crate) primary: bool,
     pub(crate) flags: AtomicU32,
     pub(crate) queue: Arc<Queue>,
+    /// Last ticket of the legacy default stream, for which blocking streams wait.
+    pub(crate) last_legacy: AtomicU64,
     /// Error that the context was lost to, or 0.
     lost: AtomicU32,
     pub(crate) limits: Mutex<[Option<usize>; 7]>,
@@ -66,6 +68,7 @@ impl Context {
             primary,
             flags: AtomicU32::new(flags),
             queue: Queue::new(),
+            last_legacy: AtomicU64::new(0),
             lost: AtomicU32::new(SUCCESS),
             limits: Mutex::new(LIMITS),
             cache_config: AtomicU32::new(0),

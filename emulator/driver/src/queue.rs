@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::diagnose;
 use crate::result::{ERROR_NOT_PERMITTED, Outcome, refuse_if};
@@ -41,6 +41,8 @@ struct State {
     busy: bool,
     submitted: u64,
     completed: u64,
+    /// Times at which the latest jobs ended, the last one's at the back.
+    ends: VecDeque<Instant>,
     /// Last ticket of the streams that the legacy default stream waits for, itself included.
     last_blocking: u64,
     worker: bool,
@@ -112,6 +114,10 @@ impl Queue {
         }
         let mut state = self.lock();
         state.completed = ticket;
+        state.ends.push_back(Instant::now());
+        if state.ends.len() > 2 * MOST_WAITING {
+            state.ends.pop_front();
+        }
         state.busy = false;
         self.changed.notify_all();
     }
@@ -146,6 +152,13 @@ impl Queue {
 
     pub(crate) fn is_done(&self, ticket: u64) -> bool {
         self.lock().completed >= ticket
+    }
+
+    /// Returns when a job ended; `None` if it has not, or ended before all that were waiting since.
+    pub(crate) fn end_of(&self, ticket: u64) -> Option<Instant> {
+        let state = self.lock();
+        let after = state.completed.checked_sub(ticket)? as usize;
+        state.ends.len().checked_sub(after + 1).map(|i| state.ends[i])
     }
 
     /// Waits for a job. Fails in a host function, which would wait for itself.

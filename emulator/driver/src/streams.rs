@@ -112,6 +112,12 @@ impl Stream {
         if self.legacy { capture::permit_legacy(self.context.id) } else { self.capture.refuse() }
     }
 
+    /// Returns the ticket of the last job that work in this stream would wait for.
+    fn awaited(&self) -> u64 {
+        let legacy = if self.blocking() { self.context.last_legacy.load(Ordering::Acquire) } else { 0 };
+        self.last().max(legacy)
+    }
+
     pub(crate) fn synchronize(&self) -> Outcome {
         self.permit()?;
         capture::permit_unsafe()?;
@@ -132,6 +138,9 @@ impl Stream {
     /// Adds a job that runs also when the context is lost. The caller has checked that the stream does not capture.
     pub(crate) fn submit(&self, place: JobThread, note: impl FnOnce(u64), job: Job) -> u64 {
         let note = |ticket| {
+            if self.legacy {
+                self.context.last_legacy.store(ticket, Ordering::Release);
+            }
             self.join(ticket);
             note(ticket);
         };
@@ -222,8 +231,10 @@ impl Event {
         }
         let (mark, context) = (Arc::new(Mark::new(Arc::clone(self))), Arc::clone(&stream.context));
         let note = |ticket| mark.note(&stream.context, ticket);
-        let job = Arc::clone(&mark);
-        stream.submit(JobThread::Caller, note, Box::new(move || job.reach(&context)));
+        let (job, now, before) = (Arc::clone(&mark), Instant::now(), stream.awaited());
+        // Work of other streams, which runs before this job here, would overlap with this stream's on a GPU.
+        let time = move || job.reach(&context, context.queue.end_of(before).map_or(now, |end| end.max(now)));
+        stream.submit(JobThread::Caller, note, Box::new(time));
         Ok(())
     }
 
@@ -278,11 +289,11 @@ impl Mark {
     }
 
     /// Sets the time, unless the event was recorded again since: then it has a later ticket, and another time.
-    fn reach(&self, context: &Context) {
+    fn reach(&self, context: &Context, time: Instant) {
         let mut record = lock(&self.event.record);
         let same = record.context.as_ref().is_some_and(|of| of.id == context.id);
         if same && record.ticket == self.ticket.load(Ordering::Acquire) {
-            record.time = Some(Instant::now());
+            record.time = Some(time);
         }
     }
 }
@@ -293,7 +304,7 @@ impl Work for Mark {
     }
 
     fn run(&self, context: &Context) -> Outcome {
-        self.reach(context);
+        self.reach(context, Instant::now());
         Ok(())
     }
 }

@@ -48,6 +48,27 @@ fn a_launch_returns_before_its_kernel_ends() {
 }
 
 #[test]
+fn an_event_of_one_stream_is_not_after_the_work_of_another() {
+    let _own = OwnContext::new();
+    let (address, events) = (alloc(64), [event(), event(), event()]);
+    let (one, other) = (stream(1), stream(1));
+    launch_slow(one, address);
+    let mut ms = [0.0, 0.0];
+    // SAFETY: handles of this test, and valid places for results.
+    unsafe {
+        ok(sys::cuEventRecord(events[0], other));
+        ok(sys::cuEventRecord(events[1], one));
+        // Once it waits for the other stream, it is.
+        ok(sys::cuStreamWaitEvent(other, events[1], 0));
+        ok(sys::cuEventRecord(events[2], other));
+        ok(synchronize());
+        ok(sys::cuEventElapsedTime(&mut ms[0], events[0], events[1]));
+        ok(sys::cuEventElapsedTime(&mut ms[1], events[1], events[2]));
+    }
+    assert!(ms[0] > 0.0 && ms[1] >= 0.0, "{ms:?} ms");
+}
+
+#[test]
 fn a_stream_waits_for_an_event_of_another() {
     let _own = OwnContext::new();
     let (first, second) = (stream(1), stream(1));
