@@ -143,6 +143,8 @@ const ONES: [u32; 8] = [u32::MAX, 0x3f80_0000, 0x3c00, 0x3f80, 0xffff, 0, 0, 0];
 /// Boolean operations, by number; 0 is none.
 const OPS: [&str; 4] = ["", "and", "or", "xor"];
 
+/// # Safety
+/// The requirements are those of an `AluFn`.
 unsafe fn lanes_that<A: Lane, T: PartialOrd>(
     lanes: &Lanes,
     args: &AluArgs,
@@ -161,6 +163,9 @@ unsafe fn lanes_that<A: Lane, T: PartialOrd>(
 }
 
 /// Returns the bits of a comparison of all lanes, combined with the predicate.
+///
+/// # Safety
+/// The requirements are those of an `AluFn`.
 unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: CompareVariant) -> u32 {
     let ftz = variant.has(CompareVariant::FTZ);
     let half = |x: u32| {
@@ -192,6 +197,8 @@ unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: CompareVariant) -> u3
     }
 }
 
+/// # Safety
+/// The requirements are those of an `AluFn`.
 unsafe fn setp_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
@@ -200,6 +207,8 @@ unsafe fn setp_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
+/// # Safety
+/// The requirements are those of an `AluFn`.
 unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     let variant = CompareVariant(args.src[3] as u32);
     let ones = variant.ones();

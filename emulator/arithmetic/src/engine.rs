@@ -62,6 +62,8 @@ unsafe fn masked_class(class: Class, whole: AluFn, lanes: &mut Lanes, args: &Alu
 macro_rules! drivers {
     ($hot:ident, $cold:ident, $(($ty:ident, $view:ident, $array:ident, $index:literal)),+) => {
         pub(super) fn $hot<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(level: CpuLevel, _f: F) -> Form {
+            /// # Safety
+            /// The requirements are those of an `AluFn`, which `whole` is; the CPU has the instructions of level `L`.
             #[inline(always)]
             unsafe fn body<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy, const N: usize, const L: u8>(
                 lanes: &mut Lanes,
@@ -100,6 +102,8 @@ macro_rules! drivers {
                 }
             }
 
+            /// # Safety
+            /// The requirements are those of an `AluFn`.
             #[cfg(any(vectors = "base", test))]
             unsafe fn base<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
                 lanes: &mut Lanes, args: &AluArgs, mask: u32,
@@ -108,6 +112,8 @@ macro_rules! drivers {
                 unsafe { body::<D, $($ty,)+ F, 8, { super::lane::BASE }>(lanes, args, mask, base::<D, $($ty,)+ F>) }
             }
 
+            /// # Safety
+            /// The requirements are those of an `AluFn`, on a CPU with these instructions.
             #[cfg(any(vectors = "avx2", all(test, target_arch = "x86_64")))]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt")]
             unsafe fn avx2<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
@@ -117,6 +123,8 @@ macro_rules! drivers {
                 unsafe { body::<D, $($ty,)+ F, 8, { super::lane::AVX2 }>(lanes, args, mask, avx2::<D, $($ty,)+ F>) }
             }
 
+            /// # Safety
+            /// The requirements are those of an `AluFn`, on a CPU with these instructions.
             #[cfg(any(vectors = "avx512", all(test, target_arch = "x86_64")))]
             #[target_feature(
                 enable = "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
@@ -143,6 +151,8 @@ macro_rules! drivers {
 
         #[allow(dead_code, reason = "not every number of operands needs it")]
         pub(super) fn $cold<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(_: F) -> Form {
+            /// # Safety
+            /// The requirements are those of an `AluFn`.
             unsafe fn run<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
                 lanes: &mut Lanes, args: &AluArgs, mask: u32,
             ) {
@@ -172,6 +182,8 @@ drivers!(hot4, cold4, (A, a, xs, 0), (B, b, ys, 1), (C, c, zs, 2), (E, e, ws, 3)
 
 macro_rules! moded_drivers {
     ($make:ident, $run:ident, $(($ty:ident, $view:ident, $index:literal)),+) => {
+        /// # Safety
+        /// The requirements are those of an `AluFn`.
         unsafe fn $run<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
             lanes: &mut Lanes, args: &AluArgs, mask: u32,
         ) {

@@ -38,6 +38,8 @@ pub(super) trait Lane: Copy + 'static {
     unsafe fn close(sink: Self::Sink, mask: u32);
 }
 
+/// # Safety
+/// The source is a line of `lanes`.
 #[inline(always)]
 unsafe fn source_line(lanes: &Lanes, src: Src) -> *const u32 {
     // SAFETY: the caller vouches for the range.

@@ -112,6 +112,8 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     })
 }
 
+/// # Safety
+/// The requirements are those of an `AluFn`.
 unsafe fn pred1_run<F: Fn(u32) -> u32 + Copy>(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
@@ -120,6 +122,8 @@ unsafe fn pred1_run<F: Fn(u32) -> u32 + Copy>(lanes: &mut Lanes, args: &AluArgs,
     }
 }
 
+/// # Safety
+/// The requirements are those of an `AluFn`.
 unsafe fn pred2_run<F: Fn(u32, u32) -> u32 + Copy>(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {

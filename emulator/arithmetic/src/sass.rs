@@ -75,6 +75,8 @@ fn division_is_hard(a: f32, b: f32) -> bool {
     a <= 24 || a == 255 || b == 0 || b >= 253 || !(-124..=126).contains(&difference)
 }
 
+/// # Safety
+/// The requirements are those of an `AluFn`.
 unsafe fn table_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     let table = args.src[3] as u32;
     // SAFETY: the caller of an `AluFn` vouches for the operands.

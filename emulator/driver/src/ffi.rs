@@ -10,6 +10,8 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use simt::memory::copy_on_host;
+
 use crate::result::{
     CUresult, ERROR_INVALID_CONTEXT, ERROR_INVALID_VALUE, ERROR_NOT_SUPPORTED, ERROR_UNKNOWN, Outcome, SUCCESS,
     refuse_if,
@@ -68,6 +70,8 @@ pub(crate) use later;
 /// Defines a call and its aliases, with attributes for each.
 macro_rules! call {
     ([$($export:tt)*] $name:ident [$($alias:ident)*] ( $($arg:ident : $ty:ty),* $(,)? ) $body:block) => {
+        /// # Safety
+        /// The arguments are what the call's documentation requires.
         $($export)*
         pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> $crate::result::CUresult {
             $crate::ffi::guard(stringify!($name), move || $body)
@@ -80,6 +84,8 @@ pub(crate) use call;
 macro_rules! aliases {
     ([$($export:tt)*] $name:ident [] $args:tt) => {};
     ([$($export:tt)*] $name:ident [$alias:ident $($rest:ident)*] ( $($arg:ident : $ty:ty),* )) => {
+        /// # Safety
+        /// The arguments are what the call's documentation requires.
         $($export)*
         pub(crate) unsafe extern "C" fn $alias($($arg: $ty),*) -> $crate::result::CUresult {
             // SAFETY: both have the same requirements.
@@ -372,24 +378,26 @@ impl Host {
         self.0.is_null()
     }
 
-    /// Returns the first `n` bytes, to read.
-    ///
-    /// # Safety
-    /// The C caller promised that they can be read, and that nothing writes them during `'a`.
-    pub(crate) unsafe fn bytes<'a>(self, n: usize) -> &'a [u8] {
-        let place = if n == 0 { std::ptr::dangling_mut::<u8>() } else { self.0.cast() };
-        // SAFETY: `n` bytes are readable and nothing writes them during `'a`, as this function requires.
-        unsafe { std::slice::from_raw_parts(place, n) }
+    pub(crate) fn start(self) -> *mut u8 {
+        self.0.cast()
     }
 
-    /// Returns the first `n` bytes, to write.
+    /// Copies the first bytes, which others may access meanwhile.
     ///
     /// # Safety
-    /// The C caller promised that they can be written, and leaves them alone during `'a`.
-    pub(crate) unsafe fn bytes_mut<'a>(self, n: usize) -> &'a mut [u8] {
-        let place = if n == 0 { std::ptr::dangling_mut::<u8>() } else { self.0.cast() };
-        // SAFETY: `n` bytes are writable and used by nothing else during `'a`, as this function requires.
-        unsafe { std::slice::from_raw_parts_mut(place, n) }
+    /// The C caller promised that they can be read.
+    pub(crate) unsafe fn read(self, to: &mut [u8]) {
+        // SAFETY: readable, as this function requires; ours to write.
+        unsafe { copy_on_host(self.start(), to.as_mut_ptr(), to.len()) }
+    }
+
+    /// Writes the first bytes, which others may access meanwhile.
+    ///
+    /// # Safety
+    /// The C caller promised that they can be written.
+    pub(crate) unsafe fn write(self, from: &[u8]) {
+        // SAFETY: ours to read; writable, as this function requires.
+        unsafe { copy_on_host(from.as_ptr(), self.start(), from.len()) }
     }
 }
 

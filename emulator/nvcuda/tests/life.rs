@@ -83,7 +83,7 @@ extern "C" fn late() {
     print_code("late handler");
 }
 
-unsafe extern "C" fn key_gone(_: *mut c_void) {
+extern "C" fn key_gone(_: *mut c_void) {
     print_code("thread key");
 }
 

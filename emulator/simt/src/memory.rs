@@ -16,6 +16,15 @@ pub mod rules;
 
 use bytes::Bytes;
 
+/// Copies between places of the host that others may access meanwhile, kernels among them; they may overlap.
+///
+/// # Safety
+/// `from` is readable and `to` is writable for `n` bytes.
+pub unsafe fn copy_on_host(from: *const u8, to: *mut u8, n: usize) {
+    // SAFETY: this function's requirement.
+    unsafe { relaxed::copy(from, to, n) }
+}
+
 /// Number of the first allocation: host addresses (48 bits) are all below.
 pub const FIRST_NUMBER: u64 = 0x100;
 
@@ -393,6 +402,24 @@ impl Memory {
             return Ok(());
         }
         self.with(address, from.len() as u64, |bytes, offset| bytes.write(offset, from)).map(|_| ())
+    }
+
+    /// Copies to memory of the host that others may access meanwhile, kernels among them.
+    ///
+    /// # Safety
+    /// `to` is writable for `n` bytes.
+    pub unsafe fn read_to(&self, address: u64, to: *mut u8, n: usize) -> Result<(), AddressError> {
+        // SAFETY: this function's requirement.
+        self.with(address, n as u64, |bytes, offset| unsafe { bytes.read_to(offset, to, n) }).map(|_| ())
+    }
+
+    /// Copies from memory of the host that others may access meanwhile, kernels among them.
+    ///
+    /// # Safety
+    /// `from` is readable for `n` bytes.
+    pub unsafe fn write_from(&self, address: u64, from: *const u8, n: usize) -> Result<(), AddressError> {
+        // SAFETY: this function's requirement.
+        self.with(address, n as u64, |bytes, offset| unsafe { bytes.write_from(offset, from, n) }).map(|_| ())
     }
 
     /// Repeats a pattern (1, 2 or 4 bytes).

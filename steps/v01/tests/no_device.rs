@@ -15,11 +15,13 @@ const DRIVER: &str = r##"
     pub extern "C" fn cuDeviceGetCount(_: *mut i32) -> u32 { NO_DEVICE }
     #[unsafe(no_mangle)]
     pub unsafe extern "C" fn cuGetErrorName(_: u32, text: *mut *const c_char) -> u32 {
+        // SAFETY: the caller's place for a pointer.
         unsafe { *text = c"CUDA_ERROR_NO_DEVICE".as_ptr() };
         0
     }
     #[unsafe(no_mangle)]
     pub unsafe extern "C" fn cuGetErrorString(_: u32, text: *mut *const c_char) -> u32 {
+        // SAFETY: the caller's place for a pointer.
         unsafe { *text = c"no CUDA-capable device is detected".as_ptr() };
         0
     }

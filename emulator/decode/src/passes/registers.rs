@@ -187,6 +187,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Never runs: the test interprets ops itself.
+    ///
+    /// # Safety
+    /// None: nothing is read or written.
     #[expect(unsafe_code, reason = "the type of a function that never runs here")]
     unsafe fn nothing(_: &mut Lanes, _: &AluArgs, _: u32) {}
 

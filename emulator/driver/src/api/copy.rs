@@ -78,8 +78,9 @@ impl Write {
             STAGED.fetch_sub(n, Ordering::AcqRel);
             return None;
         }
+        staged.bytes.resize(n, 0);
         // SAFETY: the caller of a copy from the host promises the bytes.
-        staged.bytes.extend_from_slice(unsafe { source.bytes(n) });
+        unsafe { source.read(&mut staged.bytes) };
         Some(staged)
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use simt::memory::copy_on_host;
+
 use crate::allocations::{FIRST_DEVICE_ADDRESS, is_pinned};
 use crate::api::array::Array;
 use crate::contexts::MEMORY;
@@ -101,41 +103,41 @@ impl CopyEnd {
 /// Moves bytes now.
 ///
 /// # Safety
-/// If an end is on the host, the C caller promised `n` bytes there, and leaves them alone meanwhile.
+/// If an end is on the host, the C caller promised `n` bytes there.
 pub(crate) unsafe fn transfer(to: &CopyEnd, from: &CopyEnd, n: usize) -> Outcome {
     if n == 0 {
         return Ok(());
     }
-    let bad = |_| ERROR_INVALID_VALUE;
-    // SAFETY: the host end has `n` readable bytes that nothing writes meanwhile.
-    let read = |from: u64| unsafe { Host::new(from).bytes(n) };
-    // SAFETY: the host end has `n` writable bytes that nothing else uses meanwhile.
-    let write = |to: u64| unsafe { Host::new(to).bytes_mut(n) };
-    match (to, from) {
-        (CopyEnd::Device(to), CopyEnd::Device(from)) => MEMORY.copy(*to, *from, n as u64).map_err(bad),
-        (CopyEnd::Device(to), CopyEnd::Host(from)) => write_device(*to, read(*from)),
-        (CopyEnd::Host(to), CopyEnd::Device(from)) => MEMORY.read(*from, write(*to)).map_err(bad),
+    let host = |address: u64| Host::new(address).start();
+    let moved = match (to, from) {
+        (CopyEnd::Device(to), CopyEnd::Device(from)) => MEMORY.copy(*to, *from, n as u64),
+        // SAFETY: the host's end has `n` readable bytes.
+        (CopyEnd::Device(to), CopyEnd::Host(from)) => unsafe { MEMORY.write_from(*to, host(*from), n) },
+        // SAFETY: the host's end has `n` writable bytes.
+        (CopyEnd::Host(to), CopyEnd::Device(from)) => unsafe { MEMORY.read_to(*from, host(*to), n) },
         (CopyEnd::Host(to), CopyEnd::Host(from)) => {
-            // Ranges may overlap, hence the copy.
-            let bytes = read(*from).to_vec();
-            write(*to).copy_from_slice(&bytes);
+            // SAFETY: both ends have `n` bytes.
+            unsafe { copy_on_host(host(*from), host(*to), n) };
             Ok(())
         }
-        (CopyEnd::Array(array, at), CopyEnd::Host(from)) => array.write(*at, read(*from)),
-        (CopyEnd::Host(to), CopyEnd::Array(array, at)) => array.read(*at, write(*to)),
-        (CopyEnd::Array(array, at), from) => {
+        (CopyEnd::Array(..), _) | (_, CopyEnd::Array(..)) => {
             let mut bytes = vec![0; n];
             match from {
-                CopyEnd::Device(from) => MEMORY.read(*from, &mut bytes).map_err(bad)?,
+                CopyEnd::Device(from) => MEMORY.read(*from, &mut bytes).map_err(|_| ERROR_INVALID_VALUE)?,
                 CopyEnd::Array(source, offset) => source.read(*offset, &mut bytes)?,
-                CopyEnd::Host(_) => return Err(ERROR_UNKNOWN),
+                // SAFETY: the host's end has `n` readable bytes.
+                CopyEnd::Host(from) => unsafe { Host::new(*from).read(&mut bytes) },
             }
-            array.write(*at, &bytes)
+            match to {
+                CopyEnd::Device(to) => MEMORY.write(*to, &bytes),
+                CopyEnd::Array(array, at) => return array.write(*at, &bytes),
+                CopyEnd::Host(to) => {
+                    // SAFETY: the host's end has `n` writable bytes.
+                    unsafe { Host::new(*to).write(&bytes) };
+                    Ok(())
+                }
+            }
         }
-        (CopyEnd::Device(to), CopyEnd::Array(array, at)) => {
-            let mut bytes = vec![0; n];
-            array.read(*at, &mut bytes)?;
-            write_device(*to, &bytes)
-        }
-    }
+    };
+    moved.map_err(|_| ERROR_INVALID_VALUE)
 }

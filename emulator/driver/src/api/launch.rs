@@ -155,7 +155,7 @@ unsafe fn gather(function: &Function, config: &LaunchRequest, pointers: In<u64>)
         None => {
             for (argument, (address, bytes)) in arguments.iter_mut().zip(sources) {
                 // SAFETY: the caller promises an argument as large as its parameter.
-                argument.copy_from_slice(unsafe { crate::ffi::Host::new(address).bytes(bytes) });
+                unsafe { crate::ffi::Host::new(address).read(&mut argument[..bytes]) };
             }
         }
     }

@@ -391,7 +391,7 @@ fn instantiated_graphs_change_with_their_nodes_and_as_a_whole() {
 
 static CALLED: AtomicU32 = AtomicU32::new(0);
 
-unsafe extern "C" fn note(data: *mut c_void) {
+extern "C" fn note(data: *mut c_void) {
     CALLED.fetch_add(data as u32, Ordering::SeqCst);
 }
 

@@ -107,7 +107,7 @@ fn a_stream_waits_for_an_event_of_another_context() {
 
 static CALLED: AtomicU32 = AtomicU32::new(0);
 
-unsafe extern "C" fn note(data: *mut c_void) {
+extern "C" fn note(data: *mut c_void) {
     std::thread::sleep(Duration::from_millis(20));
     CALLED.store(data as u32, Ordering::SeqCst);
     // SAFETY: no arguments. Host functions may not wait for the device.

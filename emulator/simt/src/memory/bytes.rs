@@ -153,6 +153,34 @@ impl Bytes {
         true
     }
 
+    /// Copies out, as [`Self::read`] does, to where others may access bytes meanwhile.
+    ///
+    /// # Safety
+    /// `to` is writable for `n` bytes.
+    pub(crate) unsafe fn read_to(&self, offset: usize, to: *mut u8, n: usize) -> bool {
+        let contains = self.contains(offset, n);
+        if contains {
+            // SAFETY: in range, and writable as this function requires.
+            unsafe { relaxed::copy(self.start.add(offset), to, n) }
+        }
+        contains
+    }
+
+    /// Copies in, as [`Self::write`] does, from where others may access bytes meanwhile.
+    ///
+    /// # Safety
+    /// `from` is readable for `n` bytes.
+    pub(crate) unsafe fn write_from(&self, offset: usize, from: *const u8, n: usize) -> bool {
+        let contains = self.contains(offset, n);
+        if contains {
+            // SAFETY: in range, and readable as this function requires.
+            unsafe { relaxed::copy(from, self.start.add(offset), n) }
+            self.mark(offset, n);
+            self.note_host_write();
+        }
+        contains
+    }
+
     /// Copies between two allocations, or inside one, marks included. Returns false if a range is out of bounds.
     pub(crate) fn copy_from(&self, offset: usize, source: &Self, source_offset: usize, n: usize) -> bool {
         if !self.contains(offset, n) || !source.contains(source_offset, n) {
