@@ -34,6 +34,21 @@ fn every_broken_kernel_is_told_as_what_it_is() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+/// `explain CODE` has a text for each code, and its example is a message with that code.
+#[test]
+fn every_code_is_explained_by_an_example() {
+    let read = |file: &str| std::fs::read_to_string(tests::root().join(file)).unwrap_or_default();
+    let (codes, texts) = (read("emulator/simt/src/check/code.rs"), read("xtask/src/commands/learn/explain/codes.md"));
+    let names = codes.split('"').filter(|word| word.starts_with("E-") || word.starts_with("W-"));
+    let lacking: Vec<_> = names
+        .filter(|name| {
+            let head = texts.split(&format!("\n## {name} ")).nth(1).and_then(|rest| rest.lines().next());
+            !head.is_some_and(|example| read(example).contains(&format!("[{name}]")))
+        })
+        .collect();
+    assert!(codes.len() > 1000 && lacking.is_empty(), "no text or no example: {lacking:?}");
+}
+
 #[test]
 fn messages_are_useful_without_the_source() {
     let mut all = Vec::new();

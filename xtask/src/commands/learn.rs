@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Hint(hint::Args),
     /// Show the counters of each line of a kernel: requests, sectors, wavefronts
     ///
+    /// Of a code, such as E-RACE, say what it means, with an example.
     /// With --machine, show its machine code: instructions with their control bits, stall reasons, the predicted time,
     /// and the busiest loop clock by clock
     Explain(explain::Args),

@@ -143,6 +143,7 @@ fn what_cannot_be_explained_says_why() {
     let cases = [
         ("explain v05.wide", 3, "there is no my/v05.wide.cu; begin with: xtask start v05.wide"),
         ("explain v05.wide --finished", 3, "after: xtask solution v05.wide --give-up"),
+        ("explain e-none", 2, "there is no code E-NONE"),
         ("explain v05 --by nonsense", 2, "the columns are instructions, "),
         ("explain v05", 3, "there is no PTX of kernels/v05_x.cu; make it with: xtask ptx kernels/v05_x.cu"),
     ];

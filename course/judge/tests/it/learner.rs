@@ -236,3 +236,64 @@ fn nothing_passes_without_the_gpu_that_counts() {
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("the kernel has to pass on the emulated GPU first"), "{text}");
 }
+
+/// Returns what a message advises, in one line.
+fn advice(text: &str) -> String {
+    let advice = text.split("Try: ").nth(1).and_then(|rest| rest.split("On a GPU").next()).unwrap_or_default();
+    advice.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the source after the edit that a message proposes; `None` where it proposes none of the text.
+fn remedied(source: &str, text: &str, line: u32) -> Option<String> {
+    let advice = advice(text);
+    let mut lines: Vec<String> = source.lines().map(str::to_owned).collect();
+    let accused = lines.get_mut((line as usize).checked_sub(1)?)?;
+    let code = advice.split('`').nth(1);
+    if advice.contains("__syncthreads()") {
+        let number = |text: &str| text.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok();
+        let after = ["after line ", "between line "].iter().flat_map(|words| advice.split(words).skip(1));
+        let mut after: Vec<usize> = after.filter_map(number).collect();
+        after.sort_unstable();
+        after.iter().rev().for_each(|line| lines.insert(*line, "__syncthreads();".into()));
+        return (!after.is_empty()).then(|| lines.join("\n"));
+    }
+    if let Some(condition) = code.filter(|_| advice.starts_with("stop one earlier")) {
+        return Some(source.replacen(&condition.replace('<', "<="), condition, 1));
+    }
+    if advice.starts_with("multiply by") || advice.starts_with("exchange") {
+        let (marks, above) = text.lines().skip(1).zip(text.lines()).find(|(line, _)| line.contains('^'))?;
+        *accused = accused.replacen(above.get(marks.find('^')?..marks.trim_end().len())?, code?, 1);
+        return Some(lines.join("\n"));
+    }
+    // A condition of a loop's variable belongs into the loop.
+    let guard = code.filter(|_| advice.contains(" only where") || advice.starts_with("guard"))?;
+    let condition = guard.trim_start_matches("if (").trim_end_matches(')');
+    (!accused.contains("for (")).then(|| *accused = format!("if ({condition}) {accused}"))?;
+    Some(lines.join("\n"))
+}
+
+#[test]
+fn remedies_remove_what_they_are_for() {
+    let Some(learner) = Learner::with("nvrtc", "remedies") else {
+        return;
+    };
+    let solutions = catalog::STEPS
+        .iter()
+        .flat_map(|step| tasks::solutions::load(root(), step.id).unwrap_or_else(|why| panic!("{}: {why}", step.id)));
+    let mut n_tried = 0;
+    for solution in solutions.filter(|solution| solution.expect.iter().any(|code| code.starts_with("E-"))) {
+        let name = solution.task.name.to_string();
+        let before = learner.verdict(&name, &solution.source);
+        let first = before.findings.first().unwrap_or_else(|| panic!("{}: no finding", solution.name));
+        let Some(text) = remedied(&solution.source, &first.text, first.line) else { continue };
+        let after = learner.verdict(&name, &text);
+        assert_ne!(after.code.as_deref(), Some("compile"), "{}: {}", solution.name, first.text);
+        // Lines move.
+        let words = |text: &str| advice(text).replace(|c: char| c.is_ascii_digit(), "");
+        let stays =
+            after.findings.iter().find(|found| found.code == first.code && words(&found.text) == words(&first.text));
+        assert_eq!(stays, None, "{}: {}", solution.name, first.text);
+        n_tried += 1;
+    }
+    assert!(n_tried >= 30, "{n_tried}");
+}

@@ -15,6 +15,8 @@ use simt::program::MemSpace;
 
 /// Below this, an address is a null pointer with something added.
 const NULL_PAGE: u64 = 1 << 24;
+/// Elements that a row of a tile may be longer for the sake of the banks.
+const MAX_PADDING: u64 = 8;
 
 /// Drafts the message of `E-OOB`.
 pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
@@ -378,7 +380,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     }
     let block = case.launch.inputs.config.block;
     let dims = &target.element.dims;
-    let sides: Vec<u64> = dims.iter().rev().copied().collect();
+    let mut sides: Vec<u64> = dims.iter().rev().copied().collect();
     // `threadIdx.x` by itself, or by another name.
     let kernel = &case.launch.inputs.kernel.name;
     let is_place = |part: &Outside| {
@@ -393,9 +395,16 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     let sides_text = sides_text.join("x");
     let shape = words::size(block);
     let name = &target.element.name;
+    // Rows a little longer than there are of them are padded for the banks, and may be read by columns.
+    if let [wide, high] = &mut sides[..]
+        && (1..=MAX_PADDING).contains(&wide.saturating_sub(*high))
+    {
+        *wide = *high;
+    }
+    let fits: Vec<String> = sides.iter().map(u64::to_string).collect();
     Some(Reason::new(
         format!("the block is {shape} threads, and {name} has room for {sides_text}."),
-        format!("launch blocks of {sides_text}, or change the tile size and the block together."),
+        format!("launch blocks of {}, or change the tile size and the block together.", fits.join("x")),
     ))
 }
 

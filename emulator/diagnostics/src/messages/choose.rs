@@ -21,7 +21,10 @@ pub(crate) struct Chosen<'a> {
 pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     let consequences = Consequences::new(launch);
     let mut chosen: Vec<Chosen<'a>> = Vec::new();
-    for mistake in launch.mistakes {
+    // A race whose lines say what it is about comes before the same one under other lines.
+    let mut mistakes: Vec<&MistakeGroup> = launch.mistakes.iter().collect();
+    mistakes.sort_by_key(|mistake| race_of(mistake).is_some_and(|race| !names_its_array(launch, race)));
+    for mistake in mistakes {
         let repeats = |earlier: &Chosen<'_>| {
             same_element(launch, earlier.mistake, mistake) || same_wgmma_line(launch, earlier.mistake, mistake)
         };
@@ -353,4 +356,16 @@ fn array_start(launch: &LaunchContext<'_>, (instr, address): (u32, u64)) -> Opti
 fn is_clearer(mistake: &MistakeGroup, than: &MistakeGroup) -> bool {
     let same_warp = |mistake: &MistakeGroup| race_of(mistake).is_some_and(|race| race.same_warp);
     same_warp(than) && !same_warp(mistake)
+}
+
+/// Returns whether the lines of a race name its array: compilers put loads under lines nearby at times.
+pub(crate) fn names_its_array(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
+    race.parties.iter().all(|party| {
+        let target = launch.target(party.instr, race.space, race.address, 1, party.kind).filter(|target| target.named);
+        let (Some(target), Some(source), [loc]) = (target, launch.source(party.instr), &launch.frames(party.instr)[..])
+        else {
+            return true;
+        };
+        !source.uses(loc.line, &target.element.name).is_empty()
+    })
 }

@@ -28,9 +28,10 @@ use crate::learner::{self, Compiled};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask explain v05\n          cargo xtask explain v05 --by sectors\n          \
-    cargo xtask explain v05 --machine\n          cargo xtask explain v05 --html v05.html")]
+    cargo xtask explain v05 --machine\n          cargo xtask explain v05 --html v05.html\n          \
+    cargo xtask explain E-RACE")]
 pub(crate) struct Args {
-    /// Task: `v05` or `v05.wide`
+    /// Task: `v05` or `v05.wide`; or a code of a message: `E-RACE`
     #[arg(value_name = "TASK")]
     task: String,
     /// Explain the finished kernel alone, even where there is a copy of yours
@@ -176,9 +177,29 @@ impl Subject {
     }
 }
 
+/// Returns what a code of a message means, with an example where the checkout has it.
+fn explained_code(root: &Path, code: &str) -> Result<String> {
+    let mut sections = include_str!("explain/codes.md").split("\n## ").skip(1);
+    let found = sections.find_map(|section| {
+        let (head, text) = section.split_once('\n')?;
+        head.split_once(' ').filter(|(name, _)| *name == code).map(|(_, example)| (example, text))
+    });
+    let Some((example, text)) = found else { bail!(Stop::Usage(format!("there is no code {code}"))) };
+    let shown = std::fs::read_to_string(root.join(example)).unwrap_or_default();
+    let start = shown.find(&format!("error[{code}]")).or_else(|| shown.find(&format!("warning[{code}]")));
+    let example = start.and_then(|start| shown[start..].split("\n\n").next());
+    let example = example.map_or(String::new(), |example| format!("\nFor example:\n\n{}\n", example.trim_end()));
+    Ok(format!("{code}\n\n{}\n{example}", text.trim()))
+}
+
 /// Explains the copy where there is one, and the finished kernel.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
+    let code = args.task.to_ascii_uppercase();
+    if code.starts_with("E-") || code.starts_with("W-") {
+        output::print(&explained_code(&root, &code)?)?;
+        return Ok(CommandOutcome::Passed);
+    }
     let task = learner::task(&root, &args.task)?;
     let copy = task.copy(&root);
     let (me, name) = (paths::command_name(), &task.name);

@@ -2,6 +2,7 @@
 
 use super::RaceMessage;
 use crate::locate::spot::{self, Spot};
+use crate::messages::choose::names_its_array;
 use crate::source::statements::Control;
 use crate::words::code;
 use simt::check::{MissingOrder, MistakeDetails};
@@ -20,7 +21,8 @@ impl RaceMessage<'_> {
         let Some(mut spots) = spot::spots(launch, race) else { return Vec::new() };
         for mistake in also {
             let MistakeDetails::Race(other) = &mistake.first.details else { continue };
-            let more = spot::spots(launch, other).filter(|_| other.missing == race.missing);
+            let fits = other.missing == race.missing && names_its_array(launch, other);
+            let more = spot::spots(launch, other).filter(|_| fits);
             for (spot, more) in spots.iter_mut().zip(more.unwrap_or_default()) {
                 *spot = spot.and(more).unwrap_or(*spot);
             }
