@@ -37,8 +37,8 @@
 //! // results in memory are incomplete. Its report has, beside `kernel`, `grid`, `block`, `dynamic_shared` and `code`:
 //! //   `occupancy`: of one multiprocessor: `blocks`, `warps`, `most_warps`, `registers` (of a thread), and `limit`, of
 //! //     which there is not enough for one more block; null for PTX;
-//! //   `prediction`: `gpu`, `us` (with warm caches), `band` (nine in ten predictions for other kernels were wrong by less
-//! //     than this part), `bounds` (a list of `unit` and `us`: the least time by each unit alone, the slowest first),
+//! //   `prediction`: `gpu`, `us` (with warm caches), `band` (nine in ten predictions for other kernels of its kind were
+//! //     wrong by less than this part), `bounds` (a list of `unit` and `us`: the least time by each unit alone, the slowest first),
 //! //     `parts` (the same for parts of these units: issue without registers, shared memory, L1),
 //! //     `ghz` (the clock), `n_blocks`, `n_sms`; or null, and then `no_prediction` has the reason.
 //! CUresult tile_predict_next(void);

@@ -60,10 +60,9 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
 
 fn heading(prediction: &Prediction, paint: Paint) -> String {
     let note = format!(
-        "from the machine code, by a model of its multiprocessors; nine in ten of the predictions that were compared with\n  \
-         measured times are within {:.0}% of them; binds: the unit that is busy longest, in percent of the time;\n  \
-         where none is busy for {:.0}%, the kernel waits",
-        100.0 * prediction.band,
+        "from the machine code, by a model of its multiprocessors; beside each, how far nine in ten predictions\n  \
+         for other kernels of its kind were from their measured times; binds: the unit that is busy longest, in percent\n  \
+         of the time; where none is busy for {:.0}%, the kernel waits",
         100.0 * BINDS
     );
     let title = format!("Predicted for an {}, caches warm", prediction.gpu);

@@ -177,7 +177,7 @@ fn prediction(predicted: &timing::Prediction) -> Prediction {
     Prediction {
         gpu: chip.name.clone(),
         us: predicted.us,
-        band: timing::accuracy::band(),
+        band: predicted.band(),
         bounds: predicted.bounds.iter().map(bound).collect(),
         parts: predicted.parts.iter().map(bound).collect(),
         ghz: chip.ghz,

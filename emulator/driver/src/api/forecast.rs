@@ -71,7 +71,7 @@ fn of_prediction(chip: &Chip, prediction: &Prediction) -> Value {
     json!({
         "gpu": chip.name,
         "us": prediction.us,
-        "band": timing::accuracy::band(),
+        "band": prediction.band(),
         "bounds": list(&prediction.bounds),
         "parts": list(&prediction.parts),
         "ghz": chip.ghz,
