@@ -24,6 +24,8 @@ pub struct EmulatedModule<'a> {
     /// Owns the kernel's variables.
     _module: Module,
     names: Names,
+    /// Factor of the limit of instructions.
+    pub patience: u64,
 }
 
 /// Reason for which nothing can be launched.
@@ -88,6 +90,7 @@ impl<'a> EmulatedModule<'a> {
                 sources: sources.map(|(name, text)| (name.clone(), Arc::from(text.as_str()))).collect(),
                 budget: None,
             },
+            patience: 1,
             request,
             gpu,
             kernel,
@@ -242,7 +245,7 @@ impl<'a> EmulatedModule<'a> {
             params,
             options: LaunchOptions {
                 check_level,
-                budget: NonZeroU64::new(budget(trial.shape, task.work.batch())),
+                budget: NonZeroU64::new(self.patience * budget(trial.shape, task.work.batch())),
                 threads: NonZeroUsize::new(self.request.threads),
                 names: self.names.clone(),
                 ..LaunchOptions::default()

@@ -13,6 +13,7 @@
 //! - [`prefetch`]: overlap of loads with multiply-adds, from the trace of a warp.
 //! - [`explain`]: counts per source line of one launch.
 //! - `suspects`: lines of a kernel that a wrong result points to.
+//! - [`tries`]: a quick look at edited kernels.
 //! - [`real`]: tasks whose results count on a real GPU.
 
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ pub mod real;
 pub mod shapes;
 mod suspects;
 pub mod trial;
+pub mod tries;
 mod worst;
 
 use catalog::Shape;
@@ -341,6 +343,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             compiler: None,
             notes: self.notes,
             printed: self.printed,
+            remedies: Vec::new(),
             parts,
         }
     }

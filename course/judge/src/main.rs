@@ -41,6 +41,9 @@ struct Cli {
     /// Launch once and print the counters of each source line, without judging
     #[arg(long, conflicts_with = "hidden")]
     explain: bool,
+    /// Edited kernels, as JSON: print the indices of those that look right, without judging
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["hidden", "explain"])]
+    tries: Option<PathBuf>,
     /// Its machine code: print the counters of its instructions and the predicted time, too
     #[arg(long, value_name = "FILE", requires = "explain")]
     cubin: Option<PathBuf>,
@@ -83,6 +86,11 @@ fn run(cli: &Cli) -> Result<Exit> {
             explained.machine = Some(machine_code);
         }
         print(&explained)?;
+        return Ok(Exit::Passed);
+    }
+    if let Some(path) = &cli.tries {
+        let tries = serde_json::from_str(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?;
+        print(&judge::tries::promising(&request, &tries))?;
         return Ok(Exit::Passed);
     }
     let mut verdict = match (&task.host, &cli.answer) {

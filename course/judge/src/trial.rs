@@ -64,6 +64,17 @@ enum Expected<T: Sums> {
     },
 }
 
+impl<T: Sums> Piece<T> {
+    /// Returns this part of an output, compared with the expected result.
+    fn compare(&self, got: &[T], threads: usize) -> (Vec<T>, Comparison) {
+        let answer = self.expected.answer();
+        let n = answer.rows() * answer.cols();
+        let part: Vec<T> = got.iter().skip(self.offset).step_by(self.stride).take(n).copied().collect();
+        let comparison = verify::compare_on_threads(threads, &answer, &part);
+        (part, comparison)
+    }
+}
+
 impl<T: Sums> Expected<T> {
     fn answer(&self) -> Answer<'_> {
         match self {
@@ -239,13 +250,15 @@ impl<T: Sums> Trial<T> {
         }
     }
 
+    /// Returns whether an output is the expected result.
+    pub fn is_right(&self, got: &[T]) -> bool {
+        self.pieces.iter().all(|piece| piece.compare(got, self.threads).1.is_right())
+    }
+
     /// Compares an output with the expected result: `None` when it is right.
     pub fn look(&self, task: &Task, got: &[T]) -> Option<Mismatch> {
         self.pieces.iter().find_map(|piece| {
-            let answer = piece.expected.answer();
-            let n = answer.rows() * answer.cols();
-            let part: Vec<T> = got.iter().skip(piece.offset).step_by(piece.stride).take(n).copied().collect();
-            let comparison = verify::compare_on_threads(self.threads, &answer, &part);
+            let (part, comparison) = piece.compare(got, self.threads);
             (!comparison.is_right()).then(|| self.wrong(task, piece, &part, &comparison))
         })
     }

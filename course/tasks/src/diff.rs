@@ -1,5 +1,7 @@
 //! The difference of two texts, line by line, as `diff -u` shows it.
 
+use crate::verdict::ChangedLine;
+
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
 /// Longer texts are compared as a whole, because the table of the algorithm would not fit in memory.
@@ -44,6 +46,30 @@ pub fn unified(old: &str, new: &str, old_name: &str, new_name: &str) -> String {
         at = stop;
     }
     out
+}
+
+/// Returns the lines that turn `old` into `new`; a line that is removed where one is added is replaced by it.
+pub fn changed_lines(old: &str, new: &str) -> Vec<ChangedLine> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let (mut changed, mut last): (Vec<ChangedLine>, usize) = (Vec::new(), 0);
+    let mut open = 0;
+    for edit in edits(&old, &new) {
+        match edit {
+            Edit::Same(line, _) => (last, open) = (line + 1, changed.len()),
+            Edit::Removed(line) => {
+                last = line + 1;
+                changed.push(ChangedLine { line: last as u32, removed: Some(old[line].to_owned()), added: None });
+            }
+            Edit::Added(line) => {
+                let added = Some(new[line].to_owned());
+                match changed[open..].iter_mut().find(|change| change.added.is_none()) {
+                    Some(replaced) => replaced.added = added,
+                    None => changed.push(ChangedLine { line: last as u32, removed: None, added }),
+                }
+            }
+        }
+    }
+    changed
 }
 
 /// Marks each line of `old` that has no counterpart in `new`.

@@ -13,6 +13,7 @@
 //! - [`measure`]: named measures over the counters of the emulated GPU, compared with thresholds.
 //! - [`verdict`]: the outcome of judging one kernel.
 //! - [`compile`]: errors of a CUDA compiler as records, each with at most one hint.
+//! - [`edits`]: small edits of a kernel that might be what it lacks.
 //! - [`diff`]: the difference of two texts.
 //! - [`progress`]: the learner's progress file.
 //! - [`hints`]: the hint for a verdict.
@@ -26,6 +27,7 @@
 
 pub mod compile;
 pub mod diff;
+pub mod edits;
 pub mod explain;
 pub mod expression;
 pub mod fixtures;

@@ -55,6 +55,9 @@ pub struct Verdict {
     /// Remarks that decide nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Edits of the copy with which the task passes, found by trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remedies: Vec<Remedy>,
     /// Output of the kernel, perhaps shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub printed: String,
@@ -127,6 +130,23 @@ pub struct Wrong {
     pub map: String,
 }
 
+/// An edit of a copy with which the task passes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remedy {
+    pub changes: Vec<ChangedLine>,
+}
+
+/// A line that an edit removes, adds or replaces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedLine {
+    /// Line of the copy, from 1; of a line that is added, the one that it follows.
+    pub line: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<String>,
+}
+
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -174,6 +194,7 @@ impl Verdict {
             findings: Vec::new(),
             compiler: None,
             notes: Vec::new(),
+            remedies: Vec::new(),
             printed: String::new(),
         }
     }

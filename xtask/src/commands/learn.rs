@@ -7,6 +7,7 @@ mod hint;
 pub(crate) mod home;
 pub(crate) mod judging;
 mod predict;
+mod remedies;
 mod watch;
 
 use anyhow::Result;

@@ -15,6 +15,7 @@ const LEARNERS: &str = "compute_80";
 const LARGEST_SOURCE: u64 = 16 << 20;
 
 /// A source to compile, with its options.
+#[derive(Clone)]
 pub struct Job {
     /// Text of the source.
     pub source: String,
@@ -66,6 +67,17 @@ impl Job {
             job.architecture = LEARNERS.into();
         }
         Ok(job)
+    }
+
+    /// Returns another text in place of this one.
+    pub fn with_text(&self, source: String) -> Self {
+        Self { source, ..self.clone() }
+    }
+
+    /// Has the compiler build for debugging, which takes a fifth of the time.
+    pub fn debug(mut self) -> Self {
+        self.extra.push("--device-debug".into());
+        self
     }
 
     /// Returns a learner's source that lies in no file, with the folder of the file that it was made from.

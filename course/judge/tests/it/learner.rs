@@ -197,6 +197,40 @@ fn messages_of_each_compiler_are_understood() {
     }
 }
 
+#[test]
+fn small_edits_that_pass_are_shown() {
+    let Some(learner) = Learner::with("nvrtc", "edits") else {
+        return;
+    };
+    // The task, what its finished kernel has, what a copy has instead, and the line that changes.
+    let mistakes = [
+        ("v01", "A[row * K + k]", "A[row * N + k]"),
+        ("v01", "    T acc = 0;", "    int acc = 0;"),
+        ("v02", "(A, M, K, row, k0 + thread_col)", "(A, M, K, k0 + thread_col, row)"),
+        ("v02", "    __shared__ T b_tile", "    T b_tile"),
+        ("v03", "(A, M, K, block_row + a_row + i, ", "(A, M, K, a_row + i, "),
+        ("v03", "    __shared__ float a_tile", "    __shared__ volatile float a_tile"),
+        ("v05", "a_tile[a_col + 3][a_row] = a.w;", "a_tile[a_col + 3][a_row] = a.z;"),
+        ("v08", "row + i * ROWS, col)", "row + i, col)"),
+    ];
+    for (name, right, wrong) in mistakes {
+        let good = tasks::starter::finished(&learner.solution(name));
+        assert!(good.contains(right), "{name}: {right}");
+        let verdict = learner.verdict(name, &good.replacen(right, wrong, 1));
+        let line = good.lines().find(|line| line.contains(right));
+        let added = verdict.remedies.iter().flat_map(|remedy| &remedy.changes).map(|change| change.added.as_deref());
+        assert!(added.clone().any(|added| added == line), "{name}: {wrong}: {:?}", verdict.remedies);
+    }
+    // Nothing is found where nothing is wrong, nothing is written yet, or too much is missing.
+    let good = learner.solution("v02");
+    let unfinished =
+        good.replace("acc += a_tile", "T(0) * a_tile").replace("store_if_inside(C", "store_if_inside(C + 1");
+    let starter = tasks::starter::starter(&learner.task("v02"), &good);
+    for text in [good, unfinished, starter] {
+        assert_eq!(learner.verdict("v02", &text).remedies, [], "{text}");
+    }
+}
+
 /// A repository made with `assign --gpu-required`, checked on the emulated GPU.
 #[test]
 fn nothing_passes_without_the_gpu_that_counts() {

@@ -4,6 +4,7 @@
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
 use catalog::Shape;
+use tasks::edits::Tries;
 use tasks::solutions::{self, Compiled, Solution};
 use tasks::verdict::Status;
 use tasks::{Task, Verdict};
@@ -93,6 +94,23 @@ fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
             parts.collect::<Vec<_>>().join(", "),
         )
     })
+}
+
+/// The finished kernel stands for an edit that is right, and other mistakes for edits in vain.
+#[test]
+fn edited_kernels_are_told_apart_by_one_launch() {
+    let all = all();
+    // The count of a criterion says nothing of checks.
+    for (name, code) in
+        [("no-guard-at-the-store", "E-OOB"), ("no-first-barrier", "E-RACE"), ("three-barriers", "barriers")]
+    {
+        let of_name = |name: &str| all.iter().find(|(solution, _)| solution.name.ends_with(name)).expect("it is there");
+        let (solution, ptx) = of_name(name);
+        let kernels = vec![of_name("early-return").1.clone(), ptx_of(&solution.task.solution), ptx.clone()];
+        let tries = Tries { code: code.into(), shape: Shape { m: 33, n: 31, k: 97 }, kernels };
+        let found = judge::tries::promising(&request(&solution.task, ptx, &[]), &tries);
+        assert_eq!(found, if code == "barriers" { vec![0, 1] } else { vec![1] }, "{name}");
+    }
 }
 
 #[test]

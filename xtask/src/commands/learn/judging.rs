@@ -18,6 +18,7 @@ use xtask_support::compile_cache::CompileCache;
 use xtask_support::output::{self, Stop};
 use xtask_support::{interrupt, paths, programs};
 
+use crate::commands::learn::remedies;
 use crate::learner::{self, Compiled};
 
 /// Time limit of `judge`. A kernel that exhausts its budget of instructions takes about a second.
@@ -32,10 +33,18 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
         Some(host) => {
             let ptx = host.call.kernel().map(|source| target_of(root, &root.join(source)));
             let answer = path.to_string_lossy();
-            run_judge(root, task, ptx.as_deref(), &[], &["--answer", &answer])?
+            let program = programs::find_program("judge")?;
+            run_judge(&program, root, task, ptx.as_deref(), &[], &["--answer", &answer])?
         }
         None => match learner::compile(root, &path)? {
-            Compiled::Ptx { ptx, sources } => run_judge(root, task, Some(&ptx), &sources, &[])?,
+            Compiled::Ptx { ptx, sources } => {
+                let program = programs::find_program("judge")?;
+                let mut verdict: Option<Verdict> = run_judge(&program, root, task, Some(&ptx), &sources, &[])?;
+                if let Some(verdict) = &mut verdict {
+                    verdict.remedies = remedies::search(&program, root, task, &sources, verdict)?;
+                }
+                verdict
+            }
             Compiled::Refused(refused) => {
                 return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
             }
@@ -68,19 +77,34 @@ pub(crate) fn explain(
         options.extend(["--cubin".to_owned(), cubin.into_owned(), "--size".to_owned(), size.typed()]);
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let explained = run_judge(root, task, Some(ptx), sources, &options)?;
+    let program = programs::find_program("judge")?;
+    let explained = run_judge(&program, root, task, Some(ptx), sources, &options)?;
     explained.with_context(|| format!("the kernel was still running after {} s, and was stopped", TIME_LIMIT.as_secs()))
 }
 
-/// Starts `judge` on what was compiled, and reads its answer: none when it was stopped because it took too long.
+/// Starts `judge` on what was compiled, shows the command, and reads its answer: none when it took too long.
 fn run_judge<T: serde::de::DeserializeOwned>(
+    program: &Path,
     root: &Path,
     task: &Task,
     ptx: Option<&Path>,
     sources: &[PathBuf],
     options: &[&str],
 ) -> Result<Option<T>> {
-    let program = programs::find_program("judge")?;
+    let show = |command: &Command| output::command(&programs::command_line(command, &[]));
+    ask_judge(program, root, task, ptx, sources, options, show)
+}
+
+/// Starts a `judge` as [`run_judge`] does, and has `show` show the command.
+pub(super) fn ask_judge<T: serde::de::DeserializeOwned>(
+    program: &Path,
+    root: &Path,
+    task: &Task,
+    ptx: Option<&Path>,
+    sources: &[PathBuf],
+    options: &[&str],
+    show: impl FnOnce(&Command),
+) -> Result<Option<T>> {
     let json = serde_json::to_string(task)?;
     let described = CompileCache::in_checkout(root).put(&format!("{}.task.json", task.name), &json)?;
     let mut command = Command::new(program);
@@ -92,7 +116,7 @@ fn run_judge<T: serde::de::DeserializeOwned>(
         command.arg("--source").arg(source.strip_prefix(root).unwrap_or(source));
     }
     command.args(options).current_dir(root);
-    output::command(&programs::command_line(&command, &[]));
+    show(&command);
     command.stdin(Stdio::null());
     let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting judge")?;
     if interrupt::happened() {
@@ -148,6 +172,7 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
             out.push_str(&format!("\nhint: {hint}\n"));
         }
     }
+    out.push_str(&remedies::text(&copy, &verdict.remedies, paint));
     if let Some(wrong) = &verdict.wrong {
         out.push_str(&format!("\non {}, {}:\n{}\n", wrong.shape, wrong.on, wrong.first));
         if let Some(diagnosis) = &wrong.diagnosis {

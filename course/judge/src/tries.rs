@@ -1,0 +1,115 @@
+//! Trials of edited kernels: a quick look at each, which turns down most of those that are no remedy.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use catalog::Shape;
+use harness::inputs::Sums;
+use simt::check::Severity;
+use simt::gpu::Value;
+use simt::launch::CheckLevel;
+use tasks::Task;
+use tasks::edits::Tries;
+use tasks::verdict::Status;
+
+use crate::emulated_module::EmulatedModule;
+use crate::trial::{Trial, trials};
+use crate::{Judgement, Request, TrialOutcome};
+
+/// Returns the edited kernels that do on one launch what the kernel of the request fails to do there, by their indices.
+/// There is no such launch where that kernel, as it was compiled for the trials, does everything.
+pub fn promising(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
+    if request.task.work.is_double() { Screen::<f64>::run(request, tries) } else { Screen::<f32>::run(request, tries) }
+}
+
+/// The launch that decides.
+struct Screen<'a, T: Sums> {
+    request: &'a Request<'a>,
+    trial: Trial<T>,
+    check_level: CheckLevel,
+    /// The id of the criterion that the kernel fails, where that is all.
+    criterion: Option<&'a str>,
+}
+
+impl<T: Sums + Value + Sync> Screen<'_, T> {
+    fn run(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
+        let task = request.task;
+        let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let request = &Request { threads: 1, ..request.clone() };
+        let criterion = task.does.iter().find(|criterion| criterion.id == tries.code);
+        let screens: Vec<Screen<'_, T>> = match criterion {
+            Some(criterion) => {
+                let trial = trials(task.work, criterion.shape(), request.seed, 1).next_back();
+                let screen = |trial| Screen {
+                    request,
+                    trial,
+                    check_level: CheckLevel::Count,
+                    criterion: Some(criterion.id.as_str()),
+                };
+                trial.map(screen).into_iter().collect()
+            }
+            None => {
+                let of_shape = |shape| trials(task.work, shape, request.seed, 1);
+                let check_level = CheckLevel::CheckedWithGlobalRaces;
+                let screen = |trial| Screen { request, trial, check_level, criterion: None };
+                small_shapes(task).into_iter().chain([tries.shape]).flat_map(of_shape).map(screen).collect()
+            }
+        };
+        let Some(screen) = screens.iter().find(|screen| !screen.passes(request.ptx)) else { return Vec::new() };
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut passed = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(ptx) = tries.kernels.get(at) else { return passed };
+                if screen.passes(ptx) {
+                    passed.push(at);
+                }
+            }
+        };
+        let mut passed = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads.min(4)).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect::<Vec<_>>()
+        });
+        passed.sort_unstable();
+        passed
+    }
+
+    fn passes(&self, ptx: &str) -> bool {
+        let request = Request { ptx, ..self.request.clone() };
+        let Ok(mut module) = EmulatedModule::new(&request) else { return false };
+        // Built for debugging, a kernel takes several times as many instructions.
+        module.patience = 4;
+        let setup = module.launch_setup(self.trial.shape);
+        if let Some(id) = self.criterion {
+            let mut judgement = Judgement::<T>::new(&request, &module);
+            let TrialOutcome::Right(report) = judgement.launch(&self.trial, self.check_level, &setup) else {
+                return false;
+            };
+            let of_id = request.task.does.iter().find(|criterion| criterion.id == id);
+            return of_id
+                .is_some_and(|of_id| judgement.criterion(of_id, &self.trial, &report).status == Status::Passed);
+        }
+        // Most are wrong, which shows without checks, too.
+        [CheckLevel::Off, self.check_level].into_iter().all(|check_level| {
+            let launched = module.launch(&self.trial, check_level, &setup);
+            launched.is_ok_and(|(report, got)| {
+                let is_clean = report.findings.iter().all(|finding| finding.severity != Severity::Error);
+                is_clean && report.outputs.is_empty() && self.trial.is_right(&got)
+            })
+        })
+    }
+}
+
+/// Shapes that take little time: one block, two below each other, two beside each other, with more than one round.
+fn small_shapes(task: &Task) -> [Shape; 3] {
+    let [rows, cols] = task.tile.map(|n| n as usize);
+    let k = match rows.min(cols) {
+        _ if task.work.is_transpose() => 0,
+        64.. => task.does.iter().filter_map(|criterion| criterion.bk).max().unwrap_or(8) + 3,
+        _ => 43,
+    };
+    // Rows start on 16 bytes, as wide loads and stores have it.
+    let (m, n) = (if rows > 5 { rows - 5 } else { rows }, if cols > 8 { cols - 4 } else { cols });
+    [[m, n], [rows + 3, n], [m, cols + 4]].map(|[m, n]| Shape { m, n, k })
+}

@@ -1,0 +1,612 @@
+//! Small edits of a learner's kernel, the likely ones first: any of them might be what the kernel lacks.
+//!
+//! Nothing here knows what is right. An edit with which the whole task passes is a remedy that is true by trial; one
+//! that does not compile is a trial in vain. After Singh, Gulwani and Solar-Lezama, "Automated feedback generation for
+//! introductory programming assignments", 2013.
+
+mod code;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use catalog::Shape;
+use serde::{Deserialize, Serialize};
+
+use crate::diff;
+use crate::part_id::WRONG_RESULT;
+use crate::task::Task;
+use code::{Code, Holder, Sum, is_word};
+
+/// Replaced bytes of a source, each range with its new text, in order.
+pub type Changes = Vec<(Range<usize>, String)>;
+
+/// Returns the text with changes.
+pub fn apply(text: &str, changes: &Changes) -> String {
+    let mut out = text.to_owned();
+    changes.iter().rev().for_each(|(range, new)| out.replace_range(range.clone(), new));
+    out
+}
+
+/// Edited kernels, for `judge` to look at.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tries {
+    /// Code of the verdict on the kernel without edits, and the shape that it is about.
+    pub code: String,
+    pub shape: Shape,
+    /// The PTX of each.
+    pub kernels: Vec<String>,
+}
+
+/// How unlikely an edit is: of wrong results, forbidden accesses, undefined values, races and stuck barriers, and of
+/// criteria that fail. Edits of low cost are tried first.
+type Costs = [u32; 5];
+const EXCHANGE: Costs = [6, 8, 12, 40, 30];
+const SIBLING: Costs = [10, 10, 14, 40, 24];
+const AXES: Costs = [6, 8, 10, 40, 8];
+/// A term that a similar sum has.
+const PARALLEL: Costs = [6, 6, 10, 40, 24];
+const TERM: Costs = [20, 18, 22, 60, 40];
+const REMOVAL: Costs = [14, 12, 8, 40, 20];
+const OPERATOR: Costs = [16, 10, 16, 40, 40];
+const NUMBER: Costs = [20, 18, 22, 40, 30];
+const TYPE: Costs = [10, 30, 60, 60, 14];
+/// Memory space, first value.
+const SPACE: Costs = [12, 12, 2, 12, 15];
+const VOLATILE: Costs = [90, 90, 90, 90, 4];
+const BARRIER: Costs = [24, 30, 13, 4, 40];
+const CONDITION: Costs = [26, 30, 20, 8, 40];
+const LAYOUT: Costs = [90, 90, 90, 90, 6];
+/// Added for a line of the starter, and subtracted for one that a finding names.
+const OF_STARTER: u32 = 24;
+const NAMED: u32 = 8;
+/// Edits beyond this cost are not worth a trial.
+const MOST: u32 = 60;
+
+/// Returns the column of [`Costs`] for a verdict's code.
+fn symptom(code: &str) -> usize {
+    match code {
+        WRONG_RESULT | "E-LOOP" => 0,
+        "E-UNINIT" => 2,
+        "E-RACE" | "E-BARRIER" | "E-MBARRIER" => 3,
+        code if code.starts_with("E-") => 1,
+        _ => 4,
+    }
+}
+
+struct Found {
+    cost: u32,
+    costs: Costs,
+    line: usize,
+    changes: Changes,
+}
+
+struct Search<'s> {
+    code: Code<'s>,
+    task: &'s Task,
+    symptom: usize,
+    /// Whether each line is the learner's.
+    own: Vec<bool>,
+    /// Lines that findings name, from 1.
+    named: &'s [u32],
+    found: Vec<Found>,
+}
+
+/// Returns `most` edits of a copy, the likely ones first, for the code of its verdict and the lines that findings name.
+pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], most: usize) -> Vec<Changes> {
+    let plain = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
+    let own = diff::missing(&plain(copy), &plain(starter));
+    let mut search = Search { code: Code::new(copy), task, symptom: symptom(code), own, named, found: Vec::new() };
+    search.exchanges();
+    search.siblings();
+    search.axes();
+    search.sums();
+    search.conjunctions();
+    search.operators();
+    search.declarations();
+    search.barriers();
+    search.conditions();
+    search.unread_tiles();
+    search.repeat();
+    search.found.sort_by_key(|found| found.cost);
+    let mut seen = HashSet::from([copy.to_owned()]);
+    let is_new = |changes: &Changes| seen.insert(apply(copy, changes));
+    search.found.into_iter().map(|found| found.changes).filter(is_new).take(most).collect()
+}
+
+/// Returns whether two texts are the same code: they may differ in comments and spaces.
+pub fn are_same_code(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(Code::new);
+    one.tokens.iter().map(|token| token.text).eq(other.tokens.iter().map(|token| token.text))
+}
+
+/// Returns a source with all kernels blanked out but one, which compiles faster. Lines stay where they are.
+pub fn with_one_kernel(source: &str, entry: &str) -> String {
+    let code = Code::new(source);
+    let mut out = source.to_owned();
+    for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "__global__") {
+        let is_beside = |other: &usize| code.parent(*other) == code.parent(at);
+        let start = (0..at).rev().find(|at| is_beside(at) && matches!(code.at(*at), ";" | "}"));
+        let brace = (at..code.tokens.len()).find(|at| is_beside(at) && code.at(*at) == "{");
+        // Where nothing ends before it, headers may stand there.
+        if let (Some(start), Some(brace)) = (start, brace)
+            && (at..brace).all(|at| code.at(at) != entry)
+            && let Some(end) = code.partner(brace)
+        {
+            let range = code.bytes(start + 1..end + 1);
+            let blank = source[range.clone()].bytes().map(|c| if c == b'\n' { '\n' } else { ' ' });
+            out.replace_range(range, &blank.collect::<String>());
+        }
+    }
+    out
+}
+
+impl<'s> Search<'s> {
+    fn add(&mut self, costs: Costs, extra: u32, mut changes: Changes) {
+        changes.sort_by_key(|(range, _)| range.start);
+        let Some((first, _)) = changes.first() else { return };
+        let line = self.code.line_of(first.start);
+        let of_starter = if self.own.get(line) == Some(&true) { 0 } else { OF_STARTER };
+        let named = if self.named.contains(&(line as u32 + 1)) { NAMED } else { 0 };
+        let cost = (costs[self.symptom] + extra + of_starter).saturating_sub(named);
+        let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
+        if !overlap && cost <= MOST {
+            self.found.push(Found { cost, costs, line, changes });
+        }
+    }
+
+    /// Replaces some tokens.
+    fn put(&mut self, costs: Costs, extra: u32, tokens: Range<usize>, new: impl Into<String>) {
+        self.add(costs, extra, vec![(self.code.bytes(tokens), new.into())]);
+    }
+
+    /// Exchanges neighbours: arguments of a call, subscripts.
+    fn exchanges(&mut self) {
+        for open in 0..self.code.tokens.len() {
+            let is_subscript = self.code.at(open) == "[";
+            let next = self.code.partner(open).filter(|close| is_subscript && self.code.at(close + 1) == "[");
+            let pieces = match next {
+                Some(close) => [self.code.pieces(open), self.code.pieces(close + 1)].concat(),
+                None if self.code.is_call(open) => self.code.pieces(open),
+                None => continue,
+            };
+            for (at, pair) in pieces.windows(2).enumerate() {
+                let [first, second] = [pair[0].clone(), pair[1].clone()];
+                // The first argument of a load is its matrix.
+                let can_move = is_subscript || pieces.len() == 2 || at > 0;
+                if can_move && self.code.is_expression(first.clone()) && self.code.is_expression(second.clone()) {
+                    let [one, two] = [&first, &second].map(|piece| self.code.bytes(piece.clone()));
+                    let extra = if at + 2 == pieces.len() { 0 } else { 6 };
+                    let [one_text, two_text] = [&one, &two].map(|piece| self.code.text[piece.clone()].to_owned());
+                    self.add(EXCHANGE, extra, vec![(one, two_text), (two, one_text)]);
+                }
+            }
+        }
+    }
+
+    /// Puts another name of the same family in place of one: N for M, `block_col` for `block_row`, `.y` for `.x`.
+    fn siblings(&mut self) {
+        let mut used: Vec<usize> = self.code.sums().into_iter().flat_map(|sum| sum.tokens).collect();
+        used.sort_unstable();
+        used.dedup();
+        for at in used {
+            let text = self.code.at(at);
+            if at > 1 && self.code.at(at - 1) == "." {
+                let is_index = self.code.at(at - 2).ends_with("Idx");
+                let axes = if is_index { &["x", "y"][..] } else { &["x", "y", "z", "w"] };
+                let others = axes.iter().filter(|axis| axes.contains(&text) && **axis != text);
+                others.for_each(|other| self.put(SIBLING, 0, at..at + 1, *other));
+            } else if self.code.tokens[at].is_name() && self.code.at(at + 1) != "(" {
+                for other in self.code.known(at).collect::<Vec<_>>() {
+                    // Another array has other dimensions.
+                    let is_far = self.code.at(at + 1) == "[" || self.code.is_dimension(at);
+                    if let Some(distance) = distance(text, other) {
+                        self.put(SIBLING, distance + if is_far { 6 } else { 0 }, at..at + 1, other);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Exchanges axes: x and y of an index, quotient and remainder of one number; rewrites indices for other blocks.
+    fn axes(&mut self) {
+        let code = &self.code;
+        let all = || 2..code.tokens.len().saturating_sub(1);
+        let uses = |index: &str, axis: &str| -> Vec<usize> {
+            all().filter(|at| [-2, 0].map(|off| code.at(at.wrapping_add_signed(off))) == [index, axis]).collect()
+        };
+        let to = |at: &usize, new: &str| (code.bytes(*at..at + 1), new.to_owned());
+        let mut added: Vec<(u32, Changes)> = Vec::new();
+        for index in ["blockIdx", "threadIdx"] {
+            let [x, y] = ["x", "y"].map(|axis| uses(index, axis));
+            if !x.is_empty() && !y.is_empty() {
+                added.push((0, x.iter().map(|at| to(at, "y")).chain(y.iter().map(|at| to(at, "x"))).collect()));
+            }
+        }
+        let [x, y] = ["x", "y"].map(|axis| uses("threadIdx", axis));
+        if self.task.block[1] == 1 && !y.is_empty() {
+            // A block of one dimension, in rows as wide as a constant that stands beside its index.
+            let near = y.iter().flat_map(|at| at.saturating_sub(8)..at + 8).map(|at| code.at(at));
+            let mut widths: Vec<&str> = near.filter(|word| is_constant(word)).collect();
+            widths.dedup();
+            for width in widths {
+                let part = |at: &usize, by: char| (code.bytes(at - 2..at + 1), format!("(threadIdx.x {by} {width})"));
+                added.push((0, x.iter().map(|at| part(at, '%')).chain(y.iter().map(|at| part(at, '/'))).collect()));
+            }
+        }
+        let of = |sign: &'static str| all().filter(move |at| code.at(*at) == sign);
+        for (a, b) in of("/").flat_map(|a| of("%").map(move |b| (a, b))) {
+            let same = code.at(a - 1) == code.at(b - 1) && code.at(a + 1) == code.at(b + 1);
+            if same && code.tokens[a].line.abs_diff(code.tokens[b].line) <= 2 {
+                added.push((0, vec![to(&a, "%"), to(&b, "/")]));
+            }
+        }
+        added.into_iter().for_each(|(extra, changes)| self.add(AXES, extra, changes));
+    }
+
+    /// Adds, removes and replaces terms and factors.
+    fn sums(&mut self) {
+        let sums = self.code.sums();
+        let texts = |sum: &Sum| sum.terms.iter().map(|term| self.code.words(term.clone())).collect::<Vec<&str>>();
+        let owns: Vec<Vec<&str>> = sums.iter().map(texts).collect();
+        let mut all: Vec<&Vec<&str>> = owns.iter().collect();
+        all.sort_unstable();
+        all.dedup();
+        // Terms that something is added to, or that are subscripts by themselves.
+        let is_index = |sum: &&Sum| sum.terms.len() > 1 || sum.holder == Holder::Subscript;
+        let mut known: Vec<&str> =
+            sums.iter().filter(is_index).flat_map(texts).filter(|term| is_simple(term)).collect();
+        known.push("1");
+        known.sort_unstable();
+        known.dedup();
+        for (sum, own) in sums.iter().zip(&owns) {
+            // The header of a loop has its counter alone.
+            let is_counter = own.len() == 1 && sum.open.is_some_and(|open| open > 0 && self.code.at(open - 1) == "for");
+            if is_counter || self.code.is_dimension(sum.tokens.start) {
+                continue;
+            }
+            self.shorten(sum);
+            self.add_factors(sum, &all);
+            let text = self.code.words(sum.tokens.clone());
+            let is_index = !matches!(sum.holder, Holder::Parentheses | Holder::Statement) || own.len() > 1;
+            let is_size = own.len() == 1 && (text == "0" || text.starts_with(char::is_uppercase));
+            let is_address = matches!(self.code.at(sum.tokens.start - 1), "&" | "!");
+            if !is_index || is_size || is_address || !own.iter().all(|term| is_simple(term)) {
+                continue;
+            }
+            let names: HashSet<&str> = self.code.known(sum.tokens.start).collect();
+            let can_use = |term: &str| {
+                let mut words = term.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| is_word(word));
+                words.all(|word| names.contains(word))
+            };
+            // A term that is the first of the other sum goes first here.
+            let with = |term: &str, other: Option<&Vec<&str>>| match other {
+                Some(other) if other.len() > 1 && other[0] == term => format!("{term} + {text}"),
+                _ => format!("{text} + {term}"),
+            };
+            for other in &all {
+                let (missing, odd) = (without(other, own), without(own, other));
+                match (missing.as_slice(), odd.as_slice()) {
+                    ([term], []) if can_use(term) => {
+                        let extra = if own.len() == 1 { 4 } else { 0 };
+                        self.put(PARALLEL, extra, sum.tokens.clone(), with(term, Some(other)));
+                    }
+                    ([term], [odd]) if own.len() > 1 && can_use(term) => {
+                        let place = own.iter().position(|own| own == odd).unwrap_or_default();
+                        self.put(PARALLEL, if is_word(odd) { 2 } else { 10 }, sum.terms[place].clone(), *term);
+                    }
+                    // The other sum has a sibling of one term, and one more.
+                    ([one, two], [odd]) => {
+                        for (term, like) in [(one, two), (two, one)] {
+                            if can_use(term) && distance(like, odd).is_some_and(|far| far <= 4) {
+                                self.put(PARALLEL, 1, sum.tokens.clone(), with(term, Some(other)));
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            for term in known.iter().filter(|term| !own.contains(term) && can_use(term)) {
+                let is_near = sum.open.is_some_and(|open| self.is_of_parallel_call(open, term, &sums));
+                if *term == "1" && (sum.holder != Holder::Argument || own.len() > 1) {
+                    self.put(TERM, 4, sum.tokens.clone(), format!("{text} + 1"));
+                    self.put(TERM, 6, sum.tokens.clone(), format!("{text} - 1"));
+                    // Counting down from the number of elements.
+                    let starts_high = own.len() > 1 && own[0].starts_with(char::is_uppercase);
+                    if starts_high && self.code.at(sum.terms[0].end) == "-" {
+                        self.put(PARALLEL, 0, sum.terms[0].clone(), format!("{} - 1", own[0]));
+                    }
+                } else if is_word(term) {
+                    let first = all.iter().find(|other| other.len() > 1 && other[0] == *term).copied();
+                    let costs = if is_near { PARALLEL } else { TERM };
+                    self.put(costs, if is_near { 8 } else { 10 }, sum.tokens.clone(), with(term, first));
+                }
+            }
+        }
+    }
+
+    /// Removes each term and each last factor, and rounds quotients up.
+    fn shorten(&mut self, sum: &Sum) {
+        for (at, term) in sum.terms.iter().enumerate() {
+            let gone = match at {
+                _ if sum.terms.len() == 1 => None,
+                0 if self.code.at(term.end) == "-" => None,
+                0 => Some(self.code.bytes(term.clone()).start..self.code.bytes(term.end + 1..term.end + 2).start),
+                _ => Some(self.code.bytes(sum.terms[at - 1].clone()).end..self.code.bytes(term.clone()).end),
+            };
+            if let Some(gone) = gone {
+                self.add(REMOVAL, 0, vec![(gone, String::new())]);
+            }
+            let is_factor =
+                |sign: &usize| matches!(self.code.at(*sign), "*" | "/" | "%") && self.code.parent(*sign) == sum.open;
+            if let Some(sign) = term.clone().skip(1).rfind(is_factor) {
+                let [left, right] = [term.start..sign, sign + 1..term.end].map(|part| self.code.words(part));
+                if self.code.at(sign) == "/" && !(is_constant(left) && is_constant(right)) {
+                    self.put(OPERATOR, 4, term.clone(), format!("({left} + {right} - 1) / {right}"));
+                }
+                self.put(REMOVAL, 2, term.clone(), left);
+            }
+        }
+    }
+
+    /// Adds the factor that a term has elsewhere: `i * ROWS` for `i`, and `blockIdx.x * TILE` for `blockIdx.x`.
+    fn add_factors(&mut self, sum: &Sum, all: &[&Vec<&str>]) {
+        for term in &sum.terms {
+            let text = self.code.words(term.clone());
+            let head = |text: &'s str| text.split(['.', ' ']).next().unwrap_or_default();
+            let is_plain = |text: &str| !text.contains(['(', '[']);
+            for other in all.iter().copied().flatten().filter(|other| is_plain(other) && is_plain(text)) {
+                if let Some((start, factor)) = other.split_once(" * ").filter(|_| !text.contains(['*', '/', '%']))
+                    && start.split(['.', ' ']).next() == Some(head(text))
+                {
+                    self.put(PARALLEL, 1, term.clone(), format!("{text} * {factor}"));
+                }
+            }
+        }
+    }
+
+    /// Returns whether another call of the same function has a term, or a sibling of it, in its arguments.
+    fn is_of_parallel_call(&self, open: usize, term: &str, sums: &[Sum]) -> bool {
+        let is_parallel = |sum: &&Sum| {
+            let other = sum.open.filter(|other| sum.holder == Holder::Argument && *other != open);
+            other.is_some_and(|other| self.code.at(other - 1) == self.code.at(open - 1))
+        };
+        let mut terms = sums.iter().filter(is_parallel).flat_map(|sum| &sum.terms);
+        let is_like = |known: &str| known == term || distance(known, term).is_some_and(|far| far <= 2);
+        self.code.is_call(open) && terms.any(|known| is_like(self.code.words(known.clone())))
+    }
+
+    /// Adds the missing terms in all comparisons of one condition.
+    fn conjunctions(&mut self) {
+        let mut groups: BTreeMap<usize, Changes> = BTreeMap::new();
+        for found in self.found.iter().filter(|found| found.costs == PARALLEL) {
+            let (range, new) = &found.changes[0];
+            let token = self.code.tokens.partition_point(|token| token.start < range.start);
+            let open = self.code.parent(token).filter(|open| *open > 0 && self.code.at(open - 1) == "if");
+            if let Some(group) = open.map(|open| groups.entry(open).or_default())
+                && group.iter().all(|(known, _)| known != range)
+                && new.len() > range.len()
+            {
+                group.push((range.clone(), new.clone()));
+            }
+        }
+        for (_, changes) in groups.into_iter().filter(|(_, changes)| changes.len() > 1) {
+            self.add(PARALLEL, 0, changes);
+        }
+    }
+
+    /// Puts another operator or number in place of one.
+    fn operators(&mut self) {
+        #[rustfmt::skip]
+        const OTHERS: [(&str, &str, u32); 13] = [
+            ("<", "<=", 0), ("<=", "<", 0), (">", ">=", 0), (">=", ">", 0), ("&&", "||", 0), ("||", "&&", 0),
+            ("==", "!=", 0), ("!=", "==", 0), ("+=", "=", 0), ("/", "%", 6), ("%", "/", 6), ("+", "-", 6), ("-", "+", 6),
+        ];
+        for at in 1..self.code.tokens.len() {
+            let text = self.code.at(at);
+            // Others are brackets of templates and signs.
+            let is_spaced = self.code.text[..self.code.tokens[at].start].ends_with(' ');
+            for (_, other, extra) in OTHERS.into_iter().filter(|(known, ..)| *known == text && is_spaced) {
+                self.put(OPERATOR, extra, at..at + 1, other);
+            }
+            match text {
+                "=" if self.code.is_sum(at) => self.put(OPERATOR, 0, at..at + 1, "+="),
+                "__syncwarp" => self.put(BARRIER, 0, at..at + 1, "__syncthreads"),
+                _ => {}
+            }
+            if let Ok(number) = text.parse::<u32>() {
+                let extra = if number > 4 { 10 } else { 0 };
+                let near = [Some(number + 1), number.checked_sub(1)].into_iter().flatten();
+                near.for_each(|n| self.put(NUMBER, extra, at..at + 1, n.to_string()));
+            }
+        }
+    }
+
+    /// Changes declarations: type, memory space, first value, padding.
+    fn declarations(&mut self) {
+        const TYPES: [&str; 8] = ["int", "unsigned", "double", "float", "half", "long", "short", "T"];
+        let element = if self.task.work.is_double() { "double" } else { "float" };
+        let mut volatile = Vec::new();
+        for at in 1..self.code.tokens.len().saturating_sub(2) {
+            let here = |at: usize| self.code.tokens.get(at).map_or(self.code.text.len(), |token| token.start);
+            let (text, in_body) =
+                (self.code.at(at), self.code.parent(at).is_some_and(|open| self.code.at(open) == "{"));
+            let gone = (here(at)..here(at + 1), String::new());
+            match text {
+                "volatile" => volatile.push(gone),
+                "__shared__" if in_body => self.add(SPACE, 0, vec![gone]),
+                _ if !in_body || !TYPES.contains(&text) || !self.code.tokens[at + 1].is_name() => {}
+                _ => {
+                    let start = self.code.statement(at);
+                    let is_shared = (start..at).any(|at| self.code.at(at) == "__shared__");
+                    let mut end = at + 2;
+                    while let Some(close) = self.code.partner(end).filter(|_| self.code.at(end) == "[") {
+                        end = close + 1;
+                    }
+                    let (is_array, next) = (end > at + 2, self.code.at(end));
+                    let [first, last, stop] = [start, end - 1, end].map(|at| here(at)..here(at));
+                    if is_array
+                        || next == ";"
+                        || next == "=" && self.code.at(end + 1).trim_matches(['.', 'f', '0']).is_empty()
+                    {
+                        let generic = if self.code.known(at).any(|name| name == "T") { "T" } else { element };
+                        self.put(TYPE, 0, at..at + 1, generic);
+                        self.put(TYPE, 8, at..at + 1, element);
+                    }
+                    if next == ";" && !is_shared {
+                        self.add(SPACE, 0, vec![(stop, if is_array { " = {}" } else { " = 0" }.to_owned())]);
+                    }
+                    if is_array && !is_shared {
+                        self.add(SPACE, 0, vec![(first, "__shared__ ".to_owned())]);
+                    } else if is_array {
+                        ["PAD", "1", "4"]
+                            .iter()
+                            .for_each(|pad| self.add(LAYOUT, 0, vec![(last.clone(), format!(" + {pad}"))]));
+                    }
+                }
+            }
+        }
+        self.add(VOLATILE, 0, volatile);
+    }
+
+    /// Adds, removes and moves barriers.
+    fn barriers(&mut self) {
+        const BARRIER_TEXT: &str = "__syncthreads();";
+        let code = &self.code;
+        let lines: Vec<&str> = code.text.split_inclusive('\n').collect();
+        let starts = code.line_starts();
+        // Places after which a barrier can stand: the line, and the text that is added.
+        let last = |line: usize| code.tokens.partition_point(|token| token.line <= line).checked_sub(1);
+        let places = (0..lines.len()).filter_map(|line| {
+            let last = last(line).filter(|last| code.tokens[*last].line == line)?;
+            let around = if code.at(last) == "{" { last } else { code.parent(last)? };
+            let next = (line + 1..lines.len()).find(|next| code.at(last) == "{" && !lines[*next].trim().is_empty());
+            let model = lines[next.unwrap_or(line)];
+            let indent = &model[..model.len() - model.trim_start().len()];
+            let is_end = matches!(code.at(last), ";" | "{" | "}") && code.at(around) == "{";
+            let end = starts[line] + lines[line].len();
+            is_end.then(|| (line, (end..end, format!("{indent}{BARRIER_TEXT}\n"))))
+        });
+        let places: Vec<(usize, (Range<usize>, String))> = places.collect();
+        let mut added: Vec<(u32, Changes)> = places.iter().map(|(_, insert)| (2, vec![insert.clone()])).collect();
+        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "__syncthreads") {
+            let (line, range) = (code.tokens[at].line, code.bytes(at..at + 4));
+            let gone = (code.whole_line(range), String::new());
+            added.push((2, vec![gone.clone()]));
+            let near = places.iter().filter(|(other, _)| *other != line && other.abs_diff(line) <= 4);
+            added.extend(near.map(|(other, insert)| (other.abs_diff(line) as u32, vec![gone.clone(), insert.clone()])));
+        }
+        added.into_iter().for_each(|(extra, changes)| self.add(BARRIER, extra, changes));
+    }
+
+    /// Removes conditions, and with those that leave early the statement.
+    fn conditions(&mut self) {
+        for at in (0..self.code.tokens.len()).filter(|at| self.code.at(*at) == "if").collect::<Vec<_>>() {
+            let Some(close) = self.code.partner(at + 1) else { continue };
+            let gone = |tokens: Range<usize>| (self.code.whole_line(self.code.bytes(tokens)), String::new());
+            let changes = match (self.code.at(close + 1), self.code.partner(close + 1)) {
+                ("return", _) => vec![gone(at..close + 3)],
+                ("{", Some(end)) if self.code.at(end + 1) != "else" => vec![gone(at..close + 2), gone(end..end + 1)],
+                ("{", _) => continue,
+                _ => vec![(self.code.bytes(at..close + 1), String::new())],
+            };
+            self.add(CONDITION, 0, changes);
+        }
+    }
+
+    /// Reads a tile that is written and never read, in place of an operand that comes from elsewhere.
+    fn unread_tiles(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[") {
+            let (name, first) = (code.at(open - 1), code.partner(open).unwrap_or(open));
+            let Some(last) = code.partner(first + 1).filter(|last| code.at(last + 1) == "=") else { continue };
+            // The declaration, and this.
+            if code.tokens.iter().filter(|token| token.text == name).count() > 2 {
+                continue;
+            }
+            let [row, col] = [open + 1..first, first + 2..last].map(|subscript| code.words(subscript));
+            for sign in (last..code.tokens.len()).filter(|at| code.at(*at) == "+=") {
+                let counters: Vec<&str> = code.known(sign).filter(|name| name.len() < 3).collect();
+                let end = (sign..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(sign);
+                let is_factor = |at: &usize| code.at(*at) == "*" && code.parent(*at) == code.parent(sign);
+                let mut start = sign + 1;
+                for end in (sign..end).filter(is_factor).chain([end]) {
+                    let operand = code.bytes(std::mem::replace(&mut start, end + 1)..end);
+                    for counter in counters.iter().rev().take(2) {
+                        let tiles = [format!("{name}[{counter}][{col}]"), format!("{name}[{row}][{counter}]")];
+                        added.extend(tiles.map(|tile| vec![(operand.clone(), tile)]));
+                    }
+                }
+            }
+        }
+        added.into_iter().for_each(|changes| self.add(LAYOUT, 2, changes));
+    }
+
+    /// Makes the same edit in all of several parallel lines.
+    fn repeat(&mut self) {
+        let mut groups: BTreeMap<(&str, &str), Vec<&Found>> = BTreeMap::new();
+        for found in self.found.iter().filter(|found| [SIBLING, PARALLEL, REMOVAL, TYPE].contains(&found.costs)) {
+            if let [(range, new)] = found.changes.as_slice() {
+                groups.entry((&self.code.text[range.clone()], new)).or_default().push(found);
+            }
+        }
+        let mut added = Vec::new();
+        for found in groups.into_values() {
+            for chain in found.chunk_by(|a, b| a.line.abs_diff(b.line) <= 2) {
+                let mut changes: Changes = chain.iter().flat_map(|found| found.changes.clone()).collect();
+                changes.sort_by_key(|(range, _)| range.start);
+                changes.dedup();
+                if changes.len() > 1 && changes.windows(2).all(|pair| pair[0].0.end <= pair[1].0.start) {
+                    added.push(Found { cost: chain[0].cost + 2, changes, ..*chain[0] });
+                }
+            }
+        }
+        self.found.extend(added);
+    }
+}
+
+/// Returns the elements of `all` that are not among `some`, each of which stands for one.
+fn without<'t>(all: &[&'t str], some: &[&str]) -> Vec<&'t str> {
+    let mut left = some.to_vec();
+    let is_new = |text: &&&str| {
+        let known = left.iter().position(|known| known == *text);
+        known.map(|at| left.swap_remove(at)).is_none()
+    };
+    all.iter().filter(is_new).copied().collect()
+}
+
+/// Returns whether a term is made of names and numbers.
+fn is_simple(term: &str) -> bool {
+    !term.contains(['(', '[', '.'])
+}
+
+fn is_constant(text: &str) -> bool {
+    text.len() > 1 && text.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+}
+
+/// Returns how far two names are apart in what they say; `None` for names that have nothing in common.
+fn distance(one: &str, other: &str) -> Option<u32> {
+    /// Words that are taken for each other.
+    const FAMILIES: [&str; 9] =
+        ["row col", "rows cols", "a b", "A B C in out", "M N K", "BM BN BK", "TM TN", "i j k k0 step", "r c"];
+    let has = |family: &str, word: &str| family.split(' ').any(|known| known == word);
+    let are_siblings = |a: &str, b: &str| FAMILIES.iter().any(|family| has(family, a) && has(family, b));
+    let [a, b] = [one, other].map(|name| name.split('_').collect::<Vec<_>>());
+    let differ: Vec<(&&str, &&str)> = a.iter().zip(&b).filter(|(a, b)| a != b).collect();
+    let ends = a.last().zip(b.last());
+    if one == other {
+        None
+    } else if a.len() == b.len() && differ.iter().all(|(a, b)| are_siblings(a, b)) {
+        Some(4 * (differ.len() as u32 - 1))
+    } else if is_constant(one) || is_constant(other) {
+        (is_constant(one) && is_constant(other)).then_some(8)
+    } else if ends.is_some_and(|(a, b)| a == b) {
+        // `row` and `thread_row`.
+        Some(4)
+    } else {
+        let is_short = a.len() == 1 || b.len() == 1;
+        (is_short && ends.is_some_and(|(a, b)| are_siblings(a, b))).then_some(8)
+    }
+}

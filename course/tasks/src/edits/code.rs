@@ -1,0 +1,316 @@
+//! CUDA C++ as tokens and brackets, with the expressions in it and the scopes of names, as a person skims it.
+
+use std::ops::Range;
+
+/// Words that are no names of variables.
+#[rustfmt::skip]
+const WORDS: [&str; 43] = [
+    "auto", "blockDim", "blockIdx", "bool", "break", "case", "char", "class", "const", "constexpr", "continue", "do",
+    "double", "else", "extern", "false", "float", "float2", "float4", "for", "gridDim", "half", "if", "inline", "int",
+    "long", "reinterpret_cast", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
+    "struct", "switch", "template", "threadIdx", "true", "typename", "unsigned", "void", "volatile",
+];
+const CONTROL: [&str; 4] = ["for", "if", "switch", "while"];
+/// What ends an expression of terms.
+#[rustfmt::skip]
+const SEPARATORS: [&str; 29] = [
+    ",", ";", "&&", "||", "<", ">", "<=", ">=", "==", "!=", "=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", ":",
+    "?", "^", "&", "|", "<<", ">>", "!", "return", "case",
+];
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token<'s> {
+    pub(super) text: &'s str,
+    pub(super) start: usize,
+    /// From 0.
+    pub(super) line: usize,
+}
+
+impl Token<'_> {
+    /// Returns whether this may be the name of a variable.
+    pub(super) fn is_name(&self) -> bool {
+        is_word(self.text) && !self.text.starts_with("__") && !WORDS.contains(&self.text)
+    }
+}
+
+pub(super) fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
+/// What holds an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    Subscript,
+    Argument,
+    /// The parentheses of `if`, `for` or `while`.
+    Header,
+    Parentheses,
+    Statement,
+}
+
+/// An expression without comparisons and assignments: a sum of terms.
+#[derive(Debug, Clone)]
+pub(super) struct Sum {
+    pub(super) tokens: Range<usize>,
+    /// The bracket that it lies in.
+    pub(super) open: Option<usize>,
+    pub(super) holder: Holder,
+    pub(super) terms: Vec<Range<usize>>,
+}
+
+struct Declared<'s> {
+    name: &'s str,
+    /// From the declaration to the last token where it holds.
+    scope: Range<usize>,
+}
+
+pub(super) struct Code<'s> {
+    pub(super) text: &'s str,
+    pub(super) tokens: Vec<Token<'s>>,
+    /// The counterpart of each bracket.
+    partners: Vec<Option<usize>>,
+    /// The bracket around each token.
+    parents: Vec<Option<usize>>,
+    declared: Vec<Declared<'s>>,
+}
+
+impl<'s> Code<'s> {
+    pub(super) fn new(text: &'s str) -> Self {
+        let tokens = tokens(text);
+        let (mut partners, mut parents, mut open) = (vec![None; tokens.len()], Vec::new(), Vec::new());
+        for (at, token) in tokens.iter().enumerate() {
+            let closes = match token.text {
+                ")" => "(",
+                "]" => "[",
+                "}" => "{",
+                _ => "",
+            };
+            if let Some(from) = open.pop_if(|from: &mut usize| tokens[*from].text == closes) {
+                (partners[at], partners[from]) = (Some(from), Some(at));
+            }
+            parents.push(open.last().copied());
+            if matches!(token.text, "(" | "[" | "{") {
+                open.push(at);
+            }
+        }
+        let mut code = Self { text, tokens, partners, parents, declared: Vec::new() };
+        for at in 0..code.tokens.len() {
+            let token = code.tokens[at];
+            let is_used = matches!(code.at(at + 1), "(" | "::") || at > 0 && matches!(code.at(at - 1), "." | "->");
+            if token.is_name() && !is_used && !code.is_known(token.text, at) {
+                code.declared.push(Declared { name: token.text, scope: at..code.scope_end(at) });
+            }
+        }
+        code
+    }
+
+    /// Returns the text of a token; empty after the last one.
+    pub(super) fn at(&self, at: usize) -> &'s str {
+        self.tokens.get(at).map_or("", |token| token.text)
+    }
+
+    pub(super) fn partner(&self, at: usize) -> Option<usize> {
+        self.partners.get(at).copied().flatten()
+    }
+
+    pub(super) fn parent(&self, at: usize) -> Option<usize> {
+        self.parents.get(at).copied().flatten()
+    }
+
+    /// Returns the bytes of some tokens.
+    pub(super) fn bytes(&self, tokens: Range<usize>) -> Range<usize> {
+        let end = self.tokens.get(tokens.end.wrapping_sub(1)).map_or(0, |token| token.start + token.text.len());
+        self.tokens.get(tokens.start).map_or(end, |token| token.start)..end
+    }
+
+    pub(super) fn words(&self, tokens: Range<usize>) -> &'s str {
+        self.text.get(self.bytes(tokens)).unwrap_or_default()
+    }
+
+    /// Returns whether a name is declared where a token stands.
+    pub(super) fn is_known(&self, name: &str, at: usize) -> bool {
+        self.declared.iter().any(|known| known.name == name && known.scope.contains(&at) && known.scope.start < at)
+    }
+
+    /// Returns the names that are declared where a token stands, in the order of their declarations.
+    pub(super) fn known(&self, at: usize) -> impl Iterator<Item = &'s str> {
+        let here = self.declared.iter().filter(move |known| known.scope.contains(&at) && known.scope.start < at);
+        here.map(|known| known.name)
+    }
+
+    /// Returns the end of the scope of a name that is declared at a token.
+    fn scope_end(&self, at: usize) -> usize {
+        let Some(open) = self.parents[at] else { return usize::MAX };
+        let close = self.partners[open].unwrap_or(usize::MAX);
+        if self.tokens[open].text != "(" {
+            return close;
+        }
+        // A parameter, or the variable of a loop: the body, or the statement.
+        let around = self.parents[open];
+        let mut after = close.saturating_add(1)..self.tokens.len();
+        let end = after.find(|&at| self.parents[at] == around && matches!(self.at(at), ";" | "{" | "}"));
+        end.map_or(close, |end| self.partners[end].filter(|partner| *partner > end).unwrap_or(end))
+    }
+
+    /// Returns the pieces between the commas in a bracket.
+    pub(super) fn pieces(&self, open: usize) -> Vec<Range<usize>> {
+        let Some(close) = self.partner(open).filter(|close| *close > open + 1) else { return Vec::new() };
+        let commas = (open + 1..close).filter(|at| self.at(*at) == "," && self.parents[*at] == Some(open));
+        let mut start = open + 1;
+        commas.chain([close]).map(|end| std::mem::replace(&mut start, end + 1)..end).collect()
+    }
+
+    /// Returns whether some tokens are an expression, and no declaration.
+    pub(super) fn is_expression(&self, tokens: Range<usize>) -> bool {
+        let ends_well =
+            tokens.clone().next_back().is_some_and(|last| !matches!(self.at(last), "*" | "&" | "++" | "--"));
+        let starts_well = !matches!(self.at(tokens.start), "++" | "--" | "/" | "%" | "&" | "const");
+        let mut pairs = tokens.clone().zip(tokens.skip(1));
+        ends_well && starts_well && !pairs.any(|(a, b)| is_word(self.at(a)) && is_word(self.at(b)))
+    }
+
+    /// Returns whether a token lies in a dimension of an array that is declared.
+    pub(super) fn is_dimension(&self, at: usize) -> bool {
+        let Some(mut open) = self.parent(at).filter(|open| self.at(*open) == "[") else { return false };
+        while let Some(before) = open.checked_sub(1).filter(|before| self.at(*before) == "]") {
+            open = self.partner(before).unwrap_or(0);
+        }
+        // `float v[…]`, `float a[…], b[…]`.
+        open >= 2 && (is_word(self.at(open - 2)) && self.at(open - 2) != "return" || self.is_declared_at(open - 1))
+    }
+
+    fn is_declared_at(&self, at: usize) -> bool {
+        self.declared.iter().any(|known| known.scope.start == at)
+    }
+
+    /// Returns the first token of the statement that a token lies in.
+    pub(super) fn statement(&self, at: usize) -> usize {
+        (0..at).rev().find(|at| matches!(self.at(*at), ";" | "{" | "}" | ")")).map_or(0, |end| end + 1)
+    }
+
+    /// Returns whether the name before a `=` says that sums are made there.
+    pub(super) fn is_sum(&self, at: usize) -> bool {
+        let name = self.at(self.statement(at));
+        ["acc", "sum", "total", "dot"].iter().any(|known| name.starts_with(known))
+    }
+
+    pub(super) fn line_starts(&self) -> Vec<usize> {
+        [0].into_iter().chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect()
+    }
+
+    /// Returns the line of a byte, from 0.
+    pub(super) fn line_of(&self, at: usize) -> usize {
+        let next = self.tokens.partition_point(|token| token.start < at);
+        let (line, start) =
+            next.checked_sub(1).map_or((0, 0), |last| (self.tokens[last].line, self.tokens[last].start));
+        line + self.text[start..at].matches('\n').count()
+    }
+
+    /// Returns a range with its line, if nothing but a comment stands beside it there.
+    pub(super) fn whole_line(&self, range: Range<usize>) -> Range<usize> {
+        let start = self.text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+        let end = self.text[range.end..].find('\n').map_or(self.text.len(), |end| range.end + end + 1);
+        let after = self.text[range.end..end].trim();
+        let is_alone = self.text[start..range.start].trim().is_empty() && (after.is_empty() || after.starts_with("//"));
+        if is_alone { start..end } else { range }
+    }
+
+    /// Returns whether a parenthesis encloses the arguments of a call.
+    pub(super) fn is_call(&self, open: usize) -> bool {
+        let before = open.checked_sub(1).map_or("", |before| self.at(before));
+        let is_named = is_word(before) && !CONTROL.contains(&before) && !before.starts_with("__launch");
+        let is_defined = self.partner(open).is_some_and(|close| self.at(close + 1) == "{");
+        self.at(open) == "(" && is_named && !is_defined && !matches!(before, "return" | "static_assert")
+    }
+
+    /// Returns all sums, those in brackets of others, too.
+    pub(super) fn sums(&self) -> Vec<Sum> {
+        let opens = (0..self.tokens.len()).filter(|at| matches!(self.at(*at), "(" | "[" | "{"));
+        opens
+            .filter_map(|open| Some((open, self.partner(open)?)))
+            .flat_map(|(open, close)| self.sums_in(open, close))
+            .collect()
+    }
+
+    fn sums_in(&self, open: usize, close: usize) -> Vec<Sum> {
+        let before = open.checked_sub(1).map_or("", |before| self.at(before));
+        let holder = match self.at(open) {
+            "[" => Holder::Subscript,
+            "{" => Holder::Statement,
+            _ if CONTROL.contains(&before) => Holder::Header,
+            _ if self.is_call(open) => Holder::Argument,
+            _ if is_word(before) || self.at(close + 1) == "{" => return Vec::new(),
+            _ => Holder::Parentheses,
+        };
+        let mut sums = Vec::new();
+        let (mut start, mut at) = (open + 1, open + 1);
+        while at <= close {
+            let is_brace = self.at(at) == "{";
+            if at == close || is_brace || SEPARATORS.contains(&self.at(at)) {
+                let before = self.at(start - 1);
+                let is_value = holder != Holder::Statement
+                    || SEPARATORS.contains(&before) && !matches!(before, "," | ";" | "<" | ">" | "&");
+                // What is assigned to has no terms of its own.
+                let is_target = self.at(at).ends_with('=') && !matches!(self.at(at), "<=" | ">=" | "==" | "!=");
+                if start < at && is_value && !is_target && self.is_expression(start..at) {
+                    let terms = self.terms(start..at);
+                    sums.push(Sum { tokens: start..at, open: Some(open), holder, terms });
+                }
+                start = if is_brace { self.partner(at).unwrap_or(at) + 1 } else { at + 1 };
+                at = start;
+            } else {
+                at = self.partner(at).filter(|partner| *partner > at).unwrap_or(at) + 1;
+            }
+        }
+        sums
+    }
+
+    fn terms(&self, tokens: Range<usize>) -> Vec<Range<usize>> {
+        let around = self.parents[tokens.start];
+        let is_sign = |at: &usize| {
+            matches!(self.at(*at), "+" | "-")
+                && self.parents[*at] == around
+                && *at > tokens.start
+                && !matches!(self.at(*at - 1), "*" | "/" | "%" | "+" | "-")
+        };
+        let mut start = tokens.start;
+        let ends = tokens.clone().filter(is_sign).chain([tokens.end]);
+        ends.map(|end| std::mem::replace(&mut start, end + 1)..end).collect()
+    }
+}
+
+/// Splits a text into words, numbers and operators, without comments, strings and lines for the preprocessor.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    const TWO: [&str; 20] = [
+        "&&", "||", "<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "++", "--", "->", "<<",
+        ">>", "::",
+    ];
+    let (mut found, mut at, mut line) = (Vec::new(), 0, 0);
+    let mut is_first = true;
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let (n, is_token) = if rest.starts_with("//") || c == '#' && is_first {
+            (rest.find('\n').unwrap_or(rest.len()), false)
+        } else if rest.starts_with("/*") {
+            (rest.find("*/").map_or(rest.len(), |end| end + 2), false)
+        } else if c == '"' || c == '\'' {
+            let end = rest.char_indices().skip(1).find(|(at, end)| *end == c && !rest[..*at].ends_with('\\'));
+            (end.map_or(rest.len(), |(at, _)| at + 1), false)
+        } else if c.is_alphanumeric() || c == '_' {
+            let is_number = c.is_ascii_digit();
+            let is_part = |c: char| c.is_alphanumeric() || c == '_' || is_number && c == '.';
+            (rest.find(|c| !is_part(c)).unwrap_or(rest.len()), true)
+        } else if TWO.iter().any(|two| rest.starts_with(two)) {
+            (2, true)
+        } else {
+            (c.len_utf8(), !c.is_whitespace())
+        };
+        if is_token {
+            found.push(Token { text: &rest[..n], start: at, line });
+        }
+        line += rest[..n].matches('\n').count();
+        is_first = rest[..n].ends_with('\n') || is_first && c.is_whitespace();
+        at += n;
+    }
+    found
+}

@@ -1,0 +1,119 @@
+use super::*;
+use crate::Catalogue;
+
+const KERNEL: &str = r#"// gemm: N, M and K are "sizes".
+#include "common.cuh"
+
+constexpr int BM = 64, BN = 64, BK = 16, PAD = 1;
+
+extern "C" __global__ void __launch_bounds__(256)
+other(float* C)
+{
+    C[threadIdx.x] = 0.0f;
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+sgemm(int M, int N, int K, const float* A, const float* B, float* C)
+{
+    __shared__ float a_tile[BM][BK + PAD];
+    __shared__ float b_tile[BK][BN];
+    const int thread_row = threadIdx.x / 16;
+    const int thread_col = threadIdx.x % 16;
+    const int row = blockIdx.y * BM + thread_row;
+    const int col = blockIdx.x * BN + thread_col;
+    float acc[4] = {};
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        for (int i = 0; i < 4; ++i) {
+            a_tile[thread_row + i * 16][thread_col] = load_or_zero(A, M, K, row + i * 16, k0 + thread_col);
+        }
+        b_tile[thread_row][thread_col] = load_or_zero(B, K, N, k0 + thread_row, col);
+        __syncthreads();  // written
+        for (int k = 0; k < BK; ++k) {
+            for (int i = 0; i < 4; ++i) acc[i] += a_tile[thread_row + i * 16][k] * b_tile[k][thread_col];
+        }
+        __syncthreads();
+    }
+    for (int i = 0; i < 4; ++i) {
+        if (row + i * 16 < M && col < N) C[(row + i * 16) * N + col] = acc[i];
+    }
+}
+"#;
+
+fn task() -> Task {
+    let text = "[rebuild]\nsource = \"x\"\nentry = \"sgemm\"\nwork = \"sgemm\"\ntile = [64, 16]\nblock = [256, 1, 1]\nminutes = 1\n";
+    let catalogue = Catalogue::parse(text, "v05", "tasks.toml").expect("a catalogue");
+    catalogue.tasks.into_iter().next().expect("a task")
+}
+
+/// Returns whether one of the first edits of a wrong kernel gives the right one.
+fn repairs(right: &str, wrong: &str, code: &str, line: u32) -> bool {
+    let edits = edits(wrong, "", &task(), code, &[line], 96);
+    edits.iter().any(|changes| are_same_code(&apply(wrong, changes), right))
+}
+
+#[test]
+fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
+    let mistakes = [
+        (WRONG_RESULT, "row + i * 16, k0 + thread_col)", "k0 + thread_col, row + i * 16)"),
+        (WRONG_RESULT, "b_tile[k][thread_col]", "b_tile[thread_col][k]"),
+        (WRONG_RESULT, "(B, K, N,", "(B, M, N,"),
+        (WRONG_RESULT, "blockIdx.x * BN", "blockIdx.x * BM"),
+        (WRONG_RESULT, "k0 + thread_row, col", "thread_row, col"),
+        (WRONG_RESULT, "k0 + thread_row, col", "k0 + thread_row + 1, col"),
+        (WRONG_RESULT, "row + i * 16, k0", "row + i, k0"),
+        (WRONG_RESULT, "acc[i] += a", "acc[i] = a"),
+        (WRONG_RESULT, "    float acc[4]", "    int acc[4]"),
+        ("E-OOB", "< M && col", "< M || col"),
+        ("E-OOB", "< M && col", "<= M && col"),
+        ("E-OOB", "if (row + i * 16 <", "if (row <"),
+        ("E-UNINIT", "__shared__ float b_tile", "float b_tile"),
+        ("E-UNINIT", "float acc[4] = {};", "float acc[4];"),
+        ("E-RACE", "        __syncthreads();  // written\n", ""),
+        ("E-RACE", "        __syncthreads();\n    }\n", "    }\n    __syncthreads();\n"),
+        ("E-RACE", "__syncthreads();  // written", "__syncwarp();  // written"),
+        ("E-BARRIER", "__syncthreads();  // written", "if (row < M) __syncthreads();  // written"),
+        ("no-conflicts", "[BK + PAD]", "[BK]"),
+        ("reuse", "__shared__ float b_tile", "__shared__ volatile float b_tile"),
+        ("reuse", "b_tile[k][thread_col]", "B[(k0 + k) * N + col]"),
+    ];
+    let missed = mistakes.iter().filter(|(code, right, wrong)| {
+        let at = KERNEL.find(right).expect("it is there");
+        let text = KERNEL.replacen(right, wrong, 1);
+        !repairs(KERNEL, &text, code, KERNEL[..at].matches('\n').count() as u32 + 1)
+    });
+    assert_eq!(missed.collect::<Vec<_>>(), Vec::<&(&str, &str, &str)>::new());
+
+    // Several places at once.
+    let rows = KERNEL.replace("threadIdx.x / 16", "threadIdx.x % 16").replacen(
+        "threadIdx.x % 16;\n    const int row",
+        "threadIdx.x / 16;\n    const int row",
+        1,
+    );
+    let blocks = KERNEL
+        .replace("blockIdx.y", "blockIdx.z")
+        .replace("blockIdx.x", "blockIdx.y")
+        .replace("blockIdx.z", "blockIdx.x");
+    assert!(repairs(KERNEL, &rows, WRONG_RESULT, 0) && repairs(KERNEL, &blocks, WRONG_RESULT, 0));
+}
+
+#[test]
+fn edits_are_of_code_and_begin_where_the_learner_wrote() {
+    let own = KERNEL.replacen("load_or_zero(B, K, N,", "load_or_zero(B, N, K,", 1);
+    let line = own.lines().position(|line| line.contains("(B, N, K,")).expect("it is there");
+    let all: Vec<Changes> = edits(&own, KERNEL, &task(), WRONG_RESULT, &[], usize::MAX);
+    let lines =
+        |changes: &Changes| changes.iter().map(|(at, _)| own[..at.start].matches('\n').count()).collect::<Vec<_>>();
+    assert!(all.iter().take(20).all(|changes| lines(changes) == [line] || lines(changes) == [line, line]));
+    let code = |text: &str| text.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
+    assert!(all.iter().all(|changes| code(&apply(&own, changes)) == code(&own)), "comments and headers are left alone");
+    let texts: HashSet<String> = all.iter().map(|changes| apply(&own, changes)).collect();
+    assert_eq!((texts.len(), texts.contains(&own)), (all.len(), false));
+}
+
+#[test]
+fn one_kernel_is_left_where_it_was() {
+    let alone = with_one_kernel(KERNEL, "sgemm");
+    assert!(!alone.contains("other") && alone.lines().count() == KERNEL.lines().count());
+    assert_eq!(alone.find("sgemm(int"), KERNEL.find("sgemm(int"));
+    assert!(are_same_code(KERNEL, &KERNEL.replace("  // written", "")) && !are_same_code(KERNEL, &alone));
+}

@@ -1,0 +1,263 @@
+//! Small edits of a copy that fails: those with which its whole task passes are shown.
+//!
+//! A fixed number of edits is tried, in a fixed order: what is found depends neither on the machine nor on its load.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow, bail, ensure};
+use catalog::Shape;
+use catalog::text::Paint;
+use serde::de::DeserializeOwned;
+use tasks::edits::{self, Tries};
+use tasks::verdict::{Remedy, Status, Verdict};
+use tasks::{Task, diff, part_id};
+use xtask_support::compile_cache::CompileCache;
+use xtask_support::compiler::Compiler;
+use xtask_support::interrupt;
+use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
+use xtask_support::output::Stop;
+use xtask_support::source::Job;
+
+use crate::commands::learn::judging;
+use crate::learner::{self, Choice};
+
+/// Rounds of edits, the likely ones first. The first round with a remedy is the last one.
+const ROUNDS: usize = 3;
+/// Edits of a round where a result or an access is wrong. Built for debugging, one takes about 30 ms.
+const TRIES: usize = 32;
+/// Edits of a round where a criterion fails: they are built as they are judged, which takes longer.
+const TRIES_FOR_CRITERIA: usize = 10;
+/// Edits that are judged as a whole, of those that look right.
+const MAX_JUDGED: usize = 6;
+const MAX_SHOWN: usize = 2;
+/// Time after which nothing is found: no machine that is not overloaded needs it.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// Returns edits with which the task passes. There are none for a starter, without NVRTC, and where the search fails.
+///
+/// # Errors
+/// Returns an error if it was interrupted.
+pub(super) fn search(
+    judge: &Path,
+    root: &Path,
+    task: &Task,
+    sources: &[PathBuf],
+    verdict: &Verdict,
+) -> Result<Vec<Remedy>> {
+    let code = verdict.code.as_deref().unwrap_or_default();
+    let is_judged = verdict.parts.iter().all(|part| part.id != part_id::COMPILES || part.status == Status::Passed);
+    if verdict.status != Status::Failed || !is_judged || matches!(code, "timeout" | "no-entry") || task.gpu_required {
+        return Ok(Vec::new());
+    }
+    match Search::new(judge, root, task, sources)
+        .and_then(|search| search.map_or(Ok(Vec::new()), |search| search.run(verdict)))
+    {
+        Err(error) if error.is::<Stop>() => Err(error),
+        found => Ok(found.unwrap_or_default()),
+    }
+}
+
+struct Search<'a> {
+    root: &'a Path,
+    task: &'a Task,
+    sources: &'a [PathBuf],
+    nvrtc: Nvrtc,
+    judge: &'a Path,
+    /// The copy.
+    job: Job,
+    starter: String,
+    /// Those that wait for work.
+    compilers: Mutex<Vec<Compiler>>,
+    end: Instant,
+}
+
+impl<'a> Search<'a> {
+    /// Returns `None` where there is nothing to search.
+    fn new(judge: &'a Path, root: &'a Path, task: &'a Task, sources: &'a [PathBuf]) -> Result<Option<Self>> {
+        let (job, starter) = (Job::of_learner(root, &task.copy(root))?, learner::starter(root, task)?);
+        if learner::choice()? == Choice::Clang || edits::are_same_code(&job.source, &starter) {
+            return Ok(None);
+        }
+        let end = Instant::now() + TIME_LIMIT;
+        Ok(Some(Self {
+            root,
+            task,
+            sources,
+            nvrtc: Nvrtc::find()?,
+            judge,
+            job,
+            starter,
+            compilers: Mutex::default(),
+            end,
+        }))
+    }
+
+    fn run(&self, verdict: &Verdict) -> Result<Vec<Remedy>> {
+        let (copy, code) = (&self.job.source, verdict.code.clone().unwrap_or_default());
+        let is_criterion = self.task.does.iter().any(|criterion| criterion.id == code);
+        // What never ends takes long until it is stopped.
+        let (rounds, most) = match code.as_str() {
+            "E-LOOP" => (1, TRIES_FOR_CRITERIA),
+            _ if is_criterion => (ROUNDS, TRIES_FOR_CRITERIA),
+            _ => (ROUNDS, TRIES),
+        };
+        let named = self.named(verdict);
+        let edits = edits::edits(copy, &self.starter, self.task, &code, &named, rounds * most);
+        let texts: Vec<String> = edits.iter().map(|changes| edits::apply(copy, changes)).collect();
+        let job = |text: &String| {
+            let job = self.job.with_text(edits::with_one_kernel(text, &self.task.entry));
+            if is_criterion { job } else { job.debug() }
+        };
+        let shape = verdict.findings.first().map(|found| found.shape);
+        let shape = shape.or(verdict.wrong.as_ref().map(|wrong| wrong.shape)).unwrap_or(Shape { m: 1, n: 1, k: 1 });
+        let Some(original) = self.compile(&[job(copy)])?.pop().flatten() else { return Ok(Vec::new()) };
+        // Built alike, two are the same.
+        let mut seen = HashSet::from([original.clone()]);
+        let original = self.put("tries.ptx", &original)?;
+        for texts in texts.chunks(most) {
+            let built = self.compile(&texts.iter().map(job).collect::<Vec<_>>())?;
+            let new = texts.iter().zip(built).filter_map(|(text, ptx)| Some((text, ptx?)));
+            let (texts, kernels): (Vec<&String>, Vec<String>) = new.filter(|(_, ptx)| seen.insert(ptx.clone())).unzip();
+            let tries = Tries { code: code.clone(), shape, kernels };
+            let tries = self.put("tries.json", &serde_json::to_string(&tries)?)?;
+            let options = ["--tries", &tries.to_string_lossy()];
+            let promising: Option<Vec<usize>> = self.ask_judge(&original, &options)?;
+            let promising = promising.unwrap_or_default().into_iter().filter_map(|at| texts.get(at).copied());
+            let remedies = self.remedies(&promising.take(MAX_JUDGED).collect::<Vec<_>>())?;
+            if !remedies.is_empty() {
+                return Ok(remedies);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Judges edited copies, and returns the first that pass.
+    fn remedies(&self, texts: &[&String]) -> Result<Vec<Remedy>> {
+        let jobs: Vec<Job> = texts.iter().map(|text| self.job.with_text((*text).clone())).collect();
+        let (mut remedies, mut seen) = (Vec::new(), HashSet::new());
+        for (text, ptx) in texts.iter().zip(self.compile(&jobs)?) {
+            let Some(ptx) = ptx.filter(|ptx| remedies.len() < MAX_SHOWN && seen.insert(ptx.clone())) else { continue };
+            let file = self.put("edited.ptx", &ptx)?;
+            let judged: Option<Verdict> = self.ask_judge(&file, &[])?;
+            if judged.is_some_and(|verdict| verdict.status == Status::Passed) {
+                remedies.push(Remedy { changes: diff::changed_lines(&self.job.source, text) });
+            }
+        }
+        Ok(remedies)
+    }
+
+    fn ask_judge<T: DeserializeOwned>(&self, ptx: &Path, options: &[&str]) -> Result<Option<T>> {
+        judging::ask_judge(self.judge, self.root, self.task, Some(ptx), self.sources, options, |_| {})
+    }
+
+    fn put(&self, ending: &str, text: &str) -> Result<PathBuf> {
+        CompileCache::in_checkout(self.root).put(&format!("{}.{ending}", self.task.name), text)
+    }
+
+    /// Returns the lines of the copy that the verdict names.
+    fn named(&self, verdict: &Verdict) -> Vec<u32> {
+        let file = self.task.file();
+        let findings = verdict.findings.iter().map(|found| (found.file == self.job.name, &found.text));
+        let reasons = verdict.parts.iter().filter_map(|part| part.why.as_ref());
+        let reasons = reasons.chain(verdict.wrong.iter().filter_map(|wrong| wrong.diagnosis.as_ref()));
+        let texts = findings.chain(reasons.map(|why| (true, why)));
+        let lines = texts.flat_map(|(is_own, text)| text.lines().map(move |line| (is_own, line)));
+        let numbers = lines.flat_map(|(is_own, line)| {
+            // `24 | source`, `called at line 24 of v02.cu`, and `at line 24` where the copy is the file.
+            let quoted = line.split_once(" | ").map(|(number, _)| number).filter(|_| is_own);
+            let told = line.split("line ").skip(1).filter(|rest| is_own || rest.contains(&file));
+            quoted
+                .into_iter()
+                .chain(told)
+                .filter_map(|text| {
+                    let text = text.trim();
+                    text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse::<u32>().ok()
+                })
+                .collect::<Vec<_>>()
+        });
+        numbers.collect()
+    }
+
+    /// Compiles all, on several compilers: `None` for what does not compile.
+    fn compile(&self, jobs: &[Job]) -> Result<Vec<Option<String>>> {
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<(usize, String)>> {
+            let waiting = self.compilers.lock().ok().and_then(|mut waiting| waiting.pop());
+            let mut compiler = waiting.map_or_else(|| Compiler::start(&self.nvrtc.directory), Ok)?;
+            let mut built = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(job) = jobs.get(at) else {
+                    if let Ok(mut waiting) = self.compilers.lock() {
+                        waiting.push(compiler);
+                    }
+                    return Ok(built);
+                };
+                ensure!(Instant::now() < self.end, "it took too long");
+                match job.compile(&self.nvrtc, &mut compiler, self.root) {
+                    // What follows is for debuggers.
+                    Ok(compiled) => {
+                        let end = compiled.ptx.find("\t.section\t.debug_").unwrap_or(compiled.ptx.len());
+                        built.push((at, compiled.ptx[..end].to_owned()));
+                    }
+                    Err(error) if error.is::<DoesNotCompile>() => {}
+                    Err(error) => return Err(error),
+                }
+                if interrupt::happened() {
+                    bail!(Stop::Interrupted("nothing was recorded".into()));
+                }
+            }
+        };
+        let n = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(4).min(jobs.len());
+        let mut built = vec![None; jobs.len()];
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..n).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().try_for_each(|worker| {
+                let compiled = worker.join().map_err(|_| anyhow!("a compiler stopped"))??;
+                compiled.into_iter().for_each(|(at, ptx)| built[at] = Some(ptx));
+                anyhow::Ok(())
+            })
+        })?;
+        Ok(built)
+    }
+}
+
+/// Formats remedies for people.
+pub(super) fn text(copy: &str, remedies: &[Remedy], paint: Paint) -> String {
+    let mut out = String::new();
+    for (at, remedy) in remedies.iter().enumerate() {
+        let head = if at == 0 { "small edits were tried: the task passes with this one" } else { "or with this one" };
+        let line = remedy.changes.first().map_or(0, |change| change.line);
+        let width = remedy.changes.iter().map(|change| change.line.to_string().len()).max().unwrap_or(0).max(5);
+        out.push_str(&format!("\n{}\n  --> {copy}:{line}\n", paint.bold(head)));
+        for change in &remedy.changes {
+            let mut add = |sign: char, text: &str| out.push_str(&format!("  {:>width$} {sign} {text}\n", change.line));
+            change.removed.iter().for_each(|text| add('-', text));
+            change.added.iter().for_each(|text| add('+', text));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedies_are_shown_as_lines_that_change() {
+        let (copy, one, two) = ("a\nb\n    c\n", "a\nB\n    c\n", "a\nb\nx\n");
+        let remedies = [one, two, "a\nnew\nb\n    c\n"].map(|text| Remedy { changes: diff::changed_lines(copy, text) });
+        assert_eq!(
+            text("my/v02.cu", &remedies, Paint::plain()),
+            "\nsmall edits were tried: the task passes with this one\n  --> my/v02.cu:2\n      2 - b\n      2 + B\n\n\
+             or with this one\n  --> my/v02.cu:3\n      3 -     c\n      3 + x\n\n\
+             or with this one\n  --> my/v02.cu:1\n      1 + new\n"
+        );
+        assert_eq!(text("my/v02.cu", &[], Paint::plain()), "");
+    }
+}
