@@ -111,113 +111,32 @@ fn shown(log: &str) -> (&str, usize) {
     ("", 0)
 }
 
-/// Rows of messages and the usual cause of such errors. `&&` stands between words that must all occur in a message, or
-/// `line:` in the line that the compiler shows, `at:` at its caret (`name:` in any spelling), `before:` before it.
-/// `line:[,]` is a comma in brackets, and `at:start` the first word of the line.
-macro_rules! hints {
-    ($($($($words:literal)&&+)||+ => $hint:literal;)*) => { &[$((&[$(&[$($words),+]),+], $hint)),*] };
-}
-
-const HINTS: &[(&[&[&str]], &str)] = hints! {
-    "" && "line: in " && "line:.." => "a range is Rust: write for (int k = 0; k < K; ++k)";
-    "expected" && "line: as " => "`as` is Rust: write float(x) or int(x)";
-    "\"let\"" || "'let'" || "\"mut\"" || "'mut'" =>
-        "`let` and `mut` are Rust: a variable has its type in front, as in float acc = 0;";
-    "\"fn\"" || "'fn'" => "`fn` is Rust: a function has its type in front, as in __device__ void f(int n)";
-    "\"f32\"" || "'f32'" || "\"f64\"" || "'f64'" || "\"i32\"" || "'i32'" || "\"u32\"" || "'u32'" || "\"usize\"" || "'usize'" =>
-        "this type is called otherwise in CUDA: float, double, int, unsigned or size_t";
-    "\"println\"" || "'println'" => "`println!` is Rust: write printf(\"%d\\n\", row);";
-    "undefined" && "name:threadidx." || "undefined" && "name:threadid." || "undeclared" && "name:threadid" =>
-        "it is spelled threadIdx, with .x, .y and .z";
-    "undefined" && "name:blockidx." || "undefined" && "name:blockid." || "undeclared" && "name:blockid" =>
-        "it is spelled blockIdx, with .x, .y and .z";
-    "syncthreads\"" || "synchthreads\"" || "\"__syncthread\"" || "syncthreads'" =>
-        "the barrier is spelled __syncthreads(), with two underscores in front";
-    "\"__shared\"" || "'__shared'" || "\"__shared_\"" || "\"shared\"" && "line:shared float" =>
-        "it is spelled __shared__, with two underscores on both sides";
-    "" && "line:=<" => "`=<` is no operator: write <=";
-    "must be a pointer" && "line:**" => "C++ has no power operator: multiply";
-    "expected a \"(\"" && "line:if " || "expected a \"(\"" && "line:while " || "expected '('" && "line:if " ||
-    "expected '('" && "line:while " => "the condition stands in parentheses: if (…), while (…)";
-    "parentheses of apparent call" || "called object type" =>
-        "parentheses call a function: an element of a matrix is X[row * columns + col]";
-    "" && "line:[,]" => "each dimension has its own brackets: tile[row][col]";
-    "must have arithmetic" =>
-        "one side is no number: is a subscript missing (tile[row][col]), or a member of a float4 (.x)?";
-    "\"{...}\" expected" || "array initializer" => "an array is set to zero by braces: float acc[4] = {};";
-    "overloaded function" || "is ambiguous" =>
-        "the arguments fit several functions of this name: give them one type; for ints there are min and max";
-    "literal operator" || "invalid suffix" => "a float constant has a point in front of its f: 0.0f";
-    "closing brace of" => "a brace that is opened in this function is not closed";
-    "expected a \";\"" && "at:+=" => "a declaration cannot add: declare the variable above the loop, and leave the type out here";
-    "is undefined" && "threadIdx" =>
-        "the kernel is not compiled as CUDA: is `threadIdx` used in a function without __global__ or __device__?";
-    "identifier \"float4\"" =>
-        "float4 is built in; is a name spelled otherwise, or a semicolon missing above?";
-    "is undefined" || "undeclared identifier" =>
-        "a name is used that is not declared here: look at its spelling, and whether it was declared in an inner { } block";
-    "expected a \";\"" && "at:{" =>
-        "a brace stands where a statement should end: most often a function or a loop above is not closed";
-    "expected a \";\"" && "at:start" => "a semicolon is missing at the end of the statement before this line";
-    "expected ';'" => "a semicolon is missing at the caret";
-    "expected a \"}\"" || "expected '}'" =>
-        "a brace is opened and not closed; the place where it is missing is above this line";
-    "expected a declaration" || "extraneous closing brace" =>
-        "this line lies outside of every function: a brace above it closes too much";
-    "static assertion failed" || "static_assert failed" =>
-        "constants at the top of the file no longer fit each other; the assertion says which";
-    "must have a constant value" =>
-        "the size of a __shared__ array must be known when it is compiled: constexpr, or a template parameter";
-    "must be a modifiable lvalue" && "at:A[" || "must be a modifiable lvalue" && "at:B[" ||
-    "must be a modifiable lvalue" && "at:in[" || "read-only" || "const-qualified type" =>
-        "A and B are const, and so are values declared const: write to C or to a variable of your own";
-    "must be a modifiable lvalue" && "before:if (" || "must be a modifiable lvalue" && "before:|| " => "`=` assigns: write == to compare";
-    "must be a modifiable lvalue" =>
-        "what is assigned to here cannot change: it is declared const, or is no variable";
-    "no suitable conversion" && "float4" =>
-        "a float4 is four numbers: take its .x, .y, .z or .w, or load with load4(&…)";
-    "no operator" && "float4" || "invalid operands" && "float4" =>
-        "float4 has no arithmetic: compute with its .x, .y, .z and .w one by one";
-    "address of vector element" =>
-        "clang has no addresses of single elements of a float4, which NVIDIA's compiler has: assign .x, .y, .z and .w";
-    "incompatible with parameter of type" =>
-        "an address is wanted where a value is given, or the other way round: & takes the address of an element";
-    "no matching function" || "no instance of function template" =>
-        "the number or the types of the arguments differ from those of the function: look it up in common.cuh";
-    "too few arguments" => "an argument is missing: look the function up in common.cuh";
-    "too many arguments" => "there is an argument too many: look the function up in common.cuh";
-    "expression must have pointer" || "subscripted value" =>
-        "this is subscripted more often than it has dimensions: A, B and C have one, X[row * columns + col]";
-    "crt/mma.h" =>
-        "mma.h needs a header of nvcc that setup does not fetch: include \"v10_fragments.cuh\" in its place, or name a whole \
-         CUDA 12.4 toolkit, as TILE_NVRTC=/usr/local/cuda";
-    "\"crt/" =>
-        "this header needs others of nvcc that setup does not fetch: name a whole CUDA 12.4 toolkit, as \
-         TILE_NVRTC=/usr/local/cuda";
-    "cannot open source file" || "could not open source file" =>
-        "only common.cuh and the headers of CUDA are there; the C++ standard library is not, and is not needed";
-    "file not found" => "only common.cuh is there; the C++ standard library is not, and is not needed";
-    "calling a __host__ function" => "a kernel can call only functions marked __device__";
-    "already been declared" || "redefinition of" => "two things of one name: call one of them otherwise";
-    "narrowing conversion" =>
-        "a number does not fit the type in the braces: convert it, or use = instead of braces";
-    "too much shared data" => "a kernel may declare 48 KiB of __shared__ arrays: make the tiles smaller";
-};
+/// Rows of messages and the usual cause of such errors, as the head of the file says.
+const HINTS: &str = include_str!("compile-hints.txt");
 
 fn hint(message: &str, (line, caret): (&str, usize)) -> Option<&'static str> {
-    let at = line.get(caret..).unwrap_or_default();
-    let has = |words: &&str| match words.split_once(':').unwrap_or_default() {
-        ("line", "[,]") => {
-            line.split('[').skip(1).any(|rest| rest.split([']', '(']).next().unwrap_or_default().contains(','))
+    let (before, at) = line.split_at_checked(caret).unwrap_or((line, ""));
+    let in_brackets = |rest: &str| rest.split([']', '(']).next().unwrap_or_default().contains(',');
+    let has = |words: &str| {
+        let words = words.replace('␣', " ");
+        match words.split_once(':').unwrap_or_default() {
+            ("line", "[,]") => line.split('[').skip(1).any(in_brackets),
+            ("line", words) => line.contains(words),
+            ("at", "start") => !line.is_empty() && before.trim().is_empty(),
+            ("at", words) => at.starts_with(words),
+            ("name", words) => at.replace('_', "").to_lowercase().starts_with(words),
+            ("before", words) => before.ends_with(words),
+            _ => message.contains(&words),
         }
-        ("line", words) => line.contains(words),
-        ("at", "start") => !line.is_empty() && line.get(..caret).is_some_and(|before| before.trim().is_empty()),
-        ("at", words) => at.starts_with(words),
-        ("name", words) => at.replace('_', "").to_lowercase().starts_with(words),
-        ("before", words) => line.get(..caret).is_some_and(|before| before.ends_with(words)),
-        _ => message.contains(words),
     };
-    HINTS.iter().find(|(causes, _)| causes.iter().any(|words| words.iter().all(has))).map(|(_, hint)| *hint)
+    let mut fits = false;
+    HINTS.lines().filter(|line| !line.starts_with('#')).find_map(|line| match line.strip_prefix("    ") {
+        Some(hint) => fits.then_some(hint),
+        None => {
+            fits = line.split(" OR ").any(|words| words.split(" AND ").all(has));
+            None
+        }
+    })
 }
 
 #[cfg(test)]
