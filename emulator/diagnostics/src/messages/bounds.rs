@@ -190,6 +190,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     };
     let used = case.most_used(target);
     let advice = match case.access.space {
+        _ if let Some(advice) = one_round_less(launch, case.instr) => Some(advice),
         MemSpace::Shared | MemSpace::Local if used > element.n_elements => Some(format!(
             "if the index is right, {name} needs {used} elements; if not, keep the index below {}.",
             element.n_elements
@@ -317,6 +318,19 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
         format!("the loop at {loop_name} runs while {}, so its last round has {variable} = {value}.", code(&condition)),
         format!("stop one earlier: {}.", code(&format!("{} < {}", left.trim(), right.trim()))),
     ))
+}
+
+/// Returns advice on a loop around an access that runs up to its bound and including it.
+pub(crate) fn one_round_less(launch: &LaunchContext<'_>, instr: u32) -> Option<String> {
+    launch.loops(instr).iter().find_map(|around| {
+        let (variable, bound) = around.enclosure.header.split(';').nth(1)?.split_once("<=")?;
+        let (variable, bound) = (variable.trim(), bound.trim());
+        let constant = || launch.text_of(around.file)?.evaluate(bound);
+        let last = launch.value(instr, bound).or_else(constant)?;
+        let less = code(&format!("{variable} < {bound}"));
+        let place = around.name(launch, instr);
+        Some(format!("if the last round of the loop at {place}, {variable} = {last}, is one too many: {less}."))
+    })
 }
 
 /// Returns the reason where a tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n

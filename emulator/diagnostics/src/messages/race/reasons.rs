@@ -5,6 +5,7 @@ use super::advice::READ_FIRST;
 use super::index::same_elements;
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::spot::{self, Spot};
+use crate::messages::bounds::one_round_less;
 use crate::messages::choose;
 use crate::trace::End;
 use crate::words::code;
@@ -75,7 +76,9 @@ impl RaceMessage<'_> {
                 } else {
                     "both write to the same element, and nothing determines which value remains."
                 })
-                .advice(if between_blocks {
+                .advice(if let Some(advice) = one_round_less(launch, here) {
+                    advice
+                } else if between_blocks {
                     "give each block its own elements, or combine results with an atomic.".into()
                 } else {
                     format!(
