@@ -263,6 +263,12 @@ fn machine_code_of_cases_computes_what_ptx_does() {
     check_cases("cases", |_| ());
 }
 
+/// Products of all shapes and types of `IMMA`, sparse and not, of `BMMA` and sparse `HMMA`, and roundings of `DMMA`.
+#[test]
+fn integers_and_sparse_tiles_multiply_as_machine_code_as_they_do_as_ptx() {
+    check_cases("integers", |counters| counters.tensor_products);
+}
+
 /// Products of all shapes and types of `HMMA` and `DMMA`, and all forms of `LDSM`, `STSM` and `MOVM`.
 #[test]
 fn tensor_cores_compute_as_machine_code_what_they_do_as_ptx() {

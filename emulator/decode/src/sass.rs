@@ -369,7 +369,7 @@ impl<'a> Lower<'a> {
             Operation::Match => self.matching(),
             Operation::Redux => self.reduce(),
 
-            Operation::Hmma | Operation::Dmma => self.multiply_matrices(),
+            Operation::Hmma | Operation::Imma | Operation::Bmma | Operation::Dmma => self.multiply_matrices(),
             Operation::Ldsm => self.load_matrices(),
             Operation::Stsm => self.store_matrices(),
             Operation::Movm => self.move_matrix(),

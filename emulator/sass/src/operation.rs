@@ -39,14 +39,14 @@ macro_rules! names {
 names! {
     /// Operation of an instruction: its mnemonic without modifiers.
     Operation {
-        Atom "ATOM", Atomg "ATOMG", Atoms "ATOMS", B2r "B2R", Bar "BAR", Bmov "BMOV", Bmsk "BMSK", Bpt "BPT",
+        Atom "ATOM", Atomg "ATOMG", Atoms "ATOMS", B2r "B2R", Bar "BAR", Bmma "BMMA", Bmov "BMOV", Bmsk "BMSK", Bpt "BPT",
         Bra "BRA", Break "BREAK", Brev "BREV", Brx "BRX", Bssy "BSSY", Bsync "BSYNC", Call "CALL",
         Cctl "CCTL", Cgaerrbar "CGAERRBAR", Cs2r "CS2R", Dadd "DADD", Depbar "DEPBAR", Dfma "DFMA",
         Dmma "DMMA", Dmul "DMUL", Dsetp "DSETP", Endcollective "ENDCOLLECTIVE", Errbar "ERRBAR", Exit "EXIT",
         F2f "F2F", F2fp "F2FP", F2i "F2I", Fadd "FADD", Fchk "FCHK", Ffma "FFMA", Flo "FLO", Fmnmx "FMNMX",
         Fmul "FMUL", Frnd "FRND", Fsel "FSEL", Fset "FSET", Fsetp "FSETP", Hadd2 "HADD2", Hfma2 "HFMA2",
         Hmma "HMMA", Hmul2 "HMUL2", Hset2 "HSET2", Hsetp2 "HSETP2", I2f "I2F", I2fp "I2FP", Iabs "IABS",
-        Iadd3 "IADD3", Idp "IDP", Imad "IMAD", Imnmx "IMNMX", Isetp "ISETP", Ld "LD", Ldc "LDC", Ldg "LDG",
+        Iadd3 "IADD3", Idp "IDP", Imad "IMAD", Imma "IMMA", Imnmx "IMNMX", Isetp "ISETP", Ld "LD", Ldc "LDC", Ldg "LDG",
         Ldgdepbar "LDGDEPBAR", Ldgsts "LDGSTS", Ldl "LDL", Lds "LDS", Ldsm "LDSM", Lea "LEA", Lepc "LEPC",
         Lop3 "LOP3", Match "MATCH", Membar "MEMBAR", Mov "MOV", Movm "MOVM", Mufu "MUFU",
         Nanosleep "NANOSLEEP", Nop "NOP", P2r "P2R", Plop3 "PLOP3", Popc "POPC", Prmt "PRMT", R2p "R2P",
@@ -62,9 +62,9 @@ names! {
 names! {
     /// Word after the mnemonic. Words that begin with a digit have a `W` in front here.
     Modifier {
-        W128 "128", W16 "16", W16816 "16816", W1684 "1684", W1688 "1688", W16x2 "16x2", W16x8x16 "16x8x16",
+        W128 "128", W16 "16", W168128 "168128", W16816 "16816", W168256 "168256", W16832 "16832", W16864 "16864", W1684 "1684", W1688 "1688", W16x2 "16x2", W16x8x16 "16x8x16",
         W16x8x4 "16x8x4", W16x8x8 "16x8x8", W2 "2", W2a "2A", W32 "32", W4 "4", W4a "4A", W64 "64",
-        W8x8x4 "8x8x4", Abs "ABS", Add "ADD", All "ALL", And "AND", Any "ANY", Arv "ARV", B4e "B4E", Bf "BF",
+        W88128 "88128", W8816 "8816", W8x8x4 "8x8x4", Abs "ABS", Add "ADD", All "ALL", And "AND", Any "ANY", Arv "ARV", B4e "B4E", Bf "BF",
         Bf16 "BF16", Bf16V2 "BF16_V2", Bf16x2 "BF16x2", Bfly "BFLY", Bypass "BYPASS", Cas "CAS", Cast "CAST",
         Ceil "CEIL", Clear "CLEAR", Collective "COLLECTIVE", Constant "CONSTANT", Conv "CONV", Cos "COS",
         Cta "CTA", Dec "DEC", DeferBlocking "DEFER_BLOCKING", Div "DIV", Down "DOWN", E "E", Ecl "ECL",
@@ -78,7 +78,7 @@ names! {
         Rc16 "RC16", Rc8 "RC8", Rcp "RCP", Rcp64h "RCP64H", Red "RED", Rel "REL", Relu "RELU",
         Result "RESULT", Rm "RM", Rn "RN", Rp "RP", Rsq "RSQ", Rsq64h "RSQ64H", Rz "RZ", S16 "S16",
         S16x2 "S16x2", S32 "S32", S64 "S64", S8 "S8", Sat "SAT", Satfinite "SATFINITE", Sc "SC", Sh "SH",
-        Sin "SIN", Sm "SM", Spin "SPIN", Sqrt "SQRT", Strong "STRONG", Sum "SUM", Sx32 "SX32", Sync "SYNC",
+        Sin "SIN", Sm "SM", Sp "SP", Spin "SPIN", Sqrt "SQRT", Strong "STRONG", Sum "SUM", Sx32 "SX32", Sync "SYNC",
         Sys "SYS", T "T", Tanh "TANH", Tf32 "TF32", Trap "TRAP", Trunc "TRUNC", U "U", U16 "U16",
         U16x2 "U16x2", U32 "U32", U64 "U64", U8 "U8", Up "UP", W "W", Warp "WARP", Wide "WIDE", X "X",
         Xor "XOR", Xorsign "XORSIGN", Zfill "ZFILL",

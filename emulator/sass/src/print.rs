@@ -34,10 +34,24 @@ impl Display for Instruction {
                 (Slot::BranchOffset, Value::Label(target)) => {
                     Hex(target.wrapping_sub(i64::from(self.address) + 16)).fmt(f)?;
                 }
-                _ => print_operand(f, self.architecture, operand, token)?,
+                _ => {
+                    print_operand(f, self.architecture, operand, token)?;
+                    f.write_str(self.layout(token))?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+impl Instruction {
+    /// Returns how a factor lies, which the mnemonic of some products leaves to the operand.
+    fn layout(&self, token: &Token) -> &'static str {
+        match (self.operation, token.slot) {
+            (Operation::Imma | Operation::Bmma, Slot::Register(24)) => ".ROW",
+            (Operation::Imma | Operation::Bmma, Slot::Register(32)) => ".COL",
+            _ => "",
+        }
     }
 }
 

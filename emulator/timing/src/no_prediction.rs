@@ -29,7 +29,13 @@ pub(crate) fn reason(operation: Operation) -> Option<&'static str> {
         Operation::Ldgsts | Operation::Ldgdepbar => {
             Some("the model has no time for copies past the registers to shared memory")
         }
-        Operation::Hmma | Operation::Dmma | Operation::Ldsm | Operation::Stsm | Operation::Movm => {
+        Operation::Hmma
+        | Operation::Imma
+        | Operation::Bmma
+        | Operation::Dmma
+        | Operation::Ldsm
+        | Operation::Stsm
+        | Operation::Movm => {
             Some("the model has no time for tensor cores and what feeds them, nor for the lower clock they run at")
         }
         Operation::Nanosleep => Some("the model does not know how long a warp sleeps"),

@@ -7,16 +7,21 @@ use super::Lower;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::products::{AccumulatorType, FactorType, Round};
+use arithmetic::products::{AccumulatorType, FactorType, Overflow, Round, Whole, WholeType};
 use program::mma::layout::{MmaForm, Types};
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
 impl Lower<'_> {
-    /// Lowers `HMMA`, `DMMA`.
+    /// Lowers `HMMA`, `IMMA`, `BMMA`, `DMMA`.
     pub(super) fn multiply_matrices(&mut self) -> Result<()> {
+        let selector = match self.take_modifier(Modifier::Sp) {
+            true => Some(self.immediate(4).ok_or_else(|| self.unsupported())? as u8),
+            false => None,
+        };
         let form = match self.instruction.operation {
             Operation::Dmma => self.form_of_doubles(),
-            _ => self.form_of_halves(),
+            Operation::Imma | Operation::Bmma => self.form_of_whole(selector),
+            _ => self.form_of_halves(selector),
         };
         let form = form.ok_or_else(|| self.unsupported())?;
         let [n_a, n_b, n_c] = form.registers();
@@ -24,6 +29,11 @@ impl Lower<'_> {
         self.fragment(0, form.is_wide(), &mut mma.a[..n_a])?;
         self.fragment(1, form.is_wide(), &mut mma.b[..n_b])?;
         self.fragment(2, form.is_wide(), &mut mma.c[..n_c])?;
+        if selector.is_some() {
+            let mut metadata = [NONE];
+            self.fragment(3, false, &mut metadata)?;
+            mma.metadata = Some(metadata[0]);
+        }
         if !form.is_wide() {
             for (at, dst) in (0..).zip(&mut mma.d[..n_c]) {
                 *dst = self.dst_word(at)?;
@@ -44,13 +54,48 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn form_of_halves(&mut self) -> Option<MmaForm> {
-        let k = self.take_choice(&[(Modifier::W1684, 4), (Modifier::W1688, 8), (Modifier::W16816, 16)])?;
+    fn form_of_halves(&mut self, selector: Option<u8>) -> Option<MmaForm> {
+        let k = self.take_choice(&[
+            (Modifier::W1684, 4),
+            (Modifier::W1688, 8),
+            (Modifier::W16816, 16),
+            (Modifier::W16832, 32),
+        ])?;
         let sum = if self.take_modifier(Modifier::F32) { AccumulatorType::F32 } else { AccumulatorType::F16 };
         let kinds = [(Modifier::Bf16, FactorType::Bf16), (Modifier::Tf32, FactorType::Tf32)];
         let kind = self.take_choice(&kinds).unwrap_or(FactorType::F16);
         self.ignore_modifier(Modifier::F16);
-        MmaForm::new(16, k, Types::Small(kind, kind, sum), None)
+        MmaForm::new(16, k, Types::Small(kind, kind, sum), selector)
+    }
+
+    fn form_of_whole(&mut self, selector: Option<u8>) -> Option<MmaForm> {
+        let (m, k) = self.take_choice(&[
+            (Modifier::W8816, (8, 16)),
+            (Modifier::W16816, (16, 16)),
+            (Modifier::W16832, (16, 32)),
+            (Modifier::W16864, (16, 64)),
+            (Modifier::W88128, (8, 128)),
+            (Modifier::W168128, (16, 128)),
+            (Modifier::W168256, (16, 256)),
+        ])?;
+        // Types of A and B, which may be the same.
+        let kinds = self.instruction.modifiers.iter().filter_map(|modifier| match modifier {
+            Modifier::S8 => Some(WholeType::S8),
+            Modifier::U8 => Some(WholeType::U8),
+            _ => None,
+        });
+        let whole = match kinds.collect::<Vec<_>>()[..] {
+            [a, b] => {
+                let overflow = if self.take_modifier(Modifier::Sat) { Overflow::Saturate } else { Overflow::Wrap };
+                Whole::Integers(a, b, overflow)
+            }
+            _ if self.take_modifier(Modifier::And) => Whole::And,
+            _ => return None,
+        };
+        for modifier in [Modifier::S8, Modifier::U8, Modifier::Popc] {
+            self.ignore_modifier(modifier);
+        }
+        MmaForm::new(m, k, Types::Whole(whole), selector)
     }
 
     fn form_of_doubles(&mut self) -> Option<MmaForm> {
@@ -60,7 +105,9 @@ impl Lower<'_> {
             (Modifier::W16x8x8, (16, 8)),
             (Modifier::W16x8x16, (16, 16)),
         ])?;
-        MmaForm::new(m, k, Types::F64(Round::Nearest), None)
+        let rounds = [(Modifier::Rm, Round::Down), (Modifier::Rp, Round::Up), (Modifier::Rz, Round::Zero)];
+        let round = self.take_choice(&rounds).unwrap_or(Round::Nearest);
+        MmaForm::new(m, k, Types::F64(round), None)
     }
 
     fn fragment(&mut self, at: usize, wide: bool, to: &mut [Src]) -> Result<()> {

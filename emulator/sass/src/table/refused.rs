@@ -4,8 +4,8 @@
 #[rustfmt::skip]
 const NAMES: &[(u16, &str)] = &[
     (0x203, "P2R"), (0x204, "R2P"), (0x20f, "VIMNMX3"), (0x215, "VABSDIFF4"), (0x217, "IMNMX"),
-    (0x21d, "PLOP3"), (0x21e, "PLOP3"), (0x21f, "PLOP3"), (0x22c, "CLMAD"), (0x237, "IMMA"), (0x238, "I2I"),
-    (0x239, "I2IP"), (0x23d, "BMMA"), (0x240, "HMNMX2"),
+    (0x21d, "PLOP3"), (0x21e, "PLOP3"), (0x21f, "PLOP3"), (0x22c, "CLMAD"), (0x238, "I2I"),
+    (0x239, "I2IP"), (0x240, "HMNMX2"),
     (0x243, "F2IP"), (0x247, "VHMNMX"), (0x31f, "SETCTAID"), (0x321, "ALD"), (0x322, "AST"), (0x324, "OUT"),
     (0x326, "IPA"), (0x34e, "LEPC"), (0x352, "RPCMOV"), (0x353, "RPCMOV"), (0x357, "BMOV"), (0x361, "TEX"),
     (0x364, "TLD4"), (0x367, "TLD"), (0x36a, "TMML"), (0x36d, "TXD"), (0x370, "TXQ"), (0x373, "FOOTPRINT"),
