@@ -36,6 +36,7 @@ pub(crate) mod stream;
 pub(crate) mod superseded;
 pub(crate) mod tensor;
 pub(crate) mod texture;
+pub(crate) mod user_object;
 
 use crate::contexts::initialised;
 use crate::ffi::Out;

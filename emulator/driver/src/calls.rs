@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use crate::api::{
     array, capture, context, copy, copy_2d_3d, device, error, event, function, graph, graph_exec, graph_nodes, host,
     init, launch, library, link, memory, memset, module, occupancy, pointer, pool, profiler, stream, superseded,
-    tensor, texture,
+    tensor, texture, user_object,
 };
 use crate::ffi::{Call, not_supported, replaced};
 use crate::result::CUresult;
@@ -75,6 +75,7 @@ static PARTS: &[&[Call]] = &[
     stream::LATER,
     tensor::CALLS,
     texture::CALLS,
+    user_object::CALLS,
     REPLACED,
     UNSUPPORTED,
 ];
@@ -133,8 +134,6 @@ stubs! { UNSUPPORTED = not_supported:
         cuGraphExternalSemaphoresWaitNodeGetParams, cuGraphExternalSemaphoresWaitNodeSetParams,
         cuMemPoolExportPointer, cuMemPoolExportToShareableHandle, cuMemPoolImportFromShareableHandle,
         cuMemPoolImportPointer;
-    11030: cuGraphReleaseUserObject, cuGraphRetainUserObject, cuUserObjectCreate, cuUserObjectRelease,
-        cuUserObjectRetain;
     11040: cuCtxGetExecAffinity, cuDeviceGetGraphMemAttribute, cuDeviceGraphMemTrim,
         cuDeviceSetGraphMemAttribute;
     11060: cuArrayGetMemoryRequirements, cuGraphNodeGetEnabled, cuGraphNodeSetEnabled,

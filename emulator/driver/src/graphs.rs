@@ -84,10 +84,15 @@ pub(crate) struct Node {
     original: Handle,
 }
 
+/// An object that is only kept alive.
+pub(crate) type Kept = Arc<dyn Any + Send + Sync>;
+
 pub(crate) struct Graph {
     pub(crate) handle: Handle,
     /// Whether a node of another graph owns it.
     pub(crate) owned: bool,
+    /// Objects of the program that live as long as the graph, its copies and their launches.
+    pub(crate) kept: Mutex<Vec<Kept>>,
     /// Handles grow, so the nodes are in the order in which they were made.
     nodes: Mutex<BTreeMap<Handle, Node>>,
 }
@@ -108,7 +113,7 @@ pub(crate) fn graph_with(node: Handle) -> Outcome<Arc<Graph>> {
 
 impl Graph {
     pub(crate) fn create(owned: bool) -> Arc<Self> {
-        GRAPHS.insert_with(|handle| Self { handle, owned, nodes: Mutex::default() }).1
+        GRAPHS.insert_with(|handle| Self { handle, owned, kept: Mutex::default(), nodes: Mutex::default() }).1
     }
 
     /// Returns a copy of the nodes, in the order in which they were made.
@@ -154,6 +159,7 @@ impl Graph {
 
     pub(crate) fn destroy(&self) {
         GRAPHS.remove(self.handle);
+        let _ = std::mem::take(&mut *lock(&self.kept));
         let nodes = std::mem::take(&mut *lock(&self.nodes));
         for (handle, node) in nodes {
             NODES.remove(handle);
@@ -164,6 +170,7 @@ impl Graph {
     /// Returns a copy, with copies of the graphs in its nodes.
     pub(crate) fn copy(&self, owned: bool) -> Arc<Self> {
         let copy = Self::create(owned);
+        lock(&copy.kept).clone_from(&lock(&self.kept));
         let nodes = self.nodes();
         let new: BTreeMap<Handle, Handle> =
             nodes.keys().map(|old| (*old, NODES.insert_with(|_| copy.handle).0)).collect();

@@ -30,6 +30,7 @@ pub(crate) enum ObjectKind {
     Graph,
     Node,
     GraphExec,
+    UserObject,
 }
 
 const KIND_SHIFT: u32 = 40;

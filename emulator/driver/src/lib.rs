@@ -10,7 +10,7 @@
 //! from cubins of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error
 //! names and `cuGetProcAddress`, stream capture and graphs. Every call that `cudarc` names is exported; those that are
 //! not implemented (virtual memory management, interprocess and graphics calls, surfaces, texture references,
-//! multicast; of graphs, conditional nodes, semaphores of other APIs and user objects) return
+//! multicast; of graphs, conditional nodes and semaphores of other APIs) return
 //! `CUDA_ERROR_NOT_SUPPORTED` and print their name on stderr, once. Bad arguments give the codes that NVIDIA's driver
 //! gives.
 //!

@@ -11,12 +11,13 @@ use crate::api::{query, ready_for};
 use crate::contexts::initialised;
 use crate::diagnose;
 use crate::ffi::{In, Out, export, later};
-use crate::graphs::{Child, Difference, Plan, Work, graph_of, work_as};
+use crate::graphs::{Child, Difference, Kept, Plan, Work, graph_of, work_as};
 use crate::handle::{ObjectKind, Table};
 use crate::queue::JobThread;
 use crate::reports;
 use crate::result::*;
 use crate::streams::{Mark, WaitEvent, stream_of};
+use crate::sync::lock;
 use crate::types::{
     Handle, HostNodeParams, InstantiateParams, KernelNodeParams, KernelNodeParams2, Memcpy3D, MemsetNodeParams,
     NodeParams, UpdateInfo,
@@ -25,6 +26,7 @@ use crate::types::{
 struct Exec {
     plan: Plan,
     flags: u64,
+    kept: Vec<Kept>,
 }
 
 static EXECS: Table<Exec> = Table::new(ObjectKind::GraphExec);
@@ -51,7 +53,8 @@ fn instantiate(out: Out<Handle>, graph: Handle, flags: u64) -> Outcome {
         return Err(ERROR_NOT_SUPPORTED);
     }
     let plan = graph.plan().ok_or(ERROR_INVALID_VALUE)?;
-    out.put(EXECS.insert_with(|_| Exec { plan, flags }).0)
+    let kept = lock(&graph.kept).clone();
+    out.put(EXECS.insert_with(|_| Exec { plan, flags, kept }).0)
 }
 
 fn launch(handle: Handle, stream_handle: Handle) -> Outcome {
@@ -76,6 +79,7 @@ fn launch(handle: Handle, stream_handle: Handle) -> Outcome {
     let last = pieces.iter().rev().find_map(work_as::<Kernel>).map(|kernel| Arc::clone(&kernel.slot));
     let context = Arc::clone(&stream.context);
     let job = move || {
+        let _kept = &exec.kept;
         let run = |work: &Arc<dyn Work>| context.check().and_then(|()| work.run(&context));
         if let Err(code) = pieces.iter().try_for_each(run) {
             context.lose(code);

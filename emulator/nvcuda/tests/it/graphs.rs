@@ -419,6 +419,30 @@ fn host_functions_and_events_of_a_graph() {
     assert_eq!(CALLED.load(Ordering::SeqCst), 6);
 }
 
+static GONE: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn gone(data: *mut c_void) {
+    GONE.fetch_add(data as u32, Ordering::SeqCst);
+}
+
+#[test]
+fn an_object_lives_as_long_as_what_its_graph_becomes() {
+    let _own = OwnContext::new();
+    let made = Made::new();
+    let mut object = null_mut();
+    // SAFETY: a function that takes any argument, and valid places for results.
+    unsafe {
+        ok(sys::cuUserObjectCreate(&mut object, 5 as *mut c_void, Some(gone), 1, 1));
+        ok(sys::cuGraphRetainUserObject(made.0, object, 1, 1));
+        assert_eq!(sys::cuUserObjectRelease(object, 1), CUDA_ERROR_INVALID_VALUE);
+        let exec = instantiate(made.0);
+        ok(sys::cuGraphDestroy(made.0));
+        assert_eq!(GONE.load(Ordering::SeqCst), 0);
+        ok(sys::cuGraphExecDestroy(exec));
+    }
+    assert_eq!(GONE.load(Ordering::SeqCst), 5);
+}
+
 #[test]
 fn a_captured_allocation_lives_as_long_as_its_graph() {
     let _own = OwnContext::new();
