@@ -152,7 +152,6 @@ fn add_any(out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize, place: 
 export! {
     fn cuGraphAddEmptyNode 10000(out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize) =
         add(out, graph, after, n, Ok(Arc::new(Empty)));
-
     fn cuGraphAddKernelNode 10000(
         out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize, params: In<KernelNodeParams>,
     ) =
@@ -172,7 +171,6 @@ export! {
         set(node, kernel(params.get()?, 0));
     fn cuGraphKernelNodeSetParams_v2 12000(node: Handle, params: In<KernelNodeParams2>) =
         set(node, kernel_2(params.get()?));
-
     fn cuGraphAddMemcpyNode 10000(
         out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize, params: In<Memcpy3D>, _context: Handle,
     ) =
@@ -186,7 +184,6 @@ export! {
     }
 
     fn cuGraphMemcpyNodeSetParams 10000(node: Handle, params: In<Memcpy3D>) = set(node, copy(params.get()?));
-
     fn cuGraphAddMemsetNode 10000(
         out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize, params: In<MemsetNodeParams>, _context: Handle,
     ) =
@@ -194,7 +191,6 @@ export! {
     fn cuGraphMemsetNodeGetParams 10000(node: Handle, out: Out<MemsetNodeParams>) =
         get(node, out, |fill: &Fill| fill.params);
     fn cuGraphMemsetNodeSetParams 10000(node: Handle, params: In<MemsetNodeParams>) = set(node, fill(params.get()?));
-
     fn cuGraphAddHostNode 10000(
         out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize, params: In<HostNodeParams>,
     ) =

@@ -1,7 +1,7 @@
 //! Random calls with random arguments: nothing crashes, hangs or panics, and all codes are known.
 
 use std::ffi::c_void;
-use std::ptr::{null_mut, without_provenance_mut};
+use std::ptr::{null, null_mut, without_provenance_mut};
 
 use cudarc::driver::sys::{self, CUresult};
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
@@ -53,7 +53,7 @@ fn call(pool: &mut Pool, own: &OwnContext, host: &mut [u64; 64]) -> CUresult {
     let small = |n: usize| n.min(512);
     // SAFETY: places for results and host memory are good; the driver checks handles, addresses and sizes itself.
     let code = unsafe {
-        match pool.random.random_range(0..48) {
+        match pool.random.random_range(0..58) {
             0 => sys::cuMemAlloc_v2(place.cast(), pool.size()),
             1 => sys::cuMemFree_v2(pool.any()),
             2 => sys::cuMemcpyHtoD_v2(pool.any(), buffer, small(pool.size())),
@@ -127,7 +127,17 @@ fn call(pool: &mut Pool, own: &OwnContext, host: &mut [u64; 64]) -> CUresult {
             ),
             45 => sys::cuStreamAddCallback(pool.handle(), None, null_mut(), 0),
             46 => sys::cuMemcpyDtoDAsync_v2(pool.any(), pool.any(), pool.size(), pool.handle()),
-            _ => sys::cuMemsetD8Async(pool.any(), 1, pool.size(), pool.handle()),
+            47 => sys::cuMemsetD8Async(pool.any(), 1, pool.size(), pool.handle()),
+            48 => sys::cuGraphCreate(place.cast(), 0),
+            49 => sys::cuGraphDestroy(pool.handle()),
+            50 => sys::cuGraphClone(place.cast(), pool.handle()),
+            51 => sys::cuGraphInstantiateWithFlags(place.cast(), pool.handle(), 0),
+            52 => sys::cuGraphLaunch(pool.handle(), pool.handle()),
+            53 => sys::cuGraphAddEventRecordNode(place.cast(), pool.handle(), null(), 0, pool.handle()),
+            54 => sys::cuGraphDestroyNode(pool.handle()),
+            55 => sys::cuGraphAddDependencies(pool.handle(), &pool.handle(), &pool.handle(), 1),
+            56 => sys::cuStreamBeginCapture_v2(pool.handle(), sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED),
+            _ => sys::cuStreamEndCapture(pool.handle(), place.cast()),
         }
     };
     if code == CUresult::CUDA_SUCCESS && out != 0 {
