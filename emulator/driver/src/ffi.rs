@@ -108,7 +108,14 @@ pub(crate) struct Call {
 unsafe impl Sync for Call {}
 
 /// Runs the body of a call, while the driver lives in this process. No panic reaches the C caller.
+#[inline]
 pub(crate) fn guard(name: &'static str, body: impl FnOnce() -> Outcome) -> CUresult {
+    let mut body = Some(body);
+    guarded(name, &mut || body.take().map_or(Err(ERROR_UNKNOWN), |body| body()))
+}
+
+/// Runs a body as [`guard`] does: compiled once for all calls.
+fn guarded(name: &'static str, body: &mut dyn FnMut() -> Outcome) -> CUresult {
     if let Some(code) = lifecycle::code_after_end(name) {
         return code;
     }
