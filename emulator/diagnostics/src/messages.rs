@@ -57,6 +57,7 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
         }
         MistakeDetails::Remote { access, problem } => cluster::unreachable(launch, mistake, *access, *problem),
         MistakeDetails::ClusterBarrier { waits } => cluster::out_of_turn(launch, mistake, *waits),
+        MistakeDetails::NotResident { resident } => termination::not_resident(launch, mistake, *resident),
         MistakeDetails::ClusterDeadlock { places } => cluster::deadlock(launch, mistake, places),
         MistakeDetails::Access { problem, access } => match problem {
             AccessProblem::UseAfterFree => memory::freed(launch, mistake, *access),

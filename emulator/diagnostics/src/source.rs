@@ -340,6 +340,26 @@ impl Source {
             .collect()
     }
 
+    /// Returns the `__constant__` variables that are assigned to, also through a cast.
+    pub(crate) fn constants_stored(&self) -> Vec<String> {
+        let names = self.arrays_in(&self.clean, "__constant__").into_iter().map(|(name, _)| name);
+        let is_stored = |name: &String| {
+            words(&self.clean).filter(|(_, word)| word == name).any(|(at, word)| {
+                let mut rest = self.clean[at + word.len()..].trim_start();
+                while let Some(skipped) = match rest.chars().next() {
+                    Some(')') => Some(1),
+                    Some('[') => bracketed(rest).map(|inside| inside.len() + 2),
+                    _ => None,
+                } {
+                    rest = rest[skipped..].trim_start();
+                }
+                let start = self.clean[..at].rfind([';', '{', '}']).map_or(0, |end| end + 1);
+                !self.clean[start..at].contains("__constant__") && (assigned(rest).is_some() || changes(rest))
+            })
+        };
+        names.filter(is_stored).collect()
+    }
+
     /// Returns the variable that holds the grid-wide index along an axis: `int row = blockIdx.y * … + threadIdx.y`.
     pub(crate) fn index_variable(&self, axis: usize) -> Option<String> {
         let letter = ["x", "y", "z"][axis];

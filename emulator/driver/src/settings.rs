@@ -200,6 +200,7 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
         grid_workspace: None,
         cluster: None,
         stack_bytes: STACK_BYTES,
+        registers: None,
         names: Names { params: params.unwrap_or_default(), sources, budget },
     }
 }

@@ -17,6 +17,7 @@ use crate::exec::launch_job::{Job, cluster_constants};
 use crate::exec::schedule::grid;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
+use crate::occupancy::{self, Footprint};
 use crate::program::limits;
 use crate::program::{DecodedKernel, MemSpace};
 use crate::report::{Counters, Language, LaunchReport};
@@ -97,6 +98,7 @@ fn run(
         cluster_blocks: cluster.iter().product(),
         explicit_cluster: asked_cluster.is_some(),
         constants: cluster_constants(kernel, cluster.iter().product()),
+        resident: resident(config, n_threads, shared_bytes),
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,
@@ -168,6 +170,13 @@ fn run(
         mistakes,
         printed: outcome.printed,
     })
+}
+
+/// Returns the blocks that a device runs at once, at the very most where the registers of a thread are not known.
+fn resident(config: &LaunchRequest, threads: u32, shared: u32) -> u64 {
+    let registers = config.options.registers.unwrap_or(occupancy::MIN_REGISTERS);
+    let per_sm = occupancy::blocks_per_sm(Footprint { threads, registers, shared: shared.into() });
+    u64::from(per_sm) * u64::from(occupancy::SMS)
 }
 
 /// Returns the worker threads that a launch has work for, on any machine.

@@ -1,7 +1,7 @@
 //! Occupancy: how many blocks fit on one multiprocessor, from the limits of compute capability 9.0.
 
-use crate::launch::MAX_THREADS;
-
+/// Maximum number of threads in a block.
+pub const MAX_THREADS: u32 = 1024;
 /// Multiprocessors of the device.
 pub const SMS: u32 = 132;
 /// Sizes of the groups of multiprocessors; a cluster lies in one of them. These explain how many clusters an H200 says
@@ -16,6 +16,8 @@ pub const THREADS_PER_SM: u32 = 2048;
 pub const BLOCKS_PER_SM: u32 = 32;
 /// 32-bit registers of one.
 pub const REGISTERS: u32 = 65536;
+/// Registers that a thread has at least.
+pub const MIN_REGISTERS: u32 = 16;
 /// Bytes of shared memory of one.
 pub const SHARED_PER_SM: u32 = 228 * 1024;
 /// Shared memory that the system keeps for itself in each block.

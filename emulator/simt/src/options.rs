@@ -64,6 +64,8 @@ pub struct LaunchOptions {
     /// Bytes of a thread's stack, for kernels whose calls go as deep as their data say: what
     /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
     pub stack_bytes: u32,
+    /// Registers of a thread as the machine code has them; `None`: not known.
+    pub registers: Option<u32>,
     /// Names that messages use for what the launch passes.
     pub names: Names,
 }
@@ -89,6 +91,7 @@ impl Default for LaunchOptions {
             grid_workspace: None,
             cluster: None,
             stack_bytes: STACK_BYTES,
+            registers: None,
             names: Names::default(),
         }
     }

@@ -74,9 +74,9 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
             let length = |(other, value): &&(String, i64)| {
                 Some(other) != part.factor.as_ref() && value.checked_mul(given) == Some(element.n_elements as i64)
             };
-            if let Some(((other, is), pitch)) = integers.iter().find(length).zip(part.factor.as_ref())
-                && part.outermost
-                && part.several
+            let other_rows = integers.iter().find(length).zip(part.factor.as_ref());
+            let other_rows = other_rows.filter(|_| part.outermost && part.several);
+            if let Some(((other, is), pitch)) = other_rows
                 && pitch != right
             {
                 return Some(Reason::new(
@@ -91,10 +91,17 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
                 (Some(_), _) | (None, true) => {
                     let size = match &part.pitch {
                         Some(pitch) => format!("a row of {name} has {pitch} = {}", part.limit),
-                        None => format!("{name} has only {} rows", part.limit),
+                        // The index takes rows to be that long.
+                        None => match part.factor.as_ref().filter(|_| element.space == Space::Global) {
+                            Some(factor) => format!("{name} has only {} rows of {factor} elements", part.limit),
+                            None => format!("{name} has only {} rows", part.limit),
+                        },
                     };
-                    let bound = part.bound(&integers);
-                    (size, bound.map(|bound| format!("compare with {bound}: {}.", code(&format!("{left} < {bound}")))))
+                    let or = other_rows.map_or_else(String::new, |((other, _), pitch)| {
+                        format!(" Or, if a row of {name} has {other} elements, multiply by {other}, not by {pitch}.")
+                    });
+                    let compare = |bound| format!("compare with {bound}: {}.{or}", code(&format!("{left} < {bound}")));
+                    (size, part.bound(&integers).map(compare))
                 }
                 _ if matches!(element.space, Space::Local | Space::Shared) => {
                     let advice = format!(

@@ -496,7 +496,13 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         Err(_) => format!("{} is {value} here", code(text)),
     };
     if part.outermost {
-        let why = format!("{is}, and {name} has {limit} {}.", rows(target, *limit));
+        // Of a pointer's array, the index says how long a row is.
+        let long = part
+            .factor
+            .as_ref()
+            .filter(|_| target.element.space == crate::Space::Global && target.element.dims.len() < 2);
+        let long = long.map(|factor| format!(" of {factor} elements")).unwrap_or_default();
+        let why = format!("{is}, and {name} has {limit} {}{long}.", rows(target, *limit));
         let advice = match (part.bound(&case.launch.integers()), *value < 0) {
             (Some(bound), false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
             (_, true) if text.parse::<i64>().is_err() => Some(only_where(case, name, &format!("{text} >= 0"))),

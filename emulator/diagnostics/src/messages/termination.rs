@@ -5,9 +5,11 @@ use std::num::NonZeroU64;
 
 use super::bounds::unsigned_countdown;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason, first_thread};
+use crate::source::Source;
 use crate::source::text::words;
 use crate::words::{code, grouped, list};
 use simt::check::{BadOperand, KnownOfLoop, MistakeGroup, ThreadId};
+use simt::occupancy::SMS;
 use simt::program::{BARRIERS, MemSpace, OpKind};
 
 /// Memory that a loop reads.
@@ -187,6 +189,37 @@ fn loop_reason(
     Reason { why: Some(format!("{} holds in every round.", code(inside))), advice: slow }
 }
 
+/// Drafts the `E-BARRIER` of blocks that wait for one that a device has no room for.
+pub(crate) fn not_resident(launch: &LaunchContext<'_>, mistake: &MistakeGroup, resident: u64) -> Draft {
+    let ThreadId { block, thread } = first_thread(mistake);
+    let who = launch.thread_name(block, thread).replacen('t', "T", 1);
+    let config = launch.inputs.config;
+    let per_sm = resident / u64::from(SMS);
+    Draft::new("all blocks that fit on the device wait, and the others cannot start")
+        .note(format!(
+            "{who} polls memory here. The {} other blocks that have started wait, too, and nothing changes what they read.",
+            resident - 1
+        ))
+        .note(format!(
+            "The launch has {} blocks of {} threads. A device like this runs {} of them at once: {per_sm} on each of its \
+             {SMS} multiprocessors.",
+            grouped(launch.n_blocks()),
+            crate::words::size(config.block),
+            grouped(resident),
+        ))
+        .why(
+            "a block starts only when another has ended, and none of these ends before a later one has done its part. A \
+             barrier of the whole grid needs all blocks at once.",
+        )
+        .advice(format!(
+            "launch at most {} blocks, and let each do the work of several: \
+             cuOccupancyMaxActiveBlocksPerMultiprocessor has the number for one multiprocessor. A cooperative launch \
+             (cuLaunchCooperativeKernel) refuses a grid that is too large.",
+            grouped(resident)
+        ))
+        .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").")
+}
+
 /// Drafts the message of `E-OPERAND`.
 pub(crate) fn operand(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem: BadOperand, value: u32) -> Draft {
     let instruction = launch.place(mistake.first.instr).instruction;
@@ -262,14 +295,58 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         return draft;
     }
     draft.notes.push(launch.first_thread(mistake));
+    if let Some(names) = stored_constants(launch, instr) {
+        draft.title = "the kernel runs into a trap that the compiler made".into();
+        let (why, advice) = match names.is_empty() {
+            true => (
+                "the source has no trap. Compilers put one where what the source says has no defined meaning, such as a \
+                 store to `__constant__` memory through a pointer."
+                    .to_owned(),
+                "look for what the threads that trap do, and for warnings of the compiler.",
+            ),
+            false => (
+                format!(
+                    "the source has no trap, and stores to {}, which is `__constant__`: kernels cannot write it, and the \
+                     compiler puts a trap in the place of such a store.",
+                    list(&names)
+                ),
+                "let the host write constant memory (cudaMemcpyToSymbol, cuMemcpyHtoD), or declare it `__device__`.",
+            ),
+        };
+        draft = draft.why(why).advice(advice);
+    } else if launch.inputs.files.is_empty() && launch.inputs.kernel.instrs.len() <= 2 {
+        draft = draft
+            .why(
+                "the compiler kept nothing of the kernel but this trap. If the source has none, it put it there, as \
+                 compilers do where what the source says has no defined meaning: a store to `__constant__` memory, for \
+                 one.",
+            )
+            .advice(
+                "if the kernel stores to a `__constant__` array, let the host write it, or declare it `__device__`.",
+            );
+    }
+    let on_gpu = "the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".";
+    if draft.why.is_some() {
+        return draft.on_gpu(on_gpu);
+    }
     let line = launch.place(instr).line;
     if let Some((_, condition)) = launch.source(instr).and_then(|source| source.enclosing_condition(line)) {
         let values = values(launch, instr, &condition, first_thread(mistake));
         draft.why = Some(format!("{} is true here{values}.", code(&condition)));
     }
-    draft.advice = Some("find out how that value came about; the trap is there to catch it.".into());
-    draft.on_gpu = Some("the kernel stops with \"illegal instruction\" or \"unspecified launch failure\".".into());
-    draft
+    draft.advice("find out how that value came about; the trap is there to catch it.").on_gpu(on_gpu)
+}
+
+/// Returns the `__constant__` variables that the source stores to. `None`: the source may have a trap of its own.
+fn stored_constants(launch: &LaunchContext<'_>, instr: u32) -> Option<Vec<String>> {
+    let sources: Vec<&Source> = launch.inputs.files.iter().filter_map(|(file, _)| launch.text_of(*file)).collect();
+    if sources.is_empty() || launch.inputs.kernel.machine_code {
+        return None;
+    }
+    let may_trap = |source: &&Source| ["trap", "unreachable", "assert"].iter().any(|word| source.contains(word));
+    let has_line = launch.loc(instr).is_some_and(|loc| loc.line > 0);
+    let stored = sources.iter().flat_map(|source| source.constants_stored()).collect();
+    (!has_line && !sources.iter().any(may_trap)).then_some(stored)
 }
 
 /// Drafts the message of `E-ASSERT`.

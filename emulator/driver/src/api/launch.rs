@@ -268,6 +268,7 @@ impl Kernel {
             None
         };
         config.options.stack_bytes = context.stack_bytes();
+        config.options.registers = function.info.registers;
         config.options.grid_workspace = workspace.as_ref().map(|w| w.0);
         config.params = arguments(&function, &config)?;
         let mode = LaunchMode { prints: settings::current().diagnosis, predict };

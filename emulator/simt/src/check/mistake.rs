@@ -133,6 +133,11 @@ pub enum MistakeDetails {
         /// The instruction at which that one returned, when known.
         exit: Option<u32>,
     },
+    /// `E-BARRIER`: all blocks that a device runs at once wait for memory to change, and others are still to start.
+    NotResident {
+        /// Blocks that a device runs at once, at the very most.
+        resident: u64,
+    },
     /// `E-LOOP`: the kernel does not end.
     Runaway {
         /// Thread-instructions allowed to the launch; `None`: there was no limit.
@@ -245,7 +250,9 @@ impl MistakeDetails {
             Self::Barrier { problem: BarrierProblem::DifferentBarriers, .. } | Self::Parted { .. } => {
                 Code::BarriersApart
             }
-            Self::Barrier { .. } | Self::Phases { .. } | Self::ClusterDeadlock { .. } => Code::Barrier,
+            Self::Barrier { .. } | Self::NotResident { .. } | Self::Phases { .. } | Self::ClusterDeadlock { .. } => {
+                Code::Barrier
+            }
             Self::Exited { .. } => Code::ExitedBeforeBarrier,
             Self::Runaway { .. } => Code::Runaway,
             Self::Assert { .. } => Code::Assert,

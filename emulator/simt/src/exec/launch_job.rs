@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::arithmetic::lanes::{CpuLevel, Line};
 use crate::memory::Table;
 use crate::options::{CheckLevel, Environment};
-use crate::program::{DecodedKernel, RANK_SHIFT};
+use crate::program::{DecodedKernel, OpKind, RANK_SHIFT};
 use crate::trace::Observer;
 
 use crate::exec::plan::Plan;
@@ -26,6 +26,8 @@ pub(crate) struct Job<'j> {
     pub(crate) explicit_cluster: bool,
     /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster_constants`].
     pub(crate) constants: Vec<Vec<Line>>,
+    /// Blocks that a device runs at once at the very most; 0: no block fits.
+    pub(crate) resident: u64,
     pub(crate) n_threads: u32,
     pub(crate) n_warps: u32,
     pub(crate) shared_bytes: u32,
@@ -66,6 +68,15 @@ impl Job<'_> {
         let by = cluster_index / nx % ny * cy + rank / cx % cy;
         let bz = cluster_index / nx / ny * cz + rank / cx / cy;
         (bz * y + by) * x + bx
+    }
+
+    /// Returns whether a device may have too little room for all blocks at once, and a block that waits for one without
+    /// room waits forever: none of them looks at a clock.
+    pub(crate) fn fills_a_device(&self) -> bool {
+        let blocks: u64 = self.grid.iter().map(|&n| u64::from(n)).product();
+        let reads_clock = || self.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::ReadClock { .. }));
+        let is_alone = self.cluster_blocks == 1 && self.observer.is_none();
+        self.check_level.checks() && is_alone && self.resident > 0 && blocks > self.resident && !reads_clock()
     }
 
     pub(crate) fn constants(&self, rank: u32) -> *const Line {

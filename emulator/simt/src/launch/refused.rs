@@ -6,8 +6,7 @@ use super::LaunchRequest;
 use crate::program::limits::LOCAL_BYTES;
 use crate::program::{DecodedKernel, MAX_CLUSTER};
 
-/// Maximum number of threads in a block.
-pub const MAX_THREADS: u32 = 1024;
+pub use crate::occupancy::MAX_THREADS;
 /// Limits of a block's dimensions.
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 /// Limits of a grid's dimensions.

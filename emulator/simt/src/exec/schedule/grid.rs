@@ -31,6 +31,9 @@ use crate::exec::worker::Worker;
 /// that the block waits on. A loop that gives up by itself after some tries goes on, too.
 const FIRST_PASSES: u32 = 2048;
 
+/// Visits to each block that only polls, while a device has no room for others, after which that is a deadlock.
+const IDLE_ROUNDS: u64 = 4;
+
 /// Result of a launch.
 pub(crate) struct Outcome {
     pub(crate) counts: Counts,
@@ -194,9 +197,22 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
     let mut worker = Worker::new(job, memos(job), global_races);
     let mut waiting = Waiting::new(job);
     let mut more = true;
+    // Visits in a row to blocks that only poll, while a device has no room for another block.
+    let mut idle = 0;
+    let mut is_full = queue.n_workers <= 1 && job.fills_a_device();
     loop {
         let mut fresh = None;
-        if more && waiting.has_room() && queue.may_start(waiting.blocks.is_empty()) {
+        if is_full && waiting.is_stuck(idle, job, queue) {
+            if let Some(lowest) = waiting.lowest() {
+                let spare = std::mem::replace(&mut worker.block, lowest);
+                worker.report_not_resident();
+                waiting.push(std::mem::replace(&mut worker.block, spare));
+            }
+            is_full = false;
+        }
+        is_full &= idle < IDLE_ROUNDS * job.resident;
+        let may_start = !is_full || (waiting.blocks.len() as u64) < job.resident;
+        if more && may_start && waiting.has_room() && queue.may_start(waiting.blocks.is_empty()) {
             let index = queue.next.fetch_add(1, Ordering::Relaxed);
             more = index < queue.n_blocks && index <= queue.last.load(Ordering::Relaxed);
             fresh = more.then_some(index);
@@ -246,6 +262,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
         if let (Some(races), Some(all)) = (&mut worker.checks.global_races, global_races) {
             races.end_block(all, &mut worker.checks.collector);
         }
+        idle = if visit == Visit::Stuck && worker.block.waits { idle + 1 } else { 0 };
         if visit == Visit::Stuck {
             let next = waiting.another(job);
             waiting.push(std::mem::replace(&mut worker.block, next));
@@ -339,6 +356,13 @@ impl Waiting {
         };
         let index = self.blocks.iter_mut().position(wakes).unwrap_or(0);
         self.remove(index)
+    }
+
+    /// Returns whether as many blocks as a device runs at once have done nothing, in the last `idle` visits, but poll
+    /// what does not change.
+    fn is_stuck(&self, idle: u64, job: &Job<'_>, queue: &BlockQueue) -> bool {
+        let n = self.blocks.len() as u64;
+        n >= job.resident && idle >= (IDLE_ROUNDS - 1) * n && self.all_wait(false, queue)
     }
 
     /// Returns whether no other block of the launch runs or is still to start, and what these poll has not changed.

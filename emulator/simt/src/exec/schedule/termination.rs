@@ -26,6 +26,21 @@ impl Worker<'_> {
         self.record_mistake_at(instr, mask, MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock });
         self.stopped = true;
     }
+    /// Reports that the blocks which a device runs at once wait, and none of them ends to make room for another.
+    pub(crate) fn report_not_resident(&mut self) {
+        let ready = |f: &Fiber| f.state == FiberState::Ready;
+        let warps = self.block.warps.iter().enumerate();
+        let polls = warps.flat_map(|(w, warp)| warp.fibers.iter().filter(|f| ready(f)).map(move |f| (w, f))).next();
+        if let Some((warp, fiber)) = polls
+            && let Some(top) = fiber.top()
+        {
+            let (at, lanes) = (top.pc.saturating_sub(1), fiber.lanes());
+            let instr = self.job.kernel.ops.get(at as usize).map_or(0, |op| op.instr);
+            self.warp.index = warp as u32;
+            self.record_mistake_at(instr, lanes, MistakeDetails::NotResident { resident: self.job.resident });
+        }
+    }
+
     /// Stops the launch when blocks that wait for each other, of which this is one, have spent the budget.
     pub(crate) fn runaway_block(&mut self) {
         let ready = |w: &crate::exec::block::Warp| w.fibers.iter().any(|f| f.state == FiberState::Ready);
