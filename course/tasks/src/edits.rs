@@ -43,7 +43,7 @@ pub struct Tries {
 /// criteria that fail. Edits of low cost are tried first.
 type Costs = [u32; 5];
 const EXCHANGE: Costs = [6, 8, 12, 40, 30];
-const SIBLING: Costs = [10, 10, 14, 40, 24];
+const SIBLING: Costs = [10, 10, 10, 40, 24];
 const AXES: Costs = [6, 8, 10, 40, 8];
 /// A term that a similar sum has.
 const PARALLEL: Costs = [6, 6, 10, 40, 24];
@@ -51,7 +51,7 @@ const TERM: Costs = [20, 18, 22, 60, 40];
 const REMOVAL: Costs = [14, 12, 8, 40, 20];
 const OPERATOR: Costs = [16, 10, 16, 40, 40];
 const NUMBER: Costs = [20, 18, 22, 40, 30];
-const TYPE: Costs = [10, 30, 60, 60, 14];
+const TYPE: Costs = [5, 30, 60, 60, 14];
 /// Memory space, first value.
 const SPACE: Costs = [12, 12, 2, 12, 15];
 const VOLATILE: Costs = [90, 90, 90, 90, 4];
@@ -161,8 +161,9 @@ impl<'s> Search<'s> {
         self.add(costs, extra, vec![(self.code.bytes(tokens), new.into())]);
     }
 
-    /// Exchanges neighbours: arguments of a call, subscripts.
+    /// Exchanges neighbours: arguments of a call, subscripts, those of one array in several lines, too.
     fn exchanges(&mut self) {
+        let mut arrays: BTreeMap<&str, Changes> = BTreeMap::new();
         for open in 0..self.code.tokens.len() {
             let is_subscript = self.code.at(open) == "[";
             let next = self.code.partner(open).filter(|close| is_subscript && self.code.at(close + 1) == "[");
@@ -179,9 +180,20 @@ impl<'s> Search<'s> {
                     let [one, two] = [&first, &second].map(|piece| self.code.bytes(piece.clone()));
                     let extra = if at + 2 == pieces.len() { 0 } else { 6 };
                     let [one_text, two_text] = [&one, &two].map(|piece| self.code.text[piece.clone()].to_owned());
-                    self.add(EXCHANGE, extra, vec![(one, two_text), (two, one_text)]);
+                    let changes = vec![(one, two_text), (two, one_text)];
+                    if is_subscript && !self.code.is_dimension(open + 1) {
+                        arrays.entry(self.code.at(open.saturating_sub(1))).or_default().extend(changes.clone());
+                    }
+                    self.add(EXCHANGE, extra, changes);
                 }
             }
+        }
+        for changes in arrays.into_values() {
+            let lines = |change: &(Range<usize>, String)| self.code.line_of(change.0.start);
+            let close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| lines(a).abs_diff(lines(b)) <= 2;
+            let chains: Vec<Changes> =
+                changes.chunk_by(close).filter(|chain| chain.len() > 2).map(<[_]>::to_vec).collect();
+            chains.into_iter().for_each(|changes| self.add(EXCHANGE, 1, changes));
         }
     }
 
@@ -547,7 +559,9 @@ impl<'s> Search<'s> {
     /// Makes the same edit in all of several parallel lines.
     fn repeat(&mut self) {
         let mut groups: BTreeMap<(&str, &str), Vec<&Found>> = BTreeMap::new();
-        for found in self.found.iter().filter(|found| [SIBLING, PARALLEL, REMOVAL, TYPE].contains(&found.costs)) {
+        for found in
+            self.found.iter().filter(|found| [SIBLING, PARALLEL, REMOVAL, TYPE, OPERATOR].contains(&found.costs))
+        {
             if let [(range, new)] = found.changes.as_slice() {
                 groups.entry((&self.code.text[range.clone()], new)).or_default().push(found);
             }

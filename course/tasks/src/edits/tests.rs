@@ -66,6 +66,7 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
         ("E-OOB", "< M && col", "< M || col"),
         ("E-OOB", "< M && col", "<= M && col"),
         ("E-OOB", "if (row + i * 16 <", "if (row <"),
+        (WRONG_RESULT, "a_tile[thread_row + i * 16][thread_col]", "a_tile[thread_col][thread_row + i * 16]"),
         ("E-UNINIT", "__shared__ float b_tile", "float b_tile"),
         ("E-UNINIT", "float acc[4] = {};", "float acc[4];"),
         ("E-RACE", "        __syncthreads();  // written\n", ""),

@@ -36,7 +36,7 @@ const TRIES_FOR_CRITERIA: usize = 10;
 const MAX_JUDGED: usize = 6;
 const MAX_SHOWN: usize = 2;
 /// Time after which nothing is found: no machine that is not overloaded needs it.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Returns edits with which the task passes. There are none for a starter, without NVRTC, and where the search fails.
 ///
