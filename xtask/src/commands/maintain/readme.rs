@@ -117,7 +117,6 @@ fn table(root: &Path, what: &str) -> Result<String> {
         "products" => return products(root, path),
         "transposes" => return transposes(root, path),
         "speed" => speed,
-        "peers" => peers,
         _ => bail!("no table is called `{name}`"),
     };
     let record: Value = serde_json::from_str(&read(root, path)?).with_context(|| format!("reading {path}"))?;
@@ -298,24 +297,6 @@ fn speed(record: &Value) -> Option<String> {
             checked["unit"].as_str()?,
             checked["ratio_to_native"].as_f64()?
         );
-    }
-    Some(out)
-}
-
-/// Returns one row per kernel: the peer, and ours.
-fn peers(record: &Value) -> Option<String> {
-    let mut out = format!(
-        "{} ({}):\n\n| kernel | {} | ours, all checks on |\n| --- | ---: | ---: |\n",
-        record["what"].as_str()?,
-        record["date"].as_str()?,
-        record["peer"].as_str()?
-    );
-    for row in record["rows"].as_array()? {
-        let peer = match row["ptoxide"].as_f64() {
-            Some(rate) => format!("{rate:.1}"),
-            None => format!("cannot run it ({})", row["ptoxide_says"].as_str()?.replace('|', "/")),
-        };
-        let _ = writeln!(out, "| {} | {peer} | {:.0} |", row["kernel"].as_str()?, row["ours_checked"].as_f64()?);
     }
     Some(out)
 }
