@@ -39,19 +39,7 @@ mod tests {
 
     #[track_caller]
     fn file_of(device: &str, emulated: bool) -> String {
-        let run = Run {
-            id: "one".into(),
-            date: String::new(),
-            device: device.into(),
-            emulated,
-            capability: "9.0".into(),
-            driver: "13.0".into(),
-            host: String::new(),
-            revision: String::new(),
-            roofline: None,
-            cublas: None,
-        };
-        slug(&run)
+        slug(&Run { device: device.into(), emulated, ..Run::default() })
     }
 
     #[test]

@@ -54,59 +54,46 @@ fn programs() -> &'static Path {
         for step in STEPS {
             let path = folder.join(step.id);
             program(&path, STEP);
-            let lines = |device: &Run, outcome: &dyn Fn() -> Outcome| {
-                let mut text = json(&Line::Run(Box::new(device.clone())));
-                for kernel in step.kernels {
-                    text.push_str(&json(&Line::Measurement(Box::new(Measurement {
-                        run: device.id.clone(),
-                        step: step.id.into(),
-                        kernel: kernel.name.into(),
-                        shape: Shape::square(1024),
-                        seed: 1,
-                        ptx_sha256: String::new(),
-                        outcome: outcome(),
-                    }))));
-                }
-                text
+            let write = |name: &str, kind: &str, text: String| {
+                fs::write(folder.join(format!("{name}.{}.{kind}.jsonl", step.id)), text).expect("a file");
             };
-            let checks = |change: &dyn Fn(&mut Check)| {
-                let mut text = json(&Line::Run(Box::new(emulated())));
-                for kernel in step.kernels {
-                    let mut check = Check {
-                        run: emulated().id,
-                        step: step.id.into(),
-                        kernel: kernel.name.into(),
-                        n_passed: 15,
-                        not_run: None,
-                        failed: None,
-                    };
-                    change(&mut check);
-                    text.push_str(&json(&Line::Check(Box::new(check))));
-                }
-                text
+            let lines = |device: &Run, line: &dyn Fn(String) -> Line| {
+                let kernels = step.kernels.iter().map(|kernel| line(kernel.name.into()));
+                std::iter::once(Line::Run(Box::new(device.clone()))).chain(kernels).map(|line| json(&line)).collect()
             };
-            let write = |name: &str, text: String| fs::write(folder.join(name), text).expect("a file");
-            let bench = |name: &str, text: String| write(&format!("{name}.{}.bench.jsonl", step.id), text);
-            let check = |name: &str, text: String| write(&format!("{name}.{}.check.jsonl", step.id), text);
-            bench("gpu", lines(&gpu(), &|| passed(false)));
-            bench("emulated", lines(&emulated(), &|| passed(true)));
-            bench("slow", lines(&gpu(), &|| passed(false)));
-            bench("wrong", lines(&gpu(), &wrong));
-            bench("garbage", "{\"this\": \"is no record\"}\n".into());
-            check("right", checks(&|_| ()));
-            check("wrong", checks(&|check| check.failed = Some(failed_check())));
-            check(
-                "absent",
-                checks(&|check| {
-                    check.n_passed = 0;
-                    check.not_run = Some("cuBLAS needs an NVIDIA GPU".into());
-                }),
-            );
-            check("partly", checks(&|check| check.not_run = Some("the strip of K = 9000 does not fit".into())));
-            check("garbage", "no JSON\n".into());
-            let sums = |name: &str, text: String| write(&format!("{name}.{}.sums.jsonl", step.id), text);
-            sums("gpu", summed(step, &gpu()));
-            sums("emulated", summed(step, &emulated()));
+            let bench = |name: &str, device: &Run, outcome: &dyn Fn() -> Outcome| {
+                let measurement = |kernel| Measurement {
+                    run: device.id.clone(),
+                    step: step.id.into(),
+                    kernel,
+                    shape: Shape::square(1024),
+                    seed: 1,
+                    ptx_sha256: String::new(),
+                    outcome: outcome(),
+                };
+                write(name, "bench", lines(device, &|kernel| Line::Measurement(Box::new(measurement(kernel)))));
+            };
+            let check = |name: &str, n_passed: usize, not_run: Option<&str>, failed: Option<FailedCheck>| {
+                let (run, not_run) = (emulated(), not_run.map(str::to_owned));
+                let line = |kernel| {
+                    let (run, step) = (run.id.clone(), step.id.into());
+                    let (not_run, failed) = (not_run.clone(), failed.clone());
+                    Line::Check(Box::new(Check { run, step, kernel, n_passed, not_run, failed }))
+                };
+                write(name, "check", lines(&run, &line));
+            };
+            bench("gpu", &gpu(), &|| passed(false));
+            bench("emulated", &emulated(), &|| passed(true));
+            bench("slow", &gpu(), &|| passed(false));
+            bench("wrong", &gpu(), &wrong);
+            write("garbage", "bench", "{\"this\": \"is no record\"}\n".into());
+            check("right", 15, None, None);
+            check("wrong", 15, None, Some(failed_check()));
+            check("absent", 0, Some("cuBLAS needs an NVIDIA GPU"), None);
+            check("partly", 15, Some("the strip of K = 9000 does not fit"), None);
+            write("garbage", "check", "no JSON\n".into());
+            write("gpu", "sums", summed(step, &gpu()));
+            write("emulated", "sums", summed(step, &emulated()));
         }
         folder
     })
@@ -144,13 +131,12 @@ fn gpu() -> Run {
         id: "one".into(),
         date: "2026-11-21T00:00:00Z".into(),
         device: "NVIDIA Test 100".into(),
-        emulated: false,
         capability: "9.0".into(),
         driver: "13.0".into(),
         host: "a host".into(),
         revision: "unknown".into(),
         roofline: Some(Roofline { fp32_tflops: 50.0, copy_gbs: 4000.0 }),
-        cublas: None,
+        ..Run::default()
     }
 }
 
@@ -174,14 +160,9 @@ fn passed(emulated: bool) -> Outcome {
     Outcome::Passed(Box::new(VerifiedRun {
         grid: [8, 8, 1],
         block: [256, 1, 1],
-        dynamic_shared: 0,
         accuracy: Accuracy { max_abs_error: 1e-6, max_of_bound: 0.1, exact_on_integers: true },
         batch: 1,
-        submission: Submission::Batch,
         hot: (!emulated).then(|| Samples(vec![0.25, 0.26, 0.25])),
-        cold: None,
-        whole: None,
-        cpu_ms: None,
         yardstick: (!emulated).then(|| Yardstick {
             name: "cuBLAS".into(),
             submission: Submission::Batch,
@@ -189,9 +170,9 @@ fn passed(emulated: bool) -> Outcome {
             hot: Samples(vec![0.2]),
             duel: None,
         }),
-        clock_mhz: None,
         counters: emulated.then_some(counters),
         machine_code: emulated.then(|| Box::new(machine_code())),
+        ..VerifiedRun::default()
     }))
 }
 
@@ -208,7 +189,6 @@ fn machine_code() -> MachineCode {
         ..Counters::default()
     };
     MachineCode {
-        cubin_sha256: String::new(),
         counters: Some(counters),
         forecast: Forecast {
             prediction: Some(Prediction {
@@ -223,7 +203,7 @@ fn machine_code() -> MachineCode {
             }),
             ..Forecast::default()
         },
-        before: None,
+        ..MachineCode::default()
     }
 }
 
@@ -482,8 +462,7 @@ fn json_is_what_the_steps_print() {
 #[test]
 fn saving_merges_into_the_record_of_the_machine() {
     let root = checkout("save");
-    let mut command = xtask("bench v05 v06 --save");
-    insta::assert_snapshot!(run(command.env("FAKE", "gpu").current_dir(&root)), @r"
+    insta::assert_snapshot!(run(xtask("bench v05 v06 --save").env("FAKE", "gpu").current_dir(&root)), @r"
     exit code 0
     --- stdout
     Products of matrices
@@ -510,8 +489,7 @@ fn saving_merges_into_the_record_of_the_machine() {
 #[test]
 fn sums_are_saved_and_then_compared_bit_by_bit() {
     let root = checkout("sums");
-    let mut command = xtask("sums v05 v06 --save");
-    insta::assert_snapshot!(run(command.env("FAKE", "gpu").current_dir(&root)), @r"
+    insta::assert_snapshot!(run(xtask("sums v05 v06 --save").env("FAKE", "gpu").current_dir(&root)), @r"
     exit code 0
     --- stdout
       step  kernel                        shape     C             cuBLAS
@@ -527,8 +505,7 @@ fn sums_are_saved_and_then_compared_bit_by_bit() {
     let data = root.join("book/data");
     let text = fs::read_to_string(data.join("test-100-sums.json")).expect("a record");
     fs::write(data.join(sums::REFERENCES[0]), &text).expect("a file");
-    let mut command = xtask("sums v05 v07 --emulate");
-    insta::assert_snapshot!(run(command.env("FAKE", "emulated").current_dir(&root)), @r"
+    insta::assert_snapshot!(run(xtask("sums v05 v07 --emulate").env("FAKE", "emulated").current_dir(&root)), @r"
     exit code 0
     --- stdout
       step  kernel                        shape     C             NVIDIA Test 100
@@ -544,8 +521,7 @@ fn sums_are_saved_and_then_compared_bit_by_bit() {
     let changed = text.replacen(&format!("\"c_sha256\":\"{digits}"), &format!("\"c_sha256\":\"f{}", &digits[1..]), 1);
     assert_ne!(text, changed);
     fs::write(data.join(sums::REFERENCES[0]), changed).expect("a file");
-    let mut command = xtask("sums v05 --emulate");
-    insta::assert_snapshot!(run(command.env("FAKE", "emulated").current_dir(&root)), @r"
+    insta::assert_snapshot!(run(xtask("sums v05 --emulate").env("FAKE", "emulated").current_dir(&root)), @r"
     exit code 1
     --- stdout
       step  kernel                        shape     C             NVIDIA Test 100
@@ -562,8 +538,7 @@ fn sums_of_another_machine_become_a_record() {
     let root = checkout("sums-from");
     let lines = xtask("sums v05 v06 --json").env("FAKE", "gpu").output().expect("it starts");
     fs::write(root.join("sums.jsonl"), lines.stdout).expect("a file");
-    let mut command = xtask("sums --from sums.jsonl --save");
-    insta::assert_snapshot!(run(command.current_dir(&root)), @r"
+    insta::assert_snapshot!(run(xtask("sums --from sums.jsonl --save").current_dir(&root)), @r"
     exit code 0
     --- stdout
       step  kernel                        shape     C             cuBLAS
@@ -577,8 +552,7 @@ fn sums_of_another_machine_become_a_record() {
     let record = sums::SumsRecord::load(&root.join("book/data/test-100-sums.json")).expect("a record");
     assert_eq!((record.runs.len(), record.sums.len()), (1, 2));
     fs::write(root.join("sums.jsonl"), "no JSON\n").expect("a file");
-    let mut command = xtask("sums --from sums.jsonl");
-    insta::assert_snapshot!(run(command.current_dir(&root)), @r"
+    insta::assert_snapshot!(run(xtask("sums --from sums.jsonl").current_dir(&root)), @r"
     exit code 3
     --- stdout
     --- stderr
@@ -588,16 +562,14 @@ fn sums_of_another_machine_become_a_record() {
 
 #[test]
 fn sums_that_could_not_run_or_be_saved_say_why() {
-    let mut command = xtask("sums v05");
-    insta::assert_snapshot!(run(command.env("FAKE", "none").env("FAKE_CODE", "3")), @r"
+    insta::assert_snapshot!(run(xtask("sums v05").env("FAKE", "none").env("FAKE_CODE", "3")), @r"
     exit code 3
     --- stdout
     --- stderr
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json
     error: v05 could not run: no device here
     ");
-    let mut command = xtask("sums v05");
-    insta::assert_snapshot!(run(command.env("FAKE", "emulated").env("FAKE_CODE", "1")), @r"
+    insta::assert_snapshot!(run(xtask("sums v05").env("FAKE", "emulated").env("FAKE_CODE", "1")), @r"
     exit code 1
     --- stdout
       step  kernel                        shape     C
@@ -640,8 +612,7 @@ fn several_processes_save_at_once() {
 fn what_cannot_be_saved_is_not_measured() {
     let root = checkout("no-data");
     fs::remove_dir_all(root.join("book")).expect("a folder");
-    let mut command = xtask("bench v05 --save");
-    insta::assert_snapshot!(run(command.env("FAKE", "gpu").current_dir(&root)), @r"
+    insta::assert_snapshot!(run(xtask("bench v05 --save").env("FAKE", "gpu").current_dir(&root)), @r"
     exit code 3
     --- stdout
     --- stderr
@@ -654,8 +625,7 @@ fn a_record_that_cannot_be_read_is_kept() {
     let root = checkout("broken-record");
     let path = root.join("book/data/test-100.json");
     fs::write(&path, "half a rec").expect("a file");
-    let mut command = xtask("bench v05 --save");
-    insta::assert_snapshot!(run(command.env("FAKE", "gpu").current_dir(&root)), @r"
+    insta::assert_snapshot!(run(xtask("bench v05 --save").env("FAKE", "gpu").current_dir(&root)), @r"
     exit code 0
     --- stdout
     Products of matrices

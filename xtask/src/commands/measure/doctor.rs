@@ -31,7 +31,11 @@ struct Item {
     /// Features that need it.
     cost: String,
     /// Instruction for getting it.
-    get: String,
+    get: &'static str,
+}
+
+fn item(name: &'static str, found: Option<String>, cost: impl Into<String>, get: &'static str) -> Item {
+    Item { name, found, cost: cost.into(), get }
 }
 
 /// Prints what the machine has and lacks.
@@ -122,25 +126,14 @@ fn machine() -> Vec<Item> {
     });
     let memory: Vec<String> = memory.into_iter().flatten().collect();
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let rustc = tools::first_line(Path::new(&rustc), "--version");
+    let processor = format!("{model}, {threads} threads, {}", vectors());
+    let memory = Some(memory.join(", ")).filter(|text| !text.is_empty());
+    let unreadable = "how much there is cannot be read on this system";
     vec![
-        Item {
-            name: "Rust",
-            found: tools::first_line(Path::new(&rustc), "--version"),
-            cost: "copied programs run, but nothing can be built".into(),
-            get: "https://rustup.rs".into(),
-        },
-        Item {
-            name: "processor",
-            found: Some(format!("{model}, {threads} threads, {}", vectors())),
-            cost: String::new(),
-            get: String::new(),
-        },
-        Item {
-            name: "memory",
-            found: Some(memory.join(", ")).filter(|text| !text.is_empty()),
-            cost: "how much there is cannot be read on this system".into(),
-            get: "nothing: it is not needed".into(),
-        },
+        item("Rust", rustc, "copied programs run, but nothing can be built", "https://rustup.rs"),
+        item("processor", Some(processor), "", ""),
+        item("memory", memory, unreadable, "nothing: it is not needed"),
     ]
 }
 
@@ -162,19 +155,14 @@ fn gpu() -> Vec<Item> {
     let query = "--query-gpu=name,compute_cap,memory.total,driver_version";
     let smi = tools::tool("nvidia-smi").and_then(|smi| tools::output(&smi, &[query, "--format=csv,noheader"]));
     let devices: Vec<String> = smi.iter().flat_map(|text| text.lines()).map(device).collect();
-    let mut items = vec![Item {
-        name: "NVIDIA GPU",
-        found: (!devices.is_empty()).then(|| devices.join("; ")),
-        cost: "the steps run on the emulated GPU, with counters and no times".into(),
-        get: "a machine with an NVIDIA GPU and its driver (nvidia-smi must list it)".into(),
-    }];
+    let devices = (!devices.is_empty()).then(|| devices.join("; "));
+    let cost = "the steps run on the emulated GPU, with counters and no times";
+    let get = "a machine with an NVIDIA GPU and its driver (nvidia-smi must list it)";
+    let mut items = vec![item("NVIDIA GPU", devices, cost, get)];
     if paths::has_gpu() {
-        items.push(Item {
-            name: "cuBLAS",
-            found: cublas().map(|path| path.display().to_string()),
-            cost: "v09 and every `% of cuBLAS` are left out".into(),
-            get: "python3 -m pip install nvidia-cublas-cu12, or a CUDA toolkit".into(),
-        });
+        let cublas = cublas().map(|path| path.display().to_string());
+        let get = "python3 -m pip install nvidia-cublas-cu12, or a CUDA toolkit";
+        items.push(item("cuBLAS", cublas, "v09 and every `% of cuBLAS` are left out", get));
     }
     items
 }
@@ -221,45 +209,30 @@ fn compilers() -> Vec<Item> {
         }
         None => "committed kernels run; no kernel that you write or edit can be compiled, so no task can be checked",
     };
+    let nvrtc = found.ok().map(|nvrtc| nvrtc.title());
+    let second = "nothing changes where NVRTC is, which comes first";
     vec![
-        Item {
-            name: "NVRTC",
-            cost: format!("{cost}{why}"),
-            found: found.ok().map(|nvrtc| nvrtc.title()),
-            get: "cargo xtask setup, in a checkout".into(),
-        },
-        Item {
-            name: "clang",
-            found: clang,
-            cost: "nothing changes where NVRTC is, which comes first".into(),
-            get: "your system's packages (14 or later)".into(),
-        },
+        item("NVRTC", nvrtc, format!("{cost}{why}"), "cargo xtask setup, in a checkout"),
+        item("clang", clang, second, "your system's packages (14 or later)"),
     ]
 }
 
 fn tools() -> Vec<Item> {
-    let item = |name, cost: &str, get: &str| {
+    let tool = |name, cost: &str, get| {
         let path = tools::tool(name);
         let version = path.as_deref().and_then(tools::version);
-        Item {
-            name,
-            found: path.map(|path| match version {
-                Some(version) => format!("{version} in {}", path.display()),
-                None => path.display().to_string(),
-            }),
-            cost: cost.into(),
-            get: get.to_owned(),
-        }
+        let found = path.map(|path| match version {
+            Some(version) => format!("{version} in {}", path.display()),
+            None => path.display().to_string(),
+        });
+        item(name, found, cost, get)
     };
     let toolkit = "a CUDA toolkit: https://developer.nvidia.com/cuda-downloads";
+    let no_counters = "no counters of a real GPU to set beside the emulated ones";
     vec![
-        item(
-            "ncu",
-            "no counters of a real GPU to set beside the emulated ones",
-            "https://developer.nvidia.com/nsight-compute",
-        ),
-        item("nsys", "no time lines of a whole program", "https://developer.nvidia.com/nsight-systems"),
-        item("compute-sanitizer", "only the emulated GPU checks accesses and races", toolkit),
+        tool("ncu", no_counters, "https://developer.nvidia.com/nsight-compute"),
+        tool("nsys", "no time lines of a whole program", "https://developer.nvidia.com/nsight-systems"),
+        tool("compute-sanitizer", "only the emulated GPU checks accesses and races", toolkit),
     ]
 }
 
