@@ -14,13 +14,12 @@ fn record() -> Record {
         id: "run".into(),
         date: "2000-01-01T00:00:00Z".into(),
         device: "a device of the tests".into(),
-        emulated: false,
         capability: "9.0".into(),
         driver: "13.0".into(),
         host: "a host".into(),
         revision: "unknown".into(),
         roofline: Some(Roofline { fp32_tflops: 60.0, copy_gbs: 4000.0 }),
-        cublas: None,
+        ..Run::default()
     };
     let accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
     let measurement = |step: &str, kernel: &str, size: usize| Measurement {
@@ -33,14 +32,10 @@ fn record() -> Record {
         outcome: Outcome::Passed(Box::new(VerifiedRun {
             grid: [1; 3],
             block: [1; 3],
-            dynamic_shared: 0,
             accuracy,
             batch: 1,
-            submission: Submission::Batch,
             hot: Some(Samples(vec![1000.0])),
-            cold: None,
             whole: Some(Samples(vec![2000.0])),
-            cpu_ms: None,
             yardstick: Some(Yardstick {
                 name: "cuBLAS".into(),
                 submission: Submission::Batch,
@@ -48,9 +43,7 @@ fn record() -> Record {
                 hot: Samples(vec![500.0]),
                 duel: None,
             }),
-            clock_mhz: None,
-            counters: None,
-            machine_code: None,
+            ..VerifiedRun::default()
         })),
     };
     let mut measurements = Vec::new();
