@@ -77,6 +77,22 @@ impl Pitfall {
     }
     // ANCHOR_END: multiply
 
+    // ANCHOR: largest_error
+    /// Multiplies small whole numbers, and compares C with what the CPU finds.
+    ///
+    /// # Errors
+    /// Returns an error if the launch is refused, or the kernel goes wrong.
+    pub fn largest_error(&self, shape: Shape) -> Result<f32, Box<dyn Error>> {
+        let a: Vec<f32> = (0..shape.m * shape.k).map(|i| (i % 7) as f32).collect();
+        let b: Vec<f32> = (0..shape.k * shape.n).map(|i| (i % 5) as f32).collect();
+        let mut c = vec![0.0; shape.m * shape.n];
+        self.multiply(shape, &a, &b, &mut c)?;
+        let reference = on_the_cpu(shape, &a, &b);
+        let errors = c.iter().zip(&reference).map(|(c, r)| (c - r).abs());
+        Ok(errors.fold(0.0, f32::max))
+    }
+    // ANCHOR_END: largest_error
+
     /// Like [`Self::multiply`], into memory on the device that nobody has written.
     pub fn multiply_into_fresh(&self, shape: Shape, a: &[f32], b: &[f32]) -> Result<Vec<f32>, DriverError> {
         let context = CudaContext::new(0)?;
