@@ -34,10 +34,7 @@ impl Axe {
         run(Command::new("tar").args(["-xzf", &packed, "package/axe.min.js"]).current_dir(&folder))?;
         let moved = std::fs::rename(folder.join("package/axe.min.js"), &path);
         moved.with_context(|| path.display().to_string())?;
-        match verified(&path) {
-            Some(text) => Ok(Self(text)),
-            None => Err(anyhow!("{} does not have the expected hash", path.display())),
-        }
+        verified(&path).map(Self).with_context(|| format!("{} does not have the expected hash", path.display()))
     }
 
     /// Returns the serious and critical findings on the loaded page. With `only_colours`, only contrast is checked: a

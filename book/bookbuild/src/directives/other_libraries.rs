@@ -248,10 +248,7 @@ impl OtherLibraries {
     }
 
     pub(crate) fn number(&self, [by, size, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
-        let (numbers, what) = match what.strip_prefix("bf16_") {
-            Some(what) => (BF16, what),
-            None => (FP32, what),
-        };
+        let (numbers, what) = what.strip_prefix("bf16_").map_or((FP32, what), |what| (BF16, what));
         let found = self.time_at(by, numbers, size)?;
         let text = match what {
             "ms" => ms(found.ms.median()),

@@ -146,7 +146,7 @@ fn a_listing_in_a_list_stands_as_far_in_as_its_directive() {
 }
 
 #[test]
-fn a_difference_names_the_lines_of_both_files() {
+fn a_difference_of_files_or_of_a_part_names_the_lines_of_both() {
     insta::assert_snapshot!(words("{{#diff kernels/add.cu kernels/other.cu}}"), @r"
     @@ add.cu lines 3-15 -&gt; other.cu lines 2-8 @@
      __global__ void add(int n, float* x)
@@ -156,10 +156,6 @@ fn a_difference_names_the_lines_of_both_files() {
          if (i &lt; n) x[i] += 1.0f;
      }
     ");
-}
-
-#[test]
-fn a_difference_of_a_part() {
     insta::assert_snapshot!(words("{{#diff kernels/add.cu kernels/other.cu map}}"), @r"
     @@ add.cu line 7 -&gt; other.cu line 5 @@
     -const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -196,7 +192,7 @@ fn a_picture_stands_in_the_page() {
 }
 
 #[test]
-fn recorded_numbers_of_one_kernel() {
+fn recorded_numbers_of_one_kernel_at_all_sizes_or_a_chosen_one() {
     insta::assert_snapshot!(words("{{#recorded v04}}"), @r"
     C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
     size |time, ms |TFLOP/s |of cuBLAS |spread |
@@ -204,6 +200,12 @@ fn recorded_numbers_of_one_kernel() {
     1024 |0.125 |17.2 |80.0 % |0.0 % |
     8192 |– |– |– |– |
     sgemm_v04_float4 at 8192: not run, a launch takes longer than 5 s.
+    Where the recorded numbers on this page come from: A Card, 2026-11-20.
+    ");
+    insta::assert_snapshot!(words("{{#recorded v04 1023x1025x1021}}"), @r"
+    C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
+    size |time, ms |TFLOP/s |of cuBLAS |spread |
+    1023×1025×1021 |0.250 |8.56 |60.0 % |0.0 % |
     Where the recorded numbers on this page come from: A Card, 2026-11-20.
     ");
 }
@@ -218,16 +220,6 @@ fn recorded_numbers_of_several_kernels_have_a_table_for_each_kind_of_work() {
     C = A·B in FP64, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
     size |kernel |time, ms |TFLOP/s |of cuBLAS |spread |
     1024 |dgemm_v01_col_per_lane |2.00 |1.07 |10.0 % |0.0 % |
-    Where the recorded numbers on this page come from: A Card, 2026-11-20.
-    ");
-}
-
-#[test]
-fn recorded_numbers_of_a_chosen_size() {
-    insta::assert_snapshot!(words("{{#recorded v04 1023x1025x1021}}"), @r"
-    C = A·B in FP32, A Card, 2026-11-20. Kernel time with warm caches: the median; the spread is that of the middle half.
-    size |time, ms |TFLOP/s |of cuBLAS |spread |
-    1023×1025×1021 |0.250 |8.56 |60.0 % |0.0 % |
     Where the recorded numbers on this page come from: A Card, 2026-11-20.
     ");
 }
@@ -429,7 +421,7 @@ fn sums_beside_those_of_cublas() {
 }
 
 #[test]
-fn counters_emulated_and_measured() {
+fn counters_emulated_and_measured_have_reasons_where_they_differ() {
     insta::assert_snapshot!(words("{{#counters v04 1024}}"), @r"
     sgemm_v04_float4 at 1024:
     counter |emulated |Nsight Compute |
@@ -437,10 +429,6 @@ fn counters_emulated_and_measured() {
     global_load_sectors |8 388 608 |8 388 608 |
     Where the recorded numbers on this page come from: A Card (driver for CUDA 13.0) with Nsight Compute 2025, 2026-11-20.
     ");
-}
-
-#[test]
-fn counters_that_differ_have_a_column_of_reasons() {
     insta::assert_snapshot!(words("{{#counters v04 500x516x508}}"), @r"
     sgemm_v04_float4 at 500x516x508:
     counter |emulated |Nsight Compute | |
