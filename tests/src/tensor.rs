@@ -197,11 +197,8 @@ pub fn tensor_words() -> Vec<u32> {
         0xBF80_2FFF, 0x7F7F_FFFF, 0x7F80_0000, 0xFF80_0000, 0x7F80_0001, 0x7FC0_0001, 0xFFFF_FFFF,
         0x8000_0000, 0x0040_1000,
     ];
-    let word = |i: usize| match SPECIAL.get(i) {
-        Some(word) => *word,
-        None => (i as u32).wrapping_mul(0x9E37_79B1) ^ 0x5555,
-    };
-    (0..TENSOR_BYTES / 4).map(word).collect()
+    let word = |i: usize| (i as u32).wrapping_mul(0x9E37_79B1) ^ 0x5555;
+    (0..TENSOR_BYTES / 4).map(|i| SPECIAL.get(i).copied().unwrap_or_else(|| word(i))).collect()
 }
 
 /// Returns the answer of a device: whether the copy completed, and hashes of shared memory and of the tensor after it.

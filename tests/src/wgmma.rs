@@ -139,9 +139,8 @@ fn span(swizzle: u64) -> u32 {
 fn packed(start: u32, transposed: bool, swizzle: u64) -> u64 {
     let group = 8 * span(swizzle);
     match (transposed, swizzle) {
-        (false, 0) => descriptor(start, 128, 256, 0, 0),
+        (_, 0) => descriptor(start, 128, 256, 0, 0),
         (false, _) => descriptor(start, 16, group, 0, swizzle),
-        (true, 0) => descriptor(start, 128, 256, 0, 0),
         (true, _) => descriptor(start, 2 * group, group, 0, swizzle),
     }
 }

@@ -191,10 +191,7 @@ impl Paint {
 /// Returns the text with its first letter as a capital.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

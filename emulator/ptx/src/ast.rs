@@ -378,8 +378,7 @@ impl Type {
             Type::B8 | Type::U8 | Type::S8 => 1,
             Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::Bf16 => 2,
             Type::B32 | Type::U32 | Type::S32 | Type::F32 | Type::F16x2 | Type::Bf16x2 => 4,
-            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
-            Type::TexRef | Type::SamplerRef | Type::SurfRef => 8,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 | Type::TexRef | Type::SamplerRef | Type::SurfRef => 8,
             Type::B128 => 16,
         }
     }

@@ -285,10 +285,7 @@ impl<'a> File<'a> {
                     segment,
                     offset,
                     target: self.target(&entry, at)?,
-                    addend: match entry.addend {
-                        Some(addend) => addend,
-                        None => self.addend_in(place, offset),
-                    },
+                    addend: entry.addend.unwrap_or_else(|| self.addend_in(place, offset)),
                 });
             }
         }

@@ -57,8 +57,7 @@ impl Instruction {
 
 fn is_default(operand: &Operand, (number, negated): (u8, bool)) -> bool {
     let found = match operand.value {
-        Value::Register(Register(found)) => found,
-        Value::Uniform(Uniform(found)) => found,
+        Value::Register(Register(found)) | Value::Uniform(Uniform(found)) => found,
         Value::Predicate(Predicate(found)) | Value::UniformPredicate(Predicate(found)) => found,
         Value::Immediate(value) => return value == u32::from(number),
         _ => return false,

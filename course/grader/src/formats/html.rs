@@ -228,10 +228,7 @@ fn page(at: usize, student: &Student, max: f64) -> String {
             Status::Failed => "failed",
             Status::NotRun => "",
         };
-        let why = match &item.why {
-            Some(why) => format!("<br>{}", escaped(&crate::plain(why))),
-            None => String::new(),
-        };
+        let why = item.why.as_ref().map(|why| format!("<br>{}", escaped(&crate::plain(why)))).unwrap_or_default();
         out.push_str(&format!(
             "<tr><td><code>{}</code></td><td>{}{why}</td><td class=\"{class}\">{}</td><td class=\"n\">{} of {}</td></tr>\n",
             escaped(&item.id),

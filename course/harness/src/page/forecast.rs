@@ -70,10 +70,9 @@ fn heading(prediction: &Prediction, paint: Paint) -> String {
 }
 
 fn row(kernel: &str, forecast: &Forecast, prediction: &Prediction, recorded_ms: Option<f64>) -> [String; 6] {
-    let (warps, limit) = match &forecast.occupancy {
-        Some(o) => (format!("{} of {}", o.warps, o.most_warps), o.limit.clone()),
-        None => Default::default(),
-    };
+    let occupancy = forecast.occupancy.as_ref();
+    let (warps, limit) =
+        occupancy.map(|o| (format!("{} of {}", o.warps, o.most_warps), o.limit.clone())).unwrap_or_default();
     [
         kernel.to_owned(),
         binds(prediction),

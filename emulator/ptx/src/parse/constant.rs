@@ -148,10 +148,7 @@ impl Parser<'_> {
     /// Reads a single unsigned integer of 32 bits.
     pub(super) fn small(&mut self, what: &str) -> Parsed<u32> {
         let start = self.token;
-        match u32::try_from(self.integer(what)?) {
-            Ok(value) => Ok(value),
-            Err(_) => Err(self.expected_at(start, what)),
-        }
+        u32::try_from(self.integer(what)?).map_err(|_| self.expected_at(start, what))
     }
 
     fn conditional(&mut self, depth: usize) -> Parsed<Value> {
@@ -179,9 +176,8 @@ impl Parser<'_> {
         loop {
             let operator = self.token;
             let binds = match operator.kind {
-                TokenKind::Mark(_) | TokenKind::Operator => precedence(operator.text),
                 // `%` starts a name; a lone one is the remainder.
-                TokenKind::Name => precedence(operator.text),
+                TokenKind::Mark(_) | TokenKind::Operator | TokenKind::Name => precedence(operator.text),
                 _ => 0,
             };
             if binds == 0 || binds < least {

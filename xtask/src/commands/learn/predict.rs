@@ -167,10 +167,7 @@ impl Quiz<'_> {
         }
         let right = asked.question.accepts(answer);
         self.note(|progress, now| progress.answered(&key, Some((answer, right)), now));
-        let shown = match asked.question.chosen(answer) {
-            Some(choice) => choice.as_str(),
-            None => answer,
-        };
+        let shown = asked.question.chosen(answer).map_or(answer, String::as_str);
         if right {
             let (good, because) = (self.paint.good("right"), asked.question.because.trim());
             self.print(&wrapped(&format!("{name}: {good}, {shown}. {because}"), "", WIDTH))?;
@@ -425,9 +422,8 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
 
 fn work_of(work: catalog::Work) -> Option<TaskWork> {
     Some(match work {
-        catalog::Work::Sgemm => TaskWork::Sgemm,
+        catalog::Work::Sgemm | catalog::Work::SgemmTransposed { a: false, b: false } => TaskWork::Sgemm,
         catalog::Work::Dgemm => TaskWork::Dgemm,
-        catalog::Work::SgemmTransposed { a: false, b: false } => TaskWork::Sgemm,
         catalog::Work::SgemmTransposed { a: true, b: false } => TaskWork::SgemmTn,
         catalog::Work::SgemmTransposed { a: false, b: true } => TaskWork::SgemmNt,
         catalog::Work::SgemmTransposed { a: true, b: true } => TaskWork::SgemmTt,
