@@ -5,6 +5,7 @@ mod exercise;
 mod explain;
 mod hint;
 pub(crate) mod home;
+mod judge_process;
 pub(crate) mod judging;
 mod predict;
 mod remedies;

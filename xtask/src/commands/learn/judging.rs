@@ -1,12 +1,9 @@
 //! Compiles a learner's copy, starts `judge` on it, and formats the verdict.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use catalog::Shape;
-use catalog::process::{self, Stopped};
 use catalog::provenance::target_of;
 use catalog::text::Paint;
 use tasks::explain::Explained;
@@ -14,17 +11,11 @@ use tasks::part_id;
 use tasks::progress::Progress;
 use tasks::verdict::{Part, Status, Verdict};
 use tasks::{Task, TaskName};
-use xtask_support::compile_cache::CompileCache;
-use xtask_support::output::{self, Stop};
-use xtask_support::{interrupt, paths, programs};
+use xtask_support::paths;
 
+use crate::commands::learn::judge_process::{Judge, TIME_LIMIT};
 use crate::commands::learn::remedies;
 use crate::learner::{self, Compiled};
-
-/// Time limit of `judge`. A kernel that exhausts its budget of instructions takes about a second.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
-/// Output limit of `judge`. A verdict has a few thousand bytes.
-const MAX_OUTPUT_BYTES: usize = 64 << 20;
 
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
@@ -33,15 +24,14 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
         Some(host) => {
             let ptx = host.call.kernel().map(|source| target_of(root, &root.join(source)));
             let answer = path.to_string_lossy();
-            let program = programs::find_program("judge")?;
-            run_judge(&program, root, task, ptx.as_deref(), &[], &["--answer", &answer])?
+            Judge::new(root, task, ptx.as_deref(), &[])?.ask(&["--answer", &answer])?
         }
         None => match learner::compile(root, &path)? {
             Compiled::Ptx { ptx, sources } => {
-                let program = programs::find_program("judge")?;
-                let mut verdict: Option<Verdict> = run_judge(&program, root, task, Some(&ptx), &sources, &[])?;
+                let judge = Judge::new(root, task, Some(&ptx), &sources)?;
+                let mut verdict: Option<Verdict> = judge.ask(&[])?;
                 if let Some(verdict) = &mut verdict {
-                    verdict.remedies = remedies::search(&program, root, task, &sources, verdict)?;
+                    verdict.remedies = remedies::search(&judge, verdict)?;
                 }
                 verdict
             }
@@ -77,63 +67,8 @@ pub(crate) fn explain(
         options.extend(["--cubin".to_owned(), cubin.into_owned(), "--size".to_owned(), size.typed()]);
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let program = programs::find_program("judge")?;
-    let explained = run_judge(&program, root, task, Some(ptx), sources, &options)?;
+    let explained = Judge::new(root, task, Some(ptx), sources)?.ask(&options)?;
     explained.with_context(|| format!("the kernel was still running after {} s, and was stopped", TIME_LIMIT.as_secs()))
-}
-
-/// Starts `judge` on what was compiled, shows the command, and reads its answer: none when it took too long.
-fn run_judge<T: serde::de::DeserializeOwned>(
-    program: &Path,
-    root: &Path,
-    task: &Task,
-    ptx: Option<&Path>,
-    sources: &[PathBuf],
-    options: &[&str],
-) -> Result<Option<T>> {
-    let show = |command: &Command| output::command(&programs::command_line(command, &[]));
-    ask_judge(program, root, task, ptx, sources, options, show)
-}
-
-/// Starts a `judge` as [`run_judge`] does, and has `show` show the command.
-pub(super) fn ask_judge<T: serde::de::DeserializeOwned>(
-    program: &Path,
-    root: &Path,
-    task: &Task,
-    ptx: Option<&Path>,
-    sources: &[PathBuf],
-    options: &[&str],
-    show: impl FnOnce(&Command),
-) -> Result<Option<T>> {
-    let json = serde_json::to_string(task)?;
-    let described = CompileCache::in_checkout(root).put(&format!("{}.task.json", task.name), &json)?;
-    let mut command = Command::new(program);
-    command.arg("--task").arg(described);
-    if let Some(ptx) = ptx {
-        command.arg("--ptx").arg(ptx);
-    }
-    for source in sources {
-        command.arg("--source").arg(source.strip_prefix(root).unwrap_or(source));
-    }
-    command.args(options).current_dir(root);
-    show(&command);
-    command.stdin(Stdio::null());
-    let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting judge")?;
-    if interrupt::happened() {
-        bail!(Stop::Interrupted("nothing was recorded".into()));
-    }
-    let words = ended.errors.trim().trim_start_matches("error: ");
-    match (ended.status.code(), words) {
-        _ if ended.stopped == Some(Stopped::Time) => Ok(None),
-        _ if ended.stopped.is_some() => bail!("judge printed more than {} MiB", MAX_OUTPUT_BYTES >> 20),
-        (Some(0 | 1), _) => {
-            let noun = if options.contains(&"--explain") { "an explanation" } else { "a verdict" };
-            let answer = serde_json::from_slice(&ended.output);
-            answer.map(Some).with_context(|| format!("judge printed something that is not {noun}"))
-        }
-        (_, "") => bail!("judge ended ({}) and printed no error", ended.status),
-        (_, words) => bail!("judge failed: {words}"),
-    }
 }
 
 /// Records a verdict in the progress file. If it cannot be written, a note is printed, and the command goes on.

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -12,10 +12,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow, bail, ensure};
 use catalog::Shape;
 use catalog::text::Paint;
-use serde::de::DeserializeOwned;
 use tasks::edits::{self, Tries};
 use tasks::verdict::{Remedy, Status, Verdict};
-use tasks::{Task, diff, part_id};
+use tasks::{diff, part_id};
 use xtask_support::compile_cache::CompileCache;
 use xtask_support::compiler::Compiler;
 use xtask_support::interrupt;
@@ -23,7 +22,7 @@ use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::Stop;
 use xtask_support::source::Job;
 
-use crate::commands::learn::judging;
+use crate::commands::learn::judge_process::Judge;
 use crate::learner::{self, Choice};
 
 /// Rounds of edits, the likely ones first. The first round with a remedy is the last one.
@@ -42,32 +41,25 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// Returns an error if it was interrupted.
-pub(super) fn search(
-    judge: &Path,
-    root: &Path,
-    task: &Task,
-    sources: &[PathBuf],
-    verdict: &Verdict,
-) -> Result<Vec<Remedy>> {
+pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>> {
     let code = verdict.code.as_deref().unwrap_or_default();
     let is_judged = verdict.parts.iter().all(|part| part.id != part_id::COMPILES || part.status == Status::Passed);
-    if verdict.status != Status::Failed || !is_judged || matches!(code, "timeout" | "no-entry") || task.gpu_required {
+    if verdict.status != Status::Failed
+        || !is_judged
+        || matches!(code, "timeout" | "no-entry")
+        || judge.task.gpu_required
+    {
         return Ok(Vec::new());
     }
-    match Search::new(judge, root, task, sources)
-        .and_then(|search| search.map_or(Ok(Vec::new()), |search| search.run(verdict)))
-    {
+    match Search::new(judge).and_then(|search| search.map_or(Ok(Vec::new()), |search| search.run(verdict))) {
         Err(error) if error.is::<Stop>() => Err(error),
         found => Ok(found.unwrap_or_default()),
     }
 }
 
 struct Search<'a> {
-    root: &'a Path,
-    task: &'a Task,
-    sources: &'a [PathBuf],
+    judge: &'a Judge<'a>,
     nvrtc: Nvrtc,
-    judge: &'a Path,
     /// The copy.
     job: Job,
     starter: String,
@@ -78,28 +70,19 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Returns `None` where there is nothing to search.
-    fn new(judge: &'a Path, root: &'a Path, task: &'a Task, sources: &'a [PathBuf]) -> Result<Option<Self>> {
+    fn new(judge: &'a Judge<'a>) -> Result<Option<Self>> {
+        let (root, task) = (judge.root, judge.task);
         let (job, starter) = (Job::of_learner(root, &task.copy(root))?, learner::starter(root, task)?);
         if learner::choice()? == Choice::Clang || edits::are_same_code(&job.source, &starter) {
             return Ok(None);
         }
         let end = Instant::now() + TIME_LIMIT;
-        Ok(Some(Self {
-            root,
-            task,
-            sources,
-            nvrtc: Nvrtc::find()?,
-            judge,
-            job,
-            starter,
-            compilers: Mutex::default(),
-            end,
-        }))
+        Ok(Some(Self { judge, nvrtc: Nvrtc::find()?, job, starter, compilers: Mutex::default(), end }))
     }
 
     fn run(&self, verdict: &Verdict) -> Result<Vec<Remedy>> {
         let (copy, code) = (&self.job.source, verdict.code.clone().unwrap_or_default());
-        let is_criterion = self.task.does.iter().any(|criterion| criterion.id == code);
+        let is_criterion = self.judge.task.does.iter().any(|criterion| criterion.id == code);
         // What never ends takes long until it is stopped.
         let (rounds, most) = match code.as_str() {
             "E-LOOP" => (1, TRIES_FOR_CRITERIA),
@@ -107,10 +90,10 @@ impl<'a> Search<'a> {
             _ => (ROUNDS, TRIES),
         };
         let named = self.named(verdict);
-        let edits = edits::edits(copy, &self.starter, self.task, &code, &named, rounds * most);
+        let edits = edits::edits(copy, &self.starter, self.judge.task, &code, &named, rounds * most);
         let texts: Vec<String> = edits.iter().map(|changes| edits::apply(copy, changes)).collect();
         let job = |text: &String| {
-            let job = self.job.with_text(edits::with_one_kernel(text, &self.task.entry));
+            let job = self.job.with_text(edits::with_one_kernel(text, &self.judge.task.entry));
             if is_criterion { job } else { job.debug() }
         };
         let shape = verdict.findings.first().map(|found| found.shape);
@@ -126,7 +109,7 @@ impl<'a> Search<'a> {
             let tries = Tries { code: code.clone(), shape, kernels };
             let tries = self.put("tries.json", &serde_json::to_string(&tries)?)?;
             let options = ["--tries", &tries.to_string_lossy()];
-            let promising: Option<Vec<usize>> = self.ask_judge(&original, &options)?;
+            let promising: Option<Vec<usize>> = self.judge.ask_about(&original, &options)?;
             let promising = promising.unwrap_or_default().into_iter().filter_map(|at| texts.get(at).copied());
             let remedies = self.remedies(&promising.take(MAX_JUDGED).collect::<Vec<_>>())?;
             if !remedies.is_empty() {
@@ -143,7 +126,7 @@ impl<'a> Search<'a> {
         for (text, ptx) in texts.iter().zip(self.compile(&jobs)?) {
             let Some(ptx) = ptx.filter(|ptx| remedies.len() < MAX_SHOWN && seen.insert(ptx.clone())) else { continue };
             let file = self.put("edited.ptx", &ptx)?;
-            let judged: Option<Verdict> = self.ask_judge(&file, &[])?;
+            let judged: Option<Verdict> = self.judge.ask_about(&file, &[])?;
             if judged.is_some_and(|verdict| verdict.status == Status::Passed) {
                 remedies.push(Remedy { changes: diff::changed_lines(&self.job.source, text) });
             }
@@ -151,17 +134,13 @@ impl<'a> Search<'a> {
         Ok(remedies)
     }
 
-    fn ask_judge<T: DeserializeOwned>(&self, ptx: &Path, options: &[&str]) -> Result<Option<T>> {
-        judging::ask_judge(self.judge, self.root, self.task, Some(ptx), self.sources, options, |_| {})
-    }
-
     fn put(&self, ending: &str, text: &str) -> Result<PathBuf> {
-        CompileCache::in_checkout(self.root).put(&format!("{}.{ending}", self.task.name), text)
+        CompileCache::in_checkout(self.judge.root).put(&format!("{}.{ending}", self.judge.task.name), text)
     }
 
     /// Returns the lines of the copy that the verdict names.
     fn named(&self, verdict: &Verdict) -> Vec<u32> {
-        let file = self.task.file();
+        let file = self.judge.task.file();
         let findings = verdict.findings.iter().map(|found| (found.file == self.job.name, &found.text));
         let reasons = verdict.parts.iter().filter_map(|part| part.why.as_ref());
         let reasons = reasons.chain(verdict.wrong.iter().filter_map(|wrong| wrong.diagnosis.as_ref()));
@@ -199,7 +178,7 @@ impl<'a> Search<'a> {
                     return Ok(built);
                 };
                 ensure!(Instant::now() < self.end, "it took too long");
-                match job.compile(&self.nvrtc, &mut compiler, self.root) {
+                match job.compile(&self.nvrtc, &mut compiler, self.judge.root) {
                     // What follows is for debuggers.
                     Ok(compiled) => {
                         let end = compiled.ptx.find("\t.section\t.debug_").unwrap_or(compiled.ptx.len());
