@@ -128,3 +128,23 @@ fn the_table_of_the_book_is_made_of_the_rows() {
     let there = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(there, table, "INSTA_UPDATE=always cargo test -p tests unseen writes it");
 }
+
+/// The head of the file has the means of its rows.
+#[test]
+fn marks_of_strangers_are_as_their_head_says() {
+    let text = include_str!("../data/strangers.csv");
+    let rows: Vec<Vec<&str>> =
+        text.lines().filter(|line| !line.starts_with('#')).skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 60);
+    let mean = |column: usize, rows: &[&Vec<&str>]| {
+        let marks =
+            rows.iter().map(|row| row[column].parse::<f64>().expect("a mark")).inspect(|mark| assert!(*mark <= 3.0));
+        marks.sum::<f64>() / rows.len() as f64
+    };
+    let all: Vec<_> = rows.iter().collect();
+    let held_out: Vec<_> = rows.iter().filter(|row| row[6] == "1").collect();
+    for (name, rows) in [("all", all), ("held out", held_out)] {
+        let means = format!("{name} {:.2}, {:.2}", mean(2, &rows), mean(3, &rows));
+        assert!(text.contains(&means), "{means}");
+    }
+}

@@ -256,7 +256,7 @@ impl WrongResult<'_> {
             }
             let sums = match self.work {
                 Work::Tensor { operands, .. } => format!("sums of {} products", operands.name()),
-                _ => "FP32 sums".to_owned(),
+                _ => "sums in the precision of C".to_owned(),
             };
             return specific(format!(
                 "right on small integers, but on reals up to {:.0} times the error that {sums} can have: \
@@ -545,11 +545,13 @@ fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) 
         let swapped = |i: usize, j: usize| (start(i) + j % depth, start(j) + i % depth);
         let products: [(String, Term<'_>); 6] = [
             (
-                format!("each round uses the columns of A below {depth} again: k0 is missing in the index of A"),
+                format!(
+                    "each round uses the columns of A below {depth} again: the index of A does not move on with them"
+                ),
                 &|row, col, i| a_at(row, i % depth) * b_at(i, col),
             ),
             (
-                format!("each round uses the rows of B below {depth} again: k0 is missing in the index of B"),
+                format!("each round uses the rows of B below {depth} again: the index of B does not move on with them"),
                 &|row, col, i| a_at(row, i) * b_at(i % depth, col),
             ),
             ("k0 is added to the row of A in place of its column".to_owned(), &|row, col, i| {
@@ -809,8 +811,11 @@ mod tests {
         // What a thread finds in its tiles: loaded from the round's first k on, `i` of them on.
         type Tiles<'t> = &'t dyn Fn([usize; 2], usize, usize) -> f32;
         let cases: [(Tiles<'_>, &str); 7] = [
-            (&|[row, col], k0, i| a(row, i) * b(k0 + i, col), "columns of A below 16 again: k0 is missing"),
-            (&|[row, col], k0, i| a(row, k0 + i) * b(i, col), "rows of B below 16 again: k0 is missing"),
+            (
+                &|[row, col], k0, i| a(row, i) * b(k0 + i, col),
+                "columns of A below 16 again: the index of A does not move",
+            ),
+            (&|[row, col], k0, i| a(row, k0 + i) * b(i, col), "rows of B below 16 again: the index of B does not move"),
             (&|[row, col], k0, i| a(row + k0, i) * b(k0 + i, col), "added to the row of A in place of its column"),
             (&|[row, col], k0, i| a(row, k0 + i) * b(i, col + k0), "added to the column of B in place of its row"),
             (

@@ -186,13 +186,17 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     }
     let why = match reaches {
         Some(reaches) => format!("{reaches}; {ends}."),
+        // What the source counts may be vectors.
+        None if case.access.bytes > element.element_bytes && !element.element_type.is_empty() => {
+            format!("counted in {}s, the index is {}, and {ends}.", element.element_type, element.index)
+        }
         None => format!("the index is {}, and {ends}.", element.index),
     };
     let used = case.most_used(target);
     let advice = match case.access.space {
         _ if let Some(advice) = one_round_less(launch, case.instr) => Some(advice),
         MemSpace::Shared | MemSpace::Local if used > element.n_elements => Some(format!(
-            "if the index is right, {name} needs {used} elements; if not, keep the index below {}.",
+            "if the index is right, {name} needs at least {used} elements; if not, keep the index below {}.",
             element.n_elements
         )),
         MemSpace::Shared | MemSpace::Local => None,

@@ -35,7 +35,10 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     }
     let here = draft.instr.unwrap_or(mistake.first.instr);
     let thread_name = launch.thread_name(case.who.block, case.who.thread);
-    let read = if at_once { "Read".to_owned() } else { format!("Read at {}", launch.line_name(here, load)) };
+    // The compiler moves a load up to the barrier before it, whose line it then has.
+    let barrier = launch.loc(load).and_then(|loc| Some(launch.text_of(loc.file)?.uses(loc.line, "__syncthreads")));
+    let where_to = if barrier.is_some_and(|uses| !uses.is_empty()) { "after" } else { "at" };
+    let read = if at_once { "Read".to_owned() } else { format!("Read {where_to} {}", launch.line_name(here, load)) };
     // Threads use what a bulk copy has read.
     let is_copy = crate::messages::race::is_copy(launch, load);
     // A copy from shared memory, which no thread has read before.

@@ -34,11 +34,14 @@ fn ten_thousand_cycles_keep_memory_flat() {
         }
     };
     (0..1000).for_each(&mut cycle);
-    let before = resident_kib();
-    (0..10_000).for_each(&mut cycle);
-    let grown = resident_kib().saturating_sub(before);
-    // Other tests run beside this one; a leak of even one 4 KiB buffer per cycle would be 40 MiB.
-    assert!(grown < 24 * 1024, "{grown} KiB more");
+    let mut growth = || {
+        let before = resident_kib();
+        (0..10_000).for_each(&mut cycle);
+        resident_kib().saturating_sub(before)
+    };
+    // Other tests run beside this one, but not all the time. A leak of even one 4 KiB buffer per cycle would be 40 MiB.
+    let grown = (0..3).map(|_| growth()).min().unwrap_or(0);
+    assert!(grown < 16 * 1024, "{grown} KiB more");
     assert_eq!(synchronize(), CUDA_SUCCESS);
 }
 
