@@ -17,19 +17,19 @@ sgemm(int M, int N, int K, const float* A, const float* B, float* C)
 {
     __shared__ float a_tile[BM][BK + PAD];
     __shared__ float b_tile[BK][BN];
-    const int thread_row = threadIdx.x / 16;
-    const int thread_col = threadIdx.x % 16;
-    const int row = blockIdx.y * BM + thread_row;
-    const int col = blockIdx.x * BN + thread_col;
+    const int own_row = threadIdx.x / 16;
+    const int own_col = threadIdx.x % 16;
+    const int row = blockIdx.y * BM + own_row;
+    const int col = blockIdx.x * BN + own_col;
     float acc[4] = {};
     for (int k0 = 0; k0 < K; k0 += BK) {
         for (int i = 0; i < 4; ++i) {
-            a_tile[thread_row + i * 16][thread_col] = load_or_zero(A, M, K, row + i * 16, k0 + thread_col);
+            a_tile[own_row + i * 16][own_col] = load_or_zero(A, M, K, row + i * 16, k0 + own_col);
         }
-        b_tile[thread_row][thread_col] = load_or_zero(B, K, N, k0 + thread_row, col);
+        b_tile[own_row][own_col] = load_or_zero(B, K, N, k0 + own_row, col);
         __syncthreads();  // written
         for (int k = 0; k < BK; ++k) {
-            for (int i = 0; i < 4; ++i) acc[i] += a_tile[thread_row + i * 16][k] * b_tile[k][thread_col];
+            for (int i = 0; i < 4; ++i) acc[i] += a_tile[own_row + i * 16][k] * b_tile[k][own_col];
         }
         __syncthreads();
     }
@@ -54,19 +54,19 @@ fn repairs(right: &str, wrong: &str, code: &str, line: u32) -> bool {
 #[test]
 fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
     let mistakes = [
-        (WRONG_RESULT, "row + i * 16, k0 + thread_col)", "k0 + thread_col, row + i * 16)"),
-        (WRONG_RESULT, "b_tile[k][thread_col]", "b_tile[thread_col][k]"),
+        (WRONG_RESULT, "row + i * 16, k0 + own_col)", "k0 + own_col, row + i * 16)"),
+        (WRONG_RESULT, "b_tile[k][own_col]", "b_tile[own_col][k]"),
         (WRONG_RESULT, "(B, K, N,", "(B, M, N,"),
         (WRONG_RESULT, "blockIdx.x * BN", "blockIdx.x * BM"),
-        (WRONG_RESULT, "k0 + thread_row, col", "thread_row, col"),
-        (WRONG_RESULT, "k0 + thread_row, col", "k0 + thread_row + 1, col"),
+        (WRONG_RESULT, "k0 + own_row, col", "own_row, col"),
+        (WRONG_RESULT, "k0 + own_row, col", "k0 + own_row + 1, col"),
         (WRONG_RESULT, "row + i * 16, k0", "row + i, k0"),
         (WRONG_RESULT, "acc[i] += a", "acc[i] = a"),
         (WRONG_RESULT, "    float acc[4]", "    int acc[4]"),
         ("E-OOB", "< M && col", "< M || col"),
         ("E-OOB", "< M && col", "<= M && col"),
         ("E-OOB", "if (row + i * 16 <", "if (row <"),
-        (WRONG_RESULT, "a_tile[thread_row + i * 16][thread_col]", "a_tile[thread_col][thread_row + i * 16]"),
+        (WRONG_RESULT, "a_tile[own_row + i * 16][own_col]", "a_tile[own_col][own_row + i * 16]"),
         ("E-UNINIT", "__shared__ float b_tile", "float b_tile"),
         ("E-UNINIT", "float acc[4] = {};", "float acc[4];"),
         ("E-RACE", "        __syncthreads();  // written\n", ""),
@@ -75,7 +75,7 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
         ("E-BARRIER", "__syncthreads();  // written", "if (row < M) __syncthreads();  // written"),
         ("no-conflicts", "[BK + PAD]", "[BK]"),
         ("reuse", "__shared__ float b_tile", "__shared__ volatile float b_tile"),
-        ("reuse", "b_tile[k][thread_col]", "B[(k0 + k) * N + col]"),
+        ("reuse", "b_tile[k][own_col]", "B[(k0 + k) * N + col]"),
     ];
     let missed = mistakes.iter().filter(|(code, right, wrong)| {
         let at = KERNEL.find(right).expect("it is there");
