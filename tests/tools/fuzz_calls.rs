@@ -403,6 +403,10 @@ fn main() -> ExitCode {
     fuzz::main(&variables, move |seed| {
         if fuzzer.is_none() {
             fuzzer = Some(Fuzzer::new().map_err(|error| error.to_string())?);
+            // `cuGraphDebugDotPrint` writes to files of any name.
+            let folder = std::env::temp_dir().join("fuzz_calls");
+            std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+            std::env::set_current_dir(&folder).map_err(|error| error.to_string())?;
         }
         fuzzer.as_ref().map_or(Ok(String::new()), |fuzzer| fuzzer.run(seed))
     })
