@@ -8,6 +8,7 @@
 pub mod constants;
 mod family;
 pub mod files;
+pub mod parallel;
 pub mod process;
 pub mod programs;
 pub mod provenance;

@@ -1,9 +1,6 @@
 //! Trials of edited kernels: a quick look at each, which turns down most of those that are no remedy.
 
-use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use catalog::Shape;
+use catalog::{Shape, parallel};
 use harness::inputs::Sums;
 use simt::check::Severity;
 use simt::gpu::Value;
@@ -15,6 +12,8 @@ use tasks::verdict::Status;
 use crate::emulated_module::EmulatedModule;
 use crate::trial::{Trial, trials};
 use crate::{Judgement, Request, TrialOutcome};
+
+const MAX_THREADS: usize = 4;
 
 /// Returns the edited kernels that do on one launch what the kernel of the request fails to do there, by their indices.
 /// There is no such launch where that kernel, as it was compiled for the trials, does everything.
@@ -34,7 +33,6 @@ struct Screen<'a, T: Sums> {
 impl<T: Sums + Value + Sync> Screen<'_, T> {
     fn run(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
         let task = request.task;
-        let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let request = &Request { threads: 1, ..request.clone() };
         let criterion = task.does.iter().find(|criterion| criterion.id == tries.code);
         let screens: Vec<Screen<'_, T>> = match criterion {
@@ -56,23 +54,8 @@ impl<T: Sums + Value + Sync> Screen<'_, T> {
             }
         };
         let Some(screen) = screens.iter().find(|screen| !screen.passes(request.ptx)) else { return Vec::new() };
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut passed = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(ptx) = tries.kernels.get(at) else { return passed };
-                if screen.passes(ptx) {
-                    passed.push(at);
-                }
-            }
-        };
-        let mut passed = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads.min(4)).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().flat_map(|worker| worker.join().unwrap_or_default()).collect::<Vec<_>>()
-        });
-        passed.sort_unstable();
-        passed
+        let passed = parallel::run(&tries.kernels, MAX_THREADS, |ptx| screen.passes(ptx), |_| true);
+        (0..).zip(passed).filter_map(|(at, passed)| passed.then_some(at)).collect()
     }
 
     fn passes(&self, ptx: &str) -> bool {

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 
 use anyhow::Context;
 use catalog::files::write_whole_bytes;
+use catalog::parallel;
 use catalog::provenance::{cubin_of, sha256, target_of};
 
 use crate::compiler::Compiler;
@@ -22,31 +23,19 @@ const TRIES: u32 = 20;
 /// nothing is written.
 pub fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
     let nvrtc = Nvrtc::find()?;
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(sources.len());
-    let next = AtomicUsize::new(0);
-    let work = || -> Vec<(usize, anyhow::Result<Vec<Changed>>)> {
-        let mut compiler = None;
-        let mut done = Vec::new();
-        while let at = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(source) = sources.get(at)
-        {
-            let result = changed(&nvrtc, &mut compiler, root, source, check);
-            let failed = result.is_err();
-            done.push((at, result));
-            if failed {
-                next.store(sources.len(), Ordering::Relaxed);
-            }
+    let compilers = Mutex::new(Vec::new());
+    let compile = |source: &PathBuf| {
+        let mut compiler = compilers.lock().ok().and_then(|mut waiting| waiting.pop());
+        let result = changed(&nvrtc, &mut compiler, root, source, check);
+        if let Ok(mut waiting) = compilers.lock() {
+            waiting.extend(compiler);
         }
-        done
+        result
     };
-    let mut done: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("compiling does not panic")).collect()
-    });
-    done.sort_by_key(|(at, _)| *at);
+    let done = parallel::run(sources, usize::MAX, compile, Result::is_ok);
 
     let mut stale = 0;
-    for (_, result) in done {
+    for result in done {
         let files = result?;
         stale += usize::from(!files.is_empty());
         for Changed { path, bytes } in files {

@@ -3,15 +3,13 @@
 //! A fixed number of edits is tried, in a fixed order: what is found depends neither on the machine nor on its load.
 
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail, ensure};
-use catalog::Shape;
+use anyhow::{Result, bail, ensure};
 use catalog::text::Paint;
+use catalog::{Shape, parallel};
 use tasks::edits::{self, Tries};
 use tasks::verdict::{Remedy, Status, Verdict};
 use tasks::{diff, part_id};
@@ -34,6 +32,7 @@ const TRIES_FOR_CRITERIA: usize = 10;
 /// Edits that are judged as a whole, of those that look right.
 const MAX_JUDGED: usize = 6;
 const MAX_SHOWN: usize = 2;
+const MAX_THREADS: usize = 4;
 /// Time after which nothing is found: no machine that is not overloaded needs it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
@@ -164,45 +163,29 @@ impl<'a> Search<'a> {
 
     /// Compiles all, on several compilers: `None` for what does not compile.
     fn compile(&self, jobs: &[Job]) -> Result<Vec<Option<String>>> {
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<(usize, String)>> {
-            let waiting = self.compilers.lock().ok().and_then(|mut waiting| waiting.pop());
-            let mut compiler = waiting.map_or_else(|| Compiler::start(&self.nvrtc.directory), Ok)?;
-            let mut built = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(job) = jobs.get(at) else {
-                    if let Ok(mut waiting) = self.compilers.lock() {
-                        waiting.push(compiler);
-                    }
-                    return Ok(built);
-                };
-                ensure!(Instant::now() < self.end, "it took too long");
-                match job.compile(&self.nvrtc, &mut compiler, self.judge.root) {
-                    // What follows is for debuggers.
-                    Ok(compiled) => {
-                        let end = compiled.ptx.find("\t.section\t.debug_").unwrap_or(compiled.ptx.len());
-                        built.push((at, compiled.ptx[..end].to_owned()));
-                    }
-                    Err(error) if error.is::<DoesNotCompile>() => {}
-                    Err(error) => return Err(error),
-                }
-                if interrupt::happened() {
-                    bail!(Stop::Interrupted("nothing was recorded".into()));
-                }
-            }
+        let built = parallel::run(jobs, MAX_THREADS, |job| self.compile_one(job), Result::is_ok);
+        built.into_iter().collect()
+    }
+
+    fn compile_one(&self, job: &Job) -> Result<Option<String>> {
+        ensure!(Instant::now() < self.end, "it took too long");
+        let waiting = self.compilers.lock().ok().and_then(|mut waiting| waiting.pop());
+        let mut compiler = waiting.map_or_else(|| Compiler::start(&self.nvrtc.directory), Ok)?;
+        let compiled = match job.compile(&self.nvrtc, &mut compiler, self.judge.root) {
+            Err(error) if error.is::<DoesNotCompile>() => None,
+            compiled => Some(compiled?),
         };
-        let n = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(4).min(jobs.len());
-        let mut built = vec![None; jobs.len()];
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..n).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().try_for_each(|worker| {
-                let compiled = worker.join().map_err(|_| anyhow!("a compiler stopped"))??;
-                compiled.into_iter().for_each(|(at, ptx)| built[at] = Some(ptx));
-                anyhow::Ok(())
-            })
-        })?;
-        Ok(built)
+        if let Ok(mut waiting) = self.compilers.lock() {
+            waiting.push(compiler);
+        }
+        if interrupt::happened() {
+            bail!(Stop::Interrupted("nothing was recorded".into()));
+        }
+        // What follows is for debuggers.
+        Ok(compiled.map(|compiled| {
+            let end = compiled.ptx.find("\t.section\t.debug_").unwrap_or(compiled.ptx.len());
+            compiled.ptx[..end].to_owned()
+        }))
     }
 }
 
