@@ -121,15 +121,15 @@ fn profiled(part: &str) {
 }
 
 fn point(launch: &Launch, prediction: &Prediction) -> Point {
-    let bound = prediction.bounds.first();
+    let bound = prediction.bounds.first().expect("the model has units");
     Point {
         set: launch.set,
         kernel: launch.name.clone(),
         shape: launch.shape,
         measured_us: launch.measured_us,
         predicted_us: prediction.us,
-        bound_us: bound.map_or(0.0, |bound| bound.us),
-        binds: bound.map_or("nothing", |bound| bound.resource.name()).to_owned(),
+        bound_us: bound.us,
+        binds: bound.resource,
     }
 }
 
@@ -138,7 +138,7 @@ fn write(points: &[Point]) {
     for point in points {
         let Point { set, kernel, shape: [m, n, k], measured_us, predicted_us, bound_us, binds } = point;
         let _ = write!(text, "{}\t{kernel}\t{m}\t{n}\t{k}\t{measured_us:.3}", set.name());
-        let _ = writeln!(text, "\t{predicted_us:.3}\t{bound_us:.3}\t{binds}");
+        let _ = writeln!(text, "\t{predicted_us:.3}\t{bound_us:.3}\t{}", binds.name());
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/predictions.tsv");
     std::fs::write(path, text).expect("the file is written");

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::Prediction;
+use crate::{Prediction, Resource};
 
 /// A launch that was timed, with its prediction.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +19,8 @@ pub struct Point {
     pub predicted_us: f64,
     /// Lower bound of the time, from the busiest unit alone.
     pub bound_us: f64,
-    /// Name of that unit.
-    pub binds: String,
+    /// That unit.
+    pub binds: Resource,
 }
 
 /// The part that a kernel played in building the model.
@@ -65,19 +65,27 @@ pub enum Kind {
 impl Kind {
     pub const ALL: [Kind; 2] = [Kind::Arithmetic, Kind::Memory];
 
-    /// Returns the kind of a kernel whose busiest unit has this name.
-    pub fn of(binds: &str) -> Self {
-        let words = ["register ports", "arithmetic", "multiply-add", "special functions", "shared memory"];
-        match words.iter().any(|word| binds.contains(word)) {
-            true => Kind::Arithmetic,
-            false => Kind::Memory,
+    /// Returns the kind of a kernel by its busiest unit.
+    pub fn of(binds: Resource) -> Self {
+        match binds {
+            Resource::Registers
+            | Resource::Fma
+            | Resource::Alu
+            | Resource::IntegerFma
+            | Resource::Double
+            | Resource::Special
+            | Resource::Shared
+            | Resource::SharedAndL1 => Kind::Arithmetic,
+            Resource::Issue | Resource::Constants | Resource::L1 | Resource::L2 | Resource::Dram | Resource::Blocks => {
+                Kind::Memory
+            }
         }
     }
 
     /// Returns the error, as a part of the prediction, that nine of ten predictions for kernels of this kind stay
     /// within: for kernels that played no part in building the model.
     pub fn band(self) -> f64 {
-        let points = points().iter().filter(|point| point.set == Set::HeldOut && Kind::of(&point.binds) == self);
+        let points = points().iter().filter(|point| point.set == Set::HeldOut && Kind::of(point.binds) == self);
         let mut errors: Vec<f64> = points.map(|point| point.error().abs()).collect();
         errors.sort_by(f64::total_cmp);
         errors.get(errors.len() * 9 / 10).copied().unwrap_or(1.0)
@@ -87,7 +95,7 @@ impl Kind {
 impl Prediction {
     /// Returns the [`Kind::band`] of the kernel.
     pub fn band(&self) -> f64 {
-        Kind::of(self.bounds.first().map_or("", |bound| bound.resource.name())).band()
+        self.bounds.first().map_or(Kind::Memory, |bound| Kind::of(bound.resource)).band()
     }
 }
 
@@ -139,7 +147,7 @@ static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| {
             measured_us: measured.parse().ok()?,
             predicted_us: predicted.parse().ok()?,
             bound_us: bound.parse().ok()?,
-            binds: binds.to_owned(),
+            binds: Resource::ALL.into_iter().find(|unit| unit.name() == binds)?,
         })
     };
     rows(include_str!("../data/predictions.tsv"), point).expect("a test reads the committed file")
