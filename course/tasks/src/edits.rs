@@ -39,8 +39,8 @@ pub struct Tries {
     pub kernels: Vec<String>,
 }
 
-/// How unlikely an edit is: of wrong results, forbidden accesses, undefined values, races and stuck barriers, and of
-/// criteria that fail. Edits of low cost are tried first.
+/// Costs of an edit, higher for an unlikely one, by what a copy shows: wrong results, forbidden accesses, undefined
+/// values, races and stuck barriers, and criteria that fail. Edits of low cost are tried first.
 type Costs = [u32; 5];
 const EXCHANGE: Costs = [6, 8, 12, 40, 30];
 const SIBLING: Costs = [10, 10, 10, 40, 24];

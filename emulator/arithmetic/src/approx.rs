@@ -5,7 +5,7 @@
 
 use super::Form;
 use super::engine::{cold1, hot1, hot2};
-use super::float::{NAN32, flush, mul32};
+use super::float::{canonical, flush_if, mul32};
 use super::multifunction;
 use crate::lanes::CpuLevel;
 
@@ -15,21 +15,10 @@ const HUGE: f32 = f32::from_bits((127 + 126) << 23);
 const UP: f32 = 16_777_216.0;
 
 #[inline(always)]
-fn read<const FTZ: bool>(x: f32) -> f32 {
-    if FTZ { flush(x) } else { x }
-}
-
-#[inline(always)]
-fn write<const FTZ: bool>(x: f32) -> f32 {
-    let x = if FTZ { flush(x) } else { x };
-    if x.is_nan() { NAN32 } else { x }
-}
-
-#[inline(always)]
 fn rcp(a: f32) -> f32 {
     let scale = if a.abs() > HUGE { 0.25 } else { 1.0 };
     let scale = if a.abs() < TINIEST { UP } else { scale };
-    write::<false>(multifunction::rcp(a * scale) * scale)
+    canonical(multifunction::rcp(a * scale) * scale)
 }
 
 /// Applies `f` to a number that is scaled up if it is subnormal, and then `undo` to the result.
@@ -37,20 +26,20 @@ fn rcp(a: f32) -> f32 {
 fn scaled(a: f32, f: impl Fn(f32) -> f32, undo: impl Fn(f32) -> f32) -> f32 {
     let tiny = a.abs() < TINIEST;
     let result = f(if tiny { a * UP } else { a });
-    write::<false>(if tiny { undo(result) } else { result })
+    canonical(if tiny { undo(result) } else { result })
 }
 
 #[inline(always)]
 fn ex2(a: f32) -> f32 {
     let result = multifunction::ex2(if a < -126.0 { a * 0.5 } else { a });
-    write::<false>(if a < -126.0 { result * result } else { result })
+    canonical(if a < -126.0 { result * result } else { result })
 }
 
 /// Angle in turns, as the hardware computes it: multiplied by 1/2π and cut to an `f32`. This makes most of the error of
 /// `sin.approx`, for large angles all of it.
 #[inline(always)]
 fn turns<const FTZ: bool>(a: f32) -> f32 {
-    let product = read::<FTZ>(a) as f64 * (std::f32::consts::FRAC_1_PI * 0.5) as f64;
+    let product = flush_if::<FTZ>(a) as f64 * (std::f32::consts::FRAC_1_PI * 0.5) as f64;
     let near = product as f32;
     let beyond = (near as f64).abs() > product.abs();
     f32::from_bits(near.to_bits() - beyond as u32)
@@ -58,15 +47,15 @@ fn turns<const FTZ: bool>(a: f32) -> f32 {
 
 #[inline(always)]
 fn div_full<const FTZ: bool>(a: f32, b: f32) -> f32 {
-    let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));
+    let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
     let scale = if b.abs() > HUGE { 0.25 } else { 1.0 };
     let scale = if (b.abs() < TINIEST) & !FTZ { UP } else { scale };
-    mul32::<FTZ>(read::<FTZ>(a * scale), multifunction::rcp(read::<FTZ>(b * scale)))
+    mul32::<FTZ>(flush_if::<FTZ>(a * scale), multifunction::rcp(flush_if::<FTZ>(b * scale)))
 }
 
 #[inline(always)]
 fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
-    let (a, b) = (read::<FTZ>(a), read::<FTZ>(b));
+    let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
     let scale = if (b.abs() < TINIEST) & !FTZ { UP } else { 1.0 };
     mul32::<FTZ>(a * scale, multifunction::rcp(b * scale))
 }

@@ -16,7 +16,7 @@ pub(super) const NAN32: f32 = f32::from_bits(0x7fff_ffff);
 
 /// Replaces NaNs by the one that the hardware writes.
 #[inline(always)]
-fn canonical(x: f32) -> f32 {
+pub(super) fn canonical(x: f32) -> f32 {
     if x.is_nan() { NAN32 } else { x }
 }
 
@@ -44,7 +44,7 @@ pub(super) fn canonical_root(x: f32) -> f32 {
 }
 
 #[inline(always)]
-fn flush_if<const FTZ: bool>(x: f32) -> f32 {
+pub(super) fn flush_if<const FTZ: bool>(x: f32) -> f32 {
     if FTZ { flush(x) } else { x }
 }
 

@@ -11,7 +11,7 @@ const WORDS: [&str; 43] = [
     "struct", "switch", "template", "threadIdx", "true", "typename", "unsigned", "void", "volatile",
 ];
 const CONTROL: [&str; 4] = ["for", "if", "switch", "while"];
-/// What ends an expression of terms.
+/// Tokens that end an expression of terms.
 #[rustfmt::skip]
 const SEPARATORS: [&str; 29] = [
     ",", ";", "&&", "||", "<", ">", "<=", ">=", "==", "!=", "=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", ":",
@@ -37,7 +37,7 @@ pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
-/// What holds an expression.
+/// The construct that holds an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
     Subscript,

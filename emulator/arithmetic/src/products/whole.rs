@@ -9,7 +9,7 @@ pub enum WholeType {
     U4,
 }
 
-/// What becomes of a sum that no accumulator holds.
+/// The result of a sum that no accumulator holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Overflow {
     Wrap,

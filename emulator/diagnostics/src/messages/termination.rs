@@ -189,7 +189,7 @@ fn loop_reason(
     Reason { why: Some(format!("{} holds in every round.", code(inside))), advice: slow }
 }
 
-/// Drafts the `E-BARRIER` of blocks that wait for one that a device has no room for.
+/// Drafts the `E-BARRIER` of blocks that wait for one that does not fit on the device with them.
 pub(crate) fn not_resident(launch: &LaunchContext<'_>, mistake: &MistakeGroup, resident: u64) -> Draft {
     let ThreadId { block, thread } = first_thread(mistake);
     let who = launch.thread_name(block, thread).replacen('t', "T", 1);

@@ -59,7 +59,7 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     draft.notes.push(reader);
     let copied = copied.filter(|by| *by != CopiedBy::Instr(load));
     draft.notes.extend(path_of_value(launch, here, *used, copied));
-    // What was computed is told when it is stored.
+    // A computed value is reported where it is stored.
     let is_stored_later = matches!(used, Use::Stored { by } if launch.line(*by) != launch.line(load));
     let global = !matches!(access.space, MemSpace::Shared | MemSpace::Local);
     let late = written.iter().flatten().any(|(from, to)| (*from..*to).contains(&access.address));

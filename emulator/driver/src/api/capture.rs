@@ -21,7 +21,7 @@ fn begin(handle: Handle, mode: c_uint, to: Option<(Arc<Graph>, Vec<Handle>)>) ->
     stream.capture.begin(stream.context.id, mode, to)
 }
 
-/// What `cuStreamGetCaptureInfo` returns beside the status.
+/// Results of `cuStreamGetCaptureInfo` beside the status.
 #[derive(Clone, Copy)]
 struct Info {
     id: Out<u64>,

@@ -41,7 +41,7 @@ pub(crate) fn copied(handle: Handle, owned: bool) -> Outcome<Arc<Graph>> {
     Ok(graph.copy(owned))
 }
 
-/// Writes a list as far as there is room, and its length; only the length without a place.
+/// Writes as much of a list as fits, and its length; only the length without a place.
 fn put_list(place: Out<Handle>, data: Out<EdgeData>, n: Out<usize>, list: &[Handle]) -> Outcome {
     if place.is_null() {
         return n.put(list.len());
@@ -95,7 +95,15 @@ fn dependent_nodes(node: Handle, place: Out<Handle>, data: Out<EdgeData>, n: Out
 }
 
 /// Adds edges, or removes them.
-fn change_edges(handle: Handle, from: In<Handle>, to: In<Handle>, n: usize, change: Change) -> Outcome {
+fn change_edges(
+    handle: Handle,
+    from: In<Handle>,
+    to: In<Handle>,
+    data: In<EdgeData>,
+    n: usize,
+    change: Change,
+) -> Outcome {
+    default_edges(data, n)?;
     initialised()?;
     let graph = graph_of(handle)?;
     let pairs: Vec<(Handle, Handle)> = list_of(from, n)?.into_iter().zip(list_of(to, n)?).collect();
@@ -188,24 +196,17 @@ export! {
     fn cuGraphNodeGetDependentNodes_v2 12030(node: Handle, place: Out<Handle>, data: Out<EdgeData>, n: Out<usize>) =
         dependent_nodes(node, place, data, n);
     fn cuGraphAddDependencies 10000(handle: Handle, from: In<Handle>, to: In<Handle>, n: usize) =
-        change_edges(handle, from, to, n, Change::Add);
-
+        change_edges(handle, from, to, In::null(), n, Change::Add);
     fn cuGraphAddDependencies_v2 12030(
         handle: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, n: usize,
-    ) {
-        default_edges(data, n)?;
-        change_edges(handle, from, to, n, Change::Add)
-    }
-
+    ) =
+        change_edges(handle, from, to, data, n, Change::Add);
     fn cuGraphRemoveDependencies 10000(handle: Handle, from: In<Handle>, to: In<Handle>, n: usize) =
-        change_edges(handle, from, to, n, Change::Remove);
-
+        change_edges(handle, from, to, In::null(), n, Change::Remove);
     fn cuGraphRemoveDependencies_v2 12030(
         handle: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, n: usize,
-    ) {
-        default_edges(data, n)?;
-        change_edges(handle, from, to, n, Change::Remove)
-    }
+    ) =
+        change_edges(handle, from, to, data, n, Change::Remove);
 
     fn cuGraphDestroyNode 10000(node: Handle) {
         initialised()?;

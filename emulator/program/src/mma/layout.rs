@@ -410,11 +410,11 @@ impl MmaForm {
 /// Lanes in which registers of a product have undefined bits.
 #[derive(Debug, Clone, Copy)]
 pub struct UndefinedLanes<'a> {
-    /// Of each register of A.
+    /// Lanes of each register of A.
     pub a: &'a [u32],
-    /// Of each register of B.
+    /// Lanes of each register of B.
     pub b: &'a [u32],
-    /// Of the metadata.
+    /// Lanes of the metadata.
     pub metadata: u32,
     /// What the metadata is, if A is sparse.
     pub values: Option<&'a [u32; 32]>,

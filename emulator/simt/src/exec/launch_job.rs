@@ -70,8 +70,8 @@ impl Job<'_> {
         (bz * y + by) * x + bx
     }
 
-    /// Returns whether a device may have too little room for all blocks at once, and a block that waits for one without
-    /// room waits forever: none of them looks at a clock.
+    /// Returns whether some blocks may not fit on a device together with the others, so that a block which waits for
+    /// one of them waits forever: none of them reads a clock.
     pub(crate) fn fills_a_device(&self) -> bool {
         let blocks: u64 = self.grid.iter().map(|&n| u64::from(n)).product();
         let reads_clock = || self.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::ReadClock { .. }));

@@ -31,7 +31,7 @@ use crate::exec::worker::Worker;
 /// that the block waits on. A loop that gives up by itself after some tries goes on, too.
 const FIRST_PASSES: u32 = 2048;
 
-/// Visits to each block that only polls, while a device has no room for others, after which that is a deadlock.
+/// Visits to each block that only polls, while others do not fit on the device, after which that is a deadlock.
 const IDLE_ROUNDS: u64 = 4;
 
 /// Result of a launch.
@@ -197,7 +197,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
     let mut worker = Worker::new(job, memos(job), global_races);
     let mut waiting = Waiting::new(job);
     let mut more = true;
-    // Visits in a row to blocks that only poll, while a device has no room for another block.
+    // Visits in a row to blocks that only poll, while another block does not fit on the device.
     let mut idle = 0;
     let mut is_full = queue.n_workers <= 1 && job.fills_a_device();
     loop {

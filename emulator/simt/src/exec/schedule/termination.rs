@@ -26,7 +26,7 @@ impl Worker<'_> {
         self.record_mistake_at(instr, mask, MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock });
         self.stopped = true;
     }
-    /// Reports that the blocks which a device runs at once wait, and none of them ends to make room for another.
+    /// Reports that all blocks which fit on the device wait, and none of them ends so that another can start.
     pub(crate) fn report_not_resident(&mut self) {
         let ready = |f: &Fiber| f.state == FiberState::Ready;
         let warps = self.block.warps.iter().enumerate();
