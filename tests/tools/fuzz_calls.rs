@@ -100,9 +100,9 @@ fn calls(folder: &Path) -> Result<Vec<Call>, Box<dyn Error>> {
     for file in files {
         let text = std::fs::read_to_string(file.path())?;
         for part in text.split("\n    fn cu").skip(1) {
-            let Some((head, _)) = part.split_once('{') else { continue };
-            let Some((names, list)) = head.split_once('(') else { continue };
-            let list = list.trim_end().trim_end_matches(')');
+            // A body is `{ … }` or `= …;`: the arguments end at the first parenthesis, no type has one.
+            let Some((names, rest)) = part.split_once('(') else { continue };
+            let Some((list, _)) = rest.split_once(')') else { continue };
             let arguments: Vec<Kind> =
                 list.split(',').filter_map(|one| one.split_once(':')).map(|(name, ty)| kind(name.trim(), ty)).collect();
             // `NAME SINCE / ALIAS | NAME SINCE / ALIAS`
@@ -146,7 +146,7 @@ impl Fuzzer {
             .filter_map(|call| Some((raw(&call.name)?, call)))
             .map(|(at, call)| (call, at))
             .collect();
-        if calls.len() < 200 {
+        if calls.len() < 300 {
             return Err(format!("only {} calls were found", calls.len()).into());
         }
         let page = 4096;
