@@ -177,8 +177,8 @@ pub(crate) struct Memo<'j> {
     wavefronts: [u8; 4],
     /// Distinct words in the fullest data bank of L1, the same for every base.
     l1_words: u8,
-    /// Distinct words in all banks, computed with `l1_words`.
-    n_distinct_words: u8,
+    /// Words in all banks, computed with `l1_words`.
+    n_words: u8,
     /// Passes over L1, as computed last: for the bases that the next three fields describe.
     l1_passes: u8,
     /// Offset in a line: `l1_passes` holds for every base at this offset; `u64::MAX` for none.
@@ -233,7 +233,7 @@ impl Memo<'_> {
             sectors: [0; 32],
             wavefronts: [0; 4],
             l1_words: 0,
-            n_distinct_words: 0,
+            n_words: 0,
             l1_passes: 0,
             l1_at: u64::MAX,
             l1_from: 0,
@@ -445,33 +445,24 @@ impl Memo<'_> {
         self.l1_passes
     }
 
+    /// Returns whether all words stay in step with the banks of data, wherever the base is.
+    fn whole_words(&self, base: u64) -> bool {
+        matches!(self.bytes, 4 | 8 | 16) && (base | self.align) & 3 == 0
+    }
+
     /// Computes the passes over L1 of a base, and the other bases for which they are the same.
     #[inline(never)]
     fn find_l1_passes(&mut self, base: u64) {
-        (self.l1_at, self.l1_from, self.l1_len) = (u64::MAX, base, 1);
         if self.atomic.is_some() {
             (self.l1_passes, self.l1_from, self.l1_len) = (0, 0, u64::MAX);
             return;
         }
-        // Whole words stay in step with the banks of data, wherever the base is.
-        let whole_words = matches!(self.bytes, 4 | 8 | 16) && (base | self.align) & 3 == 0;
-        if !whole_words {
-            let addresses = std::array::from_fn(|lane| {
-                self.mask.contains(lane).then(|| base.wrapping_add(i64::from(self.delta[lane]) as u64))
-            });
-            self.l1_passes = rules::l1_passes(&addresses, self.bytes).min(255) as u8;
-            return;
-        }
-        if self.l1_words == 0 {
-            self.count_words(base);
-        }
-        if self.n_distinct_words <= self.l1_words {
-            // Not more lines than words: the banks of tags never decide.
-            (self.l1_passes, self.l1_from, self.l1_len) = (self.l1_words, 0, u64::MAX);
-            return;
+        if self.l1_words == 0 || !self.whole_words(base) {
+            return self.count_lines(base);
         }
         let touched = rules::lines(base.wrapping_add(self.low as u64), self.span as u32);
         let (first, last) = (*touched.start(), *touched.end());
+        (self.l1_at, self.l1_from, self.l1_len) = (u64::MAX, base, 1);
         if last - first < u64::from(self.l1_words) {
             (self.l1_passes, self.l1_at) = (self.l1_words, base % rules::LINE);
         } else if last - first == 1 {
@@ -482,50 +473,39 @@ impl Memo<'_> {
         }
     }
 
-    /// Returns the words that the lanes access, lane by lane; a word that lanes share is repeated.
-    fn words(&self, base: u64) -> impl Iterator<Item = u64> {
-        let n = u64::from(self.bytes) / WORD;
-        self.mask.iter().flat_map(move |lane| {
-            let first = base.wrapping_add(i64::from(self.delta[lane]) as u64) / WORD;
-            first..first + n
-        })
-    }
-
-    /// Fills `l1_words` and `n_distinct_words`.
-    #[cold]
-    fn count_words(&mut self, base: u64) {
-        let mut n = 0;
-        let words = rules::distinct(self.words(base)).inspect(|_| n += 1);
-        self.l1_words = rules::most_in_a_bank(words, |word| word as usize).max(1) as u8;
-        self.n_distinct_words = n;
-    }
-
-    /// Computes the passes over L1 where lines decide: they hold for all bases that access the same lines. Where there
-    /// are no more lines than passes over the words, they hold for each base at the same offset in a line.
+    /// Computes the costs of a base on global memory, and the other bases for which they are the same.
     #[cold]
     #[inline(never)]
     fn count_lines(&mut self, base: u64) {
-        let (mut least, mut most) = (rules::LINE / WORD - 1, 0);
-        let lines = self.words(base).map(|word| {
-            let place = word % (rules::LINE / WORD);
-            (least, most) = (least.min(place), most.max(place));
-            word / (rules::LINE / WORD)
-        });
-        let mut n_lines = 0;
-        let lines = rules::distinct(lines).inspect(|_| n_lines += 1);
-        self.l1_passes = self.l1_words.max(rules::most_in_a_bank(lines, rules::tag_bank) as u8);
-        if n_lines <= self.l1_words {
-            self.l1_at = base % rules::LINE;
+        let addresses = self.mask.iter().map(|lane| base.wrapping_add(i64::from(self.delta[lane]) as u64));
+        let lines = rules::Lines::of(addresses, self.bytes);
+        self.sectors[base as usize & 31] = lines.n_sectors() as u8;
+        (self.l1_words, self.n_words) = (lines.most_in_a_data_bank() as u8, lines.n_words() as u8);
+        self.l1_passes = self.l1_words.max(lines.most_in_a_tag_bank() as u8);
+        if !self.whole_words(base) {
+            (self.l1_at, self.l1_from, self.l1_len) = (u64::MAX, base, 1);
+            self.l1_words = 0;
+        } else if self.n_words <= self.l1_words {
+            // Not more lines than words: the banks of tags never decide.
+            (self.l1_at, self.l1_from, self.l1_len) = (u64::MAX, 0, u64::MAX);
+        } else {
+            // Where there are no more lines than passes over the words, all bases at this offset in a line have the
+            // same passes. Otherwise those that access the same lines have.
+            self.l1_at = if lines.len() <= usize::from(self.l1_words) { base % rules::LINE } else { u64::MAX };
+            let words = lines.all_words();
+            self.l1_from = base.wrapping_sub(WORD * u64::from(words.trailing_zeros()));
+            self.l1_len = WORD * u64::from(1 + words.trailing_zeros() + words.leading_zeros());
         }
-        self.l1_from = base.wrapping_sub(WORD * least);
-        self.l1_len = WORD * (least + rules::LINE / WORD - most);
     }
 
     #[cold]
     fn find_sectors(&mut self, base: u64) -> u8 {
-        let n = sectors(&self.addresses(base), self.bytes, self.atomic).min(255) as u8;
-        self.sectors[base as usize & 31] = n;
-        n
+        if self.atomic.is_none() {
+            self.count_lines(base);
+        } else {
+            self.sectors[base as usize & 31] = sectors(&self.addresses(base), self.bytes, self.atomic) as u8;
+        }
+        self.sectors[base as usize & 31]
     }
 
     #[inline(always)]

@@ -19,9 +19,7 @@ pub struct SharedCost {
 
 /// Returns the number of distinct 32-byte sectors touched by one warp-wide access of `bytes` per lane.
 pub fn sectors(addresses: &Addresses, bytes: u32) -> u32 {
-    let last_byte = u64::from(bytes.max(1)) - 1;
-    let touched = |&a: &u64| a / 32..=a.saturating_add(last_byte) / 32;
-    distinct(addresses.iter().flatten().flat_map(touched)).count() as u32
+    Lines::of(addresses.iter().flatten().copied(), bytes).n_sectors()
 }
 
 /// Bytes of a line of L1.
@@ -33,13 +31,12 @@ pub(crate) const LINE: u64 = 128;
 const TAG_BITS: [u8; 17] = [1, 2, 1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2];
 
 /// [`TAG_BITS`] by bits of the bank: those bits of a line's number whose parity it is.
-const TAG_MASKS: [u64; 2] = {
+const TAG_MASKS: [u32; 2] = {
     let mut masks = [0; 2];
     let mut i = 0;
-    while i < u64::BITS as usize {
-        let adds = TAG_BITS[i % TAG_BITS.len()] as u64;
-        masks[0] |= (adds & 1) << i;
-        masks[1] |= (adds >> 1) << i;
+    while i < TAG_BITS.len() {
+        masks[0] |= (TAG_BITS[i] as u32 & 1) << i;
+        masks[1] |= (TAG_BITS[i] as u32 >> 1) << i;
         i += 1;
     }
     masks
@@ -47,10 +44,9 @@ const TAG_MASKS: [u64; 2] = {
 
 /// Returns the bank that holds the tag of a line of L1.
 pub(crate) fn tag_bank(line: u64) -> usize {
-    let parity = |mask: u64| {
-        let folded = [32, 16, 8, 4, 2, 1].into_iter().fold(line & mask, |bits, by| bits ^ bits >> by);
-        (folded & 1) as usize
-    };
+    // Bits at a distance of 17 contribute the same.
+    let line = (line ^ line >> 17 ^ line >> 34 ^ line >> 51) as u32;
+    let parity = |mask: u32| [16, 8, 4, 2, 1].into_iter().fold(line & mask, |bits, by| bits ^ bits >> by) as usize & 1;
     parity(TAG_MASKS[0]) | parity(TAG_MASKS[1]) << 1
 }
 
@@ -66,56 +62,105 @@ pub(crate) fn sort<T: Ord>(values: &mut [T]) {
     values.sort_unstable_by(|a, b| a.cmp(b));
 }
 
-/// Returns the distinct values, in no order, without sorting them: those that agree in their last five bits are linked.
-pub(crate) fn distinct(values: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
-    const END: u32 = u32::MAX;
-    let mut known: Vec<(u64, u32)> = Vec::with_capacity(64);
-    let mut first = [END; 32];
-    for value in values {
-        let first = &mut first[(value % 32) as usize];
-        let mut at = *first;
-        while let Some(&(_, next)) = known.get(at as usize).filter(|(other, _)| *other != value) {
-            at = next;
+/// Lines of L1 that some lanes touch, each with its words: a bit each.
+pub(crate) struct Lines(Vec<Line>);
+
+struct Line {
+    number: u64,
+    words: u32,
+    /// Index of an earlier line whose number has the same last bits.
+    next: u32,
+}
+
+impl Lines {
+    pub(crate) fn of(addresses: impl Iterator<Item = u64>, bytes: u32) -> Self {
+        const END: u32 = u32::MAX;
+        let mut lines: Vec<Line> = Vec::with_capacity(64);
+        let mut heads = [END; 32];
+        let last_byte = u64::from(bytes.max(1)) - 1;
+        for address in addresses {
+            let (mut word, last) = (address / 4, address.saturating_add(last_byte) / 4);
+            while word <= last {
+                let (number, end) = (word / 32, last.min(word | 31));
+                let words = u32::MAX << (word % 32) & u32::MAX >> (31 - end % 32);
+                word = end + 1;
+                let head = &mut heads[(number % 32) as usize];
+                let mut at = *head;
+                while let Some(line) = lines.get(at as usize).filter(|line| line.number != number) {
+                    at = line.next;
+                }
+                match lines.get_mut(at as usize) {
+                    Some(line) => line.words |= words,
+                    None => {
+                        lines.push(Line { number, words, next: *head });
+                        *head = lines.len() as u32 - 1;
+                    }
+                }
+            }
         }
-        if at == END {
-            known.push((value, *first));
-            *first = known.len() as u32 - 1;
-        }
+        Self(lines)
     }
-    known.into_iter().map(|(value, _)| value)
-}
 
-/// Returns the largest number of distinct values in one of up to 32 banks.
-pub(crate) fn most_in_a_bank(distinct: impl Iterator<Item = u64>, bank: impl Fn(u64) -> usize) -> u32 {
-    let mut counts = [0; 32];
-    distinct.for_each(|value| counts[bank(value) % 32] += 1);
-    counts.into_iter().max().unwrap_or(0)
-}
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
 
-/// Returns the largest number of distinct lines in one of the four banks of tags.
-fn most_lines_in_a_tag_bank(addresses: &Addresses, bytes: u32) -> u32 {
-    let touched = |&address: &u64| lines(address, bytes);
-    most_in_a_bank(distinct(addresses.iter().flatten().flat_map(touched)), tag_bank)
+    pub(crate) fn n_words(&self) -> u32 {
+        self.0.iter().map(|line| line.words.count_ones()).sum()
+    }
+
+    /// Places in a line at which some line has a word.
+    pub(crate) fn all_words(&self) -> u32 {
+        self.0.iter().fold(0, |all, line| all | line.words)
+    }
+
+    pub(crate) fn n_sectors(&self) -> u32 {
+        // The lowest bit of each byte: has the byte a bit?
+        let low = |bits: u32| [4, 2, 1].into_iter().fold(bits, |bits, by| bits | bits >> by) & 0x0101_0101;
+        self.0.iter().map(|line| low(line.words).wrapping_mul(0x0101_0101) >> 24).sum()
+    }
+
+    /// Returns the largest number of lines in one of the four banks of tags.
+    pub(crate) fn most_in_a_tag_bank(&self) -> u32 {
+        let mut counts = [0; 4];
+        self.0.iter().for_each(|line| counts[tag_bank(line.number)] += 1);
+        counts.into_iter().max().unwrap_or(0)
+    }
+
+    /// Returns the largest number of words in one of the 32 banks of data.
+    pub(crate) fn most_in_a_data_bank(&self) -> u32 {
+        // Counts of all banks, side by side: `digits[i]` has the binary digit `i` of each.
+        let mut digits = [0u32; 8];
+        debug_assert!(self.len() < 1 << digits.len());
+        for line in &self.0 {
+            let mut carry = line.words;
+            for digit in &mut digits {
+                (*digit, carry) = (*digit ^ carry, *digit & carry);
+            }
+        }
+        // The banks that have all the digits of the largest count so far.
+        let mut largest = u32::MAX;
+        let mut count = 0;
+        for digit in digits.into_iter().rev() {
+            let banks = largest & digit;
+            count = 2 * count + u32::from(banks != 0);
+            largest = if banks == 0 { largest } else { banks };
+        }
+        count
+    }
 }
 
 /// Passes over L1 of one warp-wide access of `bytes` per lane: each looks up one line in each of four banks of tags,
 /// and reads one word from each of 32 banks of data, so that the fullest bank decides. Timed, not counted: Nsight
 /// Compute has no metric of it.
 pub fn l1_passes(addresses: &Addresses, bytes: u32) -> u32 {
-    most_lines_in_a_tag_bank(addresses, bytes).max(most_words_in_a_bank(addresses, bytes))
+    let lines = Lines::of(addresses.iter().flatten().copied(), bytes);
+    lines.most_in_a_tag_bank().max(lines.most_in_a_data_bank())
 }
 
 /// Returns the largest number of distinct words in one of the 32 banks. The same word twice is a broadcast.
 pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
-    let last_byte = u64::from(bytes.max(1)) - 1;
-    let touched = |&a: &u64| a / 4..=a.saturating_add(last_byte) / 4;
-    // Most accesses meet one word in each bank.
-    let mut only = [None; 32];
-    let mut words = addresses.iter().flatten().flat_map(touched);
-    if words.all(|word| *only[(word % 32) as usize].get_or_insert(word) == word) {
-        return u32::from(only != [None; 32]);
-    }
-    most_in_a_bank(distinct(addresses.iter().flatten().flat_map(touched)), |word| word as usize)
+    Lines::of(addresses.iter().flatten().copied(), bytes).most_in_a_data_bank()
 }
 
 /// Returns the number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a
