@@ -1,26 +1,11 @@
 //! Bar charts of measured times: the ladder, the transposes, the CPU.
 
+use anyhow::Context as _;
 use catalog::{CatalogKernel, STEPS, Shape, Work};
 use records::Record;
 
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
-
-/// Draws the placeholder for a picture without a record.
-pub(crate) fn missing(title: &str) -> String {
-    let why = "No record yet. On a machine with a GPU:";
-    placeholder(title, "No record of measurements yet.", why, "cargo xtask bench all --save")
-}
-
-/// Draws the placeholder for a picture without data, with the command that makes them.
-pub(crate) fn placeholder(title: &str, description: &str, why: &str, command: &str) -> String {
-    let mut drawing = Drawing::new(title, description);
-    drawing.round("faint", Rect::new(0.0, 0.0, WIDTH, 92.0), 6.0);
-    drawing.text("strong", Anchor::Start, (16.0, 28.0), title);
-    drawing.text("", Anchor::Start, (16.0, 52.0), why);
-    drawing.text("code", Anchor::Start, (16.0, 74.0), command);
-    drawing.finish(92.0)
-}
 
 pub(crate) fn digits(value: f64) -> String {
     match value {
@@ -81,7 +66,7 @@ fn chapter(kernel: &str) -> Option<String> {
 }
 
 /// Draws the steps at one size, beside cuBLAS.
-pub(crate) fn ladder(record: Option<&Record>) -> String {
+pub(crate) fn ladder(record: &Record) -> String {
     const SIZE: usize = 4096;
     /// Kernels that represent the steps.
     const KERNELS: &[(&str, &str)] = &[
@@ -98,7 +83,7 @@ pub(crate) fn ladder(record: Option<&Record>) -> String {
     ];
     let title = format!("The ladder at {SIZE}: TFLOP/s, and part of cuBLAS");
     let shape = Shape::square(SIZE);
-    let Some(recorded) = Recorded::new(record) else { return missing(&title) };
+    let recorded = Recorded::new(record);
     let bar = |(kernel, label): &(&str, &str)| {
         let timed = recorded.product(kernel, shape)?;
         let part = timed.yardstick_ms.map(|cublas| cublas / timed.ms);
@@ -110,7 +95,7 @@ pub(crate) fn ladder(record: Option<&Record>) -> String {
         })
     };
     let bars: Vec<Bar> = KERNELS.iter().filter_map(bar).collect();
-    if bars.is_empty() { missing(&title) } else { draw(&title, "TFLOP/s", &bars, &recorded.provenance()) }
+    draw(&title, "TFLOP/s", &bars, &recorded.provenance())
 }
 
 fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static CatalogKernel> {
@@ -119,10 +104,10 @@ fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static CatalogKer
 }
 
 /// Draws the transposes, beside a copy of as many bytes.
-pub(crate) fn transposes(record: Option<&Record>) -> String {
+pub(crate) fn transposes(record: &Record) -> anyhow::Result<String> {
     const SHAPE: Shape = Shape { m: 8192, n: 8192, k: 0 };
     let title = format!("Transposes at {}: GB/s, and part of a copy", SHAPE.m);
-    let Some(recorded) = Recorded::new(record) else { return missing(&title) };
+    let recorded = Recorded::new(record);
     let rate = |ms: f64| Work::Transpose.bytes(SHAPE) / (ms * 1e6);
     let mut copy = None;
     let mut bars = Vec::new();
@@ -136,18 +121,18 @@ pub(crate) fn transposes(record: Option<&Record>) -> String {
             page: None,
         });
     }
-    let Some(copy) = copy else { return missing(&title) };
+    let copy = copy.context("no transpose was timed beside a copy")?;
     bars.push(Bar { label: "copy".to_owned(), value: rate(copy), part: None, page: None });
-    draw(&title, "GB/s", &bars, &recorded.provenance())
+    Ok(draw(&title, "GB/s", &bars, &recorded.provenance()))
 }
 
 /// Draws the CPU kernels, beside a library.
-pub(crate) fn cpus(record: Option<&Record>) -> String {
+pub(crate) fn cpus(record: &Record) -> anyhow::Result<String> {
     const SIZE: usize = 1024;
     const LIBRARY: &str = "cpu_library";
     let shape = Shape::square(SIZE);
     let title = format!("The CPU at {SIZE}: GFLOP/s, and part of the library");
-    let Some(recorded) = Recorded::new(record) else { return missing(&title) };
+    let recorded = Recorded::new(record);
     let mut host = None;
     let mut bars = Vec::new();
     for kernel in kernels(|work| work == Work::Cpu) {
@@ -161,22 +146,12 @@ pub(crate) fn cpus(record: Option<&Record>) -> String {
             page: None,
         });
     }
-    match host {
-        Some(host) => draw(&title, "GFLOP/s", &bars, &host),
-        None => missing(&title),
-    }
+    Ok(draw(&title, "GFLOP/s", &bars, &host.context("the CPU was not timed")?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_missing_record_is_said_and_not_drawn() {
-        for svg in [ladder(None), transposes(None), cpus(None)] {
-            assert!(svg.contains("No record yet") && svg.contains("cargo xtask bench all --save"));
-        }
-    }
 
     #[test]
     fn small_parts_are_not_nothing() {

@@ -2,12 +2,13 @@
 //!
 //! Peak rates come from `book/data/h200-ceilings.json`, speeds of kernels from the record of the ladder.
 
+use anyhow::Context as _;
 use catalog::Shape;
 use catalog::text::day;
 use records::Record;
 use records::ceilings::Ceilings;
 
-use crate::bars::{digits, placeholder};
+use crate::bars::digits;
 use crate::machine;
 use crate::plots::{Axis, spread_labels, tflops};
 use crate::recorded::Recorded;
@@ -63,32 +64,27 @@ const FMA: Roof = ("fma", "fp32", "FP32");
 const MMA: Roof = ("mma.sync", "bf16", "mma.sync");
 const WGMMA: Roof = ("wgmma", "bf16", "wgmma");
 
-pub(crate) fn by_warps(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
+pub(crate) fn by_warps(ceilings: &Ceilings, record: &Record) -> anyhow::Result<String> {
     draw("Tensor cores by mma.sync, bf16", ceilings, record, &[FMA, MMA], BY_WARPS)
 }
 
-pub(crate) fn by_warpgroups(ceilings: Option<&Ceilings>, record: Option<&Record>) -> String {
+pub(crate) fn by_warpgroups(ceilings: &Ceilings, record: &Record) -> anyhow::Result<String> {
     draw("Tensor cores by wgmma, bf16", ceilings, record, &[MMA, WGMMA], BY_WARPGROUPS)
 }
 
-/// Loads the record of peak rates; `None` if they were not measured.
-pub(crate) fn load() -> anyhow::Result<Option<Ceilings>> {
-    let path = machine::root().join("book/data/h200-ceilings.json");
-    Ok(Ceilings::load(&path)?)
+/// Loads the record of peak rates.
+pub(crate) fn load() -> anyhow::Result<Ceilings> {
+    Ok(Ceilings::parse(&machine::read("book/data/h200-ceilings.json")?)?)
 }
 
 fn draw(
     title: &str,
-    ceilings: Option<&Ceilings>,
-    record: Option<&Record>,
+    ceilings: &Ceilings,
+    record: &Record,
     roofs: &[Roof],
     kernels: &[KernelPoint],
-) -> String {
-    let Some((ceilings, roofline)) = ceilings.and_then(|all| Some((all, all.run.roofline?))) else {
-        let why = "Not measured yet. On a card of compute capability 9.0:";
-        let command = "cargo run --release -p v12 --example ceilings";
-        return placeholder(title, "Not measured yet.", why, command);
-    };
+) -> anyhow::Result<String> {
+    let roofline = ceilings.run.roofline.context("the ceilings have no bandwidth of device memory")?;
     let mut drawing = Drawing::new(
         title,
         "Both axes logarithmic: throughput over floating-point operations per byte of tiles. Flat lines are what units \
@@ -137,7 +133,7 @@ fn draw(
     let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
     let points: Vec<(&KernelPoint, f64)> =
-        kernels.iter().filter_map(|point| Some((point, tflops(recorded.as_ref()?, point.kernel, SIZE)?))).collect();
+        kernels.iter().filter_map(|point| Some((point, tflops(&recorded, point.kernel, SIZE)?))).collect();
     let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
     // Starts below the text above the roof of mma.sync, which is in both pictures.
     let from = ceilings.best(MMA.0, MMA.1).map_or(highest, |one| one.burst.tflops);
@@ -151,66 +147,19 @@ fn draw(
     }
 
     let tb = |gbs: f64| digits(gbs / 1e3);
-    let of_kernels = match (&recorded, points.is_empty()) {
-        (Some(recorded), false) => format!("Kernels at {SIZE}: {}.", recorded.provenance()),
-        _ => "Kernels: not measured yet.".to_owned(),
-    };
     let foot = [
         format!("Slanted, from right to left: memory {} TB/s,", tb(roofline.copy_gbs)),
         format!("L2 {} TB/s, L2 where all read the same {}.", tb(ceilings.l2.own_gbs), tb(ceilings.l2.same_gbs)),
         format!("Units, memory: {}, {}.", ceilings.run.device, day(&ceilings.run.date)),
         format!("L2: {}, {}.", ceilings.l2.device, day(&ceilings.l2.date)),
-        of_kernels,
+        format!("Kernels at {SIZE}: {}.", recorded.provenance()),
     ];
-    drawing.finish_with_notes(bottom + 60.0, foot)
+    Ok(drawing.finish_with_notes(bottom + 60.0, foot))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn ceilings() -> Ceilings {
-        let line = |instruction: &str, numbers: &str, tflops: f64| {
-            let rate = format!(r#"{{"tflops": {tflops}, "ghz": 1.75, "clocks": 6, "samples": []}}"#);
-            format!(
-                r#"{{"instruction": "{instruction}", "numbers": "{numbers}", "zeros": false, "warps": 8,
-                "burst": {rate}, "sustained": {rate}}}"#
-            )
-        };
-        let lines = [
-            line("fma.f32", "fp32", 60.0),
-            line("mma.sync.m16n8k16", "bf16", 651.0),
-            line("wgmma.m64n256k16", "bf16", 934.0),
-        ];
-        let text = format!(
-            r#"{{"run": {{"id": "1", "date": "2000-01-02T00:00:00Z", "device": "NVIDIA H000", "emulated": false,
-            "capability": "9.0", "driver": "13.0", "host": "", "revision": "",
-            "roofline": {{"fp32_tflops": 60, "copy_gbs": 4000}}, "cublas": null}},
-            "n_sms": 100, "l2": {{"device": "NVIDIA H001", "date": "2000-01-03T00:00:00Z", "own_gbs": 8000, "same_gbs": 25000}},
-             "ceilings": [{}]}}"#,
-            lines.join(",")
-        );
-        Ceilings::parse(&text).expect("what the program writes")
-    }
-
-    #[test]
-    fn what_was_not_measured_is_not_drawn() {
-        for svg in [by_warps(None, None), by_warpgroups(None, None)] {
-            assert!(svg.contains("Not measured yet") && svg.contains("--example ceilings"), "{svg}");
-        }
-    }
-
-    #[test]
-    fn roofs_are_drawn_before_kernels_were_measured() {
-        let ceilings = ceilings();
-        let (warps, groups) = (by_warps(Some(&ceilings), None), by_warpgroups(Some(&ceilings), None));
-        assert!(warps.contains("FP32 60.0") && warps.contains("mma.sync 651") && !warps.contains("wgmma 934"));
-        assert!(groups.contains("mma.sync 651") && groups.contains("wgmma 934") && !groups.contains("FP32"));
-        for svg in [warps, groups] {
-            assert!(svg.contains("Kernels: not measured yet.") && svg.contains("NVIDIA H000, 2000-01-02"));
-            assert!(!svg.contains("<circle"), "{svg}");
-        }
-    }
 
     /// Intensities in FLOP/byte as printed by `cargo xtask bench v10` and `v12`, for kernels that load all bytes by
     /// ordinary loads.

@@ -1,8 +1,8 @@
 //! The book's pictures.
 //!
 //! Each is a function that returns SVG, made from one of two sources: the real kernels, run on the emulated GPU with
-//! a trace of one warp, or a record of measurements. Nothing is drawn by hand; without a record, a picture contains a
-//! note instead. `cargo run -p figures -- write` writes all of them to `book/src/generated`; a test compares them.
+//! a trace of one warp, or a record of measurements. Nothing is drawn by hand. `cargo run -p figures -- write` writes all
+//! of them to `book/src/generated`; a test compares them.
 //!
 //! Not here: the text around them, and the pages (`bookbuild`).
 
@@ -36,7 +36,7 @@ mod waiting;
 mod walk;
 mod whole_gemms;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use records::Record;
@@ -57,8 +57,9 @@ pub struct Figure {
 /// Draws all pictures, those of the kernels first.
 ///
 /// # Errors
-/// Returns an error if a kernel's files cannot be read, or a kernel no longer behaves as a picture shows.
-pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
+/// Returns an error if a kernel's files cannot be read, a kernel no longer behaves as a picture shows, or the record
+/// lacks what a picture shows.
+pub fn all(record: &Record) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let mut add = |name: &'static str, svg: anyhow::Result<String>| -> anyhow::Result<()> {
         let svg = svg.with_context(|| format!("drawing {name}"))?;
@@ -95,14 +96,14 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     add("ladder-light", Ok(svg::standalone(&ladder, false)))?;
     add("ladder-dark", Ok(svg::standalone(&ladder, true)))?;
     add("ladder", Ok(ladder))?;
-    add("sizes", Ok(plots::sizes(record)))?;
+    add("sizes", plots::sizes(record))?;
     add("roofline", plots::roofline(record))?;
     let ceilings = ceilings::load()?;
-    add("v10-roofline", Ok(ceilings::by_warps(ceilings.as_ref(), record)))?;
-    add("v12-roofline", Ok(ceilings::by_warpgroups(ceilings.as_ref(), record)))?;
-    add("transposes", Ok(bars::transposes(record)))?;
-    add("cpus", Ok(bars::cpus(record)))?;
-    add("memories", Ok(memories::draw(record)))?;
+    add("v10-roofline", ceilings::by_warps(&ceilings, record))?;
+    add("v12-roofline", ceilings::by_warpgroups(&ceilings, record))?;
+    add("transposes", bars::transposes(record))?;
+    add("cpus", bars::cpus(record))?;
+    add("memories", memories::draw(record))?;
     add("predictions", Ok(predictions::draw()))?;
     add("v13-process", process::draw())?;
     add("v13-two", process::draw_two())?;
@@ -111,14 +112,9 @@ pub fn all(record: Option<&Record>) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Loads the record of the book's main device, if it exists.
-pub fn record(path: &Path) -> anyhow::Result<Option<Record>> {
-    if path.exists() { Ok(Some(Record::load(path)?)) } else { Ok(None) }
-}
-
-/// Returns the path of the record of the book's main device.
-pub fn record_path() -> PathBuf {
-    machine::root().join("book/data/h200.json")
+/// Loads the record of the book's main device.
+pub fn record() -> anyhow::Result<Record> {
+    Ok(Record::load(&machine::root().join("book/data/h200.json"))?)
 }
 
 /// Returns the folder that `write` writes to.

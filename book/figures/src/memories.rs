@@ -13,7 +13,7 @@ const LEVELS: [(&str, &str, &str, &str); 4] = [
     ("global memory", "all blocks, and the host", "sectors of 32 bytes", "a2"),
 ];
 
-pub(crate) fn draw(record: Option<&Record>) -> String {
+pub(crate) fn draw(record: &Record) -> anyhow::Result<String> {
     let title = "Where data lives, and how it is reached";
     let mut drawing = Drawing::new(
         title,
@@ -21,7 +21,8 @@ pub(crate) fn draw(record: Option<&Record>) -> String {
          block, the L2 cache and global memory to all. Beside the first and the last stands what was measured.",
     )
     .with_heading();
-    let roof = Recorded::new(record).and_then(|r| Some((r.roofline()?, r.provenance())));
+    let recorded = Recorded::new(record);
+    let roof = recorded.roofline()?;
     const HEIGHT: f64 = 62.0;
     let mut y = 30.0;
     for (i, (name, scope, access, class)) in LEVELS.into_iter().enumerate() {
@@ -30,9 +31,9 @@ pub(crate) fn draw(record: Option<&Record>) -> String {
         drawing.round(class, r, 6.0);
         drawing.text("strong", Anchor::Start, (14.0, y + 26.0), name);
         drawing.text("dim", Anchor::Start, (14.0, y + 47.0), format!("{scope}; {access}"));
-        let rate = match (&roof, i) {
-            (Some((roof, _)), 0) => Some((format!("{:.1} TFLOP/s", roof.fp32_tflops), "multiply-adds")),
-            (Some((roof, _)), 3) => Some((format!("{:.2} TB/s", roof.copy_gbs / 1000.0), "copied")),
+        let rate = match i {
+            0 => Some((format!("{:.1} TFLOP/s", roof.fp32_tflops), "multiply-adds")),
+            3 => Some((format!("{:.2} TB/s", roof.copy_gbs / 1000.0), "copied")),
             _ => None,
         };
         if let Some((rate, what)) = rate {
@@ -42,10 +43,6 @@ pub(crate) fn draw(record: Option<&Record>) -> String {
         }
         y += HEIGHT + 8.0;
     }
-    let foot = match &roof {
-        Some((_, provenance)) => format!("Measured: {provenance}."),
-        None => "No rates: no record yet (cargo xtask bench all --save).".to_owned(),
-    };
-    drawing.note(y + 14.0, foot);
-    drawing.finish(y + 22.0)
+    drawing.note(y + 14.0, format!("Measured: {}.", recorded.provenance()));
+    Ok(drawing.finish(y + 22.0))
 }

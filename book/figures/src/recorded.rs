@@ -1,5 +1,6 @@
 //! Queries of a record for the plots.
 
+use anyhow::Context as _;
 use catalog::Shape;
 use catalog::text::day;
 use records::record::VerifiedRun;
@@ -22,11 +23,8 @@ pub(crate) struct Timed {
 }
 
 impl<'r> Recorded<'r> {
-    /// Returns `None` without a record, or if it has no measurement of a real device.
-    pub(crate) fn new(record: Option<&'r Record>) -> Option<Self> {
-        let record = record?;
-        let real = record.runs.iter().any(|run| !run.emulated);
-        real.then_some(Self { record })
+    pub(crate) fn new(record: &'r Record) -> Self {
+        Self { record }
     }
 
     /// Returns devices and date of the record, such as `NVIDIA H200, 2026-11-21`.
@@ -48,9 +46,9 @@ impl<'r> Recorded<'r> {
     }
 
     /// Returns the ceilings of the last run that measured them, as the text quotes them.
-    pub(crate) fn roofline(&self) -> Option<records::Roofline> {
+    pub(crate) fn roofline(&self) -> anyhow::Result<records::Roofline> {
         let mut real = self.record.runs.iter().filter(|run| !run.emulated);
-        real.rfind(|run| run.roofline.is_some())?.roofline
+        real.rfind(|run| run.roofline.is_some()).and_then(|run| run.roofline).context("no run has a roofline")
     }
 
     fn passed(&self, kernel: &str, shape: Shape) -> Option<&VerifiedRun> {

@@ -203,13 +203,12 @@ fn reads(pass: &[&Instruction]) -> OperandCost {
 }
 
 /// Returns the listing or table that the arguments of `figures sass` select.
-pub fn sass_table(words: &[String], record: Option<&Record>) -> anyhow::Result<String> {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words[..] {
+pub fn sass_table(words: &[&str]) -> anyhow::Result<String> {
+    match *words {
         ["loops"] => loops(),
         ["registers"] => registers(),
-        ["binds"] => binds(record),
-        ["summit"] => summit(record),
+        ["binds"] => binds(&crate::record()?),
+        ["summit"] => summit(&crate::record()?),
         ["strides"] => strides(),
         [kernel, from, to] => listing(kernel, address(from)?, address(to)?),
         _ => bail!("of machine code there are `loops`, `registers`, `strides`, `binds`, `summit`, and KERNEL FROM TO"),
@@ -317,8 +316,8 @@ fn bank_conflicts(pass: &[&Instruction]) -> [usize; 2] {
 }
 
 /// Returns a table of v07 and the kernels of v11 with the same plan, with their banks and three clocks.
-fn summit(record: Option<&Record>) -> anyhow::Result<String> {
-    let recorded = Recorded::new(record).context("there is no record of a GPU in book/data")?;
+fn summit(record: &Record) -> anyhow::Result<String> {
+    let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
     let titles = [
         "kernel",
@@ -365,8 +364,8 @@ fn clocked(recorded: &Recorded<'_>, name: &str) -> anyhow::Result<(f64, u32)> {
 }
 
 /// Returns a table of an SM's clocks per multiply-add of a warp: the need of each unit, and the measured time.
-fn binds(record: Option<&Record>) -> anyhow::Result<String> {
-    let recorded = Recorded::new(record).context("there is no record of a GPU in book/data")?;
+fn binds(record: &Record) -> anyhow::Result<String> {
+    let recorded = Recorded::new(record);
     let titles = ["kernel", "multiply-adds", "issue, PTX", "issue", "registers", "shared", "L1", "measured"];
     let mut rows = Vec::new();
     for name in KERNELS {

@@ -3,7 +3,7 @@
 use catalog::Shape;
 use records::Record;
 
-use crate::bars::{digits, missing};
+use crate::bars::digits;
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -31,14 +31,14 @@ struct Product {
 }
 
 /// Draws the parts of whole GEMMs: the kernel by events, and everything by the host's clock.
-pub(crate) fn parts(record: Option<&Record>) -> String {
+pub(crate) fn parts(record: &Record) -> String {
     const KERNELS: [(&str, &str); 3] = [
         ("sgemm_v01_row_per_lane", "v01 row"),
         ("sgemm_v01_col_per_lane", "v01 col"),
         ("sgemm_v07_double_buffer", "v07"),
     ];
     let title = "A whole product: the kernel, and the rest";
-    let Some(recorded) = Recorded::new(record) else { return missing(title) };
+    let recorded = Recorded::new(record);
     let products = |size: usize| -> Vec<Product> {
         let product = |(kernel, label): (&str, &'static str)| {
             let (kernel_ms, whole_ms) = recorded.whole(kernel, Shape::square(size))?;
@@ -52,9 +52,6 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
         .map(|size| (size, products(size)))
         .filter(|(_, products)| !products.is_empty())
         .collect();
-    if groups.is_empty() {
-        return missing(title);
-    }
     let summary: Vec<String> = groups
         .iter()
         .flat_map(|(size, products)| products.iter().map(move |product| (size, product)))
@@ -109,10 +106,10 @@ pub(crate) fn parts(record: Option<&Record>) -> String {
 }
 
 /// Draws v07's speed as a fraction of cuBLAS's on every recorded shape, by its number of blocks.
-pub(crate) fn of_cublas(record: Option<&Record>) -> String {
+pub(crate) fn of_cublas(record: &Record) -> String {
     const KERNEL: &str = "sgemm_v07_double_buffer";
     let title = "v07 as a part of cuBLAS, by shape";
-    let Some(recorded) = Recorded::new(record) else { return missing(title) };
+    let recorded = Recorded::new(record);
     let mut rows: Vec<(u64, Shape, f64)> = Vec::new();
     for shape in recorded.shapes(KERNEL) {
         let timed = recorded.product(KERNEL, shape);
@@ -122,9 +119,6 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
         }
     }
     rows.sort_by_key(|(blocks, shape, _)| (*blocks, shape.m * shape.n * shape.k, *shape));
-    if rows.is_empty() {
-        return missing(title);
-    }
     let summary: Vec<String> = rows
         .iter()
         .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shape.short(), percent(*part)))
@@ -151,13 +145,6 @@ pub(crate) fn of_cublas(record: Option<&Record>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_missing_record_is_said_and_not_drawn() {
-        for svg in [parts(None), of_cublas(None)] {
-            assert!(svg.contains("No record yet") && svg.contains("cargo xtask bench all --save"));
-        }
-    }
 
     #[test]
     fn short_times_keep_their_digits() {

@@ -2,98 +2,42 @@
 
 use std::sync::OnceLock;
 
-use catalog::{STEPS, Shape, Work};
+use anyhow::Context as _;
+use catalog::Shape;
 use figures::Figure;
-use records::Roofline;
-use records::record::{Accuracy, Submission, VerifiedRun, Yardstick};
-use records::{Measurement, Outcome, Record, Run, Samples};
+use records::Outcome;
 
-/// Returns a record of a device that does not exist: every GEMM takes a second, and cuBLAS half of one.
-fn record() -> Record {
-    let run = Run {
-        id: "run".into(),
-        date: "2000-01-01T00:00:00Z".into(),
-        device: "a device of the tests".into(),
-        capability: "9.0".into(),
-        driver: "13.0".into(),
-        host: "a host".into(),
-        revision: "unknown".into(),
-        roofline: Some(Roofline { fp32_tflops: 60.0, copy_gbs: 4000.0 }),
-        ..Run::default()
-    };
-    let accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
-    let measurement = |step: &str, kernel: &str, size: usize| Measurement {
-        run: "run".into(),
-        step: step.into(),
-        kernel: kernel.into(),
-        shape: Shape::square(size),
-        seed: 1,
-        ptx_sha256: String::new(),
-        outcome: Outcome::Passed(Box::new(VerifiedRun {
-            grid: [1; 3],
-            block: [1; 3],
-            accuracy,
-            batch: 1,
-            hot: Some(Samples(vec![1000.0])),
-            whole: Some(Samples(vec![2000.0])),
-            yardstick: Some(Yardstick {
-                name: "cuBLAS".into(),
-                submission: Submission::Batch,
-                algorithm: None,
-                hot: Samples(vec![500.0]),
-                duel: None,
-            }),
-            ..VerifiedRun::default()
-        })),
-    };
-    let mut measurements = Vec::new();
-    for step in STEPS {
-        let products = step.kernels.iter().filter(|kernel| matches!(kernel.work, Work::Sgemm | Work::Cublas));
-        for kernel in products {
-            measurements.extend([2048, 4096, 8192].map(|size| measurement(step.id, kernel.name, size)));
-        }
-    }
-    Record { runs: vec![run], measurements, ..Record::default() }
-}
-
-/// Returns all pictures without a record, and with [`record`]; drawn once for all tests here.
-fn drawn() -> &'static [Vec<Figure>; 2] {
-    static DRAWN: OnceLock<[Vec<Figure>; 2]> = OnceLock::new();
-    DRAWN.get_or_init(|| {
-        [None, Some(record())].map(|record| figures::all(record.as_ref()).expect("the kernels are committed"))
-    })
+/// Returns all pictures, drawn once for all tests here.
+fn drawn() -> &'static [Figure] {
+    static DRAWN: OnceLock<Vec<Figure>> = OnceLock::new();
+    DRAWN.get_or_init(|| figures::all(&figures::record().expect("a record")).expect("the kernels are committed"))
 }
 
 #[test]
 fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
-    let [_, figures] = drawn();
+    let svg = |name: &str| drawn().iter().find(|figure| figure.name == name).map(|figure| figure.svg.as_str());
     for name in ["ladder", "sizes", "roofline", "memories", "whole", "of-cublas"] {
-        let figure = figures.iter().find(|figure| figure.name == name);
-        let svg = figure.map(|figure| figure.svg.as_str()).unwrap_or_default();
-        assert!(svg.contains("a device of the tests, 2000-01-01"), "{name}");
-        assert!(!svg.contains("no record"), "{name}");
+        assert!(svg(name).context(name)?.contains("NVIDIA H200, 20"), "{name}");
     }
-    let ladder = figures.iter().find(|figure| figure.name == "ladder");
-    let ladder = ladder.map(|figure| figure.svg.as_str()).unwrap_or_default();
-    // 2 x 4096³ operations in a second, half as fast as cuBLAS.
-    assert_eq!(ladder.matches(">0.14</text>").count(), 10);
-    assert_eq!(ladder.matches(">50 %</text>").count(), 9);
-    Ok(())
-}
-
-#[test]
-fn an_emulated_record_is_none() -> anyhow::Result<()> {
-    let mut emulated = record();
-    emulated.runs[0].emulated = true;
-    assert_eq!(figures::all(Some(&emulated))?, drawn()[0]);
+    let (record, ladder) = (figures::record()?, svg("ladder").context("a picture")?);
+    for kernel in ["sgemm_v01_row_per_lane", "sgemm_v05_bank_conflict_free", "sgemm_v07_double_buffer"] {
+        let measurement = record.measurement(kernel, Shape::square(4096)).context(kernel)?;
+        let Outcome::Passed(passed) = &measurement.outcome else { panic!("{kernel} did not pass") };
+        let ms = passed.hot.as_ref().context(kernel)?.median();
+        let tflops = 2.0 * 4096_f64.powi(3) / (ms * 1e9);
+        let digits = if tflops < 10.0 { 2 } else { 1 };
+        let part = passed.yardstick.as_ref().context(kernel)?.hot.median() / ms * 100.0;
+        for shown in [format!(">{tflops:.digits$}</text>"), format!(">{part:.0} %</text>")] {
+            assert!(ladder.contains(&shown), "{kernel}: {shown} is not in {ladder}");
+        }
+    }
     Ok(())
 }
 
 #[test]
 fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
-    let record = figures::record(&figures::record_path())?;
     let mut stale = Vec::new();
-    for figure in figures::all(record.as_ref())? {
+    for figure in drawn() {
         let path = figures::generated().join(figure.name).with_extension("svg");
         if std::fs::read_to_string(path).ok().as_deref() != Some(figure.svg.as_str()) {
             stale.push(figure.name);
@@ -105,7 +49,7 @@ fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
 
 #[test]
 fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
-    for figure in &drawn()[0] {
+    for figure in drawn() {
         let (name, svg) = (figure.name, &figure.svg);
         assert!(svg.starts_with("<!-- made by"), "{name}");
         assert!(svg.contains("<title>") && svg.contains("<desc>"), "{name}");
@@ -129,7 +73,7 @@ fn no_text_runs_out_of_its_picture() -> anyhow::Result<()> {
     const LETTER: f64 = 7.7;
     const LETTER_OF_CODE: f64 = 8.7;
     let (mut n, mut out) = (0, Vec::<String>::new());
-    for figure in drawn().iter().flatten() {
+    for figure in drawn() {
         for line in figure.svg.lines().filter(|line| line.starts_with("<text")) {
             let x: f64 = between(line, " x=\"", "\"").unwrap_or_default().parse()?;
             let text = between(line, ">", "</text>").unwrap_or_default();

@@ -1,12 +1,9 @@
 //! Peak rates of a device's arithmetic units, as measured by `steps/v12/examples/ceilings.rs`:
 //! `book/data/h200-ceilings.json`.
 
-use std::path::Path;
-
-use catalog::files::FileError;
 use serde::{Deserialize, Serialize};
 
-use crate::record_file::{RecordError, json_lines};
+use crate::record_file::json_lines;
 use crate::run::Run;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,17 +65,6 @@ pub struct Sample {
 }
 
 impl Ceilings {
-    /// Reads a record; `None` where there is no file.
-    pub fn load(path: &Path) -> Result<Option<Self>, RecordError> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(FileError::at(path)(error).into()),
-        };
-        let format = |why| RecordError::Format { path: path.to_owned(), why };
-        Self::parse(&text).map(Some).map_err(format)
-    }
-
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
@@ -162,11 +148,5 @@ mod tests {
     fn what_is_written_can_be_read() {
         let all = ceilings(&[("mma.sync", 600.0, false), ("wgmma", 950.0, true)]);
         assert_eq!(Ceilings::parse(&all.text()).expect("it is one"), all);
-    }
-
-    #[test]
-    fn no_file_is_no_record() {
-        let missing = Ceilings::load(Path::new("/nowhere/ceilings.json"));
-        assert!(missing.is_ok_and(|found| found.is_none()));
     }
 }

@@ -1,5 +1,5 @@
 //! Measured peak rates of tensor cores: `{{#ceilings UNIT…}}`, and `{{#n ceiling UNIT ELEMENTS WHAT}}` in a sentence.
-//! `steps/v12/examples/ceilings.rs` measures them; without its record, both directives print "not measured yet".
+//! `steps/v12/examples/ceilings.rs` measures them.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,6 @@ use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 use crate::RepoPaths;
 use crate::quote::{Sources, digits, quoted, run_source};
 
-const NOT_YET: &str = "(not measured yet)";
 /// Instruction that the others are compared with.
 const FMA: [&str; 2] = ["fma", "fp32"];
 
@@ -29,17 +28,10 @@ pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>> {
 }
 
 /// Expands `{{#ceilings fma mma.sync}}`: a table of the instructions whose names begin with one of `units`.
-pub(crate) fn table(record: Option<&Ceilings>, units: &[&str], sources: &mut Sources) -> Result<String> {
+pub(crate) fn table(record: &Ceilings, units: &[&str], sources: &mut Sources) -> Result<String> {
     if units.is_empty() {
         return Err(Error::msg("`{{#ceilings}}` wants beginnings of instructions, such as `fma mma.sync`"));
     }
-    let Some(record) = record else {
-        return Ok(
-            "What the units do alone was not measured yet. On a card of compute capability 9.0 this does it:\n\n\
-             ```console\n$ cargo run --release -p v12 --example ceilings -- --json book/data/h200-ceilings.json\n```\n"
-                .into(),
-        );
-    };
     let (source, l2) = (run_source(&record.run, Work::Sgemm), l2_source(record));
     let mut out = format!(
         "Instructions alone, {source}; L2, {l2}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
@@ -94,19 +86,12 @@ fn median_ms(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
 }
 
 /// Returns a quantity of the fastest instruction with random elements, formatted for a sentence.
-pub(crate) fn number(
-    record: Option<&Ceilings>,
-    [unit, elements, what]: [&str; 3],
-    sources: &mut Sources,
-) -> Result<String> {
+pub(crate) fn number(record: &Ceilings, [unit, elements, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
     const WHAT: [&str; 8] =
         ["burst", "sustained", "ghz", "sustained_ghz", "clocks", "of_fp32", "per_byte", "per_l2_byte"];
     if !WHAT.contains(&what) {
         bail!("a ceiling has {}, not `{what}`", WHAT.join(", "));
     }
-    let Some(record) = record else {
-        return Ok(NOT_YET.into());
-    };
     let find = |unit: &str, elements: &str| {
         record.best(unit, elements).with_context(|| format!("no `{unit}` of {elements} was measured"))
     };
@@ -166,7 +151,7 @@ mod tests {
     #[test]
     fn a_table_has_what_was_asked_for() {
         let mut sources = Sources::new();
-        let table = table(Some(&record()), &["fma", "wgmma"], &mut sources).expect("it was measured");
+        let table = table(&record(), &["fma", "wgmma"], &mut sources).expect("it was measured");
         let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| `")).collect();
         assert_eq!(
             rows,
@@ -182,7 +167,7 @@ mod tests {
     #[test]
     fn a_number_is_of_random_elements() {
         let of = |unit, what| {
-            let quoted = number(Some(&record()), [unit, "bf16", what], &mut Sources::new());
+            let quoted = number(&record(), [unit, "bf16", what], &mut Sources::new());
             quoted.map(|html| {
                 let text = html.split_once('>').map_or("", |(_, rest)| rest);
                 text.trim_end_matches("</span>").replace("&nbsp;", " ")
@@ -195,17 +180,5 @@ mod tests {
         assert_eq!(of("mma.sync", "clocks").expect("a number"), "6.01");
         assert!(of("mma.sync", "speed").is_err_and(|why| why.to_string().contains("has burst")));
         assert!(of("dmma", "burst").is_err_and(|why| why.to_string().contains("no `dmma`")));
-    }
-
-    #[test]
-    fn what_was_not_measured_says_so() {
-        let mut sources = Sources::new();
-        let burst = number(None, ["wgmma", "bf16", "burst"], &mut sources);
-        assert_eq!(burst.expect("a text"), NOT_YET);
-        let table = table(None, &["wgmma"], &mut sources).expect("a sentence");
-        assert!(table.contains("not measured yet") && table.contains("--example ceilings"), "{table}");
-        assert!(sources.is_empty());
-        // A misspelt quantity is an error even without a record.
-        assert!(number(None, ["wgmma", "bf16", "speed"], &mut sources).is_err());
     }
 }

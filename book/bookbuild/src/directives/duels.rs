@@ -1,10 +1,10 @@
 //! `{{#duels v12}}`: speed of kernels beside cuBLAS when both run in turns. `cargo xtask bench v12 --duel --save`
-//! measures it; without a measurement, the directive says so.
+//! measures it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use catalog::text::short_device;
 use catalog::{CatalogKernel, Shape};
 use records::duel::{Duel, Speed};
@@ -41,10 +41,7 @@ impl Records {
             }
         }
         if rows.is_empty() {
-            return Ok(format!(
-                "Not measured yet. On a GPU this does it:\n\n```console\n$ cargo xtask bench {} --duel --save\n```\n",
-                step.id
-            ));
+            bail!("no duel of {0} is on record; measure it with: cargo xtask bench {0} --duel --save", step.id);
         }
         rows.sort_by_key(|row| (row.shape.m * row.shape.n * row.shape.k, row.shape, row.index));
         let mut out = String::from(

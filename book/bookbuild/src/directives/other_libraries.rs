@@ -17,12 +17,17 @@ use crate::quote::{Sources, digits, ms, quoted};
 const FP32: &str = "fp32";
 const BF16: &str = "bf16";
 const PYTORCH: &str = "PyTorch";
-/// Implementations of bf16 GEMMs besides PyTorch and Triton.
-const OTHER_BF16: [&str; 3] = ["CUTLASS", "ThunderKittens", "v12"];
+
+/// Measurements of the book's main device, and of the device with the most of bf16.
+#[derive(Debug)]
+pub(crate) struct OtherLibraries {
+    main: File,
+    bf16: File,
+}
 
 /// Contents of `book/data/h200-others.json`, or of the same file for another device.
 #[derive(Debug, Deserialize)]
-pub(crate) struct OtherLibraries {
+struct File {
     #[serde(flatten)]
     run: Run,
     /// The run that measured bf16, if it was a separate one.
@@ -30,9 +35,6 @@ pub(crate) struct OtherLibraries {
     cublas: Option<String>,
     kernels: Vec<TimedGemm>,
     times: Vec<Time>,
-    /// The device with more bf16 measurements than this one, if there is such a device.
-    #[serde(skip)]
-    beside: Option<Box<OtherLibraries>>,
 }
 
 /// Date, device and software versions of a measurement.
@@ -124,28 +126,19 @@ impl Run {
 }
 
 impl OtherLibraries {
-    /// Loads the measurements of the book's main device.
+    /// Loads the measurements of the book's main device, and those of bf16.
     pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self> {
-        let name = format!("{main_device}-others.json");
-        let mut own = repo.read_json::<Self>(&repo.data().join(&name))?;
+        let path = repo.data().join(format!("{main_device}-others.json"));
         let files = files_ending_with(&repo.data(), "-others.json")?;
-        for file in files.iter().filter(|file| !file.ends_with(&name)) {
-            let other: Self = repo.read_json(file)?;
-            if other.n_bf16() > own.of_numbers(BF16).n_bf16() {
-                own.beside = Some(Box::new(other));
-            }
-        }
-        Ok(own)
+        let files: Vec<File> = files.iter().map(|file| repo.read_json(file)).collect::<Result<_>>()?;
+        let n_bf16 = |file: &File| file.times.iter().filter(|time| time.numbers == BF16).count();
+        let main: File = repo.read_json(&path)?;
+        Ok(Self { main, bf16: files.into_iter().max_by_key(n_bf16).context("no file ends with -others.json")? })
     }
 
-    fn n_bf16(&self) -> usize {
-        self.times.iter().filter(|time| time.numbers == BF16).count()
-    }
-
-    /// Returns the device with the most measurements for this type of elements.
-    fn of_numbers(&self, numbers: &str) -> &Self {
-        let beside = self.beside.as_deref().filter(|_| numbers == BF16);
-        beside.unwrap_or(self)
+    /// Returns the device that this type of elements was measured on.
+    fn of_numbers(&self, numbers: &str) -> &File {
+        if numbers == BF16 { &self.bf16 } else { &self.main }
     }
 
     /// Returns the run that measured GEMMs with this type of elements.
@@ -169,13 +162,6 @@ impl OtherLibraries {
 
     /// Returns the table of times for a type of elements; `called` is its name in text.
     fn times(&self, numbers: &str, called: &str) -> String {
-        let mut times = self.of_numbers(numbers).times.iter().filter(|time| time.numbers == numbers).peekable();
-        if times.peek().is_none() {
-            return format!(
-                "Products in {called} were not measured yet. On a machine with PyTorch and Triton this does it:\n\n\
-                 ```console\n$ python3 book/data/others.py book/data/h200-others.json\n```\n"
-            );
-        }
         let run = self.run(numbers);
         let mut out = format!(
             "C = A·B in {called}, {}. Kernel time with warm caches, by graph: the median. {}.\n\n\
@@ -184,7 +170,7 @@ impl OtherLibraries {
             run.source(),
             run.versions(),
         );
-        for time in times {
+        for time in self.of_numbers(numbers).times.iter().filter(|time| time.numbers == numbers) {
             let [tile, warps, stages] = match time.config {
                 Some([m, n, k, warps, stages]) => [format!("{m} × {n}, {k}"), warps.to_string(), stages.to_string()],
                 None => ["–"; 3].map(str::to_owned),
@@ -197,17 +183,6 @@ impl OtherLibraries {
                 digits(time.ms.median(), 3),
                 digits(time.tflops(), 3),
                 100.0 * time.of_bound
-            );
-        }
-        let missing: Vec<_> =
-            OTHER_BF16.into_iter().filter(|by| numbers == BF16 && self.times_of(by, BF16).next().is_none()).collect();
-        if !missing.is_empty() {
-            let _ = write!(
-                out,
-                "\nNot measured yet: {}. The head of `book/data/others.py` says what they need; then this does it:\n\n\
-                 ```console\n$ python3 book/data/others.py book/data/h200-others.json --library others.so \
-                 --only bf16\n```\n",
-                missing.join(", ")
             );
         }
         out
@@ -227,10 +202,10 @@ impl OtherLibraries {
     fn kernels(&self) -> String {
         let mut out = format!(
             "What cuBLAS {} launched, {}.\n\n| product | M × N × K | kernel | blocks | threads |\n| --- | --- | --- | ---: | ---: |\n",
-            self.cublas.as_deref().unwrap_or_default(),
-            self.run.source()
+            self.main.cublas.as_deref().unwrap_or_default(),
+            self.main.run.source()
         );
-        for product in &self.kernels {
+        for product in &self.main.kernels {
             let [m, n, k] = product.shape;
             let shape = if m == n && n == k { m.to_string() } else { format!("{m} × {n} × {k}") };
             for kernel in &product.kernels {
@@ -292,7 +267,7 @@ mod tests {
     #[test]
     fn others_were_measured_where_the_ladder_was() {
         let text = std::fs::read_to_string(data().join("h200-others.json")).expect("a file");
-        let others: OtherLibraries = serde_json::from_str(&text).expect("what others.py writes");
+        let others: File = serde_json::from_str(&text).expect("what others.py writes");
         let record = Record::load(&data().join("h200.json")).expect("a record");
         assert!(record.runs.iter().all(|run| run.device == others.run.device));
         let products = record.measurements.iter().filter(|m| m.kernel == "cublas_sgemm");
@@ -327,45 +302,19 @@ mod tests {
         }
         // Every compared implementation is measured at each size.
         let squares = others.times_of(PYTORCH, BF16).count();
-        for by in OTHER_BF16.into_iter().filter(|by| others.times_of(by, BF16).next().is_some()) {
+        for by in ["CUTLASS", "ThunderKittens", "v12"] {
             assert_eq!(others.times_of(by, BF16).count(), squares, "{by}");
         }
     }
 
-    fn made_up() -> OtherLibraries {
-        serde_json::from_str(
-            r#"{"date": "2026-01-02T00:00:00Z", "device": "A Card", "torch": "2", "triton": "3", "cublas": "13", "kernels": [],
-            "times": [{"by": "PyTorch", "size": 1000, "of_bound": 0.1, "ms": [2.0]}]}"#,
-        )
-        .expect("what others.py writes")
-    }
-
-    fn table(others: &OtherLibraries) -> String {
-        others.table(&["times", "bf16"], &mut Sources::new()).expect("a table")
-    }
-
-    #[test]
-    fn what_was_not_measured_says_how_to() {
-        let mut others = made_up();
-        assert!(table(&others).contains("not measured yet") && table(&others).contains("others.py"));
-        others.times[0].numbers = BF16.into();
-        let shown = table(&others);
-        assert!(shown.contains("| 1000 | PyTorch | 2.00 | 1.00 |"), "{shown}");
-        assert!(shown.contains("Not measured yet: CUTLASS, ThunderKittens, v12."), "{shown}");
-        others.times.extend(OTHER_BF16.map(|by| Time {
-            by: by.into(),
-            numbers: BF16.into(),
-            ..made_up().times.remove(0)
-        }));
-        assert!(!table(&others).contains("ot measured yet"), "{}", table(&others));
-    }
-
     #[test]
     fn what_was_measured_apart_has_its_own_day_and_versions() {
-        let mut others = made_up();
+        let fp32 = r#"{"date": "2026-01-02T00:00:00Z", "device": "A Card", "torch": "2", "triton": "3", "cublas": "13",
+            "kernels": [], "times": [{"by": "PyTorch", "size": 1000, "of_bound": 0.1, "ms": [2.0]}]}"#;
+        let [main, mut bf16] = [fp32; 2].map(|text| serde_json::from_str::<File>(text).expect("what others.py writes"));
         let run = r#"{"date": "2026-03-04T00:00:00Z", "device": "A Card", "torch": "2.1", "triton": "3.1",
             "cutlass": "4.5", "thunderkittens": "abc", "missing": []}"#;
-        others.bf16 = serde_json::from_str(run).expect("what others.py writes");
+        bf16.bf16 = serde_json::from_str(run).expect("what others.py writes");
         let times = r#"[
             {"by": "PyTorch", "size": 1000, "numbers": "bf16", "of_bound": 0.1, "ms": [4.0]},
             {"by": "CUTLASS", "size": 1000, "numbers": "bf16", "of_bound": 0.1, "ms": [5.0],
@@ -373,14 +322,14 @@ mod tests {
             {"by": "v12", "size": 1000, "numbers": "bf16", "of_bound": 0.1, "ms": [8.0],
              "config": [128, 128, 64, 9, 6], "kernel": "gemm_v12_ping_pong_bf16", "ptx_sha256": "0"}]"#;
         let times: Vec<Time> = serde_json::from_str(times).expect("what others.py writes");
-        others.times.extend(times);
-        let shown = table(&others);
+        bf16.times.extend(times);
+        let others = OtherLibraries { main, bf16 };
+        let shown = others.table(&["times", "bf16"], &mut Sources::new()).expect("a table");
         for part in [
             "A Card, 2026-03-04. Kernel",
             "PyTorch 2.1, Triton 3.1, CUTLASS 4.5, ThunderKittens at revision abc.",
             "| CUTLASS, pingpong, clusters of 2 × 1, swizzle 8 | 5.00 | 0.400 | 128 × 256, 64 | 12 | 4 | 10.00 % |",
             "| v12, `gemm_v12_ping_pong_bf16` | 8.00 | 0.250 | 128 × 128, 64 | 9 | 6 | 10.00 % |",
-            "Not measured yet: ThunderKittens.",
         ] {
             assert!(shown.contains(part), "{part}\n{shown}");
         }

@@ -25,7 +25,7 @@ const MAIN_DEVICE: &str = "h200";
 pub(crate) struct Records {
     all: Vec<(String, Record)>,
     /// Record of the book's main device, as a file name without `.json`.
-    main_device: Option<String>,
+    main_device: String,
     others: Result<OtherLibraries>,
     /// Times with copies from and to the host, on one device.
     process: Result<Process>,
@@ -50,7 +50,8 @@ impl Records {
                 all.push((stem, record));
             }
         }
-        let stem = main_device.as_deref().unwrap_or(MAIN_DEVICE);
+        let main_device = main_device.unwrap_or_else(|| MAIN_DEVICE.into());
+        let stem = &main_device;
         Ok(Self {
             all,
             others: OtherLibraries::load(repo, stem),
@@ -64,7 +65,7 @@ impl Records {
 
     /// Returns the records of real devices, the book's main device first.
     pub(crate) fn real(&self) -> Vec<&Record> {
-        let is_main = |stem: &String| self.main_device.as_ref() == Some(stem);
+        let is_main = |stem: &String| self.main_device == *stem;
         let is_real = |record: &&(String, Record)| record.1.runs.iter().any(|run| !run.emulated);
         let mut real: Vec<_> = self.all.iter().filter(is_real).collect();
         real.sort_by_key(|(stem, _)| !is_main(stem));
@@ -88,16 +89,19 @@ impl Records {
         self.pair.as_ref().map_err(copied)
     }
 
-    /// Returns the peak rates of tensor cores on the book's main device; `None` if they were not measured.
-    pub(crate) fn main_ceilings(&self) -> Result<Option<&Ceilings>> {
-        let main = self.main_device.as_deref().unwrap_or(MAIN_DEVICE);
-        self.ceilings(|stem, _| stem == main)
+    /// Returns the peak rates of tensor cores on the book's main device.
+    pub(crate) fn main_ceilings(&self) -> Result<&Ceilings> {
+        self.ceilings(&self.main_device, |stem, _| *stem == self.main_device)
     }
 
-    fn ceilings(&self, is_wanted: impl Fn(&str, &Ceilings) -> bool) -> Result<Option<&Ceilings>> {
+    fn ceilings(&self, device: &str, is_wanted: impl Fn(&str, &Ceilings) -> bool) -> Result<&Ceilings> {
         let all = self.ceilings.as_ref().map_err(copied)?;
         let found = all.iter().find(|(stem, record)| is_wanted(stem, record));
-        Ok(found.map(|(_, record)| record))
+        found.map(|(_, record)| record).with_context(|| {
+            format!(
+                "no ceilings of {device} are on record; `cargo run --release -p v12 --example ceilings` measures them"
+            )
+        })
     }
 
     pub(crate) fn number(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
@@ -113,7 +117,7 @@ impl Records {
             ["emulated", kernel, size, counter] => self.counter_number(kernel, Some(size), counter, sources),
             &["on", device, "ceiling", unit, elements, what] => {
                 self.record_of_gpu(device)?;
-                let found = self.ceilings(|_, record| short_device(&record.run.device) == device)?;
+                let found = self.ceilings(device, |_, record| short_device(&record.run.device) == device)?;
                 ceilings::number(found, [unit, elements, what], sources)
             }
             ["on", device, kernel, rest @ ..] => measured(self.record_of_gpu(device)?, kernel, rest, sources),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use catalog::CatalogKernel;
 use records::sums::{Sum, SumsRecord};
 
@@ -10,7 +10,7 @@ use crate::RepoPaths;
 use crate::kernel_args::find_step;
 use crate::quote::{Sources, run_source};
 
-/// Returns the table of a step; without recorded sums, the command that computes them.
+/// Returns the table of a step.
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String> {
     let step = find_step(step)?;
     let record = SumsRecord::references(&repo.data())?;
@@ -23,14 +23,10 @@ pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Resu
         sources.extend(sums.iter().filter_map(|sum| provenance(&record, kernel, sum)));
         let _ = writeln!(rows, "| `{}` | {} | {} |", kernel.name, sums.len(), comparison_with_cublas(&sums));
     }
-    Ok(if rows.is_empty() {
-        format!(
-            "No checksums of these kernels are on record yet; on a GPU, `cargo xtask sums {} --save` computes them.\n",
-            step.id
-        )
-    } else {
-        format!("| kernel | shapes | same bits as cuBLAS |\n| --- | ---: | --- |\n{rows}")
-    })
+    if rows.is_empty() {
+        bail!("no checksums of {0} are on record; on a GPU, `cargo xtask sums {0} --save` computes them", step.id);
+    }
+    Ok(format!("| kernel | shapes | same bits as cuBLAS |\n| --- | ---: | --- |\n{rows}"))
 }
 
 fn provenance(record: &SumsRecord, kernel: &CatalogKernel, sum: &Sum) -> Option<String> {

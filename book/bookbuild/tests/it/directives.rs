@@ -397,7 +397,6 @@ fn a_number_says_where_it_comes_from() {
 #[test]
 fn sums_beside_those_of_cublas() {
     let step = "{{#sums v04}}";
-    insta::assert_snapshot!(words(step), @"No checksums of these kernels are on record yet; on a GPU, cargo xtask sums v04 --save computes them.");
     let sum = |size: usize, theirs: &str| {
         format!(
             r#"{{"run": "one", "step": "v04", "kernel": "sgemm_v04_float4", "shape": {{"m": {size}, "n": 64, "k": 64}}, "seed": 1,
@@ -544,14 +543,6 @@ fn the_main_kernel_of_a_step_is_the_one_that_the_next_builds_on() {
     v10 v10_parts
     v11 v11_stream_k
     v12 v12_ping_pong
-    ");
-}
-
-#[test]
-fn a_duel_that_nobody_has_run_says_how_to() {
-    insta::assert_snapshot!(words("{{#duels v05}}"), @r"
-    Not measured yet. On a GPU this does it:
-    $ cargo xtask bench v05 --duel --save
     ");
 }
 

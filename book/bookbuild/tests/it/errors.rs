@@ -64,6 +64,12 @@ fn directives_that_cannot_be_filled_in() {
             "{{#recorded v04}}",
             "nothing was recorded for `{{#recorded v04}}`; measure it with: cargo xtask bench v04 --save",
         ),
+        ("{{#duels v05}}", "no duel of v05 is on record; measure it with: cargo xtask bench v05 --duel --save"),
+        ("{{#sums v04}}", "no checksums of v04 are on record; on a GPU, `cargo xtask sums v04 --save` computes them"),
+        (
+            "{{#ceilings fma}}",
+            "no ceilings of card are on record; `cargo run --release -p v12 --example ceilings` measures them",
+        ),
         ("{{#step}}", "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter"),
         ("<!-- step: v05 after=v04 gpu=no -->", "minutes=N is missing"),
         ("<!-- step: v05 minutes=50 gpu=maybe -->", "`gpu=maybe` is none of minutes=N, after=vNN, gpu=no|yes|helps"),
