@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stderr)]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
 use catalog::Step;
@@ -42,15 +42,11 @@ pub struct Args {
     json: bool,
 }
 
-/// Fills the parts of the documents in a checkout that come from records.
-pub type FillDocuments = fn(&Path) -> Result<CommandOutcome>;
-
-/// Runs the steps, and saves their measurements where that is asked for. `fill_documents` writes the tables of a
-/// checkout that show them.
+/// Runs the steps, and saves their measurements where that is asked for.
 ///
 /// # Errors
 /// Returns an error if something cannot be run or saved.
-pub fn run(args: &Args, fill_documents: FillDocuments) -> Result<CommandOutcome> {
+pub fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("bench", &args.steps)?;
     let shapes = step_args::shapes(&args.bench.options.sizes, &steps)?;
     let records = args.save.then(Records::open).transpose()?;
@@ -73,7 +69,7 @@ pub fn run(args: &Args, fill_documents: FillDocuments) -> Result<CommandOutcome>
         ([step], false, None) => page(&programs, step, &words),
         _ => {
             words.push("--json".into());
-            run_several(args, &programs, &steps, &words, records, fill_documents)
+            run_several(args, &programs, &steps, &words, records)
         }
     }
 }
@@ -122,7 +118,6 @@ fn run_several(
     steps: &[&'static Step],
     words: &[String],
     mut records: Option<Records>,
-    fill_documents: FillDocuments,
 ) -> Result<CommandOutcome> {
     let status = Status::on_stderr();
     let mut all = Record::default();
@@ -169,10 +164,7 @@ fn run_several(
         Some(records) if records.elsewhere => {
             failures.push(format!("{} would not take them: {}", paths::display_path(&records.folder), records.tell()))
         }
-        Some(records) => {
-            output::note(&records.tell());
-            records.refresh(fill_documents)?;
-        }
+        Some(records) => output::note(&records.tell()),
         None => {}
     }
     let failed = |one: &&Measurement| matches!(one.outcome, Outcome::Failed { .. });
@@ -304,17 +296,6 @@ impl Records {
             self.elsewhere = true;
         }
         Ok(())
-    }
-
-    /// Rewrites the tables in READMEs that show these records.
-    fn refresh(&self, fill_documents: FillDocuments) -> Result<()> {
-        match paths::checkout().filter(|root| root.join("README.md").is_file()) {
-            Some(root) => {
-                let _lock = catalog::files::lock_folder(&self.folder)?;
-                fill_documents(&root).map(|_| ())
-            }
-            None => Ok(()),
-        }
     }
 
     /// Describes what was saved and where.

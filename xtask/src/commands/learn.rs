@@ -14,8 +14,6 @@ mod watch;
 use anyhow::Result;
 use xtask_support::CommandOutcome;
 
-use crate::commands::maintain::readme;
-
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
     /// Measure steps, after verifying their results
@@ -49,7 +47,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self) -> Result<CommandOutcome> {
         match self {
-            Self::Bench(args) => xtask_bench::run(args, readme::fill_all),
+            Self::Bench(args) => xtask_bench::run(args),
             Self::Start(args) => exercise::start(args),
             Self::Check(args) => check::run(args),
             Self::Watch(args) => watch::run(args),

@@ -96,7 +96,7 @@ fn work(one: &Measurement) -> Work {
 }
 
 /// Returns the time that counts: of the kernel where there is one.
-pub fn time_ms(passed: &VerifiedRun) -> Option<f64> {
+fn time_ms(passed: &VerifiedRun) -> Option<f64> {
     let hot = passed.hot.as_ref().map(records::Samples::median);
     hot.or(passed.cpu_ms).filter(|ms| *ms > 0.0)
 }
@@ -113,7 +113,7 @@ pub fn gbs(one: &Measurement, passed: &VerifiedRun) -> Option<f64> {
 }
 
 /// Returns the time of the yardstick over that of the kernel, in per cent.
-pub fn of_yardstick(passed: &VerifiedRun) -> Option<f64> {
+fn of_yardstick(passed: &VerifiedRun) -> Option<f64> {
     let yardstick = passed.yardstick.as_ref()?;
     Some(yardstick.hot.median() / time_ms(passed)? * 100.0)
 }

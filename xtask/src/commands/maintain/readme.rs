@@ -1,18 +1,17 @@
 //! `cargo xtask readme`: the parts of README.md, CONTRIBUTING.md and others that come from elsewhere.
 //!
-//! A part stands between `<!-- include: PATH -->`, or `<!-- table: NAME [RECORD] -->`, and `<!-- end -->`. It is
+//! A part stands between `<!-- include: SNAPSHOT -->`, or `<!-- table: NAME [RECORD] -->`, and `<!-- end -->`. It is
 //! generated; a test fails when it differs from what the files, or the declarations of the commands, give.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use catalog::{STEPS, Shape, Work, provenance};
+use catalog::{STEPS, provenance};
 use clap::Parser;
-use records::record::{Measurement, Outcome, Record, Samples, VerifiedRun};
 use serde_json::Value;
 use xtask_support::CommandOutcome;
-use xtask_support::{output, table};
+use xtask_support::output;
 
 use crate::commands;
 
@@ -25,7 +24,7 @@ pub(crate) struct Args {
 }
 
 /// The files with such parts.
-const FILES: [&str; 4] = ["README.md", "CONTRIBUTING.md", "steps/README.md", "kernels/README.md"];
+const FILES: [&str; 5] = ["README.md", "CONTRIBUTING.md", "steps/README.md", "kernels/README.md", "emulator/README.md"];
 
 /// Fills the parts, or with `--check` lists the stale ones.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
@@ -96,31 +95,23 @@ fn read(root: &Path, path: &str) -> Result<String> {
 
 fn include(root: &Path, path: &str) -> Result<String> {
     let text = read(root, path)?;
-    let (text, language) = match path.rsplit_once('.') {
-        // A snapshot opens with its own header; the first message in it is enough.
-        Some((_, "snap")) => {
-            let messages = text.splitn(3, "---\n").nth(2).unwrap_or_default();
-            (messages.split("\n\n").next().unwrap_or_default(), "text")
-        }
-        Some((_, "rs")) => (text.as_str(), "rust"),
-        _ => (text.as_str(), "text"),
-    };
-    Ok(format!("```{language}\n{}\n```\n", text.trim_end()))
+    // A snapshot opens with its own header; the first message in it is enough.
+    let messages = text.splitn(3, "---\n").nth(2).with_context(|| format!("{path} is not a snapshot"))?;
+    Ok(format!("```text\n{}\n```\n", messages.split("\n\n").next().unwrap_or_default().trim_end()))
 }
 
 fn table(root: &Path, what: &str) -> Result<String> {
     let (name, path) = what.split_once(' ').unwrap_or((what, ""));
-    let rows: fn(&Value) -> Option<String> = match name {
-        "steps" => return Ok(steps()),
-        "commands" => return Ok(commands::table()),
-        "kernels" => return kernels(root),
-        "products" => return products(root, path),
-        "transposes" => return transposes(root, path),
-        "speed" => speed,
+    match name {
+        "steps" => Ok(steps()),
+        "commands" => Ok(commands::table()),
+        "kernels" => kernels(root),
+        "speed" => {
+            let record = serde_json::from_str(&read(root, path)?).with_context(|| format!("reading {path}"))?;
+            speed(&record).with_context(|| format!("{path} is not a record for the table `speed`"))
+        }
         _ => bail!("no table is called `{name}`"),
-    };
-    let record: Value = serde_json::from_str(&read(root, path)?).with_context(|| format!("reading {path}"))?;
-    rows(&record).with_context(|| format!("{path} is not a record for the table `{name}`"))
+    }
 }
 
 /// Returns one row per step.
@@ -154,117 +145,6 @@ fn kernels(root: &Path) -> Result<String> {
         );
     }
     Ok(out)
-}
-
-/// Makes the table `FILE SIZE OTHER`: the measured products at one size, a row per kernel, beside the numbers of
-/// another device.
-fn products(root: &Path, words: &str) -> Result<String> {
-    let products = |work| !matches!(work, Work::Transpose | Work::Cpu);
-    let [rate, of] = ["GFLOP/s", "% of cuBLAS"];
-    rows(root, words, products, &["step", "kernel"], [rate, of], table::gflops)
-}
-
-/// Makes the table `FILE SIZE OTHER`: the measured transposes at one size, likewise.
-fn transposes(root: &Path, words: &str) -> Result<String> {
-    let transposes = |work| work == Work::Transpose;
-    rows(root, words, transposes, &["kernel"], ["GB/s", "% of a copy"], table::gbs)
-}
-
-/// Returns a table of kernels: their names, the time and its spread, a rate, and the part of a yardstick.
-fn rows(
-    root: &Path,
-    words: &str,
-    wanted: fn(Work) -> bool,
-    names: &[&str],
-    columns: [&str; 2],
-    rate: fn(&Measurement, &VerifiedRun) -> Option<f64>,
-) -> Result<String> {
-    let (path, rest) = words.split_once(' ').with_context(|| format!("`{words}` is not a file and a size"))?;
-    let (size, other) = rest.split_once(' ').unzip();
-    let size = size.unwrap_or(rest);
-    let size: Shape = size.parse()?;
-    let record = Record::load(&root.join(path))?;
-    let other = other.map(|path| Record::load(&root.join(path))).transpose()?;
-    let shape = if wanted(Work::Transpose) { Shape { k: 0, ..size } } else { size };
-    let rows = measured(&record, shape, wanted)?;
-    let beside = other.as_ref().map(|other| measured(other, shape, wanted)).transpose()?;
-
-    let mut out = source(&record, &rows);
-    let mut head: Vec<String> = names.iter().copied().chain(["ms", "spread"]).map(str::to_owned).collect();
-    head.extend(columns.map(str::to_owned));
-    if let Some((other, beside)) = other.as_ref().zip(beside.as_ref()) {
-        let _ = write!(out, "; {}", source(other, beside));
-        let device = device(other, beside);
-        head.extend(columns.map(|column| format!("{device}: {column}")));
-    }
-    let _ = write!(out, "; {shape}, medians with warm caches:\n\n");
-    let dashes: Vec<&str> = (0..head.len()).map(|at| if at < names.len() { "---" } else { "---:" }).collect();
-    let _ = writeln!(out, "| {} |\n| {} |", head.join(" | "), dashes.join(" | "));
-    let numbers = |one: &Measurement, passed: &VerifiedRun| {
-        let part = table::of_yardstick(passed).map_or(String::new(), |part| format!("{part:.1}"));
-        [rate(one, passed).map(table::rate).unwrap_or_default(), part]
-    };
-    let rates = |row: Option<&Row>| row.map_or_else(Default::default, |(one, passed, _)| numbers(one, passed));
-    for (step, kernel) in STEPS.iter().flat_map(|step| step.kernels.iter().map(move |kernel| (step, kernel))) {
-        let here = of(&rows, kernel.name);
-        let there = beside.as_ref().and_then(|beside| of(beside, kernel.name));
-        // Some kernels were timed on the other device only.
-        if here.is_none() && there.is_none() {
-            continue;
-        }
-        let mut cells = vec![kernel.name.to_owned()];
-        if names.len() > 1 {
-            cells.insert(0, step.id.to_owned());
-        }
-        cells.extend(here.map_or_else(Default::default, |(.., hot)| {
-            [table::milliseconds(hot.median()), format!("{:.1} %", hot.spread() * 100.0)]
-        }));
-        cells.extend(rates(here));
-        if beside.is_some() {
-            cells.extend(rates(there));
-        }
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
-    Ok(out)
-}
-
-/// Shortens a device's name: `H100` for `NVIDIA H100 80GB HBM3`.
-fn device(record: &Record, rows: &[Row]) -> String {
-    let run = rows.first().and_then(|(one, ..)| record.run_of(one));
-    match run.map_or("", |run| catalog::text::short_device(&run.device)) {
-        "" => "other".into(),
-        name => name.into(),
-    }
-}
-
-type Row<'a> = (&'a Measurement, &'a VerifiedRun, &'a Samples);
-
-fn of<'a>(rows: &'a [Row<'a>], kernel: &str) -> Option<&'a Row<'a>> {
-    rows.iter().find(|(one, ..)| one.kernel == kernel)
-}
-
-/// Returns the origin of the numbers of a table: a device, and the days.
-fn source(record: &Record, rows: &[Row]) -> String {
-    let one = rows.first().map(|(one, ..)| *one);
-    let Some(run) = one.and_then(|one| record.run_of(one)) else {
-        return String::new();
-    };
-    let days = record.days(rows.iter().map(|(one, ..)| *one));
-    format!("{}, driver for CUDA {}, {days}", run.device, run.driver)
-}
-
-/// Returns the timed measurements on a shape, in the order of the catalogue.
-fn measured(record: &Record, shape: Shape, wanted: fn(Work) -> bool) -> Result<Vec<Row<'_>>> {
-    let kernels = STEPS.iter().flat_map(|step| step.kernels);
-    let rows: Vec<Row> = kernels
-        .filter(|kernel| wanted(kernel.work))
-        .filter_map(|kernel| record.measurement(kernel.name, shape))
-        .filter_map(|one| match &one.outcome {
-            Outcome::Passed(passed) => Some((one, passed.as_ref(), passed.hot.as_ref()?)),
-            _ => None,
-        })
-        .collect();
-    if rows.is_empty() { bail!("the record has no times on {shape}") } else { Ok(rows) }
 }
 
 /// Returns one row per kernel and number of cores; plain, counted, checked side by side.
@@ -303,6 +183,8 @@ fn speed(record: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use records::record::{Outcome, Record};
+
     use super::*;
 
     #[test]
@@ -366,34 +248,7 @@ mod tests {
 
     #[test]
     fn a_part_without_an_end_is_an_error() {
-        let error = fill("<!-- include: Cargo.toml -->\n", &xtask_support::paths::repository());
+        let error = fill("<!-- table: steps -->\n", &xtask_support::paths::repository());
         assert!(error.is_err_and(|error| error.to_string().contains("no `<!-- end -->`")));
-    }
-
-    #[test]
-    fn a_table_of_times_comes_from_a_record() {
-        let record = r#"{"schema": 1,
-            "runs": [{"id": "one", "date": "2026-11-21T10:00:00Z", "device": "NVIDIA Test", "emulated": false,
-                "capability": "9.0", "driver": "13.0", "host": "", "revision": "", "roofline": null, "cublas": null}],
-            "measurements": [{"run": "one", "step": "v05", "kernel": "sgemm_v05_bank_conflict_free",
-                "shape": {"m": 1000, "n": 1000, "k": 1000}, "seed": 1, "ptx_sha256": "", "outcome": {"passed": {
-                "grid": [1, 1, 1], "block": [1, 1, 1], "dynamic_shared": 0,
-                "accuracy": {"max_abs_error": 0.0, "max_of_bound": 0.0, "exact_on_integers": true}, "batch": 1,
-                "hot": [0.5, 0.4, 0.6], "cold": null, "whole": null, "cpu_ms": null,
-                "yardstick": {"name": "cuBLAS", "hot": [0.4]}, "clock_mhz": null, "counters": null}}}]}"#;
-        let folder = std::env::temp_dir().join(format!("xtask-readme-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("r.json"), record).expect("a file");
-        let table = products(&folder, "r.json 1000");
-        let absent = products(&folder, "r.json 2000");
-        std::fs::remove_dir_all(&folder).expect("a folder");
-        insta::assert_snapshot!(table.expect("a table"), @r"
-        NVIDIA Test, driver for CUDA 13.0, 2026-11-21; 1000x1000x1000, medians with warm caches:
-
-        | step | kernel | ms | spread | GFLOP/s | % of cuBLAS |
-        | --- | --- | ---: | ---: | ---: | ---: |
-        | v05 | sgemm_v05_bank_conflict_free | 0.500 | 20.0 % | 4000 | 80.0 |
-        ");
-        assert_eq!(absent.expect_err("not measured").to_string(), "the record has no times on 2000x2000x2000");
     }
 }
