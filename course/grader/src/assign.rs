@@ -196,7 +196,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
         }
         copier.put(&manifest, toml::to_string(&table)?)?;
     }
-    let own = workspace_crates(&copier, &workspace)?;
+    let own = workspace_crates(&copier)?;
     copier.put(Path::new("Cargo.toml"), toml::to_string(&trimmed(workspace, &members, &own))?)?;
     for name in UNCHANGED {
         if root.join(name).is_file() {
@@ -311,31 +311,12 @@ fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, Pa
     Ok(found)
 }
 
-/// Names of all crates of the workspace. A path with `*` stands for several.
-fn workspace_crates(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeSet<String>, AssignError> {
-    let members = workspace.get("workspace").and_then(|it| it.get("members"));
-    let patterns = members.and_then(Value::as_array).into_iter().flatten();
-    let mut folders = Vec::new();
-    for pattern in patterns.filter_map(Value::as_str) {
-        let Some((start, end)) = pattern.split_once('*') else {
-            folders.push(PathBuf::from(pattern));
-            continue;
-        };
-        let (folder, start) = start.rsplit_once('/').unwrap_or(("", start));
-        let entries = std::fs::read_dir(copier.root.join(folder));
-        for entry in entries.map_err(FileError::at(Path::new(folder)))?.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with(start) && name.ends_with(end) && entry.path().join("Cargo.toml").is_file() {
-                folders.push(Path::new(folder).join(name));
-            }
-        }
-    }
-    let name = |folder: &PathBuf| {
-        let manifest = copier.toml(folder.join("Cargo.toml"))?;
-        let name = manifest.get("package").and_then(|it| it.get("name")).and_then(Value::as_str);
-        Ok(name.unwrap_or_default().to_owned())
-    };
-    folders.iter().map(name).collect()
+/// Names of all crates of the workspace: those of the lock file that come from nowhere else.
+fn workspace_crates(copier: &Copier<'_>) -> Result<BTreeSet<String>, AssignError> {
+    let lock = copier.toml("Cargo.lock")?;
+    let packages = lock.get("package").and_then(Value::as_array).into_iter().flatten();
+    let own = packages.filter(|package| package.get("source").is_none());
+    Ok(own.filter_map(|package| Some(package.get("name")?.as_str()?.to_owned())).collect())
 }
 
 /// Returns the manifest of the workspace, whose crates are `own`, reduced to these members.
@@ -553,8 +534,7 @@ mod tests {
         let (root, out) = (root.as_path(), Path::new("/nowhere"));
         let copier = Copier { root, out };
         let mut workspace = copier.toml("Cargo.toml").expect("a manifest");
-        let own = workspace_crates(&copier, &workspace).expect("manifests");
-        // Members listed by name, and members found by a pattern.
+        let own = workspace_crates(&copier).expect("a lock file");
         for name in ["tests", "v00", "emulator_client"] {
             assert!(own.contains(name), "{name}");
         }
