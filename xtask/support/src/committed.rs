@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use anyhow::Context;
 use catalog::files::write_whole_bytes;
 use catalog::parallel;
 use catalog::provenance::{cubin_of, sha256, target_of};
 
-use crate::compiler::Compiler;
+use crate::compiler::{Compiler, Compilers};
 use crate::nvrtc::{Compiled, Nvrtc};
 use crate::source::{Include, Job, local_includes, read_source};
 use crate::{cubin, output};
@@ -23,15 +22,8 @@ const TRIES: u32 = 20;
 /// nothing is written.
 pub fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
     let nvrtc = Nvrtc::find()?;
-    let compilers = Mutex::new(Vec::new());
-    let compile = |source: &PathBuf| {
-        let mut compiler = compilers.lock().ok().and_then(|mut waiting| waiting.pop());
-        let result = changed(&nvrtc, &mut compiler, root, source, check);
-        if let Ok(mut waiting) = compilers.lock() {
-            waiting.extend(compiler);
-        }
-        result
-    };
+    let compilers = Compilers::new(&nvrtc.directory);
+    let compile = |source: &PathBuf| compilers.lend(|compiler| changed(&nvrtc, compiler, root, source, check));
     let done = parallel::run(sources, usize::MAX, compile, Result::is_ok);
 
     let mut stale = 0;
@@ -61,15 +53,11 @@ struct Changed {
 /// are of is compiled only for a file that is written.
 fn changed(
     nvrtc: &Nvrtc,
-    compiler: &mut Option<Compiler>,
+    compiler: &mut Compiler,
     root: &Path,
     source: &Path,
     check: bool,
 ) -> anyhow::Result<Vec<Changed>> {
-    let compiler = match compiler {
-        Some(compiler) => compiler,
-        None => compiler.insert(Compiler::start(&nvrtc.directory)?),
-    };
     let target = target_of(root, source);
     let old = std::fs::read_to_string(&target).unwrap_or_default();
     let mut made = compile_until(

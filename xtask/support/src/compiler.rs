@@ -6,6 +6,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -179,6 +180,30 @@ impl Drop for Compiler {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Compilers for several threads: a thread takes one that waits, or starts one.
+pub struct Compilers {
+    directory: PathBuf,
+    waiting: Mutex<Vec<Compiler>>,
+}
+
+impl Compilers {
+    /// Returns none yet, for the NVRTC in `directory`.
+    pub fn new(directory: &Path) -> Self {
+        Self { directory: directory.to_owned(), waiting: Mutex::default() }
+    }
+
+    /// Lends a compiler, and returns what came of the work.
+    pub fn lend<T>(&self, work: impl FnOnce(&mut Compiler) -> Result<T>) -> Result<T> {
+        let waiting = self.waiting.lock().ok().and_then(|mut waiting| waiting.pop());
+        let mut compiler = waiting.map_or_else(|| Compiler::start(&self.directory), Ok)?;
+        let result = work(&mut compiler);
+        if let Ok(mut waiting) = self.waiting.lock() {
+            waiting.push(compiler);
+        }
+        result
     }
 }
 

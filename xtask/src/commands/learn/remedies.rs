@@ -4,7 +4,6 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
@@ -14,7 +13,7 @@ use tasks::edits::{self, Tries};
 use tasks::verdict::{Remedy, Status, Verdict};
 use tasks::{diff, part_id};
 use xtask_support::compile_cache::CompileCache;
-use xtask_support::compiler::Compiler;
+use xtask_support::compiler::Compilers;
 use xtask_support::interrupt;
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::Stop;
@@ -62,8 +61,7 @@ struct Search<'a> {
     /// The copy.
     job: Job,
     starter: String,
-    /// Those that wait for work.
-    compilers: Mutex<Vec<Compiler>>,
+    compilers: Compilers,
     end: Instant,
 }
 
@@ -76,7 +74,9 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let end = Instant::now() + TIME_LIMIT;
-        Ok(Some(Self { judge, nvrtc: Nvrtc::find()?, job, starter, compilers: Mutex::default(), end }))
+        let nvrtc = Nvrtc::find()?;
+        let compilers = Compilers::new(&nvrtc.directory);
+        Ok(Some(Self { judge, nvrtc, job, starter, compilers, end }))
     }
 
     fn run(&self, verdict: &Verdict) -> Result<Vec<Remedy>> {
@@ -169,15 +169,10 @@ impl<'a> Search<'a> {
 
     fn compile_one(&self, job: &Job) -> Result<Option<String>> {
         ensure!(Instant::now() < self.end, "it took too long");
-        let waiting = self.compilers.lock().ok().and_then(|mut waiting| waiting.pop());
-        let mut compiler = waiting.map_or_else(|| Compiler::start(&self.nvrtc.directory), Ok)?;
-        let compiled = match job.compile(&self.nvrtc, &mut compiler, self.judge.root) {
+        let compiled = match self.compilers.lend(|compiler| job.compile(&self.nvrtc, compiler, self.judge.root)) {
             Err(error) if error.is::<DoesNotCompile>() => None,
             compiled => Some(compiled?),
         };
-        if let Ok(mut waiting) = self.compilers.lock() {
-            waiting.push(compiler);
-        }
         if interrupt::happened() {
             bail!(Stop::Interrupted("nothing was recorded".into()));
         }

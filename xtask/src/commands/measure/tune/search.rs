@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use catalog::Step;
 use catalog::files::write_whole_bytes;
+use catalog::parallel;
 use serde::Deserialize;
 use xtask_support::committed::resources;
 use xtask_support::compile_cache;
-use xtask_support::compiler::Compiler;
+use xtask_support::compiler::Compilers;
 use xtask_support::cubin::without_ptx;
 use xtask_support::interrupt;
 use xtask_support::nvrtc::DoesNotCompile;
@@ -157,33 +157,23 @@ impl Search<'_> {
     /// Compiles sources in their order, several at a time, and keeps what comes out. `None` where the time is up.
     fn compile(&self, texts: &[&str], until: Option<Instant>) -> Result<Vec<Option<Made>>> {
         let nvrtc = Nvrtc::find()?;
-        let (next, status) = (AtomicUsize::new(0), Status::on_stderr());
-        let made: Vec<Mutex<Option<Made>>> = texts.iter().map(|_| Mutex::new(None)).collect();
-        let work = || -> Result<()> {
-            let mut compiler = None;
-            while let at = next.fetch_add(1, Ordering::Relaxed)
-                && let Some(text) = texts.get(at)
-                && until.is_none_or(|until| Instant::now() < until)
-            {
-                if interrupt::happened() {
-                    bail!(Stop::Interrupted("what was compiled is kept in target/tune".into()));
-                }
-                let result = self.compile_one(text, &nvrtc, &mut compiler)?;
-                *made[at].lock().expect("no thread panics here") = Some(result);
-                status.set(&format!("compiled {} of {}", at + 1, texts.len()));
+        let (compilers, status) = (Compilers::new(&nvrtc.directory), Status::on_stderr());
+        let n = AtomicUsize::new(0);
+        let compile = |text: &&str| {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(None);
             }
-            Ok(())
+            if interrupt::happened() {
+                bail!(Stop::Interrupted("what was compiled is kept in target/tune".into()));
+            }
+            let made = self.compile_one(text, &nvrtc, &compilers)?;
+            status.set(&format!("compiled {} of {}", n.fetch_add(1, Ordering::Relaxed) + 1, texts.len()));
+            Ok(Some(made))
         };
-        let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        std::thread::scope(|scope| -> Result<()> {
-            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            threads.into_iter().try_for_each(|thread| thread.join().expect("compiling does not panic"))
-        })?;
-        let inner = |made: Mutex<Option<Made>>| made.into_inner().expect("no thread panicked");
-        Ok(made.into_iter().map(inner).collect())
+        parallel::run(texts, usize::MAX, compile, Result::is_ok).into_iter().collect()
     }
 
-    fn compile_one(&self, text: &str, nvrtc: &Nvrtc, compiler: &mut Option<Compiler>) -> Result<Made> {
+    fn compile_one(&self, text: &str, nvrtc: &Nvrtc, compilers: &Compilers) -> Result<Made> {
         let path = self.root.join("kernels/candidate.cu");
         let job = Job::of_text(self.root, &path, text.to_owned());
         let includes = source::local_includes(self.root, &path, text)?;
@@ -192,11 +182,8 @@ impl Search<'_> {
         let log = match std::fs::read_to_string(base.with_extension("log")) {
             Ok(log) => log,
             Err(_) => {
-                let compiler = match compiler {
-                    Some(compiler) => compiler,
-                    None => compiler.insert(Compiler::start(&nvrtc.directory)?),
-                };
-                let log = match job.compile_for(GPU, &includes, nvrtc, compiler, self.root) {
+                let compiled = compilers.lend(|compiler| job.compile_for(GPU, &includes, nvrtc, compiler, self.root));
+                let log = match compiled {
                     Ok(compiled) => {
                         write_whole_bytes(&base.with_extension("ptx"), compiled.ptx.as_bytes())?;
                         write_whole_bytes(&base.with_extension("cubin"), &without_ptx(compiled.cubin)?)?;
