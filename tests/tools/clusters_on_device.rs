@@ -1,10 +1,10 @@
-//! Runs the cases of `tests::clusters` on whatever device is there and prints what their blocks saw.
+//! Runs the cases of `tests::clusters` and `tests::phases` on whatever device is there and prints what they saw.
 //!
 //! `cargo run -p tests --example clusters_on_device`
 //!
-//! One line per case, with the answer that the case holds where that differs. `--one INDEX` runs one of them, `--wrong
-//! INDEX` a case that is not defined, `--launches` asks for the results of launches and queries (those of an H200 are
-//! in `tests/data/clusters/launches.txt`), `--ptx INDEX` prints the kernel of a case.
+//! One line per case, with the answer that the case holds where that differs. Each case runs in a process of its own,
+//! because some of them take the context down. `--launches` asks for the results of launches and queries (those of an
+//! H200 are in `tests/data/clusters/launches.txt`), `--ptx INDEX` prints the kernel of a case.
 
 #[path = "device/mod.rs"]
 mod device;
@@ -12,42 +12,75 @@ mod device;
 use std::error::Error;
 use std::ffi::{c_int, c_void};
 use std::io::Write;
+use std::process::Command;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Of};
-use tests::clusters::{BLOCKS, CASES, Case, SEEN, UNSEEN, WRONG, expected, memory, module, module_with, shown};
+use tests::clusters::{self, BLOCKS, Case, UNSEEN, module_with};
+use tests::phases;
+
+/// A kernel `steps`, and what its blocks see where that is defined.
+struct Asked {
+    name: &'static str,
+    module: String,
+    cluster: Option<[u32; 3]>,
+    grid: [u32; 3],
+    memory: Vec<u32>,
+    n_seen: usize,
+    shown: fn(&[u32]) -> String,
+    expected: Option<String>,
+}
+
+fn all() -> Vec<Asked> {
+    let of_cluster = |case: &Case, expected: Option<String>| Asked {
+        name: case.name,
+        module: clusters::module(case),
+        cluster: case.cluster,
+        grid: case.grid,
+        memory: clusters::memory(),
+        n_seen: BLOCKS * clusters::SEEN,
+        shown: clusters::shown,
+        expected,
+    };
+    let of_phases = |name: &'static str, steps: &str, expected: Option<String>| Asked {
+        name,
+        module: phases::module(steps),
+        cluster: None,
+        grid: [1; 3],
+        memory: phases::memory(),
+        n_seen: phases::SEEN,
+        shown: phases::shown,
+        expected,
+    };
+    let defined = clusters::CASES.iter().map(|case| of_cluster(case, Some(clusters::expected(case))));
+    let all = defined.chain(clusters::WRONG.iter().map(|(case, _)| of_cluster(case, None)));
+    let steps = phases::CASES.iter().map(|(name, steps, seen)| of_phases(name, steps, Some(phases::shown(seen))));
+    all.chain(steps).chain(phases::WRONG.iter().map(|(name, steps, _)| of_phases(name, steps, None))).collect()
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let all = all();
+    let case =
+        |index: &str| -> Result<&Asked, Box<dyn Error>> { Ok(all.get(index.parse::<usize>()?).ok_or("no such case")?) };
     match arguments[..] {
-        ["--ptx", index] => {
-            let case = CASES.get(index.parse::<usize>()?).ok_or("no such case")?;
-            out.write_all(module(case).as_bytes())?;
-        }
-        [list @ ("--wrong" | "--one"), index] => {
-            let index: usize = index.parse()?;
-            let case = match list {
-                "--wrong" => WRONG.get(index).map(|(case, _)| case),
-                _ => CASES.get(index),
-            };
-            let case = case.ok_or("no such case")?;
-            device::open()?;
-            writeln!(out, "{}: {}", case.name, run(case).unwrap_or_else(|why| why))?;
-        }
+        ["--ptx", index] => out.write_all(case(index)?.module.as_bytes())?,
+        ["--case", index] => writeln!(out, "{}", run(case(index)?).unwrap_or_else(|why| why))?,
         ["--launches"] => {
             device::open()?;
             launches(&mut out)?;
         }
         _ => {
-            device::open()?;
-            for case in CASES {
-                let (answer, expected) = (run(case).unwrap_or_else(|why| why), expected(case));
-                if answer == expected {
-                    writeln!(out, "{}: {answer}", case.name)?
-                } else {
-                    writeln!(out, "{}: {answer} (not {expected})", case.name)?
+            let program = std::env::current_exe()?;
+            for (index, Asked { name, expected, .. }) in all.iter().enumerate() {
+                let output = Command::new(&program).args(["--case", &index.to_string()]).output()?;
+                let text = String::from_utf8_lossy(&output.stdout);
+                let answer = text.trim_end();
+                match expected {
+                    Some(expected) if expected != answer => writeln!(out, "{name}: {answer} (not {expected})")?,
+                    _ => writeln!(out, "{name}: {answer}")?,
                 }
             }
         }
@@ -80,17 +113,18 @@ fn with_config<T>(
     f(&config)
 }
 
-fn run(case: &Case) -> Result<String, String> {
-    let kernel = device::load(&module(case), c"steps")?;
-    let mut seen = [UNSEEN; BLOCKS * SEEN];
-    let (mut global, mut results) = (device::upload(&memory())?, device::upload(&seen)?);
+fn run(case: &Asked) -> Result<String, String> {
+    device::open()?;
+    let kernel = device::load(&case.module, c"steps")?;
+    let mut seen = vec![UNSEEN; case.n_seen];
+    let (mut global, mut results) = (device::upload(&case.memory)?, device::upload(&seen)?);
     let mut arguments: [*mut c_void; 2] = [(&raw mut global).cast(), (&raw mut results).cast()];
     // SAFETY: the kernel has these parameters, and buffers of these sizes.
     let launched = with_config(case.cluster, case.grid, 32, |config| unsafe {
         sys::cuLaunchKernelEx(config, kernel, arguments.as_mut_ptr(), null_mut())
     });
     device::finish(launched, &mut [(&mut seen, results)], "stopped by:")?;
-    Ok(shown(&seen))
+    Ok((case.shown)(&seen))
 }
 
 fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
