@@ -10,7 +10,6 @@ mod conformance;
 mod corpus;
 mod counters;
 mod diagnosed;
-mod gemm;
 mod hopper;
 mod ladder_gemm;
 mod ladder_transpose;

@@ -55,10 +55,9 @@ struct TranscriptStep {
     edit: Option<PathBuf>,
     /// Texts that occur once in the file, each with its replacement.
     edits: Vec<[String; 2]>,
-    /// A file to write: `text`, a file of the checkout (`from`), or one of `tests/data/solutions`.
+    /// A file to write: `text`, or one of `tests/data/solutions`.
     write: Option<PathBuf>,
     text: Option<String>,
-    from: Option<PathBuf>,
     /// Name of the solution to copy, such as `v02/no-second-barrier`.
     solution: Option<String>,
 }
@@ -189,19 +188,16 @@ impl TranscriptStep {
     }
 
     fn write_file(&self, repo: &RepoPaths, sandbox: &Sandbox, path: &Path) -> Result<String> {
-        let text = match (&self.text, &self.from, &self.solution) {
-            (Some(text), None, None) => text.clone(),
-            (None, Some(from), None) => {
-                std::fs::read_to_string(sandbox.folder.join(from)).with_context(|| from.display().to_string())?
-            }
-            (None, None, Some(name)) => {
+        let text = match (&self.text, &self.solution) {
+            (Some(text), None) => text.clone(),
+            (None, Some(name)) => {
                 let step = name.split('/').next().unwrap_or_default();
                 let all = solutions::load(repo.root(), step)?;
                 let found = all.into_iter().find(|solution| solution.name == *name);
                 let found = found.with_context(|| format!("tests/data/solutions has no `{name}`"))?;
                 tasks::starter::finished(&found.source)
             }
-            _ => bail!("a file is written from exactly one of text, from and solution"),
+            _ => bail!("a file is written from exactly one of text and solution"),
         };
         let file = sandbox.file(path)?;
         std::fs::create_dir_all(file.parent().unwrap_or(&sandbox.folder))?;

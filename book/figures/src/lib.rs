@@ -1,8 +1,8 @@
 //! The book's pictures.
 //!
 //! Each is a function that returns SVG, made from one of two sources: the real kernels, run on the emulated GPU with
-//! a trace of one warp, or a record of measurements. Nothing is drawn by hand. `cargo run -p figures -- write` writes all
-//! of them to `book/src/generated`; a test compares them.
+//! a trace of one warp, or a record of measurements. Nothing is drawn by hand. `cargo run -p figures -- write` writes
+//! all of them to `book/src/generated`; a test compares them.
 //!
 //! Not here: the text around them, and the pages (`bookbuild`).
 
