@@ -1,6 +1,6 @@
 //! Reasons why a module cannot be decoded.
 
-use ptx::{ParseError, Span, Unsupported};
+use ptx::{CheckError, ParseError, Span, Unsupported};
 
 /// Reason to refuse a module. The variants differ in who can repair it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,31 +10,30 @@ pub enum DecodeError {
     Unsupported(Vec<Unsupported>),
     /// Syntactically correct PTX without a meaning: an unknown register, an operand of the wrong kind.
     #[error(transparent)]
-    Invalid(ParseError),
+    Invalid(#[from] ParseError),
     /// Machine code that does not run here: each instruction with its address.
     #[error("{}", .0.iter().map(|what| format!("{what} is not supported")).collect::<Vec<_>>().join("\n"))]
     Refused(Vec<String>),
+    /// More than a module may take: [`program::limits`].
     #[error("{0}")]
     TooLarge(String),
-    /// A bug in decode: its result failed validation.
-    #[error("internal error in decode: {0}")]
+    /// A bug in the emulator, not in the module.
+    #[error("internal error: {0}")]
     Internal(String),
+}
+
+impl From<CheckError> for DecodeError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Parse(error) => Self::Invalid(error),
+            CheckError::Unsupported(list) => Self::Unsupported(list),
+        }
+    }
 }
 
 impl From<program::limits::TooLarge> for DecodeError {
     fn from(program::limits::TooLarge(why): program::limits::TooLarge) -> Self {
         Self::TooLarge(why)
-    }
-}
-
-impl DecodeError {
-    /// Returns the position in the PTX, if known.
-    pub fn span(&self) -> Option<Span> {
-        match self {
-            DecodeError::Unsupported(list) => list.first().map(|e| e.span),
-            DecodeError::Invalid(e) => Some(e.span),
-            DecodeError::Refused(_) | DecodeError::TooLarge(_) | DecodeError::Internal(_) => None,
-        }
     }
 }
 

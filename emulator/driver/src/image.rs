@@ -8,6 +8,7 @@ use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 
 use sass::ReadErrorKind;
+use simt::decode::DecodeError;
 use simt::memory::Memory;
 use simt::module::{LoadError, Module};
 use simt::program::limits::tree_bytes;
@@ -267,7 +268,7 @@ pub(crate) fn check_head(text: &str) -> Result<(), Refused> {
 pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refused> {
     check_head(text)?;
     Module::load(memory, text, None).map_err(|error| match error {
-        LoadError::Unsupported(list) => {
+        LoadError::Decode(DecodeError::Unsupported(list)) => {
             (ERROR_INVALID_PTX, format!("{UNSUPPORTED_PTX}{}", unsupported::message(text, &list)))
         }
         other => refused(other),
@@ -277,12 +278,12 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refuse
 /// Returns the code and message of an error in a module.
 fn refused(error: LoadError) -> Refused {
     let (code, what) = match &error {
-        LoadError::Memory(..) | LoadError::TooLarge(_) => (ERROR_OUT_OF_MEMORY, ""),
-        LoadError::Internal(_) => (ERROR_UNKNOWN, ""),
+        LoadError::Memory(..) | LoadError::Decode(DecodeError::TooLarge(_)) => (ERROR_OUT_OF_MEMORY, ""),
         LoadError::SharedMemory { .. } => (ERROR_INVALID_PTX, ""),
-        LoadError::Parse(_) => (ERROR_INVALID_PTX, "the PTX cannot be read: "),
-        LoadError::Unsupported(_) => (ERROR_INVALID_PTX, UNSUPPORTED_PTX),
-        LoadError::MachineCode(_) => (ERROR_INVALID_IMAGE, UNSUPPORTED_CODE),
+        LoadError::Decode(DecodeError::Internal(_)) => (ERROR_UNKNOWN, ""),
+        LoadError::Decode(DecodeError::Invalid(_)) => (ERROR_INVALID_PTX, "the PTX cannot be read: "),
+        LoadError::Decode(DecodeError::Unsupported(_)) => (ERROR_INVALID_PTX, UNSUPPORTED_PTX),
+        LoadError::Decode(DecodeError::Refused(_)) => (ERROR_INVALID_IMAGE, UNSUPPORTED_CODE),
     };
     (code, format!("{what}{error}"))
 }

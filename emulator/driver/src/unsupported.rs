@@ -103,14 +103,17 @@ fn path_of<'a>(text: &'a str, index: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use simt::decode::DecodeError;
+    use simt::module::LoadError;
+
     use super::*;
 
     #[track_caller]
     fn check(body: &str, expected: &[&str]) {
         let text = format!(".version 8.4\n.target sm_90\n.address_size 64\n{body}\n.file 1 \"a/b.cu\"\n");
         let memory = std::sync::Arc::new(simt::memory::Memory::new(1 << 20));
-        let Err(simt::module::LoadError::Unsupported(refused)) = simt::module::Module::load(&memory, &text, None)
-        else {
+        let loaded = simt::module::Module::load(&memory, &text, None);
+        let Err(LoadError::Decode(DecodeError::Unsupported(refused))) = loaded else {
             panic!("it is not refused as unsupported");
         };
         let message = message(&text, &refused);

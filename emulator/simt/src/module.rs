@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ptx::CheckError;
 use ptx::ast::Space;
 use sass::{Segment, Target};
 
@@ -20,21 +19,9 @@ pub const MAX_DECLARED_SHARED: u32 = 48 * 1024;
 /// Why a module was not loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LoadError {
-    /// Not PTX that we can read, or not a valid program (an undeclared register, a wrong operand).
+    /// Not PTX, not supported, or more than a module may take.
     #[error(transparent)]
-    Parse(#[from] ptx::ParseError),
-    /// Valid PTX, but not supported: everything of that kind that was found, in the order of the text.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Unsupported(Vec<ptx::Unsupported>),
-    /// Machine code that is not supported: each instruction with its address.
-    #[error("{}", .0.iter().map(|what| format!("{what} is not supported")).collect::<Vec<_>>().join("\n"))]
-    MachineCode(Vec<String>),
-    /// Decoding went wrong: a mistake in the emulator, not in the module.
-    #[error("internal error: {0}")]
-    Internal(String),
-    /// More than a module may take: [`crate::program::limits`].
-    #[error("{0}")]
-    TooLarge(String),
+    Decode(#[from] DecodeError),
     /// A kernel declares more shared memory than the assembler allows.
     #[error(
         "kernel `{kernel}` declares {bytes} bytes of __shared__ arrays, and {limit} is the most that a kernel may \
@@ -49,27 +36,6 @@ pub enum LoadError {
     /// No room for its variables.
     #[error("no memory for variable `{0}`: {1}")]
     Memory(String, OutOfMemory),
-}
-
-impl From<CheckError> for LoadError {
-    fn from(error: CheckError) -> Self {
-        match error {
-            CheckError::Parse(error) => Self::Parse(error),
-            CheckError::Unsupported(list) => Self::Unsupported(list),
-        }
-    }
-}
-
-impl From<DecodeError> for LoadError {
-    fn from(error: DecodeError) -> Self {
-        match error {
-            DecodeError::Unsupported(list) => Self::Unsupported(list),
-            DecodeError::Invalid(error) => Self::Parse(error),
-            DecodeError::Refused(what) => Self::MachineCode(what),
-            DecodeError::TooLarge(why) => Self::TooLarge(why),
-            DecodeError::Internal(what) => Self::Internal(what),
-        }
-    }
 }
 
 /// A `.global` or `.const` variable.
@@ -178,7 +144,7 @@ impl Variables {
             contents.insert(Segment::Tables(at), kernel.tables.clone());
         }
         for relocation in &module.relocations {
-            let refused = |what: String| LoadError::MachineCode(vec![what]);
+            let refused = |what: String| DecodeError::Refused(vec![what]).into();
             let address = match &relocation.target {
                 Target::Outside(name) => return Err(refused(format!("machine code that needs `{name}`"))),
                 Target::Inside { segment, offset } => match segment {
@@ -201,7 +167,7 @@ impl Variables {
             }
         }
         for (segment, address) in &places {
-            let internal = |e: AddressError| LoadError::Internal(e.to_string());
+            let internal = |e: AddressError| DecodeError::Internal(e.to_string());
             if let Some(bytes) = contents.get(segment) {
                 self.memory.write(*address, bytes).map_err(internal)?;
             }
@@ -216,7 +182,7 @@ impl Variables {
             let no_room = |e| LoadError::Memory(name.to_owned(), e);
             let address = self.memory.alloc(bytes.len() as u64, origin).map_err(no_room)?;
             self.segments.push(address);
-            let internal = |e: AddressError| LoadError::Internal(e.to_string());
+            let internal = |e: AddressError| DecodeError::Internal(e.to_string());
             self.memory.write(address, bytes).map_err(internal)?;
             self.memory.trust(address).map_err(internal)?;
             fixed.insert(segment, address);
@@ -250,11 +216,12 @@ impl Module {
     pub fn load(memory: &Arc<Memory>, text: &str, level: Option<CpuLevel>) -> Result<Self, LoadError> {
         let best = crate::arithmetic::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
-        let mut module = ptx::parse_within(text, limits::tree_bytes(memory.limit()))?;
+        let parsed = ptx::parse_within(text, limits::tree_bytes(memory.limit()));
+        let mut module = parsed.map_err(DecodeError::from)?;
         ptx::table::canonicalise(&mut module);
         let account = Account::new(memory.free_bytes());
         // The table alone says which instructions there are and which of them run here; decode relies on it.
-        ptx::table::check(&module)?;
+        ptx::table::check(&module).map_err(DecodeError::from)?;
         let mut variables =
             Variables { memory: Arc::clone(memory), list: Vec::new(), segments: Vec::new(), code_bytes: 0 };
         let wanted = decode::module_variables_within(&module, &account)?;
@@ -269,7 +236,7 @@ impl Module {
         for (v, placed) in wanted.iter().zip(&variables.list) {
             let write = |offset: u64, bytes: &[u8]| {
                 let written = memory.write(placed.address.saturating_add(offset), bytes);
-                written.map_err(|e| LoadError::Internal(e.to_string()))
+                written.map_err(|e| DecodeError::Internal(e.to_string()))
             };
             for (at, bytes) in &v.init {
                 write(*at, bytes)?;
@@ -280,7 +247,7 @@ impl Module {
                 write(r.at, bytes.get(..r.bytes as usize).unwrap_or(&bytes))?;
             }
             // Bytes without an initial value are zeros, which count as written.
-            memory.trust(placed.address).map_err(|e| LoadError::Internal(e.to_string()))?;
+            memory.trust(placed.address).map_err(|e| DecodeError::Internal(e.to_string()))?;
         }
         let program = decode::decode_within(&module, &symbols, level, &account)?;
         Self::of(program, variables, &account)
@@ -305,7 +272,7 @@ impl Module {
     /// Returns a decoded program, and where its variables are.
     fn of(program: Program, mut variables: Variables, account: &Account) -> Result<Self, LoadError> {
         let code_bytes = account.bytes_taken();
-        let no_room = |e: OutOfMemory| LoadError::TooLarge(format!("no memory for the module's code: {e}"));
+        let no_room = |e: OutOfMemory| DecodeError::TooLarge(format!("no memory for the module's code: {e}"));
         variables.memory.take(code_bytes).map_err(no_room)?;
         variables.code_bytes = code_bytes;
         let files: Arc<[(u32, String)]> = program.files.into();
