@@ -40,7 +40,7 @@ mod timeline;
 mod trace;
 
 pub use bound::{Bound, Busy, Resource};
-pub use chip::{Chip, ChipError};
+pub use chip::Chip;
 pub use instruction::{Instruction, Source, Unit};
 pub use issue::Issue;
 pub use no_prediction::NoPrediction;
