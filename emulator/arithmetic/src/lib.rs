@@ -31,8 +31,6 @@ mod modes;
 mod moves;
 mod multifunction;
 pub mod products;
-#[cfg(test)]
-mod reference;
 mod sass;
 mod soft;
 #[cfg(test)]

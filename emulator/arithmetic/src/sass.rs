@@ -113,26 +113,3 @@ pub fn step(step: SassStep, level: CpuLevel) -> Form {
         SassStep::DivisionIsHard => cold2(division_is_hard),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn shifts(how: Shift, [low, amount, high]: [u32; 3], want: u32) {
-        assert_eq!(shift(how.variant(), low, amount, high), want);
-    }
-
-    #[test]
-    fn shifts_take_their_part_of_64_bits() {
-        let right = Shift { right: true, high: true, ..Shift::default() };
-        shifts(right, [0, 5, 0x80], 4);
-        shifts(Shift { signed: true, ..right }, [0, 31, 0x8000_0000], u32::MAX);
-        shifts(Shift { signed: true, ..right }, [0, 40, 0x8000_0000], u32::MAX);
-        let left = Shift { wide: true, high: true, ..Shift::default() };
-        shifts(left, [0x8000_0000, 2, 1], 6);
-        shifts(left, [3, 33, 0], 6);
-        shifts(Shift::default(), [3, 33, 0], 0);
-        shifts(Shift { wrap: true, ..Shift::default() }, [3, 33, 0], 6);
-    }
-}
