@@ -15,7 +15,7 @@ fn survive(text: &str) {
     match decode(&module, &symbols, CpuLevel::Baseline) {
         Err(DecodeError::Internal(message)) => panic!("{message}\n{text}"),
         Err(other) => assert!(!other.to_string().is_empty()),
-        Ok(program) => program.kernels.iter().for_each(|k| assert!(!Listing(k).to_string().is_empty())),
+        Ok(_) => {}
     }
 }
 

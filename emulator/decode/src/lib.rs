@@ -10,7 +10,6 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-mod display;
 #[macro_use]
 mod error;
 #[cfg(test)]
@@ -27,7 +26,6 @@ mod virtual_op;
 use ::ptx::ast::{FunctionKind, Item, Module};
 
 use arithmetic::lanes::CpuLevel;
-pub use display::Listing;
 pub use error::DecodeError;
 use error::{Result, unsupported};
 use program::Program;

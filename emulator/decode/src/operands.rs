@@ -1,7 +1,7 @@
 //! Operand table: a row for each kind of operation, with the class, role and permitted values of each operand.
 //!
-//! Use and definition lists, register allocation, [`crate::passes::validate`] and [`crate::display`] read this table. A
-//! new kind of operation is a row here, and a function in `simt::exec` that runs it.
+//! Use and definition lists, register allocation and [`crate::passes::validate`] read this table. A new kind of
+//! operation is a row here, and a function in `simt::exec` that runs it.
 
 use crate::virtual_op::{AluClasses, VirtualOp};
 use arithmetic::lanes::{Class, Dst, NONE, Src};

@@ -46,8 +46,6 @@ pub struct DecodedKernel {
     pub shared_static_bytes: u32,
     /// Start of dynamic (`extern`) shared memory, after static arrays and guard gaps.
     pub shared_dynamic_base: u32,
-    /// Alignment of the `extern` shared arrays.
-    pub shared_dynamic_align: u32,
     /// Bytes of local memory per thread.
     pub local_bytes: u32,
     /// Local arrays, such as `__local_depot0`.
@@ -59,8 +57,6 @@ pub struct DecodedKernel {
     /// `.reqntid`: threads of a block in x, y and z.
     pub required_threads: Option<[u32; 3]>,
     pub cluster: ClusterDirectives,
-    /// `.minnctapersm`: blocks that should fit on one multiprocessor.
-    pub min_blocks_per_sm: Option<u32>,
     pub order: BlockOrder,
     /// Whether a shared access is narrower than four bytes: races are then tracked per byte, not per word.
     pub shared_subword: bool,

@@ -38,19 +38,6 @@ fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn narrow_loads_extend() {
-    let body = "
-        ld.global.s8 %r5, [%rd6];
-        ld.global.u8 %r6, [%rd6+1];
-        ld.global.s16 %r7, [%rd6+2];
-        add.s32 %r5, %r5, %r6;
-        add.s32 %r5, %r5, %r7;
-        st.global.u32 [%rd3], %r5;";
-    let expected = (-1i32 + 0x80 - 2) as u32;
-    assert_eq!(outcome(body, 1, 2, &[0xFFFE_80FF; 2]), [expected; 2]);
-}
-
-#[test]
 fn a_constant_can_be_added_to_a_register_operand() {
     let body = "
         mov.u32 %r5, %r1+40;
@@ -78,6 +65,46 @@ fn vectors_move_as_a_whole() {
 }
 
 #[test]
+fn results_may_be_sources() {
+    let body = "
+        mov.u32 %r5, -1;
+        add.u32 %r6, %r1, 1;
+        setp.ge.u32 %p1, %r1, 0;
+        add.cc.u32 %r5, %r5, %r6;
+        addc.cc.u32 %r5, %r5, %r5;
+        addc.u32 %r7, %r5, 0;
+        setp.lt.and.u32 %p1|%p2, %r6, %r5, %p1;
+        @%p1 setp.eq.or.u32 %p1|%p2, %r6, %r7, !%p2;
+        shfl.sync.down.b32 %r5|%p3, %r5, 1, 31, -1;
+        mov.u32 %r8, dynamic;
+        mad.lo.u32 %r8, %r1, 8, %r8;
+        add.u32 %r11, %r8, 1024;
+        st.shared.v2.u32 [%r8], {%r5, %r6};
+        ld.shared.v2.u32 {%r8, %r9}, [%r8];
+        st.shared.u32 [%r11], 3;
+        atom.shared.add.u32 %r11, [%r11], %r11;
+        mov.b64 %rd7, {%r9, 7};
+        mov.b64 {%r9, %r10}, %rd7;
+        mov.b32 {%h1, %h2}, %r10;
+        mov.b32 %r10, {%h2, %h1};
+        { .reg .b32 %r8; mov.u32 %r8, 9; bra over; over: }
+        { bra over; mov.u32 %r8, 9; over: }
+        mad.lo.u32 %r8, %r9, 1000, %r8;
+        @%p1 add.u32 %r8, %r8, 100000;
+        @%p2 add.u32 %r8, %r8, 200000;
+        @%p3 add.u32 %r8, %r8, 400000;
+        add.u32 %r8, %r8, %r10;
+        mad.lo.u32 %r8, %r11, 1000000, %r8;
+        st.global.u32 [%rd3], %r8;";
+    let each = |t: u32| {
+        let shuffled = if t < 31 { 2 * t + 3 } else { 63 };
+        let predicates = 100_000 * u32::from(t > 0) + 200_000 + 400_000 * u32::from(t < 31);
+        shuffled + 1000 * (t + 1) + predicates + (7 << 16) + 3_000_000
+    };
+    assert_eq!(outcome(body, 1, 32, &[]), (0..32).map(each).collect::<Vec<_>>());
+}
+
+#[test]
 fn modifiers_in_another_order_are_the_same_instruction() {
     let body = "
         cvt.f32.u32.rn %f1, %r1;
@@ -87,25 +114,6 @@ fn modifiers_in_another_order_are_the_same_instruction() {
         selp.u32 %r5, %r5, 77, %p1;
         st.u32.global [%rd3], %r5;";
     assert_eq!(outcome(body, 1, 5, &[0; 5]), [77, 77, 1, 1, 2]);
-}
-
-#[test]
-fn vectors_go_lane_by_lane() {
-    let body = "
-        mul.wide.u32 %rd7, %r1, 16;
-        add.u64 %rd8, %rd5, %rd7;
-        ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%rd8];
-        mov.u32 %r9, dynamic;
-        shl.b32 %r10, %r1, 4;
-        add.u32 %r9, %r9, %r10;
-        st.shared.v4.u32 [%r9], {%r8, %r7, %r6, %r5};
-        ld.shared.v2.u32 {%r11, %r12}, [%r9];
-        mad.lo.u32 %r11, %r11, 1000, %r12;
-        st.global.u32 [%rd3], %r11;";
-    let input: Vec<u32> = (0..256).collect();
-    let expected: Vec<u32> = (0..64).map(|t| (4 * t + 3) * 1000 + 4 * t + 2).collect();
-    assert_eq!(outcome(body, 1, 64, &input), expected);
-    assert_eq!(outcome(body, 1, 19, &input), expected[..19]);
 }
 
 #[test]
@@ -154,43 +162,6 @@ fn atomics_give_the_old_value_in_lane_order() {
         st.global.u32 [%rd3], %r5;";
     let expected: Vec<u32> = (0u32..40).map(|t| t.saturating_sub(1)).collect();
     assert_eq!(outcome(body, 1, 40, &[]), expected);
-}
-
-#[test]
-fn votes_and_matches() {
-    let body = "
-        and.b32 %r5, %r1, 3;
-        setp.eq.u32 %p1, %r5, 0;
-        vote.sync.ballot.b32 %r6, %p1, -1;
-        match.any.sync.b32 %r7, %r5, -1;
-        vote.sync.any.pred %p2, %p1, %r7;
-        selp.u32 %r8, 1, 0, %p2;
-        add.u32 %r9, %r6, %r7;
-        add.u32 %r9, %r9, %r8;
-        redux.sync.add.u32 %r10, %r1, -1;
-        add.u32 %r9, %r9, %r10;
-        st.global.u32 [%rd3], %r9;";
-    let each = |t: u32| 0x1111_1111 + (0x1111_1111 << (t % 4)) + u32::from(t.is_multiple_of(4)) + 496;
-    assert_eq!(outcome(body, 1, 32, &[]), (0..32).map(each).collect::<Vec<_>>());
-}
-
-#[test]
-fn a_shuffle_reduction() {
-    let body = "
-        mov.u32 %r5, %r1;
-        shfl.sync.down.b32 %r6, %r5, 16, 31, -1;
-        add.u32 %r5, %r5, %r6;
-        shfl.sync.down.b32 %r6, %r5, 8, 31, -1;
-        add.u32 %r5, %r5, %r6;
-        shfl.sync.down.b32 %r6, %r5, 4, 31, -1;
-        add.u32 %r5, %r5, %r6;
-        shfl.sync.down.b32 %r6, %r5, 2, 31, -1;
-        add.u32 %r5, %r5, %r6;
-        shfl.sync.down.b32 %r6|%p1, %r5, 1, 31, -1;
-        add.u32 %r5, %r5, %r6;
-        shfl.sync.idx.b32 %r5, %r5, 0, 31, -1;
-        st.global.u32 [%rd3], %r5;";
-    assert_eq!(outcome(body, 1, 32, &[]), [496; 32]);
 }
 
 #[test]

@@ -20,7 +20,6 @@ pub(crate) struct SharedLayout {
     /// Bytes without guard gaps, as on a GPU.
     pub(crate) static_bytes: u32,
     pub(crate) dynamic_base: u32,
-    pub(crate) dynamic_align: u32,
     /// Offset of each variable, by its position in the text.
     offsets: HashMap<(u32, u32), u32>,
 }
@@ -60,13 +59,7 @@ impl SharedLayout {
             index.account.bytes((v.name.len() + std::mem::size_of::<DeclaredArray>()) as u64)?;
         }
 
-        let mut layout = SharedLayout {
-            arrays: Vec::new(),
-            static_bytes: 0,
-            dynamic_base: 0,
-            dynamic_align: 16,
-            offsets: HashMap::new(),
-        };
+        let mut layout = SharedLayout { arrays: Vec::new(), static_bytes: 0, dynamic_base: 0, offsets: HashMap::new() };
         let mut next = u64::from(SHARED_BASE);
         let mut dense = 0u64;
         for v in all.iter().filter(|v| !is_dynamic(v)) {
@@ -84,10 +77,11 @@ impl SharedLayout {
             next = gap_after(next + bytes);
         }
         layout.static_bytes = dense as u32;
+        let mut dynamic_align = 16;
         for v in all.iter().filter(|v| is_dynamic(v)) {
-            layout.dynamic_align = layout.dynamic_align.max(align_of(v)?);
+            dynamic_align = dynamic_align.max(align_of(v)?);
         }
-        layout.dynamic_base = next.next_multiple_of(u64::from(layout.dynamic_align)) as u32;
+        layout.dynamic_base = next.next_multiple_of(u64::from(dynamic_align)) as u32;
         for v in all.iter().filter(|v| is_dynamic(v)) {
             layout.add(v, layout.dynamic_base, 0, align_of(v)?);
         }

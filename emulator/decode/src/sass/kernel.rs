@@ -97,7 +97,6 @@ fn decode_kernel(
         param_bytes: code.parameter_bytes,
         shared_static_bytes: shared_bytes,
         shared_dynamic_base: (SHARED_BASE + shared_bytes).next_multiple_of(16),
-        shared_dynamic_align: 16,
         shared: shared.into_iter().collect(),
         local_bytes: code.frame_bytes,
         max_threads: code.max_threads,

@@ -12,8 +12,6 @@
 //! `group + 8`: four chunks of both rows each, or of elements of 4 and 8 bits eight chunks of one of the rows. The
 //! sparsity selector tells which lanes these are.
 
-use std::fmt;
-
 use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Round, Unit, Whole, multiply_f64};
 
 /// Shape and types of a warp-wide product.
@@ -428,17 +426,4 @@ pub struct Reached {
     pub a: Option<(usize, usize)>,
     /// Register of B, and its lane.
     pub b: Option<(usize, usize)>,
-}
-
-impl fmt::Display for MmaForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "mma m{}n8k{} ", self.m, self.k)?;
-        match self.types {
-            Types::Small(a, b, sum) => write!(f, "{a:?} {b:?} {sum:?}")?,
-            Types::F64(round) => write!(f, "F64 {round:?}")?,
-            Types::Whole(Whole::Integers(a, b, overflow)) => write!(f, "{a:?} {b:?} {overflow:?}")?,
-            Types::Whole(bits) => write!(f, "{bits:?}")?,
-        }
-        self.selector.map_or(Ok(()), |selector| write!(f, " sparse {selector}"))
-    }
 }

@@ -15,7 +15,6 @@ pub(crate) fn kernel(lines: &[u32]) -> DecodedKernel {
         instrs: lines.iter().enumerate().map(instr).collect(),
         n_preds: 2,
         shared_dynamic_base: 1024,
-        shared_dynamic_align: 4,
         ..DecodedKernel::default()
     }
 }
