@@ -33,36 +33,6 @@ fn outcome(body: &str, grid: u32, block: u32) -> Vec<u32> {
 }
 
 #[test]
-fn both_sides_of_a_branch_run() {
-    let body = "
-        and.b32 %r5, %r1, 1;
-        setp.eq.u32 %p1, %r5, 0;
-        @%p1 bra EVEN;
-        mov.u32 %r6, 7;
-        bra JOIN;
-        EVEN: mov.u32 %r6, 9;
-        JOIN: add.u32 %r6, %r6, %r1;
-        st.global.u32 [%rd3], %r6;";
-    let expected: Vec<u32> = (0..64).map(|t| t + if t % 2 == 0 { 9 } else { 7 }).collect();
-    assert_eq!(outcome(body, 1, 64), expected);
-}
-
-#[test]
-fn lanes_leave_a_loop_when_they_are_done() {
-    let body = "
-        mov.u32 %r5, 0;
-        mov.u32 %r6, 0;
-        LOOP: setp.ge.u32 %p1, %r5, %r1;
-        @%p1 bra DONE;
-        add.u32 %r5, %r5, 1;
-        add.u32 %r6, %r6, %r5;
-        bra LOOP;
-        DONE: st.global.u32 [%rd3], %r6;";
-    let expected: Vec<u32> = (0..40).map(|t| t * (t + 1) / 2).collect();
-    assert_eq!(outcome(body, 1, 40), expected);
-}
-
-#[test]
 fn nested_divergence_meets_inside_out() {
     let body = "
         mov.u32 %r9, 0;
@@ -86,61 +56,6 @@ fn nested_divergence_meets_inside_out() {
 }
 
 #[test]
-fn a_switch_by_index() {
-    let body = "
-        and.b32 %r5, %r1, 3;
-        TABLE: .branchtargets A, B, C, A;
-        brx.idx %r5, TABLE;
-        A: mov.u32 %r6, 1;
-        bra.uni END;
-        B: mov.u32 %r6, 2;
-        bra.uni END;
-        C: mov.u32 %r6, 3;
-        END: st.global.u32 [%rd3], %r6;";
-    let expected: Vec<u32> = (0..32).map(|t| [1, 2, 3, 1][t % 4]).collect();
-    assert_eq!(outcome(body, 1, 32), expected);
-}
-
-#[test]
-fn a_spin_lock_inside_a_warp_ends() {
-    // The lock is taken in a loop and given back behind it: without progress for those who hold it, none ends.
-    let body = "
-        LOCK: atom.global.cas.b32 %r5, [%rd1], 0, 1;
-        setp.ne.u32 %p1, %r5, 0;
-        @%p1 bra LOCK;
-        ld.volatile.global.u32 %r6, [%rd1+4];
-        add.u32 %r6, %r6, 1;
-        st.volatile.global.u32 [%rd1+4], %r6;
-        membar.gl;
-        atom.global.exch.b32 %r7, [%rd1], 0;";
-    assert_eq!(launched(CheckLevel::Checked, body, [3, 64], 2), (vec![], vec![0, 192]));
-}
-
-#[test]
-fn a_warp_can_wait_for_another() {
-    // Warp 0 waits for warp 1, which waits for warp 2.
-    let body = "
-        shr.u32 %r5, %r1, 5;
-        mov.u32 %r10, tile;
-        setp.eq.u32 %p1, %r1, 0;
-        @%p1 st.shared.u32 [%r10], 0;
-        bar.sync 0;
-        sub.u32 %r6, 2, %r5;
-        WAIT: ld.volatile.shared.u32 %r7, [%r10];
-        setp.ne.u32 %p2, %r7, %r6;
-        @%p2 bra WAIT;
-        and.b32 %r8, %r1, 31;
-        setp.eq.u32 %p3, %r8, 0;
-        add.u32 %r9, %r6, 1;
-        membar.cta;
-        bar.warp.sync -1;
-        @%p3 st.volatile.shared.u32 [%r10], %r9;
-        st.global.u32 [%rd3], %r7;";
-    let expected: Vec<u32> = (0..96).map(|t| 2 - t / 32).collect();
-    assert_eq!(outcome(body, 1, 96), expected);
-}
-
-#[test]
 fn a_block_can_wait_for_a_later_one() {
     let body = "
         add.u32 %r5, %r2, 1;
@@ -155,67 +70,6 @@ fn a_block_can_wait_for_a_later_one() {
         SET: mov.u32 %r8, 1;
         st.release.gpu.global.u32 [%rd3], %r8;";
     assert_eq!(outcome(body, 50, 1), vec![1; 50]);
-}
-
-#[test]
-fn a_barrier_of_the_whole_grid() {
-    // Every block counts itself, then waits until all have.
-    let body = "
-        mov.u32 %r6, %nctaid.x;
-        atom.global.add.u32 %r5, [%rd1], 1;
-        WAIT: ld.volatile.global.u32 %r7, [%rd1];
-        setp.lt.u32 %p2, %r7, %r6;
-        @%p2 bra WAIT;";
-    assert_eq!(launched(CheckLevel::Checked, body, [300, 1], 1), (vec![], vec![300]));
-}
-
-#[test]
-fn a_barrier_hands_data_over() {
-    let body = "
-        mov.u32 %r10, tile;
-        shl.b32 %r5, %r1, 2;
-        add.u32 %r6, %r10, %r5;
-        st.shared.u32 [%r6], %r1;
-        bar.sync 0;
-        sub.u32 %r7, %r3, 1;
-        sub.u32 %r7, %r7, %r1;
-        shl.b32 %r7, %r7, 2;
-        add.u32 %r7, %r10, %r7;
-        ld.shared.u32 %r8, [%r7];
-        st.global.u32 [%rd3], %r8;";
-    assert_eq!(outcome(body, 1, 200), (0..200).rev().collect::<Vec<_>>());
-}
-
-#[test]
-fn a_barrier_does_not_wait_for_the_exited() {
-    let body = "
-        setp.ge.u32 %p1, %r1, 40;
-        @%p1 exit;
-        bar.sync 0;
-        st.global.u32 [%rd3], 1;";
-    assert_eq!(outcome(body, 1, 128), [[1; 40].as_slice(), &[0; 88]].concat());
-}
-
-#[test]
-fn named_barriers_count_their_threads() {
-    // Warps 0 and 1 produce, warps 2 and 3 consume, in pairs.
-    let body = "
-        mov.u32 %r10, tile;
-        shr.u32 %r5, %r1, 6;
-        and.b32 %r6, %r1, 63;
-        shl.b32 %r7, %r6, 2;
-        add.u32 %r7, %r10, %r7;
-        setp.ne.u32 %p1, %r5, 0;
-        @%p1 bra CONSUME;
-        st.shared.u32 [%r7], %r1;
-        bar.arrive 3, 128;
-        bra DONE;
-        CONSUME: bar.sync 3, 128;
-        ld.shared.u32 %r8, [%r7];
-        st.global.u32 [%rd3], %r8;
-        DONE:";
-    let expected: Vec<u32> = (0..128).map(|t: u32| t.saturating_sub(64)).collect();
-    assert_eq!(outcome(body, 1, 128), expected);
 }
 
 /// Threads that wait for another number of threads than those that are there.
@@ -289,21 +143,6 @@ fn the_number_of_a_barrier_is_cut() {
 #[test]
 fn a_barrier_for_more_threads_than_the_block_has_is_told() {
     assert_eq!(launched(CheckLevel::Checked, "bar.sync 1, 96;", [1, 64], 1).0, ["E-BARRIER"]);
-}
-
-#[test]
-fn barriers_reduce() {
-    let body = "
-        setp.lt.u32 %p1, %r1, 5;
-        bar.red.popc.u32 %r5, 0, %p1;
-        bar.red.and.pred %p2, 0, %p1;
-        bar.red.or.pred %p3, 0, %p1;
-        selp.u32 %r6, 100, 0, %p2;
-        selp.u32 %r7, 1000, 0, %p3;
-        add.u32 %r5, %r5, %r6;
-        add.u32 %r5, %r5, %r7;
-        st.global.u32 [%rd3], %r5;";
-    assert_eq!(outcome(body, 1, 70), vec![1005; 70]);
 }
 
 #[test]
@@ -399,16 +238,4 @@ fn lanes_that_a_shuffle_names_are_waited_for() {
         bra LOOP;
         DONE: st.global.u32 [%rd3], %r7;";
     assert_eq!(outcome(body, 1, 32), (0..32).map(|t| t ^ 1).collect::<Vec<_>>());
-}
-
-#[test]
-fn a_missing_lane_of_a_shuffle_is_told() {
-    let body = "
-        mov.u32 %r7, 5;
-        setp.ge.u32 %p1, %r1, 16;
-        @%p1 bra DONE;
-        shfl.sync.bfly.b32 %r7, %r1, 1, 31, -1;
-        DONE: bar.sync 0;
-        st.global.u32 [%rd3], %r7;";
-    assert_eq!(launched(CheckLevel::Checked, body, [1, 32], 32).0, ["E-SYNC-MASK"]);
 }

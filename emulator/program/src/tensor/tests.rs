@@ -83,26 +83,6 @@ fn runs_are_the_bytes_of_the_box() {
 }
 
 #[test]
-fn a_swizzle_moves_16_bytes_by_the_number_of_the_row() {
-    let check = |swizzle: Swizzle, from: u32, to: u32| assert_eq!(swizzle.apply(from), to);
-    check(Swizzle::None, 0x3F0, 0x3F0);
-    // The first piece of each row of 128 bytes goes to the place that has the row's number.
-    check(Swizzle::B128, 0x000, 0x000);
-    check(Swizzle::B128, 0x080, 0x090);
-    check(Swizzle::B128, 0x384, 0x3F4);
-    check(Swizzle::B128, 0x400, 0x400);
-    // Two rows of 64 bytes have the same order, and four orders take turns.
-    check(Swizzle::B64, 0x040, 0x040);
-    check(Swizzle::B64, 0x080, 0x090);
-    check(Swizzle::B64, 0x1B0, 0x180);
-    check(Swizzle::B64, 0x200, 0x200);
-    // Four rows of 32 bytes have the same order.
-    check(Swizzle::B32, 0x060, 0x060);
-    check(Swizzle::B32, 0x080, 0x090);
-    check(Swizzle::B32, 0x100, 0x100);
-}
-
-#[test]
 fn each_rule_is_checked() {
     let check = |want: Result<(), Rule>, change: fn(&mut TensorMap)| {
         let mut m = matrix([64, 64], 256, [16, 8], Swizzle::B64);
