@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use simt::gpu::Gpu;
 use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
-use tests::asynchronous::{ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, split, to_bf16, to_e4m3};
+use tests::asynchronous::{ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, split, to_e4m3};
 
 struct Plan {
     source: &'static str,
@@ -155,27 +155,6 @@ fn parts_add_up_to_the_element() {
             assert!(part(1).abs() <= part(0).abs() / 256.0 && part(2).abs() <= part(1).abs() / 256.0);
         }
     }
-}
-
-/// The kernels that do not split k add 16 k at a time, in the order of k: their results agree bit by bit.
-#[test]
-fn kernels_that_sum_in_order_give_the_same_bits() {
-    let shape = SAME.map(|n| n as usize);
-    let mut first: Option<Vec<f32>> = None;
-    let mut n_compared = 0;
-    for kernels in PLANS.iter().map(Plan::kernels) {
-        let launches = head(&kernels[0].0).launches;
-        let Some(launch) = launches.into_iter().find(|launch| launch.shape == shape) else { continue };
-        let [sums, rounded] = kernels.map(|kernel| (run(&kernel, launch, 1, Inputs::Any).c, kernel.0.name));
-        let first = first.get_or_insert_with(|| sums.0.clone());
-        let of_first = first.iter().map(|&x| of_bf16(to_bf16(x)));
-        assert!(*first == sums.0, "{}", sums.1);
-        assert!(of_first.eq(rounded.0), "{}", rounded.1);
-        n_compared += 1;
-    }
-    assert_eq!(n_compared, 12, "all but those that split k");
-    // Whole numbers would not do: their sums are the same in any order.
-    assert!(first.is_some_and(|sums| sums.iter().any(|x| x.to_bits() & 0xff != 0)));
 }
 
 /// Multiplies a row of A by all columns of B as the unit does, from sums of zero on. `bits` encodes an element for it.

@@ -36,7 +36,8 @@ const NAMES: [&str; 10] = [
 ];
 
 /// A signal ended it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("clang ended ({status}) while it compiled {name}")]
 pub struct Stopped {
     /// Name of the file that the compiler read.
     name: String,
@@ -45,14 +46,6 @@ pub struct Stopped {
     /// The end of its standard error.
     pub words: String,
 }
-
-impl std::fmt::Display for Stopped {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "clang ended ({}) while it compiled {}", self.status, self.name)
-    }
-}
-
-impl std::error::Error for Stopped {}
 
 /// A clang that is there.
 pub struct Clang(pub PathBuf);

@@ -90,31 +90,3 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     ];
     Ok(drawing.finish_with_notes(y + 14.0, foot))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn count(kernel: &'static str, column: usize) -> anyhow::Result<u64> {
-        let (_, _, count) = COLUMNS[column];
-        Ok(count(&machine::counters(kernel, SHAPE)?))
-    }
-
-    #[test]
-    fn v05_and_later_have_no_wavefront_too_many() -> anyhow::Result<()> {
-        assert!(count("sgemm_v04_float4", 3)? > 0);
-        for kernel in ["sgemm_v05_bank_conflict_free", "sgemm_v06_outer_product", "sgemm_v07_double_buffer"] {
-            assert_eq!(count(kernel, 3)?, 0, "{kernel}");
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn v04_asks_a_quarter_as_often_for_as_many_sectors() -> anyhow::Result<()> {
-        let loads = |kernel| machine::counters(kernel, SHAPE).map(|c| (c.global_load_requests, c.global_load_sectors));
-        let (v03, v04) = (loads("sgemm_v03_from_shared")?, loads("sgemm_v04_float4")?);
-        assert_eq!(v03.0, 4 * v04.0);
-        assert_eq!(v03.1, v04.1);
-        Ok(())
-    }
-}

@@ -266,26 +266,6 @@ mod tests {
     }
 
     #[test]
-    fn single_sides_go_together() {
-        let square = Shape::square;
-        let check = |sizes: &[Shape], sides, wanted: Result<&[Shape], &str>| {
-            let asked = Shape::from_options(sizes, sides).map_err(|error| error.to_string());
-            match (asked, wanted) {
-                (Ok(asked), Ok(wanted)) => assert_eq!(asked, wanted),
-                (Err(error), Err(wanted)) => assert!(error.contains(wanted), "{error}"),
-                (asked, wanted) => panic!("{asked:?}, expected {wanted:?}"),
-            }
-        };
-        let product = Shape { m: 5, n: 6, k: 7 };
-        check(&[], [None; 3], Ok(&[]));
-        check(&[], [Some(5), Some(6), Some(7)], Ok(&[product]));
-        check(&[square(8), product, square(8)], [None; 3], Ok(&[square(8), product]));
-        check(&[], [Some(5), None, None], Err("--n and --k are missing"));
-        check(&[], [Some(5), Some(6), None], Err("--k is missing"));
-        check(&[], [Some(50000), Some(50000), Some(1)], Err("C would have 50000 x 50000"));
-    }
-
-    #[test]
     fn a_size_without_k_is_one_of_transposes_alone() {
         let flat = Shape { m: 30, n: 3, k: 0 };
         for (step, size, suits) in [

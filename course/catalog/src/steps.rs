@@ -475,26 +475,6 @@ mod tests {
     }
 
     #[test]
-    fn a_near_miss_is_told() {
-        let error = find("bank-conflict").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "there is no step `bank-conflict` (did you mean bank-conflict-free?); the steps are v00 … v12 (see: cargo xtask list)"
-        );
-    }
-
-    #[test]
-    fn a_program_is_named_with_its_command() {
-        for asked in ["v13", "13", "whole-process"] {
-            assert_eq!(
-                find(asked).unwrap_err().to_string(),
-                "v13 is a program of its own, without kernels to check or measure here; \
-                 run it with: cargo run --release -p v13 -- run"
-            );
-        }
-    }
-
-    #[test]
     fn names_of_kernels_are_unique() {
         let mut names: Vec<_> = STEPS.iter().flat_map(|s| s.kernels).map(|k| k.name).collect();
         let all = names.len();

@@ -12,7 +12,8 @@ use crate::{compiler, wheels};
 const VARIABLE: &str = "TILE_NVRTC";
 
 /// A compiler that is there and cannot be loaded.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct Damaged(String);
 
 impl Damaged {
@@ -27,14 +28,6 @@ impl Damaged {
         Self(format!("{shown} is not as it was unpacked; get it again with: cargo xtask setup"))
     }
 }
-
-impl std::fmt::Display for Damaged {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Damaged {}
 
 impl Nvrtc {
     /// Returns the first compiler in the usual places that has the version of the committed PTX.

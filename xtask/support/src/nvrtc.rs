@@ -28,16 +28,9 @@ type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 pub const VERSION: (i32, i32) = (12, 4);
 
 /// The compiler refuses a source, with these messages.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct DoesNotCompile(pub String);
-
-impl std::fmt::Display for DoesNotCompile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DoesNotCompile {}
 
 /// A compiler that was found. It is loaded in another process alone ([`crate::compiler`]): one that is cut off or
 /// damaged ends the process that loads it.

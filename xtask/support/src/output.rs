@@ -1,37 +1,27 @@
 //! The two output streams: results to standard output, everything else to standard error.
 
-use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Reasons for a command to end without a result; every other error is "could not run", exit code 3.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Stop {
     /// The command line is wrong: exit code 2.
+    #[error("{0}")]
     Usage(String),
     /// The reader closed the pipe: no error.
+    #[error("standard output was closed")]
     ClosedPipe,
     /// Ctrl-C: exit code 130, as in shells. The text tells what was saved.
+    #[error("interrupted; {0}")]
     Interrupted(String),
     /// A signal ended the program that this one runs: exit code 128 plus the signal, as in shells.
+    #[error("{1}")]
     Signal(u8, String),
     /// Another program did the work, printed what there was to print, and ended with this code.
+    #[error("exit code {0}")]
     Ended(u8),
 }
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stop::Usage(why) => f.write_str(why),
-            Stop::ClosedPipe => f.write_str("standard output was closed"),
-            Stop::Signal(_, words) => f.write_str(words),
-            Stop::Ended(code) => write!(f, "exit code {code}"),
-            Stop::Interrupted(what) => write!(f, "interrupted; {what}"),
-        }
-    }
-}
-
-impl std::error::Error for Stop {}
 
 /// Set while a [`Status`] is on the screen; printing anything else removes it.
 static SHOWN: AtomicBool = AtomicBool::new(false);
