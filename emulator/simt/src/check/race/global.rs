@@ -16,7 +16,7 @@ use super::shared::unit_shift;
 use super::{Mark, Touch};
 use crate::check::Collector;
 use crate::check::collect::Sites;
-use crate::check::mistake::{MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::RACE_CHUNKS;
@@ -377,53 +377,93 @@ impl GlobalRaces {
     }
 
     /// Reports the races between blocks. Called when every block has ended.
-    pub fn finish(self, out: &mut Collector) {
+    pub fn finish(mut self, out: &mut Collector) {
         let shift = self.shift;
         if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
-            let Some(clocks) = self.clocks else { return };
-            let clocks = lock(&clocks);
-            let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
+            let Some(clocks) = &self.clocks else { return };
+            let clocks = lock(clocks);
+            let mut groups = BTreeMap::new();
             for Unordered { unit, parties } in &clocks.found {
-                let address = unit << shift;
-                let [a, b] = parties.map(|(kind, block, who)| party((kind, block << 32 | u64::from(who)), 1 << shift));
-                let (x, y) = (self.sites.site(a.instr), self.sites.site(b.instr));
-                let array = self.sites.array(MemSpace::Global, address);
-                groups.entry((x.min(y), x.max(y), array, false)).or_insert_with(|| Group::new(address, a, b)).add(
-                    address,
-                    1 << shift,
-                    b,
-                );
+                let parties = parties.map(|(kind, block, who)| (kind, block << 32 | u64::from(who)));
+                self.add(&mut groups, unit << shift, parties, false);
             }
             record(groups, MissingOrder::Flag, out);
             return;
         }
         let mut pages: Vec<(u64, Page)> = Vec::new();
-        for shard in self.shards {
+        for shard in std::mem::take(&mut self.shards) {
             pages.extend(into_inner(shard));
         }
         pages.sort_by_key(|(number, _)| *number);
-        let mut groups: BTreeMap<(u32, u32, u64, bool), Group> = BTreeMap::new();
+        let mut groups = BTreeMap::new();
         for (chunk_number, page) in &pages {
             if !page.has_rivals() {
                 continue;
             }
             for unit in 0..CHUNK {
                 let address = (chunk_number * CHUNK + unit) << shift;
-                page.races(unit as usize, |a, b, equal| {
-                    let (x, y) = (self.sites.site(instr_of(a.1)), self.sites.site(instr_of(b.1)));
-                    let array = self.sites.array(MemSpace::Global, address);
-                    let key = (x.min(y), x.max(y), array, equal);
-                    let (a, b) = (party(a, 1 << shift), party(b, 1 << shift));
-                    groups.entry(key).or_insert_with(|| Group::new(address, a, b)).add(address, 1 << shift, b);
-                });
+                page.races(unit as usize, |a, b, equal| self.add(&mut groups, address, [a, b], equal));
             }
+        }
+        if !self.fenced.load(Ordering::Relaxed) {
+            self.explain_counters(&pages, &mut groups);
         }
         record(groups, MissingOrder::Unknown, out);
     }
+
+    /// Replaces the race of a counter, which blocks count up by an atomic and a later one sets anew, by that of the
+    /// data: what blocks write before the atomic, and others read after it. A fence would order both.
+    fn explain_counters(&self, pages: &[(u64, Page)], groups: &mut BTreeMap<GroupKey, Group>) {
+        let ordered = |[first, last]: [&RaceParty; 2]| first.instr < last.instr;
+        let counters: Vec<(GroupKey, u32)> = groups
+            .iter()
+            .filter_map(|(key, Group { parties: [a, b], .. })| {
+                let (atomic, set) = if a.kind == AccessKind::Atomic { (a, b) } else { (b, a) };
+                let counts = (atomic.kind, set.kind) == (AccessKind::Atomic, AccessKind::Write);
+                (counts && ordered([atomic, set])).then_some((*key, atomic.instr))
+            })
+            .collect();
+        for (key, atomic) in counters {
+            let hands_over = |write: u32, read: u32| write < atomic && atomic < read;
+            let is_data = |group: &Group| {
+                let [a, b] = group.parties;
+                let (write, read) = if a.kind == AccessKind::Write { (a, b) } else { (b, a) };
+                (write.kind, read.kind) == (AccessKind::Write, AccessKind::Read) && hands_over(write.instr, read.instr)
+            };
+            // Accesses that are volatile are no race by themselves.
+            let is_known = groups.values().any(is_data);
+            for (chunk_number, page) in pages.iter().filter(|_| !is_known) {
+                for unit in 0..CHUNK {
+                    page.strong_race(unit as usize, |write, read| {
+                        if hands_over(instr_of(write), instr_of(read)) {
+                            let address = (chunk_number * CHUNK + unit) << self.shift;
+                            self.add(groups, address, [(Mark::StrongWrite, write), (Mark::StrongRead, read)], false);
+                        }
+                    });
+                }
+            }
+            if groups.values().any(is_data) {
+                groups.remove(&key);
+            }
+        }
+    }
+
+    /// Adds two accesses that race to those of their sites.
+    fn add(&self, groups: &mut BTreeMap<GroupKey, Group>, address: u64, [a, b]: [(Mark, u64); 2], equal: bool) {
+        let (x, y) = (self.sites.site(instr_of(a.1)), self.sites.site(instr_of(b.1)));
+        let array = self.sites.array(MemSpace::Global, address);
+        let bytes = 1 << self.shift;
+        let (a, b) = (party(a, bytes), party(b, bytes));
+        let group = groups.entry((x.min(y), x.max(y), array, equal)).or_insert_with(|| Group::new(address, a, b));
+        group.add(address, u64::from(bytes), b);
+    }
 }
 
+/// The sites of a race, the array, and whether equal values are written.
+type GroupKey = (u32, u32, u64, bool);
+
 /// Reports a race of each pair of sites.
-fn record(groups: BTreeMap<(u32, u32, u64, bool), Group>, missing: MissingOrder, out: &mut Collector) {
+fn record(groups: BTreeMap<GroupKey, Group>, missing: MissingOrder, out: &mut Collector) {
     for ((.., equal), group) in groups {
         for ((block, warp), mask) in group.warps {
             let [a, b] = group.parties;
@@ -485,6 +525,17 @@ impl Page {
         let seen = |kind: &Mark| self.spans[*kind as usize].is_some();
         let all = KINDS.iter().filter(|kind| seen(kind)).fold(0, |all, kind| all | bits::bit(*kind));
         KINDS.iter().any(|kind| seen(kind) && bits::rivals(*kind) & all != 0)
+    }
+
+    /// Calls `found` with a volatile write and a volatile read of a unit by different blocks.
+    fn strong_race(&self, unit: usize, found: impl FnOnce(u64, u64)) {
+        let span = |kind: Mark| self.spans[kind as usize].as_ref().map_or(NOBODY, |span| span[unit]);
+        let (write, read) = (span(Mark::StrongWrite), span(Mark::StrongRead));
+        let choices = [(write.0, read.1), (write.1, read.0)];
+        let apart = |(write, read): &(u64, u64)| write >> 32 != read >> 32;
+        if let Some((write, read)) = choices.into_iter().find(apart).filter(|_| write != NOBODY && read != NOBODY) {
+            found(write, read);
+        }
     }
 
     /// Calls `found` with the pairs of different blocks that race on a unit, the lower block first.
