@@ -106,12 +106,22 @@ fn reason(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefuse
                 ))
                 .advice("use smaller local arrays or blocks, or raise TILE_MEMORY.")
         }
-        LaunchRefused::ParameterBytes { given } => Refusal::new(format!(
-            "the arguments of `{name}` have the wrong size"
-        ))
+        LaunchRefused::ParameterBytes { given } => Refusal {
+            on_gpu: Some(match given {
+                _ if given > kernel.param_bytes as usize => {
+                    "the launch fails too, with \"too many resources requested for launch\"."
+                }
+                0 => "the launch fails too, with \"invalid argument\".",
+                _ => "the kernel starts, and takes for what is missing whatever is there, such as 0.",
+            }),
+            ..Refusal::new(format!("the arguments of `{name}` have the wrong size"))
+        }
         .note(format!("{given} bytes were given, the kernel takes {}.", kernel.param_bytes))
         .note(takes(kernel))
-        .advice("give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64)."),
+        .advice(
+            "give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64, a \
+             `float` not a `double`).",
+        ),
         LaunchRefused::ParameterCount { given } => {
             let n = kernel.params.len();
             Refusal::new(format!(
@@ -300,6 +310,10 @@ mod tests {
 
     #[test]
     fn each_refusal_says_what_and_what_to_do() {
+        let given = |given: usize| {
+            let head = "saxpy(.param .u64 x, .param .f32 a)";
+            words(head, [1; 3], [1; 3], 0, |_, _| Some(LaunchRefused::ParameterBytes { given }))
+        };
         let all = [
             checked([0, 1, 1], [32, 1, 1], 0),
             checked([1, 1, 1], [33, 32, 1], 0),
@@ -309,6 +323,8 @@ mod tests {
             checked([1, 1, 1], [32, 1, 1], 49153),
             checked([1, 1, 1], [32, 1, 1], 300_000),
             words("kernel()", [1; 3], [1; 3], 0, |_, _| Some(LaunchRefused::ParameterCount { given: 3 })),
+            given(8),
+            given(16),
         ];
         insta::assert_snapshot!(all.join("\n\n"));
     }

@@ -57,7 +57,7 @@ pub(crate) fn kernel(params: KernelNodeParams, kernel: Handle) -> NewWork {
     let handle = if function == 0 { kernel } else { function };
     // SAFETY: the caller of the call promises arguments as for a launch.
     let work = Kernel::new(handle, shape, &*usable()?, &|function, config| unsafe {
-        arguments(function, config, In::new(pointers), In::new(extra))
+        arguments(function, config, In::new(pointers), In::new(extra)).map_err(|_| ERROR_INVALID_VALUE)
     })?;
     Ok(Arc::new(work))
 }

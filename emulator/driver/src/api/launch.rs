@@ -194,7 +194,11 @@ unsafe fn from_extra(function: &Function, config: &LaunchRequest, extra: In<usiz
     if size < wanted || (buffer == 0 && wanted > 0) {
         return Err(refuse(function, config, &LaunchRefused::ParameterBytes { given: size }));
     }
-    // SAFETY: a buffer of that size at least, by its keys.
+    if size > wanted && wanted > 0 {
+        refuse(function, config, &LaunchRefused::ParameterBytes { given: size });
+        return Err(ERROR_LAUNCH_OUT_OF_RESOURCES);
+    }
+    // SAFETY: a buffer of that size, by its keys.
     unsafe { In::new(buffer as *const u8).list(wanted) }
 }
 

@@ -566,6 +566,8 @@ fn less_common_mistakes_with_launches() {
     codes! {
         launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), pointers.as_mut_ptr(), too_long.as_mut_ptr())
             => CUDA_ERROR_INVALID_VALUE,
+        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), null_mut(), too_long.as_mut_ptr())
+            => CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
         sys::cuLaunchHostFunc(null_mut(), None, null_mut()) => CUDA_ERROR_INVALID_VALUE,
         sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, fill, 0, 0) => CUDA_ERROR_INVALID_VALUE,
         sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut n, fill, 2048, 0) => CUDA_SUCCESS,
