@@ -25,7 +25,7 @@ mod trace;
 mod words;
 
 pub use finding::{Action, ArrayElement, Finding, Output, Party, Place, Space};
-pub use messages::refusal::{not_attempted, refusal, too_many_registers};
+pub use messages::refusal::{HostWarning, not_attempted, refusal, too_many_registers};
 pub use report::Report;
 pub use source::Source;
 pub use source::text::plain_name;

@@ -180,6 +180,11 @@ pub(crate) fn is_pinned(address: u64, n: usize) -> bool {
     })
 }
 
+/// Returns whether a range is in pinned memory that is the host's alone, unlike managed memory.
+pub(crate) fn is_staging(address: u64, n: usize) -> bool {
+    is_pinned(address, n) && find(address).is_some_and(|a| a.kind != AllocationKind::Managed)
+}
+
 /// Removes an allocation from the table, if `test` says that this call may free it.
 pub(crate) fn forget(base: u64, test: impl Fn(AllocationKind) -> bool) -> Option<Allocation> {
     let mut all = lock(&ALL);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, OnceLock};
 
-use diagnostics::Finding;
+use diagnostics::{Finding, HostWarning};
 use simt::check::{Code, Severity};
 
 use crate::result::*;
@@ -62,6 +62,21 @@ pub(crate) fn findings(findings: &[Finding]) {
     }
     if !text.is_empty() {
         write(&text);
+    }
+}
+
+/// Prints a warning about the host's code, once per process.
+pub(crate) fn warning(warning: &HostWarning<'_>) {
+    let text = warning.text();
+    if first_time(&text) {
+        write(&format!("{}\n", paint_text(&text, "33", coloured())));
+    }
+}
+
+/// Prints a warning about the host's code, the first one with its code.
+pub(crate) fn warning_once(one: &HostWarning<'_>) {
+    if first_time(one.code) {
+        warning(one);
     }
 }
 

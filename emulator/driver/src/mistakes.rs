@@ -8,7 +8,7 @@ use simt::memory::AllocationInfo;
 
 use crate::contexts::MEMORY;
 use crate::sync::lock;
-use crate::{diagnose, settings};
+use crate::{diagnose, settings, unwritten};
 
 /// Prints a sentence unless diagnoses are off for the calling thread.
 pub(crate) fn explain(sentence: &str) {
@@ -78,23 +78,7 @@ pub(crate) fn copied_back(ranges: impl Iterator<Item = (u64, usize)> + Clone, di
         return;
     }
     found.iter().for_each(|output| diagnose::findings(std::slice::from_ref(&output.finding)));
-    copied_back_untouched(ranges);
-}
-
-/// Reports a copy to the host from memory that was never written.
-fn copied_back_untouched(ranges: impl Iterator<Item = (u64, usize)> + Clone) {
-    let untouched = |(address, n)| MEMORY.is_untouched(address, n as u64);
-    if !ranges.clone().all(untouched) {
-        return;
-    }
-    let bytes: usize = ranges.clone().map(|(_, n)| n).sum();
-    if let Some(a) = ranges.clone().next().and_then(|(address, _)| MEMORY.lookup(address)) {
-        diagnose::print_once(&format!(
-            "{bytes} bytes are copied back from device memory that was never written ({}): did \
-             the kernel write to another buffer, or not run?",
-            describe(&a)
-        ));
-    }
+    unwritten::copied_back(ranges);
 }
 
 /// Explains a `cuModuleGetFunction` with a name that no kernel has.

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::diagnose;
 use crate::result::{ERROR_NOT_PERMITTED, Outcome, refuse_if};
+use crate::staging;
 use crate::sync::lock;
 
 /// Time that an idle worker waits for jobs before it ends.
@@ -150,8 +151,18 @@ impl Queue {
         IS_WORKER.set(was);
     }
 
+    /// Returns whether a job is done, which the program then knows.
     pub(crate) fn is_done(&self, ticket: u64) -> bool {
-        self.lock().completed >= ticket
+        let is_done = self.lock().completed >= ticket;
+        if is_done {
+            staging::awaited(self.id(), ticket);
+        }
+        is_done
+    }
+
+    /// Returns a number that no other queue has at the time.
+    pub(crate) fn id(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     /// Returns when a job ended; `None` if it has not, or ended before all that were waiting since.
@@ -163,6 +174,7 @@ impl Queue {
 
     /// Waits for a job. Fails in a host function, which would wait for itself.
     pub(crate) fn wait(&self, ticket: u64) -> Outcome {
+        staging::awaited(self.id(), ticket);
         let mut state = self.lock();
         refuse_if(state.completed < ticket && IS_WORKER.get(), ERROR_NOT_PERMITTED)?;
         while state.completed < ticket {

@@ -14,6 +14,7 @@ use crate::graphs::Work;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Job, JobThread};
 use crate::result::*;
+use crate::staging;
 use crate::sync::{lock, next_id};
 use crate::types::Handle;
 
@@ -155,6 +156,10 @@ impl Stream {
         } else if self.capture.add(&work)? {
             return Ok(None);
         }
+        if [node::HOST, node::BATCH_MEM_OP].contains(&work.kind()) {
+            // The host sees how far the stream is.
+            staging::awaited(self.context.queue.id(), u64::MAX);
+        }
         let context = Arc::clone(&self.context);
         let thread = work.thread();
         let run = move || {
@@ -265,7 +270,10 @@ impl Event {
         match (&record.context, record.time) {
             (None, _) => Err(ERROR_INVALID_HANDLE),
             (Some(_), None) => Err(ERROR_NOT_READY),
-            (Some(_), Some(time)) => Ok(time),
+            (Some(context), Some(time)) => {
+                staging::awaited(context.queue.id(), record.ticket);
+                Ok(time)
+            }
         }
     }
 }

@@ -434,11 +434,15 @@ impl Memory {
         self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
     }
 
-    /// Returns whether nothing ever wrote a byte of a range; false unless the range lies in one live
-    /// allocation.
-    pub fn is_untouched(&self, address: u64, bytes: u64) -> bool {
-        let untouched = |own: &Bytes, offset| own.is_untouched(offset, bytes as usize);
-        self.with(address, bytes, untouched).unwrap_or(false)
+    /// Returns the bytes of a range that were written, from its start on, as at most `limit` ranges. `None` where it
+    /// holds copies of unwritten bytes, or lies in no live allocation.
+    pub fn written(&self, address: u64, bytes: u64, limit: usize) -> Option<Vec<(u64, u64)>> {
+        let written = |own: &Bytes, offset| {
+            let ranges = own.ranges_written(offset, offset + bytes as usize, limit).into_iter();
+            let from_start = |(from, to)| (from - offset as u64, to - offset as u64);
+            (!own.holds_unmarked(offset, bytes as usize)).then(|| ranges.map(from_start).collect())
+        };
+        self.with(address, bytes, written).ok().flatten()
     }
 
     /// Returns whether a range holds a copy of unwritten bytes. False for what is no live allocation.

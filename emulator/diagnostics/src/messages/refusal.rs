@@ -37,6 +37,27 @@ pub fn not_attempted(title: &str) -> Finding {
     Refusal { on_gpu: None, ..Refusal::new(title) }.finish()
 }
 
+/// A mistake of the host's code that is only suspected, or harms only where the host uses what it gets.
+pub struct HostWarning<'a> {
+    pub code: &'a str,
+    pub title: String,
+    /// What was observed.
+    pub note: String,
+    pub why: String,
+    pub advice: String,
+    pub on_gpu: &'a str,
+}
+
+impl HostWarning<'_> {
+    /// Returns the whole message.
+    pub fn text(&self) -> String {
+        let mut text = format!("warning[{}]: {}\n", self.code, self.title);
+        let parts = [("", &*self.note), ("Why: ", &self.why), ("Try: ", &self.advice), ("On a GPU: ", self.on_gpu)];
+        parts.into_iter().for_each(|(label, part)| paragraph(&mut text, label, part));
+        text
+    }
+}
+
 /// The parts of a message.
 struct Refusal {
     title: String,

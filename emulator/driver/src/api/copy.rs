@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::allocations::is_staging;
 use crate::api::array;
 use crate::api::copy_ends::{CopyEnd, transfer, write_device};
 use crate::api::copy_mistakes::explain_copy;
@@ -16,6 +17,7 @@ use crate::graphs::Work;
 use crate::mistakes;
 use crate::result::*;
 use crate::settings;
+use crate::staging;
 use crate::streams::stream_of;
 use crate::types::{Handle, Memcpy3D};
 
@@ -142,7 +144,13 @@ fn copy_async(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
     if is_pageable && stream.capture.position().is_none() {
         return stream.submit_sync(move || copy.now());
     }
-    stream.enqueue(Arc::new(copy)).map(|_| ())
+    let pinned = copy.from.host_address().filter(|from| copy.to.host_address().is_none() && is_staging(*from, n));
+    let is_followed = copy.diagnosis;
+    if let (Some(ticket), Some(from)) = (stream.enqueue(Arc::new(copy))?, pinned.filter(|_| is_followed)) {
+        // SAFETY: pinned memory, which is released only after a wait for this copy.
+        unsafe { staging::follow(stream.context.queue.id(), ticket, from, n) };
+    }
+    Ok(())
 }
 
 export! {

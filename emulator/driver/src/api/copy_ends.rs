@@ -9,6 +9,7 @@ use crate::api::array::Array;
 use crate::contexts::MEMORY;
 use crate::ffi::{Host, can_read};
 use crate::result::*;
+use crate::staging;
 use crate::types::CopySide;
 
 #[derive(Clone)]
@@ -73,6 +74,14 @@ impl CopyEnd {
         })
     }
 
+    /// Returns the address, if it is the host's.
+    pub(crate) fn host_address(&self) -> Option<u64> {
+        match self {
+            Self::Device(address) | Self::Host(address) => Some(*address).filter(|at| *at < FIRST_DEVICE_ADDRESS),
+            Self::Array(..) => None,
+        }
+    }
+
     /// Returns the end as graphs describe it.
     pub(crate) fn side(&self) -> CopySide {
         let none = CopySide {
@@ -107,6 +116,9 @@ impl CopyEnd {
 pub(crate) unsafe fn transfer(to: &CopyEnd, from: &CopyEnd, n: usize) -> Outcome {
     if n == 0 {
         return Ok(());
+    }
+    if let Some(address) = to.host_address() {
+        staging::overwritten(address, n);
     }
     let host = |address: u64| Host::new(address).start();
     let moved = match (to, from) {

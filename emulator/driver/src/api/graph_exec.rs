@@ -16,6 +16,7 @@ use crate::handle::{ObjectKind, Table};
 use crate::queue::JobThread;
 use crate::reports;
 use crate::result::*;
+use crate::staging;
 use crate::streams::{Mark, WaitEvent, stream_of};
 use crate::sync::lock;
 use crate::types::{
@@ -85,6 +86,7 @@ fn launch(handle: Handle, stream_handle: Handle) -> Outcome {
             context.lose(code);
         }
     };
+    staging::awaited(stream.context.queue.id(), u64::MAX);
     let note = |ticket| marks.iter().for_each(|mark| mark.note(&stream.context, ticket));
     let ticket = stream.submit(JobThread::Worker, note, Box::new(job));
     last.into_iter().for_each(|slot| reports::remember(&stream.context, ticket, slot));

@@ -15,6 +15,7 @@ use simt::memory::Origin;
 use simt::occupancy::{Footprint, blocks_per_sm};
 use simt::texture::Textures;
 
+use crate::allocations::{self, FIRST_DEVICE_ADDRESS};
 use crate::api::forecast;
 use crate::api::function::max_threads;
 use crate::api::library::function_of;
@@ -31,8 +32,10 @@ use crate::queue::JobThread;
 use crate::reports::{self, LaunchResult};
 use crate::result::*;
 use crate::settings;
+use crate::staging;
 use crate::streams::stream_of;
 use crate::types::{Handle, LaunchConfigC};
+use crate::unwritten;
 
 /// Grid, block and dynamic shared memory of a launch.
 #[derive(Debug, Clone, Copy)]
@@ -320,6 +323,7 @@ impl Work for Kernel {
                 if *prints {
                     diagnose::findings(&report.findings);
                     mistakes::remember_outputs(&report.outputs);
+                    unwritten::note_launch(function.loaded.kernel(), config);
                 }
                 let worst = report.findings.iter().find(|f| f.severity == Severity::Error);
                 let outcome = worst.map_or(Ok(()), |finding| Err(diagnose::code_of(finding.code)));
@@ -366,6 +370,11 @@ fn launch_by(
     // Unlike other calls, a launch that is refused invalidates a capture.
     let kernel = Kernel::new(handle, shape, &stream.context, arguments)
         .or_else(|code| stream.capture.position().map_or(Err(code), |position| position.capture.refuse(code)))?;
+    let words = kernel.config.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+    if words.filter(|word| *word < FIRST_DEVICE_ADDRESS).any(|word| allocations::find(word).is_some()) {
+        // The kernel can let the host see how far the stream is.
+        staging::awaited(stream.context.queue.id(), u64::MAX);
+    }
     let slot = Arc::clone(&kernel.slot);
     if let Some(ticket) = stream.enqueue(Arc::new(kernel))? {
         reports::remember(&stream.context, ticket, slot);

@@ -11,6 +11,7 @@ use crate::ffi::{Out, export, later};
 use crate::graphs::Work;
 use crate::queue::JobThread;
 use crate::result::*;
+use crate::staging;
 use crate::streams::{Event, STREAMS, Stream, WaitEvent, event_of, stream_of};
 use crate::types::{Handle, HostFn, StreamCallback};
 
@@ -166,6 +167,7 @@ export! {
             // SAFETY: the caller promises a function that can be called with these arguments.
             unsafe { (call.0)(handle, status, call.1) };
         };
+        staging::awaited(stream.context.queue.id(), u64::MAX);
         stream.submit(JobThread::Worker, |_| {}, Box::new(job));
         Ok(())
     }

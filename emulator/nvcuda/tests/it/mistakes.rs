@@ -1,11 +1,13 @@
 //! Mistakes of the host's code: messages of the driver, besides the codes that it returns.
 
+use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    OwnContext, alloc, empty_copy, emulator, function, launch, load_ptx, module, ok, synchronize, words,
+    NONE, OwnContext, alloc, empty_copy, emulator, event, function, launch, launch_kernel, load_ptx, module, ok,
+    stream, synchronize, words,
 };
 use crate::emulated::{is_alone, run_alone};
 
@@ -158,4 +160,112 @@ fn without_addresses(text: &str) -> String {
         out.push_str(part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
     }
     out
+}
+
+/// A transpose of which only the stores are left: `out[x * rows + y] = x`.
+const TRANSPOSE: &str = "
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry transpose(.param .u64 out, .param .u32 rows, .param .u32 cols)
+{
+	.reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %d<4>;
+	ld.param.u64 %d0, [out]; ld.param.u32 %r0, [rows]; ld.param.u32 %r1, [cols];
+	mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.u32 %r5, %r2, %r3, %r4;
+	mov.u32 %r6, %ctaid.y; mov.u32 %r7, %ntid.y; mov.u32 %r8, %tid.y; mad.lo.u32 %r9, %r6, %r7, %r8;
+	setp.ge.u32 %p0, %r5, %r1; @%p0 bra done; setp.ge.u32 %p1, %r9, %r0; @%p1 bra done;
+	mad.lo.u32 %r10, %r5, %r0, %r9; mul.wide.u32 %d2, %r10, 4; add.s64 %d3, %d0, %d2; st.global.u32 [%d3], %r5;
+done:
+	ret;
+}
+";
+
+/// Copies back what kernels wrote only in part: last where it is to be reported.
+fn copy_partly_written() {
+    let (fill, transpose) = (function(module(), "fill"), function(load_ptx(TRANSPOSE), "transpose"));
+    let filled = |blocks: u32, n: u64| {
+        let buffer = alloc(4000);
+        ok(launch(fill, blocks, 256, &[buffer, n, 7]));
+        buffer
+    };
+    let turned = |grid: [u32; 3], cols: u64| {
+        let arguments = [alloc(4 * 100 * 300), 100, cols];
+        let mut pointers = [0, 1, 2].map(|i| (&raw const arguments[i]).cast_mut().cast());
+        // SAFETY: the arguments are what the kernel takes.
+        ok(unsafe { launch_kernel(transpose, grid, [32, 32, 1], 0, null_mut(), pointers.as_mut_ptr(), NONE) });
+        words(arguments[0], 100 * 300);
+    };
+    // A buffer that is larger than the kernel was told, the part that was written, what the host filled too, launches
+    // that wrote all or as many columns as they were told, and another launch for another part.
+    words(filled(4, 768), 1000);
+    words(filled(3, 1000), 768);
+    words(filled(4, 1000), 1000);
+    turned([10, 4, 1], 300);
+    turned([3, 4, 1], 96);
+    let cleared = alloc(4000);
+    // SAFETY: 4000 bytes.
+    ok(unsafe { sys::cuMemsetD32_v2(cleared + 3072, 0, 232) });
+    ok(launch(fill, 3, 256, &[cleared, 1000, 7]));
+    words(cleared, 1000);
+    let parts = filled(2, 500);
+    ok(launch(fill, 1, 256, &[parts + 2048, 1000, 7]));
+    words(parts, 1000);
+    // 1000 / 256 rounds down; x and y are exchanged; 100 / 32 and 300 / 32 round down.
+    words(filled(3, 1000), 1000);
+    [[4, 10, 1], [10, 3, 1], [9, 3, 1]].into_iter().for_each(|grid| turned(grid, 300));
+}
+
+extern "C" fn nothing(_: *mut c_void) {}
+
+/// Fills pinned memory, starts a copy of it and does what `then` does, in each of some rounds.
+fn stage(rounds: u32, then: impl Fn(*mut c_void, u64, sys::CUstream)) {
+    let (mut buffer, device, stream) = (null_mut(), alloc(4096), stream(1));
+    // SAFETY: memory of 1024 words each.
+    unsafe {
+        ok(sys::cuMemAllocHost_v2(&mut buffer, 4096));
+        for round in 0..rounds {
+            std::slice::from_raw_parts_mut(buffer.cast::<u32>(), 1024).fill(round);
+            ok(sys::cuMemcpyHtoDAsync_v2(device, buffer, 4096, stream));
+            then(buffer, device, stream);
+        }
+        ok(sys::cuMemFreeHost(buffer));
+    }
+}
+
+/// Changes what was copied: last before a wait, which is reported once.
+fn change_pinned_memory() {
+    let (done, increment) = (event(), function(module(), "increment"));
+    // SAFETY: handles and memory of this test.
+    unsafe {
+        stage(3, |_, _, stream| ok(sys::cuStreamSynchronize(stream)));
+        stage(3, |_, _, stream| while sys::cuStreamQuery(stream) != CUDA_SUCCESS {});
+        stage(3, |_, _, stream| {
+            ok(sys::cuEventRecord(done, stream));
+            ok(sys::cuEventSynchronize(done));
+        });
+        // The host can see how far the stream is: by its own function, and by what a kernel may write there.
+        stage(3, |_, _, stream| ok(sys::cuLaunchHostFunc(stream, Some(nothing), null_mut())));
+        stage(3, |buffer, _, _| ok(launch(increment, 1, 1, &[buffer as u64])));
+        // The stream's own work changes the memory.
+        stage(3, |buffer, device, stream| {
+            ok(sys::cuMemsetD32Async(device, 7, 1024, stream));
+            ok(sys::cuMemcpyDtoHAsync_v2(buffer, device, 4096, stream));
+            ok(sys::cuStreamSynchronize(stream));
+        });
+        stage(4, |_, device, stream| ok(sys::cuMemsetD32Async(device, 7, 1024, stream)));
+    }
+}
+
+#[test]
+fn emulated_suspicions_about_the_host_are_warnings() {
+    if !is_alone() {
+        let (_, stderr) = run_alone("mistakes::emulated_suspicions_about_the_host_are_warnings", &[]);
+        insta::assert_snapshot!(stderr);
+        return;
+    }
+    let own = OwnContext::new();
+    emulator().set_diagnosis(None);
+    copy_partly_written();
+    change_pinned_memory();
+    drop(own);
 }

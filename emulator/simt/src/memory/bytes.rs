@@ -251,12 +251,6 @@ impl Bytes {
         kept.then(|| self.ranges_written(0, self.len, limit))
     }
 
-    /// Returns whether no byte of a range was ever written, by the host or by a kernel.
-    pub(crate) fn is_untouched(&self, offset: usize, n: usize) -> bool {
-        // A byte that holds a copy of an unwritten one has been written to, too.
-        n > 0 && self.ranges_written(offset, offset + n, 1).is_empty() && !self.holds_unmarked(offset, n)
-    }
-
     /// Returns whether a byte of a range holds a copy of an unwritten one.
     pub(crate) fn holds_unmarked(&self, offset: usize, n: usize) -> bool {
         let mut any = false;
@@ -285,7 +279,7 @@ impl Bytes {
     }
 
     /// Returns the written ranges of the bytes `from .. to`, at most `limit` of them.
-    fn ranges_written(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
+    pub(crate) fn ranges_written(&self, from: usize, to: usize, limit: usize) -> Vec<(u64, u64)> {
         if self.trusted() {
             return vec![(from as u64, to as u64)];
         }
@@ -420,8 +414,7 @@ mod tests {
         assert!(bytes.is_written(60, 10));
         assert!(!bytes.is_written(59, 2));
         assert!(!bytes.is_written(69, 2));
-        assert!(bytes.is_untouched(70, 230));
-        assert!(!bytes.is_untouched(69, 231));
+        assert_eq!(bytes.ranges_written(69, 300, 9), [(69, 70)]);
     }
 
     #[test]
