@@ -1,7 +1,7 @@
 //! Clusters and distributed shared memory, used the same way on a GPU and on the emulator.
 //!
 //! Each case is a kernel of a few lines that every thread executes, and what thread 0 of each block sees. The example
-//! `clusters_on_device` asks a GPU; `it/clusters.rs` asks the emulator. The answers are what the PTX manual defines,
+//! `clusters_on_device` asks a GPU; `it/steps.rs` asks the emulator. The answers are what the PTX manual defines,
 //! and what an H200 gave (driver 580.159.04, 2026-11-23); but it was not asked for "bytes of a barrier of the next
 //! block" as it is now.
 

@@ -1,7 +1,7 @@
 //! Barriers in shared memory and bulk copies, used the same way on a GPU and on the emulator.
 //!
 //! Each case is a line of steps that one thread takes, and what it sees. The example `clusters_on_device` asks a GPU;
-//! `it/phases.rs` asks the emulator. The answers are what the PTX manual defines, and what an H200 gave to all of them.
+//! `it/steps.rs` asks the emulator. The answers are what the PTX manual defines, and what an H200 gave to all of them.
 
 use std::fmt::Write as _;
 

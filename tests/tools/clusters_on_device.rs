@@ -16,47 +16,8 @@ use std::process::Command;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Of};
-use tests::clusters::{self, BLOCKS, Case, UNSEEN, module_with};
-use tests::phases;
-
-/// A kernel `steps`, and what its blocks see where that is defined.
-struct Asked {
-    name: &'static str,
-    module: String,
-    cluster: Option<[u32; 3]>,
-    grid: [u32; 3],
-    memory: Vec<u32>,
-    n_seen: usize,
-    shown: fn(&[u32]) -> String,
-    expected: Option<String>,
-}
-
-fn all() -> Vec<Asked> {
-    let of_cluster = |case: &Case, expected: Option<String>| Asked {
-        name: case.name,
-        module: clusters::module(case),
-        cluster: case.cluster,
-        grid: case.grid,
-        memory: clusters::memory(),
-        n_seen: BLOCKS * clusters::SEEN,
-        shown: clusters::shown,
-        expected,
-    };
-    let of_phases = |name: &'static str, steps: &str, expected: Option<String>| Asked {
-        name,
-        module: phases::module(steps),
-        cluster: None,
-        grid: [1; 3],
-        memory: phases::memory(),
-        n_seen: phases::SEEN,
-        shown: phases::shown,
-        expected,
-    };
-    let defined = clusters::CASES.iter().map(|case| of_cluster(case, Some(clusters::expected(case))));
-    let all = defined.chain(clusters::WRONG.iter().map(|(case, _)| of_cluster(case, None)));
-    let steps = phases::CASES.iter().map(|(name, steps, seen)| of_phases(name, steps, Some(phases::shown(seen))));
-    all.chain(steps).chain(phases::WRONG.iter().map(|(name, steps, _)| of_phases(name, steps, None))).collect()
-}
+use tests::clusters::{Case, UNSEEN, module_with};
+use tests::steps::{Steps, all};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut out = std::io::stdout();
@@ -64,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let all = all();
     let case =
-        |index: &str| -> Result<&Asked, Box<dyn Error>> { Ok(all.get(index.parse::<usize>()?).ok_or("no such case")?) };
+        |index: &str| -> Result<&Steps, Box<dyn Error>> { Ok(all.get(index.parse::<usize>()?).ok_or("no such case")?) };
     match arguments[..] {
         ["--ptx", index] => out.write_all(case(index)?.module.as_bytes())?,
         ["--case", index] => writeln!(out, "{}", run(case(index)?).unwrap_or_else(|why| why))?,
@@ -74,12 +35,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             let program = std::env::current_exe()?;
-            for (index, Asked { name, expected, .. }) in all.iter().enumerate() {
+            for (index, Steps { name, expected, .. }) in all.iter().enumerate() {
                 let output = Command::new(&program).args(["--case", &index.to_string()]).output()?;
                 let text = String::from_utf8_lossy(&output.stdout);
                 let answer = text.trim_end();
                 match expected {
-                    Some(expected) if expected != answer => writeln!(out, "{name}: {answer} (not {expected})")?,
+                    Ok(expected) if expected != answer => writeln!(out, "{name}: {answer} (not {expected})")?,
                     _ => writeln!(out, "{name}: {answer}")?,
                 }
             }
@@ -113,7 +74,7 @@ fn with_config<T>(
     f(&config)
 }
 
-fn run(case: &Asked) -> Result<String, String> {
+fn run(case: &Steps) -> Result<String, String> {
     device::open()?;
     let kernel = device::load(&case.module, c"steps")?;
     let mut seen = vec![UNSEEN; case.n_seen];

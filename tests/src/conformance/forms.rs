@@ -24,8 +24,8 @@ pub fn fixtures() -> Vec<Fixture> {
 }
 
 /// Opcodes and first modifiers of rows that have no fixture: those that need barriers in shared memory, tensor maps or
-/// clusters, which `it/tensor.rs`, `it/phases.rs` and `it/clusters.rs` run, and those of tensor cores, which
-/// `it/mma.rs` and `it/wgmma.rs` run.
+/// clusters, which `it/tensor.rs` and `it/steps.rs` run, and those of tensor cores, which `it/mma.rs` and `it/wgmma.rs`
+/// run.
 #[rustfmt::skip]
 const ELSEWHERE: [&str; 16] = [
     "barrier.cluster", "mapa", "getctarank", "wmma", "ldmatrix", "mma", "movmatrix", "stmatrix", "mbarrier",

@@ -153,12 +153,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_can_be_read() {
-        let sheet = Sheet::default();
-        assert_eq!(Sheet::parse(&sheet.text()).expect("a sheet"), sheet);
-    }
-
-    #[test]
     fn what_cannot_be_read_is_named_with_the_command_that_repairs_it() {
         let check = |text: &str, problem: &str| {
             let told = format!("{SHEET} {problem}; make it again with: cargo xtask profile --table");
