@@ -214,18 +214,7 @@ impl<'a> Lower<'a> {
         for (at, (passed, actual)) in signature.returns.iter().zip(returns).enumerate() {
             let Passed::Register(class, bytes) = *passed else { continue };
             let from = self.passing_register(Passing::Result, at, class);
-            let given = match actual {
-                Operand::Name(name) if name == "_" => continue,
-                Operand::Name(name) => self.find(name)?,
-                _ => None,
-            };
-            match given {
-                Some(Binding::ParamRegister(to, _) | Binding::Register(to)) if to.class == class => {
-                    self.builtin(mov_of(class), to.id, &[from as Src])?;
-                }
-                Some(Binding::ParamLocal(at)) => self.frame_store(at, from as Src, bytes, class)?,
-                _ => return Err(self.invalid("a result of the call does not fit where it goes")),
-            }
+            self.hand_back(&Binding::ParamRegister(Reg { id: from, class, bits: 8 * bytes as u8 }, bytes), actual)?;
         }
         if let Some(label) = around {
             self.place(label);
@@ -233,7 +222,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn passed_source(&mut self, actual: &'a Operand, class: Class, bytes: u32) -> Result<Src> {
+    /// Reads an argument of a call.
+    pub(super) fn passed_source(&mut self, actual: &'a Operand, class: Class, bytes: u32) -> Result<Src> {
         match self.binding_of(actual)? {
             Some(Binding::ParamRegister(reg, _)) if reg.class == class => Ok(reg.id as Src),
             Some(Binding::ParamRegister(..)) => {

@@ -2,7 +2,6 @@
 
 use ptx::ast::{Function, FunctionKind, Instruction, Operand, Space, Variable};
 
-use super::operand::Elements;
 use super::{Lower, class_of, mov_of, params};
 use crate::error::{Result, unsupported};
 use crate::ptx::index::MAX_DEPTH;
@@ -178,7 +177,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Copies a result to the caller's variable, unless it is there.
-    fn hand_back(&mut self, formal: &Binding, actual: &'a Operand) -> Result<()> {
+    pub(super) fn hand_back(&mut self, formal: &Binding, actual: &'a Operand) -> Result<()> {
         let given = match actual {
             Operand::Name(name) if name == "_" => return Ok(()),
             Operand::Name(name) => self.find(name)?,
@@ -238,29 +237,14 @@ impl<'a> Lower<'a> {
 
     fn printf(&mut self, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {
         let [format, values] = arguments else { return Err(self.invalid("`vprintf` takes 2 arguments")) };
-        let format = self.argument(format, Class::Bits64)?;
-        let arguments = self.argument(values, Class::Bits64)?;
-        let (mut dst, mut in_memory) = (None, None);
-        if let [Operand::Name(name)] = returns
-            && name != "_"
-        {
-            match self.find(name)? {
-                Some(Binding::ParamRegister(reg, _) | Binding::Register(reg)) if reg.class == Class::Bits32 => {
-                    dst = Some(reg.id);
-                }
-                Some(Binding::ParamLocal(at)) => {
-                    let copy = self.registers.fresh(Class::Bits32);
-                    dst = Some(copy);
-                    in_memory = Some((at, copy));
-                }
-                _ => return Err(self.invalid("`vprintf` gives a 32-bit result")),
-            }
-        }
-        self.emit(OpKind::Printf { format, arguments, dst })?;
-        match in_memory {
-            Some((at, copy)) => self.frame_store(at, copy as Src, 4, Class::Bits32),
-            None => Ok(()),
-        }
+        let format = self.passed_source(format, Class::Bits64, 8)?;
+        let arguments = self.passed_source(values, Class::Bits64, 8)?;
+        let [result] = returns else {
+            return self.emit(OpKind::Printf { format, arguments, dst: None });
+        };
+        let id = self.registers.fresh(Class::Bits32);
+        self.emit(OpKind::Printf { format, arguments, dst: Some(id) })?;
+        self.hand_back(&Binding::ParamRegister(Reg { id, class: Class::Bits32, bits: 32 }, 4), result)
     }
 
     /// `__assertfail(message, file, line, function, char_size)`
@@ -269,27 +253,11 @@ impl<'a> Lower<'a> {
             return Err(self.invalid("`__assertfail` takes 5 arguments"));
         };
         let text = [
-            self.argument(message, Class::Bits64)?,
-            self.argument(file, Class::Bits64)?,
-            self.argument(function, Class::Bits64)?,
+            self.passed_source(message, Class::Bits64, 8)?,
+            self.passed_source(file, Class::Bits64, 8)?,
+            self.passed_source(function, Class::Bits64, 8)?,
         ];
-        let line = self.argument(line, Class::Bits32)?;
+        let line = self.passed_source(line, Class::Bits32, 4)?;
         self.emit(OpKind::AssertFail { text, line })
-    }
-
-    fn argument(&mut self, operand: &'a Operand, class: Class) -> Result<Src> {
-        if let Elements::Operands([Operand::Name(name)]) = self.elements(operand)? {
-            match self.find(name)? {
-                Some(Binding::ParamRegister(reg, _)) if reg.class == class => return Ok(reg.id as Src),
-                Some(Binding::ParamLocal(at)) => {
-                    let copy = self.registers.fresh(class);
-                    let bits = if class == Class::Bits64 { 64 } else { 32 };
-                    self.frame_load(at, copy, bits, class)?;
-                    return Ok(copy as Src);
-                }
-                _ => {}
-            }
-        }
-        self.source(operand, class, None)
     }
 }
