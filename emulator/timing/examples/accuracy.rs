@@ -12,8 +12,6 @@
 mod recorded;
 
 use std::fmt::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use recorded::Launch;
 use records::busiest::UNMODELLED;
@@ -49,28 +47,17 @@ fn main() {
         let of_size = argument(2).is_empty() || argument(2) == launch.shape[0].to_string();
         is_written || launch.name.contains(argument(1)) && of_size
     });
-    let results = Mutex::new(vec![None; launches.len()]);
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, Into::into) {
-            scope.spawn(|| {
-                loop {
-                    let i = next.fetch_add(1, Ordering::SeqCst);
-                    let Some(launch) = launches.get(i) else { break };
-                    let prediction = launch.predicted();
-                    println!("{}", line(launch, &prediction));
-                    results.lock().expect("no panic")[i] = Some(prediction);
-                }
-            });
-        }
-    });
-    let results = results.into_inner().expect("no panic");
+    let predicted = |launch: &Launch| {
+        let prediction = launch.predicted();
+        println!("{}", line(launch, &prediction));
+        prediction
+    };
+    let results = catalog::parallel::run(&launches, usize::MAX, predicted, |_| true);
     let mut points = Vec::new();
     for (launch, prediction) in launches.iter().zip(results) {
-        if let Some(Ok(prediction)) = prediction {
-            points.push(point(launch, &prediction));
-        } else {
-            println!("{} {:?}: {:?}", launch.name, launch.shape, prediction);
+        match prediction {
+            Ok(prediction) => points.push(point(launch, &prediction)),
+            Err(why) => println!("{} {:?}: {why}", launch.name, launch.shape),
         }
     }
     let mut errors: Vec<f64> = points.iter().map(|point| 100.0 * point.error().abs()).collect();

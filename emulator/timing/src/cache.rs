@@ -1,73 +1,70 @@
-//! The L1 cache: lines of four sectors, the least recently used one goes first.
+//! Caches from which the least recently used entry goes first: the one that is L1 has lines of four sectors.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 const SECTORS_OF_LINE: u64 = 4;
 
-/// A fully associative cache: the hash of a real one spreads lines evenly.
+/// The entries that were used last, by number.
 #[derive(Debug)]
-pub(crate) struct Cache {
-    max_lines: usize,
-    lines: HashMap<u64, CacheLine, BuildLineHash>,
-    /// Lines and dates in the order of use, with outdated entries.
-    order: std::collections::VecDeque<(u64, u64)>,
+pub(crate) struct Recent<T> {
+    max_entries: usize,
+    /// Each with the date of its last use.
+    entries: HashMap<u64, (T, u64), BuildLineHash>,
+    /// Numbers and dates in the order of use, with outdated ones.
+    order: VecDeque<(u64, u64)>,
     /// Number of uses so far, which dates them.
     uses: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct CacheLine {
-    /// Time at which each sector arrives or arrived; `None` for one that was never requested.
-    arrivals: [Option<u64>; SECTORS_OF_LINE as usize],
-    used: u64,
+impl<T: Default> Recent<T> {
+    pub(crate) fn new(max_entries: usize) -> Self {
+        Self { max_entries: max_entries.max(1), entries: HashMap::default(), order: VecDeque::new(), uses: 0 }
+    }
+
+    /// Uses an entry, which is made if it is not there; then removes those that were not used longest.
+    pub(crate) fn touch<R>(&mut self, number: u64, with: impl FnOnce(&mut T) -> R) -> R {
+        self.uses += 1;
+        let (entry, used) = self.entries.entry(number).or_default();
+        *used = self.uses;
+        let result = with(entry);
+        self.order.push_back((number, self.uses));
+        while let Some(&(number, date)) = self.order.front() {
+            let is_current = self.entries.get(&number).is_some_and(|(_, used)| *used == date);
+            if is_current && self.entries.len() <= self.max_entries {
+                break;
+            }
+            if is_current {
+                self.entries.remove(&number);
+            }
+            self.order.pop_front();
+        }
+        result
+    }
 }
+
+/// A fully associative cache: the hash of a real one spreads lines evenly. A line has the time at which each sector
+/// arrives or arrived; `None` for one that was never requested.
+#[derive(Debug)]
+pub(crate) struct Cache(Recent<[Option<u64>; SECTORS_OF_LINE as usize]>);
 
 impl Cache {
     pub(crate) fn new(bytes: u64) -> Cache {
-        Cache {
-            max_lines: (bytes / (32 * SECTORS_OF_LINE)).max(1) as usize,
-            lines: HashMap::default(),
-            order: std::collections::VecDeque::new(),
-            uses: 0,
-        }
+        Cache(Recent::new((bytes / (32 * SECTORS_OF_LINE)) as usize))
     }
 
     /// Returns the time at which the sector is present, if it is or is on its way. Marks its line as used.
     pub(crate) fn find(&mut self, sector: u64) -> Option<u64> {
-        let line = self.lines.get_mut(&(sector / SECTORS_OF_LINE))?;
-        let arrival = line.arrivals[(sector % SECTORS_OF_LINE) as usize]?;
-        self.uses += 1;
-        line.used = self.uses;
-        self.order.push_back((sector / SECTORS_OF_LINE, self.uses));
-        self.trim();
+        let (line, place) = (sector / SECTORS_OF_LINE, (sector % SECTORS_OF_LINE) as usize);
+        let arrival = self.0.entries.get(&line)?.0[place]?;
+        self.0.touch(line, |_| ());
         Some(arrival)
     }
 
     /// Records that the sector arrives at `when`.
     pub(crate) fn fill(&mut self, sector: u64, when: u64) {
-        self.uses += 1;
-        let number = sector / SECTORS_OF_LINE;
-        let line =
-            self.lines.entry(number).or_insert(CacheLine { arrivals: [None; SECTORS_OF_LINE as usize], used: 0 });
-        line.used = self.uses;
-        line.arrivals[(sector % SECTORS_OF_LINE) as usize] = Some(when);
-        self.order.push_back((number, self.uses));
-        self.trim();
-    }
-
-    /// Removes the least recently used lines, and outdated entries of the order.
-    fn trim(&mut self) {
-        while let Some(&(number, used)) = self.order.front() {
-            let is_current = self.lines.get(&number).is_some_and(|line| line.used == used);
-            if is_current && self.lines.len() <= self.max_lines {
-                break;
-            }
-            if is_current {
-                self.lines.remove(&number);
-            }
-            self.order.pop_front();
-        }
+        let place = (sector % SECTORS_OF_LINE) as usize;
+        self.0.touch(sector / SECTORS_OF_LINE, |line| line[place] = Some(when));
     }
 }
 

@@ -6,9 +6,9 @@
 //! through a cache of the size of L2 which replaces the least recently used. A launch is warm: it follows one like
 //! itself.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
-use crate::cache::BuildLineHash;
+use crate::cache::{BuildLineHash, Recent};
 use crate::chip::Chip;
 use crate::trace::{Access, AccessOrigin, Block};
 
@@ -93,7 +93,7 @@ impl Waves {
         let translations: Vec<usize> = self.translations(n_waves / 2, &classes).iter().map(Vec::len).collect();
         let per_wave: u64 = touches.iter().map(|touch| translations[touch.class] as u64).sum();
         let sample = sample(chip.l2_capacity / PAIR_BYTES, per_wave);
-        let mut cache = Recent::new((chip.l2_capacity / PAIR_BYTES / sample) as usize);
+        let mut cache: Recent<bool> = Recent::new((chip.l2_capacity / PAIR_BYTES / sample) as usize);
         let mut counts = Counts::new(n);
         for (wave, weight) in plan(n_waves, LOOKUPS / per_wave.max(1)) {
             let translations = self.translations(wave, &classes);
@@ -106,7 +106,7 @@ impl Waves {
                     let pair = touch.pair.wrapping_add_signed(translation);
                     if mix(pair).is_multiple_of(sample) {
                         looked += 1;
-                        missing += u64::from(!cache.touch(pair));
+                        missing += u64::from(!cache.touch(pair, |known| std::mem::replace(known, true)));
                     }
                 }
                 let share = translations.len() as f64 / of_blocks;
@@ -240,38 +240,6 @@ fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u
         Access::Global { sectors, .. } => Some((i, step.instruction, warp.sectors(sectors))),
         _ => None,
     })
-}
-
-/// The most recently used pieces.
-struct Recent {
-    max_pieces: usize,
-    used: HashMap<u64, u64, BuildLineHash>,
-    order: VecDeque<(u64, u64)>,
-    now: u64,
-}
-
-impl Recent {
-    fn new(max_pieces: usize) -> Self {
-        Self { max_pieces: max_pieces.max(1), used: HashMap::default(), order: VecDeque::new(), now: 0 }
-    }
-
-    /// Marks a piece as used, and returns whether it was present.
-    fn touch(&mut self, piece: u64) -> bool {
-        self.now += 1;
-        let was_there = self.used.insert(piece, self.now).is_some();
-        self.order.push_back((piece, self.now));
-        while let Some(&(oldest, when)) = self.order.front() {
-            let is_current = self.used.get(&oldest) == Some(&when);
-            if is_current && self.used.len() <= self.max_pieces {
-                break;
-            }
-            if is_current {
-                self.used.remove(&oldest);
-            }
-            self.order.pop_front();
-        }
-        was_there
-    }
 }
 
 /// Sums per instruction: pieces looked up, pieces missing from the cache, shares, and the number of shares.
