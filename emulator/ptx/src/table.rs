@@ -32,8 +32,6 @@ pub struct Row {
     pub operands: &'static str,
     /// Section of the PTX manual, such as `Integer arithmetic: add`.
     pub section: &'static str,
-    /// Effect of the instruction, in one short line.
-    pub meaning: &'static str,
     pub support: Support,
 }
 
@@ -45,7 +43,7 @@ pub enum Support {
     Refused(&'static str),
 }
 
-/// Section of the manual, pattern, operands, meaning.
+/// Section of the manual, pattern, operands, and the effect in one short line, for people.
 type RowText = (&'static str, &'static str, &'static str, &'static str);
 
 const SUPPORTED: [&[RowText]; 9] = [
@@ -79,11 +77,11 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let supported = SUPPORTED.into_iter().flatten().map(|row| (Support::Supported, row));
     let refused = refused::ROWS.iter().flat_map(|(why, rows)| rows.iter().map(|row| (Support::Refused(why), row)));
     // Supported rows stand before refused ones, so that a wide pattern only catches what is left.
-    for (support, &(section, pattern, operands, meaning)) in supported.chain(refused) {
+    for (support, &(section, pattern, operands, _)) in supported.chain(refused) {
         let opcode = pattern::opcode(pattern);
         table.opcodes.entry(opcode).or_default().push(table.rows.len());
         table.readings.push(OnceLock::new());
-        table.rows.push(Row { pattern, operands, section, meaning, support });
+        table.rows.push(Row { pattern, operands, section, support });
     }
     table
 });

@@ -127,7 +127,8 @@ impl CubinKernel {
         })
     }
 
-    fn line_at(&self, address: u32) -> Option<&SourceLine> {
+    /// Returns the source line of the instruction at an address.
+    pub fn line_at(&self, address: u32) -> Option<&SourceLine> {
         let next = self.lines.partition_point(|line| line.address <= address);
         self.lines.get(next.checked_sub(1)?)
     }

@@ -181,7 +181,6 @@ fn parameters(code: &sass::CubinKernel) -> Option<Vec<Param>> {
 
 /// Returns the source position of an instruction. `numbers`: of the kernel's files.
 fn source(code: &sass::CubinKernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
-    let next = code.lines.partition_point(|line| line.address <= address);
-    let found = code.lines.get(next.checked_sub(1)?).filter(|found| found.line > 0)?;
+    let found = code.line_at(address).filter(|found| found.line > 0)?;
     Some(SourceLoc { file: (*numbers.get(found.file)?)?, line: found.line, column: 0 })
 }
