@@ -8,7 +8,7 @@ use crate::memory::{Memory, Origin};
 use crate::module::{LoadError, LoadedKernel, Module};
 use crate::report::LaunchReport;
 use crate::texture::Textures;
-use crate::trace::{Follow, Observer, Step};
+use crate::trace::{Follow, Observer, Recorder, Step};
 
 /// Memory and textures of one device.
 #[derive(Debug)]
@@ -150,12 +150,14 @@ impl Gpu {
         config: &LaunchRequest,
         follow: Follow,
     ) -> Result<(LaunchReport, Vec<Step>), LaunchRefused> {
-        launch::trace(&self.memory, kernel, config, self.environment(), follow)
+        let recorder = Recorder::new(follow, config.grid);
+        let report = self.observe(kernel, config, &recorder)?;
+        Ok((report, recorder.into_steps()))
     }
 
     /// Launches under an observer.
     pub fn observe(&self, kernel: &LoadedKernel, config: &LaunchRequest, observer: &dyn Observer) -> LaunchResult {
-        launch::observe(&self.memory, kernel, config, self.environment(), observer)
+        launch::observe(&self.memory, kernel, config, self.environment(), Some(observer))
     }
 
     /// Returns the environment whose clock stands still.

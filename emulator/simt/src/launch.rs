@@ -21,7 +21,7 @@ use crate::occupancy::{self, Footprint};
 use crate::program::limits;
 use crate::program::{DecodedKernel, MemSpace};
 use crate::report::{Counters, Language, LaunchReport};
-use crate::trace::{Follow, Observer, Recorder, Step};
+use crate::trace::Observer;
 
 /// Alignment of the parameters on the host.
 const PARAM_ALIGN: usize = 16;
@@ -36,34 +36,11 @@ pub fn launch(
     config: &LaunchRequest,
     environment: Environment<'_>,
 ) -> LaunchResult {
-    run(memory, loaded, config, environment, None)
+    observe(memory, loaded, config, environment, None)
 }
 
-/// Runs like [`launch`], always counted, and records the steps of one warp.
-pub fn trace(
-    memory: &Memory,
-    loaded: &LoadedKernel,
-    config: &LaunchRequest,
-    environment: Environment<'_>,
-    follow: Follow,
-) -> Result<(LaunchReport, Vec<Step>), LaunchRefused> {
-    let recorder = Recorder::new(follow, config.grid);
-    let report = run(memory, loaded, config, environment, Some(&recorder))?;
-    Ok((report, recorder.into_steps()))
-}
-
-/// Runs like [`launch`], always counted, under an observer.
+/// Runs like [`launch`]; under an observer always counted.
 pub fn observe(
-    memory: &Memory,
-    loaded: &LoadedKernel,
-    config: &LaunchRequest,
-    environment: Environment<'_>,
-    observer: &dyn Observer,
-) -> LaunchResult {
-    run(memory, loaded, config, environment, Some(observer))
-}
-
-fn run(
     memory: &Memory,
     loaded: &LoadedKernel,
     config: &LaunchRequest,

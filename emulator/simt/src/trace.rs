@@ -1,6 +1,6 @@
 //! Steps of one warp, for pictures and inspection.
 //!
-//! [`crate::launch::trace`] runs a kernel as a counted launch does and writes down the steps of one warp. It is a
+//! [`crate::gpu::Gpu::trace`] runs a kernel as a counted launch does and writes down the steps of one warp. It is a
 //! way of running of its own, so the others know nothing of it. Not here: what the steps cost; that is what
 //! [`crate::memory::rules`] says of an access's addresses.
 

@@ -31,7 +31,6 @@ pub struct Collector {
     groups: BTreeMap<Key, MistakeGroup>,
     /// Number of mistakes so far, which orders those of one block.
     clock: u64,
-    dropped: u64,
 }
 
 /// Instructions and addresses that share a message.
@@ -92,7 +91,7 @@ impl Collector {
     /// Creates an empty collector for launches of `kernel` with this grid and block.
     pub fn new(kernel: &DecodedKernel, grid: [u32; 3], block: [u32; 3]) -> Self {
         let sites = Sites::new(kernel).into();
-        Self { sites, block, grid, groups: BTreeMap::new(), clock: 0, dropped: 0 }
+        Self { sites, block, grid, groups: BTreeMap::new(), clock: 0 }
     }
 
     /// Takes the mistakes so far and leaves an empty collector.
@@ -162,7 +161,6 @@ impl Collector {
         let dims = self.block;
         let origin = block_origin(mistake.block, self.grid, dims);
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
-            self.dropped += 1;
             return;
         }
         let group = self.groups.entry(key).or_insert_with(|| MistakeGroup {
@@ -220,7 +218,6 @@ impl Collector {
     }
 
     pub fn merge(&mut self, other: Self) {
-        self.dropped += other.dropped;
         for (key, mut theirs) in other.groups {
             theirs.close_block();
             match self.groups.get_mut(&key) {
