@@ -15,11 +15,11 @@ fn complaint(text: &str) -> Option<String> {
         return Some(error.to_string());
     }
     let mut symbols = Symbols::new();
-    match module_variables(&module) {
+    match module_variables(&module, &Default::default()) {
         Ok(variables) => variables.iter().enumerate().for_each(|(k, v)| symbols.insert(&v.name, (k as u64 + 1) << 40)),
         Err(error) => return Some(error.to_string()),
     }
-    decode(&module, &symbols, cpu_level()).err().map(|error| error.to_string())
+    decode(&module, &symbols, cpu_level(), &Default::default()).err().map(|error| error.to_string())
 }
 
 #[test]

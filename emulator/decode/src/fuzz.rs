@@ -7,12 +7,12 @@ use super::*;
 /// Decodes what parses; any answer passes.
 fn survive(text: &str) {
     let Ok(module) = ::ptx::parse(text) else { return };
-    let Ok(variables) = module_variables(&module) else { return };
+    let Ok(variables) = module_variables(&module, &Account::default()) else { return };
     let mut symbols = Symbols::new();
     for (at, variable) in variables.iter().enumerate() {
         symbols.insert(&variable.name, (at as u64 + 1) << 40);
     }
-    match decode(&module, &symbols, CpuLevel::Baseline) {
+    match decode(&module, &symbols, CpuLevel::Baseline, &Account::default()) {
         Err(DecodeError::Internal(message)) => panic!("{message}\n{text}"),
         Err(other) => assert!(!other.to_string().is_empty()),
         Ok(_) => {}
@@ -122,7 +122,7 @@ fn exponential_inlining_is_refused() {
     });
     let text = kernel("call f0;").replace(".visible", &format!("{functions}.visible"));
     let module = ::ptx::parse(&text).expect("parses");
-    let error = decode(&module, &Symbols::new(), CpuLevel::Baseline).expect_err("too big");
+    let error = decode(&module, &Symbols::new(), CpuLevel::Baseline, &Account::default()).expect_err("too big");
     assert_eq!(
         error.to_string(),
         "line 14: a kernel of more than 1048576 operations, with its functions inlined, is not supported"

@@ -31,15 +31,11 @@ use error::{Result, unsupported};
 use program::Program;
 use program::limits::{Account, REFUSALS};
 use ptx::index::Index;
-pub use ptx::module_variables::{ModuleVariable, Relocation, Symbols, module_variables, module_variables_within};
+pub use ptx::module_variables::{ModuleVariable, Relocation, Symbols, module_variables};
 
-/// Decodes all kernels of a module that [`::ptx::table::check`] passes; `symbols` places its [`module_variables`].
-pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel) -> Result<Program> {
-    decode_within(module, symbols, level, &Account::default())
-}
-
-/// Decodes as [`decode`], and charges the work to an account.
-pub fn decode_within(module: &Module, symbols: &Symbols, level: CpuLevel, account: &Account) -> Result<Program> {
+/// Decodes all kernels of a module that [`::ptx::table::check`] passes, and charges the work to an account; `symbols`
+/// places the [`module_variables`].
+pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel, account: &Account) -> Result<Program> {
     let nowhere = ::ptx::Span::default();
     refuse_if!(module.address_size == 32, unsupported(nowhere, "`.address_size 32`"));
     let index = Index::new(module, account)?;

@@ -224,7 +224,7 @@ impl Module {
         ptx::table::check(&module).map_err(DecodeError::from)?;
         let mut variables =
             Variables { memory: Arc::clone(memory), list: Vec::new(), segments: Vec::new(), code_bytes: 0 };
-        let wanted = decode::module_variables_within(&module, &account)?;
+        let wanted = decode::module_variables(&module, &account)?;
         let mut symbols = Symbols::new();
         for v in &wanted {
             let constant = v.space == Space::Const;
@@ -249,7 +249,7 @@ impl Module {
             // Bytes without an initial value are zeros, which count as written.
             memory.trust(placed.address).map_err(|e| DecodeError::Internal(e.to_string()))?;
         }
-        let program = decode::decode_within(&module, &symbols, level, &account)?;
+        let program = decode::decode(&module, &symbols, level, &account)?;
         Self::of(program, variables, &account)
     }
 

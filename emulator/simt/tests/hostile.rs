@@ -98,7 +98,7 @@ fn steps(ptx: &str) -> u64 {
 fn decoded(ptx: &str, account: &Account) -> Result<simt::program::Program, String> {
     let module = ptx::parse(&format!("{}{ptx}", header())).expect("it is PTX");
     let level = simt::arithmetic::lanes::CpuLevel::Baseline;
-    let program = simt::decode::decode_within(&module, &simt::decode::Symbols::new(), level, account);
+    let program = simt::decode::decode(&module, &simt::decode::Symbols::new(), level, account);
     program.map_err(|error| error.to_string())
 }
 

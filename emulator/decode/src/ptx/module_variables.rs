@@ -57,13 +57,9 @@ impl Symbols {
     }
 }
 
-/// Variables that need memory before [`crate::decode`]. Declarations of external ones are left out.
-pub fn module_variables(module: &Module) -> Result<Vec<ModuleVariable>> {
-    module_variables_within(module, &Account::default())
-}
-
-/// Lists the variables as [`module_variables`], and charges the work to an account.
-pub fn module_variables_within(module: &Module, account: &Account) -> Result<Vec<ModuleVariable>> {
+/// Lists the variables that need memory before [`crate::decode`], and charges the work to an account. Declarations of
+/// external ones are left out.
+pub fn module_variables(module: &Module, account: &Account) -> Result<Vec<ModuleVariable>> {
     let index = Index::new(module, account)?;
     let mut found = Vec::new();
     for item in &module.items {

@@ -23,7 +23,7 @@ fn check_of(what: &str, lines: &str, want: &str) {
          mul.wide.u32 %b, %r1, 4; add.s64 %b, %c, %b; setp.gt.u32 %p, %r1, 3;\n{lines}\nret;\n}}\n"
     );
     let module = ptx::parse(&text).expect("parses");
-    let program = decode(&module, &Symbols::new(), CpuLevel::Baseline).expect("decodes");
+    let program = decode(&module, &Symbols::new(), CpuLevel::Baseline, &Default::default()).expect("decodes");
     let instrs = &program.kernels[0].instrs;
     let mut got = Vec::new();
     for (at, instr) in instrs.iter().enumerate().filter(|(_, i)| i.text.contains(what)) {

@@ -300,7 +300,7 @@ mod tests {
              mov.u32 %r7, %r0; mov.b64 %d7, %d0; mov.pred %p3, %p0; exit; }}"
         );
         let module = ptx::parse(&text).expect("it parses");
-        let mut program = decode(&module, &Symbols::default(), cpu_level()).expect("it decodes");
+        let mut program = decode(&module, &Symbols::default(), cpu_level(), &Default::default()).expect("it decodes");
         program.kernels.swap_remove(0)
     }
 
