@@ -9,25 +9,23 @@ use step_cli::{Device, Kernels, Sizes};
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true, after_help = "Example: cargo run -p v05 -- bench --size 1024")]
 pub(crate) struct Cli {
-    /// The subcommand.
     #[command(subcommand)]
     pub task: Task,
 }
 
-/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
     /// Verify and measure the kernels of this step
     Bench(Bench),
     /// Verify the kernels on awkward sizes, with all checks
-    Check(Check),
+    Check(Common),
     /// Launch each kernel once and nothing else, for a profiler
     Launch(Launch),
     /// Launch each kernel on small sizes, and print checksums of C
-    Sums(Sums),
-    /// Measure the ceilings of the device: FP32 arithmetic, copying
+    Sums(Common),
+    /// Measure the ceilings of the device: FP32 arithmetic, copying. Prints a JSON object
     #[command(hide = true)]
-    Roofline(Roofline),
+    Roofline(Device),
     /// Tell whether the driver of this machine has a device
     #[command(name = crate::device::PROBE, hide = true)]
     ProbeDevice,
@@ -39,10 +37,8 @@ pub(crate) struct Common {
     /// Print one JSON record per line
     #[arg(long)]
     pub json: bool,
-    /// The device.
     #[command(flatten)]
     pub device: Device,
-    /// The kernels.
     #[command(flatten)]
     pub kernels: Kernels,
     /// Seed of the inputs
@@ -74,54 +70,21 @@ impl Common {
     }
 }
 
-/// `bench`
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Bench {
-    /// Options that `cargo xtask bench` passes on.
     #[command(flatten)]
     pub asked: step_cli::BenchOptions,
     /// Run at all sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
-    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }
 
-/// `roofline`
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Roofline {
-    /// Print a JSON object
-    #[arg(long)]
-    pub json: bool,
-    /// Use the emulated GPU even where there is a real one; it reports that it has no ceilings
-    #[arg(long)]
-    pub emulate: bool,
-}
-
-/// `check`
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Check {
-    /// Options of several subcommands.
-    #[command(flatten)]
-    pub common: Common,
-}
-
-/// `launch`
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Launch {
-    /// Sizes to run at.
     #[command(flatten)]
     pub sizes: Sizes,
-    /// Options of several subcommands.
-    #[command(flatten)]
-    pub common: Common,
-}
-
-/// `sums`
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Sums {
-    /// Options of several subcommands.
     #[command(flatten)]
     pub common: Common,
 }

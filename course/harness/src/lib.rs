@@ -133,11 +133,11 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<ExitCode, StepErro
     };
     match task {
         Task::ProbeDevice => probe_device(),
-        Task::Roofline(roofline) => show_roofline(roofline),
+        Task::Roofline(device) => show_roofline(device.emulate),
         Task::Bench(bench) => bench::run(&mut step_run(&bench.common)?, bench),
-        Task::Check(check) => check::run(&mut step_run(&check.common)?),
+        Task::Check(check) => check::run(&mut step_run(check)?),
         Task::Launch(launch) => launch::run(&mut step_run(&launch.common)?, launch),
-        Task::Sums(sums) => sums::run(&mut step_run(&sums.common)?),
+        Task::Sums(sums) => sums::run(&mut step_run(sums)?),
     }
 }
 
@@ -152,19 +152,10 @@ fn probe_device() -> Result<ExitCode, StepError> {
     }
 }
 
-/// Measures and prints the device's limits alone.
-fn show_roofline(asked: &args::Roofline) -> Result<ExitCode, StepError> {
-    device::choose_driver(DeviceChoice::from_option(asked.emulate)?)?;
-    let gpu = Gpu::open()?;
-    let roofline = roofline::measure(&gpu)?;
-    if asked.json {
-        let line = serde_json::to_string(&roofline).expect("two numbers");
-        out::write(&format!("{line}\n"))?;
-    } else {
-        out::write(&format!(
-            "{}: {:.1} TFLOP/s of FP32 from registers, {:.0} GB/s copied (read + written)\n",
-            gpu.info.name, roofline.fp32_tflops, roofline.copy_gbs
-        ))?;
-    }
+/// Measures and prints the device's limits alone, as JSON.
+fn show_roofline(emulate: bool) -> Result<ExitCode, StepError> {
+    device::choose_driver(DeviceChoice::from_option(emulate)?)?;
+    let roofline = roofline::measure(&Gpu::open()?)?;
+    out::write(&format!("{}\n", serde_json::to_string(&roofline).expect("two numbers")))?;
     Ok(Exit::Passed.into())
 }

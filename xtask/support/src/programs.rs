@@ -177,7 +177,7 @@ impl Programs {
 
     /// Returns the ceilings of the device, measured by a step.
     pub fn roofline(&self, step: &Step) -> Result<Roofline> {
-        let words = ["roofline", "--json"].map(String::from);
+        let words = ["roofline".to_owned()];
         let child = self.start(&[], step, &words, |command| {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         })?;
