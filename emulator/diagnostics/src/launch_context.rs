@@ -540,19 +540,48 @@ impl Draft {
         for line in &self.verbatim {
             let _ = writeln!(out, "   {}", line.trim_end());
         }
-        for note in &self.notes {
-            paragraph(&mut out, "", note);
-        }
-        if let Some(line) = said {
-            paragraph(&mut out, "Try: ", &format!("follow the advice for {line} above."));
-            return out;
+        let follow = said.map(|line| format!("follow the advice for {line} above."));
+        self.sentences(&mut out, follow.as_deref());
+        out
+    }
+
+    /// Adds the sentences; with `instead`, that in place of the cause and the advice.
+    fn sentences(&self, out: &mut String, instead: Option<&str>) {
+        self.notes.iter().for_each(|note| paragraph(out, "", note));
+        if let Some(text) = instead {
+            return paragraph(out, "Try: ", text);
         }
         for (label, text) in [("Why: ", &self.why), ("Try: ", &self.advice), ("On a GPU: ", &self.on_gpu)] {
             if let Some(text) = text {
-                paragraph(&mut out, label, text);
+                paragraph(out, label, text);
             }
         }
-        out
+    }
+
+    /// Returns the finished finding about a launch that did not start.
+    pub(crate) fn finish_refusal(self) -> Finding {
+        let mut text = header(Code::Launch, &self.title, "");
+        self.sentences(&mut text, None);
+        text.truncate(text.trim_end().len());
+        Finding {
+            severity: Code::Launch.severity(),
+            code: Code::Launch,
+            title: self.title,
+            instr: 0,
+            source: None,
+            place: None,
+            block: [0; 3],
+            thread: [0; 3],
+            n_threads: 0,
+            n_blocks: 0,
+            array: None,
+            others: Vec::new(),
+            notes: self.notes,
+            why: None,
+            advice: self.advice,
+            on_gpu: self.on_gpu,
+            text,
+        }
     }
 }
 

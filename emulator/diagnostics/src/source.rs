@@ -19,8 +19,7 @@ pub struct Source {
     text: Arc<str>,
     /// The text with comments and strings blanked out, byte for byte.
     clean: String,
-    /// Start and end of each line.
-    lines: Vec<(usize, usize)>,
+    lines: Vec<Range<usize>>,
     /// Values of template parameters: the kernel's, and those of the function that it calls.
     given: Vec<(String, i64)>,
     called: Option<Called>,
@@ -81,23 +80,26 @@ impl Source {
         let mut start = 0;
         let mut lines = Vec::new();
         for line in text.split_inclusive('\n') {
-            lines.push((start, start + line.trim_end_matches(['\n', '\r']).len()));
+            lines.push(start..start + line.trim_end_matches(['\n', '\r']).len());
             start += line.len();
         }
         let clean = blank(text);
         Self { text: text.clone(), statements: Statements::new(&clean), clean, lines, given: Vec::new(), called: None }
     }
 
-    /// Returns the text of a line; lines count from 1.
+    /// Returns the bytes of a line; lines count from 1.
+    fn span(&self, line: u32) -> Option<Range<usize>> {
+        self.lines.get((line as usize).checked_sub(1)?).cloned()
+    }
+
+    /// Returns the text of a line.
     pub(crate) fn line(&self, line: u32) -> Option<&str> {
-        let (start, end) = *self.lines.get((line as usize).checked_sub(1)?)?;
-        self.text.get(start..end)
+        self.text.get(self.span(line)?)
     }
 
     /// Returns a line without its comments and strings.
     pub fn clean_line(&self, line: u32) -> Option<&str> {
-        let (start, end) = *self.lines.get((line as usize).checked_sub(1)?)?;
-        self.clean.get(start..end)
+        self.clean.get(self.span(line)?)
     }
 
     /// Returns whether the text, without its comments, holds these characters.
@@ -207,12 +209,8 @@ impl Source {
             let before = body[..at].trim_end();
             let rest = body[at + name.len()..].trim_start();
             let set = assigned(rest);
-            let changed = changes(rest)
-                || before.ends_with("++")
-                || before.ends_with("--")
-                || before.ends_with('&') && !before.ends_with("&&");
             match set {
-                _ if changed => return None,
+                _ if is_changed(before, rest) => return None,
                 Some(_) if found.is_some() => return None,
                 Some(value) => found = Some(value[..value.find([';', ',']).unwrap_or(value.len())].trim()),
                 None => {}
@@ -393,10 +391,9 @@ impl Source {
     /// Returns the loops at a position, innermost first; their headers belong to them. Column 0: at the last statement
     /// of the line.
     pub(crate) fn loops(&self, line: u32, column: u32) -> Vec<&Enclosure> {
-        let start = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at));
         let position = match column {
             0 => self.position(line, 0),
-            _ => start.map(|(start, end)| (start + column as usize - 1).min(*end)),
+            _ => self.span(line).map(|line| (line.start + column as usize - 1).min(line.end)),
         };
         let Some(position) = position else { return Vec::new() };
         let holds = |one: &&Enclosure| {
@@ -430,7 +427,7 @@ impl Source {
     }
 
     /// Returns the statement at a position, as bytes of the text.
-    pub(crate) fn statement(&self, line: u32, column: u32) -> Option<std::ops::Range<usize>> {
+    pub(crate) fn statement(&self, line: u32, column: u32) -> Option<Range<usize>> {
         self.statements.statement_at(self.position(line, column)?)
     }
 
@@ -440,7 +437,7 @@ impl Source {
     }
 
     pub(crate) fn position(&self, line: u32, column: u32) -> Option<usize> {
-        let (start, end) = *self.lines.get((line as usize).checked_sub(1)?)?;
+        let Range { start, end } = self.span(line)?;
         match column {
             0 => {
                 let text = &self.clean[start..end];
@@ -464,14 +461,14 @@ impl Source {
 
     /// Returns the line of a byte of the text; lines count from 1.
     pub(crate) fn line_of(&self, position: usize) -> u32 {
-        self.lines.partition_point(|(start, _)| *start <= position) as u32
+        self.lines.partition_point(|line| line.start <= position) as u32
     }
 
     /// Returns the lines of a kernel above `line` that hold a `return`.
     pub(crate) fn returns(&self, kernel: &str, line: u32) -> Vec<u32> {
         let Some(body) = self.body(kernel) else { return Vec::new() };
         let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
-        let first = self.lines.partition_point(|(_, end)| *end < start) as u32 + 1;
+        let first = self.lines.partition_point(|line| line.end < start) as u32 + 1;
         let has_return = |text: &str| words(text).any(|(_, word)| word == "return");
         (first..line).filter(|&number| self.clean_line(number).is_some_and(has_return)).collect()
     }
@@ -480,10 +477,12 @@ impl Source {
     /// above it.
     pub(crate) fn conditions(&self, kernel: &str, line: u32) -> Vec<Compared> {
         let mut found = Vec::new();
-        for (_, word, text) in self.governing(line) {
-            let text = match word {
-                "if" | "while" => text,
-                "for" => text.split(';').nth(1).unwrap_or_default().to_owned(),
+        for one in self.governing(line) {
+            let text = match one.control {
+                Control::If => one.condition.as_str(),
+                Control::Loop if !one.header.starts_with("do ") => {
+                    one.for_parts().map_or(one.inside(), |[_, condition, _]| condition)
+                }
                 _ => continue,
             };
             if !text.contains("||") {
@@ -492,57 +491,39 @@ impl Source {
         }
         for return_line in self.returns(kernel, line) {
             // `if (i >= n) return;`, of the kernel's own: what a loop leaves out may come back in the next round.
-            let own = self.governing(return_line).collect::<Vec<_>>();
-            let [(_, "if", text)] = &own[..] else { continue };
-            if !text.contains("&&") {
-                found.extend(text.split("||").filter_map(|text| compared(text, true)));
+            if let [one] = self.governing(return_line)[..]
+                && one.control == Control::If
+                && !one.condition.contains("&&")
+            {
+                found.extend(one.condition.split("||").filter_map(|text| compared(text, true)));
             }
         }
         found
     }
 
-    /// Returns the variables that a `while`'s condition tests, when nothing in the loop sets any of them; empty when
-    /// one may change.
-    pub(crate) fn unchanged_in_loop(&self, line: u32, condition: &str) -> Vec<String> {
-        let nothing = Vec::new();
-        // Calls, memory and assignments may change what they name.
-        if condition.contains(['(', '[', '*', '&', '.']) {
-            return nothing;
-        }
-        let Some((start, _)) = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at)) else {
-            return nothing;
-        };
-        let rest = &self.clean[*start..];
-        let Some(header) = rest.find("while").map(|at| rest[at + "while".len()..].trim_start()) else {
-            return nothing;
-        };
-        let Some(inside) = header.starts_with('(').then(|| bracketed(header)).flatten() else {
-            return nothing;
-        };
-        let body = header[inside.len() + 2..].trim_start();
-        let Some(body) = body.starts_with('{').then(|| bracketed(body)).flatten() else { return nothing };
+    /// Returns the variables that the condition of a `while` tests, when nothing in the loop sets any of them; empty
+    /// when one may change.
+    pub(crate) fn unchanged_in_loop(&self, one: &Enclosure) -> Vec<String> {
+        let (condition, body) = (one.inside(), self.clean.get(one.body.clone()).unwrap_or_default());
         let mut names: Vec<String> = Vec::new();
-        for (_, word) in words(inside) {
+        for (_, word) in words(condition) {
             if !names.iter().any(|known| known == word) {
                 names.push(word.to_owned());
             }
         }
-        let sets = |name: &String| {
-            words(body).filter(|(_, word)| word == name).any(|(at, word)| {
-                let (before, after) = (body[..at].trim_end(), body[at + word.len()..].trim_start());
+        let sets = |text: &str, name: &str| {
+            words(text).filter(|(_, word)| *word == name).any(|(at, word)| {
+                let (before, after) = (text[..at].trim_end(), text[at + word.len()..].trim_start());
                 // By reference, or its address is taken.
                 let given = before.ends_with(['(', ',']) && after.starts_with([',', ')']);
-                assigned(after).is_some()
-                    || changes(after)
-                    || given
-                    || before.ends_with("++")
-                    || before.ends_with("--")
-                    || before.ends_with('&')
+                given || assigned(after).is_some() || is_changed(before, after)
             })
         };
         let leaves = words(body).any(|(_, word)| ["break", "return", "goto"].contains(&word));
-        if leaves || names.iter().any(|name| sets(name) || self.in_memory(name)) {
-            return nothing;
+        let may_change = |name: &String| sets(condition, name) || sets(body, name) || self.in_memory(name);
+        // Calls, memory and assignments may change what they name.
+        if condition.contains(['(', '[', '*', '&', '.']) || leaves || names.iter().any(may_change) {
+            return Vec::new();
         }
         names.retain(|name| self.constant(name).is_none());
         names
@@ -611,34 +592,13 @@ impl Source {
         Some(Called { kernel: kernel.to_owned(), body, arguments })
     }
 
-    /// Yields what a line stands under, innermost first: line, `if`/`else`/`for`/`while`/`do`/`switch`, and the text in
-    /// brackets. A header in the line itself counts.
-    fn governing(&self, line: u32) -> impl Iterator<Item = (u32, &'static str, String)> + '_ {
+    /// Returns what a line stands under, innermost first. A header in the line itself counts.
+    fn governing(&self, line: u32) -> Vec<&Enclosure> {
         let mut around = self.around(line, 0);
-        if let Some(&(start, end)) = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at)) {
-            let own = self.statements.headed(start..end);
-            around.extend(own.into_iter().filter(|one| !around.contains(one)).collect::<Vec<_>>());
-        }
-        around.into_iter().rev().map(|one| {
-            let word = match one.control {
-                Control::If => "if",
-                Control::Else => "else",
-                Control::Switch => "switch",
-                Control::Loop if one.header.starts_with("for") => "for",
-                Control::Loop if one.header.starts_with("do") => "do",
-                Control::Loop => "while",
-            };
-            let inside = match word {
-                "if" => one.condition.clone(),
-                "for" | "while" => one.header[word.len()..].trim().trim_start_matches('(').to_owned(),
-                _ => String::new(),
-            };
-            let inside = match word {
-                "for" | "while" => inside.strip_suffix(')').unwrap_or(&inside).to_owned(),
-                _ => inside,
-            };
-            (self.line_of(one.start), word, inside)
-        })
+        let own = self.span(line).map(|line| self.statements.headed(line)).unwrap_or_default();
+        around.extend(own.into_iter().filter(|one| !around.contains(one)).collect::<Vec<_>>());
+        around.reverse();
+        around
     }
 }
 
@@ -652,6 +612,12 @@ fn changes(after: &str) -> bool {
     ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"]
         .iter()
         .any(|operator| after.starts_with(operator))
+}
+
+/// Returns whether a word between two texts is changed, or may be through its address.
+fn is_changed(before: &str, after: &str) -> bool {
+    let by_address = before.ends_with('&') && !before.ends_with("&&");
+    changes(after) || before.ends_with("++") || before.ends_with("--") || by_address
 }
 
 /// Parses a comparison: `i < n`, `n > i`; where the condition does not hold, `i >= n`.
@@ -895,10 +861,10 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             for line in 0..=source.n_lines() + 1 {
                 let _ = (source.uses(line, "x"), source.condition(line), source.enclosing_condition(line));
                 let _ = (source.around(line, 3).len(), source.statement_end(line, 1));
-                let _ = (source.loops(line, 3), source.returns("kernel", line), source.line(line));
+                let _ = (source.returns("kernel", line), source.line(line));
+                source.loops(line, 3).into_iter().for_each(|one| drop(source.unchanged_in_loop(one)));
             }
             let _ = (plain_name(&text), source.lines_storing("x"), source.conditions("kernel", 3));
-            let _ = source.unchanged_in_loop(1, &text);
             source.instantiate(&text);
         }
     }

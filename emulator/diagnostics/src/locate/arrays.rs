@@ -194,25 +194,19 @@ impl LaunchContext<'_> {
         }
         let kernel = self.inputs.kernel;
         let dynamic_end = u64::from(kernel.shared_dynamic_base) + u64::from(self.inputs.config.dynamic_shared);
-        let mut arrays: Vec<(u64, u64, &str, bool)> = Vec::new();
-        for array in &kernel.shared {
-            let start = u64::from(array.offset);
-            let dynamic = array.bytes == 0;
+        let arrays = kernel.shared.iter().map(|array| {
+            let (start, dynamic) = (u64::from(array.offset), array.bytes == 0);
             let bytes = if dynamic { dynamic_end.saturating_sub(start) } else { u64::from(array.bytes) };
-            arrays.push((start, bytes, &array.name, dynamic));
-        }
+            (start, bytes, array.name.as_str(), dynamic)
+        });
         // Several `extern` arrays lie on top of each other: the one that the line names is meant. A bulk copy reaches
         // from where it starts to the end of its box, and its line names a barrier too.
         let is_bulk = self.mnemonic(instr).starts_with("cp.async.bulk");
-        let on_line = |symbol: &str| {
-            let line = self.loc(instr).map_or(0, |loc| loc.line);
-            self.source(instr).is_some_and(|source| !source.uses(line, plain_name(symbol)).is_empty())
-        };
+        let on_line = |symbol: &str| !self.line_uses(instr, plain_name(symbol)).is_empty();
         let distance = |start: u64, bytes: u64| {
             if address < start { start - address } else { (address + 1).saturating_sub(start + bytes) }
         };
         let (start, bytes, symbol, dynamic) = arrays
-            .into_iter()
             .min_by_key(|&(start, bytes, symbol, _)| {
                 let far = distance(start, bytes);
                 // Past an array's end lies its guard gap: it belongs to that array, unless the line says.
@@ -226,15 +220,13 @@ impl LaunchContext<'_> {
         let name = plain_name(symbol);
         let named = name != "dynamic shared memory";
         let place = (start, bytes);
-        let mut target =
+        let target =
             self.array_target(instr, name.to_owned(), named, Space::Shared, place, address, access_bytes, declared);
-        target.dynamic = dynamic;
-        Some(target)
+        Some(Target { dynamic, ..target })
     }
 
     fn local(&self, instr: u32, address: u64, access_bytes: u32) -> Option<Target> {
         let kernel = self.inputs.kernel;
-        let line = self.loc(instr).map_or(0, |loc| loc.line);
         let depot = kernel.local.iter().min_by_key(|array| {
             let (start, end) = (u64::from(array.offset), u64::from(array.offset) + u64::from(array.bytes));
             if address < start { start - address } else { (address + 1).saturating_sub(end) }
@@ -251,18 +243,12 @@ impl LaunchContext<'_> {
             let size = size_of(&declared.ty).or_else(|| is_parameter(&declared.ty).then_some(accessed)).map(u64::from);
             !declared.dims.is_empty() && n.zip(size).is_some_and(|(n, size)| n * size == bytes)
         };
-        let on_line = |name: &str| self.source(instr).is_some_and(|source| !source.uses(line, name).is_empty());
+        let on_line = |name: &str| !self.line_uses(instr, name).is_empty();
         let found = arrays.iter().filter(|(_, declared)| fits(declared)).max_by_key(|(name, _)| on_line(name)).cloned();
         let place = (start, bytes);
-        Some(match found {
-            Some((name, declared)) => {
-                self.array_target(instr, name, true, Space::Local, place, address, access_bytes, Some(declared))
-            }
-            None => {
-                let name = "a local array".to_owned();
-                self.array_target(instr, name, false, Space::Local, place, address, access_bytes, None)
-            }
-        })
+        let named = found.is_some();
+        let (name, declared) = found.map_or(("a local array".to_owned(), None), |(name, array)| (name, Some(array)));
+        Some(self.array_target(instr, name, named, Space::Local, place, address, access_bytes, declared))
     }
 
     fn param(&self, address: u64, access_bytes: u32) -> Option<Target> {
@@ -276,55 +262,53 @@ impl LaunchContext<'_> {
 
     fn global(&self, instr: u32, address: u64, access_bytes: u32, kind: AccessKind) -> Option<Target> {
         let allocation = (self.inputs.find)(address)?;
-        let place = (allocation.base, allocation.bytes);
-        if let Some(name) = allocation.symbol.clone() {
-            let declared = self.declared(instr, &["__constant__", "__device__"], &name);
-            let name = plain_name(&name);
+        let mut place = (allocation.base, allocation.bytes);
+        let mut parameter = None;
+        let (name, named, space, declared) = if let Some(symbol) = &allocation.symbol {
+            let declared = self.declared(instr, &["__constant__", "__device__"], symbol);
             let space = if allocation.read_only { Space::Constant } else { Space::Global };
-            let mut target =
-                self.array_target(instr, name.to_owned(), true, space, place, address, access_bytes, declared);
-            target.allocation = Some(allocation);
-            return Some(target);
-        }
-        let kernel = self.inputs.kernel;
-        let mut candidates: Vec<(usize, u64)> = (0..kernel.params.len())
-            .filter(|&index| kernel.params[index].maybe_pointer)
-            .filter_map(|index| Some((index, self.parameter_value(index)?)))
-            .filter(|&(_, value)| (self.inputs.find)(value).is_some_and(|found| found.base == allocation.base))
-            .collect();
-        // One buffer given twice: the parameter that the line uses so, then the nearest below.
-        let line = self.loc(instr).map_or(0, |loc| loc.line);
-        candidates.sort_by_key(|&(index, value)| {
-            let (name, _) = self.parameter(index);
-            let uses = self.source(instr).map(|source| source.uses(line, &name)).unwrap_or_default();
-            let fits = uses.iter().any(|found| found.is_for(kind));
-            (!fits, uses.is_empty(), value > address, address.abs_diff(value))
-        });
-        let Some(&(index, value)) = candidates.first() else {
+            (plain_name(symbol).to_owned(), true, space, declared)
+        } else if let Some((index, value)) = self.parameter_for(instr, address, allocation.base, kind) {
+            let (name, ty) = self.parameter(index);
+            let ty = ty.map(|ty| ty.trim_end_matches(['*', ' ', '&']).to_owned()).unwrap_or_default();
+            parameter = Some(index);
+            place = (value, (allocation.base + allocation.bytes).saturating_sub(value));
+            let named = !name.starts_with("parameter ");
+            (name, named, Space::Global, Some(Declared { ty, dims: Vec::new() }))
+        } else {
             let name = match allocation.number {
                 0 => "a buffer".to_owned(),
                 id => format!("the {} allocation", nth(id)),
             };
-            let mut target = self.array_target(instr, name, false, Space::Global, place, address, access_bytes, None);
-            target.allocation = Some(allocation);
-            return Some(target);
+            (name, false, Space::Global, None)
         };
-        let (name, ty) = self.parameter(index);
-        let ty = ty.map(|ty| ty.trim_end_matches(['*', ' ', '&']).to_owned()).unwrap_or_default();
-        let end = allocation.base + allocation.bytes;
-        let place = (value, end.saturating_sub(value));
-        let named = !name.starts_with("parameter ");
-        let declared = Some(Declared { ty, dims: Vec::new() });
-        let mut target = self.array_target(instr, name, named, Space::Global, place, address, access_bytes, declared);
-        target.allocation = Some(allocation);
-        target.parameter = Some(index);
-        Some(target)
+        let target = self.array_target(instr, name, named, space, place, address, access_bytes, declared);
+        Some(Target { allocation: Some(allocation), parameter, ..target })
+    }
+
+    /// Returns the parameter that points into the allocation at `base`, with its value: of several, the one that the
+    /// line uses so, then the nearest below.
+    fn parameter_for(&self, instr: u32, address: u64, base: u64, kind: AccessKind) -> Option<(usize, u64)> {
+        let params = &self.inputs.kernel.params;
+        let pointers = (0..params.len()).filter(|&index| params[index].maybe_pointer);
+        let values = pointers.filter_map(|index| Some((index, self.parameter_value(index)?)));
+        let candidates = values.filter(|&(_, value)| (self.inputs.find)(value).is_some_and(|found| found.base == base));
+        candidates.min_by_key(|&(index, value)| {
+            let uses = self.line_uses(instr, &self.parameter(index).0);
+            let fits = uses.iter().any(|found| found.is_for(kind));
+            (!fits, uses.is_empty(), value > address, address.abs_diff(value))
+        })
+    }
+
+    /// Uses of an array in the line of an instruction.
+    pub(crate) fn line_uses(&self, instr: u32, name: &str) -> Vec<Use> {
+        let line = self.loc(instr).map_or(0, |loc| loc.line);
+        self.source(instr).map(|source| source.uses(line, name)).unwrap_or_default()
     }
 
     /// Uses of an array in the line of an instruction, to underline.
     pub(crate) fn uses(&self, instr: u32, name: &str, kind: AccessKind) -> Vec<Use> {
-        let line = self.loc(instr).map_or(0, |loc| loc.line);
-        let uses = self.source(instr).map(|source| source.uses(line, name)).unwrap_or_default();
+        let uses = self.line_uses(instr, name);
         let fitting: Vec<Use> = uses.iter().filter(|found| found.is_for(kind)).cloned().collect();
         if fitting.is_empty() { uses } else { fitting }
     }

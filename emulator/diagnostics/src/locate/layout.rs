@@ -84,9 +84,9 @@ impl Case<'_> {
     /// Returns the value of a text for this thread, with what was concluded from the element.
     fn value(&self, text: &str) -> Option<i64> {
         let explained = self.explained.as_ref()?;
-        let names = |name: &str, depth: u32| match explained.values.iter().find(|(known, _)| known == name) {
+        let names = |name: &str, _: u32| match explained.values.iter().find(|(known, _)| known == name) {
             Some((_, value)) => Some(*value),
-            None => self.launch.variable(self.instr, name, self.who, depth),
+            None => self.launch.evaluate(self.instr, name, self.who),
         };
         expression::value(text, 0, &names)
     }

@@ -87,7 +87,7 @@ impl LaunchContext<'_> {
             let overflow = narrow.then_some(&overflow);
             let names = |name: &str, depth: u32| match unknown {
                 Some((free, value)) if free == name => Some(value),
-                _ => self.variable_in(instr, name, who, depth, overflow),
+                _ => self.variable(instr, name, who, depth, overflow),
             };
             let value = |text: &String| expression::evaluate(text, 0, &names, overflow);
             let subscripts = used.subscripts.iter().map(value).collect::<Option<Vec<i64>>>()?;
@@ -106,10 +106,10 @@ impl LaunchContext<'_> {
                 }
             }
         }
-        let exact = |name: &str| self.variable(instr, name, who, 0);
+        let exact = |name: &str| self.evaluate(instr, name, who);
         let as_int = |name: &str| {
             let unused = RefCell::new(None);
-            self.variable_in(instr, name, who, 0, Some(&unused))
+            self.variable(instr, name, who, 0, Some(&unused))
         };
         let known = |name: &str| if overflow.borrow().is_some() { as_int(name) } else { exact(name) };
         let unknown: Vec<&String> = names.iter().filter(|name| known(name).is_none()).collect();
@@ -166,13 +166,13 @@ impl LaunchContext<'_> {
         })
     }
 
-    /// Returns the value of a name for one thread.
-    pub(crate) fn variable(&self, instr: u32, name: &str, who: ThreadId, depth: u32) -> Option<i64> {
-        self.variable_in(instr, name, who, depth, None)
+    /// Returns the value of an expression for one thread.
+    pub(crate) fn evaluate(&self, instr: u32, text: &str, who: ThreadId) -> Option<i64> {
+        expression::value(text, 0, &|name, depth| self.variable(instr, name, who, depth, None))
     }
 
     /// Returns the value of a name for one thread; with `overflow`, as `int` arithmetic computes it.
-    fn variable_in(&self, instr: u32, name: &str, who: ThreadId, depth: u32, overflow: Narrow<'_>) -> Option<i64> {
+    fn variable(&self, instr: u32, name: &str, who: ThreadId, depth: u32, overflow: Narrow<'_>) -> Option<i64> {
         let (config, ThreadId { block, thread }) = (self.inputs.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
@@ -188,7 +188,7 @@ impl LaunchContext<'_> {
             return Some(value);
         }
         let text = self.source(instr)?.definition(&self.inputs.kernel.name, name)?;
-        let names = |name: &str, depth: u32| self.variable_in(instr, name, who, depth, overflow);
+        let names = |name: &str, depth: u32| self.variable(instr, name, who, depth, overflow);
         expression::evaluate(text, depth, &names, overflow)
     }
 }

@@ -303,23 +303,22 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let (_, value) = explained.values.iter().find(|(name, _)| name == variable)?;
     let innermost = case.launch.loops(case.instr).into_iter().next()?;
     let loop_name = innermost.name(case.launch, case.instr);
-    let header = innermost.enclosure.header.as_str();
-    let condition = header.split(';').nth(1)?.trim().to_owned();
-    let unsigned = unsigned_countdown(header).is_some_and(|counter| counter == variable);
+    let parts = innermost.enclosure.for_parts()?;
+    let [_, condition, _] = parts;
+    let unsigned = unsigned_countdown(parts).is_some_and(|counter| counter == variable);
     if unsigned && (*value < 0 || *value > i64::from(i32::MAX)) {
         return Some(Reason::new(
-            format!("{variable} is unsigned: {} always holds, and after 0 it is 4294967295.", code(&condition)),
+            format!("{variable} is unsigned: {} always holds, and after 0 it is 4294967295.", code(condition)),
             format!("count with a signed {variable}."),
         ));
     }
     let (left, right) = condition.split_once("<=")?;
-    let names = |name: &str, depth: u32| case.launch.variable(case.instr, name, case.who, depth);
-    let last = crate::source::expression::value(right, 0, &names);
+    let last = case.launch.evaluate(case.instr, right, case.who);
     if left.trim() != variable || last.is_some_and(|last| last != *value) {
         return None;
     }
     Some(Reason::new(
-        format!("the loop at {loop_name} runs while {}, so its last round has {variable} = {value}.", code(&condition)),
+        format!("the loop at {loop_name} runs while {}, so its last round has {variable} = {value}.", code(condition)),
         format!("stop one earlier: {}.", code(&format!("{} < {}", left.trim(), right.trim()))),
     ))
 }
@@ -327,7 +326,8 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
 /// Returns advice on a loop around an access that runs up to its bound and including it.
 pub(crate) fn one_round_less(launch: &LaunchContext<'_>, instr: u32) -> Option<String> {
     launch.loops(instr).iter().find_map(|around| {
-        let (variable, bound) = around.enclosure.header.split(';').nth(1)?.split_once("<=")?;
+        let [_, condition, _] = around.enclosure.for_parts()?;
+        let (variable, bound) = condition.split_once("<=")?;
         let (variable, bound) = (variable.trim(), bound.trim());
         let constant = || launch.text_of(around.file)?.evaluate(bound);
         let last = launch.value(instr, bound).or_else(constant)?;
@@ -354,13 +354,10 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     })?;
     let around = launch.around(case.instr);
     let (number, start, value) = around.iter().find_map(|one| {
-        let inside = one.enclosure.header.strip_prefix("for (")?.strip_suffix(')')?;
-        let mut parts = inside.split(';');
-        let (init, step) = (parts.next()?, parts.nth(1)?.replace(' ', ""));
+        let [init, _, step] = one.enclosure.for_parts()?;
         let (name, start) = init.split_once('=')?;
-        let halves = [format!("{stride}/=2"), format!("{stride}>>=1")].contains(&step);
-        let names = |name: &str, depth: u32| launch.variable(case.instr, name, case.who, depth);
-        let value = crate::source::expression::value(start, 0, &names)?;
+        let halves = [format!("{stride}/=2"), format!("{stride}>>=1")].contains(&step.replace(' ', ""));
+        let value = launch.evaluate(case.instr, start, case.who)?;
         let same = words_of(name).last()?.1 == stride;
         (same && halves).then(|| (one.name(launch, case.instr), start.trim().to_owned(), value))
     })?;
@@ -382,9 +379,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
 }
 
 /// Returns the counter of a loop `for (unsigned i = …; i >= 0; …)`.
-pub(crate) fn unsigned_countdown(header: &str) -> Option<&str> {
-    let mut parts = header.split(';');
-    let (init, condition) = (parts.next()?, parts.next()?.trim());
+pub(crate) fn unsigned_countdown([init, condition, _]: [&str; 3]) -> Option<&str> {
     let counter = condition.strip_suffix('0')?.trim_end().strip_suffix(">=")?.trim();
     let unsigned = ["unsigned", "size_t", "uint32_t", "uint64_t"];
     words_of(init).any(|(_, word)| unsigned.contains(&word)).then_some(counter)
@@ -467,7 +462,7 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         })
         .collect();
     let (axis, variable, name, value, is) = axes.iter().find_map(|(axis, variable, name, value)| {
-        let is = launch.variable(case.instr, variable, case.who, 0)?;
+        let is = launch.evaluate(case.instr, variable, case.who)?;
         let at_fault = |part: &Outside| part.text == *variable && part.limit == *value && part.value == is;
         outside.iter().any(at_fault).then_some((*axis, variable, name, *value, is))
     })?;
@@ -577,12 +572,11 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
             .note(format!("Shared address {:#x}, {}.", access.address, bytes(access.bytes)))
             .advice("check how the pointer was computed.");
     } else if access.address < NULL_PAGE {
-        let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
         let given = near_null(case);
         let null = (0..kernel.params.len()).find(|&index| {
             let param = &kernel.params[index];
             let (name, _) = launch.parameter(index);
-            let used = launch.source(case.instr).is_none_or(|source| !source.uses(line, &name).is_empty());
+            let used = launch.source(case.instr).is_none() || !launch.line_uses(case.instr, &name).is_empty();
             param.maybe_pointer && param.bytes == 8 && launch.parameter_value(index) == Some(0) && used
         });
         let name = null.map(|index| launch.parameter(index).0);
@@ -635,12 +629,11 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
 fn near_null(case: &Case<'_>) -> Option<(usize, String, u64)> {
     let launch = case.launch;
     let kernel = launch.inputs.kernel;
-    let line = launch.loc(case.instr).map_or(0, |loc| loc.line);
     (0..kernel.params.len()).find_map(|index| {
         let param = &kernel.params[index];
         let value = launch.parameter_value(index)?;
         let (name, ty) = launch.parameter(index);
-        let used = !launch.source(case.instr)?.uses(line, &name).is_empty();
+        let used = !launch.line_uses(case.instr, &name).is_empty();
         let pointer = param.maybe_pointer && param.bytes == 8 && ty.is_some_and(|ty| ty.ends_with('*'));
         (pointer && used && (1..NULL_PAGE).contains(&value)).then_some((index, name, value))
     })

@@ -1,40 +1,36 @@
 //! Messages about launches that cannot start (`E-LAUNCH`).
 
-use simt::check::Code;
 use simt::launch::{LaunchRefused, LaunchRequest, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS};
 use simt::program::limits::LOCAL_BYTES;
 use simt::program::{DecodedKernel, Param};
 
 use crate::finding::Finding;
-use crate::launch_context::{header, paragraph};
+use crate::launch_context::{Draft, paragraph};
 use crate::source::text::plain_name;
 use crate::words::{count, plural, size};
 
 /// Describes why a launch did not start.
-pub fn refusal(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefused) -> Finding {
-    let mut refusal = reason(kernel, config, refused);
-    refusal.notes.insert(0, format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
-    refusal.finish()
+pub fn refusal(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -> Finding {
+    let mut draft = reason(kernel, config, why);
+    draft.notes.insert(0, format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
+    draft.finish_refusal()
 }
 
 /// Describes a launch whose blocks take more registers than a multiprocessor has, `limit`.
 pub fn too_many_registers(kernel: &DecodedKernel, threads: u32, registers: u32, limit: u32) -> Finding {
     let name = plain_name(&kernel.name);
-    Refusal {
-        on_gpu: None,
-        ..Refusal::new(format!(
-            "{threads} threads x {registers} registers = {} > {limit}, the registers of a multiprocessor",
-            threads * registers
-        ))
-    }
+    Draft::new(format!(
+        "{threads} threads x {registers} registers = {} > {limit}, the registers of a multiprocessor",
+        threads * registers
+    ))
     .note(format!("Launch of `{name}`, which did not start; ptxas gave each thread {registers} registers."))
     .advice(format!("use smaller blocks, or __launch_bounds__({threads})."))
-    .finish()
+    .finish_refusal()
 }
 
 /// Describes a launch that was not attempted; `title` is all that there is to say.
 pub fn not_attempted(title: &str) -> Finding {
-    Refusal { on_gpu: None, ..Refusal::new(title) }.finish()
+    Draft::new(title).finish_refusal()
 }
 
 /// A mistake of the host's code that is only suspected, or harms only where the host uses what it gets.
@@ -58,28 +54,24 @@ impl HostWarning<'_> {
     }
 }
 
-/// The parts of a message.
-struct Refusal {
-    title: String,
-    notes: Vec<String>,
-    advice: Option<String>,
-    on_gpu: Option<&'static str>,
+fn refused(title: impl Into<String>) -> Draft {
+    Draft::new(title).on_gpu("the launch fails too, with \"invalid argument\".")
 }
 
 const SMALLER_BLOCKS: &str = "use smaller blocks, such as 16x16 or 256, and more of them.";
 
-fn reason(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefused) -> Refusal {
+fn reason(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -> Draft {
     let (grid, block) = (config.grid, config.block);
     let name = plain_name(&kernel.name);
-    match *refused {
+    match *why {
         LaunchRefused::NoBlocks => empty("the grid has no blocks", config),
         LaunchRefused::NoThreads => empty("the block has no threads", config),
-        LaunchRefused::ManyThreads { threads } => Refusal::new(format!(
+        LaunchRefused::ManyThreads { threads } => refused(format!(
             "a block of {} = {threads} threads is larger than any GPU allows ({MAX_THREADS})",
             size(block)
         ))
         .advice(SMALLER_BLOCKS),
-        LaunchRefused::LargeBlock => Refusal::new(format!(
+        LaunchRefused::LargeBlock => refused(format!(
             "a block of {} is larger than a GPU allows; the limits are {}",
             triple(block),
             triple(MAX_BLOCK)
@@ -87,17 +79,17 @@ fn reason(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefuse
         .advice(SMALLER_BLOCKS),
         LaunchRefused::LargeGrid => {
             let [x, y, z] = MAX_GRID;
-            Refusal::new(format!("a grid of {} blocks is larger than a GPU allows", triple(grid)))
+            refused(format!("a grid of {} blocks is larger than a GPU allows", triple(grid)))
                 .note(format!("The limits are {x} in x, {y} in y and {z} in z."))
                 .advice("put the longest dimension in x.")
         }
         LaunchRefused::OtherBlock { required } => {
-            Refusal::new(format!("`{name}` is compiled for blocks of {} threads", size(required)))
+            refused(format!("`{name}` is compiled for blocks of {} threads", size(required)))
                 .note(format!("This launch has blocks of {}.", size(block)))
                 .advice("launch it with the block that it requires (.reqntid).")
         }
         LaunchRefused::AboveLaunchBounds { threads, limit } => {
-            Refusal::new(format!("`{name}` is compiled for at most {limit} threads per block"))
+            refused(format!("`{name}` is compiled for at most {limit} threads per block"))
                 .note(format!(
                     "This launch has blocks of {threads} threads; the kernel says __launch_bounds__({limit}), so the \
                      compiler may give each thread so many registers that no more threads fit."
@@ -107,19 +99,16 @@ fn reason(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefuse
         LaunchRefused::GridOfClusters { .. }
         | LaunchRefused::ClusterSize { .. }
         | LaunchRefused::OtherCluster { .. }
-        | LaunchRefused::NoCluster => {
-            Refusal { on_gpu: Some("the launch does not start, either."), ..clusters(kernel, config, refused) }
-        }
-        LaunchRefused::LargeShared => Refusal::new("a block needs more shared memory than there is")
+        | LaunchRefused::NoCluster => clusters(kernel, config, why).on_gpu("the launch does not start, either."),
+        LaunchRefused::LargeShared => refused("a block needs more shared memory than there is")
             .note(format!("{}; a block can have {MAX_SHARED_OPT_IN} bytes (227 KiB) at most.", shared(kernel, config)))
             .advice("use smaller tiles."),
         LaunchRefused::SharedNotAllowed => shared_not_allowed(kernel, config),
-        LaunchRefused::LargeLocal => Refusal::new(format!(
-            "{} bytes of local memory per thread, and there are {LOCAL_BYTES}",
-            kernel.local_bytes
-        )),
+        LaunchRefused::LargeLocal => {
+            refused(format!("{} bytes of local memory per thread, and there are {LOCAL_BYTES}", kernel.local_bytes))
+        }
         LaunchRefused::LargeMemory { asked, room } => {
-            Refusal::new("a block needs more memory than the emulated GPU has for running it")
+            refused("a block needs more memory than the emulated GPU has for running it")
                 .note(format!(
                     "A block of {} threads with {} bytes of local memory each takes {asked} bytes; there are {room}.",
                     config.block.iter().product::<u32>(),
@@ -127,25 +116,23 @@ fn reason(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefuse
                 ))
                 .advice("use smaller local arrays or blocks, or raise TILE_MEMORY.")
         }
-        LaunchRefused::ParameterBytes { given } => Refusal {
-            on_gpu: Some(match given {
+        LaunchRefused::ParameterBytes { given } => Draft::new(format!("the arguments of `{name}` have the wrong size"))
+            .on_gpu(match given {
                 _ if given > kernel.param_bytes as usize => {
                     "the launch fails too, with \"too many resources requested for launch\"."
                 }
                 0 => "the launch fails too, with \"invalid argument\".",
                 _ => "the kernel starts, and takes for what is missing whatever is there, such as 0.",
-            }),
-            ..Refusal::new(format!("the arguments of `{name}` have the wrong size"))
-        }
-        .note(format!("{given} bytes were given, the kernel takes {}.", kernel.param_bytes))
-        .note(takes(kernel))
-        .advice(
-            "give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64, a \
-             `float` not a `double`).",
-        ),
+            })
+            .note(format!("{given} bytes were given, the kernel takes {}.", kernel.param_bytes))
+            .note(takes(kernel))
+            .advice(
+                "give the arguments in the order of the kernel, each in its type (an `int` is i32, a `size_t` u64, a \
+                     `float` not a `double`).",
+            ),
         LaunchRefused::ParameterCount { given } => {
             let n = kernel.params.len();
-            Refusal::new(format!(
+            refused(format!(
                 "`{name}` takes {n} {}, and {given} {} given",
                 plural(n as u64, "argument"),
                 if given == 1 { "was" } else { "were" }
@@ -156,17 +143,17 @@ fn reason(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefuse
     }
 }
 
-fn empty(title: &str, config: &LaunchRequest) -> Refusal {
+fn empty(title: &str, config: &LaunchRequest) -> Draft {
     let (grid, block) = (triple(config.grid), triple(config.block));
-    Refusal::new(title)
+    refused(title)
         .note(format!("grid {grid}, block {block}: every dimension must be at least 1."))
         .advice("round up when dividing: (n + block - 1) / block is 0 only for n = 0, which needs no launch.")
 }
 
-fn clusters(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefused) -> Refusal {
+fn clusters(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -> Draft {
     let name = plain_name(&kernel.name);
-    match *refused {
-        LaunchRefused::GridOfClusters { cluster } => Refusal::new(format!(
+    match *why {
+        LaunchRefused::GridOfClusters { cluster } => refused(format!(
             "a grid of {} blocks cannot be made of clusters of {}",
             triple(config.grid),
             triple(cluster)
@@ -174,7 +161,7 @@ fn clusters(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefu
         .note("Each dimension of the grid must be a multiple of the clusters'.")
         .advice("round the grid up to whole clusters, and let the blocks beyond the data do nothing."),
         LaunchRefused::ClusterSize { cluster, most } => {
-            Refusal::new(format!("clusters of {} blocks are not possible", triple(cluster)))
+            refused(format!("clusters of {} blocks are not possible", triple(cluster)))
                 .note(format!(
                     "A cluster has at least 1 and at most {most} blocks here; every device allows 8, and more must be \
                      asked for."
@@ -196,16 +183,16 @@ fn clusters(kernel: &DecodedKernel, config: &LaunchRequest, refused: &LaunchRefu
                      CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH.",
                 ),
             };
-            Refusal::new(title).note("This launch asks for others.").advice(advice)
+            refused(title).note("This launch asks for others.").advice(advice)
         }
-        _ => Refusal::new(format!("`{name}` must be launched with clusters"))
+        _ => refused(format!("`{name}` must be launched with clusters"))
             .note("It is compiled with .explicitcluster, and the launch has no size of clusters.")
             .advice("launch it by cuLaunchKernelEx with CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION."),
     }
 }
 
-fn shared_not_allowed(kernel: &DecodedKernel, config: &LaunchRequest) -> Refusal {
-    Refusal::new("a block needs more than 48 KiB of shared memory, and the kernel was not allowed to")
+fn shared_not_allowed(kernel: &DecodedKernel, config: &LaunchRequest) -> Draft {
+    refused("a block needs more than 48 KiB of shared memory, and the kernel was not allowed to")
         .note(format!("{}; without asking, a block gets {MAX_SHARED} bytes at most.", shared(kernel, config)))
         .advice(match config.dynamic_shared {
             0 => "use smaller tiles, or dynamic shared memory (extern __shared__).".to_owned(),
@@ -243,54 +230,6 @@ fn takes(kernel: &DecodedKernel) -> String {
         "It has no parameters.".into()
     } else {
         format!("Its parameters, in order: {}.", parts.join(", "))
-    }
-}
-
-impl Refusal {
-    fn new(title: impl Into<String>) -> Self {
-        let on_gpu = Some("the launch fails too, with \"invalid argument\".");
-        Self { title: title.into(), notes: Vec::new(), advice: None, on_gpu }
-    }
-
-    fn note(mut self, text: impl Into<String>) -> Self {
-        self.notes.push(text.into());
-        self
-    }
-
-    fn advice(self, text: impl Into<String>) -> Self {
-        Self { advice: Some(text.into()), ..self }
-    }
-
-    fn finish(self) -> Finding {
-        let mut text = header(Code::Launch, &self.title, "");
-        for note in &self.notes {
-            paragraph(&mut text, "", note);
-        }
-        for (label, part) in [("Try: ", self.advice.as_deref()), ("On a GPU: ", self.on_gpu)] {
-            if let Some(part) = part {
-                paragraph(&mut text, label, part);
-            }
-        }
-        text.truncate(text.trim_end().len());
-        Finding {
-            severity: Code::Launch.severity(),
-            code: Code::Launch,
-            title: self.title,
-            instr: 0,
-            source: None,
-            place: None,
-            block: [0; 3],
-            thread: [0; 3],
-            n_threads: 0,
-            n_blocks: 0,
-            array: None,
-            others: Vec::new(),
-            notes: self.notes,
-            why: None,
-            advice: self.advice,
-            on_gpu: self.on_gpu.map(str::to_owned),
-            text,
-        }
     }
 }
 

@@ -102,12 +102,11 @@ fn loop_reason(
     }
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
     let Some((around, source)) = found else { return Reason { why: None, advice: slow } };
-    let text = &around.enclosure.header;
-    let inside = text.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
-    let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
-    if let [init, condition, step] = parts[..] {
+    let inside = around.enclosure.inside();
+    if let Some(parts) = around.enclosure.for_parts() {
+        let [init, condition, step] = parts;
         if let Some((variable, by)) = step.split_once("+=").or_else(|| step.split_once("-="))
-            && launch.variable(instr, by.trim(), first_thread(mistake), 0) == Some(0)
+            && launch.evaluate(instr, by, first_thread(mistake)) == Some(0)
         {
             let (variable, by) = (variable.trim(), by.trim());
             return Reason::new(
@@ -116,7 +115,7 @@ fn loop_reason(
             );
         }
         let below_zero = condition.strip_suffix('0').and_then(|left| left.trim_end().strip_suffix(">=")).map(str::trim);
-        if let Some(variable) = unsigned_countdown(inside) {
+        if let Some(variable) = unsigned_countdown(parts) {
             return Reason::new(
                 format!("{variable} is unsigned: {} always holds.", code(condition)),
                 format!("count with a signed {variable}."),
@@ -152,7 +151,7 @@ fn loop_reason(
             "read it in each round: by a pointer to `volatile`, or an atomic load (`ld.acquire`, cuda::atomic_ref).",
         );
     }
-    let unchanged = source.unchanged_in_loop(around.line, inside);
+    let unchanged = source.unchanged_in_loop(around.enclosure);
     if !unchanged.is_empty() {
         let names = list(&unchanged);
         return Reason::new(
@@ -365,7 +364,7 @@ pub(crate) fn assertion(launch: &LaunchContext<'_>, mistake: &MistakeGroup, mess
 fn values(launch: &LaunchContext<'_>, instr: u32, condition: &str, who: ThreadId) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (_, name) in crate::source::text::words(condition) {
-        let part = launch.variable(instr, name, who, 0).map(|value| format!("{name} = {value}"));
+        let part = launch.evaluate(instr, name, who).map(|value| format!("{name} = {value}"));
         if let Some(part) = part
             && !parts.contains(&part)
         {

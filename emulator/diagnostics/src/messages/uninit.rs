@@ -492,14 +492,11 @@ fn gap(
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
     let threads = i64::from(launch.inputs.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
-    let names = |name: &str, depth: u32| launch.variable(filler.instr, name, ThreadId { block: 0, thread: 0 }, depth);
-    let evaluate = |text: &str| crate::source::expression::value(text, 0, &names);
+    let evaluate = |text: &str| launch.evaluate(filler.instr, text, ThreadId { block: 0, thread: 0 });
     let around = launch.around(filler.instr);
     let headed = around.iter().find_map(|one| {
-        let inside = one.enclosure.header.strip_prefix("for (")?.strip_suffix(')')?;
-        let mut parts = inside.split(';');
-        let (start, step) = (parts.next()?, parts.nth(1)?);
-        let (name, start) = start.split_once('=')?;
+        let [init, _, step] = one.enclosure.for_parts()?;
+        let (name, start) = init.split_once('=')?;
         let (counted, step) = step.split_once("+=")?;
         let same = crate::source::text::words(name).last()?.1 == counter && counted.trim() == counter;
         same.then_some((one.name(launch, here), evaluate(start)?, evaluate(step)?))

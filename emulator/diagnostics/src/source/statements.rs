@@ -30,6 +30,19 @@ pub(crate) struct Enclosure {
     pub(crate) body: Range<usize>,
 }
 
+impl Enclosure {
+    /// Returns the text in the brackets of the header.
+    pub(crate) fn inside(&self) -> &str {
+        self.header.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest))
+    }
+
+    /// Returns the first value, the condition and the step of a `for`.
+    pub(crate) fn for_parts(&self) -> Option<[&str; 3]> {
+        let parts: Vec<&str> = self.inside().split(';').map(str::trim).collect();
+        parts.try_into().ok()
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Statements {
     /// The enclosing statements, in the order of their ends.
