@@ -41,6 +41,26 @@ pub(crate) fn silence() {
     }
 }
 
+/// Makes calls in turn: each gives success, or the code after it; all differences are reported at once.
+macro_rules! calls {
+    (@code) => { cudarc::driver::sys::CUresult::CUDA_SUCCESS };
+    (@code $code:ident) => { cudarc::driver::sys::CUresult::$code };
+    ($($call:expr $(=> $code:ident)?),* $(,)?) => {{
+        let mut wrong = Vec::new();
+        $(
+            #[allow(unused_unsafe, reason = "some calls are wrapped")]
+            // SAFETY: every pointer passed is null or good; handles and device addresses are numbers.
+            let got = unsafe { $call };
+            let want = $crate::common::calls!(@code $($code)?);
+            if got != want {
+                wrong.push(format!("{} gives {got:?}, not {want:?}", stringify!($call)));
+            }
+        )*
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }};
+}
+pub(crate) use calls;
+
 /// Asserts success of a call.
 #[track_caller]
 pub(crate) fn ok(code: CUresult) {

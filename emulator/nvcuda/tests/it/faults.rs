@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
-use crate::common::{OwnContext, alloc, emulator, function, launch, module, ok, silence, synchronize};
+use crate::common::{OwnContext, alloc, calls, emulator, function, launch, module, ok, silence, synchronize};
 use crate::emulated::{is_alone, run_alone};
 
 /// Launches a faulting kernel; the error stays until the context is destroyed.
@@ -68,8 +68,7 @@ fn emulated_past_the_end_and_freed() {
     let _own = OwnContext::new();
     let address = alloc(64);
     let poke = function(module(), "poke");
-    // SAFETY: an address of this context.
-    ok(unsafe { sys::cuMemFree_v2(address) });
+    calls! { sys::cuMemFree_v2(address) }
     ok(launch(poke, 1, 1, &[address]));
     assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
@@ -89,8 +88,7 @@ fn work_behind_a_fault_is_not_done() {
     silence();
     let module = module();
     let address = alloc(64);
-    // SAFETY: an address of this context; the host memory has that size.
-    ok(unsafe { sys::cuMemsetD32_v2(address, 7, 16) });
+    calls! { sys::cuMemsetD32_v2(address, 7, 16) }
     let (poke, fill) = (function(module, "poke"), function(module, "fill"));
     ok(launch(poke, 1, 1, &[0]));
     // Refused or not executed, depending on the progress of the other launch.
@@ -111,11 +109,10 @@ fn emulated_a_reset_heals_the_primary_context() {
     }
     crate::common::driver();
     let mut context = null_mut();
-    // SAFETY: valid places for results.
-    unsafe {
-        ok(sys::cuInit(0));
-        ok(sys::cuDevicePrimaryCtxRetain(&mut context, 0));
-        ok(sys::cuCtxSetCurrent(context));
+    calls! {
+        sys::cuInit(0),
+        sys::cuDevicePrimaryCtxRetain(&mut context, 0),
+        sys::cuCtxSetCurrent(context),
     }
     ok(launch(function(module(), "poke"), 1, 1, &[0]));
     assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);

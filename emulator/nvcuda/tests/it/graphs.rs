@@ -10,7 +10,7 @@ use cudarc::driver::sys::{self, CUgraphNodeType::*, CUresult::*, CUstreamCapture
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, NONE, OwnContext, alloc, emulator, event, function, launch_kernel, module, ok, report, stream,
+    KERNELS, NONE, OwnContext, alloc, calls, emulator, event, function, launch_kernel, module, ok, report, stream,
     synchronize, words,
 };
 
@@ -60,14 +60,12 @@ fn increment(kernel: sys::CUfunction, address: u64, stream: sys::CUstream) -> sy
 
 fn zeros(bytes: usize) -> u64 {
     let address = alloc(bytes);
-    // SAFETY: memory of that size.
-    ok(unsafe { sys::cuMemsetD8_v2(address, 0, bytes) });
+    calls! { sys::cuMemsetD8_v2(address, 0, bytes) }
     address
 }
 
 fn begin(stream: sys::CUstream, mode: sys::CUstreamCaptureMode) {
-    // SAFETY: a stream of the test.
-    ok(unsafe { sys::cuStreamBeginCapture_v2(stream, mode) });
+    calls! { sys::cuStreamBeginCapture_v2(stream, mode) }
 }
 
 fn end(stream: sys::CUstream) -> (sys::CUresult, sys::CUgraph) {
@@ -78,14 +76,12 @@ fn end(stream: sys::CUstream) -> (sys::CUresult, sys::CUgraph) {
 
 fn instantiate(graph: sys::CUgraph) -> sys::CUgraphExec {
     let mut exec = null_mut();
-    // SAFETY: a valid place for the result.
-    ok(unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0) });
+    calls! { sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0) }
     exec
 }
 
 fn run(exec: sys::CUgraphExec) {
-    // SAFETY: a graph of the test.
-    ok(unsafe { sys::cuGraphLaunch(exec, null_mut()) });
+    calls! { sys::cuGraphLaunch(exec, null_mut()) }
     ok(synchronize());
 }
 
@@ -267,8 +263,7 @@ struct Made(sys::CUgraph);
 impl Made {
     fn new() -> Self {
         let mut graph = null_mut();
-        // SAFETY: a valid place for the result.
-        ok(unsafe { sys::cuGraphCreate(&mut graph, 0) });
+        calls! { sys::cuGraphCreate(&mut graph, 0) }
         Self(graph)
     }
 
@@ -276,16 +271,14 @@ impl Made {
         let (mut node, mut address) = (null_mut(), address);
         let mut pointers = [(&raw mut address).cast::<c_void>()];
         let params = increments(&mut pointers);
-        // SAFETY: arguments as the kernel takes them.
-        ok(unsafe { sys::cuGraphAddKernelNode_v2(&mut node, self.0, after.as_ptr(), after.len(), &params) });
+        calls! { sys::cuGraphAddKernelNode_v2(&mut node, self.0, after.as_ptr(), after.len(), &params) }
         node
     }
 
     fn fill(&self, address: u64, value: u32, after: &[sys::CUgraphNode]) -> sys::CUgraphNode {
         let mut node = null_mut();
         let params = fills(address, value);
-        // SAFETY: memory of the test.
-        ok(unsafe { sys::cuGraphAddMemsetNode(&mut node, self.0, after.as_ptr(), after.len(), &params, null_mut()) });
+        calls! { sys::cuGraphAddMemsetNode(&mut node, self.0, after.as_ptr(), after.len(), &params, null_mut()) }
         node
     }
 }
@@ -487,8 +480,7 @@ fn emulated_a_mistake_in_a_graph_names_its_kernel() {
     let first = made.kernel(far, &[]);
     made.fill(far - 4096, 1, &[first]);
     let exec = instantiate(made.0);
-    // SAFETY: a graph of this test.
-    ok(unsafe { sys::cuGraphLaunch(exec, null_mut()) });
+    calls! { sys::cuGraphLaunch(exec, null_mut()) }
     assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
     let report = report(&emulator);
     assert_eq!(report["kernel"], "increment");

@@ -7,7 +7,8 @@ use cudarc::driver::sys::{self, CUresult::*};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, OwnContext, alloc, driver, emulator, event, function, launch, module, ok, stream, synchronize, words,
+    KERNELS, OwnContext, alloc, calls, driver, emulator, event, function, launch, module, ok, stream, synchronize,
+    words,
 };
 
 fn resident_kib() -> u64 {
@@ -23,14 +24,13 @@ fn ten_thousand_cycles_keep_memory_flat() {
     let fill = function(module, "fill");
     let mut cycle = |i: u64| {
         let (stream, event, address) = (stream(0), event(), alloc(4096));
-        // SAFETY: handles of this test.
-        unsafe {
-            ok(launch(fill, 1, 32, &[address, 32, i]));
-            ok(sys::cuEventRecord(event, stream));
-            ok(sys::cuEventSynchronize(event));
-            ok(sys::cuEventDestroy_v2(event));
-            ok(sys::cuStreamDestroy_v2(stream));
-            ok(sys::cuMemFree_v2(address));
+        calls! {
+            launch(fill, 1, 32, &[address, 32, i]),
+            sys::cuEventRecord(event, stream),
+            sys::cuEventSynchronize(event),
+            sys::cuEventDestroy_v2(event),
+            sys::cuStreamDestroy_v2(stream),
+            sys::cuMemFree_v2(address),
         }
     };
     (0..1000).for_each(&mut cycle);
@@ -60,8 +60,7 @@ fn contexts_and_modules_come_and_go() {
 fn emulated_memory_of_a_context_goes_with_it() {
     let free = || {
         let (mut free, mut total) = (0, 0);
-        // SAFETY: valid places for results.
-        ok(unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) });
+        calls! { sys::cuMemGetInfo_v2(&mut free, &mut total) }
         free
     };
     let _outer = OwnContext::new();

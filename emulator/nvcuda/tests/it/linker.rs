@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUresult};
 
-use crate::common::{ErrorLog, OwnContext, alloc, function, launch, module, ok, synchronize, words};
+use crate::common::{ErrorLog, OwnContext, alloc, calls, function, launch, module, ok, synchronize, words};
 use crate::emulated::{is_alone, run_alone};
 
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
@@ -229,11 +229,10 @@ fn a_launch_of_the_old_kind_needs_no_arguments() {
     let own = OwnContext::new();
     let fill = function(module(), "fill");
     // The defaults of an H200: a block of one thread, and arguments that are all 0.
-    // SAFETY: a function of the current context.
-    unsafe {
-        ok(sys::cuLaunchGrid(fill, 1, 1));
-        ok(sys::cuFuncSetBlockShape(fill, 32, 1, 1));
-        ok(sys::cuLaunchGrid(fill, 1, 1));
+    calls! {
+        sys::cuLaunchGrid(fill, 1, 1),
+        sys::cuFuncSetBlockShape(fill, 32, 1, 1),
+        sys::cuLaunchGrid(fill, 1, 1),
     }
     drop(own);
 }
@@ -244,18 +243,17 @@ fn launches_of_the_old_kind() {
     let fill = function(module(), "fill");
     let out = alloc(64 * 4);
     let address = out.to_ne_bytes();
-    // SAFETY: the argument has the size that is passed.
-    unsafe {
-        ok(sys::cuFuncSetBlockShape(fill, 32, 1, 1));
-        ok(sys::cuFuncSetSharedSize(fill, 0));
-        ok(sys::cuParamSetSize(fill, 16));
-        ok(sys::cuParamSetv(fill, 0, address.as_ptr().cast_mut().cast(), 8));
-        ok(sys::cuParamSeti(fill, 8, 64));
-        ok(sys::cuParamSeti(fill, 12, 7));
-        ok(sys::cuLaunchGrid(fill, 2, 1));
-        assert_eq!(sys::cuFuncSetBlockShape(fill, 0, 1, 1), CUresult::CUDA_ERROR_INVALID_VALUE);
-        assert_eq!(sys::cuParamSeti(fill, -4, 1), CUresult::CUDA_ERROR_INVALID_VALUE);
-        assert_eq!(sys::cuParamSeti(fill, 1 << 20, 1), CUresult::CUDA_ERROR_INVALID_VALUE);
+    calls! {
+        sys::cuFuncSetBlockShape(fill, 32, 1, 1),
+        sys::cuFuncSetSharedSize(fill, 0),
+        sys::cuParamSetSize(fill, 16),
+        sys::cuParamSetv(fill, 0, address.as_ptr().cast_mut().cast(), 8),
+        sys::cuParamSeti(fill, 8, 64),
+        sys::cuParamSeti(fill, 12, 7),
+        sys::cuLaunchGrid(fill, 2, 1),
+        sys::cuFuncSetBlockShape(fill, 0, 1, 1) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuParamSeti(fill, -4, 1) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuParamSeti(fill, 1 << 20, 1) => CUDA_ERROR_INVALID_VALUE,
     }
     assert_eq!(words(out, 64), [7; 64]);
 }

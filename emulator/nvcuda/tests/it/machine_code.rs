@@ -7,7 +7,8 @@ use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUr
 use emulator_client::CheckLevel;
 
 use crate::common::{
-    ErrorLog, OwnContext, alloc, emulator, function, launch, load_library, load_ptx, ok, report, synchronize, words,
+    ErrorLog, OwnContext, alloc, calls, emulator, function, launch, load_library, load_ptx, ok, report, synchronize,
+    words,
 };
 
 /// `saxpy(int n, float a, const float* x, float* y)`
@@ -34,10 +35,9 @@ fn run(saxpy: sys::CUfunction) {
     let x: Vec<f32> = (0..N as u16).map(f32::from).collect();
     let y = [1.0_f32; N];
     let (to_x, to_y) = (alloc(N * 4), alloc(N * 4));
-    // SAFETY: the vectors have as many bytes.
-    unsafe {
-        ok(sys::cuMemcpyHtoD_v2(to_x, x.as_ptr().cast(), N * 4));
-        ok(sys::cuMemcpyHtoD_v2(to_y, y.as_ptr().cast(), N * 4));
+    calls! {
+        sys::cuMemcpyHtoD_v2(to_x, x.as_ptr().cast(), N * 4),
+        sys::cuMemcpyHtoD_v2(to_y, y.as_ptr().cast(), N * 4),
     }
     ok(launch(saxpy, 4, 32, &[N as u64, 3.0_f32.to_bits().into(), to_x, to_y]));
     ok(synchronize());

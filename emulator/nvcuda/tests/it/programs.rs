@@ -9,8 +9,8 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attr
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, NONE, OwnContext, alloc, driver, empty_copy, function, launch, launch_kernel, load_library, module, ok,
-    synchronize, words,
+    KERNELS, NONE, OwnContext, alloc, calls, driver, empty_copy, function, launch, launch_kernel, load_library, module,
+    ok, synchronize, words,
 };
 
 fn start() -> (Arc<CudaContext>, Arc<CudaStream>, Arc<CudaModule>) {
@@ -150,8 +150,7 @@ fn arguments_in_one_buffer() {
         (&raw mut size).cast(),
         null_mut(),
     ];
-    // SAFETY: the buffer is laid out as the parameters are.
-    ok(unsafe { launch_kernel(fill, [1; 3], [32, 1, 1], 0, null_mut(), NONE, extra.as_mut_ptr()) });
+    calls! { launch_kernel(fill, [1; 3], [32, 1, 1], 0, null_mut(), NONE, extra.as_mut_ptr()) }
     assert_eq!(words(address, 32), [8; 32]);
 }
 
@@ -352,15 +351,13 @@ fn registered_memory_is_reached_by_kernels() {
     let mut host = vec![1u32; 4096];
     let pointer = host.as_mut_ptr().cast::<c_void>();
     let mut address = 0;
-    // SAFETY: the memory outlives its registration.
-    unsafe {
-        ok(sys::cuMemHostRegister_v2(pointer, 16384, 2));
-        let again = sys::cuMemHostRegister_v2(pointer, 16384, 2);
-        assert_eq!(again, sys::CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-        ok(sys::cuMemHostGetDevicePointer_v2(&mut address, pointer, 0));
-        ok(launch(function(module(), "increment"), 1, 32, &[address]));
-        ok(synchronize());
-        ok(sys::cuMemHostUnregister(pointer));
+    calls! {
+        sys::cuMemHostRegister_v2(pointer, 16384, 2),
+        sys::cuMemHostRegister_v2(pointer, 16384, 2) => CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
+        sys::cuMemHostGetDevicePointer_v2(&mut address, pointer, 0),
+        launch(function(module(), "increment"), 1, 32, &[address]),
+        synchronize(),
+        sys::cuMemHostUnregister(pointer),
     }
     assert_eq!(host[..33].iter().sum::<u32>(), 65);
 }

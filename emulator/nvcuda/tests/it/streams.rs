@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUresult::*};
 
-use crate::common::{NONE, OwnContext, alloc, event, function, launch_kernel, module, ok, stream, synchronize, words};
+use crate::common::{
+    NONE, OwnContext, alloc, calls, event, function, launch_kernel, module, ok, stream, synchronize, words,
+};
 
 /// Numbers that `slow` adds up.
 const N: u32 = 3_000_000;
@@ -21,8 +23,7 @@ fn launch_slow(stream: sys::CUstream, address: u64) {
     let slow = function(module(), "slow");
     let (mut address, mut n) = (address, N);
     let mut pointers = [(&raw mut address).cast::<c_void>(), (&raw mut n).cast()];
-    // SAFETY: the arguments are what the kernel takes.
-    ok(unsafe { launch_kernel(slow, [1; 3], [1; 3], 0, stream, pointers.as_mut_ptr(), NONE) });
+    calls! { launch_kernel(slow, [1; 3], [1; 3], 0, stream, pointers.as_mut_ptr(), NONE) }
 }
 
 #[test]
@@ -54,16 +55,15 @@ fn an_event_of_one_stream_is_not_after_the_work_of_another() {
     let (one, other) = (stream(1), stream(1));
     launch_slow(one, address);
     let mut ms = [0.0, 0.0];
-    // SAFETY: handles of this test, and valid places for results.
-    unsafe {
-        ok(sys::cuEventRecord(events[0], other));
-        ok(sys::cuEventRecord(events[1], one));
+    calls! {
+        sys::cuEventRecord(events[0], other),
+        sys::cuEventRecord(events[1], one),
         // Once it waits for the other stream, it is.
-        ok(sys::cuStreamWaitEvent(other, events[1], 0));
-        ok(sys::cuEventRecord(events[2], other));
-        ok(synchronize());
-        ok(sys::cuEventElapsedTime(&mut ms[0], events[0], events[1]));
-        ok(sys::cuEventElapsedTime(&mut ms[1], events[1], events[2]));
+        sys::cuStreamWaitEvent(other, events[1], 0),
+        sys::cuEventRecord(events[2], other),
+        synchronize(),
+        sys::cuEventElapsedTime(&mut ms[0], events[0], events[1]),
+        sys::cuEventElapsedTime(&mut ms[1], events[1], events[2]),
     }
     assert!(ms[0] > 0.0 && ms[1] >= 0.0, "{ms:?} ms");
 }
@@ -75,12 +75,11 @@ fn a_stream_waits_for_an_event_of_another() {
     let (address, copy) = (alloc(64), alloc(64));
     let done = event();
     launch_slow(first, address);
-    // SAFETY: handles and addresses of this test.
-    unsafe {
-        ok(sys::cuEventRecord(done, first));
-        ok(sys::cuStreamWaitEvent(second, done, 0));
-        ok(sys::cuMemcpyDtoDAsync_v2(copy, address, 4, second));
-        ok(sys::cuStreamSynchronize(second));
+    calls! {
+        sys::cuEventRecord(done, first),
+        sys::cuStreamWaitEvent(second, done, 0),
+        sys::cuMemcpyDtoDAsync_v2(copy, address, 4, second),
+        sys::cuStreamSynchronize(second),
     }
     assert_eq!(words(copy, 1), [slow_sum()]);
 }
@@ -92,15 +91,13 @@ fn a_stream_waits_for_an_event_of_another_context() {
     let done = event();
     let one = stream(1);
     launch_slow(one, address);
-    // SAFETY: handles of this test.
-    ok(unsafe { sys::cuEventRecord(done, one) });
+    calls! { sys::cuEventRecord(done, one) }
     let _second = OwnContext::new();
     let two = stream(1);
-    // SAFETY: handles of this test.
-    unsafe {
-        ok(sys::cuStreamWaitEvent(two, done, 0));
-        ok(sys::cuStreamSynchronize(two));
-        ok(sys::cuEventQuery(done));
+    calls! {
+        sys::cuStreamWaitEvent(two, done, 0),
+        sys::cuStreamSynchronize(two),
+        sys::cuEventQuery(done),
     }
     drop(first);
 }
@@ -145,11 +142,10 @@ fn a_thread_has_a_default_stream_of_its_own() {
     // CU_STREAM_PER_THREAD
     let mine = std::ptr::without_provenance_mut(2);
     launch_slow(mine, address);
-    // SAFETY: a stream that is always there.
-    unsafe {
-        assert_eq!(sys::cuStreamQuery(mine), CUDA_ERROR_NOT_READY);
-        ok(sys::cuStreamSynchronize(mine));
-        ok(sys::cuStreamQuery(mine));
+    calls! {
+        sys::cuStreamQuery(mine) => CUDA_ERROR_NOT_READY,
+        sys::cuStreamSynchronize(mine),
+        sys::cuStreamQuery(mine),
     }
     assert_eq!(words(address, 1), [slow_sum()]);
 }
@@ -161,12 +157,10 @@ fn pageable_memory_may_change_after_the_call() {
     let stream = stream(1);
     let mut host = [1u32; 16];
     launch_slow(stream, busy);
-    // SAFETY: host memory of that size.
-    ok(unsafe { sys::cuMemcpyHtoDAsync_v2(address, host.as_ptr().cast(), 64, stream) });
+    calls! { sys::cuMemcpyHtoDAsync_v2(address, host.as_ptr().cast(), 64, stream) }
     host.fill(2);
     let mut back = [0u32; 16];
-    // SAFETY: host memory of that size. No synchronisation: the copy to pageable memory is complete.
-    ok(unsafe { sys::cuMemcpyDtoHAsync_v2(back.as_mut_ptr().cast(), address, 64, stream) });
+    calls! { sys::cuMemcpyDtoHAsync_v2(back.as_mut_ptr().cast(), address, 64, stream) }
     assert_eq!(back, [1; 16]);
     assert_eq!(host, [2; 16]);
 }
@@ -179,8 +173,7 @@ fn copies_that_wait_hold_little_memory() {
     let host = vec![1u8; 16 << 20];
     launch_slow(stream, busy);
     let copy = || {
-        // SAFETY: host and device memory of that size.
-        ok(unsafe { sys::cuMemcpyHtoDAsync_v2(address, host.as_ptr().cast(), host.len(), stream) });
+        calls! { sys::cuMemcpyHtoDAsync_v2(address, host.as_ptr().cast(), host.len(), stream) }
         // SAFETY: a stream of this test.
         unsafe { sys::cuStreamQuery(stream) }
     };
