@@ -34,6 +34,7 @@ mod ports;
 mod predict;
 mod reach;
 mod recording;
+pub mod report;
 mod sm;
 mod stall;
 mod timeline;

@@ -7,9 +7,9 @@ use harness::inputs::Sums;
 use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
-use simt::occupancy::{Footprint, Limit, THREADS_PER_SM, occupancy};
+use simt::occupancy::Footprint;
 use tasks::explain::machine_code::{
-    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot, Timeline, Unit,
+    Control, Forecast, Instruction, MachineCodeExplanation, Reason, Slot, Timeline, Unit,
 };
 
 use crate::emulated_module::EmulatedModule;
@@ -69,16 +69,21 @@ fn explained<T: Sums + Value>(
             }
         })
         .collect();
+    let footprint = Footprint {
+        threads: module.threads(),
+        registers: code.registers,
+        shared: u64::from(module.static_shared_bytes()) + u64::from(request.task.dynamic_shared),
+    };
     let mut explained = MachineCodeExplanation {
         target: format!("sm_{architecture}"),
         shape,
         grid: report.grid,
         block: report.block,
         registers: code.registers,
-        shared_bytes: u64::from(module.static_shared_bytes()) + u64::from(request.task.dynamic_shared),
+        shared_bytes: footprint.shared,
         local_bytes: code.frame_bytes,
         forecast: Forecast {
-            occupancy: Some(occupied(module, code, request.task.dynamic_shared)),
+            occupancy: serde_json::from_value(timing::report::occupancy(footprint)).ok(),
             ..Forecast::default()
         },
         clocks: 0.0,
@@ -100,7 +105,8 @@ fn explained<T: Sums + Value>(
                 instruction.stalls = some.map(|(reason, clocks)| (self::reason(reason), clocks)).collect();
             }
             explained.timeline = timeline(&instructions, &window);
-            explained.forecast.prediction = Some(prediction(&predicted));
+            let report = timing::report::prediction(timing::Chip::h200(), &predicted);
+            explained.forecast.prediction = serde_json::from_value(report).ok();
             (explained.clocks, explained.modelled_blocks) = (predicted.clocks, predicted.n_simulated);
         }
         Err(why) => explained.forecast.no_prediction = Some(why),
@@ -146,43 +152,6 @@ fn reason(reason: timing::Reason) -> Reason {
         timing::Reason::Barrier => Reason::Barrier,
         timing::Reason::Unit => Reason::Unit,
         timing::Reason::NotSelected => Reason::NotSelected,
-    }
-}
-
-fn occupied(module: &EmulatedModule<'_>, code: &sass::CubinKernel, dynamic_shared: u32) -> Occupancy {
-    let threads = module.threads();
-    let occupancy = occupancy(Footprint {
-        threads,
-        registers: code.registers,
-        shared: u64::from(module.static_shared_bytes()) + u64::from(dynamic_shared),
-    });
-    let limit = match occupancy.limit {
-        Limit::Threads => "threads",
-        Limit::Registers => "registers",
-        Limit::Shared => "shared memory",
-        Limit::Blocks => "blocks",
-    };
-    Occupancy {
-        blocks: occupancy.blocks,
-        warps: occupancy.blocks * threads.div_ceil(32),
-        most_warps: THREADS_PER_SM / 32,
-        limit: limit.to_owned(),
-        registers: code.registers,
-    }
-}
-
-fn prediction(predicted: &timing::Prediction) -> Prediction {
-    let chip = timing::Chip::h200();
-    let bound = |bound: &timing::Bound| Bound { unit: bound.resource.name().to_owned(), us: bound.us };
-    Prediction {
-        gpu: chip.name.clone(),
-        us: predicted.us,
-        band: predicted.band(),
-        bounds: predicted.bounds.iter().map(bound).collect(),
-        parts: predicted.parts.iter().map(bound).collect(),
-        ghz: chip.ghz,
-        n_blocks: predicted.n_blocks,
-        n_sms: chip.sms,
     }
 }
 

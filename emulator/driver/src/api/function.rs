@@ -88,12 +88,6 @@ fn set_attribute(function: &Function, attribute: c_uint, value: c_int) -> Outcom
     Ok(())
 }
 
-fn set_cache(function: &Function, config: c_uint) -> Outcome {
-    refuse_if(config > 3, ERROR_INVALID_VALUE)?;
-    function.cache_config.store(config, Ordering::Relaxed);
-    Ok(())
-}
-
 fn param_info(function: &Function, index: usize, offset: Out<usize>, size: Out<usize>) -> Outcome {
     offset.check()?;
     let param = function.loaded.kernel().params.get(index).ok_or(ERROR_INVALID_VALUE)?;
@@ -112,7 +106,9 @@ export! {
         query(out, || attribute(&*function_of(handle)?, attrib));
     fn cuFuncSetAttribute 9000(handle: Handle, attrib: c_uint, value: c_int) =
         set_attribute(&*function_of(handle)?, attrib, value);
-    fn cuFuncSetCacheConfig 3000(handle: Handle, config: c_uint) = set_cache(&*function_of(handle)?, config);
+    // A preference, without effect.
+    fn cuFuncSetCacheConfig 3000(handle: Handle, config: c_uint) =
+        function_of(handle).and_then(|_| refuse_if(config > 3, ERROR_INVALID_VALUE));
 
     fn cuFuncSetSharedMemConfig 4020(handle: Handle, config: c_uint) {
         function_of(handle)?;
@@ -151,7 +147,7 @@ export! {
 
     fn cuKernelSetCacheConfig 12000(handle: Handle, config: c_uint, dev: c_int) {
         crate::api::device::device(dev)?;
-        set_cache(&*kernel_of(handle)?, config)
+        kernel_of(handle).and_then(|_| refuse_if(config > 3, ERROR_INVALID_VALUE))
     }
 
     fn cuKernelGetName 12030(out: Out<*const c_char>, handle: Handle) =

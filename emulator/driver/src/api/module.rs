@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_uint, c_void};
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::module::{LoadedKernel, Module};
@@ -47,7 +47,6 @@ pub(crate) struct Function {
     pub(crate) cluster: [AtomicI32; 3],
     pub(crate) nonportable_cluster: AtomicI32,
     pub(crate) cluster_policy: AtomicI32,
-    pub(crate) cache_config: AtomicU32,
     /// State for launches by `cuLaunchGrid`.
     pub(crate) prepared: Mutex<Prepared>,
 }
@@ -183,7 +182,6 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
             cluster: Default::default(),
             nonportable_cluster: AtomicI32::new(0),
             cluster_policy: AtomicI32::new(0),
-            cache_config: AtomicU32::new(0),
             prepared: Mutex::default(),
         };
         FUNCTIONS.insert_with(|_| function).0

@@ -145,35 +145,3 @@ export! {
         out.put(active_clusters(footprint_of(&function, &config), size) as c_int)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(threads: u32, registers: u32, shared: u64, expected: u32) {
-        let footprint = Footprint { threads, registers, shared };
-        assert_eq!(blocks_per_sm(footprint), expected, "{footprint:?}");
-    }
-
-    #[test]
-    fn threads_limit() {
-        check(1024, 32, 0, 2);
-        check(256, 32, 0, 8);
-        check(32, 16, 0, 32);
-    }
-
-    #[test]
-    fn registers_limit() {
-        check(256, 64, 0, 4);
-        check(256, 255, 0, 1);
-        check(1024, 72, 0, 0);
-    }
-
-    #[test]
-    fn shared_memory_limits() {
-        check(128, 32, 48 * 1024, 4);
-        check(128, 32, 227 * 1024, 1);
-        check(128, 32, 228 * 1024, 0);
-    }
-}
