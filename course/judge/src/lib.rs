@@ -185,7 +185,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             Some(mut mismatch) => {
                 let source = self.request.sources.first();
                 if let (Some((_, source)), Some(diagnosis)) = (source, &mut mismatch.wrong.diagnosis)
-                    && let Some(lines) = suspects::suspects(&Source::new(&source.as_str().into()), diagnosis)
+                    && let Some(lines) = suspects::suspects(&Source::new(&source.as_str().into()), mismatch.subject)
                 {
                     diagnosis.push_str(&format!(" ({lines})"));
                 }
@@ -353,7 +353,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 /// little.
 fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
     let is_flat = |shape: Shape| shape.m == 1 || shape.n == 1;
-    let rank = |Mismatch { clue, wrong }: &Mismatch| (*clue, !is_flat(wrong.shape), !wrong.map.is_empty());
+    let rank = |Mismatch { clue, wrong, .. }: &Mismatch| (*clue, !is_flat(wrong.shape), !wrong.map.is_empty());
     if kept.as_ref().is_none_or(|known| rank(&mismatch) > rank(known)) {
         *kept = Some(mismatch);
     }
@@ -377,7 +377,7 @@ fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity
 
 #[cfg(test)]
 mod tests {
-    use harness::diagnose::Clue;
+    use harness::diagnose::{Clue, Subject};
     use tasks::verdict::Wrong;
 
     use super::*;
@@ -395,7 +395,7 @@ mod tests {
                 diagnosis: (!diagnosis.is_empty()).then(|| diagnosis.to_owned()),
                 map: "o".into(),
             };
-            keep_more_informative(&mut kept, Mismatch { clue, wrong });
+            keep_more_informative(&mut kept, Mismatch { clue, subject: Subject::Unknown, wrong });
         }
         kept.and_then(|mismatch| mismatch.wrong.diagnosis)
     }

@@ -1,6 +1,7 @@
 //! The lines of a kernel that a diagnosis of its result is about: what the text shows, or nothing.
 
 use diagnostics::Source;
+use harness::diagnose::Subject;
 
 /// An assignment: what stands before its name, the name without subscripts, and the value.
 struct Set<'a> {
@@ -10,19 +11,19 @@ struct Set<'a> {
     value: &'a str,
 }
 
-/// Returns a sentence that names the lines where a mistake with this diagnosis stands.
-pub(crate) fn suspects(source: &Source, diagnosis: &str) -> Option<String> {
-    type Look = fn(&Source, &[Set<'_>]) -> Option<String>;
-    const CAUSES: &[(&str, Look)] = &[
-        ("replaced the sum", sets_anew),
-        ("started anew", sets_anew),
-        ("kept in an int", whole_numbers),
-        ("blockIdx.x and blockIdx.y are exchanged", exchanged),
-    ];
+/// Returns a sentence that names the lines of a mistake with this subject.
+pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
     let sets: Vec<Set<'_>> = (1..=source.n_lines()).filter_map(|line| set(source, line)).collect();
-    let causes = CAUSES.iter().filter(|(words, _)| diagnosis.contains(words));
-    let cause = causes.filter_map(|(_, look)| look(source, &sets)).next();
-    cause.or_else(|| used(source, &sets, diagnosis))
+    let stores = [("C", Access::Written), ("out", Access::Written)];
+    match subject {
+        Subject::Unknown => None,
+        Subject::SetAnew => sets_anew(source, &sets),
+        Subject::Whole => whole_numbers(&sets),
+        Subject::Blocks => exchanged(&sets).or_else(|| used(source, stores)),
+        Subject::Reads(name) => used(source, [(name, Access::Read)]),
+        Subject::Stores => used(source, stores),
+        Subject::SumsAndStores => used(source, sums(&sets).map(|sum| (sum.name, Access::Summed)).chain(stores)),
+    }
 }
 
 fn set(source: &Source, line: u32) -> Option<Set<'_>> {
@@ -52,7 +53,7 @@ fn sets_anew(source: &Source, sets: &[Set<'_>]) -> Option<String> {
     Some(format!("line {} sets {} anew in each round; `+=` adds to it", set.line, set.name))
 }
 
-fn whole_numbers(_: &Source, sets: &[Set<'_>]) -> Option<String> {
+fn whole_numbers(sets: &[Set<'_>]) -> Option<String> {
     let loads = |value: &str| ["A[", "B[", "(A,", "(B,", "tile["].iter().any(|word| value.contains(word));
     let is_int = |ty: &str| ty.split(' ').any(|word| ["int", "unsigned", "long"].contains(&word));
     let holds = |set: &&Set<'_>| is_int(set.ty) && (sums(sets).any(|sum| sum.line == set.line) || loads(set.value));
@@ -60,7 +61,7 @@ fn whole_numbers(_: &Source, sets: &[Set<'_>]) -> Option<String> {
     Some(format!("line {} declares {} as `{}`", set.line, set.name, set.ty))
 }
 
-fn exchanged(_: &Source, sets: &[Set<'_>]) -> Option<String> {
+fn exchanged(sets: &[Set<'_>]) -> Option<String> {
     let of = |part: &str, right: &str, wrong: &str| {
         let is = |set: &&Set<'_>| set.name.contains(part) && set.value.contains(wrong) && !set.value.contains(right);
         sets.iter().find(is).map(|set| format!("line {} makes {} of {wrong}", set.line, set.name))
@@ -69,25 +70,31 @@ fn exchanged(_: &Source, sets: &[Set<'_>]) -> Option<String> {
     Some(format!("{row}, and {col}, but blockIdx.x counts the tiles across"))
 }
 
-/// Returns where a matrix is used whose index the diagnosis names, or a sum.
-fn used(source: &Source, sets: &[Set<'_>], diagnosis: &str) -> Option<String> {
+#[derive(Clone, Copy, PartialEq)]
+enum Access {
+    Read,
+    Written,
+    Summed,
+}
+
+/// Returns where matrices and sums are used.
+fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>) -> Option<String> {
     const MANY: usize = 4;
-    let says = |words: &[&str]| words.iter().any(|words| diagnosis.contains(words));
-    let index = |name| says(&[&format!("index of {name}"), &format!("row of {name}"), &format!("column of {name}")]);
-    let store = says(&["written", "stored", "exchanged"]);
-    let summed = sums(sets).map(|sum| (sum.name, says(&["computed"]), "summed"));
-    let wanted =
-        [("A", index("A"), "read"), ("B", index("B"), "read"), ("C", store, "written"), ("out", store, "written")];
-    let places = summed.chain(wanted).filter(|(_, wanted, _)| *wanted).filter_map(|(name, _, verb)| {
+    let places = names.into_iter().filter_map(|(name, access)| {
         let is_used = |line: &u32| {
             let text = source.clean_line(*line).unwrap_or_default();
-            source.uses(*line, name).iter().any(|found| match verb {
-                "summed" => found.stored && found.loaded,
+            source.uses(*line, name).iter().any(|found| match access {
+                Access::Summed => found.stored && found.loaded,
                 _ => !found.subscripts.is_empty() || text[..found.start].ends_with('('),
             })
         };
         let lines = (1..=source.n_lines()).filter(is_used).map(|line| line.to_string()).collect::<Vec<_>>();
         let s = if lines.len() > 1 { "s" } else { "" };
+        let verb = match access {
+            Access::Read => "read",
+            Access::Written => "written",
+            Access::Summed => "summed",
+        };
         let few = (1..=MANY).contains(&lines.len());
         few.then(|| format!("{name} is {verb} at line{s} {}", lines.join(", ")))
     });

@@ -1,7 +1,8 @@
 //! Inputs of a shape, expected results, and the comparison.
 
 use catalog::Shape;
-use harness::diagnose::{Clue, Diagnosis, Terms, WrongResult};
+use harness::diagnose::{Clue, Diagnosis, Subject, Terms, WrongResult};
+use harness::foreign::Argument;
 use harness::inputs::{Data, Sums, elements, transposed};
 use harness::reference::{Answer, Problem};
 use harness::verify::{self, Comparison};
@@ -31,6 +32,7 @@ pub struct Trial<T: Sums> {
 pub struct Mismatch {
     /// Information on the cause in the diagnosis.
     pub clue: Clue,
+    pub subject: Subject,
     pub wrong: Wrong,
 }
 
@@ -250,6 +252,23 @@ impl<T: Sums> Trial<T> {
         }
     }
 
+    /// Returns the argument for a parameter of this name. The output is the buffer after the inputs.
+    pub fn argument(&self, name: &str) -> Option<Argument> {
+        let Shape { m, n, k } = self.shape;
+        let size = |n: usize| Argument::Int(i32::try_from(n).unwrap_or(i32::MAX));
+        Some(match name {
+            "M" | "rows" => size(m),
+            "N" | "cols" => size(n),
+            "K" => size(k),
+            "alpha" => Argument::Float(self.alpha),
+            "beta" => Argument::Float(self.beta),
+            "A" | "in" => Argument::Buffer(0),
+            "B" if self.inputs.len() > 1 => Argument::Buffer(1),
+            "C" | "out" => Argument::Buffer(self.inputs.len()),
+            _ => return None,
+        })
+    }
+
     /// Returns whether an output is the expected result.
     pub fn is_right(&self, got: &[T]) -> bool {
         self.pieces.iter().all(|piece| piece.compare(got, self.threads).1.is_right())
@@ -296,11 +315,9 @@ impl<T: Sums> Trial<T> {
             terms,
             right_on_integers: self.right_on_integers,
         };
-        let Diagnosis { first, looks, clue, map, .. } = result.diagnose();
-        let (clue, looks) = match factors(&piece.expected, &answer, got) {
-            Some(factor) => (Clue::Specific, Some(factor)),
-            None => (clue, looks),
-        };
+        let Diagnosis { first, looks, clue, subject, map, .. } = result.diagnose();
+        let factor = factors(&piece.expected, &answer, got);
+        let (clue, subject) = if factor.is_some() { (Clue::Specific, Subject::Unknown) } else { (clue, subject) };
         let mut on = self.data.label().to_owned();
         if matches!(piece.expected, Expected::Scaled { .. }) {
             on.push_str(&format!(", alpha = {}, beta = {}", self.alpha, self.beta));
@@ -309,8 +326,8 @@ impl<T: Sums> Trial<T> {
             on.push_str(&format!(", {}", piece.name));
         }
         let n_wrong = comparison.n_wrong;
-        let wrong = Wrong { shape: self.shape, on, n_wrong, n: got.len(), first, diagnosis: looks, map };
-        Mismatch { clue, wrong }
+        let wrong = Wrong { shape: self.shape, on, n_wrong, n: got.len(), first, diagnosis: factor.or(looks), map };
+        Mismatch { clue, subject, wrong }
     }
 }
 

@@ -29,6 +29,24 @@ pub enum Clue {
     Specific,
 }
 
+/// The part of a kernel that a cause is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    Unknown,
+    /// A sum that begins anew in each round.
+    SetAnew,
+    /// A number in an `int`.
+    Whole,
+    /// The numbers of a block in rows and columns, or the stores.
+    Blocks,
+    /// The reads of a matrix.
+    Reads(&'static str),
+    /// The stores of the result.
+    Stores,
+    /// The sums of the result, and its stores.
+    SumsAndStores,
+}
+
 /// A product's operands as they are stored.
 pub struct Terms {
     pub shape: Shape,
@@ -67,9 +85,29 @@ pub struct Diagnosis {
     pub looks: Option<String>,
     /// Information in `looks`.
     pub clue: Clue,
+    /// The subject of `looks`.
+    pub subject: Subject,
     /// Map of the wrong tiles; empty for a single tile.
     pub map: String,
 }
+
+/// What the wrong elements hold.
+struct Cause {
+    clue: Clue,
+    subject: Subject,
+    text: String,
+}
+
+impl Cause {
+    fn new(subject: Subject, text: impl Into<String>) -> Self {
+        Self { clue: Clue::Specific, subject, text: text.into() }
+    }
+}
+
+/// Row and column.
+type Place = [usize; 2];
+/// Returns whether an element is as near to a value as to the right one.
+type Near<'n> = &'n dyn Fn(Place, f64) -> bool;
 
 /// Number of wrong elements that are examined in detail.
 const N_SAMPLES: usize = 24;
@@ -86,33 +124,25 @@ impl WrongResult<'_> {
         let all = self.got.len();
         let amount =
             if n == all { format!("all {all} elements are wrong") } else { format!("{n} of {all} elements are wrong") };
-        let (clue, what) = match self.is_zero(&wrong) {
-            // Products of numbers below 1, rounded towards zero.
-            true if self.right_on_integers => (Clue::Specific, Some(format!("{ZEROS} on reals{WHOLE}"))),
-            true => (Clue::Zeros, Some(ZEROS.to_owned())),
-            false => self.what(&wrong).map_or((Clue::Nothing, None), |(clue, what)| (clue, Some(what))),
-        };
-        let (clue, sentence) = match (what, self.place(&wrong)) {
-            (Some(what), Some(place)) => (clue.max(Clue::Place), Some(format!("{what}; {place}"))),
-            (None, Some(place)) => (Clue::Place, Some(place)),
-            (what, None) => (clue, what),
-        };
-        let why = match &sentence {
-            Some(sentence) => format!("{amount}: {sentence}"),
-            None => amount.clone(),
-        };
+        let (what, place) = (self.what(&wrong), self.place(&wrong));
+        let known = if place.is_some() { Clue::Place } else { Clue::Nothing };
+        let (clue, subject) =
+            what.as_ref().map_or((known, Subject::Unknown), |what| (what.clue.max(known), what.subject));
+        let halves: Vec<String> = what.map(|what| what.text).into_iter().chain(place).collect();
+        let looks = (!halves.is_empty()).then(|| halves.join("; "));
+        let why = looks.as_ref().map_or(amount.clone(), |sentence| format!("{amount}: {sentence}"));
         let mut details = format!("{amount}{}\n", self.not_finite());
         let first = self.comparison.first.map_or(String::new(), |[row, col]| self.first(row, col));
         if !first.is_empty() {
             // Writing to a string does not fail.
             let _ = writeln!(details, "{first}");
         }
-        if let Some(sentence) = &sentence {
+        if let Some(sentence) = &looks {
             let _ = writeln!(details, "it looks like this: {sentence}");
         }
         let map = self.map(&wrong);
         details.push_str(&map);
-        Diagnosis { why, details, first, looks: sentence, clue, map }
+        Diagnosis { why, details, first, looks, clue, subject, map }
     }
 
     fn output(&self) -> &'static str {
@@ -173,62 +203,58 @@ impl WrongResult<'_> {
 
     // Values of the wrong elements.
 
-    fn is_zero(&self, wrong: &Wrong) -> bool {
-        let cols = self.answer.cols();
-        wrong.samples().iter().all(|[row, col]| self.got[row * cols + col] == 0.0)
-    }
-
-    fn what(&self, wrong: &Wrong) -> Option<(Clue, String)> {
-        let specific = |text: String| Some((Clue::Specific, text));
+    fn what(&self, wrong: &Wrong) -> Option<Cause> {
+        use Subject::{Stores, Unknown, Whole};
         let samples = wrong.samples();
-        let all = |holds: &dyn Fn(usize, usize) -> bool| samples.iter().all(|[row, col]| holds(*row, *col));
-        let cols = self.answer.cols();
-        let got = |row: usize, col: usize| self.got[row * cols + col];
-        if let Some(text) = self.unwritten() {
-            return specific(text);
+        let (rows, cols, name) = (self.answer.rows(), self.answer.cols(), self.output());
+        let got = |[row, col]: Place| self.got[row * cols + col];
+        let want = |[row, col]: Place| self.answer.want(row, col);
+        let all = |holds: &dyn Fn(Place) -> bool| samples.iter().all(|place| holds(*place));
+        let cause = |subject, text: &str| Some(Cause::new(subject, text));
+        if all(&|place| got(place) == 0.0) {
+            return match self.right_on_integers {
+                // Products of numbers below 1, rounded towards zero.
+                true => cause(Whole, &format!("{ZEROS} on reals{WHOLE}")),
+                false => Some(Cause { clue: Clue::Zeros, ..Cause::new(Unknown, ZEROS) }),
+            };
         }
-        if self.comparison.n_untouched == self.comparison.n_wrong {
-            return Some(match self.comparison.n_wrong == self.got.len() {
-                true => (Clue::Specific, format!("nothing was written to {}", self.output())),
-                false => (Clue::Place, "they were never written".into()),
-            });
+        if let Some(unwritten) = self.unwritten() {
+            return Some(unwritten);
         }
-        if self.comparison.n_nan == self.comparison.n_wrong {
+        let Comparison { n_wrong, n_untouched, n_nan, .. } = *self.comparison;
+        if n_untouched == n_wrong {
+            return match n_wrong == self.got.len() {
+                true => cause(Stores, &format!("nothing was written to {name}")),
+                false => Some(Cause { clue: Clue::Place, ..Cause::new(Stores, "they were never written") }),
+            };
+        }
+        if n_nan == n_wrong {
             let from = match self.work {
                 Work::Transpose => "a place that nobody wrote",
                 _ => "C, or from memory that nobody wrote",
             };
-            return specific(format!(
-                "they are NaN though the inputs are not: something is read from {from}, or computed as 0 / 0"
-            ));
+            let text = "they are NaN though the inputs are not: something is read from";
+            return cause(Unknown, &format!("{text} {from}, or computed as 0 / 0"));
         }
         if samples.len() < MIN_SAMPLES {
             return None;
         }
-        let near = |row: usize, col: usize, value: f64| (got(row, col) - value).abs() <= self.answer.bound(row, col);
-        let rows = self.answer.rows();
+        let near = |place: Place, value: f64| (got(place) - value).abs() <= self.answer.bound(place[0], place[1]);
         // The value that would lie here if the output was stored column by column.
-        let turned = |row: usize, col: usize| {
-            let index = row * cols + col;
-            self.answer.want(index % rows, index / rows)
-        };
-        if (rows, cols) != (1, 1) && all(&|row, col| near(row, col, turned(row, col))) {
-            return specific("rows and columns are swapped: each value is right in the transposed place".into());
+        let turned = |[row, col]: Place| want([(row * cols + col) % rows, (row * cols + col) / rows]);
+        if (rows, cols) != (1, 1) && all(&|place| near(place, turned(place))) {
+            return cause(Unknown, "rows and columns are swapped: each value is right in the transposed place");
         }
         // A guard may leave some out.
-        let written: Vec<_> = samples.iter().filter(|[row, col]| !got(*row, *col).is_poison()).collect();
-        let exchanged = |row: usize, col: usize| row < cols && col < rows && near(row, col, self.answer.want(col, row));
-        if written.len() >= MIN_SAMPLES && written.iter().all(|[row, col]| exchanged(*row, *col)) {
-            let name = self.output();
-            return specific(format!(
-                "{name}[row][col] holds the value of {name}[col][row]: the store exchanges the two"
-            ));
+        let written: Vec<Place> = samples.iter().copied().filter(|place| !got(*place).is_poison()).collect();
+        let exchanged = |[row, col]: Place| row < cols && col < rows && near([row, col], want([col, row]));
+        if written.len() >= MIN_SAMPLES && written.iter().all(|place| exchanged(*place)) {
+            let text = format!("{name}[row][col] holds the value of {name}[col][row]: the store exchanges the two");
+            return cause(Unknown, &text);
         }
-        if let Some(found) = self.terms.as_ref().and_then(|terms| sums(terms, &samples, &near)) {
-            return specific(found);
-        }
-        if let Some(text) = self.rearranged(&samples, &near) {
-            return specific(text);
+        let sums = self.terms.as_ref().and_then(|terms| sums(terms, &samples, &near));
+        if let Some(moved) = sums.or_else(|| self.rearranged(&written, &near)) {
+            return Some(moved);
         }
         for (down, across, text) in [
             (0, 1, "each is the value of its right neighbour"),
@@ -236,150 +262,152 @@ impl WrongResult<'_> {
             (1, 0, "each is the value of the row below"),
             (-1, 0, "each is the value of the row above"),
         ] {
-            let neighbour = |row: usize, col: usize| {
+            let neighbour = |[row, col]: Place| {
                 let row = row.checked_add_signed(down).filter(|row| *row < rows)?;
                 let col = col.checked_add_signed(across).filter(|col| *col < cols)?;
-                Some(self.answer.want(row, col))
+                Some(want([row, col]))
             };
-            let inside: Vec<_> =
-                samples.iter().filter_map(|[row, col]| Some((*row, *col, neighbour(*row, *col)?))).collect();
-            if inside.len() >= MIN_SAMPLES && inside.iter().all(|(row, col, value)| near(*row, *col, *value)) {
-                return specific(format!("{text}: an index is off by one"));
+            let inside: Vec<_> = samples.iter().filter_map(|place| Some((*place, neighbour(*place)?))).collect();
+            if inside.len() >= MIN_SAMPLES && inside.iter().all(|(place, value)| near(*place, *value)) {
+                return cause(Unknown, &format!("{text}: an index is off by one"));
             }
         }
-        if all(&|row, col| near(row, col, 2.0 * self.answer.want(row, col))) {
-            return specific("each is twice what it should be".into());
+        if all(&|place| near(place, 2.0 * want(place))) {
+            return cause(Unknown, "each is twice what it should be");
         }
-        if self.right_on_integers && self.comparison.n_nan == 0 {
-            if all(&|row, col| got(row, col).fract() == 0.0) {
-                return specific(format!("each is a whole number on reals{WHOLE}"));
-            }
-            let sums = match self.work {
-                Work::Tensor { operands, .. } => format!("sums of {} products", operands.name()),
-                _ => "sums in the precision of C".to_owned(),
-            };
-            return specific(format!(
-                "right on small integers, but on reals up to {:.0} times the error that {sums} can have: \
-                 it computes in a lower precision",
-                self.comparison.max_of_bound.ceil()
-            ));
+        if !self.right_on_integers || n_nan > 0 {
+            return None;
         }
-        None
+        if all(&|place| got(place).fract() == 0.0) {
+            return cause(Whole, &format!("each is a whole number on reals{WHOLE}"));
+        }
+        let sums = match self.work {
+            Work::Tensor { operands, .. } => format!("sums of {} products", operands.name()),
+            _ => "sums in the precision of C".to_owned(),
+        };
+        let text = format!(
+            "right on small integers, but on reals up to {:.0} times the error that {sums} can have: it computes in a lower \
+             precision",
+            self.comparison.max_of_bound.ceil()
+        );
+        cause(Unknown, &text)
     }
 
     /// Returns what elements that were never written have in common: the places that stores reach follow a rule.
-    fn unwritten(&self) -> Option<String> {
+    fn unwritten(&self) -> Option<Cause> {
         let size = [self.answer.rows(), self.answer.cols()];
         let (name, tile) = (self.output(), self.output_tile()?);
         let written = |row: usize, col: usize| !self.got[row * size[1] + col].is_poison();
-        let exactly = |rule: &dyn Fn([usize; 2]) -> bool| {
+        let exactly = |rule: &dyn Fn(Place) -> bool| {
             (0..size[0] * size[1]).all(|at| written(at / size[1], at % size[1]) == rule([at / size[1], at % size[1]]))
         };
         let n_tiles = [size[0].div_ceil(tile[0]), size[1].div_ceil(tile[1])];
-        let both = |[row, col]: [usize; 2]| row / tile[0] < n_tiles[1] && col / tile[1] < n_tiles[0];
+        let both = |[row, col]: Place| row / tile[0] < n_tiles[1] && col / tile[1] < n_tiles[0];
         if self.comparison.n_untouched == 0 {
             return None;
         }
         if n_tiles[0].min(n_tiles[1]) > 1 && exactly(&both) {
-            return Some(format!(
+            let text = format!(
                 "{name} has {} x {} tiles, and they are written as if it had {} x {}: blockIdx.x and blockIdx.y are \
                  exchanged, or rows and columns in a bound",
                 n_tiles[0], n_tiles[1], n_tiles[1], n_tiles[0]
-            ));
+            );
+            return Some(Cause::new(Subject::Blocks, text));
         }
         (0..2).find_map(|axis| {
             let (line, all) = (["row", "column"][axis], tile[axis]);
             let steps = STEPS.iter().filter(|step| **step < all && 2 * **step <= size[axis]);
-            let lacks =
-                "the others were never written: no thread takes them, or the index lacks what is added for them";
-            steps.into_iter().find_map(|&step| {
+            let text = steps.into_iter().find_map(|&step| {
                 if exactly(&|place| place[axis].is_multiple_of(step)) {
-                    Some(format!("of every {step} {line}s of {name} only the first is written: {lacks}"))
+                    Some(format!("of every {step} {line}s of {name} only the first is written"))
                 } else if exactly(&|place| place[axis] % all < step) {
-                    Some(format!("of every {all} {line}s of {name} only the first {step} are written: {lacks}"))
+                    Some(format!("of every {all} {line}s of {name} only the first {step} are written"))
                 } else {
                     None
                 }
-            })
+            })?;
+            let lacks =
+                "the others were never written: no thread takes them, or the index lacks what is added for them";
+            Some(Cause::new(Subject::Stores, format!("{text}: {lacks}")))
         })
     }
 
     /// Returns the rule by which wrong elements hold the values of others: an index lacks a part, or two are exchanged.
-    fn rearranged(&self, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) -> bool) -> Option<String> {
+    fn rearranged(&self, written: &[Place], near: Near<'_>) -> Option<Cause> {
         let (rows, cols) = (self.answer.rows(), self.answer.cols());
         let (name, tile) = (self.output(), self.output_tile()?);
-        let written: Vec<_> = samples.iter().filter(|[row, col]| !self.got[row * cols + col].is_poison()).collect();
         // What lies outside is made of zeros.
-        let follows = |from: &dyn Fn([usize; 2]) -> [usize; 2]| {
-            let value = |[row, col]: [usize; 2]| (row < rows && col < cols).then(|| self.answer.want(row, col));
-            let n_inside = written.iter().filter(|place| value(from(***place)).is_some()).count();
-            n_inside >= MIN_SAMPLES
-                && written.iter().all(|place| near(place[0], place[1], value(from(**place)).unwrap_or(0.0)))
+        let follows = |from: &dyn Fn(Place) -> Place| {
+            let value = |[row, col]: Place| (row < rows && col < cols).then(|| self.answer.want(row, col));
+            let n_inside = written.iter().filter(|place| value(from(**place)).is_some()).count();
+            n_inside >= MIN_SAMPLES && written.iter().all(|place| near(*place, value(from(*place)).unwrap_or(0.0)))
         };
         let [high, wide] = tile;
-        let operand = |axis: usize| match self.work {
-            Work::Transpose => "the input",
-            _ => ["A", "B"][axis],
-        };
         for axis in [0, 1] {
             let (line, all) = (["row", "column"][axis], tile[axis]);
-            let moved = |place: [usize; 2], to: &dyn Fn(usize) -> usize| {
-                let mut place = place;
-                place[axis] = to(place[axis]);
-                place
+            let (operand, reads) = match self.work {
+                Work::Transpose => ("the input", Subject::Unknown),
+                _ => [("A", Subject::Reads("A")), ("B", Subject::Reads("B"))][axis],
+            };
+            let moved = |to: &dyn Fn(usize) -> usize| {
+                follows(&|mut place| {
+                    place[axis] = to(place[axis]);
+                    place
+                })
             };
             for &step in STEPS.iter().filter(|step| **step < all) {
-                if follows(&|place| moved(place, &|at| at - at % step)) {
-                    return Some(format!(
-                        "of every {step} {line}s of {name} all hold what belongs in the first: where it is computed \
-                         or stored, an index lacks the number of the {line} among the {step}"
-                    ));
+                if moved(&|at| at - at % step) {
+                    let text = format!(
+                        "of every {step} {line}s of {name} all hold what belongs in the first: where it is computed or \
+                         stored, an index lacks the number of the {line} among the {step}"
+                    );
+                    return Some(Cause::new(Subject::SumsAndStores, text));
                 }
-                if follows(&|place| moved(place, &|at| at - at % all + at % all % step)) {
-                    return Some(format!(
-                        "in each tile the first {step} {line}s come again in place of the others: the {line} of {} lacks \
-                         what is added for them",
-                        operand(axis)
-                    ));
+                if moved(&|at| at - at % all + at % all % step) {
+                    let text = format!(
+                        "in each tile the first {step} {line}s come again in place of the others: the {line} of {operand} \
+                         lacks what is added for them"
+                    );
+                    return Some(Cause::new(reads, text));
                 }
             }
-            if follows(&|place| moved(place, &|at| at % all)) {
+            if moved(&|at| at % all) {
                 let (of_block, dim) = (["first row", "first column"][axis], ["y", "x"][axis]);
-                return Some(match self.work {
+                let text = match self.work {
                     Work::Transpose => format!("each tile holds the values of the first one along its {line}s"),
                     _ => format!(
-                        "each tile has the {line}s of the first one: the index of {} lacks the block's {of_block} \
-                         (blockIdx.{dim})",
-                        operand(axis)
+                        "each tile has the {line}s of the first one: the index of {operand} lacks the block's {of_block} \
+                         (blockIdx.{dim})"
                     ),
-                });
+                };
+                return Some(Cause::new(reads, text));
             }
         }
-        let swap = |[row, col]: [usize; 2], n: usize| [row - row % n + col % n, col - col % n + row % n];
-        if let Some(step) = STEPS.iter().find(|n| **n <= high.min(wide) && follows(&|place| swap(place, **n))) {
-            return Some(format!(
-                "each {step} x {step} square of {name} has its rows and columns exchanged: so are two indices, as in [j][i] \
-                 for [i][j]"
-            ));
-        }
+        let swap = |[row, col]: Place, n: usize| [row - row % n + col % n, col - col % n + row % n];
         // Columns of a thread that lie apart.
-        let apart = |[row, col]: [usize; 2], n: usize| {
+        let apart = |[row, col]: Place, n: usize| {
             let stride = (wide / n).max(1);
             let (i, j) = (row % n, col % wide / stride);
             [row - i + j, col - j * stride + i * stride]
         };
-        if STEPS.iter().any(|n| *n <= high.min(wide) && follows(&|place| apart(place, *n))) {
-            return Some(
-                "the rows and columns of each thread are exchanged: two indices, as in [j][i] for [i][j]".into(),
-            );
-        }
-        let corner = |[row, col]: [usize; 2]| [col / wide * high + row % high, row / high * wide + col % wide];
-        follows(&corner).then(|| {
+        let corner = |[row, col]: Place| [col / wide * high + row % high, row / high * wide + col % wide];
+        let mut steps = STEPS.iter().filter(|n| **n <= high.min(wide));
+        let text = if let Some(step) = steps.clone().find(|n| follows(&|place| swap(place, **n))) {
             format!(
-                "the tiles of {name} are exchanged, each right in itself: where a tile starts, its row comes from the \
-                 other blockIdx than its column needs"
+                "each {step} x {step} square of {name} has its rows and columns exchanged: so are two indices, as in [j][i] \
+                 for [i][j]"
             )
-        })
+        } else if steps.any(|n| follows(&|place| apart(place, *n))) {
+            "the rows and columns of each thread are exchanged: two indices, as in [j][i] for [i][j]".into()
+        } else if follows(&corner) {
+            format!(
+                "the tiles of {name} are exchanged, each right in itself: where a tile starts, its row comes from the other \
+                 blockIdx than its column needs"
+            )
+        } else {
+            return None;
+        };
+        Some(Cause::new(Subject::Stores, text))
     }
 
     // Where they lie.
@@ -409,32 +437,26 @@ impl WrongResult<'_> {
         }
         let tiles = wrong.cells(tile_rows, tile_cols);
         // Two rows that are wrong make no pattern unless a right one lies between; one makes none.
-        let wrong_lines = tiles.iter().filter(|line| line.iter().any(|cell| cell.n_wrong > 0)).count();
-        let across = tiles.first().map_or(0, Vec::len);
-        let wrong_columns = (0..across).filter(|at| tiles.iter().any(|line| line[*at].n_wrong > 0)).count();
-        if wrong_lines.max(wrong_columns) > 1 {
-            type Parity = fn(usize, usize) -> usize;
-            let rules: [(&str, Parity); 3] = [
-                ("every second row of tiles", |down, _| down % 2),
-                ("every second column of tiles", |_, across| across % 2),
-                ("every second tile, as on a chess board", |down, across| (down + across) % 2),
-            ];
-            for (text, parity) in rules {
-                for odd in [0, 1] {
-                    let exactly = tiles.iter().enumerate().all(|(down, line)| {
-                        line.iter()
-                            .enumerate()
-                            .all(|(across, cell)| (cell.n_wrong > 0) == (parity(down, across) == odd))
-                    });
-                    let enough = match text {
-                        "every second row of tiles" => wrong_lines > 1,
-                        "every second column of tiles" => wrong_columns > 1,
-                        _ => wrong_lines > 1 && wrong_columns > 1,
-                    };
-                    if exactly && enough {
-                        return Some(format!("only in {text}"));
-                    }
-                }
+        let several = |n: usize, is_wrong: &dyn Fn(usize) -> bool| (0..n).filter(|at| is_wrong(*at)).count() > 1;
+        let down = several(tiles.len(), &|at| tiles[at].iter().any(|cell| cell.n_wrong > 0));
+        let n_across = tiles.first().map_or(0, Vec::len);
+        let across = several(n_across, &|at| tiles.iter().any(|line| line[at].n_wrong > 0));
+        type Number = fn(usize, usize) -> usize;
+        let rules: [(&str, bool, Number); 3] = [
+            ("every second row of tiles", down, |down, _| down),
+            ("every second column of tiles", across, |_, across| across),
+            ("every second tile, as on a chess board", down && across, |down, across| down + across),
+        ];
+        for (text, _, number) in rules.into_iter().filter(|(_, has_several, _)| *has_several) {
+            let exactly = |odd: usize| {
+                let mut lines = tiles.iter().enumerate();
+                lines.all(|(down, line)| {
+                    let mut cells = line.iter().enumerate();
+                    cells.all(|(across, cell)| (cell.n_wrong > 0) == (number(down, across) % 2 == odd))
+                })
+            };
+            if exactly(0) || exactly(1) {
+                return Some(format!("only in {text}"));
             }
         }
         if let Some(text) = wrong.residues(name) {
@@ -467,111 +489,116 @@ impl WrongResult<'_> {
 }
 
 /// Sums that a mistake would make.
-fn sums(terms: &Terms, samples: &[[usize; 2]], near: &dyn Fn(usize, usize, f64) -> bool) -> Option<String> {
-    let Shape { m, n, k } = terms.shape;
+fn sums(terms: &Terms, samples: &[Place], near: Near<'_>) -> Option<Cause> {
+    use Subject::{Reads, SetAnew, Unknown};
+    let Terms { shape: Shape { m, n, k }, ref a, ref b, turned } = *terms;
     let at = |x: &[f64], index: usize| x.get(index).copied().unwrap_or(0.0);
     let a_place = |turned: bool, row: usize, i: usize| if turned { i * m + row } else { row * k + i };
     let b_place = |turned: bool, i: usize, col: usize| if turned { col * k + i } else { i * n + col };
-    let [turned_a, turned_b] = terms.turned;
-    let term = |row: usize, col: usize, i: usize| {
-        at(&terms.a, a_place(turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col))
+    // A term of the element in a row and a column.
+    let term = |x: &[f64], y: &[f64], turned: [bool; 2], [row, col]: Place, i: usize| {
+        at(x, a_place(turned[0], row, i)) * at(y, b_place(turned[1], i, col))
     };
 
     // Sums that end too early, begin too late, or count an end twice: the same number of terms everywhere.
     let mut ends: Vec<usize> = (1..k).collect();
     let mut begins = ends.clone();
     let mut twice = ends.clone();
-    for [row, col] in samples {
+    for place in samples {
         let mut sum = vec![0.0; k + 1];
         for i in 0..k {
-            sum[i + 1] = sum[i] + term(*row, *col, i);
+            sum[i + 1] = sum[i] + term(a, b, turned, *place, i);
         }
         let total = sum[k];
-        ends.retain(|end| near(*row, *col, sum[*end]));
-        begins.retain(|begin| near(*row, *col, total - sum[*begin]));
-        twice.retain(|begin| near(*row, *col, total + (total - sum[*begin])));
+        ends.retain(|end| near(*place, sum[*end]));
+        begins.retain(|begin| near(*place, total - sum[*begin]));
+        twice.retain(|begin| near(*place, total + (total - sum[*begin])));
     }
     // The last that fits: as few terms as possible are missing.
     if let Some(end) = ends.last() {
-        return Some(format!("the last {} of {k} terms of each sum are missing (k >= {end})", k - end));
+        let text = format!("the last {} of {k} terms of each sum are missing (k >= {end})", k - end);
+        return Some(Cause::new(Unknown, text));
     }
     if let Some(&begin) = begins.first() {
         let is_last_round = DEPTHS.iter().any(|depth| depth < &k && (k - 1) / depth * depth == begin);
-        let cause = match (is_last_round, k - begin == 1 && k > 2) {
-            (true, true) => ", as if each round of the loop over k, or each term, replaced the sum",
-            (true, false) => ", as if the sum started anew in each round of the loop over k",
-            (false, true) => ", as if each term replaced the sum: `=` in place of `+=`",
-            (false, false) => "",
+        let (subject, cause) = match (is_last_round, k - begin == 1 && k > 2) {
+            (true, true) => (SetAnew, ", as if each round of the loop over k, or each term, replaced the sum"),
+            (true, false) => (SetAnew, ", as if the sum started anew in each round of the loop over k"),
+            (false, true) => (SetAnew, ", as if each term replaced the sum: `=` in place of `+=`"),
+            (false, false) => (Unknown, ""),
         };
-        return Some(format!("the first {begin} of {k} terms of each sum are missing (k < {begin}){cause}"));
+        let text = format!("the first {begin} of {k} terms of each sum are missing (k < {begin}){cause}");
+        return Some(Cause::new(subject, text));
     }
     if let Some(begin) = twice.last() {
-        return Some(format!("the last {} of {k} terms of each sum are counted twice (k >= {begin})", k - begin));
+        let text = format!("the last {} of {k} terms of each sum are counted twice (k >= {begin})", k - begin);
+        return Some(Cause::new(Unknown, text));
     }
 
-    type Term<'t> = &'t dyn Fn(usize, usize, usize) -> f64;
-    let products: [(&str, Term<'_>); 6] = [
-        ("A * A in place of A * B: A is read where B belongs", &|row, col, i| {
-            at(&terms.a, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col))
-        }),
-        ("B * B in place of A * B: B is read where A belongs", &|row, col, i| {
-            at(&terms.b, a_place(turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col))
-        }),
-        ("B * A in place of A * B: the operands are swapped", &|row, col, i| {
-            at(&terms.b, a_place(turned_a, row, i)) * at(&terms.a, b_place(turned_b, i, col))
-        }),
-        ("B is read as if its rows were columns", &|row, col, i| {
-            at(&terms.a, a_place(turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
-        }),
-        ("A is read as if its rows were columns", &|row, col, i| {
-            at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(turned_b, i, col))
-        }),
-        ("A and B are read as if their rows were columns", &|row, col, i| {
-            at(&terms.a, a_place(!turned_a, row, i)) * at(&terms.b, b_place(!turned_b, i, col))
-        }),
-    ];
-    let fits = |product: Term<'_>, n_terms: usize| {
-        samples.iter().all(|[row, col]| near(*row, *col, (0..n_terms).map(|i| product(*row, *col, i)).sum()))
+    let fits = |n_terms: usize, term: &dyn Fn(Place, usize) -> f64| {
+        samples.iter().all(|place| near(*place, (0..n_terms).map(|i| term(*place, i)).sum()))
     };
-    if let Some((text, _)) = products.iter().find(|(_, product)| fits(product, k)) {
-        return Some((*text).to_owned());
+    let [turned_a, turned_b] = turned;
+    type Product<'p> = (&'static str, &'p [f64], &'p [f64], [bool; 2]);
+    let products: [Product<'_>; 6] = [
+        ("A * A in place of A * B: A is read where B belongs", a, a, turned),
+        ("B * B in place of A * B: B is read where A belongs", b, b, turned),
+        ("B * A in place of A * B: the operands are swapped", b, a, turned),
+        ("B is read as if its rows were columns", a, b, [turned_a, !turned_b]),
+        ("A is read as if its rows were columns", a, b, [!turned_a, turned_b]),
+        ("A and B are read as if their rows were columns", a, b, [!turned_a, !turned_b]),
+    ];
+    if let Some((text, ..)) =
+        products.iter().find(|(_, x, y, turned)| fits(k, &|place, i| term(x, y, *turned, place, i)))
+    {
+        return Some(Cause::new(Unknown, *text));
     }
 
     // Elements of other places, where the loop over k takes steps of `depth`; zeros past the edges.
-    let a_at = |row: usize, i: usize| if row < m && i < k { at(&terms.a, a_place(turned_a, row, i)) } else { 0.0 };
-    let b_at = |i: usize, col: usize| if i < k && col < n { at(&terms.b, b_place(turned_b, i, col)) } else { 0.0 };
+    let a_at = |[row, i]: Place| if row < m && i < k { at(a, a_place(turned_a, row, i)) } else { 0.0 };
+    let b_at = |[i, col]: Place| if i < k && col < n { at(b, b_place(turned_b, i, col)) } else { 0.0 };
+    /// Places in A and B of a term.
+    type Places<'p> = &'p dyn Fn(Place, usize) -> [Place; 2];
     DEPTHS.iter().filter(|depth| **depth < k).find_map(|&depth| {
         let start = |i: usize| i / depth * depth;
-        let swapped = |i: usize, j: usize| (start(i) + j % depth, start(j) + i % depth);
-        let products: [(String, Term<'_>); 6] = [
+        let other: [(&str, String, Places<'_>); 6] = [
             (
+                "A",
                 format!(
                     "each round uses the columns of A below {depth} again: the index of A does not move on with them"
                 ),
-                &|row, col, i| a_at(row, i % depth) * b_at(i, col),
+                &|[row, col], i| [[row, i % depth], [i, col]],
             ),
             (
+                "B",
                 format!("each round uses the rows of B below {depth} again: the index of B does not move on with them"),
-                &|row, col, i| a_at(row, i) * b_at(i % depth, col),
+                &|[row, col], i| [[row, i], [i % depth, col]],
             ),
-            ("k0 is added to the row of A in place of its column".to_owned(), &|row, col, i| {
-                a_at(row + start(i), i % depth) * b_at(i, col)
+            ("A", "k0 is added to the row of A in place of its column".into(), &|[row, col], i| {
+                [[row + start(i), i % depth], [i, col]]
             }),
-            ("k0 is added to the column of B in place of its row".to_owned(), &|row, col, i| {
-                a_at(row, i) * b_at(i % depth, col + start(i))
+            ("B", "k0 is added to the column of B in place of its row".into(), &|[row, col], i| {
+                [[row, i], [i % depth, col + start(i)]]
             }),
-            (format!("each {depth} x {depth} tile of A is read with row and column exchanged"), &|row, col, i| {
-                let (row, i_of_a) = swapped(row, i);
-                a_at(row, i_of_a) * b_at(i, col)
-            }),
-            (format!("each {depth} x {depth} tile of B is read with row and column exchanged"), &|row, col, i| {
-                let (i_of_b, col) = swapped(i, col);
-                a_at(row, i) * b_at(i_of_b, col)
-            }),
+            (
+                "A",
+                format!("each {depth} x {depth} tile of A is read with row and column exchanged"),
+                &|[row, col], i| [[start(row) + i % depth, start(i) + row % depth], [i, col]],
+            ),
+            (
+                "B",
+                format!("each {depth} x {depth} tile of B is read with row and column exchanged"),
+                &|[row, col], i| [[row, i], [start(i) + col % depth, start(col) + i % depth]],
+            ),
         ];
         // The last round may be longer than k: its zeros count as well.
         let n_terms = k.div_ceil(depth) * depth;
-        products.into_iter().find(|(_, product)| fits(*product, n_terms)).map(|(text, _)| text)
+        let product = |places: Places<'_>, place, i| {
+            let [of_a, of_b] = places(place, i);
+            a_at(of_a) * b_at(of_b)
+        };
+        let fitting = other.into_iter().find(|(.., places)| fits(n_terms, &|place, i| product(places, place, i)));
+        fitting.map(|(operand, text, _)| Cause::new(Reads(operand), text))
     })
 }
 
