@@ -1,15 +1,18 @@
 //! A module on the emulated GPU, and launches of its kernel.
 
+use std::collections::HashMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use catalog::Shape;
 use diagnostics::{Finding, Report};
+use harness::foreign;
 use harness::inputs::Sums;
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{CheckLevel, LaunchOptions, LaunchRequest, Names};
 use simt::memory::Origin;
 use simt::module::{LoadedKernel, Module};
+use simt::program::SourceLoc;
 use simt::report::LaunchReport;
 use simt::trace::{Follow, Step};
 
@@ -104,6 +107,37 @@ impl<'a> EmulatedModule<'a> {
 
     pub fn static_shared_bytes(&self) -> u32 {
         self.kernel.kernel().shared_static_bytes
+    }
+
+    /// Returns the source line of each instruction: the innermost one in the learner's file, which calls the code that
+    /// is inlined from other files; or, where no line is in that file, the innermost one.
+    pub(crate) fn places(&self) -> Vec<Option<(&str, u32)>> {
+        /// Instructions at which warps wait for each other.
+        const BARRIERS: [&str; 3] = ["bar.", "barrier.", "cp.async.wait"];
+        let own = self.request.sources.first().map_or("", |(name, _)| name.as_str());
+        let path = |at: &SourceLoc| {
+            let mut files = self.kernel.files().iter();
+            files.find(|(file, _)| *file == at.file).map(|(_, path)| (path.as_str(), at.line))
+        };
+        let mut known: HashMap<SourceLoc, &[SourceLoc]> = HashMap::new();
+        let mut barrier = None;
+        let mut places = Vec::new();
+        for info in &self.kernel.kernel().instrs {
+            // Instructions after a barrier have a location of their own or none: the barrier's line covers it alone.
+            let here = info.source.filter(|here| barrier != Some(*here));
+            if info.source != barrier {
+                barrier = info.source.filter(|_| BARRIERS.iter().any(|name| info.mnemonic().starts_with(name)));
+            }
+            places.push(here.and_then(|here| {
+                // On return to a location, compilers may leave out the calls around it.
+                let before = known.get(&here).copied().unwrap_or_default();
+                let calls = if info.calls.is_empty() { before } else { &info.calls };
+                known.insert(here, calls);
+                let mut lines = std::iter::once(&here).chain(calls).filter_map(path);
+                lines.find(|(file, _)| *file == own).or_else(|| path(&here))
+            }));
+        }
+        places
     }
 
     /// Launches once, and returns the report with the contents of the output. The error is the finding about a refused
@@ -209,20 +243,11 @@ impl<'a> EmulatedModule<'a> {
         setup: &LaunchSetup,
     ) -> Result<LaunchRequest, Box<Finding>> {
         let task = self.request.task;
-        let Shape { m, n, k } = trial.shape;
-        let size = |n: usize| Argument::from(i32::try_from(n).unwrap_or(i32::MAX));
-        let operand = |at: usize| Argument::from(buffers.get(at).copied().unwrap_or_default());
-        let output = buffers.len().saturating_sub(1);
-        let argument = |name: &String| match name.as_str() {
-            "M" | "rows" => Ok(size(m)),
-            "N" | "cols" => Ok(size(n)),
-            "K" => Ok(size(k)),
-            "alpha" => Ok(Argument::from(trial.alpha)),
-            "beta" => Ok(Argument::from(trial.beta)),
-            "A" | "in" => Ok(operand(0)),
-            "B" if output > 1 => Ok(operand(1)),
-            "C" | "out" => Ok(operand(output)),
-            other => Err(not_attempted(format!("there is no argument `{other}`"))),
+        let argument = |name: &String| match trial.argument(name) {
+            Some(foreign::Argument::Int(value)) => Ok(Argument::from(value)),
+            Some(foreign::Argument::Float(value)) => Ok(Argument::from(value)),
+            Some(foreign::Argument::Buffer(at)) => Ok(Argument::from(buffers.get(at).copied().unwrap_or_default())),
+            None => Err(not_attempted(format!("there is no argument `{name}`"))),
         };
         let arguments: Vec<Argument> = setup.arguments.iter().map(argument).collect::<Result<_, _>>()?;
         let (given, wanted) = (arguments.len(), self.kernel.kernel().params.len());

@@ -10,7 +10,7 @@ use harness::inputs::Sums;
 use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
-use tasks::explain::{Explained, Line, places};
+use tasks::explain::{Explained, Line};
 
 use crate::emulated_module::EmulatedModule;
 use crate::trial::trials;
@@ -37,14 +37,11 @@ fn counted<T: Sums + Value>(request: &Request<'_>, module: &EmulatedModule<'_>) 
     let trial =
         trials::<T>(task.work, shape, request.seed, request.threads).next_back().ok_or(JudgeError::NothingToLaunch)?;
     let (report, got) = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape))?;
-    let own = request.sources.first().map_or("", |(name, _)| name.as_str());
-    let places = places(request.ptx, own);
     let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();
     let mut total = Summary::default();
-    for instruction in &report.instructions {
+    for (instruction, place) in report.instructions.iter().zip(module.places()) {
         let counts = Summary::from(&instruction.counters);
         total += counts;
-        let place = places.get(instruction.ptx_line as usize).copied().flatten();
         *lines.entry(place.unwrap_or_default()).or_default() += counts;
     }
     let stopped = report.findings.iter().find(|finding| finding.severity == Severity::Error);

@@ -283,7 +283,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         let passes = lack.is_none() && value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
         let why = || match lack {
             Some(lack) => format!("the kernel has {lack}, so the limit says nothing about it"),
-            None => match worst::access(self.request, self.module, trial, criterion.measure) {
+            None => match worst::access(self.module, trial, criterion.measure) {
                 Some(access) => format!("{}: {access}", criterion.misses),
                 None => criterion.misses.clone(),
             },

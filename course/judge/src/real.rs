@@ -3,13 +3,13 @@
 //! A kernel must first pass on the emulated GPU, because nothing stops an endless one on a real GPU.
 
 use catalog::Shape;
-use harness::foreign::{Argument, NoGpu, run};
+use harness::foreign::{NoGpu, run};
 use harness::inputs::Sums;
 use harness::session::load;
 use harness::{Gpu, StepError};
 use tasks::verdict::{Part, Status, Verdict, Wrong};
 
-use crate::trial::{Mismatch, Trial, trials};
+use crate::trial::{Mismatch, trials};
 use crate::{Request, shapes};
 
 /// Requirement of the part, as a clause.
@@ -73,31 +73,13 @@ fn run_shapes<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> 
                 block_dim: task.block.into(),
                 shared_mem_bytes: task.dynamic_shared,
             };
-            let got = run(gpu, &kernel, config, &buffers, &arguments(request, &trial))
-                .map_err(|why| Failure::Launch { shape, why })?;
+            let names = task.work.parameters().iter();
+            let arguments: Vec<_> = names.filter_map(|(_, name)| trial.argument(name)).collect();
+            let got = run(gpu, &kernel, config, &buffers, &arguments).map_err(|why| Failure::Launch { shape, why })?;
             if let Some(Mismatch { wrong, .. }) = trial.look(task, &got) {
                 return Err(Failure::WrongResult { shape, wrong: Box::new(wrong) });
             }
         }
     }
     Ok(())
-}
-
-/// Returns the arguments in the order of the kernel's parameters.
-fn arguments<T: Sums>(request: &Request<'_>, trial: &Trial<T>) -> Vec<Argument> {
-    let Shape { m, n, k } = trial.shape;
-    let size = |n: usize| Argument::Int(i32::try_from(n).unwrap_or(i32::MAX));
-    let names = request.task.work.parameters().iter();
-    names
-        .map(|(_, name)| match *name {
-            "M" | "rows" => size(m),
-            "N" | "cols" => size(n),
-            "K" => size(k),
-            "alpha" => Argument::Float(trial.alpha),
-            "beta" => Argument::Float(trial.beta),
-            "A" | "in" => Argument::Buffer(0),
-            "B" => Argument::Buffer(1),
-            _ => Argument::Buffer(trial.inputs.len()),
-        })
-        .collect()
 }

@@ -7,10 +7,8 @@ use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::memory::rules::{lanes_together, sectors};
 use simt::program::MemSpace;
-use tasks::explain::places;
 use tasks::measure::Measure;
 
-use crate::Request;
 use crate::emulated_module::EmulatedModule;
 use crate::trial::Trial;
 
@@ -20,7 +18,6 @@ const SECTOR: u32 = 32;
 
 /// Returns a sentence on the access that costs most beyond what it must.
 pub(crate) fn access<T: Sums + Value>(
-    request: &Request<'_>,
     module: &EmulatedModule<'_>,
     trial: &Trial<T>,
     measure: Measure,
@@ -31,7 +28,8 @@ pub(crate) fn access<T: Sums + Value>(
         _ => return None,
     };
     let (report, steps) = module.trace(trial, 0, MAX_STEPS)?;
-    let of = |instr: u32| report.instructions.get(instr as usize);
+    let places = module.places();
+    let of = |instr: u32| Some((report.instructions.get(instr as usize)?, *places.get(instr as usize)?));
     let words = measure.description();
     let (loads, stores) = (words.contains("load"), words.contains("store"));
     let wasted = |c: &Counters| match space {
@@ -41,10 +39,8 @@ pub(crate) fn access<T: Sums + Value>(
     };
     let accesses = steps.iter().filter_map(|step| Some((of(step.instr)?, step.access.as_ref()?)));
     let wanted = accesses.filter(|(_, access)| access.space == space && (loads == stores || loads == access.load));
-    let (instruction, access) = wanted.max_by_key(|(found, _)| wasted(&found.counters))?;
-    let counters = &instruction.counters;
-    let own = request.sources.first().map_or("", |(name, _)| name.as_str());
-    let (_, line) = places(request.ptx, own).get(instruction.ptx_line as usize).copied().flatten()?;
+    let ((instruction, place), access) = wanted.max_by_key(|((found, _), _)| wasted(&found.counters))?;
+    let (counters, (_, line)) = (&instruction.counters, place?);
     let lanes: Vec<(usize, u64)> = (0..).zip(access.addresses).filter_map(|(lane, at)| Some((lane, at?))).collect();
     let does = if access.load { "read" } else { "write" };
     if space == MemSpace::Shared {

@@ -254,7 +254,7 @@ fn wide(
 }
 
 /// Returns the opcode: `ld.global.nc.v4.f32` of `@%p1 ld.global.nc.v4.f32 {…}, […];`.
-pub(crate) fn opcode(text: &str) -> &str {
+fn opcode(text: &str) -> &str {
     let text = text.trim_start();
     let text = match text.strip_prefix('@') {
         Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest),
