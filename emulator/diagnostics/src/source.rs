@@ -10,8 +10,9 @@ pub(crate) mod text;
 use std::ops::Range;
 use std::sync::Arc;
 
+use simt::program::text::split;
 use statements::{Control, Enclosure, Statements};
-use text::{blank, bracketed, plain_name, split, strip_qualifiers, words};
+use text::{blank, bracketed, plain_name, strip_qualifiers, words};
 
 /// A source file, with its text prepared for searching.
 #[derive(Debug, Clone)]

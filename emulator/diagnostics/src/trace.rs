@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::source::text::split;
 use simt::check::thread_position;
 use simt::launch::LaunchRequest;
 use simt::program::DecodedKernel;
+use simt::program::text::{InstrText, registers};
 
 /// Limit of the search backwards through straight code, in instructions.
 const NEAR: usize = 64;
@@ -62,50 +62,21 @@ enum Setter {
     Several(u32),
 }
 
-/// An instruction's text in pieces.
-struct Parts<'a> {
-    guarded: bool,
-    mnemonic: &'a str,
-    operands: Vec<&'a str>,
-}
-
-fn parts(text: &str) -> Parts<'_> {
-    let text = text.trim().trim_end_matches(';');
-    let (guarded, text) = match text.strip_prefix('@') {
-        Some(rest) => (true, rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest).trim()),
-        None => (false, text),
-    };
-    let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let mut operands: Vec<&str> = split(rest, ',').into_iter().map(str::trim).collect();
-    operands.pop_if(|last| last.is_empty());
-    Parts { guarded, mnemonic, operands }
-}
-
-/// Returns the registers that an instruction sets.
-fn targets<'t>(parts: &Parts<'t>) -> Vec<&'t str> {
-    let family = parts.mnemonic.split('.').next().unwrap_or("");
-    let sets = !["st", "red", "bar", "barrier", "bra", "ret", "exit", "membar", "fence", "cp", "trap", "prefetch"]
-        .contains(&family);
-    let Some(first) = parts.operands.first().filter(|_| sets) else { return Vec::new() };
-    first.split(['{', '}', ',', '|', '(', ')']).map(str::trim).filter(|word| word.starts_with('%')).collect()
-}
-
 impl<'a> Trace<'a> {
     pub(crate) fn new(kernel: &'a DecodedKernel) -> Self {
         let mut set_by = HashMap::new();
         for (index, instr) in kernel.instrs.iter().enumerate() {
-            let parts = parts(&instr.text);
-            for register in targets(&parts) {
-                let instr = index as u32;
-                let by = if parts.guarded { Setter::Several(instr) } else { Setter::One(instr) };
+            let (parts, instr) = (InstrText::new(&instr.text), index as u32);
+            for register in parts.sets() {
+                let by = if parts.guard.is_some() { Setter::Several(instr) } else { Setter::One(instr) };
                 set_by.entry(register).and_modify(|known| *known = Setter::Several(instr)).or_insert(by);
             }
         }
         Self { kernel, set_by }
     }
 
-    fn parts(&self, instr: u32) -> Option<Parts<'a>> {
-        Some(parts(&self.kernel.instrs.get(instr as usize)?.text))
+    fn parts(&self, instr: u32) -> Option<InstrText<'a>> {
+        Some(InstrText::new(&self.kernel.instrs.get(instr as usize)?.text))
     }
 
     /// Returns the operand in brackets of an access.
@@ -120,14 +91,13 @@ impl<'a> Trace<'a> {
     pub(crate) fn traps_without_workspace(&self, trap: u32) -> bool {
         let last = |register: &str, before: u32| {
             let from = (before as usize).saturating_sub(NEAR) as u32;
-            (from..before).rev().find(|&at| self.parts(at).is_some_and(|parts| targets(&parts).contains(&register)))
+            (from..before).rev().find(|&at| self.parts(at).is_some_and(|parts| parts.sets().any(|set| set == register)))
         };
         let found = || {
             let branch = trap.checked_sub(1)?;
-            let text = self.kernel.instrs.get(branch as usize)?.text.trim();
-            let predicate = text.strip_prefix('@')?.trim_start_matches('!');
-            let (predicate, rest) = predicate.split_once(char::is_whitespace)?;
-            let compare = last(predicate, branch).filter(|_| rest.trim_start().starts_with("bra"))?;
+            let InstrText { guard, mnemonic, .. } = self.parts(branch)?;
+            let predicate = guard?.trim_start_matches('!');
+            let compare = last(predicate, branch).filter(|_| mnemonic.starts_with("bra"))?;
             let parts = self.parts(compare)?;
             let compares = parts.mnemonic.starts_with("setp.") && parts.mnemonic.ends_with("64");
             let [_, workspace, "0"] = parts.operands[..] else { return None };
@@ -143,10 +113,8 @@ impl<'a> Trace<'a> {
                 if sources.iter().any(|source| ["%envreg1", "%envreg2", "[grid_workspace]"].contains(source)) {
                     return Some(());
                 }
-                let family = parts.mnemonic.split('.').next().unwrap_or("");
-                if ["mov", "cvt", "bfi", "shl", "or", "add"].contains(&family) {
-                    let words = sources.iter().flat_map(|source| source.split(['{', '}', ',']));
-                    open.extend(words.map(str::trim).filter(|word| word.starts_with('%')).map(|word| (word, at)));
+                if ["mov", "cvt", "bfi", "shl", "or", "add"].contains(&parts.family()) {
+                    open.extend(sources.iter().flat_map(|source| registers(source)).map(|register| (register, at)));
                 }
             }
             None
@@ -205,8 +173,7 @@ impl<'a> Trace<'a> {
             Setter::Several(instr) => return Some(Source::End(End::Other(*instr))),
         };
         let parts = self.parts(instr)?;
-        let family = parts.mnemonic.split('.').next().unwrap_or("");
-        Some(match family {
+        Some(match parts.family() {
             "ld" if parts.mnemonic.starts_with("ld.param") => {
                 let name = split_address(self.operand(instr)?).0;
                 match self.kernel.params.iter().position(|param| param.name == name) {
@@ -436,15 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instructions_are_taken_apart() {
-        let parsed = |text: &'static str| {
-            let parts = parts(text);
-            (parts.guarded, parts.mnemonic, parts.operands.len(), targets(&parts).len())
-        };
-        assert_eq!(parsed("ld.global.v2.f32 {%f1, %f2}, [%rd6+8];"), (false, "ld.global.v2.f32", 2, 2));
-        assert_eq!(parsed("@%p1 st.shared.u32 [%rd2], %r4;"), (true, "st.shared.u32", 2, 0));
-        assert_eq!(parsed("setp.lt.s32 %p1|%p2, %r1, %r2;"), (false, "setp.lt.s32", 3, 2));
-        assert_eq!(parsed("ret;"), (false, "ret", 0, 0));
+    fn addresses_are_taken_apart() {
         assert_eq!(split_address("%rd6+-4"), ("%rd6", -4));
     }
 

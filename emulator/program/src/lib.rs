@@ -16,6 +16,7 @@ pub mod mma;
 mod op;
 mod special;
 pub mod tensor;
+pub mod text;
 mod undefined;
 
 pub use address::{BARRIERS, FUNCTION_BYTES, MAX_CLUSTER, RANK_SHIFT, RESERVED, SHARED_BASE, SHARED_GUARD, window};

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use simt::program::text::{InstrText, registers};
+
 /// Effect of an instruction on loaded values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InstructionKind {
@@ -36,42 +38,25 @@ pub(super) struct Instruction {
 }
 
 impl Instruction {
-    /// Parses a text such as `@%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+16];`
+    /// Reads a text; `names` numbers the registers.
     pub(super) fn read(text: &str, names: &mut HashMap<String, usize>) -> Self {
-        let text = text.trim().trim_end_matches(';');
-        let (guard, text) = match text.strip_prefix('@') {
-            Some(rest) => rest.split_once(char::is_whitespace).unwrap_or((rest, "")),
-            None => ("", text),
-        };
-        let (operation, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
-        let operands = operands(rest);
-        let mut register = |name: &str| {
-            let next = names.len();
-            *names.entry(name.to_owned()).or_insert(next)
-        };
+        let text = InstrText::new(text);
         let mut all = |texts: &[&str]| -> Vec<usize> {
-            texts.iter().flat_map(|text| registers(text)).map(&mut register).collect()
+            let registers = texts.iter().flat_map(|text| registers(text));
+            let number = |name: &str| {
+                let next = names.len();
+                *names.entry(name.to_owned()).or_insert(next)
+            };
+            registers.map(number).collect()
         };
-        let kind = kind(operation, &operands);
-        let writes =
-            !matches!(
-                kind,
-                InstructionKind::Commit
-                    | InstructionKind::WaitGroups(_)
-                    | InstructionKind::WaitAll
-                    | InstructionKind::Copy(_)
-            ) && !["st.", "red.", "bar", "bra", "brx", "ret", "exit", "membar", "fence", "prefetch", "call", "trap"]
-                .iter()
-                .any(|start| operation.starts_with(start));
-        let (written, mut read) = match operands.split_first() {
-            Some((first, others)) if writes => (all(&[first]), all(others)),
-            _ => (Vec::new(), all(&operands)),
-        };
+        let (set, others) = text.set_and_read();
+        let kind = kind(text.mnemonic, &text.operands);
+        let (written, mut read) = (all(&[set]), all(others));
         // The instruction needs its guard before it can begin.
         if kind != InstructionKind::Pass {
-            read.extend(all(&[guard]));
+            read.extend(all(text.guard.as_slice()));
         }
-        Self { kind, guarded: !guard.is_empty(), written, read }
+        Self { kind, guarded: text.guard.is_some(), written, read }
     }
 }
 
@@ -103,31 +88,4 @@ fn kind(operation: &str, operands: &[&str]) -> InstructionKind {
         ] => InstructionKind::Pass,
         _ => InstructionKind::Use,
     }
-}
-
-/// Splits operands at commas outside of braces and brackets.
-fn operands(text: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut found) = (0, 0, Vec::new());
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' | '[' | '(' => depth += 1,
-            '}' | ']' | ')' => depth -= 1,
-            ',' if depth == 0 => {
-                found.push(text[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found.push(text[start..].trim());
-    found.retain(|operand| !operand.is_empty());
-    found
-}
-
-fn registers(operand: &str) -> impl Iterator<Item = &str> {
-    operand.match_indices('%').map(|(at, _)| {
-        let rest = &operand[at..];
-        let end = rest[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(rest.len(), |end| end + 1);
-        &rest[..end]
-    })
 }

@@ -196,18 +196,14 @@ fn ends(op: &VirtualOp, instrs: &[InstrInfo]) -> Option<Effect> {
         | OpKind::AssertFail { .. }
         | OpKind::Call { .. }
         | OpKind::Resume { .. } => Some(Effect::EndsAll),
-        _ => is_a_call(&instrs.get(op.instr as usize)?.text).then_some(Effect::EndsAll),
+        _ => is_a_call(instrs.get(op.instr as usize)?.mnemonic()).then_some(Effect::EndsAll),
     }
 }
 
 /// Returns whether ptxas calls a function for the instruction, as for unusual operands.
-fn is_a_call(text: &str) -> bool {
-    let mut words = text.split_ascii_whitespace();
-    let mnemonic = words.find(|word| !word.starts_with('@')).unwrap_or_default();
-    let mut parts = mnemonic.split('.');
-    let name = parts.next().unwrap_or_default();
+fn is_a_call(mnemonic: &str) -> bool {
     let has = |wanted: &[&str]| mnemonic.split('.').any(|part| wanted.contains(&part));
-    match name {
+    match mnemonic.split('.').next().unwrap_or_default() {
         "div" | "rem" if has(&["s64", "u64"]) => true,
         "div" | "rcp" | "sqrt" => has(&["rn", "rz", "rm", "rp"]),
         _ => false,

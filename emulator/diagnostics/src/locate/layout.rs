@@ -7,7 +7,8 @@ use super::arrays::Target;
 use super::case::Case;
 use super::subscript::dotted;
 use crate::source::expression;
-use crate::source::text::{bracketed, split};
+use crate::source::text::bracketed;
+use simt::program::text::split;
 
 /// A part of an index that is outside its bound.
 #[derive(Debug, Clone, PartialEq, Eq)]

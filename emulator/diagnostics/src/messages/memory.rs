@@ -93,7 +93,7 @@ fn row_length(case: &Case<'_>, target: &Target) -> Option<(String, u64)> {
         return Some((String::new(), last));
     }
     let subscript = case.explained.as_ref()?.used.subscripts.first()?.clone();
-    let product = crate::source::text::split(&subscript, '+').into_iter().find(|term| term.contains('*'))?;
+    let product = simt::program::text::split(&subscript, '+').into_iter().find(|term| term.contains('*'))?;
     let (name, value) = product
         .split('*')
         .filter_map(|factor| {

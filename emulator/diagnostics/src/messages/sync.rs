@@ -8,6 +8,7 @@ use crate::words::{self, capital, code, count, plural};
 use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, ThreadId, WrongMask};
 use simt::lane_mask::LaneMask;
 use simt::program::InstrInfo;
+use simt::program::text::InstrText;
 
 /// Indices of the threads of a group.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
@@ -23,9 +24,9 @@ pub(crate) fn thread_count(group: &BarrierGroup) -> u64 {
 /// Returns a barrier as code: `__syncthreads()`, or the instruction of a named barrier.
 fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     let text = launch.info(instr).map_or("", |info| info.text.as_str());
-    let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
-    match words[..] {
-        [mnemonic, "0;"] if mnemonic.starts_with("bar") => "__syncthreads()".into(),
+    let parts = InstrText::new(text);
+    match parts.operands[..] {
+        ["0"] if parts.mnemonic.starts_with("bar") => "__syncthreads()".into(),
         _ => code(text.trim_end_matches(';')),
     }
 }

@@ -96,26 +96,6 @@ pub(crate) fn bracketed(text: &str) -> Option<&str> {
     None
 }
 
-/// Splits at a character outside brackets.
-pub(crate) fn split(text: &str, at: char) -> Vec<&str> {
-    let mut depth = 0;
-    let mut start = 0;
-    let mut parts = Vec::new();
-    for (index, c) in text.char_indices() {
-        match c {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            _ if c == at && depth == 0 => {
-                parts.push(&text[start..index]);
-                start = index + c.len_utf8();
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    parts
-}
-
 pub(crate) fn strip_qualifiers(text: &str) -> String {
     let qualifiers = ["__shared__", "__constant__", "__device__", "extern", "static", "const", "volatile", "constexpr"];
     let starts = ["alignas", "__align__", "__restrict__", "\"C\""];
