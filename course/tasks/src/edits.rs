@@ -57,6 +57,8 @@ const SPACE: Costs = [12, 12, 2, 12, 15];
 const VOLATILE: Costs = [90, 90, 90, 90, 4];
 const BARRIER: Costs = [24, 30, 13, 4, 40];
 const CONDITION: Costs = [26, 30, 20, 8, 40];
+/// Order of statements.
+const ORDER: Costs = [8, 60, 30, 20, 90];
 const LAYOUT: Costs = [90, 90, 90, 90, 6];
 /// Added for a line of the starter, and subtracted for one that a finding names.
 const OF_STARTER: u32 = 24;
@@ -107,6 +109,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], 
     search.declarations();
     search.barriers();
     search.conditions();
+    search.early_assignments();
     search.unread_tiles();
     search.repeat();
     search.found.sort_by_key(|found| found.cost);
@@ -525,6 +528,35 @@ impl<'s> Search<'s> {
             };
             self.add(CONDITION, 0, changes);
         }
+    }
+
+    /// Moves what a loop assigns first after the last statement of the loop that reads it: a value of the last round.
+    fn early_assignments(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for open in (2..code.tokens.len()).filter(|open| code.at(*open) == "{") {
+            let header = code.partner(open - 1).and_then(|paren| paren.checked_sub(1));
+            if header.is_none_or(|header| code.at(header) != "for") {
+                continue;
+            }
+            let end_of = |at: usize| {
+                let is_end = |end: &usize| matches!(code.at(*end), ";" | "}") && code.parent(*end) == Some(open);
+                (at..code.tokens.len()).find(is_end)
+            };
+            let (mut first, mut names) = (open + 1, Vec::new());
+            while code.at(first + 1) == "=" && code.is_known(code.at(first), open) {
+                names.push(code.at(first));
+                first = end_of(first).unwrap_or(first) + 1;
+            }
+            let rest = first..code.partner(open).unwrap_or(first);
+            let Some(end) = rest.rev().find(|at| names.contains(&code.at(*at))).and_then(end_of) else { continue };
+            let early = code.whole_line(code.bytes(open + 1..first));
+            let end = code.bytes(end..end + 1).end;
+            let line_end = code.text[end..].find('\n').map_or(code.text.len(), |n| end + n + 1);
+            let text = code.text[early.clone()].to_owned();
+            added.push(vec![(early, String::new()), (line_end..line_end, text)]);
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
     /// Reads a tile that is written and never read, in place of an operand that comes from elsewhere.

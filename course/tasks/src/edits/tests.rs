@@ -98,6 +98,21 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
 }
 
 #[test]
+fn what_a_loop_loads_before_it_stores_the_last_is_moved() {
+    let load = "        next = load_or_zero(B, K, N, k0 + BK + own_row, col);\n";
+    let store = "        b_tile[own_row][own_col] = next;\n";
+    let right = KERNEL
+        .replace("    for (int k0", "    float next = load_or_zero(B, K, N, own_row, col);\n    for (int k0")
+        .replace(
+            "        b_tile[own_row][own_col] = load_or_zero(B, K, N, k0 + own_row, col);\n",
+            &(store.to_owned() + load),
+        );
+    let wrong =
+        right.replace(&(store.to_owned() + load), store).replace("k0 += BK) {\n", &format!("k0 += BK) {{\n{load}"));
+    assert!(right != wrong && repairs(&right, &wrong, WRONG_RESULT, 0));
+}
+
+#[test]
 fn edits_are_of_code_and_begin_where_the_learner_wrote() {
     let own = KERNEL.replacen("load_or_zero(B, K, N,", "load_or_zero(B, N, K,", 1);
     let line = own.lines().position(|line| line.contains("(B, N, K,")).expect("it is there");
