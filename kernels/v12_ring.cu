@@ -3,7 +3,7 @@
 // Changed since v12_wgmma: no barrier for all. A ring of pairs of tiles lies between one thread, which copies ahead,
 // and two warpgroups, which start the products of a step while those of the step before run. That thread has a warp of
 // its own. Unlike in v11_producer, no registers change hands: there is one warp more, not four, and each of 288 threads
-// may have 224 registers, more than 128 sums and all the rest need.
+// may have 168 registers (one scheduler gets three of nine warps), enough for 128 sums and all the rest.
 // Unchanged: the tile of C, tiles and products, sums straight to C.
 // Any M; N and K are multiples of 8. Boxes: 64 x 128 of A, 64 x 64 of B, swizzle of 128 bytes.
 // Launch: THREADS threads, one block per BM x BN of C, shared memory as the launch says.
