@@ -89,8 +89,9 @@ impl Illegal {
 impl Plan {
     /// Returns the registers of a consumer thread, and those of a producer thread where they differ.
     pub fn registers(&self) -> (u32, Option<u32>) {
-        // Registers are allocated in multiples of eight.
-        let each = REGISTERS / self.blocks / self.threads() / 8 * 8;
+        // The scheduler with the most warps decides. Registers are allocated in multiples of eight for a thread.
+        let warps = (self.blocks * self.threads().div_ceil(WARP)).div_ceil(SCHEDULERS);
+        let each = REGISTERS / SCHEDULERS / warps / WARP / 8 * 8;
         if self.producers != GROUP {
             return (each.min(MAX_REGISTERS), None);
         }
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn most_constants_make_no_kernel() {
         let space = Space::whole();
-        assert_eq!((space.n(), space.legal.len(), space.deepest().len()), (86_400, 6803, 1638));
+        assert_eq!((space.n(), space.legal.len(), space.deepest().len()), (86_400, 6578, 1580));
         assert_eq!(space.illegal["tiles without whole warps"], 34_560);
     }
 
