@@ -58,18 +58,24 @@ impl KernelPoint {
     }
 }
 
-/// A flat roof: the first part of an instruction's name, its elements, and its label.
-type Roof = (&'static str, &'static str, &'static str);
-const FMA: Roof = ("fma", "fp32", "FP32");
-const MMA: Roof = ("mma.sync", "bf16", "mma.sync");
-const WGMMA: Roof = ("wgmma", "bf16", "wgmma");
+/// Label and TFLOP/s of a flat roof.
+type Roof = (&'static str, f64);
+
+/// Returns the roof of an instruction for tensor cores.
+fn tensor_cores(ceilings: &Ceilings, unit: &'static str) -> anyhow::Result<Roof> {
+    let ceiling = ceilings.best(unit, "bf16").with_context(|| format!("the ceilings have no {unit}"))?;
+    Ok((unit, ceiling.burst.tflops))
+}
 
 pub(crate) fn by_warps(ceilings: &Ceilings, record: &Record) -> anyhow::Result<String> {
-    draw("Tensor cores by mma.sync, bf16", ceilings, record, &[FMA, MMA], BY_WARPS)
+    let roofline = ceilings.run.roofline.context("the ceilings have no roofline")?;
+    let roofs = [("FP32", roofline.fp32_tflops), tensor_cores(ceilings, "mma.sync")?];
+    draw("Tensor cores by mma.sync, bf16", ceilings, record, &roofs, BY_WARPS)
 }
 
 pub(crate) fn by_warpgroups(ceilings: &Ceilings, record: &Record) -> anyhow::Result<String> {
-    draw("Tensor cores by wgmma, bf16", ceilings, record, &[MMA, WGMMA], BY_WARPGROUPS)
+    let roofs = [tensor_cores(ceilings, "mma.sync")?, tensor_cores(ceilings, "wgmma")?];
+    draw("Tensor cores by wgmma, bf16", ceilings, record, &roofs, BY_WARPGROUPS)
 }
 
 /// Loads the record of peak rates.
@@ -105,10 +111,6 @@ fn draw(
     drawing.text("dim", Anchor::Start, (x.from + 4.0, bottom - 8.0), "TFLOP/s");
     drawing.text("dim", Anchor::End, (x.to, bottom + 38.0), "FLOP per byte of tiles");
 
-    let roofs: Vec<(&str, f64)> = roofs
-        .iter()
-        .filter_map(|(unit, numbers, name)| Some((*name, ceilings.best(unit, numbers)?.burst.tflops)))
-        .collect();
     let highest = roofs.iter().map(|roof| roof.1).fold(LOW, f64::max);
     // Slopes from the left or lower edge up to the highest roof.
     let slopes = [
@@ -123,7 +125,7 @@ fn draw(
         drawing.polyline(class, &[at(start), at(end)]);
     }
     let steepest = slopes.iter().map(|slope| slope.2).fold(0.0, f64::max);
-    for (name, tflops) in &roofs {
+    for (name, tflops) in roofs {
         let start = (tflops * 1e3 / steepest).max(LOW);
         drawing.polyline("rule", &[(x.at(start), y.at(*tflops)), (x.to, y.at(*tflops))]);
         let label = format!("{name} {}", digits(*tflops));
@@ -136,7 +138,7 @@ fn draw(
         kernels.iter().filter_map(|point| Some((point, tflops(&recorded, point.kernel, SIZE)?))).collect();
     let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
     // Starts below the text above the roof of mma.sync, which is in both pictures.
-    let from = ceilings.best(MMA.0, MMA.1).map_or(highest, |one| one.burst.tflops);
+    let (_, from) = tensor_cores(ceilings, "mma.sync")?;
     let labels = spread_labels(&wanted, 17.0, y.at(from) + 16.0, bottom - 12.0);
     let column = WIDTH - 102.0;
     for ((point, tflops), to) in points.iter().zip(&labels) {
