@@ -25,9 +25,9 @@ mod preprocess;
 mod problem;
 mod quote;
 mod repo_paths;
-mod serve;
 mod slides;
 mod transcripts;
+mod watch;
 
 pub use check::check;
 pub use checks::browser;
@@ -36,4 +36,4 @@ pub use make::{BuiltBook, make};
 pub use preprocess::BookPreprocessor;
 pub use problem::{Problem, Problems};
 pub use repo_paths::RepoPaths;
-pub use serve::watch;
+pub use watch::watch;

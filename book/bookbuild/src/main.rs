@@ -16,7 +16,7 @@ use bookbuild::{BookPreprocessor, Problems, RepoPaths};
 use clap::{Parser, Subcommand};
 use mdbook_preprocessor::Preprocessor as _;
 
-/// Build the book, check it, or serve it while you write
+/// Build the book, check it, or keep it up to date while you write
 #[derive(Parser)]
 #[command(name = "bookbuild", bin_name = "cargo xtask book")]
 struct Cli {
@@ -25,12 +25,9 @@ struct Cli {
     /// Open the book in a browser
     #[arg(long)]
     open: bool,
-    /// Serve the book, and build it again when a file changes
+    /// Build the book again when a file changes; its pages need no server: open them from the disk, and reload them
     #[arg(long)]
     watch: bool,
-    /// Port to serve the book at
-    #[arg(long, default_value_t = 3000, requires = "watch")]
-    port: u16,
     /// Check the book for stale files, numbers typed by hand, and broken links
     #[arg(long, conflicts_with_all = ["watch", "refresh"])]
     check: bool,
@@ -98,9 +95,10 @@ fn run(cli: &Cli) -> Result<()> {
     }
     let options = Options { draft: cli.draft, ..Options::default() };
     if cli.watch {
-        return bookbuild::watch(&repo, &options, cli.port, |address| {
-            println!("{address}");
-            if cli.open { open(address) } else { Ok(()) }
+        let mut is_first = true;
+        return bookbuild::watch(&repo, &options, |page| {
+            println!("{}", page.display());
+            if cli.open && std::mem::take(&mut is_first) { open(&page.display().to_string()) } else { Ok(()) }
         });
     }
     let made =

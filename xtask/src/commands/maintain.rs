@@ -16,7 +16,7 @@ use xtask_support::CommandOutcome;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// Build the book, check it, or serve it while you write
+    /// Build the book, check it, or keep it up to date while you write
     Book(book::Args),
     /// Download the compiler NVRTC 12.4 into target/nvrtc
     Setup,

@@ -5,5 +5,5 @@ mod browser;
 mod check;
 mod directives;
 mod errors;
-mod server;
+mod program;
 mod tasks;
