@@ -15,59 +15,36 @@ const WARPS: usize = 16;
 const SCHEDULERS: usize = 4;
 /// Bytes from the address of one thread to that of the next.
 const LINK: usize = 16;
-/// Bytes of a line of L1.
-const LINE: usize = 128;
 /// Rounds of the short loop and of the long one.
 const ROUNDS: [i32; 2] = [64, 256];
 
-/// Kernels `cost_*`: clocks per instruction of one scheduler, with all four at work and with one alone.
-const COSTS: [&str; 15] = [
-    "fma",
-    "double",
-    "integer_fma",
-    "alu",
-    "special",
-    "load_constant",
-    "load_shared_4",
-    "load_shared_8",
-    "load_shared_16",
-    "store_shared_4",
-    "store_shared_8",
-    "store_shared_16",
-    "load_l1_4",
-    "load_l1_8",
-    "load_l1_16",
-];
+/// Kernels `cost_*`: clocks per instruction of one scheduler, with all four at work.
+const COSTS: [&str; 6] = ["fma", "double", "integer_fma", "alu", "special", "load_constant"];
+/// The same, with one scheduler alone at work.
+const COSTS_ALONE: [&str; 5] = ["load_shared_4", "store_shared_4", "store_shared_8", "store_shared_16", "load_l1_4"];
 /// Kernels `chase_*`: clocks from one load to the next one, which needs its result.
 const CHASES: [&str; 7] = ["shared_4", "shared_8", "shared_16", "constant", "l1_4", "l1_8", "l1_16"];
 /// Warps of a block for the barrier.
-const BARRIERS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+const BARRIERS: [usize; 2] = [1, 32];
 
 pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>) -> Result<(), StepError> {
     let mut bench = Bench::new(gpu)?;
     let clocks = |name: String, value| Measurement { name, value, unit: "clocks" };
-    for cost in COSTS {
-        let kernel = format!("cost_{cost}");
-        let all = bench.clocks(&kernel, WARPS, SCHEDULERS)? / (WARPS / SCHEDULERS) as f64;
-        tell(clocks(kernel.clone(), all))?;
-        let alone = bench.clocks(&kernel, WARPS, 1)? / (WARPS / SCHEDULERS) as f64;
-        tell(clocks(format!("{kernel}_alone"), alone))?;
+    for (costs, schedulers, who) in [(&COSTS[..], SCHEDULERS, ""), (&COSTS_ALONE, 1, "_alone")] {
+        for cost in costs {
+            let kernel = format!("cost_{cost}");
+            let value = bench.clocks(&kernel, WARPS, schedulers)? / (WARPS / SCHEDULERS) as f64;
+            tell(clocks(kernel + who, value))?;
+        }
     }
     for chase in CHASES {
         let kernel = format!("chase_{chase}");
-        let one = bench.clocks(&kernel, 1, SCHEDULERS)?;
-        tell(clocks(kernel, one))?;
+        let value = bench.clocks(&kernel, 1, SCHEDULERS)?;
+        tell(clocks(kernel, value))?;
     }
-    bench.lead_to_lines()?;
-    let all = bench.clocks("cost_load_l1_4", WARPS, SCHEDULERS)? / (WARPS / SCHEDULERS) as f64;
-    tell(clocks("load_l1_lines".into(), all))?;
-    let alone = bench.clocks("cost_load_l1_4", WARPS, 1)? / (WARPS / SCHEDULERS) as f64;
-    tell(clocks("load_l1_lines_alone".into(), alone))?;
-    let one = bench.clocks("chase_l1_4", 1, SCHEDULERS)?;
-    tell(clocks("chase_l1_lines".into(), one))?;
     for n_warps in BARRIERS {
-        let one = bench.clocks("cost_barrier", n_warps, SCHEDULERS)?;
-        tell(clocks(format!("barrier_{n_warps}"), one))?;
+        let value = bench.clocks("cost_barrier", n_warps, SCHEDULERS)?;
+        tell(clocks(format!("barrier_{n_warps}"), value))?;
     }
     Ok(())
 }
@@ -79,32 +56,15 @@ struct Bench<'g> {
     clocks: CudaSlice<i64>,
     /// Zeros to begin with, and a place for results: large enough for any of them.
     sink: CudaSlice<u8>,
-    /// At each place the address of the place that comes after it: to begin with, its own.
+    /// At each place its own address.
     links: CudaSlice<u64>,
-    n_places: usize,
 }
 
 impl<'g> Bench<'g> {
     fn new(gpu: &'g Gpu) -> Result<Self, StepError> {
         let n_places = CHAINS * WARPS * LANES;
         let links = links(gpu, n_places, LINK, |i| i)?;
-        Ok(Self {
-            gpu,
-            clocks: gpu.stream.alloc_zeros(2 * 32)?,
-            sink: gpu.stream.alloc_zeros(n_places * LINK)?,
-            links,
-            n_places,
-        })
-    }
-
-    /// Changes the links so that a load leads each lane to a line of its own, and all of them to the same bank.
-    fn lead_to_lines(&mut self) -> Result<(), StepError> {
-        let line = LINE / LINK;
-        // The lines lie behind the places at which the threads begin, and each leads to itself.
-        let first = self.n_places;
-        let next = |i: usize| if i < first { first + i % LANES * line } else { i };
-        self.links = links(self.gpu, first + LANES * line, LINK, next)?;
-        Ok(())
+        Ok(Self { gpu, clocks: gpu.stream.alloc_zeros(2 * 32)?, sink: gpu.stream.alloc_zeros(n_places * LINK)?, links })
     }
 
     /// Returns the clocks from one instruction of a warp to its next one.

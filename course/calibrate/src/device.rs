@@ -24,11 +24,6 @@ pub(crate) const NS_PER_MS: f64 = 1e6;
 pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>) -> Result<f64, StepError> {
     let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
     tell(number("n_sms", gpu.info.n_sms as f64, ""))?;
-    tell(number("l2", gpu.info.l2 as f64, "bytes"))?;
-    for (name, attribute) in ATTRIBUTES {
-        let value = gpu.context.attribute(attribute)?;
-        tell(number(name, f64::from(value), ""))?;
-    }
     let ghz = clock(gpu)?;
     tell(number("clock", ghz, "GHz"))?;
     for threads in THREADS {
@@ -39,12 +34,6 @@ pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measurement) -> Result<(), Ste
     tell(number("launch", launch_ns(gpu)?, "ns"))?;
     Ok(ghz)
 }
-
-const ATTRIBUTES: [(&str, sys::CUdevice_attribute); 3] = [
-    ("shared_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
-    ("registers_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
-    ("threads_per_sm", sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
-];
 
 /// Returns the clocks of an SM in the time of a launch, while all SMs multiply.
 fn clock(gpu: &Gpu) -> Result<f64, StepError> {

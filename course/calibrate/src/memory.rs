@@ -12,8 +12,9 @@ const SECTOR: usize = 32;
 const FLOAT4: usize = 16;
 /// Bytes between the places of a ring: a page of L2 has several.
 const APART: usize = 256;
-/// Places of the ring that L2 holds, and of the one that it does not, as a multiple of L2.
+/// Places of the ring, which L2 holds.
 const IN_L2: usize = 16 << 10;
+/// Length of the stream that L2 does not hold, as a multiple of L2.
 const CACHES: usize = 16;
 /// A part of L2 that stays in it, whichever half an SM is near to.
 const PART_OF_L2: usize = 3;
@@ -35,41 +36,30 @@ pub(crate) fn all(
 ) -> Result<(), StepError> {
     let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
     tell(number("chase_l2", chase(gpu, IN_L2)?, "clocks"))?;
-    let many = CACHES * gpu.info.l2 / APART;
-    tell(number("chase_memory", chase(gpu, many)?, "clocks"))?;
 
     let in_l2 = gpu.info.l2 / PART_OF_L2;
     let beyond = (CACHES * gpu.info.l2).min(gpu.info.memory / 8);
     let n_sms = gpu.info.n_sms as u32;
-    for (place, bytes) in [("l2", in_l2), ("memory", beyond)] {
-        for n in [1, n_sms] {
-            let who = if n == 1 { "_alone" } else { "" };
-            // One SM takes long for much memory, and a short stretch gives the same rate.
-            let bytes = if n == 1 { bytes.min(in_l2) } else { bytes };
-            if n == 1 && place == "memory" {
-                continue;
-            }
-            let per_clock = |bytes_per_ns: f64| bytes_per_ns / ghz / f64::from(n);
-            let load = per_clock(stream(gpu, "stream_load", n, 1, bytes)?);
-            tell(number(&format!("stream_load_{place}{who}"), load, "bytes/clock/SM"))?;
-            let store = per_clock(stream(gpu, "stream_store", n, 1, bytes)?);
-            tell(number(&format!("stream_store_{place}{who}"), store, "bytes/clock/SM"))?;
-        }
+    let streams = [
+        ("stream_load_l2_alone", 1, 1, in_l2),
+        ("stream_store_l2_alone", 1, 1, in_l2),
+        ("stream_load_l2", n_sms, 1, in_l2),
+        ("stream_store_l2", n_sms, 1, in_l2),
+        ("stream_load_memory", n_sms, 1, beyond),
+        ("stream_load_l2_shared", n_sms, SHARE, in_l2),
+    ];
+    for (name, n, share, bytes) in streams {
+        let kernel = if name.starts_with("stream_load") { "stream_load" } else { "stream_store" };
+        let rate = stream(gpu, kernel, n, share, bytes)? * f64::from(share) / ghz / f64::from(n);
+        tell(number(name, rate, "bytes/clock/SM"))?;
     }
-    let load = stream(gpu, "stream_load", n_sms, SHARE, in_l2)? * f64::from(SHARE) / ghz / f64::from(n_sms);
-    tell(number("stream_load_l2_shared", load, "bytes/clock/SM"))?;
-    let sectors = scattered(gpu, "scattered_store", 1, in_l2)? / ghz;
-    tell(number("scattered_store_l2_alone", sectors, "sectors/clock/SM"))?;
-    for (place, bytes) in [("l2", in_l2), ("memory", beyond)] {
-        let clocks = touch(gpu, bytes)? * ghz;
-        tell(number(&format!("touch_{place}"), clocks, "clocks/round of blocks"))?;
-    }
-    for (place, bytes) in [("l2", in_l2), ("memory", beyond)] {
-        for kind in ["load", "store"] {
-            let kernel = format!("scattered_{kind}");
-            let sectors = scattered(gpu, &kernel, n_sms, bytes)? / ghz / f64::from(n_sms);
-            tell(number(&format!("{kernel}_{place}"), sectors, "sectors/clock/SM"))?;
-        }
+    for (name, kernel, n) in [
+        ("scattered_store_l2_alone", "scattered_store", 1),
+        ("scattered_load_l2", "scattered_load", n_sms),
+        ("scattered_store_l2", "scattered_store", n_sms),
+    ] {
+        let rate = scattered(gpu, kernel, n, in_l2)? / ghz / f64::from(n);
+        tell(number(name, rate, "sectors/clock/SM"))?;
     }
     Ok(())
 }
@@ -100,27 +90,6 @@ fn chase(gpu: &Gpu, n: usize) -> Result<f64, StepError> {
     let round = (n as i32 / OPS).clamp(16, 4096);
     run(round)?;
     Ok(slope([round / 4, round], run)? / f64::from(OPS))
-}
-
-/// Nanoseconds of a round of blocks, two on each SM, each of whose threads loads one word of `bytes`.
-fn touch(gpu: &Gpu, bytes: usize) -> Result<f64, StepError> {
-    let threads = THREADS as usize;
-    let kernel = session::load(gpu, CODE.ptx, "touch")?;
-    let n_blocks = (bytes / (threads * size_of::<f32>())) as u32;
-    let memory: CudaSlice<f32> = gpu.stream.alloc_zeros(n_blocks as usize * threads)?;
-    let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros(threads)?;
-    let mut time = |blocks: u32| {
-        gpu.time_ms(1, || {
-            let mut launch = gpu.stream.launch_builder(&kernel);
-            launch.arg(&memory).arg(&mut out);
-            // SAFETY: as the kernel takes them: a float for each thread of no more than `n_blocks` blocks.
-            unsafe { launch.launch(grid_1d(blocks, THREADS)) }?;
-            Ok(())
-        })
-    };
-    time(n_blocks)?;
-    let of_a_round = f64::from(RESIDENT) * gpu.info.n_sms as f64;
-    Ok(slope([n_blocks / 4, n_blocks], time)? * NS_PER_MS * of_a_round)
 }
 
 /// Returns bytes per nanosecond of memory that is walked over by `share` blocks at a time.
