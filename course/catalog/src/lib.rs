@@ -22,6 +22,5 @@ pub use constants::Tile;
 pub use family::Family;
 pub use shape::{Shape, WrongSize};
 pub use steps::{
-    CatalogKernel, Format, LIBRARY_SOURCES, NOT_MEASURED, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find,
-    range,
+    CatalogKernel, Format, LIBRARY_SOURCES, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
 };

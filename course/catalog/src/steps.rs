@@ -311,10 +311,6 @@ pub const STEPS: &[Step] = &[
 /// Sources of the kernels that the library of v11 chooses from; no step runs one of them alone.
 pub const LIBRARY_SOURCES: [&str; 2] = ["v11_gemm", "v11_pack"];
 
-/// Kernels with no GPU's records yet: times, counters beside Nsight Compute's and compute-sanitizer's verdicts are to
-/// come.
-pub const NOT_MEASURED: &[&str] = &[];
-
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standalone {

@@ -10,7 +10,7 @@ use catalog::process::Exit;
 use catalog::{Shape, Work};
 use emulator_client::CheckLevel;
 use records::record::Line;
-use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, NOT_SUMMED, Sum, SumsRecord, of_bytes};
+use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, Sum, SumsRecord, of_bytes};
 
 use crate::args::Common;
 use crate::device::Gpu;
@@ -237,7 +237,7 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
         let small = shapes.iter().filter(|shape| shape.volume() < LARGE);
         let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS, CheckLevel::CheckedWithGlobalRaces));
         let sums: Vec<Sum> = sums.filter(|sum| sum.not_run.is_none()).collect();
-        wrong.extend(sums.iter().filter_map(|sum| record.complaint(sum, NOT_SUMMED)));
+        wrong.extend(sums.iter().filter_map(|sum| record.complaint(sum)));
         // One block after another, and more than there are tiles of the smaller shapes. These are about the bits of C
         // alone.
         let others = [1, 7];

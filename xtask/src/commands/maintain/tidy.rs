@@ -283,11 +283,8 @@ impl Rules<'_> {
         }
         let measured = self.measured();
         for kernel in step.kernels {
-            let known = measured.contains(kernel.name) || catalog::NOT_MEASURED.contains(&kernel.name);
-            if kernel.source.is_some() && !known {
-                let remedy = format!(
-                    "measure it on a GPU with: cargo xtask bench {id} --save; before that, name it in catalog::NOT_MEASURED"
-                );
+            if kernel.source.is_some() && !measured.contains(kernel.name) {
+                let remedy = format!("measure it on a GPU with: cargo xtask bench {id} --save");
                 self.complain(CATALOGUE, line, format!("{} has no record", kernel.name), remedy);
             }
         }
@@ -566,7 +563,7 @@ mod tests {
         course/catalog/src/steps.rs:2: v99 has no chapter; write book/src/v99-new.md
         book/outputs.toml:1: the output v99-bench is missing; list it with: cargo xtask bench v99 --emulate
         book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
-        course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save; before that, name it in catalog::NOT_MEASURED
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save
         ");
         let chapter = ("book/src/v99-new.md", "# v99\n");
         insta::assert_snapshot!(complained(&[("steps/v99/tasks.toml", ""), chapter]), @r#"
@@ -574,7 +571,7 @@ mod tests {
         book/src/v99-new.md:1: v99 has no picture; draw one in book/figures, and show it with {{#figure NAME "what it shows"}}
         book/outputs.toml:1: the output v99-bench is missing; list it with: cargo xtask bench v99 --emulate
         book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
-        course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save; before that, name it in catalog::NOT_MEASURED
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save
         "#);
         let run = r#""runs": [{"id": "1", "date": "2000-01-01T00:00:00Z", "device": "a GPU", "emulated": false,
             "capability": "9.0", "driver": "13.0", "host": "a CPU", "revision": "abc", "roofline": null, "cublas": null}]"#;
