@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
 use tests::conformance::{
-    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, answers_in, emulate, fixtures, missing, module,
-    read_answers, write_answers,
+    Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, answers_in, fixtures, missing, module, read_answers,
+    write_answers,
 };
 
 /// Kernels per module: compiling many at once is quicker, and a module that fails is tried again one by one.
@@ -41,10 +41,9 @@ fn main() -> ExitCode {
             Ok(false) => return ExitCode::from(CONTEXT_LOST),
             Err(error) => Err(error),
         },
-        ["--emulate", folder] => emulated(Path::new(folder)),
         ["--missing", folder] => parent("missing", Path::new(folder)),
         [folder] => parent("all", Path::new(folder)),
-        _ => Err("usage: conformance [--missing | --ptx | --emulate] FOLDER".into()),
+        _ => Err("usage: conformance [--missing | --ptx] FOLDER".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -133,18 +132,6 @@ fn parent(which: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
         all.extend(answers_in(folder)?);
     }
     write_groups(&fixtures(), all, folder)
-}
-
-/// The emulator's answers, without a driver in between.
-fn emulated(folder: &Path) -> Result<(), Box<dyn Error>> {
-    fs::create_dir_all(folder)?;
-    let list = fixtures();
-    let mut all = Answers::new();
-    for group in modules(&list) {
-        let members: Vec<&Fixture> = group.iter().map(|&i| &list[i]).collect();
-        all.extend(members.iter().map(|f| f.name.clone()).zip(emulate(&members, None)));
-    }
-    write_groups(&list, all, folder)
 }
 
 fn write_groups(list: &[Fixture], mut all: Answers, folder: &Path) -> Result<(), Box<dyn Error>> {
