@@ -12,9 +12,6 @@ use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 use crate::RepoPaths;
 use crate::quote::{Sources, digits, quoted, run_source};
 
-/// Instruction that the others are compared with.
-const FMA: [&str; 2] = ["fma", "fp32"];
-
 /// Loads the records of all devices, each with the first part of its file name.
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>> {
     const END: &str = "-ceilings.json";
@@ -87,16 +84,11 @@ fn median_ms(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
 
 /// Returns a quantity of the fastest instruction with random elements, formatted for a sentence.
 pub(crate) fn number(record: &Ceilings, [unit, elements, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
-    const WHAT: [&str; 8] =
-        ["burst", "sustained", "ghz", "sustained_ghz", "clocks", "of_fp32", "per_byte", "per_l2_byte"];
+    const WHAT: [&str; 7] = ["burst", "sustained", "ghz", "sustained_ghz", "clocks", "per_byte", "per_l2_byte"];
     if !WHAT.contains(&what) {
         bail!("a ceiling has {}, not `{what}`", WHAT.join(", "));
     }
-    let find = |unit: &str, elements: &str| {
-        record.best(unit, elements).with_context(|| format!("no `{unit}` of {elements} was measured"))
-    };
-    let found = find(unit, elements)?;
-    let of_fp32 = found.burst.tflops / find(FMA[0], FMA[1])?.burst.tflops;
+    let found = record.best(unit, elements).with_context(|| format!("no `{unit}` of {elements} was measured"))?;
     let flop = |number: f64| format!("{} FLOP/B", digits(number, 3));
     let text = match what {
         "burst" => format!("{} TFLOP/s", digits(found.burst.tflops, 3)),
@@ -104,7 +96,6 @@ pub(crate) fn number(record: &Ceilings, [unit, elements, what]: [&str; 3], sourc
         "ghz" => format!("{:.2} GHz", found.burst.ghz),
         "sustained_ghz" => format!("{:.2} GHz", found.sustained.ghz),
         "clocks" => digits(found.burst.clocks, 3),
-        "of_fp32" => format!("{}×", digits(of_fp32, 3)),
         "per_byte" => flop(record.per_byte(found.burst.tflops).context("no bandwidth was measured")?),
         _ => flop(record.per_l2_byte(found.burst.tflops)),
     };
@@ -174,7 +165,6 @@ mod tests {
             })
         };
         assert_eq!(of("wgmma", "burst").expect("a number"), "800 TFLOP/s");
-        assert_eq!(of("mma.sync", "of_fp32").expect("a number"), "12.0×");
         assert_eq!(of("mma.sync", "per_byte").expect("a number"), "150 FLOP/B");
         assert_eq!(of("mma.sync", "per_l2_byte").expect("a number"), "75.0 FLOP/B");
         assert_eq!(of("mma.sync", "clocks").expect("a number"), "6.01");

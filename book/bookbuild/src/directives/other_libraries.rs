@@ -1,5 +1,6 @@
 //! Times of other libraries and compilers for the same GEMMs: `{{#others}}`, and `{{#n other BY SIZE WHAT}}` in a
-//! sentence, where WHAT is `ms` or `tflops`, or for bf16 `bf16_ms`, `bf16_tflops` or `bf16_of_pytorch`.
+//! sentence, where WHAT is `tflops` or `of_pytorch`, for bf16 `bf16_tflops` or
+//! `bf16_of_pytorch`.
 //! `book/data/others.py` measures them.
 
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use records::Samples;
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::quote::{Sources, digits, ms, quoted};
+use crate::quote::{Sources, digits, quoted};
 
 /// Default of [`Time::numbers`].
 const FP32: &str = "fp32";
@@ -226,14 +227,13 @@ impl OtherLibraries {
         let (numbers, what) = what.strip_prefix("bf16_").map_or((FP32, what), |what| (BF16, what));
         let found = self.time_at(by, numbers, size)?;
         let text = match what {
-            "ms" => ms(found.ms.median()),
             "tflops" => format!("{} TFLOP/s", digits(found.tflops(), 3)),
             "of_pytorch" => {
                 let pytorch = self.time_at(PYTORCH, numbers, size)?;
                 format!("{} %", digits(100.0 * found.tflops() / pytorch.tflops(), 3))
             }
             _ => {
-                bail!("{by} has ms, tflops and of_pytorch, not `{what}`");
+                bail!("{by} has tflops and of_pytorch, not `{what}`");
             }
         };
         let source = self.run(numbers).source();
@@ -344,11 +344,10 @@ mod tests {
             assert!(text.contains(value), "{by} {what}: {text}");
             assert_eq!(sources, source, "{by} {what}");
         };
-        check("PyTorch", "ms", "2.00", "A Card, 2026-01-02");
-        check("PyTorch", "bf16_ms", "4.00", "A Card, 2026-03-04");
+        check("PyTorch", "tflops", "1.00", "A Card, 2026-01-02");
         check("v12", "bf16_tflops", "0.250", "A Card, 2026-03-04");
         check("CUTLASS", "bf16_of_pytorch", "80.0", "A Card, 2026-03-04");
-        number("CUTLASS", "ms").expect_err("FP32 is not there");
+        number("CUTLASS", "tflops").expect_err("FP32 is not there");
         number("v12", "bf16_clock").expect_err("no such thing");
     }
 

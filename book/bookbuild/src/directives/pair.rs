@@ -108,11 +108,8 @@ impl Pair {
     pub(crate) fn number(&self, [size, way, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
         let of_size = self.size(size)?;
         let text = match (way, what) {
-            ("alone", "copy_in") => ms(of_size.pair_bound.copy_in_ms),
             ("alone", "exchange") => ms(of_size.pair_bound.exchange_ms),
-            ("alone", "product") => ms(of_size.pair_bound.kernel_ms),
-            ("alone", "copy_out") => ms(of_size.pair_bound.copy_out_ms),
-            (_, "ms" | "speed_up" | "copies_in" | "exchanges" | "products") => {
+            (_, "speed_up" | "exchanges" | "products") => {
                 let found = of_size.ways.iter().find(|candidate| candidate.way == way);
                 let found = found.with_context(|| format!("{way} at {size} was not measured on two devices"))?;
                 let total = found.total_ms.median();
@@ -121,17 +118,13 @@ impl Pair {
                     busy.map(ms).with_context(|| format!("{what} of {way} at {size} were not recorded"))
                 };
                 match what {
-                    "ms" => ms(total),
-                    "copies_in" => busy(Queue::In)?,
                     "exchanges" => busy(Queue::Peer)?,
                     "products" => busy(Queue::Kernel)?,
                     _ => format!("{:.2}", of_size.best_of_one() / total),
                 }
             }
             _ => {
-                bail!(
-                    "of {way} there are ms, speed_up, copies_in, exchanges and products, of `alone` copy_in, exchange, product and copy_out; not `{what}`"
-                );
+                bail!("of {way} there are speed_up, exchanges and products, of `alone` exchange; not `{what}`");
             }
         };
         sources.insert(self.source());

@@ -230,23 +230,17 @@ impl Process {
             let bound = &of_size.bound;
             let total = found.total_ms.median();
             let missing = || format!("{what} of {way} at {size} was not recorded");
-            let busy = |queue| {
-                let busy = Some(busy_ms(&found.events, queue)).filter(|busy| *busy > 0.0);
-                busy.map(ms).with_context(missing)
-            };
             let text = match what {
                 "ms" => ms(total),
                 "of_longest" => format!("{:.0} %", 100.0 * total / bound.longest().0),
                 "of_sum" => format!("{:.0} %", 100.0 * total / bound.sum()),
-                "copies_in" => busy(Queue::In)?,
-                "products" => busy(Queue::Kernel)?,
-                "copies_out" => busy(Queue::Out)?,
+                "products" => {
+                    let busy = Some(busy_ms(&found.events, Queue::Kernel)).filter(|busy| *busy > 0.0);
+                    busy.map(ms).with_context(missing)?
+                }
                 "calls" => ms(found.calls_ms.as_ref().with_context(missing)?.median()),
-                "empty" => ms(found.empty_ms.as_ref().with_context(missing)?.median()),
                 _ => {
-                    bail!(
-                        "of {way} there are ms, of_longest, of_sum, copies_in, products, copies_out, calls and empty; not `{what}`"
-                    );
+                    bail!("of {way} there are ms, of_longest, of_sum, products and calls; not `{what}`");
                 }
             };
             (comparison, text)

@@ -269,19 +269,13 @@ pub(crate) fn value(
         "ms" => ms(hot()?),
         "cold_ms" => ms(median(&passed.cold, "cold")?),
         "whole_ms" => ms(median(&passed.whole, "whole")?),
-        "rest_ms" => {
-            let rest = median(&passed.whole, "whole")? - hot()?;
-            ms(rest)
-        }
         "of_whole" => format!("{} %", percent(hot()? / median(&passed.whole, "whole")? * 100.0)),
-        "cpu_ms" => ms(passed.cpu_ms.context("the CPU was not timed")?),
         "tflops" => format!("{} TFLOP/s", digits(tflops(hot()?), 3)),
         "gflops" => format!("{} GFLOP/s", digits(tflops(hot()?) * 1e3, 3)),
         "gbs" => format!("{} GB/s", digits(gbs(hot()?), 3)),
         "of_cublas" => format!("{} %", percent(part_of("cuBLAS")?)),
         "of_copy" => format!("{} %", percent(part_of("copy")?)),
         "of_peak" => format!("{} %", percent(tflops(hot()?) / roofline()?.fp32_tflops * 100.0)),
-        "of_bandwidth" => format!("{} %", percent(gbs(hot()?) / roofline()?.copy_gbs * 100.0)),
         "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
         "sustained_tflops" => {
             format!("{} TFLOP/s", digits(tflops(mean_duel_ms(passed, |duel| &duel.sustained)?), 3))
@@ -291,15 +285,10 @@ pub(crate) fn value(
             let samples = passed.hot.as_ref().context("no hot times were recorded")?;
             format!("{:.1} %", samples.spread() * 100.0)
         }
-        "clock" => match passed.clock_mhz {
-            Some([low, high]) if low == high => format!("{low} MHz"),
-            Some([low, high]) => format!("{low} to {high} MHz"),
-            None => return Err(anyhow!("the clock was not read")),
-        },
         _ => {
             bail!(
-                "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, rest_ms, of_whole, cpu_ms, tflops, gflops, gbs, \
-                 of_cublas, of_copy, of_peak, of_bandwidth, sustained_tflops, burst_tflops, error, spread, clock"
+                "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, of_whole, tflops, gflops, gbs, \
+                 of_cublas, of_copy, of_peak, sustained_tflops, burst_tflops, error, spread"
             );
         }
     })
