@@ -1,0 +1,210 @@
+//! The kernels v01–v08 do what their steps are about, in counters, some of which Nsight Compute does not have.
+//! Also the probes of the roofline.
+//!
+//! Every product is one chain of fused multiply-adds with k from 0 upwards, so C equals a `mul_add` loop bit for bit.
+//! Awkward shapes are in the tests of the steps: C has the bits of an H200's there.
+
+use std::fmt::Write as _;
+
+use counters::Counters;
+use simt::launch::{CheckLevel, LaunchOptions};
+use tests::gemm::{GemmKernel, Product, transposed};
+use tests::gpu::{Argument, Geometry, Gpu};
+
+macro_rules! kernel {
+    ($name:literal in $file:literal, $tile:expr, $threads:expr, $strip:expr) => {
+        GemmKernel {
+            name: $name,
+            ptx: include_str!(concat!("../../kernels/ptx/", $file, ".ptx")),
+            tile: $tile,
+            block: [$threads, 1, 1],
+            strip: $strip,
+        }
+    };
+    ($name:literal in $file:literal, $tile:expr, $threads:expr) => {
+        kernel!($name in $file, $tile, $threads, 0)
+    };
+}
+
+const GEMMS: [GemmKernel; 11] = [
+    kernel!("sgemm_v01_row_per_lane" in "v01_row_per_lane", [32, 32], 1024),
+    kernel!("sgemm_v01_col_per_lane" in "v01_col_per_lane", [32, 32], 1024),
+    kernel!("sgemm_v02_tile16" in "v02_shared", [16, 16], 256),
+    kernel!("sgemm_v02_tile32" in "v02_shared", [32, 32], 1024),
+    kernel!("sgemm_v02_strip" in "v02_strip", [16, 16], 256, 2 * 16 * size_of::<f32>()),
+    kernel!("sgemm_v03_from_global" in "v03_from_global", [128, 128], 256),
+    kernel!("sgemm_v03_from_shared" in "v03_from_shared", [128, 128], 256),
+    kernel!("sgemm_v04_float4" in "v04_float4", [128, 128], 256),
+    kernel!("sgemm_v05_bank_conflict_free" in "v05_bank_conflict_free", [128, 128], 256),
+    kernel!("sgemm_v06_outer_product" in "v06_outer_product", [128, 128], 256),
+    kernel!("sgemm_v07_double_buffer" in "v07_double_buffer", [128, 128], 256),
+];
+/// The products of v08; the last letters say which of A and B are stored transposed.
+const STORED_TRANSPOSED: [GemmKernel; 4] = [
+    kernel!("sgemm_v08_nn" in "v08_gemm_transposed", [128, 128], 256),
+    kernel!("sgemm_v08_nt" in "v08_gemm_transposed", [128, 128], 256),
+    kernel!("sgemm_v08_tn" in "v08_gemm_transposed", [128, 128], 256),
+    kernel!("sgemm_v08_tt" in "v08_gemm_transposed", [128, 128], 256),
+];
+/// The transposes of v08 that have one block for each tile.
+const TRANSPOSES: [GemmKernel; 7] = [
+    kernel!("transpose_coalesced_reads" in "v08_transpose_coalesced", [32, 32], 1024),
+    kernel!("transpose_coalesced_writes" in "v08_transpose_coalesced", [32, 32], 1024),
+    kernel!("transpose_tile" in "v08_transpose_tile", [32, 32], 1024),
+    kernel!("transpose_padded" in "v08_transpose_padded", [32, 32], 1024),
+    kernel!("transpose_swizzled" in "v08_transpose_swizzled", [32, 32], 1024),
+    kernel!("transpose_rectangular" in "v08_transpose_rectangular", [32, 32], 256),
+    kernel!("transpose_float4" in "v08_transpose_float4", [64, 64], 256),
+];
+
+/// M, N and K that are multiples of every tile, so that no edge is met.
+const WHOLE: [usize; 3] = [128, 256, 96];
+
+/// Adds a row to a table: counters per `unit`, and whether each global access has 16 bytes per lane.
+fn row(table: &mut String, name: &str, unit: u64, c: &Counters) {
+    let per = |n: u64| n as f64 / unit as f64;
+    let excess = [
+        c.shared_store_wavefronts - c.shared_store_ideal,
+        c.shared_load_wavefronts - c.shared_load_ideal,
+        c.shared_load_wavefronts_merged - c.shared_load_ideal_merged,
+    ];
+    let requests = c.global_load_requests + c.global_store_requests;
+    let wide = c.global_load_bytes + c.global_store_bytes == 16 * 32 * requests;
+    let _ = writeln!(
+        table,
+        "{name}: {} multiply-adds; {} loads, {} sectors; {} stores, {} sectors{}; shared {} loads, {} merged, {} stores; excess {:?}; {} barriers",
+        per(c.fmas),
+        per(c.global_load_requests),
+        per(c.global_load_sectors),
+        per(c.global_store_requests),
+        per(c.global_store_sectors),
+        if wide { ", all of 16 bytes" } else { "" },
+        per(c.shared_load_requests),
+        per(c.shared_load_requests_merged),
+        per(c.shared_store_requests),
+        excess.map(per),
+        per(c.barriers),
+    );
+}
+
+/// Counters of a warp per step of k; of the stores of C, for all k.
+#[test]
+fn what_each_product_costs() {
+    let [m, n, k] = WHOLE;
+    let product = Product::<f32>::random(m, n, k, 17);
+    let want = product.reference();
+    let mut table = String::new();
+    for kernel in GEMMS.into_iter().chain(STORED_TRANSPOSED) {
+        let mut as_stored = product.clone();
+        let letters = kernel.name.as_bytes();
+        if kernel.name.contains("_v08_t") {
+            as_stored.a = transposed(&product.a, m, k);
+        }
+        if kernel.name.contains("_v08_") && letters.ends_with(b"t") {
+            as_stored.b = transposed(&product.b, k, n);
+        }
+        let report = as_stored.check(kernel, CheckLevel::CheckedWithGlobalRaces, &want);
+        let threads = report.grid[0] * report.grid[1] * report.block[0];
+        row(&mut table, kernel.name, u64::from(threads) / 32 * k as u64, &report.total);
+    }
+    insta::assert_snapshot!(table);
+}
+
+/// Counters per 32 x 32 elements.
+#[test]
+fn what_each_transpose_costs() {
+    let (rows, cols) = (128, 192);
+    let mut table = String::new();
+    for kernel in TRANSPOSES {
+        let gpu = Gpu::default();
+        let module = gpu.load(kernel.ptx).expect("PTX that loads");
+        let (source, target) = (gpu.upload(&vec![1.0f32; rows * cols]), gpu.alloc::<f32>(rows * cols));
+        let blocks = [cols / kernel.tile[1], rows / kernel.tile[0]].map(|n| n as u32);
+        let arguments = [(rows as i32).into(), (cols as i32).into(), source.into(), target.into()];
+        let report = gpu.run(&module, kernel.name, Geometry::plane(blocks, [kernel.block[0], 1]), &arguments);
+        row(&mut table, kernel.name, (rows * cols / 1024) as u64, &report.total);
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn v02_strip_is_refused_when_the_strips_do_not_fit() {
+    let gpu = Gpu::default();
+    let strip = GEMMS.iter().find(|kernel| kernel.strip > 0).expect("it is listed");
+    let module = gpu.load(strip.ptx).expect("committed PTX loads");
+    let limit = 227 * 1024; // of a block on sm_90
+    let k = limit / strip.strip + 1;
+    let shape = Geometry { grid: [1, 1, 1], block: strip.block, shared: (k * strip.strip) as u32 };
+    let arguments: Vec<Argument> =
+        [1, 1, k as i32].map(Argument::from).into_iter().chain([0u64; 3].map(Argument::from)).collect();
+    let refused = gpu.launch(&module, strip.name, shape, &arguments, LaunchOptions::default());
+    let refused = refused.expect_err("more shared memory than there is");
+    assert!(refused.starts_with("error[E-LAUNCH]: a block needs more shared memory"), "{refused}");
+}
+
+/// The kernels that a reader compares, in order.
+#[rustfmt::skip]
+const LADDER: [&str; 9] = [
+    "v01_row_per_lane", "v01_col_per_lane", "v02_shared", "v03_from_global", "v03_from_shared", "v04_float4",
+    "v05_bank_conflict_free", "v06_outer_product", "v07_double_buffer",
+];
+
+/// Returns a source without the markers that no reader of a diff is shown.
+fn listing(name: &str) -> String {
+    let text = tests::read(format!("kernels/{name}.cu"));
+    let marker = |line: &str| ["// ANCHOR", "// SOLUTION", "// STARTER"].iter().any(|m| line.trim().starts_with(m));
+    text.lines().filter(|line| !marker(line)).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn neighbours_differ_by_a_screen() {
+    for names in LADDER.windows(2) {
+        let [old, new] = [names[0], names[1]].map(listing);
+        let added = tasks::diff::missing(&new, &old).into_iter().filter(|is_added| *is_added).count();
+        let explained = new.contains("\n// The diff is longer than a screen because");
+        assert!((added <= 40) != explained, "{} to {}: {added} lines", names[0], names[1]);
+    }
+}
+
+#[test]
+fn nothing_spills() {
+    for kernel in GEMMS {
+        let mut devices = kernel.ptx.lines().filter(|line| line.contains("gemm_") && line.contains(" bytes spilled"));
+        assert!(devices.clone().count() >= 5, "{}: registers of each architecture", kernel.name);
+        assert!(devices.all(|line| line.ends_with(" 0 bytes spilled")), "{}", kernel.name);
+    }
+}
+
+const PROBES: &str = include_str!("../../kernels/ptx/probe.ptx");
+
+#[test]
+fn the_fma_probe_does_the_multiply_adds_that_it_says() {
+    const FMAS_PER_ROUND: u64 = 512;
+    let gpu = Gpu::default();
+    let module = gpu.load(PROBES).expect("PTX that loads");
+    let out = gpu.upload(&[f32::NAN; 2 * 256]);
+    for rounds in [0, 1, 3] {
+        let arguments = [rounds.into(), 0.5f32.into(), out.into()];
+        let report = gpu.run(&module, "probe_fma", Geometry::line(2, 256), &arguments);
+        assert_eq!(report.total.fmas, FMAS_PER_ROUND * 2 * 256 * rounds as u64);
+        assert_eq!(report.total.global_store_requests, 0);
+        assert_eq!(report.total.local_requests, 0);
+    }
+    assert!(gpu.read::<f32>(out, 2 * 256).iter().all(|value| value.is_nan()));
+}
+
+#[test]
+fn the_copy_probe_copies() {
+    for (n, blocks) in [(1, 1), (255, 1), (257, 3), (5000, 2), (4096, 4)] {
+        let gpu = Gpu::default();
+        let module = gpu.load(PROBES).expect("PTX that loads");
+        let input: Vec<f32> = (0..4 * n).map(|i| i as f32).collect();
+        let source = gpu.upload(&input);
+        let target = gpu.upload(&vec![f32::NAN; 4 * n]);
+        let arguments = [(n as i64).into(), source.into(), target.into()];
+        let report = gpu.run(&module, "probe_copy", Geometry::line(blocks, 256), &arguments);
+        assert_eq!(gpu.read::<f32>(target, 4 * n), input);
+        assert_eq!(report.total.global_load_bytes, 16 * n as u64);
+        assert_eq!(report.total.global_store_bytes, 16 * n as u64);
+    }
+}
