@@ -261,16 +261,3 @@ fn flags_between_blocks() {
         .collect();
     assert_eq!(gpu.read::<i32>(value, 9), want);
 }
-
-#[test]
-fn cache_hints_change_nothing() {
-    let (gpu, module) = load("cache_hints");
-    let n = 64usize;
-    let x = floats(n, 14);
-    let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(4 * n));
-    gpu.run(&module, "hints", Geometry::line(1, 64), &[(n as i32).into(), input.into(), out.into()]);
-    let want: Vec<f32> = x.iter().map(|&v| v + v + v + v + v + v).collect();
-    for copy in gpu.read::<f32>(out, 4 * n).chunks(n) {
-        assert_eq!(copy, want);
-    }
-}
