@@ -12,6 +12,7 @@ use tasks::verdict::{Status, Verdict};
 use tasks::{Catalogue, Task};
 
 use crate::common::{expect_no_complaint, kernel_tasks, program, read, root, xtask};
+use crate::solutions;
 
 /// A checkout with the tasks and kernels of this one, and a `my` of its own.
 struct Learner {
@@ -34,7 +35,8 @@ impl Learner {
         }
         let learner = Self { root, xtask: xtask().to_owned(), compiler };
         let name = names().into_iter().next().expect("there are tasks");
-        let probe = learner.judged(&name, &learner.solution(&name));
+        // What does not compile shows a missing compiler as well, and is not run.
+        let probe = learner.judged(&name, "?");
         match probe.status.code() {
             Some(3) => {
                 println!("not run: {}", String::from_utf8_lossy(&probe.stderr).trim());
@@ -311,13 +313,12 @@ fn remedies_remove_what_they_are_for() {
     let Some(learner) = Learner::with("nvrtc", "remedies") else {
         return;
     };
-    let solutions = catalog::STEPS
-        .iter()
-        .flat_map(|step| tasks::solutions::load(root(), step.id).unwrap_or_else(|why| panic!("{}: {why}", step.id)));
+    let all = solutions::all();
     let mut n_tried = 0;
-    for solution in solutions.filter(|solution| solution.expect.iter().any(|code| code.starts_with("E-"))) {
+    for (solution, ptx) in all.iter().filter(|(solution, _)| solution.expect.iter().any(|code| code.starts_with("E-")))
+    {
         let name = solution.task.name.to_string();
-        let before = learner.verdict(&name, &solution.source);
+        let before = solutions::judged_whole(solution, ptx);
         let first = before.findings.first().unwrap_or_else(|| panic!("{}: no finding", solution.name));
         let Some(text) = remedied(&solution.source, &first.text, first.line) else { continue };
         let after = learner.verdict(&name, &text);

@@ -16,7 +16,7 @@ const WRONG: usize = 80;
 const RIGHT: usize = 40;
 
 /// Returns all solutions that compile, with their PTX.
-fn all() -> Vec<(Solution, String)> {
+pub(crate) fn all() -> Vec<(Solution, String)> {
     let mut found = Vec::new();
     let mut stale = Vec::new();
     for step in catalog::STEPS {
@@ -42,12 +42,17 @@ fn all() -> Vec<(Solution, String)> {
 const PRODUCTS: [[usize; 3]; 6] = [[1, 1, 1], [1, 129, 3], [131, 1, 5], [7, 5, 3], [33, 31, 97], [129, 132, 24]];
 const TRANSPOSES: [[usize; 3]; 5] = [[1, 1, 0], [1, 67, 0], [67, 1, 0], [33, 31, 0], [63, 130, 0]];
 
-fn judged(solution: &Solution, ptx: &str) -> Verdict {
+pub(crate) fn judged_whole(solution: &Solution, ptx: &str) -> Verdict {
     let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
+    judge::judge(&request(&solution.task, ptx, &sources))
+}
+
+fn judged(solution: &Solution, ptx: &str) -> Verdict {
     // What is said rests on more shapes.
     if !solution.says.is_empty() {
-        return judge::judge(&request(&solution.task, ptx, &sources));
+        return judged_whole(solution, ptx);
     }
+    let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
     judged_as(&solution.task, ptx, &sources)
 }
 
