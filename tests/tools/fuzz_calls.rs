@@ -397,17 +397,36 @@ impl Pool {
     }
 }
 
+/// Settings with which a seed takes little time.
+const SETTINGS: [(&str, &str); 4] =
+    [("TILE_MEMORY", "64"), ("TILE_BUDGET", "100000"), ("TILE_DIAGNOSIS", "0"), ("TILE_THREADS", "2")];
+
+/// Runs one seed, in a folder for what `cuGraphDebugDotPrint` writes to files of any name.
+fn run_in_folder(fuzzer: &mut Option<Fuzzer>, seed: u64) -> Result<String, String> {
+    if fuzzer.is_none() {
+        *fuzzer = Some(Fuzzer::new().map_err(|error| error.to_string())?);
+        let folder = std::env::temp_dir().join("fuzz_calls");
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        std::env::set_current_dir(&folder).map_err(|error| error.to_string())?;
+    }
+    fuzzer.as_ref().map_or(Ok(String::new()), |fuzzer| fuzzer.run(seed))
+}
+
 fn main() -> ExitCode {
-    let variables = [("TILE_MEMORY", "64"), ("TILE_BUDGET", "100000"), ("TILE_DIAGNOSIS", "0"), ("TILE_THREADS", "2")];
     let mut fuzzer = None;
-    fuzz::main(&variables, move |seed| {
-        if fuzzer.is_none() {
-            fuzzer = Some(Fuzzer::new().map_err(|error| error.to_string())?);
-            // `cuGraphDebugDotPrint` writes to files of any name.
-            let folder = std::env::temp_dir().join("fuzz_calls");
-            std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-            std::env::set_current_dir(&folder).map_err(|error| error.to_string())?;
-        }
-        fuzzer.as_ref().map_or(Ok(String::new()), |fuzzer| fuzzer.run(seed))
-    })
+    fuzz::main(&SETTINGS, move |seed| run_in_folder(&mut fuzzer, seed))
+}
+
+#[test]
+fn random_calls_do_no_harm() {
+    const CHILD: &str = "FUZZ_CALLS_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let mut fuzzer = None;
+        (0..50).for_each(|seed| drop(run_in_folder(&mut fuzzer, seed).expect("known codes")));
+        return;
+    }
+    let mut child = std::process::Command::new(std::env::current_exe().expect("a path"));
+    child.args(["--exact", "fuzz_calls::random_calls_do_no_harm"]).envs(SETTINGS).env(CHILD, "1");
+    let output = child.output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -8,7 +8,6 @@ mod emulated;
 mod errors;
 mod exports;
 mod faults;
-mod garbage;
 mod graphs;
 #[rustfmt::skip]
 mod layouts;
