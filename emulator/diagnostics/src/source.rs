@@ -675,48 +675,6 @@ fn parameter(text: &str) -> Option<Parameter> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = r#"
-#include "common.cuh"
-#define TILE 16 // edge
-constexpr int BM = 4 * TILE, BK = 8;
-constexpr int PAD = BK + 1;
-extern "C" __global__ void __launch_bounds__(TILE * TILE)
-tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
-{
-    __shared__ float a_tile[BM][PAD], b_tile[BK][2];
-    extern __shared__ double more[];
-    const int thread_row = threadIdx.y; /* a_tile[0] = */
-    const int row = blockIdx.y * TILE + thread_row;
-    float frag[4];
-    if (thread_row < 8) {
-        a_tile[thread_row][0] = A[row * M + 1] + A[row];
-    }
-    for (int k = 0; k < M; ++k) { C[row] += 1; }
-}
-"#;
-
-    fn source() -> Source {
-        Source::new(&TEXT.into())
-    }
-
-    #[test]
-    fn parameters_are_found_behind_qualifiers() {
-        let text: Vec<String> = source().parameters("tiled").iter().map(|p| format!("{}: {}", p.name, p.ty)).collect();
-        assert_eq!(text, ["M: int", "A: float*", "C: float*", "n: unsigned long long"]);
-    }
-
-    #[test]
-    fn arrays_have_dimensions_from_constants() {
-        let source = source();
-        let a = source.array("__shared__", "a_tile", None);
-        assert_eq!(a, Some(Declared { ty: "float".into(), dims: vec![Some(64), Some(9)] }));
-        let b = source.array("__shared__", "b_tile", None);
-        assert_eq!(b, Some(Declared { ty: "float".into(), dims: vec![Some(8), Some(2)] }));
-        let more = source.array("__shared__", "more", None);
-        assert_eq!(more, Some(Declared { ty: "double".into(), dims: vec![None] }));
-        assert_eq!(source.array("", "frag", None).map(|found| found.dims), Some(vec![Some(4)]));
-    }
-
     #[test]
     fn an_array_is_that_of_its_function() {
         let text = "template <int N> __device__ void fill(float* x) { __shared__ float As[N][3]; }\n\
@@ -741,24 +699,6 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
     }
 
     #[test]
-    fn uses_tell_stores_from_loads() {
-        let source = source();
-        let line = TEXT.lines().position(|line| line.contains("A[row * M + 1]")).expect("line") as u32 + 1;
-        let stored = source.uses(line, "a_tile");
-        assert!(stored[0].stored && !stored[0].loaded);
-        let loaded = source.uses(line, "A");
-        assert_eq!(loaded.len(), 2);
-        assert_eq!(loaded[0].subscripts, ["row * M + 1"]);
-        assert_eq!(source.lines_storing("a_tile"), [line]);
-        assert_eq!(source.condition(line), Some((line - 1, "thread_row < 8".into())));
-    }
-
-    #[test]
-    fn index_variables_are_found() {
-        assert_eq!(source().index_variable(1).as_deref(), Some("row"));
-    }
-
-    #[test]
     fn a_loop_holds_its_header_and_its_body_and_nothing_behind_it() {
         let text = "__global__ void k(int n)\n{\n    for (int i = 0; i < n; ++i) {\n        while (x[i])\n            y();\n    }\n    \
                     z();\n    do {\n        y();\n    } while (x[0]);\n    w();\n}";
@@ -780,58 +720,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
     }
 
     #[test]
-    fn template_parameters_have_the_values_of_the_symbol() {
-        let text = "template <typename T, int BM, unsigned BK = 8>\n__global__ void tiled(T* x)\n{ __shared__ T t[BM][BK + 1]; }";
-        let mut source = Source::new(&text.into());
-        source.instantiate("_Z5tiledIfLi16ELj8EEvPT_");
-        assert_eq!((source.constant("BM"), source.constant("BK")), (Some(16), Some(8)));
-        let dims = source.array("__shared__", "t", None).map(|found| found.dims);
-        assert_eq!(dims, Some(vec![Some(16), Some(9)]));
-    }
-
-    #[test]
-    fn a_function_that_a_kernel_only_calls_is_its_text() {
-        let text = "template <typename T, int BLOCK>\n__device__ void gemm(int m, int n, const T* A)\n{\n    \
-                    __shared__ T tile[BLOCK][BLOCK];\n    const int row = threadIdx.x / BLOCK;\n    if (row >= m) return;\n    \
-                    tile[row][0] = A[row];\n}\n__global__ void k16(int M, int n, const float* A)\n{\n    \
-                    gemm<float, 16>(M, n, A);\n}\n__global__ void k32(int M, int n, const float* A)\n{\n    \
-                    gemm<float, 32>(M, n, A);\n}";
-        let mut source = Source::new(&text.into());
-        source.instantiate("k32");
-        assert_eq!(source.constant("BLOCK"), Some(32));
-        assert_eq!(source.definition("k32", "row"), Some("threadIdx.x / BLOCK"));
-        assert_eq!((source.definition("k32", "m"), source.definition("k32", "n")), (Some("M"), None));
-        let dims = source.array("__shared__", "tile", Some("gemm")).map(|found| found.dims);
-        assert_eq!(dims, Some(vec![Some(32), Some(32)]));
-        let compared: Vec<String> = source.conditions("k32", 7).into_iter().map(|c| c.text).collect();
-        assert_eq!(compared, ["row >= m"]);
-        assert!(source.depends_on_thread("k32", "row"));
-    }
-
-    #[test]
-    fn conditions_hold_in_what_they_govern() {
-        let text = "__global__ void k(int n, int m)\n{\n    if (i >= n || j > m) return;\n    for (int k = 0; k < n; ++k) {\n        x[k] = 1;\n    }\n}";
-        let found: Vec<String> = Source::new(&text.into())
-            .conditions("k", 5)
-            .iter()
-            .map(|c| format!("{} below {}", c.left, c.right))
-            .collect();
-        assert_eq!(found, ["k below n", "i below n", "j below m"]);
-    }
-
-    #[test]
-    fn symbols_become_plain_names() {
-        for (symbol, name) in [
-            ("_ZZ5tiledE6a_tile", "a_tile"),
-            ("_ZZ5tiledILi16EEvPKfPfE2As", "As"),
-            ("_ZZ4kernE4tile_0", "tile"),
-            ("_Z5tiledILi16EEviPKf", "tiled"),
-            ("_ZN3gpu5tiledEv", "tiled"),
-            ("tile", "tile"),
-            ("_Z9", "_Z9"),
-        ] {
-            assert_eq!(plain_name(symbol), name);
-        }
+    fn symbols_name_their_function() {
         for (symbol, function) in [
             ("_ZZ5tiledE6a_tile", Some("tiled")),
             ("_ZZ5tiledILi16EEvPKfPfE2As", Some("tiled")),
@@ -839,7 +728,7 @@ tiled(int M, const float* __restrict__ A, float *C, unsigned long long n = 3)
             ("_Z5tiledILi16EEviPKf", None),
             ("tile", None),
         ] {
-            assert_eq!(super::text::function_of(symbol), function, "{symbol}");
+            assert_eq!(text::function_of(symbol), function, "{symbol}");
         }
     }
 

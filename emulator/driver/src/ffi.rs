@@ -489,22 +489,3 @@ pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Optio
 pub(crate) fn read_process(_from: &[(u64, usize)], _to: &mut [&mut [u8]]) -> Option<bool> {
     None
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_is_writable_when_all_its_pages_are() {
-        let maps = "1000-3000 rw-p 00000000 00:00 0\n3000-4000 rw-s 0 0:0 7 /a b\n4000-5000 r--p 0 0:0 0\n\
-                    6000-7000 rw-p 0 0:0 0\n";
-        let check = |from, to, want| assert_eq!(is_writable(maps, from, to - from), want, "{from:x} to {to:x}");
-        check(0x1000, 0x4000, true);
-        check(0x2ff8, 0x3008, true);
-        check(0x0ff8, 0x1008, false);
-        check(0x3ff8, 0x4008, false);
-        check(0x6000, 0x7001, false);
-        check(0x2000, 0x7000, false);
-        assert!(!is_writable(maps, u64::MAX, 2));
-    }
-}

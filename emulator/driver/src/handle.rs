@@ -140,27 +140,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handle_finds_its_object_until_it_is_removed() {
-        let table = Table::new(ObjectKind::Event);
-        let (handle, _) = table.insert_with(|_| 7);
-        assert_eq!(table.get(handle).as_deref(), Some(&7));
-        assert_eq!(table.remove(handle).as_deref(), Some(&7));
-        assert_eq!(table.get(handle), None);
-        assert_eq!(table.remove(handle), None);
-        assert!(table.was_given(handle));
-    }
-
-    #[test]
-    fn no_handle_is_given_out_twice() {
-        let table = Table::new(ObjectKind::Event);
-        let (first, _) = table.insert_with(|_| 1);
-        table.remove(first);
-        let (second, _) = table.insert_with(|_| 2);
-        assert_ne!(first, second);
-        assert_eq!(table.get(first), None);
-    }
-
-    #[test]
     fn other_numbers_are_nothing() {
         let table: Table<u8> = Table::new(ObjectKind::Event);
         for number in [
@@ -187,16 +166,5 @@ mod tests {
                 assert!(Table::<()>::new(ObjectKind::Event).get(handle).is_none());
             }
         }
-    }
-
-    #[test]
-    fn a_suspended_handle_comes_back() {
-        let table = Table::new(ObjectKind::Context);
-        let (handle, _) = table.insert_with(|_| 1);
-        assert_eq!(table.suspend(handle).as_deref(), Some(&1));
-        assert_eq!(table.get(handle), None);
-        assert!(table.was_given(handle));
-        table.revive(handle, |_| 2);
-        assert_eq!(table.get(handle).as_deref(), Some(&2));
     }
 }

@@ -55,23 +55,6 @@ fn nested_divergence_meets_inside_out() {
     assert_eq!(outcome(body, 1, 32), (0..32).map(each).collect::<Vec<_>>());
 }
 
-#[test]
-fn a_block_can_wait_for_a_later_one() {
-    let body = "
-        add.u32 %r5, %r2, 1;
-        mov.u32 %r6, %nctaid.x;
-        setp.eq.u32 %p1, %r5, %r6;
-        @%p1 bra SET;
-        mul.wide.u32 %rd4, %r5, 4;
-        add.u64 %rd4, %rd1, %rd4;
-        WAIT: ld.acquire.gpu.global.u32 %r7, [%rd4];
-        setp.eq.u32 %p2, %r7, 0;
-        @%p2 bra WAIT;
-        SET: mov.u32 %r8, 1;
-        st.release.gpu.global.u32 [%rd3], %r8;";
-    assert_eq!(outcome(body, 50, 1), vec![1; 50]);
-}
-
 /// Threads that wait for another number of threads than those that are there.
 #[test]
 fn threads_that_meet_at_a_barrier_count_alike() {

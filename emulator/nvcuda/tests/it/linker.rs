@@ -118,6 +118,8 @@ fn inputs_find_what_others_define() {
 fn emulated_what_no_input_defines_is_named() {
     let _own = OwnContext::new();
     let caller = ptx(&CALLER.replace(".extern .global .u32 bias", ".global .u32 bias"));
+    let (code, _) = link(&[(PTX, &ptx(".entry k() { frobnicate; }"), c"bad")]).expect_err("no PTX");
+    assert_eq!(code, CUresult::CUDA_ERROR_INVALID_PTX);
     // Codes and messages are those of an H200's driver.
     let check = |inputs: &[(c_uint, &str, &CStr)], message: &str| {
         let (code, log) = link(inputs).expect_err(message);

@@ -47,15 +47,6 @@ fn run(saxpy: sys::CUfunction) {
 }
 
 #[test]
-fn machine_code_runs() {
-    let _own = OwnContext::new();
-    let module = load(&saxpy()).expect("machine code for this device");
-    run(function(module, "saxpy"));
-    // SAFETY: a module that nothing uses any more.
-    unsafe { ok(sys::cuModuleUnload(module)) };
-}
-
-#[test]
 fn machine_code_from_a_file_and_in_a_library_runs() {
     let _own = OwnContext::new();
     let cubin = saxpy();

@@ -317,35 +317,6 @@ fn libraries_enter_contexts_when_used() {
 }
 
 #[test]
-fn ptx_goes_through_the_linker() {
-    let _own = OwnContext::new();
-    let text = std::ffi::CString::new(KERNELS).expect("PTX has no NUL");
-    let text = text.as_bytes_with_nul();
-    let (mut link, mut image, mut size, mut loaded) = (null_mut(), null_mut(), 0, null_mut());
-    let ptx = sys::CUjitInputType::CU_JIT_INPUT_PTX;
-    let bad = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { frobnicate; }";
-    let (data, bad_data) = (text.as_ptr().cast_mut().cast(), bad.as_ptr().cast_mut().cast());
-    let (no_options, no_values) = (null_mut(), null_mut());
-    // SAFETY: texts of the lengths given; no options.
-    unsafe {
-        ok(sys::cuLinkCreate_v2(0, no_options, no_values, &mut link));
-        let n = bad.count_bytes() + 1;
-        let refused = sys::cuLinkAddData_v2(link, ptx, bad_data, n, c"bad".as_ptr(), 0, no_options, no_values);
-        assert_eq!(refused, sys::CUresult::CUDA_ERROR_INVALID_PTX);
-        ok(sys::cuLinkDestroy(link));
-        ok(sys::cuLinkCreate_v2(0, no_options, no_values, &mut link));
-        let n = text.len();
-        ok(sys::cuLinkAddData_v2(link, ptx, data, n, c"kernels".as_ptr(), 0, no_options, no_values));
-        ok(sys::cuLinkComplete(link, &mut image, &mut size));
-        ok(sys::cuModuleLoadData(&mut loaded, image));
-        ok(sys::cuLinkDestroy(link));
-    }
-    let address = alloc(128);
-    ok(launch(function(loaded, "fill"), 1, 32, &[address, 32, 3]));
-    assert_eq!(words(address, 32), [3; 32]);
-}
-
-#[test]
 fn registered_memory_is_reached_by_kernels() {
     let _own = OwnContext::new();
     let mut host = vec![1u32; 4096];

@@ -275,11 +275,6 @@ impl Collector {
 }
 
 impl MistakeGroup {
-    #[cfg(test)]
-    pub(crate) fn n_open_threads(&self) -> u32 {
-        self.current.1.values().map(|lanes| lanes.count()).sum()
-    }
-
     fn close_block(&mut self) {
         let n: u64 = self.current.1.values().map(|lanes| u64::from(lanes.count())).sum();
         if n > 0 {

@@ -566,7 +566,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::memory::rules::tests::rows;
 
     fn learnt(addresses: &Addresses, bytes: u32, load: bool) -> (Memo<'static>, u64) {
         let mask = LaneMask::ALL.filter(|lane| addresses[lane].is_some());
@@ -574,21 +573,6 @@ mod tests {
         let mut memo = Memo::new(bytes, load, Merge::Alone);
         assert!(memo.learn(&plain, mask, 1, true));
         (memo, plain[mask.first()])
-    }
-
-    #[test]
-    fn the_hardware_counted_the_same() {
-        for r in rows() {
-            let (mut memo, base) = learnt(&r.addresses, r.bytes, r.load);
-            memo.count_global(base);
-            memo.count_shared(base);
-            let t = memo.tally;
-            if r.shared {
-                assert_eq!((t.wavefronts, Some(t.ideal)), (r.measured.into(), r.ideal.map(u64::from)), "{}", r.name);
-            } else {
-                assert_eq!(t.sectors, u64::from(r.measured), "{}", r.name);
-            }
-        }
     }
 
     fn some_addresses() -> impl Strategy<Value = (Addresses, u32)> {

@@ -290,21 +290,21 @@ pub fn shared_atomic_cost(addresses: &Addresses, bytes: u32, form: AtomicForm) -
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// A row of the table of measurements.
-    pub(crate) struct Row {
-        pub(crate) shared: bool,
-        pub(crate) load: bool,
-        pub(crate) bytes: u32,
-        pub(crate) name: String,
-        pub(crate) measured: u32,
-        pub(crate) ideal: Option<u32>,
-        pub(crate) addresses: Addresses,
+    struct Row {
+        shared: bool,
+        load: bool,
+        bytes: u32,
+        name: String,
+        measured: u32,
+        ideal: Option<u32>,
+        addresses: Addresses,
     }
 
-    pub(crate) fn rows() -> Vec<Row> {
+    fn rows() -> Vec<Row> {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/h200_memory_patterns.csv");
         let text = std::fs::read_to_string(path).expect("the table of measurements is there");
         text.lines().skip(1).map(row).collect()

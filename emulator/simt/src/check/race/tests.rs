@@ -7,7 +7,7 @@ use super::*;
 use crate::check::Code;
 use crate::check::collect::MistakeGroup;
 use crate::check::testing::kernel;
-use crate::check::{AccessKind, Collector, MissingOrder, MistakeDetails, RaceFacts};
+use crate::check::{AccessKind, Collector, MistakeDetails, RaceFacts};
 
 const R: Mark = Mark::Read;
 const W: Mark = Mark::Write;
@@ -164,45 +164,6 @@ fn a_warp_sync_orders_the_lanes_that_it_names() {
 }
 
 #[test]
-fn a_barrier_orders_writes_and_reads() {
-    let writes = in_turn(&[Do(W, 0, 1024, 4)], &[Do(W, 0, 1152, 4)]);
-    let reads = in_turn(&[Do(R, 1, 1152, 4)], &[Do(R, 1, 1024, 4)]);
-    assert!(shared(&[&writes[..], &[Barrier], &reads].concat()).is_empty());
-    assert!(!shared(&[writes, reads].concat()).is_empty());
-}
-
-#[test]
-fn a_missing_barrier_before_reading_is_told_with_both_parties() {
-    let found = shared(&in_turn(&[Do(W, 0, 1024, 4), Do(R, 1, 1028, 4)], &[Do(W, 0, 1152, 4), Do(R, 1, 1156, 4)]));
-    let between: Vec<_> = found.iter().filter(|(_, race, _)| !race.same_warp).collect();
-    assert_eq!(between.len(), 1);
-    let (code, race, _) = between[0];
-    assert_eq!((*code, race.address, race.missing), (Code::Race, 1152, MissingOrder::BeforeReading));
-    assert_eq!(
-        race.parties.map(|p| (p.kind, p.instr, p.thread)),
-        [(AccessKind::Read, 1, 31), (AccessKind::Write, 0, 32)]
-    );
-}
-
-#[test]
-fn a_missing_barrier_before_overwriting_is_recognised() {
-    let found = shared(&in_turn(&[Do(R, 1, 1024, 0), Do(W, 0, 1024, 4)], &[Do(R, 1, 1028, 0), Do(W, 0, 1152, 4)]));
-    let between = found.iter().find(|(_, race, _)| !race.same_warp).expect("found");
-    assert_eq!(between.1.missing, MissingOrder::BeforeOverwriting);
-}
-
-#[test]
-fn reads_do_not_race() {
-    assert!(shared(&in_turn(&[Do(R, 0, 1024, 0)], &[Do(R, 0, 1024, 0)])).is_empty());
-}
-
-#[test]
-fn atomics_race_with_plain_accesses_only() {
-    assert!(shared(&in_turn(&[Do(A, 0, 1024, 0)], &[Do(A, 0, 1024, 0)])).is_empty());
-    assert_eq!(shared(&in_turn(&[Do(A, 0, 1024, 0)], &[Do(R, 1, 1024, 0)])).len(), 1);
-}
-
-#[test]
 fn a_warp_that_comes_back_does_not_race_with_itself() {
     let steps = [
         Enter(0),
@@ -225,31 +186,10 @@ fn a_warp_that_comes_back_does_not_race_with_itself() {
 }
 
 #[test]
-fn lanes_that_keep_to_their_own_element_do_not_race() {
-    assert!(shared(&[Enter(0), Do(W, 0, 1024, 4), Do(R, 1, 1024, 4), Do(W, 2, 1024, 4)]).is_empty());
-}
-
-#[test]
-fn lanes_that_read_their_neighbours_need_a_warp_sync() {
-    let found = shared(&[Enter(0), Do(W, 0, 1024, 4), Do(R, 1, 1028, 4)]);
-    assert_eq!(found.len(), 1);
-    assert!(found[0].1.same_warp);
-    assert_eq!(found[0].1.parties.map(|p| p.thread), [1, 0]);
-    assert_eq!(found[0].2.n_open_threads(), 31);
-    assert!(shared(&[Enter(0), Do(W, 0, 1024, 4), WarpSync(u32::MAX), Do(R, 1, 1028, 4)]).is_empty());
-}
-
-#[test]
 fn stores_of_one_instruction_to_one_place_race_when_values_differ() {
     let found = shared(&[Enter(0), Do(W, 0, 1024, 0)]);
     assert!(found.len() == 1 && found[0].1.same_instruction);
     assert!(shared_with(false, &[Enter(0), Do(W, 0, 1024, 0)]).is_empty());
-}
-
-#[test]
-fn equal_writes_of_two_warps_are_a_warning() {
-    let found = shared_with(false, &in_turn(&[Do(W, 0, 1024, 0)], &[Do(W, 0, 1024, 0)]));
-    assert_eq!(found.iter().map(|found| found.0).collect::<Vec<_>>(), [Code::RaceEqual]);
 }
 
 #[test]
@@ -329,14 +269,6 @@ fn equal_writes_of_two_blocks_are_a_warning() {
     let found = global(&[a, a, a]);
     assert_eq!(found.iter().map(|found| found.0).collect::<Vec<_>>(), [Code::RaceEqual]);
     assert_eq!(found[0].1.parties.map(|p| p.block), [0, 2]);
-}
-
-#[test]
-fn warps_of_one_block_race_on_global_memory_too() {
-    let (write, read) = (Do(W, 1, BASE, 4), Do(R, 0, BASE, 4));
-    assert_eq!(global(&[&in_turn(&[write], &[read])]).len(), 1);
-    let apart = [Enter(0), write, Leave(true), Barrier, Enter(1), read];
-    assert!(global(&[&apart]).is_empty());
 }
 
 /// A warp's turn: after a barrier or not, and what it accesses (kind, base, distance of lanes).
