@@ -10,7 +10,7 @@ use crate::source::text::plain_name;
 use crate::source::{Parameter, Source};
 use crate::trace::Trace;
 use crate::words;
-use simt::check::{Code, MistakeGroup, Severity, ThreadId, block_position, thread_position};
+use simt::check::{Code, MistakeDetails, MistakeGroup, Severity, ThreadId, block_position, thread_position};
 use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
 
 /// Columns of a message.
@@ -334,9 +334,15 @@ impl<'a> LaunchContext<'a> {
             (_, _, 1) => format!("{n} threads of this block"),
             (_, _, blocks) => format!("{n} threads in {blocks} blocks"),
         };
-        let threads = match self.sees_all() {
+        // Where the same access meets several arrays, each is a group of its own.
+        let is_alike = |other: &&MistakeGroup| {
+            let (mine, other) = (&mistake.first, &other.first);
+            let are_accesses = [mine, other].map(|one| matches!(one.details, MistakeDetails::Access { .. }));
+            mine.instr == other.instr && mine.code() == other.code() && are_accesses == [true; 2]
+        };
+        let threads = match self.sees_all() && self.mistakes.iter().filter(is_alike).count() < 2 {
             true => threads,
-            // The launch ended here.
+            // Or the launch ended here.
             false => format!("At least {n} threads"),
         };
         Some(format!("{threads} do the same here."))

@@ -561,17 +561,16 @@ fn sums(terms: &Terms, samples: &[Place], near: Near<'_>) -> Option<Cause> {
     type Places<'p> = &'p dyn Fn(Place, usize) -> [Place; 2];
     DEPTHS.iter().filter(|depth| **depth < k).find_map(|&depth| {
         let start = |i: usize| i / depth * depth;
+        let rounds = if k <= 2 * depth { "the second round uses" } else { "each round uses" };
         let other: [(&str, String, Places<'_>); 6] = [
             (
                 "A",
-                format!(
-                    "each round uses the columns of A below {depth} again: the index of A does not move on with them"
-                ),
+                format!("{rounds} the columns of A below {depth} again: the index of A does not move on as it should"),
                 &|[row, col], i| [[row, i % depth], [i, col]],
             ),
             (
                 "B",
-                format!("each round uses the rows of B below {depth} again: the index of B does not move on with them"),
+                format!("{rounds} the rows of B below {depth} again: the index of B does not move on as it should"),
                 &|[row, col], i| [[row, i], [i % depth, col]],
             ),
             ("A", "k0 is added to the row of A in place of its column".into(), &|[row, col], i| {
