@@ -23,7 +23,6 @@ pub struct Emulator {
     set_checks: unsafe extern "C" fn(c_int) -> u32,
     set_budget: unsafe extern "C" fn(u64) -> u32,
     set_threads: unsafe extern "C" fn(u32) -> u32,
-    set_unordered: unsafe extern "C" fn(c_int) -> u32,
     set_diagnosis: unsafe extern "C" fn(c_int) -> u32,
     name_parameters: unsafe extern "C" fn(*const c_char, *const *const c_char, u32) -> u32,
     add_source: unsafe extern "C" fn(*const c_char, *const c_char) -> u32,
@@ -146,7 +145,6 @@ impl Emulator {
             set_checks: symbol!(c"tile_set_checks"),
             set_budget: symbol!(c"tile_set_budget"),
             set_threads: symbol!(c"tile_set_threads"),
-            set_unordered: symbol!(c"tile_set_unordered"),
             set_diagnosis: symbol!(c"tile_set_diagnosis"),
             name_parameters: symbol!(c"tile_name_parameters"),
             add_source: symbol!(c"tile_add_source"),
@@ -184,13 +182,6 @@ impl Emulator {
     pub fn set_threads(&self, n: Option<u32>) {
         // SAFETY: takes a number.
         unsafe { (self.set_threads)(n.unwrap_or(u32::MAX)) };
-    }
-
-    /// Lets this thread's launches run blocks in parallel even where their order could change results; `None`: as in
-    /// `TILE_UNORDERED`.
-    pub fn set_unordered(&self, on: Option<bool>) {
-        // SAFETY: takes a number.
-        unsafe { (self.set_unordered)(on.map_or(-1, c_int::from)) };
     }
 
     /// Prints diagnostics of this thread's launches on stderr (they are in the report in any case); `None`: as in
