@@ -316,16 +316,6 @@ mod tests {
     }
 
     #[test]
-    fn sides_of_a_branch_run_one_after_the_other_and_reconverge() {
-        let mut f = Fiber::new(lanes(0xF));
-        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], Reconverge::At(30));
-        assert_eq!(frames(&f), [(30, 0xF), (10, 0x3), (20, 0xC)]);
-        f.reconverge();
-        f.reconverge();
-        assert_eq!(frames(&f), [(30, 0xF)]);
-    }
-
-    #[test]
     fn lanes_that_leave_a_loop_one_by_one_take_no_room() {
         let mut f = Fiber::new(LaneMask::ALL);
         for i in 0..31 {

@@ -207,14 +207,4 @@ mod tests {
             assert_eq!(ones(&bits, u16::MAX).collect::<Vec<_>>(), expected);
         }
     }
-
-    #[test]
-    fn reads_do_not_conflict_with_reads_nor_atomics_with_atomics() {
-        for kind in [Mark::Read, Mark::Atomic, Mark::StrongRead] {
-            let mut marks = Marks::default();
-            assert!(!marks.mark(kind, 0, 0xFF));
-            assert!(!marks.mark(kind, 0, 0xFF0));
-            assert!(marks.conflicts(&marks).is_none());
-        }
-    }
 }
