@@ -2,7 +2,7 @@
 
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Round, Unit, multiply_f64};
-use tests::gpu::{Argument, Geometry, Gpu, Value, texts};
+use tests::gpu::{Argument, Geometry, Gpu, texts};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;
 
@@ -223,97 +223,6 @@ fn whole_instructions_give_what_an_h200_gives() {
             assert_eq!(ours, theirs);
         }
     }
-}
-
-/// Runs a kernel of `fragments.cu.txt` with A[i] = `a(i)`, B[i] = `b(i)` in numbers of `T`, and gives C.
-fn fragments<T: Value, R: Value + Default + Clone>(
-    kernel: &str,
-    n: usize,
-    number: impl Fn(f32) -> T,
-    k: Option<i32>,
-) -> Vec<R> {
-    let text = include_str!("../data/mma/fragments.ptx");
-    let gpu = Gpu::default();
-    let module = gpu.load(text).expect("it loads");
-    let a: Vec<T> = (0..n).map(|i| number(small(i, 3))).collect();
-    let b: Vec<T> = (0..n).map(|i| number(small(i, 5))).collect();
-    let (a, b, c) = (gpu.upload(&a), gpu.upload(&b), gpu.upload(&[R::default(); 256]));
-    let mut arguments: Vec<Argument> = vec![a.into(), b.into(), c.into()];
-    arguments.extend(k.map(Argument::from));
-    gpu.run(&module, kernel, Geometry::line(1, 32), &arguments);
-    gpu.read(c, 256)
-}
-
-/// Returns small integers, so that sums are exact.
-fn small(i: usize, step: usize) -> f32 {
-    ((i * step + i / 7) % 9) as f32 - 4.0
-}
-
-/// Computes Σ a·b of a row and a column, whose elements lie where the functions say.
-fn sums(k: usize, a: impl Fn(usize, usize) -> usize, b: impl Fn(usize, usize) -> usize) -> Vec<f32> {
-    let element = |row, column| (0..k).map(|k| small(a(row, k), 3) * small(b(k, column), 5)).sum();
-    (0..256).map(|i| element(i / 16, i % 16)).collect()
-}
-
-#[test]
-fn fragments_of_cuda_c_multiply() {
-    let bf16 = |x: f32| (x.to_bits() >> 16) as u16;
-    let c: Vec<f32> = fragments("product", 16 * 96, bf16, Some(96));
-    let want = sums(96, |row, k| row * 96 + k, |k, column| column * 96 + k);
-    assert_eq!(c, want.iter().map(|sum| 2.0 * sum).collect::<Vec<_>>());
-
-    let c: Vec<f32> = fragments("product_tf32", 16 * 24, |x| x, Some(24));
-    assert_eq!(c, sums(24, |row, k| row * 24 + k, |k, column| k * 16 + column));
-
-    let c: Vec<u16> = fragments("product_f16", 256, |x| half::f16::from_f32(x).to_bits(), None);
-    // A is read by columns, and C written by columns.
-    let want = sums(16, |row, k| k * 16 + row, |k, column| k * 16 + column);
-    let turned: Vec<f32> = (0..256).map(|i| half::f16::from_bits(c[i % 16 * 16 + i / 16]).to_f32()).collect();
-    assert_eq!(turned, want);
-}
-
-/// Runs a kernel of `integers.cu.txt` with A and B in words, and gives the first of `n` numbers of C.
-fn integers(kernel: &str, [a, b]: [&[u32]; 2], k: Option<i32>, n: usize) -> Vec<i64> {
-    let gpu = Gpu::default();
-    let module = gpu.load(include_str!("../data/mma/integers.ptx")).expect("it loads");
-    let (a, b, c) = (gpu.upload(a), gpu.upload(b), gpu.upload(&[0_i32; 256]));
-    let mut arguments: Vec<Argument> = vec![a.into(), b.into(), c.into()];
-    arguments.extend(k.map(Argument::from));
-    gpu.run(&module, kernel, Geometry::line(1, 32), &arguments);
-    gpu.read::<i32>(c, n).into_iter().map(i64::from).collect()
-}
-
-#[test]
-fn fragments_of_integers_of_cuda_c_multiply() {
-    let words = |seed: u32| -> Vec<u32> {
-        let mixed = |i: u32| (i + seed).wrapping_mul(0x9e37_79b9) ^ (i * i + seed).wrapping_mul(0x85eb_ca6b) >> 7;
-        (0..320).map(mixed).collect()
-    };
-    let [a, b] = [words(1), words(1000)];
-    let number = |words: &[u32], bits: usize, i: usize| i64::from(words[i * bits / 32] << (32 - bits - i * bits % 32));
-    let unsigned = |words: &[u32], bits: usize, i: usize| number(words, bits, i) >> (32 - bits);
-    let signed = |words: &[u32], bits: usize, i: usize| i64::from(number(words, bits, i) as i32) >> (32 - bits);
-
-    let sum = |row: usize, column: usize, k: usize, bits: usize| -> i64 {
-        (0..k).map(|i| signed(&a, bits, row * k + i) * signed(&b, bits, column * k + i)).sum()
-    };
-    let want: Vec<i64> = (0..256).map(|i| 2 * sum(i / 16, i % 16, 80, 8)).collect();
-    assert_eq!(integers("product_s8", [&a, &b], Some(80), 256), want);
-    let want: Vec<i64> = (0..64).map(|i| sum(i / 8, i % 8, 96, 4)).collect();
-    assert_eq!(integers("product_s4", [&a, &b], None, 64), want);
-
-    // A and C lie by columns, B by rows, and most sums exceed the largest number.
-    let sum = |row: usize, column: usize| -> i64 {
-        (0..16).map(|k| unsigned(&a, 8, 32 * k + row) * unsigned(&b, 8, 8 * k + column)).sum()
-    };
-    let want: Vec<i64> = (0..256).map(|i| (0x7fff_ff00 + sum(i % 32, i / 32)).min(i32::MAX.into())).collect();
-    assert_eq!(integers("product_u8", [&a, &b], None, 256), want);
-
-    let bits = |of: fn(u32, u32) -> u32, row: usize, column: usize| -> i64 {
-        (0..4).map(|k| i64::from(of(a[4 * row + k], b[4 * column + k]).count_ones())).sum()
-    };
-    let want = |i: usize| 1000 * bits(|a, b| a ^ b, i / 8, i % 8) + bits(|a, b| a & b, i / 8, i % 8);
-    assert_eq!(integers("product_b1", [&a, &b], None, 64), (0..64).map(want).collect::<Vec<_>>());
 }
 
 #[test]
