@@ -30,6 +30,8 @@ pub enum Set {
     Ladder,
     /// Other kernels, compared once, when the model was finished.
     HeldOut,
+    /// Kernels that use local memory, for spilled registers or arrays: not in `data/predictions.tsv`.
+    Spills,
 }
 
 impl Set {
@@ -37,6 +39,7 @@ impl Set {
         match self {
             Set::Ladder => "ladder",
             Set::HeldOut => "held-out",
+            Set::Spills => "spills",
         }
     }
 }
@@ -76,9 +79,13 @@ impl Kind {
             | Resource::Special
             | Resource::Shared
             | Resource::SharedAndL1 => Kind::Arithmetic,
-            Resource::Issue | Resource::Constants | Resource::L1 | Resource::L2 | Resource::Dram | Resource::Blocks => {
-                Kind::Memory
-            }
+            Resource::Issue
+            | Resource::Constants
+            | Resource::L1
+            | Resource::L2
+            | Resource::LocalStores
+            | Resource::Dram
+            | Resource::Blocks => Kind::Memory,
         }
     }
 

@@ -44,6 +44,8 @@ resources! {
     SharedAndL1 = "shared memory and L1",
     /// The connection between L2 and the SMs.
     L2 = "L2",
+    /// The way from the SMs to L2, for stores to local memory: each goes there.
+    LocalStores = "stores to local memory",
     Dram = "device memory",
     Blocks = "starting blocks",
 }

@@ -1,7 +1,9 @@
 //! Caches from which the least recently used entry goes first: the one that is L1 has lines of four sectors.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+
+use crate::trace;
 
 const SECTORS_OF_LINE: u64 = 4;
 
@@ -68,6 +70,51 @@ impl Cache {
     }
 }
 
+/// The lines of local memory in L1. Each belongs to one warp, and the warps of an SM are taken to go on at one pace:
+/// for each line that a warp fills, all others fill one, and each fill replaces any line of the cache.
+#[derive(Debug)]
+pub(crate) struct Local {
+    /// Lines of L1 for each warp.
+    lines_of_warp: f64,
+    /// By line: the number of fills of its warp when it was last used, and when its data arrived.
+    lines: HashMap<u64, (u64, u64), BuildLineHash>,
+    /// Number of lines filled so far, by warp.
+    fills: HashMap<u64, u64, BuildLineHash>,
+}
+
+impl Local {
+    /// Creates an empty cache of so many bytes, which `warps` share.
+    pub(crate) fn new(bytes: u64, warps: usize) -> Self {
+        let lines_of_warp = (bytes / (32 * SECTORS_OF_LINE)) as f64 / warps.max(1) as f64;
+        Self { lines_of_warp, lines: HashMap::default(), fills: HashMap::default() }
+    }
+
+    /// Returns the time at which the sector is present, if it is or is on its way.
+    pub(crate) fn find(&mut self, sector: u64) -> Option<u64> {
+        let line = sector / SECTORS_OF_LINE;
+        let fills = self.fills.get(&trace::warp_of_local(sector)).copied().unwrap_or(0);
+        let (used, arrival) = self.lines.get_mut(&line)?;
+        let stays = (-((fills - *used) as f64) / self.lines_of_warp).exp();
+        // Not at random: predictions are the same each time.
+        let chance = (BuildLineHash::default().hash_one((line, fills)) % 1024) as f64 / 1024.0;
+        if chance > stays {
+            self.lines.remove(&line);
+            return None;
+        }
+        *used = fills;
+        Some(*arrival)
+    }
+
+    /// Records that the line of a sector, which [`Self::find`] did not find, arrives at `when`.
+    pub(crate) fn fill(&mut self, sector: u64, when: u64) {
+        let fills = self.fills.entry(trace::warp_of_local(sector)).or_default();
+        self.lines.entry(sector / SECTORS_OF_LINE).or_insert_with(|| {
+            *fills += 1;
+            (*fills, when)
+        });
+    }
+}
+
 /// Hash of line numbers. They come from kernels, so it need not resist numbers chosen to collide.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineHash(u64);
@@ -111,5 +158,26 @@ mod tests {
         assert_eq!(cache.find(1), None);
         cache.fill(8, 7);
         assert_eq!([cache.find(0), cache.find(4), cache.find(8)], [Some(5), None, Some(7)]);
+    }
+
+    /// Local arrays that 32 and 64 warps of an H200's SM load round after round (`tests/data/README.md`).
+    #[test]
+    fn local_memory_beyond_l1_hits_as_often_as_measured() {
+        let first = trace::LOCAL / 32;
+        for (lines, range) in [(60, 0.95..1.01), (124, 0.17..0.26), (248, 0.01..0.04)] {
+            let mut cache = Local::new(62 * 128, 1);
+            let mut hits = 0;
+            for round in 0..101 {
+                for sector in (0..lines).map(|line| first + 4 * line) {
+                    match cache.find(sector) {
+                        Some(_) if round > 0 => hits += 1,
+                        Some(_) => {}
+                        None => cache.fill(sector, 0),
+                    }
+                }
+            }
+            let rate = f64::from(hits) / (100 * lines) as f64;
+            assert!(range.contains(&rate), "{lines} lines: {rate}");
+        }
     }
 }

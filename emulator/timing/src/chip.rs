@@ -97,6 +97,8 @@ chip! {
     l2_sectors: f64,
     /// Bytes per clock of stores of one SM while all store.
     store_bytes: f64,
+    /// `store_bytes` of local memory.
+    store_bytes_local: f64,
     /// `store_bytes` for one SM alone.
     store_bytes_alone: f64,
     /// Lines per clock and SM of which one sector is stored, while all store.

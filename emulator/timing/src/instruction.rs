@@ -121,8 +121,8 @@ impl Unit {
             Operation::Mufu | Operation::Flo | Operation::Popc | Operation::Fchk => Self::Special,
             Operation::Lds => Self::LoadShared,
             Operation::Sts => Self::StoreShared,
-            Operation::Ldg | Operation::Ld => Self::LoadGlobal,
-            Operation::Stg | Operation::St => Self::StoreGlobal,
+            Operation::Ldg | Operation::Ld | Operation::Ldl => Self::LoadGlobal,
+            Operation::Stg | Operation::St | Operation::Stl => Self::StoreGlobal,
             Operation::Ldc => Self::LoadConstant,
             Operation::Bar => Self::Barrier,
             Operation::Bra

@@ -10,7 +10,11 @@
 //! on a kernel. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing
 //! Modern NVIDIA GPU cores" (2025); register ports and the reuse cache follow the same paper and our own measurements.
 //!
-//! Not modelled, and so refused: atomics, asynchronous copies, tensor cores, blocks that execute too many instructions.
+//! Not modelled, and so refused: atomics, asynchronous copies, tensor cores, blocks that execute too many instructions,
+//! local arrays that exceed L1 where each lane has an index of its own.
+//!
+//! Local memory, of arrays and of spilled registers: every store goes to L2, and stays in L1; what L1 holds of it does
+//! not follow the order of accesses but their number (`cache.rs`). `tests/spills.rs` compares with times of an H200.
 //!
 //! Known errors. Streams of loads that hit L1 take a fifth longer than their passes over it, for a reason that we did
 //! not find (`v01_col_per_lane`); so do loads that are mixed with loads from constant memory (`v03_from_global`).

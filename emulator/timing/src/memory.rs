@@ -2,10 +2,10 @@
 //! that wait.
 
 use crate::bound::{Busy, Resource};
-use crate::cache::Cache;
+use crate::cache::{Cache, Local};
 use crate::chip::Chip;
 use crate::reach::Reach;
-use crate::trace::AccessOrigin;
+use crate::trace::{AccessOrigin, is_local};
 
 /// Clocks of stores that may be on their way to L2.
 const STORES_AHEAD: f64 = 256.0;
@@ -21,7 +21,10 @@ pub(crate) struct Memory<'a> {
     reach: &'a Reach,
     /// Part of the GPU's SMs that have work.
     active: f64,
+    /// Blocks of these SMs on average, as a part of this one's.
+    load: f64,
     cache: Cache,
+    local: Local,
     /// Times until which each path is busy.
     l2: f64,
     stores: f64,
@@ -29,13 +32,15 @@ pub(crate) struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Creates empty caches. `shared` bytes of the SM are shared memory.
-    pub(crate) fn new(chip: &'a Chip, reach: &'a Reach, active_sms: u32, shared: u64) -> Self {
+    /// Creates empty caches for an SM that runs `warps` at a time. `shared` bytes of it are shared memory.
+    pub(crate) fn new(chip: &'a Chip, reach: &'a Reach, active: f64, load: f64, shared: u64, warps: usize) -> Self {
         Self {
             chip,
             reach,
-            active: f64::from(active_sms.clamp(1, chip.sms)) / f64::from(chip.sms),
+            active,
+            load,
             cache: Cache::new(chip.l1_bytes.saturating_sub(shared)),
+            local: Local::new(chip.l1_bytes.saturating_sub(carved_out(shared)), warps),
             l2: 0.0,
             stores: 0.0,
             dram: 0.0,
@@ -47,7 +52,7 @@ impl<'a> Memory<'a> {
         let mut arrival = now;
         let mut missing = Vec::new();
         for &sector in sectors {
-            match self.cache.find(sector) {
+            match if is_local(sector) { self.local.find(sector) } else { self.cache.find(sector) } {
                 Some(when) => arrival = arrival.max(when),
                 None => missing.push(sector),
             }
@@ -77,19 +82,29 @@ impl<'a> Memory<'a> {
             when = when.max(self.dram + latency);
         }
         let when = when as u64;
-        missing.iter().for_each(|&sector| self.cache.fill(sector, when));
+        for &sector in &missing {
+            if is_local(sector) { self.local.fill(sector, when) } else { self.cache.fill(sector, when) }
+        }
         arrival.max(when)
     }
 
-    /// Sends sectors to L2.
+    /// Sends sectors to L2. Those of local memory stay in L1 too.
     pub(crate) fn store(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) {
         let chip = self.chip;
+        for &sector in sectors.iter().filter(|&&sector| is_local(sector)) {
+            if self.local.find(sector).is_none() {
+                self.local.fill(sector, now);
+            }
+        }
+        let (bytes, load, resource) = match sectors.first() {
+            Some(&sector) if is_local(sector) => (chip.store_bytes_local, self.load, Resource::LocalStores),
+            _ => (chip.store_bytes, 1.0, Resource::L2),
+        };
         for n in groups(sectors, LINE) {
-            let all = line(n, chip.store_sectors, chip.store_bytes) * self.active;
+            let all = line(n, chip.store_sectors, bytes) * self.active;
             let alone = line(n, chip.store_sectors_alone, chip.store_bytes_alone);
-            let clocks = all.max(alone);
-            self.stores = self.stores.max(now as f64) + clocks;
-            busy[Resource::L2 as usize] += clocks;
+            self.stores = self.stores.max(now as f64) + (all * load).max(alone);
+            busy[resource as usize] += all.max(alone);
         }
         if self.reach.is_fresh(origin) {
             // The store goes to device memory later; its share of the bandwidth is taken now.
@@ -110,6 +125,12 @@ impl<'a> Memory<'a> {
     pub(crate) fn takes_store(&self) -> u64 {
         (self.stores - STORES_AHEAD).max(0.0) as u64
     }
+}
+
+/// Returns the part of L1 that is shared memory where that much of it is needed.
+pub(crate) fn carved_out(shared: u64) -> u64 {
+    const KIB: [u64; 10] = [0, 8, 16, 32, 64, 100, 132, 164, 196, 228];
+    KIB.map(|size| size << 10).into_iter().find(|&size| size >= shared).unwrap_or(shared)
 }
 
 /// Returns the clocks for `n` sectors of a line, interpolated between the costs of one and of four.

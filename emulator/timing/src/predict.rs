@@ -10,8 +10,9 @@ use simt::occupancy::{Footprint, Occupancy, occupancy};
 use crate::bound::{Bound, bounds};
 use crate::chip::Chip;
 use crate::instruction::Instruction;
+use crate::memory::carved_out;
 use crate::no_prediction::{NoPrediction, reason};
-use crate::reach::{Located, Reach, Waves};
+use crate::reach::{Located, Reach, Waves, is_scattered};
 use crate::recording::{Detail, MAX_STEPS, Recording};
 use crate::sm::{Outcome, Setting, simulate};
 use crate::stall::Stalls;
@@ -110,7 +111,7 @@ impl<'a> Launch<'a> {
         let resident = u64::from(occupancy.blocks);
         let n_warps = threads.div_ceil(32);
         let record = |blocks: &[u64], detail| {
-            let recording = Recording::of(blocks.iter().copied(), n_warps, detail);
+            let recording = Recording::of(blocks, resident, n_warps, detail);
             let report = gpu.observe(kernel, config, &recording)?;
             if let Some(mistake) = report.mistakes.groups.first() {
                 let code = format!("{:?}", mistake.first.code());
@@ -134,6 +135,10 @@ impl<'a> Launch<'a> {
             if let Some((operation, why)) = operation.and_then(|o| Some((o, reason(o)?))) {
                 return Err(NoPrediction::Instruction { operation, why });
             }
+        }
+        let l1 = chip.l1_bytes.saturating_sub(carved_out((shared + 1024) * resident));
+        if is_scattered(&blocks, l1) {
+            return Err(NoPrediction::ScatteredLocal { l1 });
         }
         let sample = Sample::new(of_one_sm, resident, steps(&blocks));
         blocks.extend(record(&numbers(&sample.more), Detail::All)?);
@@ -169,6 +174,11 @@ impl<'a> Launch<'a> {
         u32::try_from(self.n_blocks).map_or(self.chip.sms, |n| n.clamp(1, self.chip.sms))
     }
 
+    /// Returns the blocks of an SM on average.
+    fn of_one_sm(&self) -> f64 {
+        self.n_blocks as f64 / f64::from(self.active_sms())
+    }
+
     /// Simulates the blocks on one SM.
     fn simulated(&self, window: Option<Range<u64>>) -> Outcome {
         let blocks: Vec<&Block> = self.blocks.iter().collect();
@@ -176,6 +186,7 @@ impl<'a> Launch<'a> {
             resident: self.occupancy.blocks as usize,
             shared: self.shared,
             active_sms: self.active_sms(),
+            load: self.of_one_sm() / self.n_blocks.div_ceil(self.active_sms().into()).max(1) as f64,
             reach: &self.reach,
             window,
         };
@@ -188,8 +199,7 @@ impl<'a> Launch<'a> {
         let clocks = self.sample.clocks(outcome);
         let us = |clocks: f64| clocks / chip.ghz / 1e3;
         let n_simulated = self.blocks.len() as u64;
-        let of_one_sm = self.n_blocks as f64 / f64::from(self.active_sms());
-        let scale = of_one_sm / n_simulated.max(1) as f64;
+        let scale = self.of_one_sm() / n_simulated.max(1) as f64;
         let (bounds, parts) = bounds(|resource| us(outcome.busy[resource as usize] * scale));
         Prediction {
             clocks,

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::cache::{BuildLineHash, Recent};
 use crate::chip::Chip;
-use crate::trace::{Access, AccessOrigin, Block};
+use crate::trace::{Access, AccessOrigin, Block, LOCAL_OF_BLOCK, is_local};
 
 /// Sectors that device memory delivers together.
 const PAIR: u64 = 2;
@@ -69,6 +69,15 @@ struct Touch {
     pair: u64,
 }
 
+/// The way in which accesses move from block to block.
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    /// By these distances in sectors for each direction of the grid.
+    Grid([i64; 3]),
+    /// Local memory, which blocks have by their position among those in flight: later waves use it again.
+    Local,
+}
+
 /// The blocks of a launch.
 pub(crate) struct Waves {
     pub(crate) grid: [u32; 3],
@@ -117,10 +126,13 @@ impl Waves {
     }
 
     /// Returns the distinct distances of the blocks of a wave from the first block, by class.
-    fn translations(&self, wave: u64, classes: &[[i64; 3]]) -> Vec<Vec<i64>> {
+    fn translations(&self, wave: u64, classes: &[Class]) -> Vec<Vec<i64>> {
         let blocks = wave * self.in_flight..((wave + 1) * self.in_flight).min(self.n_blocks());
-        let distances = |class: &[i64; 3]| {
+        let distances = |class: &Class| {
             let distance = |block| {
+                let Class::Grid(class) = class else {
+                    return (block % self.in_flight * (LOCAL_OF_BLOCK / PAIR_BYTES)) as i64;
+                };
                 let position = self.place(block);
                 (0..3).map(|i| position[i].wrapping_mul(class[i])).fold(0, i64::wrapping_add) / PAIR as i64
             };
@@ -157,8 +169,8 @@ fn plan(n_waves: u64, max_waves: u64) -> Vec<(u64, f64)> {
 
 /// Lists the pieces that a block touches, in the order of time, and the distance in sectors by which each class of
 /// accesses moves from block to block in each direction.
-fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i64; 3]>) {
-    let mut classes: Vec<[i64; 3]> = Vec::new();
+fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<Class>) {
+    let mut classes: Vec<Class> = Vec::new();
     let mut touches = Vec::new();
     let mut seen: HashSet<(u32, u64), BuildLineHash> = HashSet::default();
     let mut of_instruction: HashMap<(usize, u32), i64, BuildLineHash> = HashMap::default();
@@ -185,6 +197,8 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<[i6
                     }
                 }
             }
+            let is_local = sectors.first().is_some_and(|&sector| is_local(sector));
+            let class = if is_local { Class::Local } else { Class::Grid(class) };
             let known = classes.iter().position(|known| *known == class);
             let class = known.unwrap_or_else(|| {
                 classes.push(class);
@@ -240,6 +254,25 @@ fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u
         Access::Global { sectors, .. } => Some((i, step.instruction, warp.sectors(sectors))),
         _ => None,
     })
+}
+
+/// Returns whether lanes access different places of local memory which takes most of an L1 of so many bytes:
+/// predictions were good up to half of it, and wrong from all of it on.
+pub(crate) fn is_scattered(blocks: &[Block], l1: u64) -> bool {
+    let (mut n_steps, mut scattered) = (0, 0);
+    let mut known: HashSet<u64, BuildLineHash> = HashSet::default();
+    for warp in blocks.iter().flat_map(|block| &block.warps) {
+        n_steps += warp.steps.len();
+        for (_, _, sectors) in accesses(warp) {
+            let mut lines: Vec<u64> = sectors.iter().filter(|&&s| is_local(s)).map(|sector| sector / 4).collect();
+            lines.dedup();
+            // 16 bytes of each lane are 4 lines.
+            scattered += if lines.len() > 4 { lines.len() } else { 0 };
+            known.extend(lines);
+        }
+    }
+    // One line in 25 instructions: the way from L2 then takes a quarter of the time of their issue.
+    scattered * 25 > n_steps && known.len() as u64 * 128 * 4 > l1 * 3
 }
 
 /// Sums per instruction: pieces looked up, pieces missing from the cache, shares, and the number of shares.

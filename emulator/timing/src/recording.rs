@@ -8,12 +8,10 @@ use simt::memory::rules::Addresses;
 use simt::program::MemSpace;
 use simt::trace::{self, Observer};
 
-use crate::trace::{Block, Trace};
+use crate::trace::{Block, LOCAL, LOCAL_OF_BLOCK, LOCAL_OF_WARP, Trace};
 
 /// Bytes of a word of local memory: the caches see the words of a warp's lanes side by side.
 const LOCAL_WORD: u64 = 4;
-/// Address at which the caches see local memory: above every buffer.
-const LOCAL: u64 = 1 << 47;
 
 /// The most instructions of warps that are recorded: a trace takes some 20 bytes for each.
 pub(crate) const MAX_STEPS: u64 = 48_000_000;
@@ -30,17 +28,19 @@ pub(crate) enum Detail {
 pub(crate) struct Recording {
     detail: Detail,
     n_steps: AtomicU64,
-    blocks: BTreeMap<u64, Mutex<Block>>,
+    /// Each with the position on its SM, whose local memory the blocks at that position use one after another.
+    blocks: BTreeMap<u64, (u64, Mutex<Block>)>,
 }
 
 impl Recording {
-    /// Creates an empty recording of these blocks, of `n_warps` warps each.
-    pub(crate) fn of(blocks: impl IntoIterator<Item = u64>, n_warps: u32, detail: Detail) -> Self {
-        let block = || Block { warps: vec![Trace::default(); n_warps as usize] };
+    /// Creates an empty recording of these blocks, of `n_warps` warps each and `resident` at a time.
+    pub(crate) fn of(blocks: &[u64], resident: u64, n_warps: u32, detail: Detail) -> Self {
+        let block = || Mutex::new(Block { warps: vec![Trace::default(); n_warps as usize] });
+        let positions = (0..resident.max(1)).cycle();
         Self {
             detail,
             n_steps: AtomicU64::new(0),
-            blocks: blocks.into_iter().map(|b| (b, Mutex::new(block()))).collect(),
+            blocks: blocks.iter().zip(positions).map(|(&b, position)| (b, (position, block()))).collect(),
         }
     }
 
@@ -48,7 +48,7 @@ impl Recording {
     pub(crate) fn into_blocks(self) -> Option<Vec<Block>> {
         let block = |block: Mutex<Block>| block.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_whole = self.n_steps.into_inner() <= MAX_STEPS;
-        is_whole.then(|| self.blocks.into_values().map(block).collect())
+        is_whole.then(|| self.blocks.into_values().map(|(_, b)| block(b)).collect())
     }
 }
 
@@ -62,7 +62,7 @@ impl Observer for Recording {
     }
 
     fn step(&self, block: u64, warp: u32, step: trace::Step) {
-        let Some(recorded) = self.blocks.get(&block) else { return };
+        let Some((position, recorded)) = self.blocks.get(&block) else { return };
         let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(trace) = recorded.warps.get_mut(warp as usize) else { return };
         let is_wanted = match self.detail {
@@ -81,19 +81,20 @@ impl Observer for Recording {
             MemSpace::Shared => trace.touch_shared(&access.addresses, access.bytes, access.load),
             MemSpace::Global => trace.touch_global(&access.addresses, access.bytes),
             MemSpace::Local => {
-                let warp = block << 5 | u64::from(warp);
-                trace.touch_global(&interleaved(&access.addresses, warp), access.bytes);
+                let base = LOCAL + position * LOCAL_OF_BLOCK + u64::from(warp) * LOCAL_OF_WARP;
+                trace.touch_global(&interleaved(&access.addresses, access.bytes, base), access.bytes);
             }
             MemSpace::Const | MemSpace::Param | MemSpace::Generic => {}
         }
     }
 }
 
-/// Converts addresses of local memory to those that the caches see: the words of all lanes side by side.
-fn interleaved(addresses: &Addresses, warp: u64) -> Addresses {
+/// Converts addresses of local memory to those that the caches see: the words of all lanes side by side, those of a
+/// wide access as if each lane's were.
+fn interleaved(addresses: &Addresses, bytes: u32, base: u64) -> Addresses {
     let place = |lane: usize| {
         let own = addresses[lane]?;
-        Some(LOCAL + (warp << 24) + own / LOCAL_WORD * 128 + lane as u64 * LOCAL_WORD)
+        Some(base + own / LOCAL_WORD * 128 + lane as u64 * LOCAL_WORD.max(bytes.into()))
     };
     std::array::from_fn(place)
 }

@@ -41,6 +41,8 @@ pub struct Setting<'a> {
     pub shared: u64,
     /// SMs that have work and share L2 and device memory.
     pub active_sms: u32,
+    /// Blocks of these SMs on average, as a part of this one's.
+    pub load: f64,
     /// Accesses that go to device memory.
     pub reach: &'a Reach,
     /// Clocks for which issued instructions are recorded in [`Outcome::issues`]; `None` records nothing.
@@ -188,6 +190,8 @@ struct Sm<'a> {
 
 impl<'a> Sm<'a> {
     fn new(chip: &'a Chip, program: &'a [Instruction], blocks: &'a [&'a Block], setting: Setting<'a>) -> Self {
+        let active = f64::from(setting.active_sms.clamp(1, chip.sms)) / f64::from(chip.sms);
+        let warps = blocks.iter().take(setting.resident.max(1)).map(|block| block.warps.len()).sum();
         Self {
             chip,
             program,
@@ -201,7 +205,7 @@ impl<'a> Sm<'a> {
             lsu: 0,
             was_shared: false,
             constants: 0,
-            memory: Memory::new(chip, setting.reach, setting.active_sms, setting.shared),
+            memory: Memory::new(chip, setting.reach, active, setting.load, setting.shared, warps),
             window: setting.window,
             busy: Busy::default(),
             last: 0,

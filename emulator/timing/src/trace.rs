@@ -49,6 +49,21 @@ pub struct Trace {
 }
 
 const SECTOR: u64 = 32;
+/// Address from which on the caches see local memory: above every buffer.
+pub(crate) const LOCAL: u64 = 1 << 63;
+/// Bytes of these addresses for each warp, and for the 32 warps that a block has at most.
+pub(crate) const LOCAL_OF_WARP: u64 = 1 << 24;
+pub(crate) const LOCAL_OF_BLOCK: u64 = LOCAL_OF_WARP << 5;
+
+/// Returns the number of the warp whose local memory the sector is.
+pub(crate) fn warp_of_local(sector: u64) -> u64 {
+    (sector - LOCAL / SECTOR) / (LOCAL_OF_WARP / SECTOR)
+}
+
+/// Returns whether a sector is of local memory.
+pub(crate) fn is_local(sector: u64) -> bool {
+    sector >= LOCAL / SECTOR
+}
 
 impl Trace {
     /// Adds an instruction that accesses no memory.

@@ -32,8 +32,8 @@ fn trace(accesses: &[Access], n: usize) -> Trace {
 
 /// Simulates one block on an SM.
 fn run(program: &[Instruction], block: &Block) -> Outcome {
-    let setting =
-        Setting { resident: 1, shared: 0, active_sms: Chip::h200().sms, reach: &Reach::default(), window: None };
+    let (chip, reach) = (Chip::h200(), &Reach::default());
+    let setting = Setting { resident: 1, shared: 0, active_sms: chip.sms, load: 1.0, reach, window: None };
     simulate(Chip::h200(), program, &[block], setting)
 }
 

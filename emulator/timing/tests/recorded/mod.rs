@@ -88,6 +88,7 @@ pub(crate) fn replayed(set: Set) -> Vec<Launch> {
 /// Returns machine code for a PTX file: beside the PTX of `kernels`, or in `tests/data`.
 fn cubin(ptx: &str) -> PathBuf {
     match ptx.strip_prefix("kernels/ptx/") {
+        _ if ptx.ends_with(".z") => root().join("emulator/timing/tests/data").join(ptx),
         Some(name) => root().join("kernels/cubin").join(Path::new(name).with_extension("cubin")),
         None => {
             let name = ptx.trim_start_matches("steps/").trim_end_matches(".ptx").replace("/tasks/", "-");
