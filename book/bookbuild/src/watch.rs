@@ -17,9 +17,6 @@ const QUIET_TIME: Duration = Duration::from_millis(40);
 
 /// Builds the book, and again whenever a file of it changes, until interrupted. Calls `built` with its first page after
 /// each build that succeeded.
-///
-/// # Errors
-/// Returns an error of `built`.
 pub fn watch(repo: &RepoPaths, options: &Options, mut built: impl FnMut(&Path) -> Result<()>) -> Result<()> {
     let mut seen = file_times(repo);
     loop {

@@ -57,9 +57,6 @@ fn tiles(shape: Shape, edge: u32, block_dim: (u32, u32, u32)) -> LaunchConfig {
 impl Pitfall {
     // ANCHOR: multiply
     /// Copies A, B and C to the device, launches, and copies C back.
-    ///
-    /// # Errors
-    /// Returns an error if the launch is refused, or the kernel goes wrong.
     pub fn multiply(&self, shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) -> Result<(), DriverError> {
         let context = CudaContext::new(0)?;
         let stream = context.default_stream();
@@ -79,9 +76,6 @@ impl Pitfall {
 
     // ANCHOR: largest_error
     /// Multiplies small whole numbers, and compares C with what the CPU finds.
-    ///
-    /// # Errors
-    /// Returns an error if the launch is refused, or the kernel goes wrong.
     pub fn largest_error(&self, shape: Shape) -> Result<f32, Box<dyn Error>> {
         let a: Vec<f32> = (0..shape.m * shape.k).map(|i| (i % 7) as f32).collect();
         let b: Vec<f32> = (0..shape.k * shape.n).map(|i| (i % 5) as f32).collect();

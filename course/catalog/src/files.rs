@@ -40,9 +40,6 @@ pub fn files_ending_with(folder: &Path, suffix: &str) -> std::io::Result<Vec<Pat
 }
 
 /// Reads a file that a user names, up to a limit: it may be a device without an end.
-///
-/// # Errors
-/// Returns an error if the file cannot be read or is longer.
 pub fn read_limited(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(max_bytes + 1).read_to_end(&mut bytes)?;
@@ -54,9 +51,6 @@ pub fn read_limited(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
 }
 
 /// Reads a text that a user names; it may have [`MAX_TEXT_BYTES`].
-///
-/// # Errors
-/// Returns an error if the file cannot be read, is longer, or is not UTF-8.
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     let bytes = read_limited(path, MAX_TEXT_BYTES)?;
     String::from_utf8(bytes).map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -89,9 +83,6 @@ pub fn lock_folder(folder: &Path) -> std::io::Result<FolderLock> {
 
 /// Writes a file whole or not at all: beside it first, then in its place. Removes what a killed process left
 /// behind while it wrote the same file.
-///
-/// # Errors
-/// Returns an error if the file cannot be written; the old one stays as it was.
 pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     write_whole_bytes(path, text.as_bytes())
 }
@@ -103,9 +94,6 @@ pub fn write_whole_bytes(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 /// Writes a file that can be made again from others, as [`write_whole`] does, without waiting for the disk: after a
 /// power cut it may be empty. Waiting takes most of the time for thousands of files.
-///
-/// # Errors
-/// Returns an error if the file cannot be written; the old one stays as it was.
 pub fn write_derived(path: &Path, text: &str) -> std::io::Result<()> {
     remove_abandoned(path);
     replace(path, text.as_bytes(), |_| Ok(()))

@@ -71,9 +71,6 @@ fn at_least(one_ms: f64) -> usize {
 
 // ANCHOR: protocol
 /// Times a session that has been verified; with a `duel`, in turns with the yardstick too.
-///
-/// # Errors
-/// Returns an error if a launch fails.
 pub fn time<T: Real, R: Real>(
     gpu: &Gpu,
     session: &mut Session<'_, T, R>,
@@ -168,9 +165,6 @@ impl<'g> Scrub<'g> {
 // ANCHOR: whole
 /// Returns the whole GPU part, as a program meets it that has its data in ordinary memory: allocate, copy in, launch,
 /// copy out, free. By the host's clock.
-///
-/// # Errors
-/// Returns an error if a call fails.
 pub fn whole<T: Real, R: Real>(
     gpu: &Gpu,
     launch: &Launch<'_, T, R>,

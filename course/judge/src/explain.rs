@@ -21,9 +21,6 @@ const EDGE: usize = 256;
 const DEPTH: usize = 64;
 
 /// Launches the kernel once, with the sizes of the task's first criterion, and counts by source line.
-///
-/// # Errors
-/// Returns an error if nothing could be launched.
 pub fn explain(request: &Request<'_>) -> Result<Explained, JudgeError> {
     let module = EmulatedModule::new(request)?;
     if request.task.work.is_double() { counted::<f64>(request, &module) } else { counted::<f32>(request, &module) }

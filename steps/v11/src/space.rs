@@ -106,9 +106,6 @@ impl Plan {
 
 // ANCHOR: legal
 /// Fails unless these constants make a kernel.
-///
-/// # Errors
-/// The first rule that they break.
 pub fn check_plan(plan: &Plan) -> Result<(), Illegal> {
     let Plan { tile: [bm, bn, bk], thread: [tm, tn], slices, stages, blocks, .. } = *plan;
     let check = |is_kept: bool, broken: Illegal| if is_kept { Ok(()) } else { Err(broken) };

@@ -358,9 +358,6 @@ pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
 // ANCHOR: tiles
 /// Tiles of C within `bytes` of device memory, however large the product: each is a sum of products of blocks of A and
 /// B, with room for two of each: one that is multiplied, one that is copied.
-///
-/// # Errors
-/// Returns an error if the smallest blocks do not fit.
 pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
     let Shape { m, n, k } = shape;
     let (side, depth) = tile(shape, bytes)?;
@@ -418,9 +415,6 @@ fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
 
 // ANCHOR: split
 /// Schedules one way for two devices: each computes half of the rows of C, from the same rows of A and the whole of B.
-///
-/// # Errors
-/// Returns an error if there is a single row.
 pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> Result<[Schedule; 2], OneRow> {
     let halves = match parts(shape.m, 2).as_slice() {
         [first, second] => [*first, *second],

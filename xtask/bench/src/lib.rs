@@ -43,9 +43,6 @@ pub struct Args {
 }
 
 /// Runs the steps, and saves their measurements where that is asked for.
-///
-/// # Errors
-/// Returns an error if something cannot be run or saved.
 pub fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("bench", &args.steps)?;
     let shapes = step_args::shapes(&args.bench.options.sizes, &steps)?;

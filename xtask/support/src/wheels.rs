@@ -74,9 +74,6 @@ pub fn directory() -> PathBuf {
 }
 
 /// Records the hashes of the files below a folder.
-///
-/// # Errors
-/// Returns an error if a file cannot be read, or the record not written.
 pub fn record(folder: &Path) -> std::io::Result<()> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];

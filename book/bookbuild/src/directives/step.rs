@@ -90,10 +90,11 @@ pub(crate) fn strip(head: &StepHead, page: impl Fn(&Step) -> Option<String>) -> 
     out
 }
 
-/// Expands `{{#steps}}`: a table of all steps whose chapters have the comment.
+/// Expands `{{#steps}}`: a table of all steps whose chapters have the comment; a step of several has the sum of minutes.
 pub(crate) fn table(heads: &[StepHead], page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
-    for head in heads {
+    for chapters in heads.chunk_by(|one, other| one.step.id == other.step.id) {
+        let (head, minutes) = (&chapters[0], chapters.iter().map(|chapter| chapter.minutes).sum::<u32>());
         let step = match page(head.step) {
             Some(page) => format!("[{} {}]({page})", head.step.id, head.step.name),
             None => format!("{} {}", head.step.id, head.step.name),
@@ -105,7 +106,7 @@ pub(crate) fn table(heads: &[StepHead], page: impl Fn(&Step) -> Option<String>) 
             "helps" => "helps",
             _ => "not needed",
         };
-        let _ = writeln!(out, "| {step} | {} | {after} | {gpu} |", head.minutes);
+        let _ = writeln!(out, "| {step} | {minutes} | {after} | {gpu} |");
     }
     let minutes: u32 = heads.iter().map(|head| head.minutes).sum();
     let _ = writeln!(out, "| together | {minutes} | | |");

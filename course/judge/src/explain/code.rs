@@ -18,9 +18,6 @@ use crate::{JudgeError, Request};
 
 /// Launches the machine code once with these sizes, of which a transpose ignores K, and predicts the time of that
 /// launch.
-///
-/// # Errors
-/// Returns an error if nothing could be launched.
 pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Result<MachineCodeExplanation, JudgeError> {
     let module = EmulatedModule::of_code(request, code)?;
     let entry = &request.task.entry;

@@ -36,9 +36,6 @@ const MAX_THREADS: usize = 4;
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Returns edits with which the task passes. There are none for a starter, without NVRTC, and where the search fails.
-///
-/// # Errors
-/// Returns an error if it was interrupted.
 pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>> {
     let code = verdict.code.as_deref().unwrap_or_default();
     let is_judged = verdict.parts.iter().all(|part| part.id != part_id::COMPILES || part.status == Status::Passed);
