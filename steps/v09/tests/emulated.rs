@@ -28,7 +28,7 @@ fn what_was_measured_on_a_real_gpu_stands_in_its_place() {
 
 #[test]
 fn there_is_no_roofline() {
-    let output = v09(&["roofline", "--emulate", "--json"]);
+    let output = v09(&["roofline", "--emulate"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("a roofline needs an NVIDIA GPU"), "{errors}");
     assert!(output.stdout.is_empty());

@@ -90,7 +90,7 @@ pub(crate) fn strip(head: &StepHead, page: impl Fn(&Step) -> Option<String>) -> 
     out
 }
 
-/// Expands `{{#steps}}`: a table of all steps whose chapters have the comment; a step of several has the sum of minutes.
+/// Expands `{{#steps}}`: a table of all steps whose chapters have the comment, with the minutes of all their chapters.
 pub(crate) fn table(heads: &[StepHead], page: impl Fn(&Step) -> Option<String>) -> String {
     let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
     for chapters in heads.chunk_by(|one, other| one.step.id == other.step.id) {
