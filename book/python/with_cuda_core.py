@@ -10,7 +10,7 @@ device = Device()
 device.set_current()
 stream = device.create_stream()
 source = Path(__file__).with_name("kernels.cu").read_text()
-# PTX, because the emulated GPU runs no machine code; a real one takes PTX as well.
+# PTX runs on the emulated GPU and on every real one of this architecture or a later one.
 options = ProgramOptions(std="c++17", arch="sm_80", name="kernels.cu", lineinfo=True)
 module = Program(source, "c++", options=options).compile("ptx")
 # ANCHOR_END: compile
