@@ -20,7 +20,7 @@ const ROUNDS: [i32; 2] = [64, 256];
 
 /// Kernels `cost_*`: clocks per instruction of one scheduler, with all four at work.
 const COSTS: [&str; 6] = ["fma", "double", "integer_fma", "alu", "special", "load_constant"];
-/// The same, with one scheduler alone at work.
+/// Kernels `cost_*`: clocks per instruction of one scheduler, which is alone at work.
 const COSTS_ALONE: [&str; 5] = ["load_shared_4", "store_shared_4", "store_shared_8", "store_shared_16", "load_l1_4"];
 /// Kernels `chase_*`: clocks from one load to the next one, which needs its result.
 const CHASES: [&str; 7] = ["shared_4", "shared_8", "shared_16", "constant", "l1_4", "l1_8", "l1_16"];

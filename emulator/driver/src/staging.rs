@@ -49,6 +49,11 @@ pub(crate) unsafe fn follow(queue: usize, ticket: u64, source: u64, n: usize) {
     }
 }
 
+/// Returns whether a copy is followed: else nothing needs to be looked up for [`awaited`].
+pub(crate) fn is_following() -> bool {
+    N_BYTES.load(Ordering::Acquire) != 0
+}
+
 /// Ends following copies of a queue up to a ticket, which the program now knows to be done.
 pub(crate) fn awaited(queue: usize, ticket: u64) {
     settle(|copy| copy.queue == queue && copy.ticket <= ticket);
@@ -62,7 +67,7 @@ pub(crate) fn overwritten(address: u64, n: usize) {
 
 /// Ends following copies, and reports a source that has changed.
 fn settle(is_over: impl Fn(&Followed) -> bool) {
-    if N_BYTES.load(Ordering::Acquire) == 0 {
+    if !is_following() {
         return;
     }
     let mut followed = lock(&FOLLOWED);

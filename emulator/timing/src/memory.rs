@@ -40,7 +40,7 @@ impl<'a> Memory<'a> {
             active,
             load,
             cache: Cache::new(chip.l1_bytes.saturating_sub(shared)),
-            local: Local::new(chip.l1_bytes.saturating_sub(carved_out(shared)), warps),
+            local: Local::new(l1_beside(chip, shared), warps),
             l2: 0.0,
             stores: 0.0,
             dram: 0.0,
@@ -127,10 +127,11 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Returns the part of L1 that is shared memory where that much of it is needed.
-pub(crate) fn carved_out(shared: u64) -> u64 {
+/// Returns the bytes of L1 that are left where so much shared memory is needed, which comes in a few sizes.
+pub(crate) fn l1_beside(chip: &Chip, shared: u64) -> u64 {
     const KIB: [u64; 10] = [0, 8, 16, 32, 64, 100, 132, 164, 196, 228];
-    KIB.map(|size| size << 10).into_iter().find(|&size| size >= shared).unwrap_or(shared)
+    let carved_out = KIB.map(|size| size << 10).into_iter().find(|&size| size >= shared).unwrap_or(shared);
+    chip.l1_bytes.saturating_sub(carved_out)
 }
 
 /// Returns the clocks for `n` sectors of a line, interpolated between the costs of one and of four.

@@ -10,7 +10,7 @@ use simt::occupancy::{Footprint, Occupancy, occupancy};
 use crate::bound::{Bound, bounds};
 use crate::chip::Chip;
 use crate::instruction::Instruction;
-use crate::memory::carved_out;
+use crate::memory::l1_beside;
 use crate::no_prediction::{NoPrediction, reason};
 use crate::reach::{Located, Reach, Waves, is_scattered};
 use crate::recording::{Detail, MAX_STEPS, Recording};
@@ -136,7 +136,8 @@ impl<'a> Launch<'a> {
                 return Err(NoPrediction::Instruction { operation, why });
             }
         }
-        let l1 = chip.l1_bytes.saturating_sub(carved_out((shared + 1024) * resident));
+        let shared_of_sm = (shared + 1024) * resident;
+        let l1 = l1_beside(chip, shared_of_sm);
         if is_scattered(&blocks, l1) {
             return Err(NoPrediction::ScatteredLocal { l1 });
         }
@@ -162,7 +163,7 @@ impl<'a> Launch<'a> {
             chip,
             program: code.instructions.iter().map(Instruction::from).collect(),
             occupancy,
-            shared: (shared + 1024) * resident,
+            shared: shared_of_sm,
             n_blocks,
             reach,
             sample,

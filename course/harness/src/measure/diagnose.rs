@@ -91,7 +91,7 @@ pub struct Diagnosis {
     pub map: String,
 }
 
-/// What the wrong elements hold.
+/// Rule by which the wrong elements came about, in words.
 struct Cause {
     clue: Clue,
     subject: Subject,

@@ -79,10 +79,7 @@ fn explained<T: Sums + Value>(
         registers: code.registers,
         shared_bytes: footprint.shared,
         local_bytes: code.frame_bytes,
-        forecast: Forecast {
-            occupancy: serde_json::from_value(timing::report::occupancy(footprint)).ok(),
-            ..Forecast::default()
-        },
+        forecast: Forecast { occupancy: Some(forecast(timing::report::occupancy(footprint))), ..Forecast::default() },
         clocks: 0.0,
         modelled_blocks: 0,
         instructions: Vec::new(),
@@ -103,7 +100,7 @@ fn explained<T: Sums + Value>(
             }
             explained.timeline = timeline(&instructions, &window);
             let report = timing::report::prediction(timing::Chip::h200(), &predicted);
-            explained.forecast.prediction = serde_json::from_value(report).ok();
+            explained.forecast.prediction = Some(forecast(report));
             (explained.clocks, explained.modelled_blocks) = (predicted.clocks, predicted.n_simulated);
         }
         Err(why) => explained.forecast.no_prediction = Some(why),
@@ -150,6 +147,11 @@ fn reason(reason: timing::Reason) -> Reason {
         timing::Reason::Unit => Reason::Unit,
         timing::Reason::NotSelected => Reason::NotSelected,
     }
+}
+
+/// Reads a part of a report of `timing`.
+fn forecast<T: serde::de::DeserializeOwned>(report: serde_json::Value) -> T {
+    serde_json::from_value(report).expect("tasks has the fields of the report")
 }
 
 /// Clocks in the middle of a launch that are searched for a loop iteration.

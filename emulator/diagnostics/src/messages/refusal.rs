@@ -37,7 +37,7 @@ pub fn not_attempted(title: &str) -> Finding {
 pub struct HostWarning<'a> {
     pub code: &'a str,
     pub title: String,
-    /// What was observed.
+    /// Observation that led to the warning.
     pub note: String,
     pub why: String,
     pub advice: String,

@@ -370,8 +370,9 @@ fn launch_by(
     // Unlike other calls, a launch that is refused invalidates a capture.
     let kernel = Kernel::new(handle, shape, &stream.context, arguments)
         .or_else(|code| stream.capture.position().map_or(Err(code), |position| position.capture.refuse(code)))?;
-    let words = kernel.config.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
-    if words.filter(|word| *word < FIRST_DEVICE_ADDRESS).any(|word| allocations::find(word).is_some()) {
+    let mut words = kernel.config.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+    let is_of_host = |word: u64| word < FIRST_DEVICE_ADDRESS && allocations::find(word).is_some();
+    if staging::is_following() && words.any(is_of_host) {
         // The kernel can let the host see how far the stream is.
         staging::awaited(stream.context.queue.id(), u64::MAX);
     }
