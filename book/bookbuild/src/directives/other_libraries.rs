@@ -1,6 +1,5 @@
 //! Times of other libraries and compilers for the same GEMMs: `{{#others}}`, and `{{#n other BY SIZE WHAT}}` in a
-//! sentence, where WHAT is `tflops` or `of_pytorch`, for bf16 `bf16_tflops` or
-//! `bf16_of_pytorch`.
+//! sentence, where WHAT is `tflops` or `of_pytorch`, for bf16 `bf16_tflops` or `bf16_of_pytorch`.
 //! `book/data/others.py` measures them.
 
 use std::fmt::Write as _;
