@@ -228,19 +228,21 @@ fn matrix<T: Mapped>(stream: &CudaStream, x: &CudaSlice<T>, [rows, cols]: [usize
 }
 
 /// Returns tensor maps of A and B, whose boxes have `a_rows` and `b_rows` rows. B is stored as N × K, unless it is
-/// bf16.
+/// bf16. Copies round FP32 to TF32, which is what `wgmma` multiplies; by a map of FP32 it would cut the elements.
 fn maps<T: Mapped, R>(
     gemm: &Gemm<'_, T, R>,
     [a_rows, b_rows]: [u32; 2],
 ) -> Result<[TensorMap; 2], DriverError> {
     let Shape { m, n, k } = gemm.shape;
-    let size_of_b = match T::ELEMENT {
-        Element::Bf16 => [k, n],
-        Element::F32 | Element::Tf32 | Element::E4m3 => [n, k],
+    let (size_of_b, element) = match T::ELEMENT {
+        Element::Bf16 => ([k, n], Element::Bf16),
+        Element::F32 | Element::Tf32 => ([n, k], Element::Tf32),
+        Element::E4m3 => ([n, k], Element::E4m3),
     };
+    let operand = |x, size| Matrix { element, ..matrix(gemm.stream, x, size) };
     Ok([
-        matrix(gemm.stream, gemm.a, [m, k]).map(a_rows, columns::<T>(), Swizzle::ByRow)?,
-        matrix(gemm.stream, gemm.b, size_of_b).map(b_rows, columns::<T>(), Swizzle::ByRow)?,
+        operand(gemm.a, [m, k]).map(a_rows, columns::<T>(), Swizzle::ByRow)?,
+        operand(gemm.b, size_of_b).map(b_rows, columns::<T>(), Swizzle::ByRow)?,
     ])
 }
 
