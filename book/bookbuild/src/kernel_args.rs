@@ -25,6 +25,18 @@ fn kernel_step(step: Option<&Step>) -> &'static str {
     step.map_or("it", |step| step.id)
 }
 
+/// Splits words into kernels of a step, all without one, and sizes.
+pub(crate) fn kernels_and_sizes<'w>(
+    step: &'static Step,
+    words: &[&'w str],
+) -> Result<(Vec<&'static CatalogKernel>, Vec<&'w str>)> {
+    let (sizes, names): (Vec<&str>, Vec<&str>) =
+        words.iter().partition(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    let kernel = |name| step.kernel(name).with_context(|| format!("{} has no kernel `{name}`", step.id));
+    let chosen: Vec<_> = names.into_iter().map(kernel).collect::<Result<_>>()?;
+    Ok((if chosen.is_empty() { step.kernels.iter().collect() } else { chosen }, sizes))
+}
+
 /// Parses the size of a kernel: `4096`, `1025x1023x1021`, or for transposes `1000x3000`.
 pub(crate) fn parse_shape(kernel: &str, size: &str) -> Result<Shape> {
     let (_, kernel) = find_kernel(kernel)?;

@@ -86,11 +86,10 @@ pub(crate) fn ladder(record: &Record) -> String {
     let recorded = Recorded::new(record);
     let bar = |(kernel, label): &(&str, &str)| {
         let timed = recorded.product(kernel, shape)?;
-        let part = timed.yardstick_ms.map(|cublas| cublas / timed.ms);
         Some(Bar {
             label: (*label).to_owned(),
             value: Work::Sgemm.flops(shape) / (timed.ms * 1e9),
-            part: part.filter(|_| *kernel != CUBLAS),
+            part: timed.part.filter(|_| *kernel != CUBLAS),
             page: chapter(kernel),
         })
     };
@@ -117,7 +116,7 @@ pub(crate) fn transposes(record: &Record) -> anyhow::Result<String> {
         bars.push(Bar {
             label: kernel.name.trim_start_matches("transpose_").replace('_', " "),
             value: rate(timed.ms),
-            part: timed.yardstick_ms.map(|copy| copy / timed.ms),
+            part: timed.part,
             page: None,
         });
     }
@@ -138,11 +137,10 @@ pub(crate) fn cpus(record: &Record) -> anyhow::Result<String> {
     for kernel in kernels(|work| work == Work::Cpu) {
         let Some(timed) = recorded.timed(kernel.name, shape, "the library") else { continue };
         host = recorded.host(kernel.name, shape).or(host);
-        let part = timed.yardstick_ms.map(|library| library / timed.ms);
         bars.push(Bar {
             label: kernel.name.trim_start_matches("cpu_").to_owned(),
             value: Work::Cpu.flops(shape) / (timed.ms * 1e6),
-            part: part.filter(|_| kernel.name != LIBRARY),
+            part: timed.part.filter(|_| kernel.name != LIBRARY),
             page: None,
         });
     }

@@ -18,6 +18,8 @@ pub(crate) struct Recorded<'r> {
 /// One kernel at one shape, timed on a real device.
 pub(crate) struct Timed {
     pub(crate) ms: f64,
+    /// Speed as a part of the yardstick's.
+    pub(crate) part: Option<f64>,
     /// Time of the yardstick in the same measurement.
     pub(crate) yardstick_ms: Option<f64>,
 }
@@ -64,7 +66,11 @@ impl<'r> Recorded<'r> {
     pub(crate) fn timed(&self, kernel: &str, shape: Shape, yardstick: &str) -> Option<Timed> {
         let passed = self.passed(kernel, shape)?;
         let beside = passed.yardstick.as_ref().filter(|y| y.name == yardstick);
-        Some(Timed { ms: passed.hot.as_ref()?.median(), yardstick_ms: beside.map(|y| y.hot.median()) })
+        Some(Timed {
+            ms: passed.hot.as_ref()?.median(),
+            part: passed.of_yardstick().filter(|_| beside.is_some()),
+            yardstick_ms: beside.map(|y| y.hot.median()),
+        })
     }
 
     /// Returns the time of a GEMM beside cuBLAS, or of cuBLAS itself.
@@ -72,7 +78,7 @@ impl<'r> Recorded<'r> {
         const NAME: &str = "cuBLAS";
         self.timed(kernel, shape, NAME).or_else(|| {
             let beside = self.timed(BESIDE, shape, NAME).filter(|_| kernel == CUBLAS)?;
-            Some(Timed { ms: beside.yardstick_ms?, yardstick_ms: None })
+            Some(Timed { ms: beside.yardstick_ms?, part: None, yardstick_ms: None })
         })
     }
 

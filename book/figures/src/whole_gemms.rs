@@ -113,7 +113,7 @@ pub(crate) fn of_cublas(record: &Record) -> String {
     let mut rows: Vec<(u64, Shape, f64)> = Vec::new();
     for shape in recorded.shapes(KERNEL) {
         let timed = recorded.product(KERNEL, shape);
-        let part = timed.and_then(|timed| Some(timed.yardstick_ms? / timed.ms));
+        let part = timed.and_then(|timed| timed.part);
         if let (Some(part), Some(blocks)) = (part, recorded.blocks(KERNEL, shape)) {
             rows.push((blocks, shape, part));
         }

@@ -26,7 +26,7 @@ fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
         let ms = passed.hot.as_ref().context(kernel)?.median();
         let tflops = 2.0 * 4096_f64.powi(3) / (ms * 1e9);
         let digits = if tflops < 10.0 { 2 } else { 1 };
-        let part = passed.yardstick.as_ref().context(kernel)?.hot.median() / ms * 100.0;
+        let part = passed.of_yardstick().context(kernel)? * 100.0;
         for shown in [format!(">{tflops:.digits$}</text>"), format!(">{part:.0} %</text>")] {
             assert!(ladder.contains(&shown), "{kernel}: {shown} is not in {ladder}");
         }

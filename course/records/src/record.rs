@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use catalog::shape::Shape;
 
-use crate::duel::{Duel, Earlier};
+use crate::duel::{Duel, Earlier, Speed};
 use crate::machine_code::MachineCode;
 use crate::record_file::{RecordError, lock_folder_of, record_file};
 use crate::run::Run;
@@ -119,6 +119,23 @@ pub struct VerifiedRun {
     /// The kernel as machine code on the emulated device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_code: Option<Box<MachineCode>>,
+}
+
+impl VerifiedRun {
+    /// Returns the kernel's time: the median with warm caches, or that of a CPU.
+    pub fn time_ms(&self) -> Option<f64> {
+        let hot = self.hot.as_ref().map(Samples::median);
+        hot.or(self.cpu_ms).filter(|ms| *ms > 0.0)
+    }
+
+    /// Returns the kernel's speed as a part of its yardstick's: by the pieces without pauses of their duel if there is
+    /// one, since short samples that alternate share a clock; else by the medians.
+    pub fn of_yardstick(&self) -> Option<f64> {
+        let yardstick = self.yardstick.as_ref()?;
+        let duel = yardstick.duel.as_ref().and_then(|duel| Speed::from_rounds(&duel.sustained));
+        let by_samples = || Some(yardstick.hot.median() / self.time_ms()?);
+        duel.map(|speed| speed.times).or_else(by_samples)
+    }
 }
 
 /// Distance of a result from the reference.

@@ -95,27 +95,20 @@ fn work(one: &Measurement) -> Work {
     kernel.map_or(Work::Sgemm, |kernel| kernel.work)
 }
 
-/// Returns the time that counts: of the kernel where there is one.
-fn time_ms(passed: &VerifiedRun) -> Option<f64> {
-    let hot = passed.hot.as_ref().map(records::Samples::median);
-    hot.or(passed.cpu_ms).filter(|ms| *ms > 0.0)
-}
-
 /// Returns floating-point operations per second, in billions.
 pub fn gflops(one: &Measurement, passed: &VerifiedRun) -> Option<f64> {
     let flops = work(one).flops(one.shape);
-    Some(flops / (time_ms(passed)? * 1e6)).filter(|_| flops > 0.0)
+    Some(flops / (passed.time_ms()? * 1e6)).filter(|_| flops > 0.0)
 }
 
 /// Returns the bytes per second, in billions, counting what must move at least.
 pub fn gbs(one: &Measurement, passed: &VerifiedRun) -> Option<f64> {
-    Some(work(one).bytes(one.shape) / (time_ms(passed)? * 1e6))
+    Some(work(one).bytes(one.shape) / (passed.time_ms()? * 1e6))
 }
 
-/// Returns the time of the yardstick over that of the kernel, in per cent.
+/// Returns the speed beside the yardstick's, in per cent.
 fn of_yardstick(passed: &VerifiedRun) -> Option<f64> {
-    let yardstick = passed.yardstick.as_ref()?;
-    Some(yardstick.hot.median() / time_ms(passed)? * 100.0)
+    Some(passed.of_yardstick()? * 100.0)
 }
 
 fn speeds(one: &Measurement, passed: &VerifiedRun, run: &Run) -> Vec<String> {
@@ -129,7 +122,7 @@ fn speeds(one: &Measurement, passed: &VerifiedRun, run: &Run) -> Vec<String> {
     });
     let of_ceiling = speed.zip(ceiling).map(|(speed, ceiling)| speed / ceiling * 100.0);
     vec![
-        time_ms(passed).map(milliseconds).unwrap_or_default(),
+        passed.time_ms().map(milliseconds).unwrap_or_default(),
         cell(speed),
         cell(of_yardstick(passed)),
         cell(of_ceiling),
@@ -137,7 +130,7 @@ fn speeds(one: &Measurement, passed: &VerifiedRun, run: &Run) -> Vec<String> {
 }
 
 fn rates(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
-    vec![time_ms(passed).map(milliseconds).unwrap_or_default(), cell(gbs(one, passed)), cell(of_yardstick(passed))]
+    vec![passed.time_ms().map(milliseconds).unwrap_or_default(), cell(gbs(one, passed)), cell(of_yardstick(passed))]
 }
 
 /// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a

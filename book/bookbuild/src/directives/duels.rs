@@ -11,12 +11,12 @@ use records::duel::{Duel, Speed};
 use records::{Outcome, Record, Run};
 
 use crate::directives::record_lookup::Records;
-use crate::kernel_args::{find_step, parse_shape};
+use crate::kernel_args::{find_step, kernels_and_sizes, parse_shape};
 use crate::quote::{Sources, run_source};
 
 struct DuelRow<'r> {
     shape: Shape,
-    /// Index of the kernel in its step.
+    /// Place of the kernel among those of the table.
     index: usize,
     kernel: &'static CatalogKernel,
     run: &'r Run,
@@ -26,12 +26,13 @@ struct DuelRow<'r> {
 }
 
 impl Records {
-    /// Returns the table of a step, optionally only of the sizes that follow.
+    /// Returns the table of a step, optionally only of the sizes and kernels that follow.
     pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
-        let (step, sizes) = args.split_first().context("`{{#duels}}` takes a step: {{#duels v12}}")?;
+        let (step, choice) = args.split_first().context("`{{#duels}}` takes a step: {{#duels v12}}")?;
         let step = find_step(step)?;
         let mut rows = Vec::new();
-        for (index, kernel) in step.kernels.iter().enumerate() {
+        let (kernels, sizes) = kernels_and_sizes(step, choice)?;
+        for (index, kernel) in kernels.into_iter().enumerate() {
             let wanted: Vec<Shape> =
                 sizes.iter().map(|size| parse_shape(kernel.name, size)).collect::<Result<_, _>>()?;
             for record in self.real() {

@@ -257,12 +257,9 @@ pub(crate) fn value(
     let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;
     let gbs = |ms: f64| kernel.work.bytes(shape) / ms / 1e6;
     let part_of = |name: &str| {
-        let yardstick = passed
-            .yardstick
-            .as_ref()
-            .filter(|yardstick| yardstick.name == name)
-            .with_context(|| format!("{name} was not timed beside it"))?;
-        anyhow::Ok(yardstick.hot.median() / hot()? * 100.0)
+        let is_beside = passed.yardstick.as_ref().is_some_and(|yardstick| yardstick.name == name);
+        let part = passed.of_yardstick().filter(|_| is_beside);
+        anyhow::Ok(part.with_context(|| format!("{name} was not timed beside it"))? * 100.0)
     };
     let roofline = || run.roofline.context("the run has no ceilings of its device");
     Ok(match what {

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, anyhow};
 use catalog::{CatalogKernel, Family, Shape};
-use records::{Measurement, Outcome, Record};
+use records::record::VerifiedRun;
+use records::{Measurement, Outcome, Record, Run};
 
 use crate::directives::record_lookup::{Records, name_of, value};
-use crate::kernel_args::{find_step, parse_shape};
+use crate::kernel_args::{find_step, kernels_and_sizes, parse_shape};
 use crate::quote::{Sources, run_source};
 use catalog::text::escaped;
 
@@ -18,18 +19,7 @@ impl Records {
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (step, choice) = args.split_first().context("`{{#recorded}}` takes a step: {{#recorded v05}}")?;
         let step = find_step(step)?;
-        let mut chosen: Vec<&CatalogKernel> = Vec::new();
-        let mut sizes: Vec<&str> = Vec::new();
-        for word in choice {
-            match step.kernel(word) {
-                Some(kernel) => chosen.push(kernel),
-                None if word.starts_with(|c: char| c.is_ascii_digit()) => sizes.push(word),
-                None => return Err(anyhow!("{} has no kernel `{word}`", step.id)),
-            }
-        }
-        if chosen.is_empty() {
-            chosen.extend(step.kernels);
-        }
+        let (chosen, sizes) = kernels_and_sizes(step, choice)?;
         let mut out = String::new();
         let real = self.real();
         let (main, others) = real.split_first().map_or((None, &[][..]), |(a, b)| (Some(a), b));
@@ -109,11 +99,8 @@ impl<'r> Beside<'r> {
             Outcome::Passed(passed) => Some((self.record.run_of(m)?, passed)),
             _ => None,
         });
-        let cell = |what: &&str| {
-            let (run, passed) = found.as_ref()?;
-            value(kernel, shape, run, passed, what).ok().map(|text| bare(&text))
-        };
-        let cells = quantities.iter().map(|what| cell(what).unwrap_or_else(|| "–".into()));
+        let filled = |what| found.as_ref().map(|(run, passed)| cell(kernel, shape, run, passed, what));
+        let cells = quantities.iter().map(|what| filled(what).unwrap_or_else(|| "–".into()));
         (cells.collect(), found.map(|(run, _)| run_source(run, kernel.work)))
     }
 }
@@ -193,8 +180,7 @@ fn one_table(
             None => {}
             Some((run, Outcome::Passed(passed))) => {
                 for what in ["ms", rate_key].into_iter().chain(of_key).chain(["spread"]) {
-                    let text = value(kernel, shape, run, passed, what).unwrap_or_else(|_| "–".into());
-                    cells.push(bare(&text));
+                    cells.push(cell(kernel, shape, run, passed, what));
                 }
             }
             Some((_, Outcome::Failed { why, .. })) => {
@@ -219,12 +205,28 @@ fn one_table(
     for note in notes(without_times) {
         let _ = write!(out, "\n{note}");
     }
+    let about_duels = if out.contains(DUEL_MARK) {
+        " \\* [In turns without pauses](v12-measured.md#with-and-without-pauses), each side at the clock that it \
+         settles at; other percentages are of short samples that alternate."
+    } else {
+        ""
+    };
     Ok(format!(
-        "{}, {}. Kernel time with warm caches: the median; the spread is that of the middle half.\n\n{out}\n",
+        "{}, {}. Kernel time with warm caches: the median; the spread is that of the middle half.{about_duels}\n\n{out}\n",
         title(family),
         runs.join("; ")
     ))
 }
+
+/// Formats a number without its unit, and marks what comes from a duel.
+fn cell(kernel: &CatalogKernel, shape: Shape, run: &Run, passed: &VerifiedRun, what: &str) -> String {
+    let Ok(text) = value(kernel, shape, run, passed, what) else { return "–".into() };
+    let is_duel = what == "of_cublas" && passed.yardstick.as_ref().is_some_and(|beside| beside.duel.is_some());
+    format!("{}{}", bare(&text), if is_duel { DUEL_MARK } else { "" })
+}
+
+/// Follows a part of cuBLAS's speed that a duel gave.
+const DUEL_MARK: &str = "\\*";
 
 /// Formats one sentence for each reason.
 fn notes(mut all: Vec<(String, String)>) -> Vec<String> {

@@ -96,10 +96,7 @@ pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
         if let Some(name) = yardstick {
             columns.push((
                 format!("of {name}"),
-                passed(|p| {
-                    let of = hot_median(p).zip(p.yardstick.as_ref());
-                    of.map(|(ms, other)| format!("{:.1}%", 100.0 * other.hot.median() / ms)).unwrap_or_default()
-                }),
+                passed(|p| p.of_yardstick().map(|part| format!("{:.1}%", 100.0 * part)).unwrap_or_default()),
             ));
         }
         if let Some(roofline) = run.roofline {
