@@ -260,6 +260,12 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
+    /// Works as [`Self::line_name`], for the line of the kernel from which calls lead to the instruction.
+    pub(crate) fn outer_line(&self, here: u32, instr: u32) -> String {
+        let outermost = self.frames(instr).pop().filter(|loc| loc.line > 0);
+        outermost.map_or_else(|| self.line_name(here, instr), |loc| self.numbered(here, loc.file, loc.line))
+    }
+
     /// Returns the line `line` of a file in words, as [`Self::line_name`] has them.
     pub(crate) fn numbered(&self, here: u32, file: u32, line: u32) -> String {
         format!("line {line}{}", self.of_file(here, file))

@@ -228,8 +228,8 @@ impl LaunchContext<'_> {
     fn local(&self, instr: u32, address: u64, access_bytes: u32) -> Option<Target> {
         let kernel = self.inputs.kernel;
         let depot = kernel.local.iter().min_by_key(|array| {
-            let (start, end) = (u64::from(array.offset), u64::from(array.offset) + u64::from(array.bytes));
-            if address < start { start - address } else { (address + 1).saturating_sub(end) }
+            let (start, at) = (i64::from(array.offset), address as i64);
+            (start - at).max(at.saturating_add(1) - start - i64::from(array.bytes)).max(0)
         });
         let (start, bytes) =
             depot.map_or((0, u64::from(kernel.local_bytes)), |array| (u64::from(array.offset), u64::from(array.bytes)));

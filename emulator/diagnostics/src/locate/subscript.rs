@@ -127,6 +127,9 @@ impl LaunchContext<'_> {
                 let slope = one.checked_sub(zero)?;
                 let value = index.checked_sub(zero)?.checked_div(slope)?;
                 let (_, subscripts) = flat(Some((free, value)), false).filter(|(flat, _)| *flat == index)?;
+                if self.counts_above(instr, free, value, who) {
+                    return None;
+                }
                 (subscripts, Some((free.clone(), value)))
             }
             _ => return None,
@@ -163,6 +166,17 @@ impl LaunchContext<'_> {
             subscripts,
             concluded: concluded.map(|(name, _)| name),
             overflow: overflow.into_inner(),
+        })
+    }
+
+    /// Returns whether a loop around an instruction counts a variable up from more than `value`.
+    fn counts_above(&self, instr: u32, variable: &str, value: i64, who: ThreadId) -> bool {
+        self.loops(instr).iter().any(|around| {
+            let Some([init, _, step]) = around.enclosure.for_parts() else { return false };
+            let Some((declared, start)) = init.split_once('=') else { return false };
+            declared.split_whitespace().last() == Some(variable)
+                && step.contains('+')
+                && self.evaluate(instr, start, who).is_some_and(|start| value < start)
         })
     }
 

@@ -278,6 +278,33 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
             format!("The phase expects {n} bytes; an mbarrier counts up to 1048575."),
             "use several mbarriers, or several phases.",
         ),
+        BadBarrier::Overwritten { used } => (
+            match launch.mnemonic(mistake.first.instr).starts_with("cp.async.bulk") {
+                true => "a bulk copy overwrites an mbarrier that is used later",
+                false => "a store overwrites an mbarrier that is used later",
+            },
+            format!(
+                "It writes to {}, which was initialised before and is used at {}.",
+                barrier_name(launch, used, offset),
+                launch.outer_line(mistake.first.instr, used)
+            ),
+            "keep what is written here inside of its own array: an index, a size or an address is wrong. Where the memory \
+             is to hold something else from here on, execute mbarrier.inval first.",
+        ),
+        BadBarrier::Token { token, phase } => (
+            "a wait for an mbarrier with a token that no arrival at it returned",
+            format!(
+                "The token is {token:#x}; {} is in phase {phase}.",
+                barrier_name(launch, mistake.first.instr, offset)
+            ),
+            match token {
+                0 | 1 => {
+                    "give the wait what mbarrier.arrive returned to this thread. If the value is a parity, use the \
+                          instruction that takes one: mbarrier.try_wait.parity."
+                }
+                _ => "give the wait what mbarrier.arrive returned to this thread, unchanged and for the same mbarrier.",
+            },
+        ),
     };
     let mut draft =
         Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(match problem {

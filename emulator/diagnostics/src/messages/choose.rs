@@ -6,8 +6,8 @@ use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
 use simt::check::{
-    AccessKind, BadAccess, BadWgmma, BarrierProblem, Code, CopyUnderWay, MissingOrder, MistakeDetails, MistakeGroup,
-    RaceFacts, RaceParty, Use,
+    AccessKind, BadAccess, BadBarrier, BadWgmma, BarrierProblem, Code, CopyUnderWay, MissingOrder, MistakeDetails,
+    MistakeGroup, RaceFacts, RaceParty, Use,
 };
 use simt::program::MemSpace;
 
@@ -169,7 +169,12 @@ impl<'l, 'a> Consequences<'l, 'a> {
             }
             _ => false,
         };
-        race.space == MemSpace::Shared && self.out_of_step.is_some()
+        // A wait with a wrong token waits for nothing.
+        let is_token = |mistake: &MistakeGroup| {
+            matches!(mistake.first.details, MistakeDetails::MemoryBarrier { problem: BadBarrier::Token { .. }, .. })
+        };
+        let unordered = self.out_of_step.is_some() || self.with_code(Code::MemoryBarrier).any(is_token);
+        race.space == MemSpace::Shared && unordered
             || race.missing == MissingOrder::Phase && self.with_code(Code::Uninitialised).any(is_early_read)
             || on_bad_line
             || launch.mistakes.iter().any(|other| explains(launch, other, mistake))

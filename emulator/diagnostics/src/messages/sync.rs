@@ -493,6 +493,18 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     }
     let SyncMask { named, present, exited, wrong, .. } = *facts;
     let call = call_name(launch, instr);
+    if let WrongMask::OwnValue { distance } = wrong {
+        return Draft::new(format!(
+            "{call} over {distance} lanes gives each lane its own value, which is added to itself"
+        ))
+        .note(launch.first_thread(mistake))
+        .why(format!("a warp has 32 lanes, and none that lies {distance} further: the sum becomes twice as large."))
+        .advice(
+            "start at half a warp: steps of 16, 8, 4, 2 and 1 add the 32 values of a warp. Sums of several warps are \
+                 added through shared memory.",
+        )
+        .on_gpu("the sum is twice as large, too.");
+    }
     let caller = mistake.first.mask.first() & 31;
     let missing = named & !present;
     let mut draft = Draft::new(match wrong {
@@ -500,7 +512,9 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         WrongMask::CallerNotNamed => format!("{call} is called by lanes that its mask does not name"),
         WrongMask::Differs(_) => format!("lanes that meet in one {call} name different masks"),
         WrongMask::SourceMissing(_) => format!("{call} reads from lanes that do not execute it"),
-        WrongMask::SourceNotNamed(_) => format!("a value is used that {call} reads from a lane outside its mask"),
+        WrongMask::SourceNotNamed(_) | WrongMask::OwnValue { .. } => {
+            format!("a value is used that {call} reads from a lane outside its mask")
+        }
     });
     let mut note = format!(
         "The mask {named:#010x} names {}; {} {} {call}",
@@ -576,7 +590,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
                 .advice("compute the mask once, where all of these lanes are, and let each call use that value.")
                 .on_gpu("the result is undefined.");
         }
-        WrongMask::SourceNotNamed(_) => {
+        WrongMask::SourceNotNamed(_) | WrongMask::OwnValue { .. } => {
             draft = draft
                 .why("a lane that reads from outside the mask gets an undefined value.")
                 .advice(

@@ -256,7 +256,9 @@ impl MistakeDetails {
             Self::Exited { .. } => Code::ExitedBeforeBarrier,
             Self::Runaway { .. } => Code::Runaway,
             Self::Assert { .. } => Code::Assert,
-            Self::SyncMask(SyncMask { wrong: WrongMask::SourceNotNamed(_), .. }) => Code::ShuffleOutside,
+            Self::SyncMask(SyncMask { wrong: WrongMask::SourceNotNamed(_) | WrongMask::OwnValue { .. }, .. }) => {
+                Code::ShuffleOutside
+            }
             Self::SyncMask(_) => Code::SyncMask,
             Self::Operand { .. } => Code::Operand,
             Self::Call { .. } => Code::Call,

@@ -95,6 +95,10 @@ pub enum BadBarrier {
     OtherBlock,
     /// A phase is to wait for more bytes than a barrier counts.
     TooManyBytes(u64),
+    /// Its bytes were written to after it was initialised, and instruction `used` uses it later.
+    Overwritten { used: u32 },
+    /// A wait names no parity but this token, and no arrival can have returned it; this many phases have ended.
+    Token { token: u64, phase: u64 },
 }
 
 /// Threads of one block at one barrier, or elsewhere.

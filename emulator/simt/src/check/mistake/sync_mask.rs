@@ -29,6 +29,8 @@ pub enum WrongMask {
     SourceMissing(Astray),
     /// A shuffle reads from this lane, which is not named. The value is used.
     SourceNotNamed(Astray),
+    /// The mask fits, but the distance of the shuffle is a multiple of 32: each lane reads its own value, and adds it.
+    OwnValue { distance: u32 },
 }
 
 /// The value that a lane shuffles from where none is.

@@ -1,11 +1,14 @@
 //! The mbarriers of a block: phases, pending arrivals and bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use crate::check::{BadBarrier, Waited};
+use crate::check::{BadBarrier, InstrThread, Waited};
 
 /// Maximum number of bytes that a phase can wait for.
 const MAX_BYTES: i64 = (1 << 20) - 1;
+/// Bytes of an mbarrier.
+pub(crate) const BYTES: u32 = 8;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MbarrierState {
@@ -27,6 +30,8 @@ pub(crate) struct MbarrierState {
     pub(crate) synced_since_init: bool,
     /// Whether a fence has made it visible to the async proxy since.
     pub(crate) fenced_to_async_proxy: bool,
+    /// What wrote to its bytes since, first; in checked launches.
+    pub(crate) overwritten: Option<InstrThread>,
 }
 
 impl MbarrierState {
@@ -71,6 +76,11 @@ impl MbarrierState {
     }
 }
 
+/// Returns where the mbarriers start that have some of these bytes.
+fn touching(offset: u32, bytes: u32) -> Range<u32> {
+    offset.saturating_sub(BYTES - 1)..offset.saturating_add(bytes)
+}
+
 /// The mbarriers of a block, by their offsets in shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Mbarriers {
@@ -92,6 +102,18 @@ impl Mbarriers {
         self.last.clear();
         self.arrived.clear();
         self.misused = false;
+    }
+
+    /// Returns whether bytes of shared memory are in part those of an mbarrier.
+    pub(crate) fn lies_in(&self, offset: u32, bytes: u32) -> bool {
+        self.states.range(touching(offset, bytes)).next().is_some()
+    }
+
+    /// Records that bytes of shared memory were written by other means than operations on mbarriers.
+    pub(crate) fn overwrite(&mut self, offset: u32, bytes: u32, by: InstrThread) {
+        for (_, state) in self.states.range_mut(touching(offset, bytes)) {
+            state.overwritten.get_or_insert(by);
+        }
     }
 
     /// Records a fence that makes all mbarriers visible to the async proxy.

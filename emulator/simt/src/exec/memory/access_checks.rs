@@ -1,8 +1,8 @@
 //! The checks of an access that was found: does it read what nothing wrote, and does it race?
 
 use crate::arithmetic::lanes::{Lanes, WARP};
-use crate::check::AccessKind;
 use crate::check::race::{Touch, Values};
+use crate::check::{AccessKind, InstrThread};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
@@ -50,6 +50,9 @@ impl Worker<'_> {
         if unwritten {
             self.unwritten(spec, window::SHARED + offset as u64);
         }
+        if spec.kind == AccessKind::Write && !self.block.mbarriers.states.is_empty() {
+            self.overwrite_mbarriers(spec, offset);
+        }
         if let Some(races) = &mut self.checks.shared_races {
             let m = &self.access.memos[spec.memo];
             let host = m.host.wrapping_add(base as usize);
@@ -57,6 +60,20 @@ impl Worker<'_> {
             let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &m.delta };
             let touch = spec.touch(m, instr, self.warp.index, offset as u64, &values);
             races.access(&touch, &mut self.checks.collector);
+        }
+    }
+
+    #[inline(never)]
+    fn overwrite_mbarriers(&mut self, spec: &AccessSpec<'_>, offset: i64) {
+        let m = &self.access.memos[spec.memo];
+        let barriers = &mut self.block.mbarriers;
+        if !barriers.lies_in((offset + m.low) as u32, m.span as u32) {
+            return;
+        }
+        for lane in m.mask.iter() {
+            let thread = self.warp.index * 32 + lane as u32;
+            let by = InstrThread { instr: self.job.kernel.ops[spec.pc as usize].instr, thread };
+            barriers.overwrite((offset + i64::from(m.delta[lane])) as u32, spec.bytes, by);
         }
     }
 

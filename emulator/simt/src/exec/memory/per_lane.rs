@@ -2,7 +2,7 @@
 
 use crate::arithmetic::lanes::WARP;
 use crate::check::race::{ByteRun, Cells, Touch};
-use crate::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, RemoteProblem};
+use crate::check::{AccessKind, AccessProblem, BadAccess, InstrThread, MistakeDetails, RemoteProblem};
 use crate::lane_mask::LaneMask;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
@@ -52,7 +52,15 @@ struct LaneMemory {
 
 /// Returns the address of each lane, seen from the block that runs.
 pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WARP] {
-    access_spec::addresses(&worker.warp.lanes, spec.addr, spec.bias()).map(|address| worker.seen_from_here(address))
+    access_spec::addresses(&worker.warp.lanes, spec.addr, spec.bias())
+        .map(|address| if is_local(spec.space, address) { address } else { worker.seen_from_here(address) })
+}
+
+/// Returns whether an address is one of local memory, or lies before its start: less than half a window.
+fn is_local(space: MemSpace, address: u64) -> bool {
+    const HALF: u64 = 1 << (window::BITS - 1);
+    space == MemSpace::Local
+        || space == MemSpace::Generic && (address.wrapping_add(HALF)) >> window::BITS == window::LOCAL >> window::BITS
 }
 
 /// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `active` in a sound launch.
@@ -124,9 +132,9 @@ fn find(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, address: u64, lane: usiz
     let writes = spec.kind != AccessKind::Read;
     let inside = |offset: u64, len: u64| offset <= len && bytes <= len - offset;
     let own = match spec.space {
+        MemSpace::Generic if is_local(spec.space, address) => MemSpace::Local,
         MemSpace::Generic => match address >> window::BITS {
             w if w == window::SHARED >> window::BITS => MemSpace::Shared,
-            w if w == window::LOCAL >> window::BITS => MemSpace::Local,
             w if w == window::PARAM >> window::BITS => MemSpace::Param,
             _ => MemSpace::Global,
         },
@@ -265,6 +273,11 @@ fn check(
                 let offset = (address - window::SHARED) as usize;
                 if !worker.block.shared_written.access(offset, n, writes) {
                     worker.note_unwritten(lane, address, spec.bytes);
+                }
+                if writes {
+                    let thread = worker.warp.index * 32 + lane as u32;
+                    let by = InstrThread { instr: job.kernel.ops[spec.pc as usize].instr, thread };
+                    worker.block.mbarriers.overwrite(offset as u32, spec.bytes, by);
                 }
             }
             MemSpace::Local => {

@@ -33,8 +33,10 @@ impl Worker<'_> {
                 });
             }
             let written = &mut self.block.shared_written;
+            let by = InstrThread { instr: copy.instr, thread: copy.thread };
             copy.map.runs(copy.at, copy.shared, |run| {
                 written.unset(run.shared as usize, run.bytes as usize);
+                self.block.mbarriers.overwrite(run.shared, run.bytes, by);
             });
         }
         let started = self.block.bulk.started.entry(barrier).or_default();

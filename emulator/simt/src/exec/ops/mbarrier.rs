@@ -12,7 +12,7 @@ use crate::check::{
 use crate::lane_mask::LaneMask;
 use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
-use crate::exec::block::mbarrier_state::MbarrierState;
+use crate::exec::block::mbarrier_state::{BYTES, MbarrierState};
 use crate::exec::fiber::{AfterOp, FiberState, PhaseWait, phase_has_ended};
 use crate::exec::memory::access_spec::place;
 use crate::exec::memory::cluster_memory::Holder;
@@ -20,8 +20,6 @@ use crate::exec::worker::Worker;
 
 /// Arrivals that a barrier can wait for.
 const MAX_ARRIVALS: u32 = (1 << 20) - 1;
-/// Bytes of an mbarrier.
-const BYTES: u32 = 8;
 
 impl Worker<'_> {
     /// Performs the operation for the `active` lanes of a frame. A wait for a phase that has not ended polls it.
@@ -93,6 +91,7 @@ impl Worker<'_> {
             init_warp: self.warp.index,
             synced_since_init: false,
             fenced_to_async_proxy: false,
+            overwritten: None,
         };
         self.block.mbarriers.states.insert(barrier, state);
         self.activity.progress = true;
@@ -102,6 +101,7 @@ impl Worker<'_> {
     /// whether the phase that a wait names has ended.
     fn mbarrier_of_lane(&mut self, b: &Mbarrier, barrier: u32, operand: u32, pc: u32, lane: usize) -> bool {
         self.check_synchronised(barrier, pc, lane);
+        self.check_overwritten(barrier, pc);
         let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else {
             self.not_initialised(pc, lane, barrier);
             return false;
@@ -148,7 +148,12 @@ impl Worker<'_> {
                 }
             }
             MbarrierKind::ArriveAfterCopies { counts } => self.arrive_after_copies(barrier, lane, counts),
-            MbarrierKind::Wait => ended = self.poll_mbarrier(b, barrier, operand, lane),
+            MbarrierKind::Wait => {
+                ended = self.poll_mbarrier(b, barrier, operand, lane);
+                problem = self.bad_token(b, barrier, lane);
+                // No phase with such a number may ever end.
+                ended |= problem.is_some();
+            }
         }
         let phase = self.mbarrier_phase(barrier).unwrap_or(0);
         if let Some(races) = &mut self.checks.shared_races {
@@ -161,6 +166,28 @@ impl Worker<'_> {
             self.activity.progress = true;
         }
         ended
+    }
+
+    /// Returns what is wrong with the token of a wait: an arrival gives one of a phase that has begun, and that waited
+    /// for an arrival then.
+    fn bad_token(&self, b: &Mbarrier, barrier: u32, lane: usize) -> Option<BadBarrier> {
+        let token = self.u64_at(b.phase.filter(|_| b.number.is_none())?, lane);
+        let phase = self.mbarrier_phase(barrier)?;
+        let fits = token >> TOKEN_PENDING.count_ones() <= phase && token & TOKEN_PENDING != 0;
+        (!fits && self.job.check_level.checks()).then_some(BadBarrier::Token { token, phase })
+    }
+
+    /// Reports, at its first use after that, an mbarrier that something else wrote to.
+    fn check_overwritten(&mut self, barrier: u32, pc: u32) {
+        let state = self.block.mbarriers.states.get_mut(&barrier);
+        let Some(by) = state.and_then(|state| state.overwritten.take()) else { return };
+        // The thread that wrote is named.
+        let running = std::mem::replace(&mut self.warp.index, by.thread / 32);
+        let problem = BadBarrier::Overwritten { used: self.job.kernel.ops[pc as usize].instr };
+        let details = MistakeDetails::MemoryBarrier { offset: barrier, problem };
+        self.note_misuse();
+        self.record_mistake_at(by.instr, LaneMask::of(by.thread as usize % 32), details);
+        self.warp.index = running;
     }
 
     /// Reports a use by a warp that did not initialise the mbarrier, without a barrier of the block in
@@ -492,6 +519,7 @@ impl Worker<'_> {
     /// Returns whether there is an mbarrier for a copy; reports if not, and one that no fence has made visible to it.
     pub(crate) fn check_mbarrier(&mut self, barrier: u32, pc: u32, lane: usize) -> bool {
         let checks = self.job.check_level.checks();
+        self.check_overwritten(barrier, pc);
         let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else {
             self.not_initialised(pc, lane, barrier);
             return false;

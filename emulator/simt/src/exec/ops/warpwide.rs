@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::check::{Astray, MistakeDetails, SyncMask, WrongMask};
 use crate::lane_mask::LaneMask;
-use crate::program::{OpKind, ReduxKind, ShuffleMode, VoteMode};
+use crate::program::text::{InstrText, registers};
+use crate::program::{InstrInfo, OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::fiber::{AfterOp, MeetingPlace};
@@ -30,6 +31,32 @@ fn source_lane(mode: ShuffleMode, lane: u32, b: u32, c: u32) -> (u32, bool) {
         }
     };
     if in_range { (from & 31, true) } else { (lane, false) }
+}
+
+/// Returns whether the result of a shuffle is added to the value that it was given: moves lie in between.
+fn adds_to_itself(instrs: &[InstrInfo], shuffle: usize) -> bool {
+    const NEAR: usize = 8;
+    let text = |at: usize| InstrText::new(&instrs[at].text);
+    let moves = |at: &InstrText<'_>| at.family() == "mov" && at.guard.is_none();
+    let parts = text(shuffle);
+    let mut given: Vec<&str> = parts.operands.get(1).into_iter().flat_map(|value| registers(value)).collect();
+    for at in (shuffle.saturating_sub(NEAR)..shuffle).rev().map(text).filter(moves) {
+        if at.sets().any(|set| given.contains(&set)) {
+            given.extend(at.set_and_read().1.iter().flat_map(|source| registers(source)));
+        }
+    }
+    let mut got: Vec<&str> = parts.sets().take(1).collect();
+    for at in (shuffle + 1..instrs.len().min(shuffle + 1 + NEAR)).map(text) {
+        let (_, sources) = at.set_and_read();
+        let reads = |of: &[&str]| sources.iter().flat_map(|source| registers(source)).any(|read| of.contains(&read));
+        if at.family() == "add" && reads(&got) && reads(&given) {
+            return true;
+        }
+        if moves(&at) && reads(&got) {
+            got.extend(at.sets());
+        }
+    }
+    false
 }
 
 impl Worker<'_> {
@@ -88,6 +115,15 @@ impl Worker<'_> {
         for lane in lanes.iter() {
             let origin = Origin::shuffled(op.instr, masks, lane, sources[lane]);
             self.checks.shadow.undefine(dst, lane, u32::MAX.into(), Origins::one(origin));
+        }
+    }
+
+    /// Reports a shuffle that gives each lane its own value, where that is added to itself.
+    #[cold]
+    fn check_distance(&mut self, named: LaneMask, active: LaneMask, pc: u32, distance: u32) {
+        let kernel = self.job.kernel;
+        if adds_to_itself(&kernel.instrs, kernel.ops[pc as usize].instr as usize) {
+            self.wrong_mask(pc, active, named, active, WrongMask::OwnValue { distance });
         }
     }
 
@@ -153,6 +189,10 @@ impl Worker<'_> {
                 }
                 if self.job.check_level.checks() {
                     self.check_sources(&groups, &sources, pc, active);
+                    let distance = b[active.first() & 31];
+                    if *mode != ShuffleMode::Idx && distance >= 32 && distance.is_multiple_of(32) {
+                        self.check_distance(groups[0].0, active, pc, distance);
+                    }
                 }
                 if let Some(dst_pred) = *dst_pred {
                     self.set_pred(dst_pred, in_range, active);
