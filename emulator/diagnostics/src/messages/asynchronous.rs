@@ -309,6 +309,9 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
     let mut draft =
         Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(match problem {
             BadBarrier::OtherBlock | BadBarrier::NotShared(_) => "the kernel stops with \"illegal instruction\".",
+            BadBarrier::Token { .. } | BadBarrier::Overwritten { .. } => {
+                "the behaviour is undefined: a wait may return too early, or never."
+            }
             _ => "the behaviour is undefined: the kernel may hang or stop.",
         });
     if let BadBarrier::TooManyArrivals { again: Some((other, parity)), .. } = problem {
