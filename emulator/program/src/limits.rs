@@ -34,6 +34,8 @@ pub const WORKERS: usize = 256;
 pub const EARLY_BYTES: usize = 64 << 20;
 /// Bytes that one block may print.
 pub const BLOCK_PRINTS: usize = 1 << 20;
+/// Thread-instructions of the budget that a line costs which a block prints beyond that: it takes as long.
+pub const CUT_LINE: u64 = 20_000;
 /// Bytes that a launch may print.
 pub const LAUNCH_PRINTS: usize = 1 << 24;
 /// Pending `cp.async` copies of a warp. With more, the oldest complete, as on hardware.

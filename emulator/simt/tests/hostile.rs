@@ -237,6 +237,35 @@ fn what_a_launch_prints_is_cut() {
 }
 
 #[test]
+fn a_loop_that_prints_ends_soon() {
+    let text = format!(
+        ".global .b8 text[100] = {{{}0}};
+        .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+        .entry k(.param .u64 count) {{
+            .reg .b64 %f, %c; .reg .b32 %i;
+            ld.param.u64 %c, [count];
+            mov.u32 %i, 0;
+            mov.u64 %f, text;
+        again:
+            {{ .param .b64 p0; st.param.b64 [p0], %f; .param .b64 p1; st.param.b64 [p1], 0; .param .b32 r;
+              call (r), vprintf, (p0, p1); }}
+            add.u32 %i, %i, 1;
+            st.global.u32 [%c], %i;
+            bra again;
+        }}",
+        "65,".repeat(99)
+    );
+    let mut device = Device::new(&text).check_level(CheckLevel::Off);
+    device.budget = 100_000_000;
+    let count = device.words(&[0]);
+    let report = device.launch_line(1, 32, &[count.into()]);
+    assert_eq!(codes(&report), ["E-LOOP"]);
+    let rounds = device.read(count, 1)[0];
+    // Where the budget ends, the loop goes on for a while: it may be seen never to end.
+    assert!((300..30_000).contains(&rounds), "{rounds}");
+}
+
+#[test]
 fn copies_without_a_wait_are_done_in_the_end() {
     let text = ".entry k(.param .u64 from, .param .u64 to) {
         .shared .align 16 .b8 s[512];

@@ -10,6 +10,7 @@ use crate::source::text::words;
 use crate::words::{code, grouped, list};
 use simt::check::{BadOperand, KnownOfLoop, MistakeGroup, ThreadId};
 use simt::occupancy::SMS;
+use simt::program::limits::CUT_LINE;
 use simt::program::{BARRIERS, MemSpace, OpKind};
 
 /// Memory that a loop reads.
@@ -66,7 +67,12 @@ pub(crate) fn runaway(
         (None, _) => format!("{who} was here when the budget was spent."),
     });
     if known != KnownOfLoop::Endless {
-        draft.notes.push("An instruction costs 32 for each warp, however many of its threads execute it.".into());
+        let cost = "An instruction costs 32 for each warp, however many of its threads execute it.";
+        let prints = launch.inputs.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Printf { .. }));
+        draft.notes.push(match prints {
+            true => format!("{cost} A line of printf that is left out costs {}.", grouped(CUT_LINE)),
+            false => cost.into(),
+        });
     }
     let slow = match launch.inputs.config.options.names.budget {
         Some(variable) => format!(

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::lanes::{Dst, Src};
 use crate::lane_mask::LaneMask;
-use crate::program::limits::BLOCK_PRINTS;
+use crate::program::limits::{BLOCK_PRINTS, CUT_LINE};
 use crate::program::window;
 
 use crate::exec::worker::Worker;
@@ -29,6 +29,8 @@ impl Worker<'_> {
             self.set32(dst, lane, n);
             let room = BLOCK_PRINTS.saturating_sub(self.block.printed.len());
             if room == 0 {
+                self.spent += CUT_LINE;
+                self.warp.left -= CUT_LINE as i64 / 32;
                 continue;
             }
             if line.len() > room {
