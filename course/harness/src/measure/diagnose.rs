@@ -252,7 +252,7 @@ impl WrongResult<'_> {
             let text = format!("{name}[row][col] holds the value of {name}[col][row]: the store exchanges the two");
             return cause(Unknown, &text);
         }
-        let sums = self.terms.as_ref().and_then(|terms| sums(terms, &samples, &near));
+        let sums = self.terms.as_ref().and_then(|terms| sums(terms, self.tile, &samples, &near));
         if let Some(moved) = sums.or_else(|| self.rearranged(&written, &near)) {
             return Some(moved);
         }
@@ -489,7 +489,7 @@ impl WrongResult<'_> {
 }
 
 /// Sums that a mistake would make.
-fn sums(terms: &Terms, samples: &[Place], near: Near<'_>) -> Option<Cause> {
+fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'_>) -> Option<Cause> {
     use Subject::{Reads, SetAnew, Unknown};
     let Terms { shape: Shape { m, n, k }, ref a, ref b, turned } = *terms;
     let at = |x: &[f64], index: usize| x.get(index).copied().unwrap_or(0.0);
@@ -559,10 +559,16 @@ fn sums(terms: &Terms, samples: &[Place], near: Near<'_>) -> Option<Cause> {
     let b_at = |[i, col]: Place| if i < k && col < n { at(b, b_place(turned_b, i, col)) } else { 0.0 };
     /// Places in A and B of a term.
     type Places<'p> = &'p dyn Fn(Place, usize) -> [Place; 2];
+    let [high, wide] = tile.unwrap_or([1, 1]);
+    let exchanged = "the two coordinates are exchanged (a tensor copy names the innermost first)";
     DEPTHS.iter().filter(|depth| **depth < k).find_map(|&depth| {
         let start = |i: usize| i / depth * depth;
         let rounds = if k <= 2 * depth { "the second round uses" } else { "each round uses" };
-        let other: [(&str, String, Places<'_>); 6] = [
+        // Boxes of B may be as wide as they are deep.
+        let box_of = |wide: usize| {
+            move |[row, col]: Place, i: usize| [[row, i], [col - col % wide + i % depth, start(i) + col % wide]]
+        };
+        let other: [(&str, String, Places<'_>); 9] = [
             (
                 "A",
                 format!("{rounds} the columns of A below {depth} again: the index of A does not move on as it should"),
@@ -589,6 +595,11 @@ fn sums(terms: &Terms, samples: &[Place], near: Near<'_>) -> Option<Cause> {
                 format!("each {depth} x {depth} tile of B is read with row and column exchanged"),
                 &|[row, col], i| [[row, i], [start(i) + col % depth, start(col) + i % depth]],
             ),
+            ("A", format!("each tile of A starts in row k0, column block_row: {exchanged}"), &|[row, col], i| {
+                [[start(i) + row % high, row - row % high + i % depth], [i, col]]
+            }),
+            ("B", format!("each tile of B starts in row block_col, column k0: {exchanged}"), &box_of(wide)),
+            ("B", format!("each box of B starts in the row of its column, in column k0: {exchanged}"), &box_of(depth)),
         ];
         // The last round may be longer than k: its zeros count as well.
         let n_terms = k.div_ceil(depth) * depth;
@@ -836,7 +847,19 @@ mod tests {
         let b = |i: usize, col: usize| if i < 24 && col < 90 { b[i * 90 + col] } else { 0.0 };
         // What a thread finds in its tiles: loaded from the round's first k on, `i` of them on.
         type Tiles<'t> = &'t dyn Fn([usize; 2], usize, usize) -> f32;
-        let cases: [(Tiles<'_>, &str); 7] = [
+        let cases: [(Tiles<'_>, &str); 10] = [
+            (
+                &|[row, col], k0, i| a(k0 + row % 16, row / 16 * 16 + i) * b(k0 + i, col),
+                "each tile of A starts in row k0, column block_row: the two coordinates are exchanged",
+            ),
+            (
+                &|[row, col], k0, i| a(row, k0 + i) * b(col / 32 * 32 + i, k0 + col % 32),
+                "each tile of B starts in row block_col, column k0",
+            ),
+            (
+                &|[row, col], k0, i| a(row, k0 + i) * b(col / 16 * 16 + i, k0 + col % 16),
+                "each box of B starts in the row of its column",
+            ),
             (
                 &|[row, col], k0, i| a(row, i) * b(k0 + i, col),
                 "columns of A below 16 again: the index of A does not move",
