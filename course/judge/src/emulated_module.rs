@@ -13,6 +13,7 @@ use simt::launch::{CheckLevel, LaunchOptions, LaunchRequest, Names};
 use simt::memory::Origin;
 use simt::module::{LoadedKernel, Module};
 use simt::program::SourceLoc;
+use simt::program::text::InstrText;
 use simt::report::LaunchReport;
 use simt::trace::{Follow, Step};
 
@@ -107,6 +108,19 @@ impl<'a> EmulatedModule<'a> {
 
     pub fn static_shared_bytes(&self) -> u32 {
         self.kernel.kernel().shared_static_bytes
+    }
+
+    /// Returns the first line at which the compiler computes with a constant NaN: it puts one where a value is undefined.
+    pub(crate) fn undefined_line(&self) -> Option<String> {
+        const NAN: [&str; 3] = ["0f7FC00000", "0f7FFFFFFF", "0d7FF8000000000000"];
+        let computes = |text: &str| {
+            let InstrText { mnemonic, operands, .. } = InstrText::new(text);
+            ["add.", "sub.", "mul.", "fma."].iter().any(|name| mnemonic.starts_with(name))
+                && operands.iter().any(|operand| NAN.contains(operand))
+        };
+        let mut places = self.kernel.kernel().instrs.iter().zip(self.places());
+        let (_, place) = places.find(|(info, place)| place.is_some() && computes(&info.text))?;
+        place.map(|(file, line)| format!("line {line} of {file}"))
     }
 
     /// Returns the source line of each instruction: the innermost one in the learner's file, which calls the code that

@@ -33,6 +33,7 @@ mod worst;
 use catalog::Shape;
 use counters::Counters;
 use diagnostics::{Report, Source};
+use harness::diagnose::Subject;
 use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
@@ -188,6 +189,12 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                     && let Some(lines) = suspects::suspects(&Source::new(&source.as_str().into()), mismatch.subject)
                 {
                     diagnosis.push_str(&format!(" ({lines})"));
+                }
+                if let (Subject::NotNumbers, Some(line)) = (mismatch.subject, self.module.undefined_line()) {
+                    mismatch.wrong.diagnosis = Some(format!(
+                        "they are NaN: {line} uses an element past the end of an array in registers, or a variable that \
+                         nothing has set, and the compiler put NaN in its place"
+                    ));
                 }
                 keep_more_informative(&mut self.mismatch, mismatch);
                 TrialOutcome::Wrong
@@ -377,7 +384,7 @@ fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity
 
 #[cfg(test)]
 mod tests {
-    use harness::diagnose::{Clue, Subject};
+    use harness::diagnose::Clue;
     use tasks::verdict::Wrong;
 
     use super::*;

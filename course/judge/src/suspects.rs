@@ -16,7 +16,7 @@ pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
     let sets: Vec<Set<'_>> = (1..=source.n_lines()).filter_map(|line| set(source, line)).collect();
     let stores = [("C", Access::Written), ("out", Access::Written)];
     match subject {
-        Subject::Unknown => None,
+        Subject::Unknown | Subject::NotNumbers => None,
         Subject::SetAnew => sets_anew(source, &sets),
         Subject::Whole => whole_numbers(&sets),
         Subject::Blocks => exchanged(&sets).or_else(|| used(source, stores)),

@@ -33,6 +33,8 @@ pub enum Clue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     Unknown,
+    /// Values that are not numbers.
+    NotNumbers,
     /// A sum that begins anew in each round.
     SetAnew,
     /// A number in an `int`.
@@ -204,7 +206,7 @@ impl WrongResult<'_> {
     // Values of the wrong elements.
 
     fn what(&self, wrong: &Wrong) -> Option<Cause> {
-        use Subject::{Stores, Unknown, Whole};
+        use Subject::{NotNumbers, Stores, Unknown, Whole};
         let samples = wrong.samples();
         let (rows, cols, name) = (self.answer.rows(), self.answer.cols(), self.output());
         let got = |[row, col]: Place| self.got[row * cols + col];
@@ -234,7 +236,7 @@ impl WrongResult<'_> {
                 _ => "C, or from memory that nobody wrote",
             };
             let text = "they are NaN though the inputs are not: something is read from";
-            return cause(Unknown, &format!("{text} {from}, or computed as 0 / 0"));
+            return cause(NotNumbers, &format!("{text} {from}, or computed as 0 / 0"));
         }
         if samples.len() < MIN_SAMPLES {
             return None;
