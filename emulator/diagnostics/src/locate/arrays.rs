@@ -89,6 +89,9 @@ impl Target {
     }
 }
 
+/// Name of several local arrays, which the compiler joins into one.
+pub(crate) const LOCAL_ARRAYS: &str = "the local memory of a thread";
+
 impl LaunchContext<'_> {
     /// Returns the array that an access of `instr` meant. `None`: the address belongs to nothing.
     pub(crate) fn target(
@@ -247,7 +250,8 @@ impl LaunchContext<'_> {
         let found = arrays.iter().filter(|(_, declared)| fits(declared)).max_by_key(|(name, _)| on_line(name)).cloned();
         let place = (start, bytes);
         let named = found.is_some();
-        let (name, declared) = found.map_or(("a local array".to_owned(), None), |(name, array)| (name, Some(array)));
+        let unnamed = if arrays.len() > 1 { LOCAL_ARRAYS } else { "a local array" };
+        let (name, declared) = found.map_or((unnamed.to_owned(), None), |(name, array)| (name, Some(array)));
         Some(self.array_target(instr, name, named, Space::Local, place, address, access_bytes, declared))
     }
 

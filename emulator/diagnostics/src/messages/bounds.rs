@@ -3,7 +3,7 @@
 use super::arguments::lying_bound;
 use super::rows::wrong_row;
 use crate::launch_context::{Draft, LaunchContext, Reason};
-use crate::locate::arrays::Target;
+use crate::locate::arrays::{LOCAL_ARRAYS, Target};
 use crate::locate::case::{Case, noun, verb};
 use crate::locate::layout::Outside;
 use crate::source::expression::Overflow;
@@ -190,12 +190,16 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         None if case.access.bytes > element.element_bytes && !element.element_type.is_empty() => {
             format!("counted in {}s, the index is {}, and {ends}.", element.element_type, element.index)
         }
+        None if *name == LOCAL_ARRAYS => {
+            "the compiler puts all local arrays of a thread into one piece, one after the other; this lies past its end."
+                .into()
+        }
         None => format!("the index is {}, and {ends}.", element.index),
     };
     let used = case.most_used(target);
     let advice = match case.access.space {
         _ if let Some(advice) = one_round_less(launch, case.instr) => Some(advice),
-        MemSpace::Shared | MemSpace::Local if used > element.n_elements => Some(format!(
+        MemSpace::Shared | MemSpace::Local if used > element.n_elements && *name != LOCAL_ARRAYS => Some(format!(
             "if the index is right, {name} needs at least {used} elements; if not, keep the index below {}.",
             element.n_elements
         )),
