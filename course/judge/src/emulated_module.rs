@@ -110,7 +110,7 @@ impl<'a> EmulatedModule<'a> {
         self.kernel.kernel().shared_static_bytes
     }
 
-    /// Returns the first line at which the compiler computes with a constant NaN: it puts one where a value is undefined.
+    /// Returns the first line at which the compiler computes with a constant NaN, which it puts for undefined values.
     pub(crate) fn undefined_line(&self) -> Option<String> {
         const NAN: [&str; 3] = ["0f7FC00000", "0f7FFFFFFF", "0d7FF8000000000000"];
         let computes = |text: &str| {
