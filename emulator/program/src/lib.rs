@@ -33,5 +33,5 @@ pub use memory::{
 pub use op::{
     BarrierKind, BarrierResult, Guard, Op, OpKind, PendingCopies, Reconverge, ReduxKind, ShuffleMode, Texture, VoteMode,
 };
-pub use special::{Clock, Special};
+pub use special::{Axis, Clock, Special};
 pub use undefined::{AluShape, Flow, Ordering};

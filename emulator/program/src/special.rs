@@ -1,32 +1,19 @@
 //! Special registers and clocks that kernels read.
 
+/// Number of a component: x, y or z.
+pub type Axis = usize;
+
 /// A special register that has its value before a warp starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Special {
-    TidX,
-    TidY,
-    TidZ,
-    NtidX,
-    NtidY,
-    NtidZ,
-    CtaidX,
-    CtaidY,
-    CtaidZ,
-    NctaidX,
-    NctaidY,
-    NctaidZ,
-    ClusteridX,
-    ClusteridY,
-    ClusteridZ,
-    NclusteridX,
-    NclusteridY,
-    NclusteridZ,
-    ClusterCtaidX,
-    ClusterCtaidY,
-    ClusterCtaidZ,
-    ClusterNctaidX,
-    ClusterNctaidY,
-    ClusterNctaidZ,
+    Tid(Axis),
+    Ntid(Axis),
+    Ctaid(Axis),
+    Nctaid(Axis),
+    Clusterid(Axis),
+    Nclusterid(Axis),
+    ClusterCtaid(Axis),
+    ClusterNctaid(Axis),
     ClusterCtarank,
     ClusterNctarank,
     /// 1 if the launch named a cluster size.
@@ -58,7 +45,7 @@ impl Special {
     /// Returns whether lanes of one warp can have different values.
     pub fn varies_in_a_warp(self) -> bool {
         use Special::*;
-        matches!(self, TidX | TidY | TidZ | LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt)
+        matches!(self, Tid(_) | LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt)
     }
 }
 

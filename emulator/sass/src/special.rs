@@ -7,38 +7,6 @@ use crate::architecture::Architecture;
 pub struct SpecialRegister(pub u8);
 
 impl SpecialRegister {
-    /// Number of the lane in its warp.
-    pub const LANEID: SpecialRegister = SpecialRegister(0x0);
-    /// `threadIdx.x`: index of the thread in its block.
-    pub const TID_X: SpecialRegister = SpecialRegister(0x21);
-    pub const TID_Y: SpecialRegister = SpecialRegister(0x22);
-    pub const TID_Z: SpecialRegister = SpecialRegister(0x23);
-    /// `blockIdx.x`: index of the block in the grid.
-    pub const CTAID_X: SpecialRegister = SpecialRegister(0x25);
-    pub const CTAID_Y: SpecialRegister = SpecialRegister(0x26);
-    pub const CTAID_Z: SpecialRegister = SpecialRegister(0x27);
-    /// Upper half of the addresses of shared memory.
-    pub const SWINHI: SpecialRegister = SpecialRegister(0x2f);
-    /// Base of the generic addresses of shared memory.
-    pub const SWINLO: SpecialRegister = SpecialRegister(0x30);
-    /// The bit of the own lane.
-    pub const EQMASK: SpecialRegister = SpecialRegister(0x38);
-    /// The bits of lower lanes.
-    pub const LTMASK: SpecialRegister = SpecialRegister(0x39);
-    /// The bits of lower lanes and the own.
-    pub const LEMASK: SpecialRegister = SpecialRegister(0x3a);
-    /// The bits of higher lanes.
-    pub const GTMASK: SpecialRegister = SpecialRegister(0x3b);
-    /// The bits of higher lanes and the own.
-    pub const GEMASK: SpecialRegister = SpecialRegister(0x3c);
-    pub const VIRTUALSMID: SpecialRegister = SpecialRegister(0x43);
-    /// Lower half of the cycle counter.
-    pub const CLOCKLO: SpecialRegister = SpecialRegister(0x50);
-    /// Number of the block in its cluster.
-    pub const BLOCK_IN_CLUSTER: SpecialRegister = SpecialRegister(0x88);
-    /// Reads as zero.
-    pub const ZERO: SpecialRegister = SpecialRegister(0xff);
-
     /// Returns the name: `SR_TID.X`; registers without a name have a number, `SR4`.
     pub fn name(self, architecture: Architecture) -> String {
         match (architecture, self.0) {

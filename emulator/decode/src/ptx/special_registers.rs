@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::operands::clock_class;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
-use program::{Clock, OpKind, RESERVED, SHARED_BASE, Special};
+use program::{Axis, Clock, OpKind, RESERVED, SHARED_BASE, Special};
 
 /// Source of a special register's value.
 #[derive(Debug, Clone, Copy)]
@@ -27,26 +27,20 @@ pub(super) fn find(name: &str) -> Option<SpecialSource> {
     use Special::*;
     use SpecialSource::{Line, Number};
     // Components x, y and z, and the constant w.
-    let vectors = [
-        ("%tid", [TidX, TidY, TidZ], 0),
-        ("%ntid", [NtidX, NtidY, NtidZ], 1),
-        ("%ctaid", [CtaidX, CtaidY, CtaidZ], 0),
-        ("%nctaid", [NctaidX, NctaidY, NctaidZ], 1),
-        ("%clusterid", [ClusteridX, ClusteridY, ClusteridZ], 0),
-        ("%nclusterid", [NclusteridX, NclusteridY, NclusteridZ], 1),
-        ("%cluster_ctaid", [ClusterCtaidX, ClusterCtaidY, ClusterCtaidZ], 0),
-        ("%cluster_nctaid", [ClusterNctaidX, ClusterNctaidY, ClusterNctaidZ], 1),
-    ];
-    if let Some((base, component)) = name.split_once('.')
-        && let Some((_, [x, y, z], w)) = vectors.into_iter().find(|(vector, ..)| *vector == base)
-    {
-        return match component {
-            "x" => Some(Line(x)),
-            "y" => Some(Line(y)),
-            "z" => Some(Line(z)),
-            "w" => Some(Number(w)),
-            _ => None,
+    if let Some((base, component)) = name.split_once('.') {
+        let (vector, w): (fn(Axis) -> Special, u32) = match base {
+            "%tid" => (Tid, 0),
+            "%ntid" => (Ntid, 1),
+            "%ctaid" => (Ctaid, 0),
+            "%nctaid" => (Nctaid, 1),
+            "%clusterid" => (Clusterid, 0),
+            "%nclusterid" => (Nclusterid, 1),
+            "%cluster_ctaid" => (ClusterCtaid, 0),
+            "%cluster_nctaid" => (ClusterNctaid, 1),
+            _ => return None,
         };
+        let axis = ["x", "y", "z"].iter().position(|axis| *axis == component);
+        return axis.map(|axis| Line(vector(axis))).or_else(|| (component == "w").then_some(Number(w)));
     }
     Some(match name {
         "%cluster_ctarank" => Line(ClusterCtarank),

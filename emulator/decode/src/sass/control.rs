@@ -1,8 +1,8 @@
 //! Branches, barriers, and operations across lanes.
 
+use sass::Architecture;
 use sass::instruction::{Register, Value};
 use sass::operation::{Modifier, Operation};
-use sass::special::SpecialRegister;
 
 use super::Lower;
 use super::emit::PendingResult;
@@ -315,29 +315,30 @@ impl Lower<'_> {
             _ => None,
         });
         let register = register.ok_or_else(|| self.unsupported())?;
-        let special = match register {
-            SpecialRegister::TID_X => Special::TidX,
-            SpecialRegister::TID_Y => Special::TidY,
-            SpecialRegister::TID_Z => Special::TidZ,
-            SpecialRegister::CTAID_X => Special::CtaidX,
-            SpecialRegister::CTAID_Y => Special::CtaidY,
-            SpecialRegister::CTAID_Z => Special::CtaidZ,
-            SpecialRegister::LANEID => Special::LaneId,
-            SpecialRegister::EQMASK => Special::LanemaskEq,
-            SpecialRegister::LEMASK => Special::LanemaskLe,
-            SpecialRegister::LTMASK => Special::LanemaskLt,
-            SpecialRegister::GEMASK => Special::LanemaskGe,
-            SpecialRegister::GTMASK => Special::LanemaskGt,
-            SpecialRegister::VIRTUALSMID => Special::SmId,
+        let special = match register.name(Architecture::Sm90).as_str() {
+            "SR_TID.X" => Special::Tid(0),
+            "SR_TID.Y" => Special::Tid(1),
+            "SR_TID.Z" => Special::Tid(2),
+            "SR_CTAID.X" => Special::Ctaid(0),
+            "SR_CTAID.Y" => Special::Ctaid(1),
+            "SR_CTAID.Z" => Special::Ctaid(2),
+            "SR_LANEID" => Special::LaneId,
+            "SR_EQMASK" => Special::LanemaskEq,
+            "SR_LEMASK" => Special::LanemaskLe,
+            "SR_LTMASK" => Special::LanemaskLt,
+            "SR_GEMASK" => Special::LanemaskGe,
+            "SR_GTMASK" => Special::LanemaskGt,
+            "SR_VIRTUALSMID" => Special::SmId,
             // Start of shared memory among generic addresses.
-            SpecialRegister::SWINLO | SpecialRegister::SWINHI => {
-                let shift = if register == SpecialRegister::SWINLO { 0 } else { 32 };
+            name @ ("SR_SWINLO" | "SR_SWINHI") => {
+                let shift = if name == "SR_SWINLO" { 0 } else { 32 };
                 let window = self.number((window::SHARED >> shift) as u32)?;
                 return self.write_line(window);
             }
-            SpecialRegister::BLOCK_IN_CLUSTER => Special::ClusterCtarank,
-            SpecialRegister::ZERO => return self.zeros(),
-            SpecialRegister::CLOCKLO => return self.clock(),
+            // The block's rank in its cluster.
+            "SR_CgaCtaId" => Special::ClusterCtarank,
+            "SRZ" => return self.zeros(),
+            "SR_CLOCKLO" => return self.clock(),
             _ => return Err(self.unsupported()),
         };
         refuse_if!(

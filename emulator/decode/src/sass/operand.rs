@@ -87,12 +87,8 @@ impl Lower<'_> {
             };
         }
         let special = match offset {
-            0x0 => Special::NtidX,
-            0x4 => Special::NtidY,
-            0x8 => Special::NtidZ,
-            0xc => Special::NctaidX,
-            0x10 => Special::NctaidY,
-            0x14 => Special::NctaidZ,
+            0x0 | 0x4 | 0x8 => Special::Ntid(offset as usize / 4),
+            0xc | 0x10 | 0x14 => Special::Nctaid((offset - 0xc) as usize / 4),
             // Start of local memory among generic addresses.
             0x20 => return self.number(window::LOCAL as u32),
             0x24 => return self.number((window::LOCAL >> 32) as u32),
