@@ -43,3 +43,4 @@ pub use global::{BlockRaces, GlobalRaces};
 pub use shared::SharedRaces;
 pub(crate) use shared::unit_shift;
 pub use touch::{ByteRun, Cells, Mark, Touch, Values};
+pub(crate) use warp_clocks::WarpClocks;

@@ -2,7 +2,7 @@
 //! of memory instructions, and the state of the checks. The modules above add the operations.
 
 use crate::arithmetic::lanes::{CpuLevel, Dst, Lanes, Src, WARP};
-use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces};
+use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces, WarpClocks};
 use crate::check::{Collector, Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
 
@@ -82,6 +82,13 @@ pub(crate) struct CheckState {
     pub(crate) global_races: Option<BlockRaces>,
     /// Whether a product (`wgmma`) may follow a write of its registers without a `wgmma.fence` between them.
     pub(crate) follows_fences: bool,
+}
+
+impl CheckState {
+    /// Returns the clocks of the block's warps, where they are followed.
+    pub(crate) fn clocks(&mut self) -> Option<&mut WarpClocks> {
+        self.shared_races.as_mut()?.clocks.as_deref_mut()
+    }
 }
 
 /// A thread acts on another block, which is in [`Worker::block`] meanwhile.

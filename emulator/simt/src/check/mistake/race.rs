@@ -1,7 +1,7 @@
 //! Races.
 
-use super::ThreadId;
 use super::access::AccessKind;
+use super::{Mistake, MistakeDetails, ThreadId};
 use crate::lane_mask::LaneMask;
 use crate::program::MemSpace;
 
@@ -47,6 +47,29 @@ pub struct RaceFacts {
     pub missing: MissingOrder,
     /// In one warp: the instruction and the mask of a `__syncwarp` that leaves out one of the two.
     pub left_out: Option<(u32, LaneMask)>,
+}
+
+impl RaceFacts {
+    /// Creates a race on the memory from an address to its end, of which nothing else is known.
+    pub(in crate::check) fn new(space: MemSpace, [address, end]: [u64; 2], parties: [RaceParty; 2]) -> Self {
+        Self {
+            space,
+            address,
+            end,
+            parties,
+            equal: false,
+            same_warp: false,
+            same_instruction: false,
+            missing: MissingOrder::Unknown,
+            left_out: None,
+        }
+    }
+
+    /// Returns the mistake of the lanes that made the second access.
+    pub(in crate::check) fn mistake(self, block: u64, warp: u32, mask: LaneMask) -> Mistake {
+        let instr = self.parties[1].instr;
+        Mistake { instr, block, warp, mask, details: MistakeDetails::Race(Box::new(self)) }
+    }
 }
 
 /// Place of the missing barrier between a write and a read.

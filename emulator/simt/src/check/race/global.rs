@@ -16,7 +16,7 @@ use super::shared::unit_shift;
 use super::{Mark, Touch};
 use crate::check::Collector;
 use crate::check::collect::Sites;
-use crate::check::mistake::{AccessKind, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::RACE_CHUNKS;
@@ -466,24 +466,8 @@ type GroupKey = (u32, u32, u64, bool);
 fn record(groups: BTreeMap<GroupKey, Group>, missing: MissingOrder, out: &mut Collector) {
     for ((.., equal), group) in groups {
         for ((block, warp), mask) in group.warps {
-            let [a, b] = group.parties;
-            out.record(Mistake {
-                instr: b.instr,
-                block,
-                warp,
-                mask,
-                details: MistakeDetails::Race(Box::new(RaceFacts {
-                    space: MemSpace::Global,
-                    address: group.address,
-                    end: group.end,
-                    parties: [a, b],
-                    equal,
-                    same_warp: false,
-                    same_instruction: false,
-                    missing,
-                    left_out: None,
-                })),
-            });
+            let race = RaceFacts::new(MemSpace::Global, [group.address, group.end], group.parties);
+            out.record(RaceFacts { equal, missing, ..race }.mistake(block, warp, mask));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::bits::{self, Bits, CHUNK};
 use super::interval::{Interval, Space};
 use super::log::LogEntry;
 use crate::check::Collector;
-use crate::check::mistake::{AccessKind, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 
 /// Maximum number of accesses of a block for which the other party is looked up.
@@ -35,25 +35,14 @@ impl<S: Space> Interval<S> {
             let Some(rival) = self.log.accessing_lane(&other, address, bytes) else { continue };
             *self.reported.entry(key).or_default() |= hits;
             let lane = hits.first() as u32;
-            let equal = !self.unequal(&own, &other);
+            let end = self.end_of(array, conflicts).max(address + bytes);
+            let parties = [self.party(&other, rival), self.party(&own, lane)];
             let race = RaceFacts {
-                space: S::SPACE,
-                address,
-                end: self.end_of(array, conflicts).max(address + bytes),
-                parties: [self.party(&other, rival), self.party(&own, lane)],
-                equal,
-                same_warp: false,
-                same_instruction: false,
+                equal: !self.unequal(&own, &other),
                 missing: self.missing(&own, &other),
-                left_out: None,
+                ..RaceFacts::new(S::SPACE, [address, end], parties)
             };
-            out.record(Mistake {
-                instr: own.instr,
-                block: self.block,
-                warp: self.warp,
-                mask: hits,
-                details: MistakeDetails::Race(Box::new(race)),
-            });
+            out.record(race.mistake(self.block, self.warp, hits));
         }
     }
 

@@ -1,10 +1,10 @@
 //! Races on the shared memory of a block.
 
+use super::Touch;
 use super::bits::CHUNK;
 use super::interval::{Interval, Space};
 use super::warp_clocks::WarpClocks;
-use super::{Mark, Touch};
-use crate::check::{Collector, InstrThread};
+use crate::check::Collector;
 use crate::lane_mask::LaneMask;
 use crate::program::{DecodedKernel, MemSpace, OpKind};
 
@@ -13,7 +13,7 @@ use crate::program::{DecodedKernel, MemSpace, OpKind};
 pub struct SharedRaces {
     interval: Interval<Flat>,
     /// In kernels with mbarriers.
-    clocks: Option<Box<WarpClocks>>,
+    pub(crate) clocks: Option<Box<WarpClocks>>,
 }
 
 /// Chunks by number, since shared memory is small.
@@ -102,73 +102,6 @@ impl SharedRaces {
         self.interval.barrier(out);
         if let Some(clocks) = &mut self.clocks {
             clocks.end_block(out);
-        }
-    }
-
-    /// Records an arrival of `warp` at the mbarrier at this offset.
-    pub(crate) fn arrive_at_mbarrier(&mut self, barrier: u32, warp: u32) {
-        if let Some(clocks) = &mut self.clocks {
-            clocks.arrive_at_mbarrier(barrier, warp);
-        }
-    }
-
-    /// Records how many phases of that mbarrier have ended; `waited`: the warp whose wait found one to have ended.
-    pub(crate) fn set_mbarrier_phase(&mut self, barrier: u32, ended: u64, waited: Option<u32>) {
-        if let Some(clocks) = &mut self.clocks {
-            clocks.set_mbarrier_phase(barrier, ended);
-            if let Some(warp) = waited {
-                clocks.pass_mbarrier(barrier, warp);
-            }
-        }
-    }
-
-    /// Records an arrival of `warp` at a barrier of the block.
-    pub(crate) fn arrive_at_barrier(&mut self, id: u32, warp: u32) {
-        if let Some(clocks) = &mut self.clocks {
-            clocks.arrive_at_barrier(id, warp);
-        }
-    }
-
-    /// Records that a barrier of the block has completed, at which these warps waited.
-    pub(crate) fn complete_barrier(&mut self, id: u32, warps: impl Iterator<Item = u32>) {
-        if let Some(clocks) = &mut self.clocks {
-            warps.for_each(|warp| clocks.pass_barrier(id, warp));
-            clocks.reset_barrier(id);
-        }
-    }
-
-    /// Records a strong access of a warp to global memory, which may release or acquire.
-    pub(crate) fn strong_access(&mut self, kind: Mark, warp: u32) {
-        if let Some(clocks) = &mut self.clocks {
-            clocks.strong_access(kind, warp);
-        }
-    }
-
-    /// Returns whether the reads of `reader` from this part of shared memory are ordered before what `warp` does now.
-    pub(crate) fn is_ordered_after_reads(&self, start: u32, bytes: u32, warp: u32, reader: u32) -> bool {
-        let clocks = self.clocks.as_ref();
-        clocks.is_none_or(|clocks| clocks.is_ordered_after_reads(start.into(), bytes.into(), warp, reader))
-    }
-
-    /// Records that a thread starts a bulk copy to this part of shared memory.
-    pub(crate) fn start_copy(&mut self, start: u32, bytes: u32, by: InstrThread) {
-        if let Some(clocks) = &mut self.clocks {
-            clocks.start_copy(start.into(), bytes.into(), by);
-        }
-    }
-
-    /// Records that a bulk copy is done and its bytes arrive at the mbarrier at this offset. [`Self::wrote_by_copy`]
-    /// then says which bytes it wrote.
-    pub(crate) fn finish_copy(&mut self, barrier: u32) {
-        if let Some(clocks) = &mut self.clocks {
-            clocks.finish_copy(barrier);
-        }
-    }
-
-    /// Records that a bulk copy wrote this part of shared memory.
-    pub(crate) fn wrote_by_copy(&mut self, start: u32, bytes: u32, by: InstrThread) {
-        if let Some(clocks) = &mut self.clocks {
-            clocks.wrote_by_copy(start.into(), bytes.into(), by);
         }
     }
 }

@@ -9,11 +9,12 @@
 //! a strong load acquires from all strong stores, whatever their address.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::mistake::{AccessKind, InstrThread, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, InstrThread, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::program::{BARRIERS, DecodedKernel, MemSpace, OpKind};
 
@@ -67,7 +68,7 @@ struct PhaseRace {
 
 /// The state of one worker.
 #[derive(Debug)]
-pub(super) struct WarpClocks {
+pub(crate) struct WarpClocks {
     /// Bytes of a unit, as a power of two.
     shift: u32,
     block: u64,
@@ -149,7 +150,8 @@ impl WarpClocks {
         join(&mut self.clocks[warp as usize % WARPS], known);
     }
 
-    pub(super) fn arrive_at_mbarrier(&mut self, barrier: u32, warp: u32) {
+    /// Records an arrival of a warp at the mbarrier at this offset.
+    pub(crate) fn arrive_at_mbarrier(&mut self, barrier: u32, warp: u32) {
         let released = self.release(warp);
         join(&mut self.phase(barrier).pending, &released);
     }
@@ -159,40 +161,34 @@ impl WarpClocks {
         self.mbarriers.entry(barrier).or_insert(new)
     }
 
-    /// Records how many phases of an mbarrier have ended.
-    pub(super) fn set_mbarrier_phase(&mut self, barrier: u32, number: u64) {
+    /// Records how many phases of an mbarrier have ended; `waited`: the warp whose wait found one to have ended.
+    pub(crate) fn set_mbarrier_phase(&mut self, barrier: u32, number: u64, waited: Option<u32>) {
         let phase = self.phase(barrier);
         if number != phase.number {
             phase.number = number;
             let pending = std::mem::replace(&mut phase.pending, [0; WARPS + 1]);
             join(&mut phase.ended, &pending);
         }
+        let ended = phase.ended;
+        if let Some(warp) = waited {
+            self.acquire(warp, &ended);
+        }
     }
 
-    /// Records that a warp's wait found a phase to have ended.
-    pub(super) fn pass_mbarrier(&mut self, barrier: u32, warp: u32) {
-        let ended = self.phase(barrier).ended;
-        self.acquire(warp, &ended);
-    }
-
-    pub(super) fn arrive_at_barrier(&mut self, id: u32, warp: u32) {
+    /// Records an arrival of a warp at a barrier of the block.
+    pub(crate) fn arrive_at_barrier(&mut self, id: u32, warp: u32) {
         let released = self.release(warp);
         join(&mut self.barriers[(id % BARRIERS) as usize], &released);
     }
 
-    /// Records that a warp continues after a barrier of the block.
-    pub(super) fn pass_barrier(&mut self, id: u32, warp: u32) {
-        let arrived = self.barriers[(id % BARRIERS) as usize];
-        self.acquire(warp, &arrived);
+    /// Records that a barrier of the block has completed, at which these warps waited.
+    pub(crate) fn complete_barrier(&mut self, id: u32, warps: impl Iterator<Item = u32>) {
+        let arrived = std::mem::replace(&mut self.barriers[(id % BARRIERS) as usize], [0; WARPS + 1]);
+        warps.for_each(|warp| self.acquire(warp, &arrived));
     }
 
-    /// Forgets the arrivals at a barrier of the block. Called when it has completed.
-    pub(super) fn reset_barrier(&mut self, id: u32) {
-        self.barriers[(id % BARRIERS) as usize] = [0; WARPS + 1];
-    }
-
-    /// Records a strong access as an acquire, a release, or both.
-    pub(super) fn strong_access(&mut self, kind: Mark, warp: u32) {
+    /// Records a strong access, to shared or global memory, as an acquire, a release, or both.
+    pub(crate) fn strong_access(&mut self, kind: Mark, warp: u32) {
         if matches!(kind, Mark::Atomic | Mark::StrongRead) {
             let flags = self.flags;
             self.acquire(warp, &flags);
@@ -203,12 +199,19 @@ impl WarpClocks {
         }
     }
 
-    fn reserve(&mut self, units: u64) {
-        let units = units.min(MAX_UNITS) as usize;
+    /// Returns the units of some bytes, as far as they are followed.
+    fn units(&self, start: u64, bytes: u64) -> Range<u64> {
+        start >> self.shift..(start + bytes).div_ceil(1 << self.shift).min(self.cells.len() as u64)
+    }
+
+    /// Follows the units of some bytes from now on, and returns them.
+    fn reserve(&mut self, start: u64, bytes: u64) -> Range<u64> {
+        let units = (start + bytes).div_ceil(1 << self.shift).min(MAX_UNITS) as usize;
         if self.cells.len() < units {
             self.cells.resize(units, Cell::default());
             self.reads.resize(units, [0; WARPS]);
         }
+        self.units(start, bytes)
     }
 
     pub(super) fn access(&mut self, touch: &Touch<'_>) {
@@ -233,10 +236,8 @@ impl WarpClocks {
     }
 
     fn touch(&mut self, start: u64, bytes: u64, (kind, differs): (Mark, bool), instr: u32, thread: u32) {
-        let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
-        self.reserve(end);
         let w = thread as usize / 32 % WARPS;
-        for unit in first..end.min(self.cells.len() as u64) {
+        for unit in self.reserve(start, bytes) {
             let (cell, clock) = (&mut self.cells[unit as usize], &self.clocks[w]);
             let by = cell.by.wrapping_sub(1) as usize;
             let unordered = cell.by != 0 && by != w && clock[by] < cell.time;
@@ -260,18 +261,16 @@ impl WarpClocks {
     }
 
     /// Returns whether the reads of `reader` from these bytes are ordered before what `warp` does now.
-    pub(super) fn is_ordered_after_reads(&self, start: u64, bytes: u64, warp: u32, reader: u32) -> bool {
-        let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
+    pub(crate) fn is_ordered_after_reads(&self, start: u32, bytes: u32, warp: u32, reader: u32) -> bool {
         let (w, v) = (warp as usize % WARPS, reader as usize % WARPS);
-        w == v || { first..end.min(self.reads.len() as u64) }
-            .all(|unit| self.clocks[w][v] >= self.reads[unit as usize][v])
+        let mut units = self.units(start.into(), bytes.into());
+        w == v || units.all(|unit| self.clocks[w][v] >= self.reads[unit as usize][v])
     }
 
     /// Checks that what a bulk copy will write is not used by another warp at the same time.
-    pub(super) fn start_copy(&mut self, start: u64, bytes: u64, InstrThread { instr, thread }: InstrThread) {
-        let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
+    pub(crate) fn start_copy(&mut self, start: u32, bytes: u32, InstrThread { instr, thread }: InstrThread) {
         let w = thread as usize / 32 % WARPS;
-        for unit in first..end.min(self.cells.len() as u64) {
+        for unit in self.units(start.into(), bytes.into()) {
             let (cell, clock) = (&self.cells[unit as usize], &self.clocks[w]);
             let by = cell.by.wrapping_sub(1) as usize;
             let reads = &self.reads[unit as usize];
@@ -287,17 +286,15 @@ impl WarpClocks {
     }
 
     /// Advances the time of bulk copies: one is done, and its bytes arrive at this mbarrier.
-    pub(super) fn finish_copy(&mut self, barrier: u32) {
+    pub(crate) fn finish_copy(&mut self, barrier: u32) {
         self.copies += 1;
         let time = self.copies;
         self.phase(barrier).pending[COPIES] = time;
     }
 
     /// Records that the bulk copy that has just finished wrote these bytes.
-    pub(super) fn wrote_by_copy(&mut self, start: u64, bytes: u64, InstrThread { instr, thread }: InstrThread) {
-        let (first, end) = (start >> self.shift, (start + bytes).div_ceil(1 << self.shift));
-        self.reserve(end);
-        for unit in first..end.min(self.cells.len() as u64) {
+    pub(crate) fn wrote_by_copy(&mut self, start: u32, bytes: u32, InstrThread { instr, thread }: InstrThread) {
+        for unit in self.reserve(start.into(), bytes.into()) {
             let cell = &mut self.cells[unit as usize];
             *cell = Cell { by: COPIES as u32 + 1, time: self.copies, instr, thread, ..*cell };
         }
@@ -325,23 +322,9 @@ impl WarpClocks {
     /// Reports the races of the block.
     pub(super) fn end_block(&mut self, out: &mut Collector) {
         for ((.., warp), race) in std::mem::take(&mut self.races) {
-            out.record(Mistake {
-                instr: race.parties[1].instr,
-                block: self.block,
-                warp,
-                mask: race.mask,
-                details: MistakeDetails::Race(Box::new(RaceFacts {
-                    space: MemSpace::Shared,
-                    address: race.address,
-                    end: race.end,
-                    parties: race.parties,
-                    equal: false,
-                    same_warp: false,
-                    same_instruction: false,
-                    missing: MissingOrder::Phase,
-                    left_out: None,
-                })),
-            });
+            let facts = RaceFacts::new(MemSpace::Shared, [race.address, race.end], race.parties);
+            let facts = RaceFacts { missing: MissingOrder::Phase, ..facts };
+            out.record(facts.mistake(self.block, warp, race.mask));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::bits::{self, CHUNK, KINDS, bit, rivals};
 use super::interval::{Interval, Owner, Partial, Space, changes};
 use super::touch::{Mark, Touch};
 use crate::check::Collector;
-use crate::check::mistake::{AccessKind, MissingOrder, Mistake, MistakeDetails, RaceFacts, RaceParty};
+use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
 use crate::memory::rules;
 
@@ -73,30 +73,20 @@ impl<S: Space> Interval<S> {
                 continue;
             }
             let equal = both_write && !changes(touch, mask);
-            let own = RaceParty {
-                kind: touch.kind.kind(),
-                instr: touch.instr,
-                block: self.block,
-                thread: touch.warp * 32 + mask.first() as u32,
-                bytes: touch.bytes,
-            };
+            let own = self.touching_party(touch, mask.first() as u32);
             let missing = match (other.kind.kind(), touch.kind.kind()) {
                 (AccessKind::Write, AccessKind::Read) => MissingOrder::BeforeReading,
                 (AccessKind::Read, AccessKind::Write) => MissingOrder::BeforeOverwriting,
                 _ => MissingOrder::Unknown,
             };
             let race = RaceFacts {
-                space: S::SPACE,
-                address,
-                end,
-                parties: [self.party(&other, rival), own],
                 equal,
                 same_warp: true,
-                same_instruction: false,
                 missing,
                 left_out: self.left_out(mask.first() as u32, rival),
+                ..RaceFacts::new(S::SPACE, [address, end], [self.party(&other, rival), own])
             };
-            self.record(touch, mask, race, out);
+            out.record(race.mistake(self.block, touch.warp, mask));
         }
     }
 
@@ -130,35 +120,24 @@ impl<S: Space> Interval<S> {
             }
         }
         let Some((address, a, b)) = first else { return };
-        let party = |lane: u32| RaceParty {
-            kind: AccessKind::Write,
+        let parties = [a, b].map(|lane| self.touching_party(touch, lane));
+        let race = RaceFacts {
+            same_warp: true,
+            same_instruction: true,
+            ..RaceFacts::new(S::SPACE, [address, address + u64::from(unit_bytes)], parties)
+        };
+        out.record(race.mistake(self.block, touch.warp, mask));
+    }
+
+    /// Returns a lane of an access that is being made.
+    fn touching_party(&self, touch: &Touch<'_>, lane: u32) -> RaceParty {
+        RaceParty {
+            kind: touch.kind.kind(),
             instr: touch.instr,
             block: self.block,
             thread: touch.warp * 32 + lane,
             bytes: touch.bytes,
-        };
-        let race = RaceFacts {
-            space: S::SPACE,
-            address,
-            end: address + u64::from(unit_bytes),
-            parties: [party(a), party(b)],
-            equal: false,
-            same_warp: true,
-            same_instruction: true,
-            missing: MissingOrder::Unknown,
-            left_out: None,
-        };
-        self.record(touch, mask, race, out);
-    }
-
-    fn record(&self, touch: &Touch<'_>, mask: LaneMask, race: RaceFacts, out: &mut Collector) {
-        out.record(Mistake {
-            instr: touch.instr,
-            block: self.block,
-            warp: touch.warp,
-            mask,
-            details: MistakeDetails::Race(Box::new(race)),
-        });
+        }
     }
 
     /// Adds the log entries since the warp last reconverged to the owners.

@@ -80,9 +80,9 @@ impl Worker<'_> {
     #[inline(always)]
     pub(crate) fn check_global(&mut self, spec: &AccessSpec<'_>, base: u64, host: *mut u8) {
         if spec.is_strong()
-            && let Some(races) = &mut self.checks.shared_races
+            && let Some(clocks) = self.checks.clocks()
         {
-            races.strong_access(spec.mark(), self.warp.index);
+            clocks.strong_access(spec.mark(), self.warp.index);
         }
         let m = &self.access.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };

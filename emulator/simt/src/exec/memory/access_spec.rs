@@ -39,6 +39,11 @@ impl<'a> AccessSpec<'a> {
         }
     }
 
+    /// Creates the operands of an ordinary access whose values, if it stores any, are not at hand.
+    pub(crate) fn weak(space: MemSpace, addr: &'a Addr, bytes: u32, kind: AccessKind, pc: u32, memo: usize) -> Self {
+        Self { space, addr, bytes, kind, order: Order::Weak, store: None, pc, memo }
+    }
+
     /// Returns the kind of the access for the race checks.
     pub(crate) fn mark(&self) -> Mark {
         let excused = matches!(self.order, Order::Strong | Order::Guess);

@@ -58,9 +58,9 @@ impl Worker<'_> {
     pub(crate) fn arrived_from_outside(&mut self, barrier: u32, phase: u64) {
         let (rank, n_warps) = (self.block.rank as usize, self.job.n_warps);
         let cluster = self.block.cluster.as_mut();
-        if let Some(races) = cluster.and_then(|cluster| cluster.races.get_mut(rank)?.as_mut()) {
-            races.set_mbarrier_phase(barrier, phase, None);
-            (0..n_warps).for_each(|warp| races.arrive_at_mbarrier(barrier, warp));
+        if let Some(clocks) = cluster.and_then(|cluster| cluster.races.get_mut(rank)?.as_mut()?.clocks.as_mut()) {
+            clocks.set_mbarrier_phase(barrier, phase, None);
+            (0..n_warps).for_each(|warp| clocks.arrive_at_mbarrier(barrier, warp));
         }
     }
 

@@ -16,31 +16,8 @@ use crate::exec::worker::Worker;
 /// Why an access to a block's own memory or to global memory fails, with its space and address.
 pub(crate) type AccessFault = (AccessProblem, MemSpace, u64);
 
-/// Why a lane's access fails.
-struct LaneFault {
-    problem: LaneProblem,
-    space: MemSpace,
-    address: u64,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum LaneProblem {
-    Access(AccessProblem),
-    /// The shared memory of another block cannot be reached.
-    Remote,
-}
-
-impl From<AccessFault> for LaneFault {
-    fn from((problem, space, address): AccessFault) -> Self {
-        Self { problem: LaneProblem::Access(problem), space, address }
-    }
-}
-
-impl LaneFault {
-    fn remote(offset: u64) -> Self {
-        Self { problem: LaneProblem::Remote, space: MemSpace::Shared, address: offset }
-    }
-}
+/// Why a lane's access fails, with its space and address; `None`: the shared memory of another block cannot be reached.
+type LaneFault = (Option<AccessProblem>, MemSpace, u64);
 
 struct LaneMemory {
     host: *mut u8,
@@ -85,27 +62,22 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: Lan
                 good |= LaneMask::of(lane);
             }
             Err(fault) => {
-                let same = |(known, ..): &&mut (LaneFault, LaneMask, u64)| {
-                    (known.problem, known.space) == (fault.problem, fault.space)
-                };
-                match bad.iter_mut().find(same) {
+                let (problem, space, address) = fault;
+                match bad.iter_mut().find(|(known, ..)| (known.0, known.1) == (problem, space)) {
                     Some((_, mask, high)) => {
                         *mask |= LaneMask::of(lane);
-                        *high = (*high).max(fault.address);
+                        *high = (*high).max(address);
                     }
-                    None => {
-                        let high = fault.address;
-                        bad.push((fault, LaneMask::of(lane), high));
-                    }
+                    None => bad.push((fault, LaneMask::of(lane), address)),
                 }
             }
         }
     }
-    for (LaneFault { problem, space, address }, mask, high) in bad {
+    for ((problem, space, address), mask, high) in bad {
         let access = BadAccess { kind: spec.kind, space, address, high, bytes: spec.bytes };
         let details = match problem {
-            LaneProblem::Access(problem) => MistakeDetails::Access { problem, access },
-            LaneProblem::Remote => match not_own(worker, spec, address).or_else(|| worker.remote_problem(address)) {
+            Some(problem) => MistakeDetails::Access { problem, access },
+            None => match not_own(worker, spec, address).or_else(|| worker.remote_problem(address)) {
                 Some(problem) => MistakeDetails::Remote { access, problem },
                 None => MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access },
             },
@@ -141,68 +113,50 @@ fn find(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, address: u64, lane: usiz
         MemSpace::Const => MemSpace::Global,
         other => other,
     };
-    match own {
+    let out_of_bounds = |space: MemSpace, offset: u64| Err((Some(AccessProblem::OutOfBounds), space, offset));
+    let (host, space, offset) = match own {
         MemSpace::Shared => {
             let given = address.wrapping_sub(window::SHARED);
             let offset = match worker.holder(given) {
                 Holder::Own(offset) => offset,
-                Holder::Nobody(_) => return Err(LaneFault::remote(given)),
-                Holder::Other(..) if not_own(worker, spec, given).is_some() => {
-                    return Err(LaneFault::remote(given));
+                Holder::Other(rank, offset) if not_own(worker, spec, given).is_none() => {
+                    return find_remote(worker, spec, (given, rank, offset));
                 }
-                Holder::Other(rank, offset) => return find_remote(worker, spec, (given, rank, offset)),
+                Holder::Other(..) | Holder::Nobody(_) => return Err((None, MemSpace::Shared, given)),
             };
             let range = worker.block.shared_range(job, offset);
             if !range.is_some_and(|(from, to)| inside(offset - u64::from(from), u64::from(to - from))) {
-                return Err((AccessProblem::OutOfBounds, MemSpace::Shared, offset).into());
+                return out_of_bounds(MemSpace::Shared, offset);
             }
-            if !aligned {
-                return Err((AccessProblem::Misaligned, MemSpace::Shared, offset).into());
-            }
-            Ok(LaneMemory {
-                host: worker.block.shared_start().wrapping_add(offset as usize),
-                space: MemSpace::Shared,
-                own: Some(offset),
-            })
+            (worker.block.shared_start().wrapping_add(offset as usize), MemSpace::Shared, offset)
         }
         MemSpace::Local => {
             let offset = address.wrapping_sub(window::LOCAL);
-            let local_bytes = u64::from(job.local_bytes);
-            if !inside(offset, local_bytes) {
-                return Err((AccessProblem::OutOfBounds, MemSpace::Local, offset).into());
-            }
-            if !aligned {
-                return Err((AccessProblem::Misaligned, MemSpace::Local, offset).into());
+            if !inside(offset, u64::from(job.local_bytes)) {
+                return out_of_bounds(MemSpace::Local, offset);
             }
             let offset_in_block = worker.local_offset(lane) + offset as usize;
-            Ok(LaneMemory {
-                host: worker.block.local_start().wrapping_add(offset_in_block),
-                space: MemSpace::Local,
-                own: None,
-            })
+            (worker.block.local_start().wrapping_add(offset_in_block), MemSpace::Local, offset)
         }
         MemSpace::Param => {
             let offset = address.wrapping_sub(window::PARAM);
             if writes {
-                return Err((AccessProblem::ReadOnly, MemSpace::Param, offset).into());
+                return Err((Some(AccessProblem::ReadOnly), MemSpace::Param, offset));
             }
             if !inside(offset, job.params.len() as u64) {
-                return Err((AccessProblem::OutOfBounds, MemSpace::Param, offset).into());
+                return out_of_bounds(MemSpace::Param, offset);
             }
-            if !aligned {
-                return Err((AccessProblem::Misaligned, MemSpace::Param, offset).into());
-            }
-            let host = job.params.as_ptr().cast_mut().wrapping_add(offset as usize);
-            Ok(LaneMemory { host, space: MemSpace::Param, own: None })
+            (job.params.as_ptr().cast_mut().wrapping_add(offset as usize), MemSpace::Param, offset)
         }
         _ => {
-            let host = find_global(job, address, bytes, writes)?;
-            if !aligned {
-                return Err((AccessProblem::Misaligned, MemSpace::Global, address).into());
-            }
-            Ok(LaneMemory { host, space: MemSpace::Global, own: None })
+            let fault = |(problem, space, address): AccessFault| (Some(problem), space, address);
+            (find_global(job, address, bytes, writes).map_err(fault)?, MemSpace::Global, address)
         }
+    };
+    if !aligned {
+        return Err((Some(AccessProblem::Misaligned), space, offset));
     }
+    Ok(LaneMemory { host, space, own: (space == MemSpace::Shared).then_some(offset) })
 }
 
 /// Returns the problem of an address in another block, where the instruction names the block's own shared memory.
@@ -224,15 +178,15 @@ fn find_remote(
     let (job, bytes) = (worker.job, u64::from(spec.bytes));
     let (given, rank, offset) = access;
     if worker.remote_problem(given).is_some() {
-        return Err(LaneFault::remote(given));
+        return Err((None, MemSpace::Shared, given));
     }
     let inside = |(_, to): (u32, u32)| bytes <= u64::from(to) - offset;
-    let Some(block) = worker.member_mut(rank) else { return Err(LaneFault::remote(given)) };
+    let Some(block) = worker.member_mut(rank) else { return Err((None, MemSpace::Shared, given)) };
     if !block.shared_range(job, offset).is_some_and(inside) {
-        return Err((AccessProblem::OutOfBounds, MemSpace::Shared, given).into());
+        return Err((Some(AccessProblem::OutOfBounds), MemSpace::Shared, given));
     }
     if !offset.is_multiple_of(bytes) {
-        return Err((AccessProblem::Misaligned, MemSpace::Shared, given).into());
+        return Err((Some(AccessProblem::Misaligned), MemSpace::Shared, given));
     }
     Ok(LaneMemory { host: block.shared_start().wrapping_add(offset as usize), space: MemSpace::Shared, own: None })
 }
@@ -337,9 +291,9 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
         }
         MemSpace::Global => {
             if spec.is_strong()
-                && let Some(races) = &mut worker.checks.shared_races
+                && let Some(clocks) = worker.checks.clocks()
             {
-                races.strong_access(spec.mark(), worker.warp.index);
+                clocks.strong_access(spec.mark(), worker.warp.index);
             }
             if let Some(races) = &mut worker.checks.global_races {
                 races.access(&touch, &mut worker.checks.collector);

@@ -11,6 +11,7 @@ use crate::arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
+use crate::memory::relaxed;
 use crate::program::{Atomic, AtomicKind, Order};
 
 use crate::exec::fiber::AfterOp;
@@ -44,36 +45,15 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
             Type::Bf16x2 => pairs(old, b, add_bf16),
             _ => old.wrapping_add(b),
         },
-        Min if signed => {
-            if sign(b) < sign(old) {
-                b
-            } else {
-                old
-            }
-        }
-        Max if signed => {
-            if sign(b) > sign(old) {
-                b
-            } else {
-                old
-            }
-        }
+        Min if signed && sign(b) < sign(old) => b,
+        Max if signed && sign(b) > sign(old) => b,
+        Min | Max if signed => old,
         Min => old.min(b),
         Max => old.max(b),
-        Inc => {
-            if old >= b {
-                0
-            } else {
-                old + 1
-            }
-        }
-        Dec => {
-            if old == 0 || old > b {
-                b
-            } else {
-                old - 1
-            }
-        }
+        Inc if old >= b => 0,
+        Inc => old + 1,
+        Dec if old == 0 || old > b => b,
+        Dec => old - 1,
     }
 }
 
@@ -120,33 +100,23 @@ fn pairs(a: u64, b: u64, add: impl Fn(u16, u16) -> u16) -> u64 {
 unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -> u64 {
     // SAFETY: `at` is valid for `bytes` bytes and aligned to them.
     unsafe {
-        match (bytes, alone) {
-            (2, true) => {
-                let old = at.cast::<u16>().read();
-                at.cast::<u16>().write(f(old.into()) as u16);
-                old.into()
-            }
-            (4, true) => {
-                let old = at.cast::<u32>().read();
-                at.cast::<u32>().write(f(old.into()) as u32);
-                old.into()
-            }
-            (_, true) => {
-                let old = at.cast::<u64>().read();
-                at.cast::<u64>().write(f(old));
-                old
-            }
-            (2, false) => {
+        if alone {
+            let old = relaxed::load(at, bytes as u8);
+            relaxed::store(at, bytes as u8, f(old));
+            return old;
+        }
+        match bytes {
+            2 => {
                 let cell = AtomicU16::from_ptr(at.cast());
                 let new = |old: u16| Some(f(old.into()) as u16);
                 cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old).into()
             }
-            (4, false) => {
+            4 => {
                 let cell = AtomicU32::from_ptr(at.cast());
                 let new = |old: u32| Some(f(old.into()) as u32);
                 cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new).unwrap_or_else(|old| old).into()
             }
-            (_, false) => {
+            _ => {
                 let cell = AtomicU64::from_ptr(at.cast());
                 cell.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| Some(f(old))).unwrap_or_else(|old| old)
             }
@@ -182,15 +152,10 @@ impl Worker<'_> {
     /// Performs an atomic for the `active` lanes. Returns whether memory changed.
     fn update_memory(&mut self, a: &Atomic, pc: u32, active: LaneMask) -> bool {
         let bytes = a.ty.bytes();
+        let memo = self.job.plan.memo_of[pc as usize] as usize;
         let spec = AccessSpec {
-            space: a.space,
-            addr: &a.addr,
-            bytes,
-            kind: AccessKind::Atomic,
             order: Order::Strong,
-            store: None,
-            pc,
-            memo: self.job.plan.memo_of[pc as usize] as usize,
+            ..AccessSpec::weak(a.space, &a.addr, bytes, AccessKind::Atomic, pc, memo)
         };
         let spot = self.locate_any(&spec, active);
         let alone = matches!(spot, Located::Near(_)) && self.access.memos[spec.memo].home == Home::Shared;
@@ -204,19 +169,15 @@ impl Worker<'_> {
         let mut changed = false;
         for lane in good.iter() {
             let (b, c) = (value(self, a.src[0], lane), value(self, a.src[1], lane));
-            let mut new = 0;
+            let new = std::cell::Cell::new(0);
             // SAFETY: `locate` has found aligned, writable memory for the lanes in `good`.
             let old = unsafe {
-                let at = place.of(lane);
-                let made = std::cell::Cell::new(0);
-                let old = update(at, bytes, alone, |old| {
-                    made.set(apply(a.kind, a.ty, !alone, old, b, c));
-                    made.get()
-                });
-                new += made.get();
-                old
+                update(place.of(lane), bytes, alone, |old| {
+                    new.set(apply(a.kind, a.ty, !alone, old, b, c));
+                    new.get()
+                })
             };
-            changed |= new != old;
+            changed |= new.get() != old;
             self.set_lane(a.dst, bytes == 8, lane, old);
         }
         if self.activity.caches_polls {

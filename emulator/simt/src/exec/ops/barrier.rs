@@ -18,8 +18,8 @@ impl Worker<'_> {
         if !all_of_warp && count == 0 && self.job.check_level.checks() {
             self.note_part(id, active, instr);
         }
-        if let Some(races) = &mut self.checks.shared_races {
-            races.arrive_at_barrier(id, self.warp.index);
+        if let Some(clocks) = self.checks.clocks() {
+            clocks.arrive_at_barrier(id, self.warp.index);
         }
         let Barrier { count: other, arrived, .. } = self.block.barriers[id as usize];
         if arrived > 0 && count != 0 && other != 0 && count != other && self.job.check_level.checks() {
@@ -73,11 +73,11 @@ impl Worker<'_> {
             self.check_barrier(id);
         }
         self.block.barriers[id as usize] = Barrier::default();
-        if let Some(races) = &mut self.checks.shared_races {
+        if let Some(clocks) = self.checks.clocks() {
             let waits = |f: &Fiber| f.state == FiberState::Barrier(id as u8);
             let warps = self.block.warps.iter().enumerate();
             let warps = warps.filter(|(_, warp)| warp.fibers.iter().any(waits));
-            races.complete_barrier(id, warps.map(|(w, _)| w as u32));
+            clocks.complete_barrier(id, warps.map(|(w, _)| w as u32));
         }
         for w in 0..self.block.warps.len() {
             let regs = self.block.regs_of(job, w);

@@ -26,10 +26,10 @@ impl Worker<'_> {
             self.check_overlap(&copy);
             // Races after a reported mistake may follow from it.
             let told = self.was_misused() || self.check_wgmma_reads(&copy);
-            if let Some(races) = self.checks.shared_races.as_mut().filter(|_| !told) {
+            if let Some(clocks) = self.checks.clocks().filter(|_| !told) {
                 let copier = InstrThread { instr: copy.instr, thread: copy.thread };
                 copy.map.runs(copy.at, copy.shared, |run| {
-                    races.start_copy(run.shared, run.bytes, copier);
+                    clocks.start_copy(run.shared, run.bytes, copier);
                 });
             }
             let written = &mut self.block.shared_written;
@@ -280,11 +280,11 @@ impl Worker<'_> {
             if job.kernel.in_flight.is_some() {
                 self.block.bulk.note_swizzle(copy, shared);
             }
-            if let Some(races) = &mut self.checks.shared_races {
-                races.finish_copy(barrier);
+            if let Some(clocks) = self.checks.clocks() {
+                clocks.finish_copy(barrier);
                 let copier = InstrThread { instr: copy.instr, thread: copy.thread };
                 copy.map.runs(copy.at, copy.shared, |run| {
-                    races.wrote_by_copy(run.shared, run.bytes, copier);
+                    clocks.wrote_by_copy(run.shared, run.bytes, copier);
                 });
             }
             let written = &mut self.block.shared_written;

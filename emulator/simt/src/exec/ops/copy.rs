@@ -5,7 +5,7 @@
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
 use crate::program::limits::COPIES;
-use crate::program::{MemSpace, OpKind, Order, PendingCopies, window};
+use crate::program::{MemSpace, OpKind, PendingCopies, window};
 
 use crate::exec::block::async_copies::{Arrival, Copy};
 use crate::exec::memory::access_spec::AccessSpec;
@@ -21,16 +21,7 @@ impl Worker<'_> {
         match kind {
             OpKind::CpAsync { dst, src, bytes, src_bytes } => {
                 let memo = self.job.plan.memo_of[pc as usize] as usize;
-                let spec = |space, addr, kind, memo| AccessSpec {
-                    space,
-                    addr,
-                    bytes: u32::from(*bytes),
-                    kind,
-                    order: Order::Weak,
-                    store: None,
-                    pc,
-                    memo,
-                };
+                let spec = |space, addr, kind, memo| AccessSpec::weak(space, addr, (*bytes).into(), kind, pc, memo);
                 // How much of the source is read, each lane says for itself; none at all needs no source.
                 let mut n = [*bytes; 32];
                 if let Some(src_bytes) = *src_bytes {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::check::{AccessKind, MistakeDetails, WrongMask};
 use crate::lane_mask::LaneMask;
-use crate::program::{MatrixAccess, Mma, Order};
+use crate::program::{MatrixAccess, Mma};
 
 use crate::exec::fiber::{AfterOp, MeetingPlace};
 use crate::exec::memory::access_spec::AccessSpec;
@@ -70,16 +70,8 @@ impl Worker<'_> {
     }
 
     fn spec<'a>(&self, access: &'a MatrixAccess, kind: AccessKind, pc: u32) -> AccessSpec<'a> {
-        AccessSpec {
-            space: access.space,
-            addr: &access.addr,
-            bytes: 16,
-            kind,
-            order: Order::Weak,
-            store: None,
-            pc,
-            memo: self.job.plan.memo_of[pc as usize] as usize,
-        }
+        let memo = self.job.plan.memo_of[pc as usize] as usize;
+        AccessSpec::weak(access.space, &access.addr, 16, kind, pc, memo)
     }
 
     pub(crate) fn load_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {

@@ -110,9 +110,9 @@ impl Worker<'_> {
             b.kind,
             MbarrierKind::Complete | MbarrierKind::Arrive { .. } | MbarrierKind::ArriveAfterCopies { .. }
         );
-        if let Some(races) = self.checks.shared_races.as_mut().filter(|_| arrives) {
-            races.set_mbarrier_phase(barrier, state.phase, None);
-            races.arrive_at_mbarrier(barrier, self.warp.index);
+        if let Some(clocks) = self.checks.clocks().filter(|_| arrives) {
+            clocks.set_mbarrier_phase(barrier, state.phase, None);
+            clocks.arrive_at_mbarrier(barrier, self.warp.index);
         }
         let mut ended = false;
         let mut problem = None;
@@ -156,8 +156,8 @@ impl Worker<'_> {
             }
         }
         let phase = self.mbarrier_phase(barrier).unwrap_or(0);
-        if let Some(races) = &mut self.checks.shared_races {
-            races.set_mbarrier_phase(barrier, phase, ended.then_some(self.warp.index));
+        if let Some(clocks) = self.checks.clocks() {
+            clocks.set_mbarrier_phase(barrier, phase, ended.then_some(self.warp.index));
         }
         if let Some(problem) = problem {
             self.bad_barrier(pc, lane, barrier, problem);

@@ -105,8 +105,8 @@ impl Worker<'_> {
         }
         self.follow_wgmma(wgmma, pc, active, adds, &unwritten);
         let warp = self.warp.index;
-        if let Some(races) = &mut self.checks.shared_races {
-            races.arrive_at_mbarrier(HANDOVER + warp / WARPS, warp);
+        if let Some(clocks) = self.checks.clocks() {
+            clocks.arrive_at_mbarrier(HANDOVER + warp / WARPS, warp);
         }
         seen
     }
@@ -277,8 +277,8 @@ impl Worker<'_> {
     /// products.
     pub(super) fn hand_over(&mut self, waits: u64) {
         let warp = self.warp.index;
-        if let Some(races) = &mut self.checks.shared_races {
-            races.set_mbarrier_phase(HANDOVER + warp / WARPS, waits, Some(warp));
+        if let Some(clocks) = self.checks.clocks() {
+            clocks.set_mbarrier_phase(HANDOVER + warp / WARPS, waits, Some(warp));
         }
     }
 
@@ -442,8 +442,8 @@ impl Worker<'_> {
                     });
                     if overlaps {
                         found = found.or(Some((part.pc, factor, at)));
-                        let races = self.checks.shared_races.as_ref();
-                        in_order |= races.is_some_and(|races| races.is_ordered_after_reads(at, PIECE, copier, warp));
+                        let clocks = self.checks.shared_races.as_ref().and_then(|races| races.clocks.as_ref());
+                        in_order |= clocks.is_none_or(|clocks| clocks.is_ordered_after_reads(at, PIECE, copier, warp));
                     }
                 }
             }
