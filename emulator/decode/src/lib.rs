@@ -15,7 +15,6 @@ mod error;
 #[cfg(test)]
 mod fuzz;
 mod hash;
-mod operands;
 mod passes;
 mod ptx;
 pub mod sass;

@@ -1,7 +1,7 @@
 //! Operations over virtual registers, between lowering and register allocation.
 //!
 //! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets hold label
-//! numbers. [`crate::operands`] alone defines which fields of an operation are registers.
+//! numbers. [`program::operands`] alone defines which fields of an operation are registers.
 
 use ptx::Span;
 use ptx::ast::Type;
@@ -9,24 +9,13 @@ use ptx::ast::Type;
 use crate::error::{Result, unsupported};
 use arithmetic::Form;
 use arithmetic::lanes::{AluArgs, Class, Dst, NONE, Src};
+use program::operands::{self, AluClasses, Operand, Role};
 use program::{Flow, OpKind};
 
 /// Virtual predicate 0 is always true.
 pub(crate) const TRUE: u32 = 0;
 /// Virtual predicate 1 is always false.
 pub(crate) const FALSE: u32 = 1;
-
-/// Register classes of the operands of an [`OpKind::Alu`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AluClasses {
-    pub(crate) dst: Class,
-    pub(crate) srcs: &'static [Class],
-}
-
-impl AluClasses {
-    /// Value for all other operations.
-    pub(crate) const NONE: AluClasses = AluClasses { dst: Class::Bits32, srcs: &[] };
-}
 
 /// An arithmetic function, with what the passes know about its result.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +97,20 @@ pub(crate) struct VirtualOp {
     pub(crate) moves: bool,
     pub(crate) rule: BitRule,
     pub(crate) flow: Flow,
+}
+
+/// Calls `f` for each register operand (no guards, constants or absent ones).
+pub(crate) fn for_each_register(op: &VirtualOp, f: &mut dyn FnMut(u32, Class, Role)) {
+    operands::for_each_operand(&op.kind, op.classes, &mut |Operand { src, class, role, .. }| {
+        if src >= 0 {
+            f(src as u32, class, role);
+        }
+    });
+}
+
+/// Replaces each register operand (no guards, constants or absent ones) by the result of `f`.
+pub(crate) fn map_registers(op: &mut VirtualOp, f: &mut dyn FnMut(u32, Role) -> u32) {
+    operands::map_registers(&mut op.kind, op.classes, f);
 }
 
 impl VirtualOp {

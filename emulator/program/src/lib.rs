@@ -14,6 +14,7 @@ mod matrix;
 mod memory;
 pub mod mma;
 mod op;
+pub mod operands;
 mod special;
 pub mod tensor;
 pub mod text;

@@ -227,34 +227,6 @@ pub enum OpKind {
     Nop,
 }
 
-/// A pattern of the operations without operands, for matches that must name every kind.
-#[macro_export]
-macro_rules! without_operands {
-    () => {
-        $crate::OpKind::Branch { .. }
-            | $crate::OpKind::Converge { .. }
-            | $crate::OpKind::Leave { .. }
-            | $crate::OpKind::Resume { .. }
-            | $crate::OpKind::Return
-            | $crate::OpKind::Exit
-            | $crate::OpKind::Trap
-            | $crate::OpKind::Fence
-            | $crate::OpKind::ProxyFence
-            | $crate::OpKind::ClusterBarrier { .. }
-            | $crate::OpKind::InitFence
-            | $crate::OpKind::Yield
-            | $crate::OpKind::CpAsyncCommit
-            | $crate::OpKind::CpAsyncWait { .. }
-            | $crate::OpKind::BulkCommit
-            | $crate::OpKind::BulkWait { .. }
-            | $crate::OpKind::WgmmaFence
-            | $crate::OpKind::WgmmaCommit
-            | $crate::OpKind::WgmmaWait { .. }
-            | $crate::OpKind::WholeWarp
-            | $crate::OpKind::Nop
-    };
-}
-
 /// Where the lanes that a branch separates reconverge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reconverge {

@@ -15,9 +15,8 @@
 
 use ptx::ast::Type;
 
-use crate::operands::{Role, for_each_register};
 use crate::passes::constants::Constants;
-use crate::virtual_op::{TRUE, VirtualOp};
+use crate::virtual_op::{TRUE, VirtualOp, for_each_register};
 use arithmetic::lanes::Src;
 use program::{Atomic, AtomicForm, AtomicKind, InstrInfo, MemSpace, OpKind};
 
@@ -96,7 +95,7 @@ impl Registers {
         for op in ops {
             for_each_register(op, &mut |register, _, role| {
                 let at = register as usize;
-                if role != Role::Use && std::mem::replace(&mut written[at], true) {
+                if !role.is_use() && std::mem::replace(&mut written[at], true) {
                     registers.uniform[at] = false;
                 }
             });
@@ -108,7 +107,7 @@ impl Registers {
                 let mut same = op.guard == TRUE && is_computed(&op.kind);
                 for_each_register(op, &mut |register, _, role| {
                     let at = register as usize;
-                    if role == Role::Use {
+                    if role.is_use() {
                         same &= known[at];
                     } else if !same && known[at] {
                         known[at] = false;

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, for_each_register};
 use crate::passes::cfg::Cfg;
 use crate::passes::constants::Constants;
-use crate::virtual_op::{BitRule, TRUE, VirtualOp};
+use crate::virtual_op::{BitRule, TRUE, VirtualOp, for_each_register};
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
 
@@ -53,7 +52,7 @@ impl<'a> Distances<'a> {
                 let zeros = known.zeros_of_result(op);
                 for_each_register(op, &mut |register, _, role| {
                     let known = &mut known.zeros[register as usize];
-                    if role != Role::Use && zeros < *known {
+                    if !role.is_use() && zeros < *known {
                         *known = zeros;
                         changed = true;
                     }
@@ -71,7 +70,7 @@ impl<'a> Distances<'a> {
         // Position of the only write of each register.
         for (at, op) in ops.iter().enumerate() {
             for_each_register(op, &mut |register, _, role| {
-                if role != Role::Use {
+                if !role.is_use() {
                     let place = &mut known.written[register as usize];
                     *place = if *place == u32::MAX { at as u32 } else { MANY };
                 }

@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, for_each_register};
-use crate::virtual_op::{TRUE, VirtualOp};
+use crate::virtual_op::{TRUE, VirtualOp, for_each_register};
 use program::mma::fragment::{Foreign, fragment_made, fragments_taken};
+use program::operands::Role;
 use program::{InstrInfo, OpKind};
 
 /// Bound on the registers that a search follows; beyond it finds nothing.
@@ -71,7 +71,7 @@ fn definitions(ops: &[VirtualOp], instrs: &[InstrInfo]) -> HashMap<u32, Vec<Defi
     for (at, op) in ops.iter().enumerate() {
         let (mut sources, mut results) = (Vec::new(), Vec::new());
         for_each_register(op, &mut |register, _, role| match role {
-            Role::Use => sources.push(register),
+            Role::Use(_) => sources.push(register),
             Role::Def | Role::EarlyDef => results.push(register),
         });
         let mnemonic = instrs.get(op.instr as usize).map_or("", InstrInfo::mnemonic);

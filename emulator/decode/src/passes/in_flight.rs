@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::operands::{Role, for_each_register};
 use crate::passes::cfg::Cfg;
-use crate::virtual_op::VirtualOp;
+use crate::virtual_op::{VirtualOp, for_each_register};
 use arithmetic::lanes::Class;
+use program::operands::Role;
 use program::{InstrInfo, OpKind, RegisterAccess, RegisterWrite, WgmmaA};
 
 /// Lists the accesses of each operation to lines that `wgmma` uses; `None` in kernels without `wgmma`.
@@ -41,7 +41,7 @@ pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> O
                 Class::Bits64 => 2,
             };
             for line in (first..first + n).filter(|line| lines.get(*line as usize) == Some(&true)) {
-                touched.push(RegisterAccess { line, register, writes: role != Role::Use });
+                touched.push(RegisterAccess { line, register, writes: !role.is_use() });
             }
         });
         touched.into_boxed_slice()
@@ -128,8 +128,8 @@ impl Effects {
             };
             match role {
                 // Descriptors do not count as registers of `wgmma`.
-                Role::Use if kind == StepKind::Wgmma && n == 2 => {}
-                Role::Use => reads.push(register),
+                Role::Use(_) if kind == StepKind::Wgmma && n == 2 => {}
+                Role::Use(_) => reads.push(register),
                 Role::Def | Role::EarlyDef => writes.push((register, n)),
             }
         });

@@ -3,10 +3,10 @@
 //! Op `i` reads at position `2i` and writes at `2i + 1`. A guarded write keeps other lanes' values, so it counts as a
 //! read too. A register that is read before it is written is live from the start, where it is 0.
 
-use crate::operands::{Role, for_each_register};
 use crate::passes::cfg::{Cfg, Lists};
-use crate::virtual_op::{TRUE, VirtualOp};
+use crate::virtual_op::{TRUE, VirtualOp, for_each_register};
 use program::limits::LIVE_PAIRS;
+use program::operands::Role;
 
 /// A range of positions: first, end.
 pub(crate) type Stretch = (u32, u32);
@@ -105,11 +105,11 @@ fn find_exposed_and_kills(ops: &[VirtualOp], cfg: &Cfg, n_registers: usize) -> [
         for at in cfg.range(block) {
             for_each_read_and_write(&ops[at as usize], |register, role| {
                 let r = register as usize;
-                if role == Role::Use && killed_in[r] != block && exposed_in[r] != block {
+                if role.is_use() && killed_in[r] != block && exposed_in[r] != block {
                     exposed_in[r] = block;
                     exposed.push((register, block));
                 }
-                if role != Role::Use && killed_in[r] != block {
+                if !role.is_use() && killed_in[r] != block {
                     killed_in[r] = block;
                     kills.push((register, block));
                 }
@@ -190,7 +190,7 @@ fn find_pieces(ops: &[VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: usiz
             let op = &ops[at as usize];
             for_each_read_and_write(op, |register, role| {
                 let r = register as usize;
-                if role != Role::Use {
+                if !role.is_use() {
                     let from = if role == Role::EarlyDef { 2 * at } else { 2 * at + 1 };
                     let until = open_until[r].max(2 * at + 2);
                     pieces.push((register, (from, until)));
@@ -199,7 +199,7 @@ fn find_pieces(ops: &[VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: usiz
             });
             for_each_read_and_write(op, |register, role| {
                 let r = register as usize;
-                if role == Role::Use && open_until[r] == 0 {
+                if role.is_use() && open_until[r] == 0 {
                     open_until[r] = 2 * at + 1;
                     open.push(register);
                 }
@@ -220,9 +220,9 @@ fn find_pieces(ops: &[VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: usiz
 fn for_each_read_and_write(op: &VirtualOp, mut f: impl FnMut(u32, Role)) {
     let guarded = op.guard != TRUE;
     if guarded {
-        f(op.guard, Role::Use);
+        f(op.guard, Role::GUARD);
     }
     for_each_register(op, &mut |register, _, role| {
-        f(register, if guarded { Role::Use } else { role });
+        f(register, if guarded { Role::GUARD } else { role });
     });
 }

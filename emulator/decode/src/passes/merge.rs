@@ -15,11 +15,10 @@ mod tests;
 
 use std::collections::HashMap;
 
-use crate::operands::{Role, for_each_register};
 use crate::passes::cfg::Cfg;
 use crate::passes::constants::Constants;
 use crate::passes::distances::Distances;
-use crate::virtual_op::{TRUE, VirtualOp};
+use crate::virtual_op::{TRUE, VirtualOp, for_each_register};
 use arithmetic::lanes::Src;
 use program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
 
@@ -140,7 +139,7 @@ fn places(ops: &[VirtualOp], cfg: &Cfg, known: &Distances<'_>, instrs: &[InstrIn
             };
             places.extend(place.map(|place| (at, place)));
             for_each_register(op, &mut |register, _, role| {
-                if role != Role::Use {
+                if !role.is_use() {
                     *versions.entry(register).or_insert(0) += 1;
                 }
             });

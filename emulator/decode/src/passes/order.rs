@@ -6,10 +6,9 @@
 
 use ptx::ast::Type;
 
-use crate::operands::{Role, for_each_register};
 use crate::passes::constants::Constants;
 use crate::passes::pointers::{Pointers, UniformValue};
-use crate::virtual_op::VirtualOp;
+use crate::virtual_op::{VirtualOp, for_each_register};
 use arithmetic::lanes::Src;
 use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
 
@@ -28,7 +27,7 @@ pub(crate) fn decide_block_order(
     let mut read = vec![false; n_registers];
     for op in ops.iter() {
         for_each_register(op, &mut |register, _, role| {
-            read[register as usize] |= role == Role::Use;
+            read[register as usize] |= role.is_use();
         });
     }
     let shared_by_blocks = |space| matches!(space, MemSpace::Global | MemSpace::Generic);

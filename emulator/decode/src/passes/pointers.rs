@@ -3,9 +3,8 @@
 //! Sound as long as no program computes an address in one allocation from one in another: a number added to a pointer
 //! is taken for an index, and the sum still leads into the pointer's allocation.
 
-use crate::operands::{Role, for_each_register};
 use crate::passes::constants::Constants;
-use crate::virtual_op::{BitRule, VirtualOp};
+use crate::virtual_op::{BitRule, VirtualOp, for_each_register};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, Pointer, window};
 
@@ -115,7 +114,7 @@ impl<'a> Pointers<'a> {
         let mut values = vec![Number(0); n_registers];
         for op in ops {
             for_each_register(op, &mut |register, _, role| {
-                if role != Role::Use {
+                if !role.is_use() {
                     values[register as usize] = Unset;
                 }
             });
@@ -141,7 +140,7 @@ impl<'a> Pointers<'a> {
             let param = self.param(op);
             let mut element = 0;
             for_each_register(op, &mut |register, _, role| {
-                if role == Role::Use {
+                if role.is_use() {
                     return;
                 }
                 let new = match param {

@@ -9,9 +9,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::error::Result;
-use crate::operands::map_registers;
 use crate::passes::liveness::{Liveness, Stretch};
-use crate::virtual_op::{FALSE, TRUE, VirtualOp};
+use crate::virtual_op::{FALSE, TRUE, VirtualOp, map_registers};
 use arithmetic::lanes::Class;
 use program::OpKind;
 use program::limits::{Account, COMPARISONS};
@@ -171,18 +170,18 @@ fn hints(ops: &[VirtualOp], n: usize) -> Vec<[u32; 2]> {
 
 /// Replaces virtual registers by their places.
 pub(crate) fn rewrite(op: &mut VirtualOp, allocation: &Allocation) {
-    map_registers(op, &mut |register, _, _| allocation.place[register as usize]);
+    map_registers(op, &mut |register, _| allocation.place[register as usize]);
     op.guard = allocation.place[op.guard as usize];
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operands::{Role, for_each_register};
     use crate::passes::cfg::Cfg;
-    use crate::virtual_op::AluClasses;
+    use crate::virtual_op::for_each_register;
     use arithmetic::lanes::Class::{Bits32, Bits64, Pred};
     use arithmetic::lanes::{AluArgs, Lanes, NONE};
+    use program::operands::{AluClasses, Role};
     use program::{Access, Addr, MemSpace, Reconverge};
     use proptest::prelude::*;
 
@@ -272,7 +271,7 @@ mod tests {
             });
             let mut hash = u64::from(op.instr) + 1;
             for_each_register(op, &mut |register, class, role| {
-                if role == Role::Use {
+                if role.is_use() {
                     let value = read(&memory, slots(register, class), class);
                     hash = (hash ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
                 }
@@ -284,7 +283,7 @@ mod tests {
                 _ => {}
             }
             for_each_register(op, &mut |register, class, role| {
-                if role != Role::Use {
+                if !role.is_use() {
                     hash = hash.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 3;
                     write(&mut memory, slots(register, class), class, hash);
                 }

@@ -4,8 +4,8 @@
 //! The search ignores the order of operations and does not follow values through memory. In doubt, an access keeps the
 //! order under which fewer races are found.
 
-use crate::operands::{Role, for_each_register};
-use crate::virtual_op::{BitRule, FALSE, TRUE, VirtualOp};
+use crate::virtual_op::{BitRule, FALSE, TRUE, VirtualOp, for_each_register};
+use program::operands::Role;
 use program::{AtomicKind, InstrInfo, MemSpace, OpKind, Order};
 
 /// Bound on the rounds of following values through registers; programs that need more keep their orders.
@@ -22,7 +22,7 @@ pub(crate) fn classify(ops: &mut [VirtualOp], n_registers: usize, instrs: &[Inst
 /// Calls `see` for the registers that an op reads and writes, its guard included.
 fn registers(op: &VirtualOp, mut see: impl FnMut(u32, Role)) {
     if op.guard != TRUE && op.guard != FALSE {
-        see(op.guard, Role::Use);
+        see(op.guard, Role::GUARD);
     }
     for_each_register(op, &mut |register, _, role| {
         see(register, role);
@@ -84,7 +84,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
             OpKind::Atomic(atomic) if atomic.dst.is_some() && in_shared(atomic.space) => return,
             OpKind::Load(access) if access.order == Order::Strong && in_shared(access.space) => {
                 any = true;
-                registers(op, |register, role| loaded[register as usize] |= role != Role::Use);
+                registers(op, |register, role| loaded[register as usize] |= !role.is_use());
             }
             _ => {}
         }
@@ -97,7 +97,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
         }
         for op in ops.iter() {
             let mut reads = false;
-            registers(op, |register, role| reads |= role == Role::Use && loaded[register as usize]);
+            registers(op, |register, role| reads |= role.is_use() && loaded[register as usize]);
             let guarded = loaded[op.guard as usize];
             let decides = match &op.kind {
                 OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Call { .. } | OpKind::Exit => reads,
@@ -108,7 +108,7 @@ fn in_step(ops: &mut [VirtualOp], n_registers: usize, instrs: &[InstrInfo]) {
             }
             if reads {
                 registers(op, |register, role| {
-                    any |= role != Role::Use && !std::mem::replace(&mut loaded[register as usize], true);
+                    any |= !role.is_use() && !std::mem::replace(&mut loaded[register as usize], true);
                 });
             }
         }

@@ -1,9 +1,9 @@
 //! Safety argument of [`arithmetic::lanes`]: all indices in a kernel are in range, established once.
 
-use crate::operands::for_each_operand;
 use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::AccumulatorType;
+use program::operands::{Operand, for_each_operand};
 use program::{Access, AtomicKind, CallSite, Calls, DecodedKernel, Kept, OpKind, Reconverge};
 
 /// Checks all operands against the register file, the constants and the program. `ops`: with their operand classes.
@@ -30,7 +30,7 @@ pub(crate) fn validate(kernel: &DecodedKernel, ops: &[VirtualOp]) -> Result<(), 
             return wrong("number or size of operands");
         }
         let mut bad = None;
-        for_each_operand(&op.kind, op.classes, &mut |field, class, _, permitted| {
+        for_each_operand(&op.kind, op.classes, &mut |Operand { src: field, class, permitted, .. }| {
             let (good, what) = match field {
                 NONE => (permitted.allows_absence(), "operand"),
                 0.. => (kernel.has_register(field as u32, class), "register"),

@@ -4,12 +4,12 @@ use ptx::ast::{Instruction, Type};
 
 use super::{Lower, mov_of};
 use crate::error::{Result, unsupported};
-use crate::operands::{Role, for_each_register, map_registers};
 use crate::passes::flow::builtin_function;
-use crate::virtual_op::{AluFunction, BitRule, TRUE, VirtualOp};
+use crate::virtual_op::{AluFunction, BitRule, TRUE, VirtualOp, for_each_register, map_registers};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::limits::{INSTR_BYTES, KERNEL_OPS};
+use program::operands::Role;
 use program::{InstrInfo, OpKind};
 
 impl<'a> Lower<'a> {
@@ -52,7 +52,7 @@ impl<'a> Lower<'a> {
         let mut written = false;
         for op in &self.ops[start..last] {
             for_each_register(op, &mut |register, class, role| {
-                written |= role != Role::Use && class == Class::Pred && register == guard;
+                written |= !role.is_use() && class == Class::Pred && register == guard;
             });
         }
         if !written {
@@ -97,7 +97,7 @@ impl<'a> Lower<'a> {
         }
         let (mut used, mut written) = (Vec::new(), Vec::new());
         for_each_register(op, &mut |register, class, role| match role {
-            Role::Use => used.push((register, class)),
+            Role::Use(_) => used.push((register, class)),
             _ => written.push(register),
         });
         let first = op.first;
@@ -108,8 +108,8 @@ impl<'a> Lower<'a> {
             self.first = std::mem::take(&mut op.first);
             let copy = self.registers.fresh(class);
             self.builtin(mov_of(class), copy, &[register as Src])?;
-            map_registers(op, &mut |r, _, role| {
-                if role == Role::Use && r == register { copy } else { r }
+            map_registers(op, &mut |r, role| {
+                if role.is_use() && r == register { copy } else { r }
             });
         }
         debug_assert!(first || !op.first);

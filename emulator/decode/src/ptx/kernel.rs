@@ -9,13 +9,12 @@ use super::layout::{self, SharedLayout};
 use super::module_variables::Symbols;
 use super::{Lower, frames};
 use crate::error::{DecodeError, Result, unsupported};
-use crate::operands;
 use crate::passes::cfg::{Cfg, OUTSIDE};
 use crate::passes::finish::{alu_shape, each_target, finish_op, moves_nothing, remove_moves};
 use crate::passes::liveness::Liveness;
 use crate::passes::registers::Allocation;
 use crate::passes::{atomics, fragments, in_flight, merge, order, registers, sync_patterns, validate};
-use crate::virtual_op::{FALSE, Registers, VirtualOp};
+use crate::virtual_op::{FALSE, Registers, VirtualOp, for_each_register};
 use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
 use program::{
@@ -200,9 +199,9 @@ fn find_unset(ops: &[VirtualOp], at_entry: &[u32], filled: &[u32], registers: &R
     }
     for op in ops {
         let (instr, does) = (op.instr, !op.moves);
-        operands::for_each_register(op, &mut |register, _, role| {
+        for_each_register(op, &mut |register, _, role| {
             if does
-                && role == operands::Role::Use
+                && role.is_use()
                 && let Some(reader) = readers.get_mut(&register)
             {
                 *reader = Some(reader.map_or(instr, |known| known.min(instr)));

@@ -5,11 +5,11 @@ use ptx::ast::{Instruction, Operand, Type};
 use super::operand::Elements;
 use super::{Lower, Reg, class_of, mov_of, special_registers};
 use crate::error::Result;
-use crate::operands::clock_class;
 use crate::ptx::scope::Binding;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
+use program::operands::clock_class;
 
 impl<'a> Lower<'a> {
     pub(super) fn mov(&mut self, instruction: &'a Instruction) -> Result<()> {

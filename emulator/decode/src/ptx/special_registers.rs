@@ -2,9 +2,9 @@
 
 use super::Lower;
 use crate::error::Result;
-use crate::operands::clock_class;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
+use program::operands::clock_class;
 use program::{Axis, Clock, OpKind, RESERVED, SHARED_BASE, Special};
 
 /// Source of a special register's value.

@@ -13,13 +13,11 @@ mod matrix;
 mod transfer;
 mod wgmma;
 
-use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Dst, Src};
+use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Dst};
 use crate::check::{AccessKind, Astray, BadAccess, CopiedBy, MAX_RANGES, MistakeDetails, Use, WrongMask};
 use crate::lane_mask::LaneMask;
-use crate::program::{
-    Access, Addr, Atomic, AtomicKind, BarrierKind, BarrierResult, MemSpace, Op, OpKind, TensorWay, VoteMode, WgmmaA,
-    window,
-};
+use crate::program::operands::{AluClasses, Operand, Purpose, Role, for_each_operand};
+use crate::program::{Access, Atomic, AtomicKind, MemSpace, Op, OpKind, VoteMode, window};
 
 use crate::exec::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
 use crate::exec::memory::access_spec::AccessSpec;
@@ -389,130 +387,37 @@ impl Worker<'_> {
             return;
         }
         let instr = op.instr;
-        match &op.kind {
-            OpKind::Alu { run, args } => self.follow_alu(*run, args, pc, active, instr),
-            OpKind::Load(a) => self.follow_address(&a.addr, active, instr),
-            OpKind::Store(a) => self.follow_address(&a.addr, active, instr),
-            OpKind::Atomic(a) => {
-                self.follow_address(&a.addr, active, instr);
-                a.src.iter().for_each(|&src| self.follow_use(src, active, Use::Atomic, instr));
+        let active = match &op.kind {
+            OpKind::Alu { run, args } => return self.follow_alu(*run, args, pc, active, instr),
+            OpKind::MatrixLoad(m) | OpKind::MatrixStore(m) => active & LaneMask::from_bits(m.lanes()),
+            _ => active,
+        };
+        for_each_operand(&op.kind, AluClasses::NONE, &mut |Operand { src, class, role, .. }| {
+            let spot = match class {
+                Class::Pred => Some(self.checks.shadow.pred(src as u32)),
+                Class::Bits32 | Class::Bits64 => self.checks.shadow.source(src),
+            };
+            let Some(spot) = spot else { return };
+            let used = match role {
+                Role::Use(Purpose::Address) => Use::Address,
+                Role::Use(Purpose::Condition) => Use::Condition,
+                Role::Use(Purpose::Control) => Use::Control,
+                Role::Use(Purpose::Atomic) => Use::Atomic,
+                Role::Use(Purpose::Printed) => Use::Printed,
+                Role::EarlyDef => return self.checks.shadow.define(spot, active),
+                // Followed where the operation runs: what is undefined moves to memory or between lanes.
+                Role::Use(Purpose::Value) | Role::Def => return,
+            };
+            if !(self.checks.shadow.lanes(spot) & active).is_empty() {
+                self.undefined_use(spot, active, used, instr);
             }
-            OpKind::BranchIndexed { index, .. } => self.follow_use(*index, active, Use::Condition, instr),
-            OpKind::Barrier { kind, id, count } => {
-                self.follow_use(*id, active, Use::Control, instr);
-                self.follow_optional_use(*count, active, Use::Control, instr);
-                let BarrierKind::Reduce { pred, result, .. } = *kind else { return };
-                let dst = match result {
-                    BarrierResult::Popc(dst) => self.checks.shadow.line(dst),
-                    BarrierResult::And(dst) | BarrierResult::Or(dst) => self.checks.shadow.pred(dst),
-                };
-                let pred = self.checks.shadow.pred(pred);
-                self.undefined_use(pred, active, Use::Condition, instr);
-                self.checks.shadow.define(dst, active);
-            }
-            OpKind::WarpSync { members } | OpKind::Vote { members, .. } => {
-                self.follow_use(*members, active, Use::Control, instr);
-            }
-            OpKind::Shuffle { src, .. } => {
-                src[1..].iter().for_each(|&src| self.follow_use(src, active, Use::Control, instr));
-            }
-            OpKind::Match { src, .. } | OpKind::Redux { src, .. } => {
-                self.follow_use(src[1], active, Use::Control, instr);
-            }
-            OpKind::CpAsync { dst, src, src_bytes, .. } => {
-                self.follow_address(dst, active, instr);
-                self.follow_address(src, active, instr);
-                self.follow_optional_use(*src_bytes, active, Use::Control, instr);
-            }
-            OpKind::IsSpace { dst, src, .. } => {
-                self.follow_use(*src, active, Use::Address, instr);
-                self.checks.shadow.define(self.checks.shadow.pred(*dst), active);
-            }
-            OpKind::MatrixLoad(m) | OpKind::MatrixStore(m) => {
-                self.follow_address(&m.addr, active & LaneMask::from_bits(m.lanes()), instr);
-            }
-            // Followed where they run: what is undefined moves between lanes.
-            OpKind::Mma(_) | OpKind::MatrixMove { .. } => {}
-            OpKind::TensorCopy(t) => {
-                self.follow_address(&t.map, active, instr);
-                let at = &t.at[..usize::from(t.dims.min(5))];
-                at.iter().for_each(|&c| self.follow_use(c, active, Use::Address, instr));
-                if t.way != TensorWay::Prefetch {
-                    self.follow_address(&t.shared, active, instr);
-                }
-                if let TensorWay::Load(barrier) = &t.way {
-                    self.follow_address(barrier, active, instr);
-                }
-            }
-            OpKind::BulkBytes(copy) => {
-                self.follow_address(&copy.shared, active, instr);
-                self.follow_address(&copy.global, active, instr);
-                self.follow_use(copy.bytes, active, Use::Control, instr);
-                if let TensorWay::Load(barrier) = &copy.way {
-                    self.follow_address(barrier, active, instr);
-                }
-            }
-            OpKind::Wgmma(w) => {
-                self.follow_use(w.b, active, Use::Address, instr);
-                match &w.a {
-                    WgmmaA::Shared(a) => self.follow_use(*a, active, Use::Address, instr),
-                    WgmmaA::Registers(_) => {}
-                }
-            }
-            OpKind::Mbarrier(b) => {
-                self.follow_address(&b.addr, active, instr);
-                self.follow_optional_use(b.number, active, Use::Control, instr);
-                self.follow_optional_use(b.phase, active, Use::Control, instr);
-                self.define_line(b.dst, active);
-                if let Some(done) = b.done {
-                    self.checks.shadow.define(self.checks.shadow.pred(done), active);
-                }
-            }
-            OpKind::Texture(t) => {
-                self.follow_use(t.handle, active, Use::Address, instr);
-                let coordinates = &t.coordinates[..usize::from(t.dims.min(2))];
-                coordinates.iter().for_each(|&c| self.follow_use(c, active, Use::Address, instr));
-                t.dst.iter().for_each(|&dst| self.define_line(dst, active));
-            }
-            OpKind::Printf { format, arguments, dst } => {
-                self.follow_use(*format, active, Use::Address, instr);
-                self.follow_use(*arguments, active, Use::Address, instr);
-                self.define_line(*dst, active);
-            }
-            OpKind::AssertFail { text, line } => {
-                text.iter().for_each(|&t| self.follow_use(t, active, Use::Address, instr));
-                self.follow_use(*line, active, Use::Printed, instr);
-            }
-            OpKind::ActiveMask { dst } | OpKind::ReadClock { dst, .. } => {
-                self.checks.shadow.define(self.checks.shadow.line(*dst), active);
-            }
-            OpKind::Call { target, .. } => self.follow_optional_use(*target, active, Use::Address, instr),
-            crate::program::without_operands!() => {}
-        }
+        });
     }
 
     fn define_line(&mut self, dst: Option<Dst>, active: LaneMask) {
         if let Some(dst) = dst {
             self.checks.shadow.define(self.checks.shadow.line(dst), active);
         }
-    }
-
-    fn follow_use(&mut self, src: i32, active: LaneMask, used: Use, instr: u32) {
-        if let Some(spot) = self.checks.shadow.source(src)
-            && !(self.checks.shadow.lanes(spot) & active).is_empty()
-        {
-            self.undefined_use(spot, active, used, instr);
-        }
-    }
-
-    fn follow_optional_use(&mut self, src: Option<Src>, active: LaneMask, used: Use, instr: u32) {
-        if let Some(src) = src {
-            self.follow_use(src, active, used, instr);
-        }
-    }
-
-    fn follow_address(&mut self, addr: &Addr, active: LaneMask, instr: u32) {
-        self.follow_use(addr.src, active, Use::Address, instr);
     }
 
     fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, active: LaneMask, instr: u32) {

@@ -1,28 +1,51 @@
-//! Operand table: a row for each kind of operation, with the class, role and permitted values of each operand.
+//! Operand table: a row for each kind of operation, with the class, role and permitted values of each operand, and with
+//! the purpose of each source.
 //!
-//! Use and definition lists, register allocation and [`crate::passes::validate`] read this table. A new kind of
-//! operation is a row here, and a function in `simt::exec` that runs it.
+//! The decoder's use and definition lists, register allocation and last check read this table, and so does the check of
+//! undefined values. A new kind of operation is a row here, and a function in `simt::exec` that runs it.
 
-use crate::virtual_op::{AluClasses, VirtualOp};
-use arithmetic::lanes::{Class, Dst, NONE, Src};
-use program::{
-    Addr, BarrierKind, BarrierResult, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA,
-    without_operands,
-};
+use arithmetic::lanes::{Class, Dst, Src};
+
+use crate::{Addr, BarrierKind, BarrierResult, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
+
+/// An operand of an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Operand {
+    /// A register, or a constant as a negative index; [`arithmetic::lanes::NONE`] where a permitted one is absent.
+    pub src: Src,
+    pub class: Class,
+    pub role: Role,
+    pub permitted: Permitted,
+}
 
 /// How an operation uses an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Use,
+pub enum Role {
+    Use(Purpose),
     /// The result is written lane by lane after all sources are read, so it may share a source's register.
     Def,
     /// The result is written while sources are still needed, so it must not share a register with one.
     EarlyDef,
 }
 
-/// Permitted values of an operand. A constant is a negative index; an absent operand is [`arithmetic::lanes::NONE`].
+/// Purpose of a source, which decides what an undefined one means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Permitted {
+pub enum Purpose {
+    /// The operation computes with it, moves or stores it.
+    Value,
+    Address,
+    /// It decides where lanes go on.
+    Condition,
+    /// The number of a lane or barrier, a mask of lanes, or a size.
+    Control,
+    /// An atomic works on it.
+    Atomic,
+    Printed,
+}
+
+/// Permitted values of an operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permitted {
     Register,
     RegisterOrConstant,
     OptionalRegister,
@@ -30,61 +53,65 @@ pub(super) enum Permitted {
     Optional,
 }
 
+/// Register classes of the operands of an [`OpKind::Alu`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AluClasses {
+    pub dst: Class,
+    pub srcs: &'static [Class],
+}
+
+impl AluClasses {
+    /// Value for all other operations.
+    pub const NONE: AluClasses = AluClasses { dst: Class::Bits32, srcs: &[] };
+}
+
+impl Role {
+    /// The role of a guard.
+    pub const GUARD: Role = Role::Use(Purpose::Condition);
+
+    pub fn is_use(self) -> bool {
+        matches!(self, Self::Use(_))
+    }
+}
+
 /// Calls `f` for each operand of an operation, without its guard. Sources come first, so `f` has seen every use when it
 /// meets a definition.
-pub(super) fn for_each_operand(kind: &OpKind, alu: AluClasses, f: &mut dyn FnMut(Src, Class, Role, Permitted)) {
+pub fn for_each_operand(kind: &OpKind, alu: AluClasses, f: &mut dyn FnMut(Operand)) {
     visit_row(kind, alu, &mut Row(f));
 }
 
-/// Calls `f` for each register operand (no guards, constants or absent ones).
-pub(super) fn for_each_register(op: &VirtualOp, f: &mut dyn FnMut(u32, Class, Role)) {
-    for_each_operand(&op.kind, op.classes, &mut |src, class, role, _| {
-        if src >= 0 {
-            f(src as u32, class, role);
-        }
-    });
-}
-
 /// Replaces each register operand (no guards, constants or absent ones) by the result of `f`.
-pub(super) fn map_registers(op: &mut VirtualOp, f: &mut dyn FnMut(u32, Class, Role) -> u32) {
-    map_row(&mut op.kind, op.classes, &mut RowMut(f));
+pub fn map_registers(kind: &mut OpKind, alu: AluClasses, f: &mut dyn FnMut(u32, Role) -> u32) {
+    map_row(kind, alu, &mut RowMut(f));
 }
 
 /// Calls a visitor for the operands of one row.
-struct Row<'a>(&'a mut dyn FnMut(Src, Class, Role, Permitted));
+struct Row<'a>(&'a mut dyn FnMut(Operand));
 
 impl Row<'_> {
     fn source(&mut self, field: &Src, class: Class, role: Role, permitted: Permitted) -> &mut Self {
-        (self.0)(*field, class, role, permitted);
+        (self.0)(Operand { src: *field, class, role, permitted });
         self
     }
 
     fn register(&mut self, field: &u32, class: Class, role: Role) -> &mut Self {
         self.source(&(*field as Src), class, role, Permitted::Register)
     }
-
-    fn absent(&mut self, class: Class, role: Role, permitted: Permitted) -> &mut Self {
-        self.source(&NONE, class, role, permitted)
-    }
 }
 
 /// Replaces the registers of one row.
-struct RowMut<'a>(&'a mut dyn FnMut(u32, Class, Role) -> u32);
+struct RowMut<'a>(&'a mut dyn FnMut(u32, Role) -> u32);
 
 impl RowMut<'_> {
-    fn source(&mut self, field: &mut Src, class: Class, role: Role, _: Permitted) -> &mut Self {
+    fn source(&mut self, field: &mut Src, _: Class, role: Role, _: Permitted) -> &mut Self {
         if *field >= 0 {
-            *field = (self.0)(*field as u32, class, role) as Src;
+            *field = (self.0)(*field as u32, role) as Src;
         }
         self
     }
 
-    fn register(&mut self, field: &mut u32, class: Class, role: Role) -> &mut Self {
-        *field = (self.0)(*field, class, role);
-        self
-    }
-
-    fn absent(&mut self, _: Class, _: Role, _: Permitted) -> &mut Self {
+    fn register(&mut self, field: &mut u32, _: Class, role: Role) -> &mut Self {
+        *field = (self.0)(*field, role);
         self
     }
 }
@@ -94,6 +121,7 @@ macro_rules! operand_table {
     ($visit:ident, $Row:ident $(, $mut:tt)?) => {
         fn $visit(kind: &$($mut)? OpKind, alu: AluClasses, row: &mut $Row<'_>) {
             use Class::{Bits32, Bits64, Pred};
+            use Purpose::{Address, Condition, Control, Printed, Value};
             match kind {
                 // Constants of arithmetic are lines, and no source is ever absent.
                 OpKind::Alu { args, .. } => row.values(&$($mut)? args.src, alu.srcs).def(&$($mut)? args.dst, alu.dst),
@@ -105,54 +133,58 @@ macro_rules! operand_table {
                 OpKind::Store(access) => {
                     let class = Class::of_width(access.wide);
                     row.address(&$($mut)? access.addr)
-                        .reads(&$($mut)? access.regs[..usize::from(access.n.min(8))], class)
+                        .reads(&$($mut)? access.regs[..usize::from(access.n.min(8))], class, Value)
                 }
                 OpKind::Atomic(atomic) => {
                     let class = Class::of_width(atomic.ty.bytes() == 8);
                     let [second, third] = &$($mut)? atomic.src;
                     row.address(&$($mut)? atomic.addr)
-                        .read(second, class)
-                        .source(third, class, Role::Use, Permitted::Optional)
+                        .read(second, class, Purpose::Atomic)
+                        .source(third, class, Role::Use(Purpose::Atomic), Permitted::Optional)
                         .early_optional(&$($mut)? atomic.dst, class)
                 }
-                OpKind::BranchIndexed { index, .. } => row.read(index, Bits32),
-                OpKind::Call { target, .. } => row.read_optional(target, Bits64),
+                OpKind::BranchIndexed { index, .. } => row.read(index, Bits32, Condition),
+                OpKind::Call { target, .. } => row.read_optional(target, Bits64, Address),
                 OpKind::Barrier { kind, id, count } => {
-                    let row = row.read(id, Bits32).read_optional(count, Bits32);
+                    let row = row.read(id, Bits32, Control).read_optional(count, Bits32, Control);
                     match kind {
                         BarrierKind::Sync | BarrierKind::Arrive => row,
                         BarrierKind::Reduce { pred, result, .. } => match result {
-                            BarrierResult::Popc(dst) => row.pred(pred).early(dst, Bits32),
-                            BarrierResult::And(dst) | BarrierResult::Or(dst) => row.pred(pred).early(dst, Pred),
+                            BarrierResult::Popc(dst) => row.pred(pred, Condition).early(dst, Bits32),
+                            BarrierResult::And(dst) | BarrierResult::Or(dst) => row.pred(pred, Condition).early(dst, Pred),
                         },
                     }
                 }
-                OpKind::WarpSync { members } => row.read(members, Bits32),
-                OpKind::Shuffle { src, dst, dst_pred, .. } => {
-                    row.reads(src, Bits32).early(dst, Bits32).early_optional(dst_pred, Pred)
-                }
-                OpKind::Vote { mode, dst, pred, members, .. } => {
-                    row.read(members, Bits32).pred(pred).early(dst, vote_class(*mode))
-                }
-                OpKind::Match { wide: is_wide, src: [value, members], dst, dst_pred, .. } => row
-                    .read(value, Class::of_width(*is_wide))
-                    .read(members, Bits32)
+                OpKind::WarpSync { members } => row.read(members, Bits32, Control),
+                OpKind::Shuffle { src: [value, control @ ..], dst, dst_pred, .. } => row
+                    .read(value, Bits32, Value)
+                    .reads(control, Bits32, Control)
                     .early(dst, Bits32)
                     .early_optional(dst_pred, Pred),
-                OpKind::Redux { src, dst, .. } => row.reads(src, Bits32).early(dst, Bits32),
+                OpKind::Vote { mode, dst, pred, members, .. } => {
+                    row.read(members, Bits32, Control).pred(pred, Value).early(dst, vote_class(*mode))
+                }
+                OpKind::Match { wide: is_wide, src: [value, members], dst, dst_pred, .. } => row
+                    .read(value, Class::of_width(*is_wide), Value)
+                    .read(members, Bits32, Control)
+                    .early(dst, Bits32)
+                    .early_optional(dst_pred, Pred),
+                OpKind::Redux { src: [value, members], dst, .. } => {
+                    row.read(value, Bits32, Value).read(members, Bits32, Control).early(dst, Bits32)
+                }
                 OpKind::ActiveMask { dst } => row.early(dst, Bits32),
                 OpKind::ReadClock { clock, dst } => row.early(dst, clock_class(*clock)),
                 OpKind::CpAsync { dst, src, src_bytes, .. } => {
-                    row.address(dst).address(src).read_optional(src_bytes, Bits32)
+                    row.address(dst).address(src).read_optional(src_bytes, Bits32, Control)
                 }
-                OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64).early(dst, Pred),
+                OpKind::IsSpace { src, dst, .. } => row.read(src, Bits64, Address).early(dst, Pred),
                 OpKind::Mma(mma) => {
                     let class = Class::of_width(mma.form.is_wide());
                     let [a, b, c] = mma.form.registers();
-                    row.reads(&$($mut)? mma.a[..a], class)
-                        .reads(&$($mut)? mma.b[..b], class)
-                        .reads(&$($mut)? mma.c[..c], class)
-                        .read_optional(&$($mut)? mma.metadata, Bits32)
+                    row.reads(&$($mut)? mma.a[..a], class, Value)
+                        .reads(&$($mut)? mma.b[..b], class, Value)
+                        .reads(&$($mut)? mma.c[..c], class, Value)
+                        .read_optional(&$($mut)? mma.metadata, Bits32, Value)
                         .defs(&$($mut)? mma.d[..c], class)
                 }
                 OpKind::MatrixLoad(access) => {
@@ -161,16 +193,13 @@ macro_rules! operand_table {
                 }
                 OpKind::MatrixStore(access) => {
                     row.address(&$($mut)? access.addr)
-                        .reads(&$($mut)? access.regs[..usize::from(access.n.min(4))], Bits32)
+                        .reads(&$($mut)? access.regs[..usize::from(access.n.min(4))], Bits32, Value)
                 }
-                OpKind::MatrixMove { dst, src } => row.read(src, Bits32).early(dst, Bits32),
+                OpKind::MatrixMove { dst, src } => row.read(src, Bits32, Value).early(dst, Bits32),
                 OpKind::TensorCopy(copy) => {
                     let TensorCopy { map, map_space: _, dims, at, shared, blocks, way } = &$($mut)? **copy;
-                    let row =
-                        row.read_optional(blocks, Bits32)
-                            .address(map)
-                            .reads(&$($mut)? at[..usize::from((*dims)
-                            .min(5))], Bits32);
+                    let at = &$($mut)? at[..usize::from((*dims).min(5))];
+                    let row = row.read_optional(blocks, Bits32, Value).address(map).reads(at, Bits32, Address);
                     match way {
                         TensorWay::Load(barrier) => row.address(shared).address(barrier),
                         TensorWay::Store => row.address(shared),
@@ -179,55 +208,76 @@ macro_rules! operand_table {
                 }
                 OpKind::BulkBytes(copy) => {
                     let BulkBytes { shared, global, within_cluster: _, bytes, blocks, way } = &$($mut)? **copy;
-                    let row = row.address(shared).address(global).read(bytes, Bits32).read_optional(blocks, Bits32);
+                    let row = row.address(shared).address(global).read(bytes, Bits32, Control);
+                    let row = row.read_optional(blocks, Bits32, Value);
                     match way {
                         TensorWay::Load(barrier) => row.address(barrier),
                         TensorWay::Store | TensorWay::Prefetch => row,
                     }
                 }
                 OpKind::Wgmma(wgmma) => {
-                    let row = row.reads(&$($mut)? wgmma.c, Bits32);
+                    let row = row.reads(&$($mut)? wgmma.c, Bits32, Value);
                     let row = match &$($mut)? wgmma.a {
-                        WgmmaA::Registers(a) => row.reads(a, Bits32),
-                        WgmmaA::Shared(a) => row.read(a, Bits64),
+                        WgmmaA::Registers(a) => row.reads(a, Bits32, Value),
+                        WgmmaA::Shared(a) => row.read(a, Bits64, Address),
                     };
-                    let row = row.read(&$($mut)? wgmma.b, Bits64).pred(&$($mut)? wgmma.adds);
+                    let row = row.read(&$($mut)? wgmma.b, Bits64, Address).pred(&$($mut)? wgmma.adds, Value);
                     row.defs(&$($mut)? wgmma.d, Bits32)
                 }
                 OpKind::Mbarrier(barrier) => row
                     .address(&$($mut)? barrier.addr)
-                    .read_optional(&$($mut)? barrier.number, Bits32)
-                    .read_optional(&$($mut)? barrier.phase, Bits64)
+                    .read_optional(&$($mut)? barrier.number, Bits32, Control)
+                    .read_optional(&$($mut)? barrier.phase, Bits64, Control)
                     .early_optional(&$($mut)? barrier.dst, Bits64)
                     .early_optional(&$($mut)? barrier.done, Pred),
                 OpKind::Texture(texture) => row
-                    .read(&$($mut)? texture.handle, Bits64)
-                    .reads(&$($mut)? texture.coordinates[..usize::from(texture.dims.min(2))], Bits32)
+                    .read(&$($mut)? texture.handle, Bits64, Address)
+                    .reads(&$($mut)? texture.coordinates[..usize::from(texture.dims.min(2))], Bits32, Address)
                     .all_early_optional(&$($mut)? texture.dst, Bits32),
                 OpKind::Printf { format, arguments, dst } => {
-                    row.read(format, Bits64).read(arguments, Bits64).early_optional(dst, Bits32)
+                    row.read(format, Bits64, Address).read(arguments, Bits64, Address).early_optional(dst, Bits32)
                 }
-                OpKind::AssertFail { text, line } => row.reads(text, Bits64).read(line, Bits32),
-                without_operands!() => row,
+                OpKind::AssertFail { text, line } => row.reads(text, Bits64, Address).read(line, Bits32, Printed),
+                OpKind::Branch { .. }
+                | OpKind::Converge { .. }
+                | OpKind::Leave { .. }
+                | OpKind::Resume { .. }
+                | OpKind::Return
+                | OpKind::Exit
+                | OpKind::Trap
+                | OpKind::Fence
+                | OpKind::ProxyFence
+                | OpKind::ClusterBarrier { .. }
+                | OpKind::InitFence
+                | OpKind::Yield
+                | OpKind::CpAsyncCommit
+                | OpKind::CpAsyncWait { .. }
+                | OpKind::BulkCommit
+                | OpKind::BulkWait { .. }
+                | OpKind::WgmmaFence
+                | OpKind::WgmmaCommit
+                | OpKind::WgmmaWait { .. }
+                | OpKind::WholeWarp
+                | OpKind::Nop => row,
             };
         }
 
         impl $Row<'_> {
-            fn read(&mut self, field: &$($mut)? Src, class: Class) -> &mut Self {
-                self.source(field, class, Role::Use, Permitted::RegisterOrConstant)
+            fn read(&mut self, field: &$($mut)? Src, class: Class, purpose: Purpose) -> &mut Self {
+                self.source(field, class, Role::Use(purpose), Permitted::RegisterOrConstant)
             }
 
-            fn reads(&mut self, fields: &$($mut)? [Src], class: Class) -> &mut Self {
+            fn reads(&mut self, fields: &$($mut)? [Src], class: Class, purpose: Purpose) -> &mut Self {
                 for field in fields {
-                    self.read(field, class);
+                    self.read(field, class, purpose);
                 }
                 self
             }
 
-            fn read_optional(&mut self, field: &$($mut)? Option<Src>, class: Class) -> &mut Self {
+            fn read_optional(&mut self, field: &$($mut)? Option<Src>, class: Class, purpose: Purpose) -> &mut Self {
                 match field {
-                    Some(field) => self.read(field, class),
-                    None => self.absent(class, Role::Use, Permitted::Optional),
+                    Some(field) => self.read(field, class, purpose),
+                    None => self,
                 }
             }
 
@@ -236,18 +286,18 @@ macro_rules! operand_table {
                 for (field, &class) in fields.into_iter().zip(classes) {
                     let permitted =
                         if class == Class::Pred { Permitted::Register } else { Permitted::RegisterOrConstant };
-                    self.source(field, class, Role::Use, permitted);
+                    self.source(field, class, Role::Use(Purpose::Value), permitted);
                 }
                 self
             }
 
             fn address(&mut self, address: &$($mut)? Addr) -> &mut Self {
                 let class = Class::of_width(address.wide);
-                self.read(&$($mut)? address.src, class)
+                self.read(&$($mut)? address.src, class, Purpose::Address)
             }
 
-            fn pred(&mut self, field: &$($mut)? u32) -> &mut Self {
-                self.register(field, Class::Pred, Role::Use)
+            fn pred(&mut self, field: &$($mut)? u32, purpose: Purpose) -> &mut Self {
+                self.register(field, Class::Pred, Role::Use(purpose))
             }
 
             fn def(&mut self, field: &$($mut)? Dst, class: Class) -> &mut Self {
@@ -268,7 +318,7 @@ macro_rules! operand_table {
             fn early_optional(&mut self, field: &$($mut)? Option<Dst>, class: Class) -> &mut Self {
                 match field {
                     Some(field) => self.early(field, class),
-                    None => self.absent(class, Role::EarlyDef, Permitted::OptionalRegister),
+                    None => self,
                 }
             }
 
@@ -296,7 +346,7 @@ fn vote_class(mode: VoteMode) -> Class {
     if mode == VoteMode::Ballot { Class::Bits32 } else { Class::Pred }
 }
 
-pub(super) fn clock_class(clock: Clock) -> Class {
+pub fn clock_class(clock: Clock) -> Class {
     match clock {
         Clock::Clock64 | Clock::GlobalTimer => Class::Bits64,
         Clock::Clock | Clock::ClockHi | Clock::GlobalTimerLo | Clock::GlobalTimerHi => Class::Bits32,
@@ -304,11 +354,11 @@ pub(super) fn clock_class(clock: Clock) -> Class {
 }
 
 impl Permitted {
-    pub(super) fn allows_constant(self) -> bool {
+    pub fn allows_constant(self) -> bool {
         matches!(self, Self::RegisterOrConstant | Self::Optional)
     }
 
-    pub(super) fn allows_absence(self) -> bool {
+    pub fn allows_absence(self) -> bool {
         matches!(self, Self::OptionalRegister | Self::Optional)
     }
 }
