@@ -42,6 +42,7 @@ pub mod ast;
 pub mod error;
 mod lex;
 pub mod link;
+mod names;
 mod parse;
 mod print;
 pub mod span;

@@ -6,7 +6,7 @@ use ptx::ast::{Function, Space, Type, Variable};
 
 use crate::error::{Result, invalid, unsupported};
 use crate::ptx::index::{Index, align_of, is_dynamic, size_of};
-use crate::ptx::walk::{for_each_instruction, for_each_name, for_each_variable};
+use crate::ptx::walk::{for_each_instruction, for_each_variable};
 use program::{DeclaredArray, Param, SHARED_BASE, SHARED_GUARD};
 
 /// Static shared memory that any device has, with opt-in.
@@ -46,7 +46,7 @@ impl SharedLayout {
                     mention(guard.register.as_str());
                 }
                 for operand in &instruction.operands {
-                    for_each_name(operand, &mut mention);
+                    operand.for_each_name(&mut |name| mention(name));
                 }
             });
         }

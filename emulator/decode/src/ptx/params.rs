@@ -7,7 +7,7 @@ use ptx::ast::{Function, Operand, Space, Type, Variable};
 use super::Lower;
 use crate::error::Result;
 use crate::ptx::scope::Binding;
-use crate::ptx::walk::{for_each_instruction, for_each_name, for_each_variable};
+use crate::ptx::walk::{for_each_instruction, for_each_variable};
 use crate::virtual_op::{Reg, class_and_bits};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
@@ -57,8 +57,8 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
                 Operand::Address { offset, .. } if access => Some(*offset as u64),
                 _ => None,
             };
-            for_each_name(operand, &mut |name| {
-                if !declared.contains(name) {
+            operand.for_each_name(&mut |name| {
+                if !declared.contains(name.as_str()) {
                     return;
                 }
                 let parts: &mut ParamUses =

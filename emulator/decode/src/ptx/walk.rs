@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ptx::ast::{Function, FunctionKind, Initializer, Instruction, Item, Operand, Statement, Variable};
+use ptx::ast::{Function, FunctionKind, Instruction, Item, Operand, Statement, Variable};
 
 /// Calls `f` for each statement, nested blocks included.
 fn for_each_statement<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Statement)) {
@@ -44,22 +44,6 @@ pub(crate) fn n_statements(function: &Function) -> u64 {
     n
 }
 
-pub(crate) fn for_each_name<'a>(operand: &'a Operand, f: &mut dyn FnMut(&'a str)) {
-    match operand {
-        Operand::Name(name) | Operand::NotPred(name) | Operand::NameOffset { name, .. } => f(name),
-        Operand::Address { base: Some(name), .. } | Operand::Component(name, _) => f(name),
-        Operand::Vector(list) | Operand::List(list) => list.iter().for_each(|o| for_each_name(o, f)),
-        Operand::Pair(a, b) => {
-            for_each_name(a, f);
-            for_each_name(b, f);
-        }
-        Operand::Texture { handles, coordinates } => {
-            handles.iter().chain(coordinates).for_each(|o| for_each_name(o, f));
-        }
-        Operand::Address { base: None, .. } | Operand::Immediate(_) => {}
-    }
-}
-
 /// Parts of `call (returns), function, (arguments), prototype;`. Only the function is mandatory.
 pub(crate) struct CallParts<'a> {
     pub(crate) returns: &'a [Operand],
@@ -96,7 +80,7 @@ pub(crate) fn addressed_functions<'a>(
 ) -> Vec<&'a Function> {
     let mut found: Vec<&'a Function> = Vec::new();
     let mut known: HashSet<&str> = HashSet::new();
-    let mut see = |name: &str| {
+    let mut see = |name: &String| {
         if let Some(f) = function(name)
             && f.kind == FunctionKind::Func
             && f.body.is_some()
@@ -107,31 +91,23 @@ pub(crate) fn addressed_functions<'a>(
     };
     for item in module {
         match item {
-            Item::Variable(v) => v.init.iter().for_each(|init| symbols(init, &mut see)),
+            Item::Variable(v) => v.init.iter().for_each(|init| init.for_each_name(&mut see)),
             Item::Function(f) => {
                 let body = f.body.as_deref().unwrap_or_default();
                 for_each_variable(body, &mut |v| {
-                    v.init.iter().for_each(|init| symbols(init, &mut see));
+                    v.init.iter().for_each(|init| init.for_each_name(&mut see));
                 });
                 for_each_instruction(body, &mut |instruction| {
                     if instruction.opcode != "call" {
-                        instruction.operands.iter().for_each(|operand| for_each_name(operand, &mut see));
+                        instruction.operands.iter().for_each(|operand| operand.for_each_name(&mut see));
                         return;
                     }
                     let parts = CallParts::of(instruction);
-                    parts.arguments.iter().for_each(|operand| for_each_name(operand, &mut see));
+                    parts.arguments.iter().for_each(|operand| operand.for_each_name(&mut see));
                 });
             }
             Item::Alias { .. } | Item::Pragma(..) | Item::Section(..) => {}
         }
     }
     found
-}
-
-fn symbols(init: &Initializer, see: &mut dyn FnMut(&str)) {
-    match init {
-        Initializer::List(list) => list.iter().for_each(|inner| symbols(inner, see)),
-        Initializer::Symbol { name, .. } => see(name),
-        _ => {}
-    }
 }
