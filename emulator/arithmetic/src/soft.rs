@@ -189,12 +189,8 @@ pub(super) fn add(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
 }
 
 pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
-    Some(match (unpack(a, format), unpack(b, format)) {
-        (Number::Nan, _) | (_, Number::Nan) => return None,
-        (Number::Finite(a), Number::Finite(b)) => round(product(a, b), format, mode),
-        (a, b) if is_zero(a) || is_zero(b) => return None,
-        (a, b) => format.sign(is_negative(a) != is_negative(b)) | format.infinity(),
-    })
+    // A zero of the product's sign changes nothing.
+    fma(a, b, (a ^ b) & format.sign(true), format, mode)
 }
 
 pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {

@@ -185,11 +185,7 @@ impl<'a> Lower<'a> {
 
     /// Returns the reconvergence point of this instruction's barrier.
     fn reconvergence_point(&self) -> Option<u32> {
-        let barrier = self.instruction.operands.iter().find_map(|operand| match operand.value {
-            Value::Barrier(barrier) => Some(barrier),
-            _ => None,
-        });
-        self.reconvergence.point_of(self.instr, barrier?)
+        self.reconvergence.point_of(self.instr, convergence::barrier(self.instruction)?)
     }
 
     /// Starts an instruction: records its text and source, and reads its guard.

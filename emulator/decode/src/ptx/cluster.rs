@@ -6,8 +6,8 @@ use ptx::ast::{Instruction, Type};
 
 use super::Lower;
 use crate::error::Result;
+use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
-use arithmetic::{Builtin, lookup};
 use program::{RANK_SHIFT, window};
 
 /// Largest rank that fits in an address; no cluster has such a block.
@@ -20,11 +20,11 @@ impl<'a> Lower<'a> {
         let offset = self.shared_offset(instruction, 1)?;
         let rank = self.source(&instruction.operands[2], Class::Bits32, Some(Type::U32))?;
         let [last, shift] = [LAST_RANK, RANK_SHIFT].map(|n| self.constants.bits32(n, self.span));
-        let rank = self.of_two("min", "u32", rank, last?)?;
-        let rank = self.of_two("shl", "b32", rank, shift?)?;
+        let rank = self.computed("min", &["u32"], &[rank, last?])?;
+        let rank = self.computed("shl", &["b32"], &[rank, shift?])?;
         let mask = self.constants.bits32((1 << RANK_SHIFT) - 1, self.span)?;
-        let offset = self.of_two("and", "b32", offset, mask)?;
-        let address = self.of_two("or", "b32", offset, rank)?;
+        let offset = self.computed("and", &["b32"], &[offset, mask])?;
+        let address = self.computed("or", &["b32"], &[offset, rank])?;
         if !instruction.has("u64") {
             let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
             return self.builtin(Builtin::Mov32, dst, &[address]);
@@ -44,7 +44,7 @@ impl<'a> Lower<'a> {
         let offset = self.shared_offset(instruction, 1)?;
         let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
         let shift = self.constants.bits32(RANK_SHIFT, self.span)?;
-        let rank = self.of_two("shr", "u32", offset, shift)?;
+        let rank = self.computed("shr", &["u32"], &[offset, shift])?;
         self.builtin(Builtin::Mov32, dst, &[rank])
     }
 
@@ -56,14 +56,5 @@ impl<'a> Lower<'a> {
         }
         let wide = self.source(operand, Class::Bits64, None)?;
         self.value(Builtin::Lo32Of64, &[wide])
-    }
-
-    /// Emits an arithmetic instruction with two sources, and returns its result.
-    fn of_two(&mut self, name: &str, modifiers: &str, a: Src, b: Src) -> Result<Src> {
-        let modifiers: Vec<&str> = modifiers.split('.').collect();
-        let form = lookup(name, &modifiers, 0, self.level).ok_or_else(|| self.unsupported(format!("`{name}`")))?;
-        let dst = self.registers.fresh(form.dst);
-        self.alu(form.into(), dst, &[a, b])?;
-        Ok(dst as Src)
     }
 }

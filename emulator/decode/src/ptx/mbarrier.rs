@@ -5,8 +5,8 @@ use ptx::ast::{Immediate, Instruction, Operand, Type};
 use super::Lower;
 use super::address::space_of;
 use crate::error::Result;
-use arithmetic::lanes::{Class, Src};
-use arithmetic::lookup;
+use arithmetic::Builtin;
+use arithmetic::lanes::Class;
 use program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TOKEN_PENDING, TensorWay};
 
 impl<'a> Lower<'a> {
@@ -79,14 +79,12 @@ impl<'a> Lower<'a> {
 
     /// `mbarrier.pending_count.b64 n, token;`: the low bits of a token hold the pending arrivals.
     fn pending_count(&mut self, to: &'a Operand, token: &'a Operand) -> Result<()> {
-        let forms = (lookup("cvt", &["u32", "u64"], 0, self.level), lookup("and", &["b32"], 0, self.level));
-        let (Some(low), Some(and)) = forms else { return Err(self.unsupported("`mbarrier.pending_count`")) };
         let token = self.source(token, Class::Bits64, None)?;
         let to = self.destination(to, Class::Bits32)?;
-        let part = self.registers.fresh(Class::Bits32);
-        self.alu(low.into(), part, &[token])?;
+        let low = self.value(Builtin::Lo32Of64, &[token])?;
         let mask = self.constants.bits32(TOKEN_PENDING as u32, self.span)?;
-        self.alu(and.into(), to, &[part as Src, mask])
+        let pending = self.computed("and", &["b32"], &[low, mask])?;
+        self.builtin(Builtin::Mov32, to, &[pending])
     }
 
     /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a];`

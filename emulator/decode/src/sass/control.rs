@@ -4,9 +4,9 @@ use sass::Architecture;
 use sass::instruction::{Register, Value};
 use sass::operation::{Modifier, Operation};
 
-use super::Lower;
 use super::emit::PendingResult;
 use super::operand::LineId;
+use super::{Lower, convergence};
 use crate::error::Result;
 use crate::virtual_op::TRUE;
 use arithmetic::Builtin;
@@ -83,16 +83,8 @@ impl Lower<'_> {
     /// `BSSY`. A `BSYNC` of the same barrier precedes the reconvergence point.
     pub(super) fn converge(&mut self) -> Result<()> {
         let position = self.target()?;
-        let barrier = |instruction: &sass::Instruction| {
-            instruction.operands.iter().find_map(|operand| match operand.value {
-                Value::Barrier(barrier) => Some(barrier),
-                _ => None,
-            })
-        };
-        let before = (position as usize).checked_sub(1).map(|at| &self.code[at]);
-        let waits = before
-            .is_some_and(|before| before.operation == Operation::Bsync && barrier(before) == barrier(self.instruction));
-        refuse_if!(!self.is_always() || !waits, self.unsupported());
+        let waits = convergence::sync_before(self.code, position as usize, self.instruction);
+        refuse_if!(!self.is_always() || waits.is_none(), self.unsupported());
         self.emit(OpKind::Converge { position })
     }
 

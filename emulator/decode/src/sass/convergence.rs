@@ -94,8 +94,8 @@ impl Reconvergence {
     }
 
     /// Returns where the lanes of a barrier reconverge, for the barrier's state at an instruction.
-    pub(super) fn point_of(&self, at: u32, barrier: u8) -> Option<u32> {
-        match self.known.get(at as usize)?.get(usize::from(barrier))? {
+    pub(super) fn point_of(&self, at: u32, barrier: usize) -> Option<u32> {
+        match self.known.get(at as usize)?.get(barrier)? {
             ReconvergencePoint::At(place) => Some(*place),
             _ => None,
         }
@@ -107,19 +107,22 @@ pub(super) fn reconverging_syncs(code: &[Instruction]) -> Vec<bool> {
     let mut places = vec![false; code.len()];
     for instruction in code.iter().filter(|instruction| instruction.operation == Operation::Bssy) {
         let target = instruction.label().and_then(|label| usize::try_from(label / 16).ok());
-        let before = target.and_then(|target| target.checked_sub(1));
-        if let Some(before) = before
-            && let Some(waits) = code.get(before)
-            && waits.operation == Operation::Bsync
-            && barrier(waits) == barrier(instruction)
-        {
+        if let Some(before) = target.and_then(|target| sync_before(code, target, instruction)) {
             places[before] = true;
         }
     }
     places
 }
 
-fn barrier(instruction: &Instruction) -> Option<usize> {
+/// Returns the `BSYNC` of the barrier of a `BSSY` in front of a position, if that is there.
+pub(super) fn sync_before(code: &[Instruction], position: usize, start: &Instruction) -> Option<usize> {
+    let before = position.checked_sub(1)?;
+    let waits = code.get(before)?;
+    (waits.operation == Operation::Bsync && barrier(waits) == barrier(start)).then_some(before)
+}
+
+/// Returns the convergence barrier that an instruction names.
+pub(super) fn barrier(instruction: &Instruction) -> Option<usize> {
     instruction.operands.iter().find_map(|operand| match operand.value {
         Value::Barrier(barrier) if usize::from(barrier) < BARRIERS => Some(usize::from(barrier)),
         _ => None,
