@@ -1,13 +1,11 @@
-//! A race, or the absence of one, per test.
+//! Races between warps of a block. Those of lanes and of blocks are in the kernels of `tests/fixtures/diagnosed`.
 
 use crate::lane_mask::LaneMask;
 use proptest::prelude::Strategy as _;
 
 use super::*;
-use crate::check::Code;
-use crate::check::collect::MistakeGroup;
 use crate::check::testing::kernel;
-use crate::check::{AccessKind, Collector, MistakeDetails, RaceFacts};
+use crate::check::{Collector, MistakeDetails, RaceFacts};
 
 const R: Mark = Mark::Read;
 const W: Mark = Mark::Write;
@@ -20,21 +18,17 @@ enum Step {
     Enter(u32),
     Leave(bool),
     Barrier,
-    WarpSync(u32),
-    Fence,
     /// Kind, instruction, address of each lane as `base + lane * stride`.
     Do(Mark, u32, u64, i32),
 }
 use Step::*;
 
-/// Stores that always change memory, or never do.
-struct Store {
-    changes: bool,
-}
+/// Stores that always change memory.
+struct Store;
 
 impl Values for Store {
     fn stored(&self, lane: u32, _: u32, _: u32) -> u64 {
-        if self.changes { 7 + u64::from(lane) } else { 5 }
+        7 + u64::from(lane)
     }
     fn present(&self, _: u32, _: u32, _: u32) -> u64 {
         5
@@ -55,82 +49,53 @@ fn touch_runs(stride: i32) -> Vec<ByteRun> {
     runs
 }
 
-fn with_touch(
-    (kind, instr, base, stride): (Mark, u32, u64, i32),
-    warp: u32,
-    changes: bool,
-    run: impl FnOnce(&Touch<'_>),
-) {
-    let store = Store { changes };
-    run(&Touch {
-        kind,
-        strong: !matches!(kind, R | W),
-        instr,
-        warp,
-        mask: LaneMask::ALL,
-        base,
-        bytes: 4,
-        runs: &touch_runs(stride),
-        cells: Cells::default(),
-        lanes: &std::array::from_fn(|lane| lane as i32 * stride),
-        pattern: stride as u64,
-        overlapping: stride == 0,
-        values: (kind == W).then_some(&store as &dyn Values),
-    });
-}
-
-fn told(out: Collector) -> Vec<(Code, RaceFacts, MistakeGroup)> {
-    out.groups()
-        .map(|group| match &group.first.details {
-            MistakeDetails::Race(race) => (group.first.code(), (**race).clone(), group.clone()),
-            _ => panic!("not a race"),
-        })
-        .collect()
-}
-
-/// Lets races see the steps of one block.
-macro_rules! walk {
-    ($races:ident, $steps:expr, $changes:expr, $out:ident) => {{
-        let mut warp = 0;
-        for &step in $steps {
-            match step {
-                Enter(next) => {
-                    warp = next;
-                    $races.enter(next);
-                }
-                Leave(done) => $races.leave(done, &mut $out),
-                Barrier => $races.barrier(&mut $out),
-                WarpSync(bits) => $races.warp_sync(9, LaneMask::from_bits(bits), bits == u32::MAX),
-                Fence => $races.fence(),
-                Do(kind, instr, base, stride) => {
-                    with_touch((kind, instr, base, stride), warp, $changes, |touch| {
-                        $races.access(touch, &mut $out);
-                    });
-                }
-            }
-        }
-    }};
-}
-
 /// Runs warp 0's part, then warp 1's, and ends both.
 fn in_turn(first: &[Step], second: &[Step]) -> Vec<Step> {
     [&[Enter(0)], first, &[Leave(true), Enter(1)], second, &[Leave(true)]].concat()
 }
 
-#[track_caller]
-fn shared_with(changes: bool, steps: &[Step]) -> Vec<(Code, RaceFacts, MistakeGroup)> {
+/// Returns the races that are found in the steps of one block.
+fn shared(steps: &[Step]) -> Vec<RaceFacts> {
     let kernel = kernel(&[1, 2, 3, 4]);
     let mut out = Collector::new(&kernel, [1, 1, 1], [128, 1, 1]);
     let mut races = SharedRaces::new(&kernel);
     races.begin_block(0);
-    walk!(races, steps, changes, out);
+    let mut warp = 0;
+    for &step in steps {
+        match step {
+            Enter(next) => {
+                warp = next;
+                races.enter(next);
+            }
+            Leave(done) => races.leave(done, &mut out),
+            Barrier => races.barrier(&mut out),
+            Do(kind, instr, base, stride) => {
+                let touch = Touch {
+                    kind,
+                    strong: !matches!(kind, R | W),
+                    instr,
+                    warp,
+                    mask: LaneMask::ALL,
+                    base,
+                    bytes: 4,
+                    runs: &touch_runs(stride),
+                    cells: Cells::default(),
+                    lanes: &std::array::from_fn(|lane| lane as i32 * stride),
+                    pattern: stride as u64,
+                    overlapping: stride == 0,
+                    values: (kind == W).then_some(&Store as &dyn Values),
+                };
+                races.access(&touch, &mut out);
+            }
+        }
+    }
     races.end_block(&mut out);
-    told(out)
-}
-
-#[track_caller]
-fn shared(steps: &[Step]) -> Vec<(Code, RaceFacts, MistakeGroup)> {
-    shared_with(true, steps)
+    out.groups()
+        .map(|group| match &group.first.details {
+            MistakeDetails::Race(race) => (**race).clone(),
+            _ => panic!("not a race"),
+        })
+        .collect()
 }
 
 #[test]
@@ -143,132 +108,13 @@ fn volatile_loads_do_not_race_with_loads() {
 }
 
 #[test]
-fn a_warp_sync_orders_the_lanes_that_it_names() {
-    let exchange = |mask| shared(&[Enter(0), Do(W, 0, 1024, 4), WarpSync(mask), Do(R, 1, 1028, 4)]);
-    assert!(exchange(u32::MAX).is_empty());
-    let found = exchange(0xFFFF);
-    // Lane 15 reads what lane 16 wrote, which the mask leaves out; lanes 16 to 31 did not sync at all.
-    assert_eq!(found[0].2.first.mask.bits(), 0x7FFF_8000);
-    assert_eq!(found[0].1.left_out, Some((9, LaneMask::from_bits(0xFFFF))));
-    let halves = [
-        Enter(0),
-        Do(W, 0, 1024, 4),
-        WarpSync(0xFFFF),
-        WarpSync(0xFFFF_0000),
-        Do(R, 1, 1024, 4),
-        WarpSync(0xFFFF),
-        WarpSync(0xFFFF_0000),
-        Do(W, 0, 1024, 4),
-    ];
-    assert!(shared(&halves).is_empty());
-}
-
-#[test]
-fn a_warp_that_comes_back_does_not_race_with_itself() {
-    let steps = [
-        Enter(0),
-        Do(W, 0, 1024, 4),
-        Leave(false),
-        Enter(1),
-        Do(W, 0, 1152, 4),
-        Leave(false), //
-        Enter(0),
-        WarpSync(u32::MAX),
-        Do(R, 1, 1028, 4),
-        Leave(true),
-    ];
-    // Lane 31 of warp 0 reads what warp 1 wrote; nothing else is wrong.
-    let found = shared(&steps);
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0].1.address, 1152);
-    let own = [Enter(0), Do(W, 0, 1024, 4), Leave(false), Enter(1), Leave(false), Enter(0), Do(R, 1, 1024, 4)];
-    assert!(shared(&own).is_empty());
-}
-
-#[test]
-fn stores_of_one_instruction_to_one_place_race_when_values_differ() {
-    let found = shared(&[Enter(0), Do(W, 0, 1024, 0)]);
-    assert!(found.len() == 1 && found[0].1.same_instruction);
-    assert!(shared_with(false, &[Enter(0), Do(W, 0, 1024, 0)]).is_empty());
-}
-
-#[test]
-fn a_fence_and_a_flag_hand_data_over() {
-    let steps = in_turn(&[Do(W, 0, 1024, 4), Fence, Do(A, 1, 2048, 0)], &[Do(A, 2, 2048, 0), Do(R, 3, 1024, 4)]);
-    assert!(shared(&steps).is_empty());
-}
-
-#[test]
 fn a_loop_is_one_entry_and_its_repeats_are_found() {
     let mut steps = vec![Enter(0)];
     steps.extend((0..100).map(|k| Do(R, 1, 1024 + 4 * k, 0)));
     steps.extend([Leave(true), Enter(1), Do(W, 0, 1024 + 200, 4)]);
     let found = shared(&steps);
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].1.address, 1224);
-}
-
-#[track_caller]
-fn global(block_steps: &[&[Step]]) -> Vec<(Code, RaceFacts, MistakeGroup)> {
-    let run = |order: &[usize]| {
-        let kernel = kernel(&[1, 2, 3, 4]);
-        let mut out = Collector::new(&kernel, [8, 1, 1], [64, 1, 1]);
-        let all = GlobalRaces::new(&kernel);
-        let mut races = BlockRaces::new(&kernel, &all);
-        for &block in order {
-            races.begin_block(block as u64);
-            walk!(races, block_steps[block], true, out);
-            races.end_block(&all, &mut out);
-        }
-        all.finish(&mut out);
-        told(out)
-    };
-    let forward: Vec<usize> = (0..block_steps.len()).collect();
-    let backward: Vec<usize> = forward.iter().rev().copied().collect();
-    let (a, b) = (run(&forward), run(&backward));
-    let facts = |found: &[(Code, RaceFacts, MistakeGroup)]| -> Vec<_> {
-        found.iter().map(|(code, race, _)| (*code, race.clone())).collect()
-    };
-    assert_eq!(facts(&a), facts(&b), "the order of blocks must not matter");
-    a
-}
-
-const BASE: u64 = 1 << 40;
-
-#[test]
-fn blocks_that_write_different_words_do_not_race() {
-    let a: &[Step] = &[Enter(0), Do(R, 0, BASE, 0), Do(W, 1, BASE + 4096, 4)];
-    let b: &[Step] = &[Enter(0), Do(R, 0, BASE, 0), Do(W, 1, BASE + 4096 + 128, 4)];
-    assert!(global(&[a, b]).is_empty());
-}
-
-#[test]
-fn a_block_that_reads_what_another_writes_races() {
-    let a: &[Step] = &[Enter(0), Do(W, 1, BASE, 4)];
-    let b: &[Step] = &[Enter(0), Do(R, 0, BASE + 64, 4)];
-    let found = global(&[a, b]);
-    assert_eq!(found.len(), 1);
-    let race = &found[0].1;
-    assert_eq!(
-        race.parties.map(|p| (p.kind, p.block, p.thread)),
-        [(AccessKind::Write, 0, 16), (AccessKind::Read, 1, 0)]
-    );
-    assert_eq!((race.address, race.end), (BASE + 64, BASE + 128));
-}
-
-#[test]
-fn the_last_block_pattern_with_a_fence_and_an_atomic_is_left_alone() {
-    let a: &[Step] = &[Enter(0), Do(W, 1, BASE, 4), Fence, Do(A, 2, BASE + 8192, 0)];
-    let b: &[Step] = &[Enter(0), Fence, Do(A, 2, BASE + 8192, 0), Do(R, 0, BASE, 4)];
-    assert!(global(&[a, b]).is_empty());
-}
-
-#[test]
-fn equal_writes_of_two_blocks_are_a_warning() {
-    let a: &[Step] = &[Enter(0), Do(W, 1, BASE, 4)];
-    let found = global(&[a, a, a]);
-    assert_eq!(found.iter().map(|found| found.0).collect::<Vec<_>>(), [Code::RaceEqual]);
-    assert_eq!(found[0].1.parties.map(|p| p.block), [0, 2]);
+    assert_eq!(found[0].address, 1224);
 }
 
 /// A warp's turn: after a barrier or not, and what it accesses (kind, base, distance of lanes).
@@ -328,7 +174,7 @@ proptest::proptest! {
             steps.extend(accesses.iter().map(access));
             steps.push(Leave(false));
         }
-        let found = shared(&steps).iter().any(|(_, race, _)| !race.same_warp);
+        let found = shared(&steps).iter().any(|race| !race.same_warp);
         proptest::prop_assert_eq!(found, races_by_definition(&turns));
     }
 }
