@@ -34,7 +34,7 @@ pub struct Collector {
 }
 
 /// Instructions and addresses that share a message.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Sites {
     /// By instruction: the first instruction that comes from the same place and does the same.
     first: Vec<u32>,

@@ -24,7 +24,7 @@ use shadow::Shadow;
 use unwritten::{Carried, KeptUndefined};
 
 /// State of a warp that outlives its turn.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Warp {
     pub(crate) fibers: Vec<Fiber>,
     /// Lanes that have not exited.
@@ -44,7 +44,7 @@ pub(crate) struct Warp {
 }
 
 /// State of a block that outlives a turn.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Block {
     /// Linear index in the grid.
     pub(crate) index: u64,
@@ -129,11 +129,6 @@ impl Block {
             if job.check_level.checks() { Bits::new(n) } else { Bits::default() }
         };
         Self {
-            index: 0,
-            cluster_index: 0,
-            rank: 0,
-            cluster: None,
-            coords: [0; 3],
             regs: vec![ZERO_LINE; n_warps * job.kernel.n_lines as usize],
             preds: vec![0; n_warps * job.kernel.n_preds as usize],
             warps: Vec::with_capacity(n_warps),
@@ -147,26 +142,7 @@ impl Block {
             shadows: std::iter::repeat_with(|| Shadow::new(job.kernel.n_lines, job.kernel.n_preds))
                 .take(if job.check_level.checks() { n_warps } else { 0 })
                 .collect(),
-            carried: Carried::default(),
-            kept_undefined: KeptUndefined::default(),
-            barriers: [Barrier::default(); BARRIERS as usize],
-            apart: barrier_state::Apart::default(),
-            exited: None,
-            live: 0,
-            copies: async_copies::Copies::default(),
-            bulk: bulk_copies::BulkCopies::default(),
-            mbarriers: mbarrier_state::Mbarriers::default(),
-            warpgroups: warpgroups::Warpgroups::default(),
-            printed: String::new(),
-            spent: 0,
-            fatal: false,
-            quiet: 0,
-            waits: false,
-            ahead: 0,
-            step: 0,
-            poll_cache: poll_cache::PollCache::default(),
-            passes: 0,
-            patience: 0,
+            ..Self::default()
         }
     }
 
@@ -215,17 +191,7 @@ impl Block {
         self.warps.clear();
         for w in 0..job.n_warps {
             let all = lanes_of(job, w);
-            let fibers = vec![Fiber::new(all)];
-            self.warps.push(Warp {
-                fibers,
-                live: all,
-                all,
-                arrived: LaneMask::EMPTY,
-                released: LaneMask::EMPTY,
-                issued: 0,
-                exit: None,
-                undefined_mask: false,
-            });
+            self.warps.push(Warp { fibers: vec![Fiber::new(all)], live: all, all, ..Warp::default() });
         }
         for w in 0..job.n_warps as usize {
             let preds = &mut self.preds[w * job.kernel.n_preds as usize..];

@@ -23,8 +23,9 @@ const NEVER: u32 = u32::MAX;
 /// Number of frames from which on [`Fiber::converge`] pushes no more, so that a loop of it cannot exhaust memory.
 const MAX_FRAMES: usize = 1 << 12;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum FiberState {
+    #[default]
     Ready,
     /// Waits at a barrier of the block.
     Barrier(u8),
@@ -33,10 +34,7 @@ pub(crate) enum FiberState {
     /// Waits for the threads of the cluster.
     Cluster,
     /// Waits for the lanes `need` of its warp to reach `place`.
-    Lanes {
-        need: LaneMask,
-        place: MeetingPlace,
-    },
+    Lanes { need: LaneMask, place: MeetingPlace },
 }
 
 /// Where lanes of a warp wait for each other.
@@ -50,7 +48,7 @@ pub(crate) enum MeetingPlace {
     AfterWarpSync,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Fiber {
     pub(crate) stack: Vec<Frame>,
     pub(crate) state: FiberState,
@@ -70,17 +68,7 @@ pub(crate) struct Fiber {
 
 impl Fiber {
     pub(crate) fn new(mask: LaneMask) -> Self {
-        let stack = vec![Frame { pc: 0, reconvergence_pc: NEVER, mask }];
-        Self {
-            stack,
-            state: FiberState::Ready,
-            wait_instr: 0,
-            forced: false,
-            reduction: None,
-            polls: 0,
-            phase: None,
-            naps: 0,
-        }
+        Self { stack: vec![Frame { pc: 0, reconvergence_pc: NEVER, mask }], ..Self::default() }
     }
 
     /// Returns whether the fiber executes the instruction at which it waits once more when it continues.

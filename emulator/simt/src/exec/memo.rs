@@ -27,47 +27,43 @@ const WORD: u64 = 4;
 /// 64-bit words of a pattern's bitmap of cells.
 const BITMAP_WORDS: usize = 8;
 
-/// Counts of one memory instruction.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Tally {
-    pub(crate) global_requests: u64,
-    pub(crate) global_lanes: u64,
-    pub(crate) sectors: u64,
-    pub(crate) l1_passes: u64,
-    pub(crate) shared_requests: u64,
-    pub(crate) shared_lanes: u64,
-    pub(crate) wavefronts: u64,
-    pub(crate) ideal: u64,
+/// Declares the counts of one memory instruction.
+macro_rules! tally {
+    ($($(#[$doc:meta])* $field:ident,)*) => {
+        /// Counts of one memory instruction.
+        #[derive(Debug, Clone, Copy, Default)]
+        pub(crate) struct Tally {
+            $($(#[$doc])* pub(crate) $field: u64,)*
+        }
+
+        impl Tally {
+            pub(crate) fn add(&mut self, other: &Self) {
+                $(self.$field += other.$field;)*
+            }
+        }
+    };
+}
+tally! {
+    global_requests,
+    global_lanes,
+    sectors,
+    l1_passes,
+    shared_requests,
+    shared_lanes,
+    wavefronts,
+    ideal,
     /// Requests after merging; for an atomic, the loads of its loop.
-    pub(crate) merged_requests: u64,
-    pub(crate) merged_wavefronts: u64,
-    pub(crate) merged_ideal: u64,
+    merged_requests,
+    merged_wavefronts,
+    merged_ideal,
     /// Atomics on shared memory that are issued, each round of a loop included.
-    pub(crate) atomics: u64,
-    pub(crate) local_requests: u64,
-    pub(crate) local_lanes: u64,
-    pub(crate) constant_requests: u64,
+    atomics,
+    local_requests,
+    local_lanes,
+    constant_requests,
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, o: &Self) {
-        self.global_requests += o.global_requests;
-        self.global_lanes += o.global_lanes;
-        self.sectors += o.sectors;
-        self.l1_passes += o.l1_passes;
-        self.shared_requests += o.shared_requests;
-        self.shared_lanes += o.shared_lanes;
-        self.wavefronts += o.wavefronts;
-        self.ideal += o.ideal;
-        self.merged_requests += o.merged_requests;
-        self.merged_wavefronts += o.merged_wavefronts;
-        self.merged_ideal += o.merged_ideal;
-        self.atomics += o.atomics;
-        self.local_requests += o.local_requests;
-        self.local_lanes += o.local_lanes;
-        self.constant_requests += o.constant_requests;
-    }
-
     /// Counts an access to global memory, by the rules.
     pub(crate) fn count_global(&mut self, addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) {
         self.global_requests += 1;

@@ -133,24 +133,14 @@ impl Bytes {
 
     /// Copies out. Returns false, and copies nothing, if the range is out of bounds.
     pub(crate) fn read(&self, offset: usize, to: &mut [u8]) -> bool {
-        if !self.contains(offset, to.len()) {
-            return false;
-        }
-        // SAFETY: in range.
-        unsafe { relaxed::copy_out(self.start.add(offset), to) }
-        true
+        // SAFETY: the slice is writable.
+        unsafe { self.read_to(offset, to.as_mut_ptr(), to.len()) }
     }
 
     /// Copies in. Returns false, and copies nothing, if the range is out of bounds.
     pub(crate) fn write(&self, offset: usize, from: &[u8]) -> bool {
-        if !self.contains(offset, from.len()) {
-            return false;
-        }
-        // SAFETY: in range.
-        unsafe { relaxed::copy_in(self.start.add(offset), from) }
-        self.mark(offset, from.len());
-        self.note_host_write();
-        true
+        // SAFETY: the slice is readable.
+        unsafe { self.write_from(offset, from.as_ptr(), from.len()) }
     }
 
     /// Copies out, as [`Self::read`] does, to where others may access bytes meanwhile.

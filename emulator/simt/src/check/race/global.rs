@@ -31,7 +31,7 @@ const MAX_WARPS: usize = 1 << 16;
 const SHARDS: usize = 64;
 
 /// The accesses to global memory of one block at a time. One per worker thread.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct BlockRaces {
     interval: Interval<Pages>,
     totals: Vec<Total>,
@@ -161,11 +161,8 @@ impl BlockRaces {
         let pages = Pages { max_chunks: all.max_block_chunks, ..Pages::default() };
         Self {
             interval: Interval::new(kernel, unit_shift(kernel, MemSpace::Global), pages),
-            totals: Vec::new(),
-            block: 0,
-            fenced: false,
-            strong: false,
             clocks: all.clocks.clone(),
+            ..Self::default()
         }
     }
 

@@ -20,7 +20,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::{DecodedKernel, MemSpace};
 
 /// Mapping from addresses to chunks.
-pub(super) trait Space {
+pub(super) trait Space: Default {
     /// The state space whose accesses are followed.
     const SPACE: MemSpace;
     /// Returns the index of the chunk that starts at `number` chunks; `None`: it is not followed.
@@ -32,7 +32,7 @@ pub(super) trait Space {
 }
 
 /// The state of one block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Interval<S> {
     pub(super) space: S,
     /// Bytes of a unit, as a power of two.
@@ -90,24 +90,10 @@ impl<S: Space> Interval<S> {
         Self {
             space,
             shift,
-            chunks: Vec::new(),
-            dirty: Vec::new(),
-            used: Vec::new(),
-            parked: Vec::new(),
             log: Log::new(kernel.instrs.len()),
-            owners: Vec::new(),
-            step: 0,
-            partial: None,
             sites: Sites::new(kernel).into(),
-            warp: 0,
-            running: false,
-            block: 0,
-            resolved: 0,
-            n_within: 0,
-            reported: HashMap::new(),
-            fenced: false,
-            strong: false,
             is_machine_code: kernel.machine_code,
+            ..Self::default()
         }
     }
 

@@ -17,7 +17,7 @@ pub struct SharedRaces {
 }
 
 /// Chunks by number, since shared memory is small.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Flat;
 
 /// More than any block can have, at one byte per unit.

@@ -10,7 +10,7 @@ const MAX_BYTES: i64 = (1 << 20) - 1;
 /// Bytes of an mbarrier.
 pub(crate) const BYTES: u32 = 8;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MbarrierState {
     /// Arrivals that each phase expects.
     pub(crate) arrivals: u32,

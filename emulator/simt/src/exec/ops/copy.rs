@@ -103,57 +103,54 @@ impl Worker<'_> {
         let copies = &mut self.block.copies;
         let Some(oldest) = copies.arrivals.iter().position(|a| a.barrier == barrier) else { return };
         let Some(arrival) = copies.arrivals.remove(oldest) else { return };
-        let shared = self.block.shared.as_mut_ptr().cast::<u8>();
-        let mut written = self.job.check_level.checks().then_some(&mut self.block.shared_written);
-        self.block.copies.pending[arrival.thread as usize / 32].retain(|c| {
-            if u32::from(c.lane) != arrival.thread % 32 || c.arrival > arrival.number {
-                return true;
-            }
-            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
-            unsafe { c.finish(shared, written.as_deref_mut()) };
-            false
-        });
+        let is_due = |c: &Copy| u32::from(c.lane) == arrival.thread % 32 && c.arrival <= arrival.number;
+        self.finish(arrival.thread as usize / 32, is_due);
     }
 
     /// Performs the copies of the `active` lanes, except those that may be pending.
     fn finish_copies(&mut self, active: LaneMask, allowed: PendingCopies) {
         let first = self.warp.index as usize * 32;
-        for thread in active.iter().map(|lane| first + lane) {
-            let copies = &mut self.block.copies;
+        let mut committed = [0; 32];
+        for lane in active.iter() {
+            let (copies, thread) = (&mut self.block.copies, first + lane);
             copies.left[thread] = match allowed {
                 PendingCopies::Groups(n) => n.saturating_add(1),
                 PendingCopies::None => u32::MAX,
             };
-            copies.committed_then[thread] = copies.committed[thread];
+            committed[lane] = copies.committed[thread];
+            copies.committed_then[thread] = committed[lane];
         }
-        let mut copies = std::mem::take(&mut self.block.copies.pending[self.warp.index as usize]);
-        let committed = &self.block.copies.committed[first..];
-        let shared = self.block.shared.as_mut_ptr().cast::<u8>();
-        let mut written = self.job.check_level.checks().then_some(&mut self.block.shared_written);
-        copies.retain(|c| {
+        self.finish(self.warp.index as usize, |c| {
             let lane = usize::from(c.lane);
-            let due = match allowed {
+            let is_due = match allowed {
                 PendingCopies::Groups(n) => u64::from(c.group) + u64::from(n) < u64::from(committed[lane]),
                 PendingCopies::None => true,
             };
-            if !active.contains(lane) || !due {
-                return true;
-            }
-            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
-            unsafe { c.finish(shared, written.as_deref_mut()) };
-            false
+            active.contains(lane) && is_due
         });
-        self.block.copies.pending[self.warp.index as usize] = copies;
     }
 
     /// Performs the older half of the running warp's copies, because the list of pending ones is full.
     #[cold]
     fn finish_oldest(&mut self) {
+        let mut n = 0;
+        self.finish(self.warp.index as usize, |_| {
+            n += 1;
+            n <= COPIES / 2
+        });
+    }
+
+    /// Performs the pending copies of a warp that pass a test.
+    fn finish(&mut self, warp: usize, mut is_due: impl FnMut(&Copy) -> bool) {
         let shared = self.block.shared.as_mut_ptr().cast::<u8>();
         let mut written = self.job.check_level.checks().then_some(&mut self.block.shared_written);
-        for c in self.block.copies.pending[self.warp.index as usize].drain(..COPIES / 2) {
-            // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
-            unsafe { c.finish(shared, written.as_deref_mut()) };
-        }
+        self.block.copies.pending[warp].retain(|copy| {
+            let is_due = is_due(copy);
+            if is_due {
+                // SAFETY: this block started the copy, so `shared` is the memory that it was checked against.
+                unsafe { copy.finish(shared, written.as_deref_mut()) };
+            }
+            !is_due
+        });
     }
 }

@@ -81,18 +81,8 @@ impl Worker<'_> {
             self.bad_barrier(pc, lane, barrier, BadBarrier::Arrivals(arrivals));
             return;
         }
-        let state = MbarrierState {
-            arrivals,
-            pending: arrivals,
-            bytes: 0,
-            phase: 0,
-            phase_bytes: 0,
-            last_phase_bytes: 0,
-            init_warp: self.warp.index,
-            synced_since_init: false,
-            fenced_to_async_proxy: false,
-            overwritten: None,
-        };
+        let init_warp = self.warp.index;
+        let state = MbarrierState { arrivals, pending: arrivals, init_warp, ..MbarrierState::default() };
         self.block.mbarriers.states.insert(barrier, state);
         self.activity.progress = true;
     }
