@@ -38,6 +38,7 @@ structures! {
     Memcpy2D { src: CopySide2D, dst: CopySide2D, width: usize, height: usize }
 
     /// Source or destination of a [`Memcpy3D`].
+    #[derive(Default)]
     CopySide {
         x: usize, y: usize, z: usize, lod: usize, kind: c_uint, host: u64, device: DevicePtr, array: Handle,
         context: Handle, pitch: usize, height: usize,
@@ -126,7 +127,7 @@ structures! {
 impl From<CopySide2D> for CopySide {
     fn from(side: CopySide2D) -> Self {
         let CopySide2D { x, y, kind, host, device, array, pitch } = side;
-        Self { x, y, z: 0, lod: 0, kind, host, device, array, context: 0, pitch, height: 0 }
+        Self { x, y, kind, host, device, array, pitch, ..Self::default() }
     }
 }
 

@@ -84,19 +84,7 @@ impl CopyEnd {
 
     /// Returns the end as graphs describe it.
     pub(crate) fn side(&self) -> CopySide {
-        let none = CopySide {
-            x: 0,
-            y: 0,
-            z: 0,
-            lod: 0,
-            kind: 0,
-            host: 0,
-            device: 0,
-            array: 0,
-            context: 0,
-            pitch: 0,
-            height: 0,
-        };
+        let none = CopySide::default();
         match self {
             Self::Host(address) => CopySide { kind: 1, host: *address, ..none },
             Self::Device(address) => CopySide { kind: 2, device: *address, ..none },
