@@ -313,16 +313,6 @@ mod tests {
     }
 
     #[test]
-    fn exits_empty_the_stack() {
-        let mut f = Fiber::new(lanes(0xF));
-        f.diverge(&[(lanes(0x3), 10), (lanes(0xC), 20)], Reconverge::AtExit);
-        f.exit(lanes(0xC));
-        assert_eq!(frames(&f), [(10, 0x3)]);
-        f.exit(lanes(0x3));
-        assert!(f.stack.is_empty());
-    }
-
-    #[test]
     fn lanes_that_diverge_reconverge_at_the_given_position() {
         let mut f = Fiber::new(lanes(0xF));
         f.converge(2, 30);

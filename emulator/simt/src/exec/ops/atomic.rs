@@ -194,37 +194,3 @@ impl Worker<'_> {
         changed
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(kind: AtomicKind, ty: Type, old: u64, b: u64, c: u64, new: u64) {
-        assert_eq!(apply(kind, ty, true, old, b, c), new);
-    }
-
-    #[test]
-    fn increments_wrap_at_the_operand() {
-        check(AtomicKind::Inc, Type::U32, 4, 5, 0, 5);
-        check(AtomicKind::Inc, Type::U32, 5, 5, 0, 0);
-        check(AtomicKind::Dec, Type::U32, 0, 5, 0, 5);
-        check(AtomicKind::Dec, Type::U32, 9, 5, 0, 5);
-        check(AtomicKind::Dec, Type::U32, 3, 5, 0, 2);
-    }
-
-    #[test]
-    fn signed_and_unsigned_order_differ() {
-        check(AtomicKind::Min, Type::S32, 1, 0xFFFF_FFFF, 0, 0xFFFF_FFFF);
-        check(AtomicKind::Min, Type::U32, 1, 0xFFFF_FFFF, 0, 1);
-        check(AtomicKind::Max, Type::S64, u64::MAX, 1, 0, 1);
-    }
-
-    #[test]
-    fn floats_in_global_memory_flush_subnormals() {
-        check(AtomicKind::Add, Type::F32, 1, 0x8000_0000, 0, 0);
-        assert_eq!(apply(AtomicKind::Add, Type::F32, false, 1, 0, 0), 1);
-        check(AtomicKind::Add, Type::F32, 0x3F80_0000, 0x4000_0000, 0, 0x4040_0000);
-        check(AtomicKind::Add, Type::F16x2, 0x3C00_3C00, 0x4000_3C00, 0, 0x4200_4000);
-    }
-}
