@@ -151,7 +151,9 @@ macro_rules! operand_table {
                         BarrierKind::Sync | BarrierKind::Arrive => row,
                         BarrierKind::Reduce { pred, result, .. } => match result {
                             BarrierResult::Popc(dst) => row.pred(pred, Condition).early(dst, Bits32),
-                            BarrierResult::And(dst) | BarrierResult::Or(dst) => row.pred(pred, Condition).early(dst, Pred),
+                            BarrierResult::And(dst) | BarrierResult::Or(dst) => {
+                                row.pred(pred, Condition).early(dst, Pred)
+                            }
                         },
                     }
                 }
