@@ -58,39 +58,34 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
     drawing.finish(y + 20.0)
 }
 
-/// Returns the page of the step that has this kernel.
-fn chapter(kernel: &str) -> Option<String> {
-    let has = |step: &&catalog::Step| step.kernels.iter().any(|its| its.name == kernel);
-    let step = STEPS.iter().find(has)?;
-    Some(format!("{}-{}.html", step.id, step.name))
-}
-
 /// Draws the steps at one size, beside cuBLAS.
 pub(crate) fn ladder(record: &Record) -> String {
     const SIZE: usize = 4096;
-    /// Kernels that represent the steps.
-    const KERNELS: &[(&str, &str)] = &[
-        ("sgemm_v01_row_per_lane", "v01 row per lane"),
-        ("sgemm_v01_col_per_lane", "v01 col per lane"),
-        ("sgemm_v02_tile32", "v02 shared, tile 32"),
-        ("sgemm_v03_from_global", "v03 register, from global"),
-        ("sgemm_v03_from_shared", "v03 register, from shared"),
-        ("sgemm_v04_float4", "v04 float4"),
-        ("sgemm_v05_bank_conflict_free", "v05 bank-conflict-free"),
-        ("sgemm_v06_outer_product", "v06 outer product"),
-        ("sgemm_v07_double_buffer", "v07 double buffer"),
-        (CUBLAS, "v09 cuBLAS"),
+    /// Kernels that represent the steps in FP32, and their pages.
+    const KERNELS: &[[&str; 3]] = &[
+        ["sgemm_v01_row_per_lane", "v01 row per lane", "v01-naive"],
+        ["sgemm_v01_col_per_lane", "v01 col per lane", "v01-naive"],
+        ["sgemm_v02_tile32", "v02 shared, tile 32", "v02-shared"],
+        ["sgemm_v03_from_global", "v03 register, from global", "v03-register"],
+        ["sgemm_v03_from_shared", "v03 register, from shared", "v03-register"],
+        ["sgemm_v04_float4", "v04 float4", "v04-float4"],
+        ["sgemm_v05_bank_conflict_free", "v05 bank-conflict-free", "v05-bank-conflict-free"],
+        ["sgemm_v06_outer_product", "v06 outer product", "v06-outer-product"],
+        ["sgemm_v07_double_buffer", "v07 double buffer", "v07-double-buffer"],
+        [CUBLAS, "v09 cuBLAS", "v09-cublas"],
+        ["v11_gemm", "v11 producers, stream-K", "v11-every-shape"],
+        ["sgemm_v12_six_bf16", "v12 FP32 from bf16", "v12-precisions"],
     ];
-    let title = format!("The ladder at {SIZE}: TFLOP/s, and part of cuBLAS");
+    let title = format!("FP32 at {SIZE}: TFLOP/s, and part of cuBLAS");
     let shape = Shape::square(SIZE);
     let recorded = Recorded::new(record);
-    let bar = |(kernel, label): &(&str, &str)| {
+    let bar = |[kernel, label, page]: &[&str; 3]| {
         let timed = recorded.product(kernel, shape)?;
         Some(Bar {
             label: (*label).to_owned(),
             value: Work::Sgemm.flops(shape) / (timed.ms * 1e9),
             part: timed.part.filter(|_| *kernel != CUBLAS),
-            page: chapter(kernel),
+            page: Some(format!("{page}.html")),
         })
     };
     let bars: Vec<Bar> = KERNELS.iter().filter_map(bar).collect();
