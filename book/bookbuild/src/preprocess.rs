@@ -1,7 +1,7 @@
 //! The book's preprocessor for mdBook: fills in the directives.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -94,7 +94,7 @@ impl Preprocessor for BookPreprocessor {
             if let BookItem::Chapter(chapter) = item {
                 let mut page = Page::new(&self.repo, &records, &glossary, &pages, &heads, chapter, &mut findings);
                 let text = page.filled(&chapter.content);
-                let text = blocks::render_blocks(&text, &page.included, &counts);
+                let text = blocks::render_blocks(&text, &page.included, &counts) + &page.scripts(&text);
                 page.findings.slides.push(page.deck);
                 chapter.content = text;
             }
@@ -118,6 +118,8 @@ struct Page<'a> {
     /// Path of the page below `book/src`.
     path: PathBuf,
     shown: String,
+    /// From the page to the book's first folder: `../` for each folder that it is in.
+    up: String,
     head: Option<(usize, Result<StepHead>)>,
     sources: Sources,
     linker: Linker<'a>,
@@ -152,6 +154,7 @@ impl<'a> Page<'a> {
         let up = "../".repeat(path.components().count().saturating_sub(1));
         Self {
             linker: Linker::new(glossary, &up),
+            up,
             repo,
             records,
             pages,
@@ -166,6 +169,15 @@ impl<'a> Page<'a> {
             included: Vec::new(),
             findings,
         }
+    }
+
+    /// Returns the elements that load the scripts of the page's explorers: `book/src/explorers/NAME.js` of those that
+    /// have one. Others are in the scripts of all pages.
+    fn scripts(&self, text: &str) -> String {
+        let names = text.split("data-explorer=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let names: BTreeSet<&str> = names.collect();
+        let own = names.into_iter().filter(|name| self.repo.chapters().join(format!("explorers/{name}.js")).is_file());
+        own.map(|name| format!("\n\n<script defer src=\"{}explorers/{name}.js\"></script>\n", self.up)).collect()
     }
 
     fn records(&self) -> Result<&'a Records> {

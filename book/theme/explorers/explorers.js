@@ -49,8 +49,12 @@
         });
     }
 
-    // For explorers in files of their own: fills each element whose data-explorer is `name`.
+    // For explorers in files of their own: fills each element whose data-explorer is `name`. The page of all chapters
+    // has the scripts of each of them.
+    const known = new Set();
     function explorer(name, build) {
+        if (known.has(name)) return;
+        known.add(name);
         const start = () => document.querySelectorAll(`[data-explorer="${name}"]`).forEach((place) => {
             keepArrows(place);
             build(place);
@@ -218,8 +222,10 @@
     const KINDS = { coalescing, banks };
     let serial = 0;
 
-    function build(place) {
-        const kind = KINDS[place.dataset.explorer];
+    // A model: `controls` over a state, and `show(state)`, which returns a sentence and a picture. Of a control `range` may
+    // be a function of the state. `play` names the control that the button Play moves on. What has data-pick="lane=5" in a
+    // picture sets the state when it is pointed at or touched.
+    function build(place, kind) {
         const state = { ...kind.start };
         const inputs = new Map();
         const controls = html("div", { class: "controls" });
@@ -232,12 +238,21 @@
             return control.choices && typeof control.choices[0][0] === "string" ? value : Number(value);
         }
 
+        const limits = (control) => (typeof control.range === "function" ? control.range(state) : control.range);
+
         function update() {
             for (const control of kind.controls) {
                 const { input, shown } = inputs.get(control.name);
+                if (typeof control.range === "function") {
+                    const [min, max] = limits(control);
+                    Object.assign(input, { min, max });
+                    state[control.name] = Math.min(Math.max(state[control.name], min), max);
+                }
                 if (control.check) input.checked = state[control.name];
                 else input.value = state[control.name];
-                if (shown) shown.textContent = state[control.name];
+                if (!shown) continue;
+                shown.textContent = control.shown ? control.shown(state) : state[control.name];
+                input.setAttribute("aria-valuetext", shown.textContent);
             }
             const result = kind.show(state);
             code.textContent = result.code;
@@ -258,8 +273,8 @@
             } else if (control.check) {
                 input = html("input", { id, type: "checkbox" });
             } else {
-                const [min, max, step] = control.range;
-                input = html("input", { id, type: "range", min, max, step });
+                const [min, max, step] = limits(control);
+                input = html("input", { id, type: "range", min, max, step: step || 1 });
                 shown = html("span", { class: "value", "aria-hidden": "true" });
             }
             input.addEventListener("input", () => {
@@ -272,25 +287,76 @@
             controls.append(html("div", { class: control.check ? "control check" : "control" }, named, input));
         }
         const presets = html("div", { class: "presets", role: "group", "aria-label": "examples" });
-        for (const [label, values] of kind.presets) {
+        for (const [label, values] of kind.presets || []) {
             const button = html("button", { type: "button" }, label);
             button.addEventListener("click", () => { Object.assign(state, values); update(); });
             presets.append(button);
         }
-        controls.append(presets);
+        if (kind.play) controls.append(player(kind, state, update, () => limits(kind.controls.find((c) => c.name === kind.play))));
+        if (presets.childElementCount) controls.append(presets);
 
-        const parts = [html("p", { class: "heading" }, kind.title), controls,
-            html("p", { class: "code" }, code), html("p", {}, sentence), drawn];
-        const checked = window.TileChecked;
-        if (checked) {
-            parts.push(html("p", { class: "checked" },
-                `The rules that run here gave what the emulator counts in each of ${checked.cases} cases.`));
+        const pick = (event) => {
+            const picked = event.target.closest("[data-pick]");
+            if (!picked) return;
+            const [name, value] = picked.dataset.pick.split("=");
+            if (String(state[name]) === value) return;
+            state[name] = parse(kind.controls.find((control) => control.name === name), value);
+            update();
+        };
+        for (const name of ["pointerover", "pointerdown"]) drawn.addEventListener(name, pick);
+
+        const parts = [html("p", { class: "heading" }, kind.title), controls];
+        if (kind.note) {
+            parts.push(html("p", { class: "says" }, sentence));
+            place.replaceChildren(parts[0], html("div", { class: "split" },
+                html("div", { class: "side" }, ...parts.slice(1)), drawn), html("p", { class: "checked" }, ...[kind.note].flat()));
+        } else {
+            parts.push(html("p", { class: "code" }, code), html("p", {}, sentence), drawn);
+            const checked = window.TileChecked;
+            if (checked) {
+                parts.push(html("p", { class: "checked" },
+                    `The rules that run here gave what the emulator counts in each of ${checked.cases} cases.`));
+            }
+            place.replaceChildren(...parts);
         }
-        place.replaceChildren(...parts);
         place.setAttribute("role", "group");
         place.setAttribute("aria-label", kind.title);
         update();
     }
 
-    if (Rules) for (const name of Object.keys(KINDS)) explorer(name, build);
+    // Buttons that move one control: a step back, play and pause, a step on.
+    function player(kind, state, update, limits) {
+        const move = (by) => { state[kind.play] += by; update(); };
+        const moves = html("div", { class: "presets", role: "group", "aria-label": "move" });
+        const play = html("button", { type: "button" });
+        let timer = null;
+        const stop = (next) => {
+            clearInterval(timer);
+            timer = next;
+            play.textContent = timer ? "❚❚ Pause" : "▶ Play";
+        };
+        const step = (label, by) => {
+            const button = html("button", { type: "button" }, label);
+            button.addEventListener("click", () => { stop(null); move(by); });
+            return button;
+        };
+        play.addEventListener("click", () => {
+            if (timer) { stop(null); return; }
+            if (state[kind.play] >= limits()[1]) move(limits()[0] - state[kind.play]);
+            stop(setInterval(() => {
+                move(1);
+                if (state[kind.play] >= limits()[1]) stop(null);
+            }, kind.every || 600));
+        });
+        stop(null);
+        moves.append(step("◂", -1), play, step("▸", 1));
+        for (const [button, label] of [[moves.firstChild, "one step back"], [moves.lastChild, "one step on"]]) {
+            button.setAttribute("aria-label", label);
+        }
+        return moves;
+    }
+
+    const model = (name, kind) => explorer(name, (place) => build(place, typeof kind === "function" ? kind(place) : kind));
+    window.TileParts.model = model;
+    if (Rules) for (const [name, kind] of Object.entries(KINDS)) model(name, kind);
 })();
