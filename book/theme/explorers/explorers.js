@@ -257,7 +257,8 @@
             const result = kind.show(state);
             code.textContent = result.code;
             sentence.textContent = result.sentence;
-            place.dataset.verdict = result.good ? "good" : "bad";
+            sentence.className = result.good === undefined ? "said" : "verdict";
+            place.dataset.verdict = result.good ?? true ? "good" : "bad";
             drawn.replaceChildren(result.image);
         }
 
@@ -284,7 +285,7 @@
             inputs.set(control.name, { input, shown });
             const label = html("label", { for: id }, control.label);
             const named = shown ? html("div", {}, label, " ", shown) : label;
-            controls.append(html("div", { class: control.check ? "control check" : "control" }, named, input));
+            controls.append(html("div", { class: `control${control.check ? " check" : ""}${control.wide ? " wide" : ""}` }, named, input));
         }
         const presets = html("div", { class: "presets", role: "group", "aria-label": "examples" });
         for (const [label, values] of kind.presets || []) {
