@@ -299,10 +299,11 @@
         const pick = (event) => {
             const picked = event.target.closest("[data-pick]");
             if (!picked) return;
-            const [name, value] = picked.dataset.pick.split("=");
-            if (String(state[name]) === value) return;
-            state[name] = parse(kind.controls.find((control) => control.name === name), value);
-            update();
+            const before = JSON.stringify(state);
+            for (const [name, value] of new URLSearchParams(picked.dataset.pick)) {
+                state[name] = parse(kind.controls.find((control) => control.name === name), value);
+            }
+            if (JSON.stringify(state) !== before) update();
         };
         for (const name of ["pointerover", "pointerdown"]) drawn.addEventListener(name, pick);
 
