@@ -16,6 +16,7 @@ pub mod explorers;
 mod hierarchy;
 mod machine;
 mod memories;
+pub mod models;
 mod owners;
 mod plots;
 mod predictions;

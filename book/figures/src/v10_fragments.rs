@@ -15,16 +15,16 @@ const K: usize = 16;
 const CELL: f64 = 13.0;
 const GAP: f64 = 18.0;
 
-/// Returns the elements of A, B and D that a lane holds, as (row, column).
-fn held(form: MmaForm, lane: usize) -> [Vec<(usize, usize)>; 3] {
+/// Returns the elements of A, B and D that a lane holds, as (row, column); `packed` of A or B share a register.
+pub(crate) fn held(form: MmaForm, packed: usize, lane: usize) -> [Vec<(usize, usize)>; 3] {
     let [n_a, n_b, n_d] = form.registers();
     let in_a = |register| {
         let (row, k) = form.in_a(lane, register);
-        [(row, k), (row, k + 1)]
+        (k..k + packed).map(move |k| (row, k))
     };
     let in_b = |register| {
         let (col, k) = form.in_b(lane, register);
-        [(k, col), (k + 1, col)]
+        (k..k + packed).map(move |k| (k, col))
     };
     let in_d = |register| form.in_d(lane, register);
     [(0..n_a).flat_map(in_a).collect(), (0..n_b).flat_map(in_b).collect(), (0..n_d).map(in_d).collect()]
@@ -58,7 +58,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         drawing.text("dim", Anchor::Start, (frame.x, frame.y - 6.0), *name);
         drawing.rect("faint", *frame);
         for (lane, colour) in SHOWN {
-            let cells = held(form, lane)[matrix].clone();
+            let cells = held(form, 2, lane)[matrix].clone();
             drawing.rects(
                 colour,
                 cells
@@ -72,7 +72,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     }
     let mut y = top + 12.0;
     for (lane, colour) in SHOWN {
-        let [a, b, d] = held(form, lane).map(|held| held.len());
+        let [a, b, d] = held(form, 2, lane).map(|held| held.len());
         let text = match lane {
             0 => format!("lane 0: {a} of A, {b} of B, {d} of D"),
             _ => format!("lane {lane}"),
@@ -92,7 +92,7 @@ mod tests {
     fn every_element_is_held_once() {
         let form = form().expect("it is a shape");
         for (matrix, elements) in [M * K, K * N, M * N].into_iter().enumerate() {
-            let all: Vec<_> = (0..32).flat_map(|lane| held(form, lane)[matrix].clone()).collect();
+            let all: Vec<_> = (0..32).flat_map(|lane| held(form, 2, lane)[matrix].clone()).collect();
             let distinct: BTreeSet<_> = all.iter().collect();
             assert_eq!((all.len(), distinct.len()), (elements, elements));
         }
@@ -101,11 +101,11 @@ mod tests {
     #[test]
     fn the_description_is_of_what_is_drawn() {
         let form = form().expect("it is a shape");
-        let [a, b, d] = held(form, 0);
+        let [a, b, d] = held(form, 2, 0);
         assert_eq!(a, [(0, 0), (0, 1), (8, 0), (8, 1), (0, 8), (0, 9), (8, 8), (8, 9)]);
         assert_eq!(b, [(0, 0), (1, 0), (8, 0), (9, 0)]);
         assert_eq!(d, [(0, 0), (0, 1), (8, 0), (8, 1)]);
-        assert_eq!(held(form, 4)[0][0], (1, 0));
-        assert_eq!(held(form, 31)[2].last(), Some(&(15, 7)));
+        assert_eq!(held(form, 2, 4)[0][0], (1, 0));
+        assert_eq!(held(form, 2, 31)[2].last(), Some(&(15, 7)));
     }
 }

@@ -1,0 +1,184 @@
+//! Checks the explorers' models of occupancy, fragments, swizzles and rings against the emulator, and against what the
+//! real kernels do on it, in the way of [`crate::explorers`].
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::Mutex;
+
+use anyhow::{Context as _, bail};
+use simt::gpu::{Argument, Geometry, Gpu};
+use simt::launch::LaunchOptions;
+use simt::occupancy::{Footprint, Limit, Occupancy, occupancy};
+use simt::program::mma::layout::{MmaForm, Types};
+use simt::program::mma::products::{AccumulatorType, FactorType};
+use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
+use simt::trace::{Observer, Step};
+
+use crate::explorers::{Case, rules_js};
+use crate::machine;
+use crate::v10_fragments::held;
+
+/// Scripts with models, below `book/src/explorers`.
+const MODELS: [&str; 9] =
+    ["occupancy", "swizzle", "fragment", "ring", "multicast", "waves", "buffers", "ping-pong", "roofline"];
+
+/// Reads the explorers' rules and models.
+pub fn models_js() -> anyhow::Result<String> {
+    let mut all = rules_js()?;
+    for name in MODELS {
+        all += &machine::read(&format!("book/src/explorers/{name}.js"))?;
+    }
+    Ok(all)
+}
+
+/// Returns a case whose answer is written as JSON has it.
+fn case(ask: String, answer: impl Debug) -> Case {
+    Case { ask: format!("TileModels.{ask}"), answer: format!("{answer:?}").replace(' ', "") }
+}
+
+/// Returns all cases of the models.
+pub fn model_cases() -> anyhow::Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for threads in [32, 64, 96, 128, 256, 288, 384, 512, 1024] {
+        for registers in [16, 24, 32, 40, 63, 64, 80, 81, 128, 129, 168, 224, 255] {
+            for kib in [0, 1, 8, 33, 48, 99, 113, 193, 227] {
+                let Occupancy { blocks, limit } = occupancy(Footprint { threads, registers, shared: kib * 1024 });
+                let limits = [Limit::Threads, Limit::Registers, Limit::Shared, Limit::Blocks];
+                let limit = limits.iter().position(|other| *other == limit).unwrap_or(0);
+                cases.push(case(format!("occupancy({threads},{registers},{})", kib * 1024), [blocks as usize, limit]));
+            }
+        }
+    }
+    for (span, swizzle) in
+        [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128].map(|it| (it.span(), it)).into_iter()
+    {
+        for address in (0..4096).step_by(48) {
+            cases.push(case(format!("swizzled({address},{span})"), swizzle.apply(address)));
+        }
+    }
+    for (k, packed, factor) in
+        [(16, 2, FactorType::Bf16), (8, 2, FactorType::Bf16), (8, 1, FactorType::Tf32), (4, 1, FactorType::Tf32)]
+    {
+        let form = MmaForm::new(16, k, Types::Small(factor, factor, AccumulatorType::F32), None).context("a shape")?;
+        for lane in 0..32 {
+            let elements =
+                held(form, packed, lane).map(|held| held.into_iter().map(<[usize; 2]>::from).collect::<Vec<_>>());
+            cases.push(case(format!("fragment({k},{packed},{lane}).map((registers) => registers.flat())"), elements));
+        }
+    }
+    rings(&mut cases)?;
+    // The numbers of chapters: shares of 288 tiles of 192 steps, and turns after eleven steps in a ring of two stages.
+    let shares = "schedule(288,192,132,132).map((pieces) => pieces.reduce((sum, piece) => sum + piece[2], 0))";
+    cases.push(case(format!("{shares}.reduce((sum, steps) => sum + steps)"), 288 * 192));
+    cases.push(case(format!("{shares}.every((steps) => steps === 418 || steps === 419)"), true));
+    let ends = "schedule(288,192,132,132).flat().filter(([, first, count]) => first + count === 192)";
+    cases.push(case(format!("{ends}.map(([tile]) => tile).sort((a, b) => a - b)"), (0..288).collect::<Vec<_>>()));
+    cases.push(case("early(11,2).due".to_owned(), 5));
+    cases.push(case("intensity({bm:128,bn:128,k:512,bytes:4,store:true}).toFixed(1) * 10".to_owned(), 284));
+    Ok(cases)
+}
+
+/// Adds cases of rings: what a producer and a warp of each warpgroup do, in order.
+fn rings(cases: &mut Vec<Case>) -> anyhow::Result<()> {
+    const STEPS: usize = 8;
+    const PRODUCER: u32 = 8;
+    let ring = Work::of("v12_ring", "gemm_v12_ring_f32", STEPS, 1)?;
+    let log: Vec<_> = [PRODUCER, 0, 4].map(|warp| ring.words(warp, &["wait", "copy", "multiply", "release"])).into();
+    let state = format!("{{stages:4,steps:{STEPS},copy:6,multiply:4,late:0,fault:\"\"}}");
+    cases.push(case(format!("ring({state}).log"), &log));
+    let state = format!("{{stages:4,steps:{STEPS},copy:3,multiply:5,late:7,fault:\"\"}}");
+    cases.push(case(format!("ring({state}).log"), &log));
+    // Boxes of a step, by how many blocks receive them.
+    let n_boxes = |work: &Work, word| work.words(PRODUCER, &[word]).len() / STEPS;
+    let own = "filter((copy) => copy.from === 0).map(({ to, boxes }) => [to.length, boxes])";
+    let pair = Work::of("v12_multicast", "gemm_v12_multicast_f32", STEPS, 2)?;
+    cases.push(case(format!("copies(true).{own}"), [[1, n_boxes(&pair, "box")], [2, n_boxes(&pair, "multicast")]]));
+    let alone = "filter((copy) => copy.from === 0).reduce((sum, copy) => sum + copy.boxes, 0)";
+    cases.push(case(format!("copies(false).{alone}"), n_boxes(&ring, "box")));
+    Ok(())
+}
+
+/// What the warps of a launch did in order, by block and warp: words for some of their instructions.
+struct Work(BTreeMap<(u64, u32), Vec<&'static str>>);
+
+/// Instructions of each warp.
+#[derive(Default)]
+struct Everyone(Mutex<BTreeMap<(u64, u32), Vec<u32>>>);
+
+impl Observer for Everyone {
+    fn follows(&self, _: u64, _: u32) -> bool {
+        true
+    }
+
+    fn step(&self, block: u64, warp: u32, step: Step) {
+        if step.lanes != 0 {
+            self.0.lock().expect("no thread panics").entry((block, warp)).or_default().push(step.instr);
+        }
+    }
+}
+
+fn word(text: &str) -> Option<&'static str> {
+    let words = [
+        ("mbarrier.try_wait", "wait"),
+        ("mbarrier.arrive.expect_tx", "copy"),
+        ("mbarrier.arrive", "release"),
+        ("wgmma.commit_group", "multiply"),
+        (".multicast::cluster", "multicast"),
+        ("cp.async.bulk.tensor", "box"),
+    ];
+    words.into_iter().find(|(part, _)| text.contains(part)).map(|(_, word)| word)
+}
+
+impl Work {
+    /// Runs a kernel with tiles of 128 x 256 and a ring of four stages, as `blocks` blocks below each other, which share
+    /// the boxes of B.
+    fn of(file: &str, kernel: &str, steps: usize, blocks: u64) -> anyhow::Result<Self> {
+        const SHARED: u32 = 4 * (48 * 1024 + 2 * 8);
+        let [m, n, k] = [128 * blocks, 256, 64 * steps as u64];
+        let gpu = Gpu::with_memory(1 << 32);
+        let module = gpu.load(&machine::read(&format!("kernels/ptx/{file}.ptx"))?)?;
+        let loaded = module.kernel(kernel).with_context(|| format!("{file} has no kernel {kernel}"))?;
+        let mut arguments: Vec<Argument> = [m, n, k].map(|size| (size as i32).into()).into();
+        arguments.push(1.0f32.into());
+        for (rows, columns, of_box) in [(m, k, 128), (k, n, 64 / blocks as u32)] {
+            let address = gpu.upload(&vec![0u8; (2 * rows * columns) as usize]);
+            let (dims, strides, one) = ([columns, rows], [2 * columns], [1, 1]);
+            let map = TensorMap::new(
+                address,
+                Element::Bf16,
+                &dims,
+                &strides,
+                &[64, of_box],
+                &one,
+                Swizzle::B128,
+                Fill::Zeros,
+            );
+            let map = map.map_err(|rule| anyhow::anyhow!("{rule}"))?;
+            arguments.push(Argument(map.encode().to_vec()));
+        }
+        arguments.push(gpu.alloc::<f32>((m * n) as usize).into());
+        let block = loaded.kernel().max_threads.context("the kernel has no launch bounds")?;
+        let geometry = Geometry { grid: [blocks as u32, 1, 1], block, shared: SHARED };
+        let config = geometry.config(loaded.param_block(&arguments)?, LaunchOptions::default());
+        let everyone = Everyone::default();
+        let report = gpu.observe(loaded, &config, &everyone)?;
+        if let Some(code) = report.mistakes.codes().first() {
+            bail!("{kernel} on the emulated GPU: {}", code.as_str());
+        }
+        let steps = everyone.0.into_inner().expect("no thread panics");
+        let words = |steps: Vec<u32>| {
+            let mut words: Vec<_> =
+                steps.into_iter().filter_map(|instr| word(&report.instructions[instr as usize].text)).collect();
+            // A wait that does not pass is tried again.
+            words.dedup_by(|next, before| *next == "wait" && *before == "wait");
+            words
+        };
+        Ok(Self(steps.into_iter().map(|(warp, steps)| (warp, words(steps))).collect()))
+    }
+
+    /// Returns those words of a warp of the first block.
+    fn words(&self, warp: u32, of: &[&str]) -> Vec<&'static str> {
+        let all = self.0.get(&(0, warp)).into_iter().flatten();
+        all.filter(|word| of.contains(word)).copied().collect()
+    }
+}
