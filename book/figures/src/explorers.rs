@@ -214,10 +214,10 @@ fn program(rules: &str, cases: &[Case]) -> String {
          \x20 return [order, R.raceProduct(R.raceReplay(order))];\n\
          }};\n\
          const stepped = (trace) => {{\n\
-         \x20 const steps = R.unpackSteps(trace);\n\
-         \x20 let sum = 0;\n\
-         \x20 for (const step of steps) for (const address of step.addresses || []) sum += (address || 0) / 4;\n\
-         \x20 return [...Object.values(R.countSteps(steps)), sum];\n\
+         \x20 const sum = (steps) => steps.flatMap((step) => step.addresses || [])\n\
+         \x20   .reduce((sum, address, i) => sum + (i % 32 + 1) * (address || 0) / 4, 0);\n\
+         \x20 const warps = R.unpackSteps(trace);\n\
+         \x20 return [warps.map((steps) => [...Object.values(R.countSteps(steps)), sum(steps)]), R.unpackOrder(trace)];\n\
          }};\n\
          let verdict = \"\", n = 0;\n\
          const check = (text, got, want) => {{\n\

@@ -51,6 +51,9 @@ fn write(to: &Path) -> anyhow::Result<()> {
     for figure in figures::all(&figures::record()?)? {
         save(&to.join(figure.name).with_extension("svg"), &figure.svg)?;
     }
+    for (name, text) in figures::steps_js()? {
+        save(&to.join(name), &text)?;
+    }
     Ok(())
 }
 
@@ -76,7 +79,6 @@ fn explorers() -> anyhow::Result<()> {
         eprintln!("{engine:?}: {n} cases agree");
     }
     std::fs::remove_dir_all(&scratch)?;
-    save(&folder().join("steps.js"), &figures::steps_js()?)?;
     save(&folder().join("checked.js"), &claim(&rules, cases.len()))
 }
 

@@ -42,8 +42,10 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
         ("col ^ (row % width)", "col ^ 1"),
         ("width + padding", "width"),
         ("first + lane * stride", "first + lane"),
-        ("rest[1] * lanes.length", "rest[1]"),
+        ("rest[1] * step.lanes.length", "rest[1]"),
         ("n < runs[i + 1]", "n < 1"),
+        ("apart * (warp - warps[0])", "apart"),
+        ("n < trace.order[i + 1]", "n < 1"),
         ("(second ? round : 0)", "(second ? 1 : 0)"),
         ("done[other] + lead)", "done[other] + lead + 1)"),
         ("(warp + 1) * EDGE / 2; own", "warp * EDGE / 2 + 1; own"),
@@ -66,7 +68,9 @@ fn what_the_page_claims_is_about_these_rules_and_cases() -> anyhow::Result<()> {
 
 #[test]
 fn the_steps_of_the_stepper_are_those_that_run_today() -> anyhow::Result<()> {
-    let committed = std::fs::read_to_string(folder().join("steps.js"))?;
-    assert!(committed == figures::steps_js()?, "follow the warps again: cargo run -p figures -- explorers");
+    for (name, text) in figures::steps_js()? {
+        let committed = std::fs::read_to_string(figures::generated().join(&name))?;
+        assert!(committed == text, "{name}: follow the warps again: cargo run -p figures -- write");
+    }
     Ok(())
 }

@@ -94,37 +94,60 @@
         });
     }
 
-    // ---- What one warp did, as steps.js has it -------------------------------------------------------------
+    // ---- What the warps of a block did, as steps-v02.js and its like have it --------------------------------
 
-    // A step is [line, text, lanes], and then nothing: a barrier; or [instructions, multiply-adds]; or what it
-    // reached: [array, load, width, first element, pattern].
+    // The steps of each warp. A step is [line, text, lanes], and then nothing: a barrier; or [instructions,
+    // multiply-adds]; or what it reached: [array, load, width, pattern, first element]. The other warps of a program
+    // reach elements that are `apart`: a number for each warp further on, or a list.
     function unpackSteps(trace) {
-        return trace.steps.map(([line, instruction, mask, ...rest]) => {
-            const lanes = [];
-            for (let lane = 0; lane < LANES; lane += 1) {
-                if ((trace.masks[mask] >>> lane) & 1) lanes.push(lane);
-            }
-            const step = { line, instruction: trace.texts[instruction], lanes };
-            if (rest.length === 0) return { ...step, kind: "barrier" };
-            if (rest.length === 2) return { ...step, kind: "run", instructions: rest[0], fmas: rest[1] * lanes.length };
-            const [array, load, width, first, pattern] = rest;
-            const elements = [first];
-            const runs = trace.patterns[pattern];
-            for (let i = 0; i < runs.length; i += 2) {
-                for (let n = 0; n < runs[i + 1]; n += 1) elements.push(elements[elements.length - 1] + runs[i]);
-            }
-            const addresses = Array(LANES).fill(null);
-            lanes.forEach((lane, i) => { addresses[lane] = elements[i] * 4; });
-            const reached = { ...step, kind: "access", array, load: load === 1, width, addresses };
-            if (array < 3) return { ...reached, sectors: sectors(addresses, 4 * width) };
-            return { ...reached, ...shared(addresses, 4 * width, load === 1) };
-        });
+        const warps = [];
+        const masks = trace.masks.map((mask) => Array.from({ length: LANES }, (_, lane) => lane)
+            .filter((lane) => (mask >>> lane) & 1));
+        for (const program of trace.programs) {
+            program.warps.forEach((warp, i) => {
+                warps[warp] = program.steps.map((step) => unpackStep(trace, masks, step, program, warp, i));
+            });
+        }
+        return warps;
+    }
+
+    function unpackStep(trace, masks, [line, text, mask, ...rest], program, warp, i) {
+        const step = { line, instruction: trace.texts[text], lanes: masks[mask] };
+        if (rest.length === 0) return { ...step, kind: "barrier" };
+        if (rest.length === 2) return { ...step, kind: "run", instructions: rest[0], fmas: rest[1] * step.lanes.length };
+        const [array, load, width, pattern, first] = rest;
+        const { warps } = program;
+        const apart = program.apart[text] ?? 0;
+        const elements = [first + (Array.isArray(apart) ? apart[i] : apart * (warp - warps[0]))];
+        const runs = trace.patterns[pattern];
+        for (let i = 0; i < runs.length; i += 2) {
+            for (let n = 0; n < runs[i + 1]; n += 1) elements.push(elements[elements.length - 1] + runs[i]);
+        }
+        const addresses = Array(LANES).fill(null);
+        step.lanes.forEach((lane, i) => { addresses[lane] = elements[i] * WORD; });
+        return { ...step, kind: "access", array, load: load === 1, width, addresses };
+    }
+
+    // The warp of each step, in the order in which the emulated GPU ran them.
+    function unpackOrder(trace) {
+        const order = [];
+        for (let i = 0; i < trace.order.length; i += 2) {
+            for (let n = 0; n < trace.order[i + 1]; n += 1) order.push(trace.order[i]);
+        }
+        return order;
+    }
+
+    // What an access costs: sectors of global memory, or wavefronts of shared memory.
+    function price(step) {
+        if (step.kind !== "access" || step.sectors || step.wavefronts) return step;
+        if (step.array < 3) return Object.assign(step, { sectors: sectors(step.addresses, WORD * step.width) });
+        return Object.assign(step, shared(step.addresses, WORD * step.width, step.load));
     }
 
     // What was counted in some steps, by name.
     function countSteps(steps) {
         const sum = { "global requests": 0, sectors: 0, "shared requests": 0, wavefronts: 0, excess: 0, "multiply-adds": 0 };
-        for (const step of steps) {
+        for (const step of steps.map(price)) {
             if (step.kind === "run") sum["multiply-adds"] += step.fmas;
             if (step.sectors) {
                 sum["global requests"] += 1;
@@ -194,6 +217,6 @@
         return c;
     }
 
-    root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile, unpackSteps, countSteps,
+    root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile, unpackSteps, unpackOrder, price, countSteps,
         raceOrder, raceReplay, raceProduct };
 })(typeof globalThis === "undefined" ? window : globalThis);
