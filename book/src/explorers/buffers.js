@@ -69,7 +69,7 @@
             ["three", { stages: 3, load: 750, compute: 500 }],
             ["short arithmetic", { stages: 2, load: 750, compute: 100 }],
         ],
-        note: "In a buffer, light orange: the tile is on its way; light blue: it is there, until it has been multiplied. One block alone, whose loads all take as long, however many are on their way. In v07 the next tile waits in registers, which are a "
+        note: "In a buffer, pale orange: the tile is on its way; pale blue: it is there, until it has been multiplied. One block alone, whose loads all take as long, however many are on their way. In v07 the next tile waits in registers, which are a "
             + "buffer too, and a second block on the same SM has arithmetic for the rest of the wait.",
         show,
     });

@@ -80,7 +80,7 @@
             { name: "lane", label: "lane", wide: true, range: [0, 31] },
         ],
         start: { form: "bf16-16", lane: 9 },
-        note: "Dark: the lane's own elements, with the number of the register; light: the three other lanes of its group. Point at "
+        note: "Full colour: the lane's own elements, with the number of the register; pale: the three other lanes of its group. Point at "
             + "an element, or touch it, to see all that its lane holds. The layout is the PTX manual's, which the emulated GPU multiplies by.",
         show,
     });

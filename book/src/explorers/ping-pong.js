@@ -119,9 +119,9 @@
             ["long k", { k: 8192, store: 8000, turn: true }],
             ["no turns", { k: 4096, store: 8000, turn: false }],
         ],
-        note: "Blue and green: a warpgroup multiplies; light orange: it stores. Products take what wgmma takes at its best, and the ring always "
-            + "has the next tiles; how long an epilogue takes is chosen here. Below, a ring of six stages: light blue are steps of warpgroup 0, "
-            + "light green of warpgroup 1; framed, the phase in which its first step arrives.",
+        note: "Blue and green: a warpgroup multiplies; pale orange: it stores. Products take what wgmma takes at its best, and the ring always "
+            + "has the next tiles; how long an epilogue takes is chosen here. Below, a ring of six stages: pale blue are steps of warpgroup 0, "
+            + "pale green of warpgroup 1; framed, the phase in which its first step arrives.",
         show,
     });
 })(globalThis);

@@ -223,7 +223,7 @@
         ],
         play: "time",
         every: 450,
-        note: "Eight steps of 64 k. Of each mbarrier: its phase. Tiles are light while they come, and (in brackets) free when both have read them. "
+        note: "Eight steps of 64 k. Of each mbarrier: its phase. Tiles are pale while they come, and (in brackets) free when both have read them. "
             + "Below, each stage in time: tiles on their way, read by warpgroup 0 (upper half) and 1. Units of time are chosen here; the order in which each of the three "
             + "waits, copies, multiplies and releases is that of v12_ring on the emulated GPU.",
         show(state) {
