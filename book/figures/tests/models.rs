@@ -32,3 +32,21 @@ fn the_models_do_what_the_emulated_gpu_does_and_a_wrong_one_is_found() -> anyhow
     std::fs::remove_dir_all(&scratch)?;
     Ok(())
 }
+
+#[test]
+fn the_page_of_everything_that_moves_links_every_explorer() -> anyhow::Result<()> {
+    let chapters = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let moves = std::fs::read_to_string(chapters.join("moves.md"))?;
+    for chapter in std::fs::read_dir(&chapters)? {
+        let path = chapter?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| name.ends_with(".md")) else {
+            continue;
+        };
+        for element in std::fs::read_to_string(&path)?.lines().filter(|line| line.contains(" data-explorer=\"")) {
+            let id = element.split(" id=\"").nth(1).and_then(|rest| rest.split('"').next());
+            let link = format!("({name}#{})", id.unwrap_or("an id"));
+            assert!(moves.contains(&link), "moves.md has no link {link}");
+        }
+    }
+    Ok(())
+}
