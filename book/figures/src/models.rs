@@ -11,6 +11,7 @@ use simt::launch::LaunchOptions;
 use simt::occupancy::{Footprint, Limit, Occupancy, occupancy};
 use simt::program::mma::layout::{MmaForm, Types};
 use simt::program::mma::products::{AccumulatorType, FactorType};
+use simt::program::mma::warpgroup::Descriptor;
 use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
 use simt::trace::{Observer, Step};
 
@@ -19,8 +20,18 @@ use crate::machine;
 use crate::v10_fragments::held;
 
 /// Scripts with models, below `book/src/explorers`.
-const MODELS: [&str; 9] =
-    ["occupancy", "swizzle", "fragment", "ring", "multicast", "waves", "buffers", "ping-pong", "roofline"];
+const MODELS: [&str; 10] = [
+    "occupancy",
+    "swizzle",
+    "fragment",
+    "descriptor",
+    "ring",
+    "multicast",
+    "waves",
+    "buffers",
+    "ping-pong",
+    "roofline",
+];
 
 /// Reads the explorers' rules and models.
 pub fn models_js() -> anyhow::Result<String> {
@@ -64,6 +75,17 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
             let elements =
                 held(form, packed, lane).map(|held| held.into_iter().map(<[usize; 2]>::from).collect::<Vec<_>>());
             cases.push(case(format!("fragment({k},{packed},{lane}).map((registers) => registers.flat())"), elements));
+        }
+    }
+    for (start, leading, stride) in [(0_u64, 0_u64, 1024_u64), (96, 0, 1024), (18432, 8192, 1024), (20480, 4096, 512)] {
+        let bits = start / 16 | leading / 16 << 16 | stride / 16 << 32 | 1 << 62;
+        let (ask, descriptor) = (format!("describe({start},{leading},{stride},true)"), Descriptor::decode(bits));
+        cases.push(case(ask.clone(), [bits & 0xffff_ffff, bits >> 32]));
+        for (row, piece) in [(0, 0), (5, 1), (13, 1), (63, 0)] {
+            cases.push(case(format!("pieceOfA(TileModels.{ask},{row},{piece})"), descriptor.k_major(row, piece)));
+        }
+        for (k, piece) in [(0, 0), (7, 3), (8, 9), (15, 31)] {
+            cases.push(case(format!("pieceOfB(TileModels.{ask},{k},{piece})"), descriptor.mn_major(k, piece)));
         }
     }
     rings(&mut cases)?;
