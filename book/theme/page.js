@@ -179,6 +179,56 @@
     if (list) new MutationObserver(chosen).observe(list, { subtree: true, attributeFilter: ["class"] });
     chosen();
 
+    // ---- Answers that this browser keeps, and ticks for pages whose questions are all answered ----------------
+
+    const KEPT = "tile-answers";
+    const page = location.pathname.split("/").pop() || "index.html";
+
+    function kept() {
+        try {
+            return { answers: {}, pages: {}, ...JSON.parse(localStorage.getItem(KEPT)) };
+        } catch {
+            return { answers: {}, pages: {} };
+        }
+    }
+
+    function change(edit) {
+        const all = kept();
+        edit(all);
+        try {
+            localStorage.setItem(KEPT, JSON.stringify(all));
+        } catch {
+            // Nothing is kept where the browser does not allow it.
+        }
+        tick();
+    }
+
+    function tick() {
+        const { answers, pages } = kept();
+        for (const link of document.querySelectorAll(".sidebar .chapter-item a[href]")) {
+            const keys = pages[link.getAttribute("href").split("/").pop()] || [];
+            const done = keys.length > 0 && keys.every((key) => (answers[key] || {}).right);
+            const old = link.querySelector(".answered");
+            if (old && !done) old.remove();
+            if (old || !done) continue;
+            const mark = document.createElement("span");
+            mark.className = "answered";
+            mark.title = "all questions answered";
+            mark.setAttribute("role", "img");
+            mark.setAttribute("aria-label", mark.title);
+            mark.textContent = " ✓";
+            link.append(mark);
+        }
+    }
+
+    window.TileAnswers = {
+        page,
+        all: kept,
+        keep: (key, given, right) => change(({ answers }) => { answers[key] = { given, right }; }),
+        has: (keys) => change(({ pages }) => { pages[page] = keys; }),
+    };
+    tick();
+
     // ---- Paper cannot unfold ----------------------------------------------------------------------------------
 
     let unfolded = [];

@@ -175,7 +175,8 @@ impl<'a> Page<'a> {
     /// have one. Others are in the scripts of all pages.
     fn scripts(&self, text: &str) -> String {
         let names = text.split("data-explorer=\"").skip(1).filter_map(|rest| rest.split('"').next());
-        let names: BTreeSet<&str> = names.collect();
+        let questions = text.contains(" data-question=\"").then_some("questions");
+        let names: BTreeSet<&str> = names.chain(questions).collect();
         let own = names.into_iter().filter(|name| self.repo.chapters().join(format!("explorers/{name}.js")).is_file());
         own.map(|name| format!("\n\n<script defer src=\"{}explorers/{name}.js\"></script>\n", self.up)).collect()
     }

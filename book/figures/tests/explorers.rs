@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use figures::explorers::{Engine, cases, claim, folder, rules_js};
+use figures::explorers::{Case, Engine, cases, claim, folder, rules_js};
+use tasks::task::{Answer, Question};
 
 fn scratch(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("figures-{name}-{}", std::process::id()))
@@ -56,6 +57,34 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
         assert!(told, "`{wrong}` for `{right}`: {error:?}");
     }
     std::fs::remove_dir_all(&scratch)?;
+    Ok(())
+}
+
+#[test]
+fn answers_are_judged_as_the_command_line_judges_them() -> anyhow::Result<()> {
+    let given = [
+        "0.125", "1/8", " 0,125 ", "8", "2 / 16", "1/8/1", "", "many", "1/0", "0/0", "nan", "inf", "0x8", "1e-1",
+        ".125", "+.125", "-1/-8", "1.", "1 2", "1/", "/8", "1,2,3", "12.5%", "٨", "0.13", "0.12501", "1_0", "--1",
+        "1e999",
+    ];
+    let mut cases = Vec::new();
+    for (answer, within) in [(0.125, None), (8.0, Some(0.5)), (0.1, Some(0.03)), (0.0, None)] {
+        let [id, question, because] = [const { String::new() }; 3];
+        let answer = Answer::Number(answer);
+        let number = Question { id, question, answer, choices: vec![], within, because, derive: None, again: None };
+        let right = number.answer.text();
+        for given in given {
+            let ask = format!(
+                "[R.parseAnswer({given:?}) !== null, R.isRight({given:?}, {right}, {})]",
+                within.unwrap_or(0.0)
+            );
+            cases.push(Case { ask, answer: format!("[{},{}]", number.understands(given), number.accepts(given)) });
+        }
+    }
+    let scratch = scratch("answers");
+    for engine in Engine::here() {
+        assert_eq!(engine.run(&rules_js()?, &cases, &scratch)?, cases.len(), "{engine:?}");
+    }
     Ok(())
 }
 

@@ -361,7 +361,7 @@
         const lanesBox = html("div", { class: "drawn lanes", "aria-hidden": "true" });
         const drawn = html("div", { class: "drawn cells", "data-result": "", tabindex: 0, role: "application",
             "aria-label": "cells of the arrays: arrow keys go from cell to cell, Page Down to the next array" });
-        const time = html("div", { class: "drawn strips" });
+        const time = html("div", { class: "drawn strips", "data-result": "" });
         const play = html("button", { type: "button", class: "play" }, "▶ Play");
 
         // What the chosen warp, or every warp, does at this moment.
@@ -431,8 +431,9 @@
             const until = warps.flatMap((steps, w) => (warp === ALL || warp === w ? steps.slice(0, last(plan.moments[w], at) + 1) : []));
             const sum = Rules.countSteps(until);
             const names = Object.keys(sum).filter((name) => trace.arrays.length > 3 || !["shared requests", "wavefronts", "excess"].includes(name));
-            counted.replaceChildren(html("div", {}, "so far:"), ...names.map((name) =>
-                html("div", {}, html("dt", {}, name), html("dd", {}, sum[name].toLocaleString("en").replaceAll(",", "\u202f")))));
+            counted.replaceChildren(...[["so far", warp === ALL ? "all warps" : `warp ${warp}`],
+                ...names.map((name) => [name, sum[name].toLocaleString("en").replaceAll(",", "\u202f")])].map(([name, value]) =>
+                html("div", {}, html("dt", {}, name), html("dd", {}, value))));
             drawn.replaceChildren(draw(state, now, what));
             lanesBox.replaceChildren(drawLanes(now, ""));
             about.textContent = "Point at a cell, or move to it with the arrow keys: who wrote it, who reads it.";
@@ -637,7 +638,7 @@
             ["access ▸", () => access(1), "next load, store or barrier"],
             ["▸|", () => go(state.plan.length - 1), "last moment"],
         ]) {
-            const button = act ? html("button", { type: "button", ...(title && { title, "aria-label": title }) }, label) : label;
+            const button = act ? html("button", { type: "button", ...(title && { title }), ...(/\w/.test(label) ? {} : { "aria-label": title }) }, label) : label;
             if (act) button.addEventListener("click", () => { stop(); act(); });
             moves.append(button);
         }

@@ -162,6 +162,24 @@
         return sum;
     }
 
+    // ---- Answers to questions, as `cargo xtask predict` judges them -----------------------------------------
+
+    // 0.125, 0,125 or 1/8; null for what is no number.
+    function parseAnswer(text) {
+        const parse = (part) => {
+            const number = part.trim().replaceAll(",", ".");
+            return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(number) ? Number(number) : NaN;
+        };
+        const [above, ...below] = text.trim().split("/");
+        const value = below.length ? parse(above) / parse(below.join("/")) : parse(above);
+        return Number.isFinite(value) ? value : null;
+    }
+
+    function isRight(given, answer, within) {
+        const value = parseAnswer(given);
+        return value !== null && Math.abs(value - answer) <= within + 1e-9;
+    }
+
     // ---- Two warps of v02 with tiles of 8 x 8 ---------------------------------------------------------------
 
     const EDGE = 8;
@@ -217,6 +235,6 @@
         return c;
     }
 
-    root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile, unpackSteps, unpackOrder, price, countSteps,
-        raceOrder, raceReplay, raceProduct };
+    root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile, unpackSteps,
+        unpackOrder, price, countSteps, parseAnswer, isRight, raceOrder, raceReplay, raceProduct };
 })(typeof globalThis === "undefined" ? window : globalThis);

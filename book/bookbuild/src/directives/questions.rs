@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
 use catalog::STEPS;
-use tasks::quiz;
+use tasks::quiz::{self, Asked};
 use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
@@ -34,30 +34,43 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
         bail!("{} has no questions", step.id);
     }
     let mut out = format!(
-        "Write your answers down before you unfold ours, or give them in a terminal: `cargo xtask predict {}`.\n\n",
+        "Answer before you unfold ours: here, on paper, or in a terminal: `cargo xtask predict {}`.\n\n",
         step.id
     );
     for (number, posed) in (1..).zip(own) {
-        let _ = write!(out, "**{number}.** {}\n\n", with_folded_answer(posed.question));
+        out.push_str(&with_folded_answer(&format!("**{number}.**"), posed));
     }
     if ids.is_empty() {
         for posed in again {
-            let _ = write!(out, "**Again, from {}.** {}\n\n", posed.step, with_folded_answer(posed.question));
+            out.push_str(&with_folded_answer(&format!("**Again, from {}.**", posed.step), posed));
         }
     }
     Ok(out)
 }
 
-fn with_folded_answer(question: &Question) -> String {
-    let mut out = prose(&question.question);
-    out.push_str("\n\n");
+/// Formats a question in an element with what `book/src/explorers/questions.js` checks an answer by.
+fn with_folded_answer(head: &str, posed: Asked<'_>) -> String {
+    let question = posed.question;
+    let right = match &question.answer {
+        Answer::Number(number) => number.to_string(),
+        Answer::Choice(right) => {
+            question.choices.iter().position(|choice| choice == right).map(quiz::letter).into_iter().collect()
+        }
+    };
+    let within = question.within.map(|within| format!(" data-within=\"{within}\"")).unwrap_or_default();
+    let mut out = format!(
+        "<div class=\"question\" data-question=\"{}\" data-answer=\"{right}\"{within}>\n\n{head} {}\n\n",
+        posed.key(),
+        prose(&question.question)
+    );
     if !question.choices.is_empty() {
         for (at, choice) in question.choices.iter().enumerate() {
             let _ = writeln!(out, "- ({}) {}", quiz::letter(at), prose(choice));
         }
         out.push('\n');
     }
-    let _ = write!(out, "<details><summary>Answer</summary>\n\n{}\n\n</details>", answer_with_reason(question));
+    let answer = answer_with_reason(question);
+    let _ = write!(out, "<details><summary>Answer</summary>\n\n{answer}\n\n</details>\n\n</div>\n\n");
     out
 }
 

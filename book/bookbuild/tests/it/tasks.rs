@@ -157,7 +157,7 @@ starter = "grid = [1, 1, 1]"
 #[test]
 fn questions_have_their_answers_folded() {
     insta::assert_snapshot!(words("{{#predict v02}}"), @r"
-    Write your answers down before you unfold ours, or give them in a terminal: cargo xtask predict v02.
+    Answer before you unfold ours: here, on paper, or in a terminal: cargo xtask predict v02.
     1. How many words of a_tile?
     Answer
     2. One of each.
@@ -168,7 +168,7 @@ fn questions_have_their_answers_folded() {
     (b) Writes. It is so.
     ");
     insta::assert_snapshot!(words("{{#predict v02 barrier}}"), @r"
-    Write your answers down before you unfold ours, or give them in a terminal: cargo xtask predict v02.
+    Answer before you unfold ours: here, on paper, or in a terminal: cargo xtask predict v02.
     1. What for?
     (a) Reads
     (b) Writes
@@ -181,7 +181,9 @@ fn questions_have_their_answers_folded() {
 fn a_question_comes_back_in_a_later_step() {
     let later = "[[why]]\nid = \"one\"\nquestion = \"One?\"\nanswer = 1\nbecause = \"So.\"\n";
     let page = small("{{#predict v04}}").with("steps/v04/tasks.toml", later).page();
-    assert!(page.contains("Again, from v02."), "{page}");
+    for part in ["Again, from v02.", "data-question=\"v02.words@v04\" data-answer=\"2\""] {
+        assert!(page.contains(part), "{page}");
+    }
 }
 
 #[test]
