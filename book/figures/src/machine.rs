@@ -37,10 +37,10 @@ pub(crate) struct WarpPosition {
 pub(crate) const FIRST: WarpPosition = WarpPosition { block: [0, 0], warp: 0 };
 
 /// Records the steps of one warp of a block, or of all.
-struct Recorder {
-    block: u64,
-    warp: Option<u32>,
-    steps: Mutex<Vec<(u32, Step)>>,
+pub(crate) struct Recorder {
+    pub(crate) block: u64,
+    pub(crate) warp: Option<u32>,
+    pub(crate) steps: Mutex<Vec<(u32, Step)>>,
 }
 
 impl Observer for Recorder {

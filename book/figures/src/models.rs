@@ -1,42 +1,30 @@
 //! Checks the explorers' models of occupancy, fragments, swizzles and rings against the emulator, and against what the
 //! real kernels do on it, in the way of [`crate::explorers`].
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::LaunchOptions;
-use simt::occupancy::{Footprint, Limit, Occupancy, occupancy};
+use simt::occupancy::{Footprint, Occupancy, occupancy};
 use simt::program::mma::layout::{MmaForm, Types};
 use simt::program::mma::products::{AccumulatorType, FactorType};
-use simt::program::mma::warpgroup::Descriptor;
+use simt::program::mma::warpgroup::{Descriptor, accumulator};
 use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
-use simt::trace::{Observer, Step};
+use simt::trace::Step;
 
 use crate::explorers::{Case, rules_js};
-use crate::machine;
+use crate::machine::{self, Recorder};
 use crate::v10_fragments::held;
 
 /// Scripts with models, below `book/src/explorers`.
-const MODELS: [&str; 10] = [
-    "occupancy",
-    "swizzle",
-    "fragment",
-    "descriptor",
-    "ring",
-    "multicast",
-    "waves",
-    "buffers",
-    "ping-pong",
-    "roofline",
-];
+const MODELS: &str = "occupancy swizzle fragment descriptor epilogue ring multicast waves buffers ping-pong roofline";
 
 /// Reads the explorers' rules and models.
 pub fn models_js() -> anyhow::Result<String> {
     let mut all = rules_js()?;
-    for name in MODELS {
+    for name in MODELS.split(' ') {
         all += &machine::read(&format!("book/src/explorers/{name}.js"))?;
     }
     Ok(all)
@@ -54,17 +42,14 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
         for registers in [16, 24, 32, 40, 63, 64, 80, 81, 128, 129, 168, 224, 255] {
             for kib in [0, 1, 8, 33, 48, 99, 113, 193, 227] {
                 let Occupancy { blocks, limit } = occupancy(Footprint { threads, registers, shared: kib * 1024 });
-                let limits = [Limit::Threads, Limit::Registers, Limit::Shared, Limit::Blocks];
-                let limit = limits.iter().position(|other| *other == limit).unwrap_or(0);
-                cases.push(case(format!("occupancy({threads},{registers},{})", kib * 1024), [blocks as usize, limit]));
+                let answer = [blocks as usize, limit as usize];
+                cases.push(case(format!("occupancy({threads},{registers},{})", kib * 1024), answer));
             }
         }
     }
-    for (span, swizzle) in
-        [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128].map(|it| (it.span(), it)).into_iter()
-    {
+    for swizzle in [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128] {
         for address in (0..4096).step_by(48) {
-            cases.push(case(format!("swizzled({address},{span})"), swizzle.apply(address)));
+            cases.push(case(format!("swizzled({address},{})", swizzle.span()), swizzle.apply(address)));
         }
     }
     for (k, packed, factor) in
@@ -72,13 +57,15 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
     {
         let form = MmaForm::new(16, k, Types::Small(factor, factor, AccumulatorType::F32), None).context("a shape")?;
         for lane in 0..32 {
+            let [row, column]: [usize; 2] = accumulator(lane, lane / 2).into();
+            cases.push(case(format!("accumulator({lane},{})", lane / 2), [row, column]));
             let elements =
                 held(form, packed, lane).map(|held| held.into_iter().map(<[usize; 2]>::from).collect::<Vec<_>>());
             cases.push(case(format!("fragment({k},{packed},{lane}).map((registers) => registers.flat())"), elements));
         }
     }
     for (start, leading, stride) in [(0_u64, 0_u64, 1024_u64), (96, 0, 1024), (18432, 8192, 1024), (20480, 4096, 512)] {
-        let bits = start / 16 | leading / 16 << 16 | stride / 16 << 32 | 1 << 62;
+        let bits = (start / 16) | ((leading / 16) << 16) | ((stride / 16) << 32) | (1 << 62);
         let (ask, descriptor) = (format!("describe({start},{leading},{stride},true)"), Descriptor::decode(bits));
         cases.push(case(ask.clone(), [bits & 0xffff_ffff, bits >> 32]));
         for (row, piece) in [(0, 0), (5, 1), (13, 1), (63, 0)] {
@@ -105,7 +92,7 @@ fn rings(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     const STEPS: usize = 8;
     const PRODUCER: u32 = 8;
     let ring = Work::of("v12_ring", "gemm_v12_ring_f32", STEPS, 1)?;
-    let log: Vec<_> = [PRODUCER, 0, 4].map(|warp| ring.words(warp, &["wait", "copy", "multiply", "release"])).into();
+    let log = [PRODUCER, 0, 4].map(|warp| ring.words(warp, &["wait", "copy", "multiply", "release"]));
     let state = format!("{{stages:4,steps:{STEPS},copy:6,multiply:4,late:0,fault:\"\"}}");
     cases.push(case(format!("ring({state}).log"), &log));
     let state = format!("{{stages:4,steps:{STEPS},copy:3,multiply:5,late:7,fault:\"\"}}");
@@ -120,24 +107,8 @@ fn rings(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the warps of a launch did in order, by block and warp: words for some of their instructions.
-struct Work(BTreeMap<(u64, u32), Vec<&'static str>>);
-
-/// Instructions of each warp.
-#[derive(Default)]
-struct Everyone(Mutex<BTreeMap<(u64, u32), Vec<u32>>>);
-
-impl Observer for Everyone {
-    fn follows(&self, _: u64, _: u32) -> bool {
-        true
-    }
-
-    fn step(&self, block: u64, warp: u32, step: Step) {
-        if step.lanes != 0 {
-            self.0.lock().expect("no thread panics").entry((block, warp)).or_default().push(step.instr);
-        }
-    }
-}
+/// What the warps of the first block did, in order: each warp, with a word for some of its instructions.
+struct Work(Vec<(u32, &'static str)>);
 
 fn word(text: &str) -> Option<&'static str> {
     let words = [
@@ -182,25 +153,21 @@ impl Work {
         let block = loaded.kernel().max_threads.context("the kernel has no launch bounds")?;
         let geometry = Geometry { grid: [blocks as u32, 1, 1], block, shared: SHARED };
         let config = geometry.config(loaded.param_block(&arguments)?, LaunchOptions::default());
-        let everyone = Everyone::default();
-        let report = gpu.observe(loaded, &config, &everyone)?;
+        let recorder = Recorder { block: 0, warp: None, steps: Mutex::default() };
+        let report = gpu.observe(loaded, &config, &recorder)?;
         if let Some(code) = report.mistakes.codes().first() {
             bail!("{kernel} on the emulated GPU: {}", code.as_str());
         }
-        let steps = everyone.0.into_inner().expect("no thread panics");
-        let words = |steps: Vec<u32>| {
-            let mut words: Vec<_> =
-                steps.into_iter().filter_map(|instr| word(&report.instructions[instr as usize].text)).collect();
-            // A wait that does not pass is tried again.
-            words.dedup_by(|next, before| *next == "wait" && *before == "wait");
-            words
-        };
-        Ok(Self(steps.into_iter().map(|(warp, steps)| (warp, words(steps))).collect()))
+        let steps = recorder.steps.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
+        let named = |(warp, step): (u32, Step)| Some((warp, word(&report.instructions[step.instr as usize].text)?));
+        Ok(Self(steps.filter_map(named).collect()))
     }
 
-    /// Returns those words of a warp of the first block.
+    /// Returns those words of a warp; a wait that does not pass is tried again, and counts once.
     fn words(&self, warp: u32, of: &[&str]) -> Vec<&'static str> {
-        let all = self.0.get(&(0, warp)).into_iter().flatten();
-        all.filter(|word| of.contains(word)).copied().collect()
+        let own = self.0.iter().filter(|(other, word)| *other == warp && of.contains(word));
+        let mut words: Vec<_> = own.map(|(_, word)| *word).collect();
+        words.dedup_by(|next, before| *next == "wait" && *before == "wait");
+        words
     }
 }

@@ -26,7 +26,6 @@
     if (!Parts) return;
     const { WIDTH, svg, picture, rect, text } = Parts;
     const [B_AT, BOX, RANK] = [16384, 8192, 1 << 24];
-    const RIGHT = { A: [0, 1024], B: [BOX, 1024] };
 
     // Pieces of an MMA, with the half of its 16 k that each belongs to.
     function pieces(factor, bits) {
@@ -42,13 +41,12 @@
     function show(state) {
         const { factor, mma } = state;
         const begin = factor === "A" ? mma * 32 : B_AT + mma * 2048;
-        const [leading, stride] = RIGHT[factor];
-        const wanted = pieces(factor, describe(begin, leading, stride, true));
-        const bits = describe(begin + (state.block === "0" ? 0 : RANK), factor === "A" ? 0 : state.leading, state.stride, state.block !== "unmasked");
+        const wanted = pieces(factor, describe(begin, BOX, 1024, true));
+        const bits = describe(begin + (state.block === "0" ? 0 : RANK), state.leading, state.stride, state.block !== "unmasked");
         const read = pieces(factor, bits);
         const wrong = read.filter(([address], i) => address !== wanted[i][0]).length;
         const hex = (half) => half.toString(16).padStart(8, "0");
-        const sentence = `0x${hex(bits[1])}${hex(bits[0])}: begins at ${field(bits[0])}, leading distance ${field(bits[0] >>> 16)}, stride ${field(bits[1])}, swizzle 1. `
+        const sentence = `0x${hex(bits[1])}${hex(bits[0])}: begins at ${field(bits[0])}, leading distance ${field(bits[0] >>> 16)}${factor === "A" ? " (not used)" : ""}, stride ${field(bits[1])}, swizzle 1. `
             + (wrong ? `${wrong} of ${read.length} pieces are not those of the factor.` : `All ${read.length} pieces are those of the factor.`);
         return { sentence, good: wrong === 0, image: draw(factor, read, wanted, sentence) };
     }
@@ -98,14 +96,14 @@
         controls: [
             { name: "factor", label: "factor", choices: [["A", "A: 64 × 16 k"], ["B", "B: 16 k × 256"]] },
             { name: "mma", label: "MMA of the step", range: [0, 3] },
-            { name: "leading", label: "leading distance of B", choices: [[4096, "4096"], [8192, "8192"], [16384, "16384"]] },
+            { name: "leading", label: "leading distance", choices: [[0, "0"], [4096, "4096"], [8192, "8192"], [16384, "16384"]] },
             { name: "stride", label: "stride distance", choices: [[512, "512"], [1024, "1024"], [2048, "2048"]] },
-            { name: "block", label: "address of", wide: true, choices: [["0", "a block by itself"], ["masked", "block 1 of a cluster, masked"],
-                ["unmasked", "block 1 of a cluster, not masked"]] },
+            { name: "block", label: "address of", wide: true, choices: [["0", "a block by itself"], ["unmasked", "block 1 of a cluster, not masked"],
+                ["masked", "block 1 of a cluster, masked"]] },
         ],
         start: { factor: "B", mma: 1, leading: 8192, stride: 1024, block: "0" },
         presets: [
-            ["A", { factor: "A", leading: 8192, stride: 1024, block: "0" }],
+            ["A", { factor: "A", leading: 0, stride: 1024, block: "0" }],
             ["B", { factor: "B", leading: 8192, stride: 1024, block: "0" }],
             ["the first run", { factor: "B", leading: 8192, stride: 1024, block: "unmasked" }],
         ],

@@ -15,7 +15,7 @@
     }
 
     // What happens in each unit of time, until all is done, nothing moves any more, or something is wrong. A copy takes
-    // `copy` units, the products of a step `multiply`; warpgroup 1 begins `late` units after the other. `fault` is one of
+    // `copy` units, the products of a step `multiply`; warpgroup 1 begins `late` units after the first tiles are there. `fault` is one of
     // "", "parity" (the producer begins with parity 0), "early" (a warpgroup frees tiles when its products start) and
     // "free" (the producer does not wait). `log` has what each of the three did.
     function ring({ stages, steps, copy, multiply, late, fault }) {
@@ -49,7 +49,7 @@
                 }
             }
             for (const group of groups) {
-                for (let again = true; again && !verdict && group.step <= steps && time >= late * group.id;) {
+                for (let again = true; again && !verdict && group.step <= steps && time >= (copy + late) * group.id;) {
                     again = false;
                     const { step } = group;
                     if (step < steps && !group.asked && ended(full[at(step)], turn(step))) {
@@ -85,7 +85,7 @@
             }
             const done = groups.every((group) => group.step > steps);
             // Products that run, and a copy under way, will move something.
-            const busy = tiles.some((tile) => tile.here === null) || time < late
+            const busy = tiles.some((tile) => tile.here === null) || time < copy + late
                 || groups.some((group) => group.ends.some((end) => end > time));
             still = moved || busy ? 0 : still + 1;
             if (!verdict && still > 2) verdict = "Nothing moves any more.";
@@ -129,7 +129,7 @@
             const read = result.tiles.find((tile) => tile.read[id] && tile.read[id][0] <= time && time < tile.read[id][1]);
             if (read) out.push({ stage: read.step % stages, words: "multiplies" });
             else if (group.step >= STEPS) out.push({ stage: null, words: "done" });
-            else if (time < state.late * id) out.push({ stage: null, words: "not here yet" });
+            else if (id && state.late && time < state.copy + state.late) out.push({ stage: null, words: "comes late" });
             else out.push({ stage: group.step % stages, words: `waits: ${odd(Math.floor(group.step / stages))}`, waits: true });
         });
         return out;
