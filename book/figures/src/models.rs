@@ -16,10 +16,12 @@ use simt::trace::Step;
 
 use crate::explorers::{Case, rules_js};
 use crate::machine::{self, Recorder};
+use crate::register_banks;
 use crate::v10_fragments::held;
 
 /// Scripts with models, below `book/src/explorers`.
-const MODELS: &str = "occupancy swizzle fragment descriptor epilogue ring multicast waves buffers ping-pong roofline";
+const MODELS: &str =
+    "occupancy swizzle fragment descriptor epilogue ring multicast register-banks waves buffers ping-pong roofline";
 
 /// Reads the explorers' rules and models.
 pub fn models_js() -> anyhow::Result<String> {
@@ -74,6 +76,14 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
         for (k, piece) in [(0, 0), (7, 3), (8, 9), (15, 31)] {
             cases.push(case(format!("pieceOfB(TileModels.{ask},{k},{piece})"), descriptor.mn_major(k, piece)));
         }
+    }
+    for (listing, kernel, from) in
+        [("crowded", "sgemm_v11_large_tile", 0xf850), ("spread", "sgemm_v11_free_banks", 0xd550)]
+    {
+        let listing = machine::read(&format!("book/src/generated/machine-{listing}.txt"))?.replace('`', "");
+        // What the first one finds in the cache is not in the listing.
+        let banks: Vec<_> = register_banks::run(kernel, from)?[1..].iter().map(|multiply| multiply.banks).collect();
+        cases.push(case(format!("operands({listing:?}).slice(1, 8).map((one) => one.banks)"), banks));
     }
     rings(&mut cases)?;
     // The numbers of chapters: shares of 288 tiles of 192 steps, and turns after eleven steps in a ring of two stages.

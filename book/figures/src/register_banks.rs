@@ -18,9 +18,9 @@ const BANKS: [f64; 2] = [226.0, 306.0];
 const SQUARE: f64 = 14.0;
 
 /// A multiply-add, with the reads that each register bank serves.
-struct Multiply {
+pub(crate) struct Multiply {
     reads: [Option<OperandRead>; 3],
-    banks: [usize; 2],
+    pub(crate) banks: [usize; 2],
 }
 
 impl Multiply {
@@ -29,7 +29,7 @@ impl Multiply {
     }
 }
 
-fn run(kernel: &str, first: u32) -> anyhow::Result<Vec<Multiply>> {
+pub(crate) fn run(kernel: &str, first: u32) -> anyhow::Result<Vec<Multiply>> {
     let code = Code::load(kernel)?;
     let pass = code.pass()?;
     let mut reuse = Reuse::default();
