@@ -81,7 +81,7 @@
 
     function hide() {
         if (!noted) return;
-        noted.setAttribute("aria-expanded", "false");
+        if (noted.hasAttribute("aria-expanded")) noted.setAttribute("aria-expanded", "false");
         noted = null;
         note.classList.remove("shown");
         note.textContent = "";
@@ -92,7 +92,7 @@
         hide();
         if (again) return;
         noted = element;
-        element.setAttribute("aria-expanded", "true");
+        if (element.hasAttribute("aria-expanded")) element.setAttribute("aria-expanded", "true");
         note.textContent = text;
         note.classList.add("shown");
         const place = element.getBoundingClientRect();
@@ -130,6 +130,26 @@
         if (number.closest("a, summary, button, label")) continue;
         const source = number.title;
         button(number, () => source, true);
+    }
+
+    // Terms of the glossary are explained where they are pointed at or have the focus, and as long as the pointer is in
+    // the note.
+    let leaving = null;
+    const stay = () => clearTimeout(leaving);
+    const leave = () => { leaving = setTimeout(hide, 200); };
+    note.addEventListener("pointerenter", stay);
+    note.addEventListener("pointerleave", () => { if (noted && noted.matches("a")) leave(); });
+    for (const term of main.querySelectorAll("a[href*='glossary.html#'][title]")) {
+        const about = term.title;
+        term.removeAttribute("title");
+        const explain = () => {
+            stay();
+            if (noted !== term) show(term, about);
+        };
+        term.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse") explain(); });
+        term.addEventListener("pointerleave", leave);
+        term.addEventListener("focus", explain);
+        term.addEventListener("blur", hide);
     }
 
     // One stop of the tab key for a listing; up and down go from line to line.
@@ -228,6 +248,56 @@
         has: (keys) => change(({ pages }) => { pages[page] = keys; }),
     };
     tick();
+
+    // ---- What readers call it -----------------------------------------------------------------------------------
+
+    // The page that a search for a word should find first, where its text alone does not say so.
+    const ALIASES = [
+        ["install installation setup", "getting-started.html", "Getting started"],
+        ["race|data race|race condition", "v02-shared.html#the-missing-second-barrier", "v02: a missing barrier is a race"],
+        ["__syncthreads syncthreads", "together.html#barriers", "Working together: barriers"],
+        ["stream-k streamk", "v11-every-shape.html#steps-not-tiles", "v11: stream-K, steps and not tiles"],
+        ["cublas", "v09-cublas.html", "v09 cuBLAS"],
+        ["tma", "v11-copies.html#a-unit-that-copies-boxes", "v11: the TMA, a unit that copies boxes"],
+        ["mbarrier", "v11-copies.html#a-barrier-that-counts-bytes", "v11: a barrier that counts bytes"],
+        ["wgmma", "v12-hopper.html", "v12 Hopper: wgmma"],
+        ["ldmatrix", "v12-feeding.html", "v12: feeding tensor cores with ldmatrix"],
+        ["tensor core|tensor cores", "v10-tensor-cores.html", "v10 tensor cores"],
+    ].map(([words, ...to]) => [words.split(words.includes("|") ? "|" : " "), ...to]);
+    const results = document.getElementById("mdbook-searchresults");
+    const searchbar = document.getElementById("mdbook-searchbar");
+    // It counts the results anew for each search, before it lists them.
+    const header = document.getElementById("mdbook-searchresults-header");
+    if (results && searchbar && header) new MutationObserver(() => {
+        const term = searchbar.value.trim().toLowerCase();
+        const known = ALIASES.find(([words]) => words.includes(term));
+        if (!known || results.querySelector(".alias")) return;
+        const item = document.createElement("li");
+        const link = document.createElement("a");
+        item.className = "alias";
+        link.textContent = known[2];
+        link.setAttribute("href", `${typeof path_to_root === "string" ? path_to_root : ""}${known[1]}`);
+        item.append(link);
+        results.prepend(item);
+    }).observe(header, { childList: true, characterData: true, subtree: true });
+
+    // ---- Back to the top, from far below ------------------------------------------------------------------------
+
+    const up = document.createElement("a");
+    up.className = "to-top";
+    up.href = "#mdbook-content";
+    up.textContent = "↑";
+    up.title = "back to the top";
+    up.setAttribute("aria-label", up.title);
+    up.addEventListener("click", (event) => {
+        event.preventDefault();
+        window.scrollTo({ top: 0 });
+        main.focus({ preventScroll: true });
+    });
+    main.after(up);
+    const far = () => up.classList.toggle("far", window.scrollY > 2 * window.innerHeight);
+    document.addEventListener("scroll", far, { passive: true });
+    far();
 
     // ---- Paper cannot unfold ----------------------------------------------------------------------------------
 

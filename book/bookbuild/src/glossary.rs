@@ -8,6 +8,7 @@
 //! term, as *thread* on a page about the CPU, a comment excludes it: `<!-- no terms: thread, lane -->`.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -22,18 +23,27 @@ pub(crate) struct Glossary {
     forms: Option<Regex>,
     /// Anchor of each form in lower case.
     anchors: HashMap<String, String>,
+    /// Explanation of each anchor, for the title of a link.
+    titles: HashMap<String, String>,
 }
 
 impl Glossary {
     pub(crate) fn new(page: &str) -> Self {
         let mut anchors = HashMap::new();
-        for line in chapter::lines(page) {
-            if let (LineKind::Prose, Some(heading)) = (line.kind, line.text.strip_prefix("### ")) {
+        let mut titles = HashMap::new();
+        let mut last = None;
+        for line in chapter::lines(page).into_iter().filter(|line| line.kind == LineKind::Prose) {
+            if let Some(heading) = line.text.strip_prefix("### ") {
+                last = Some(anchor(heading));
                 for form in heading.split([',', '(', ')']).map(str::trim) {
                     if !form.is_empty() {
                         anchors.insert(form.to_lowercase(), anchor(heading));
                     }
                 }
+            } else if !line.text.trim().is_empty()
+                && let Some(anchor) = last.take()
+            {
+                titles.insert(anchor, title(line.text));
             }
         }
         let mut all: Vec<&String> = anchors.keys().collect();
@@ -42,8 +52,16 @@ impl Glossary {
         let all: Vec<String> = all.into_iter().map(|form| regex::escape(form)).collect();
         let forms = (!all.is_empty())
             .then(|| Regex::new(&format!(r"(?i)\b({})(?:s|es)?\b", all.join("|"))).expect("escaped words"));
-        Self { forms, anchors }
+        Self { forms, anchors, titles }
     }
+}
+
+/// Returns an explanation as plain text, without the sentence that points to a chapter.
+fn title(text: &str) -> String {
+    static MARKUP: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\s*See (also )?\[.*$|\{\{.*$|\[([^\]]*)\]\([^)]*\)|[*`]").expect("a fixed pattern")
+    });
+    MARKUP.replace_all(text, "$2").replace('"', "'")
 }
 
 /// Returns the anchor that mdBook gives a heading.
@@ -120,7 +138,8 @@ impl<'a> Linker<'a> {
                 !joined(text[..whole.start()].chars().next_back()) && !joined(text[whole.end()..].chars().next());
             if alone && self.used.insert(anchor) {
                 out.push_str(&text[from..whole.start()]);
-                out.push_str(&format!("[{}]({}#{anchor})", whole.as_str(), self.to));
+                let title = self.glossary.titles.get(anchor).map(|title| format!(" \"{title}\"")).unwrap_or_default();
+                out.push_str(&format!("[{}]({}#{anchor}{title})", whole.as_str(), self.to));
                 from = whole.end();
             }
         }
@@ -142,7 +161,7 @@ impl<'a> Linker<'a> {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "# Glossary\n\n## B\n\n### Bank\n\nx\n\n### Bank conflict\n\nx\n\n### Coalescing (coalesced)\n\nx\n\n\
+    const PAGE: &str = "# Glossary\n\n## B\n\n### Bank\n\nOne \"of\" [32](x.md) `b`. See [memory](memory.md).\n\n### Bank conflict\n\nx\n\n### Coalescing (coalesced)\n\nx\n\n\
                         ### Multiprocessor (SM)\n\nx\n\n```cpp\n### Code\n```\n";
 
     fn linked(page: &str) -> String {
@@ -156,7 +175,7 @@ mod tests {
     fn the_first_use_is_a_link() {
         insta::assert_snapshot!(
             linked("Banks are 32, and a bank has words. A coalesced load; coalescing."),
-            @"[Banks](glossary.md#bank) are 32, and a bank has words. A [coalesced](glossary.md#coalescing-coalesced) load; coalescing."
+            @r#"[Banks](glossary.md#bank "One 'of' 32 b.") are 32, and a bank has words. A [coalesced](glossary.md#coalescing-coalesced "x") load; coalescing."#
         );
     }
 
@@ -164,7 +183,7 @@ mod tests {
     fn the_longest_term_wins() {
         insta::assert_snapshot!(
             linked("Bank conflicts in a bank of an SM."),
-            @"[Bank conflicts](glossary.md#bank-conflict) in a [bank](glossary.md#bank) of an [SM](glossary.md#multiprocessor-sm)."
+            @r#"[Bank conflicts](glossary.md#bank-conflict "x") in a [bank](glossary.md#bank "One 'of' 32 b.") of an [SM](glossary.md#multiprocessor-sm "x")."#
         );
     }
 
@@ -178,15 +197,15 @@ mod tests {
     fn what_is_folded_is_left_alone() {
         insta::assert_snapshot!(
             linked("<details><summary>A bank?</summary>\n\nA bank.\n\n</details>\n\nA bank."),
-            @"
+            @r#"
         <details><summary>A bank?</summary>
 
         A bank.
 
         </details>
 
-        A [bank](glossary.md#bank).
-        "
+        A [bank](glossary.md#bank "One 'of' 32 b.").
+        "#
         );
     }
 

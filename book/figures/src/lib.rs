@@ -69,9 +69,6 @@ pub fn all(record: &Record) -> anyhow::Result<Vec<Figure>> {
     };
     add("v01-row-per-lane", sectors::draw("sgemm_v01_row_per_lane", "row_per_lane: what one warp touches"))?;
     add("v01-col-per-lane", sectors::draw("sgemm_v01_col_per_lane", "col_per_lane: what one warp touches"))?;
-    for (name, key) in [("v01-steps", "v01"), ("v02-steps", "v02"), ("v05-steps", "v05")] {
-        add(name, steps::overview(key))?;
-    }
     add("hierarchy", hierarchy::draw())?;
     add("strides", Ok(sectors::strides()))?;
     add("v02-tile-walk", walk::draw())?;

@@ -13,7 +13,6 @@ use simt::memory::rules::{self, Addresses};
 use simt::program::MemSpace;
 
 use crate::machine::{self, Trace};
-use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// A kernel that a page replays step by step.
 #[derive(Debug, Clone, Copy)]
@@ -76,12 +75,8 @@ impl Reach {
         self.elements.map(|element| Some(element? * FLOAT))
     }
 
-    /// Returns the sectors of an access to global memory, or the wavefronts of one to shared memory.
-    fn cost(&self) -> u32 {
-        self.costs()[0]
-    }
-
-    /// Returns [`Self::cost`], and the wavefronts beyond the minimum of the access.
+    /// Returns the sectors of an access to global memory, or the wavefronts of one to shared memory, and those beyond
+    /// the minimum.
     fn costs(&self) -> [u32; 2] {
         let addresses = self.addresses();
         if self.array < 3 {
@@ -416,77 +411,6 @@ pub fn steps_js() -> anyhow::Result<BTreeMap<String, String>> {
     Ok(scripts)
 }
 
-/// Draws all steps of a warp in one picture, for pages without JavaScript and for print.
-pub(crate) fn overview(key: &str) -> anyhow::Result<String> {
-    const LABELS: f64 = 104.0;
-    const ROW: f64 = 21.0;
-    // The first subject of each kernel, which has whole tiles.
-    let mut wanted: Vec<Subject> = Vec::new();
-    for subject in SUBJECTS.into_iter().filter(|subject| subject.key == key) {
-        if wanted.iter().all(|known| known.kernel != subject.kernel) {
-            wanted.push(subject);
-        }
-    }
-    let title = "All steps of one warp, in program order";
-    let followed: Vec<Followed> = wanted.into_iter().map(Followed::new).collect::<anyhow::Result<_>>()?;
-    let mut drawing = Drawing::new(
-        title,
-        "Rows for the loads and stores of each array and for multiply-adds; a mark where the warp does one. Beside each \
-         row what it costs in sum: sectors in global memory, wavefronts in shared memory.",
-    ).with_heading();
-    let mut y = 28.0;
-    for one in &followed {
-        drawing.text("strong", Anchor::Start, (0.0, y + 14.0), one.subject.label);
-        y += 22.0;
-        let width = WIDTH - LABELS - 118.0;
-        let n = one.warps[0].len() as f64;
-        let arrays = one.arrays();
-        let mut rows: Vec<(String, &str, Vec<usize>, String)> = Vec::new();
-        for (array, (name, _)) in arrays.iter().enumerate() {
-            for load in [false, true] {
-                let is_own = |step: &PageStep| step.reach.as_ref().is_some_and(|r| r.array == array && r.load == load);
-                let at: Vec<usize> = (0..one.warps[0].len()).filter(|i| is_own(&one.warps[0][*i])).collect();
-                if at.is_empty() {
-                    continue;
-                }
-                let cost: u32 = at.iter().filter_map(|i| one.warps[0][*i].reach.as_ref()).map(Reach::cost).sum();
-                let unit = if array < 3 { "sector" } else { "wavefront" };
-                let plural = if cost == 1 { "" } else { "s" };
-                let verb = if load { "load" } else { "store" };
-                let class = ["a", "b", "c", "a", "b"][array];
-                rows.push((format!("{verb} {name}"), class, at, format!("{cost} {unit}{plural}")));
-            }
-        }
-        let fmas: Vec<usize> = (0..one.warps[0].len()).filter(|i| one.warps[0][*i].fmas > 0).collect();
-        let sum: u32 = fmas.iter().map(|i| one.warps[0][*i].fmas).sum();
-        rows.push(("multiply-add".to_owned(), "grey", fmas, format!("{sum} for a lane")));
-        // Sorted by the warp's first visit.
-        rows.sort_by_key(|(_, _, at, _)| at[0]);
-        let top = y;
-        for (label, class, at, cost) in rows {
-            drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
-            drawing.rect("faint", Rect::new(LABELS, y + 2.0, width, ROW - 4.0));
-            let each = (width / n).max(1.0);
-            let mark = |i: usize| Rect::new(LABELS + width * i as f64 / n, y + 2.0, each, ROW - 4.0);
-            drawing.rects(class, at.into_iter().map(mark));
-            drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), cost);
-            y += ROW;
-        }
-        for (i, _) in one.warps[0].iter().enumerate().filter(|(_, step)| step.barrier) {
-            let x = LABELS + width * (i as f64 + 0.5) / n;
-            drawing.line("dash", (x, top), (x, y));
-        }
-        y += 12.0;
-    }
-    let text = if followed.iter().any(|one| one.warps[0].iter().any(|step| step.barrier)) {
-        "Dashed: barriers. To the right: order, not time."
-    } else {
-        "To the right: order, not time."
-    };
-    drawing.note(y + 6.0, text);
-    Ok(drawing.finish(y + 14.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -501,7 +425,7 @@ mod tests {
             let cost = |shared: bool, load: bool| -> u64 {
                 let reached = steps().filter_map(|step| step.reach.as_ref());
                 let is_own = reached.filter(|r| (r.array > 2) == shared && r.load == load);
-                is_own.map(|r| u64::from(r.cost())).sum()
+                is_own.map(|r| u64::from(r.costs()[0])).sum()
             };
             let fmas: u64 = steps().map(|step| u64::from(step.fmas * step.lanes.count_ones())).sum();
             let sums = [
@@ -525,7 +449,7 @@ mod tests {
         for subject in SUBJECTS {
             for step in Followed::new(subject)?.warps.concat() {
                 let shared = step.reach.filter(|r| r.array > 2);
-                assert!(shared.is_none_or(|r| r.cost() <= 4), "{}", step.text);
+                assert!(shared.is_none_or(|r| r.costs()[0] <= 4), "{}", step.text);
             }
         }
         Ok(())

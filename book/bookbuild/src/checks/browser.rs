@@ -66,8 +66,16 @@ const THEMES: [&str; 3] = ["coal", "ayu", "rust"];
 const COLOURFUL: [&str; 4] = ["index.html", "memory.html", "v05-bank-conflict-free.html", "chapter.html"];
 
 /// Search words, and the end of the address of the section that explains them.
-const SECTIONS: [(&str, &str); 3] =
-    [("occupancy", "#occupancy"), ("bank conflict", "#bank-conflict"), ("coalescing", "#coalescing-coalesced")];
+const SECTIONS: [(&str, &str); 8] = [
+    ("occupancy", "#occupancy"),
+    ("bank conflict", "#bank-conflict"),
+    ("coalescing", "#coalescing-coalesced"),
+    ("install", "getting-started.html"),
+    ("stream-K", "#steps-not-tiles"),
+    ("race", "#the-missing-second-barrier"),
+    ("__syncthreads", "#barriers"),
+    ("cuBLAS", "v09-cublas.html"),
+];
 
 pub enum Browsed {
     /// Number of pages loaded on every screen, and the reason why axe-core did not run, if it did not.

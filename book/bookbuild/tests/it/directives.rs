@@ -45,7 +45,7 @@ fn the_first_use_of_a_term_links_to_the_glossary() {
         .with("book/src/glossary.md", "# Glossary\n\n## W\n\n### Warp\n\n32 threads. A warp is no link here.\n");
     insta::assert_snapshot!(small.page(), @r##"
     <h2 id="warps"><a class="header" href="#warps">Warps</a></h2>
-    <p>A <a href="glossary.html#warp">warp</a> has lanes, and <code>warp</code> is code. Two warps.</p>
+    <p>A <a href="glossary.html#warp" title="32 threads. A warp is no link here.">warp</a> has lanes, and <code>warp</code> is code. Two warps.</p>
     "##);
 }
 
