@@ -55,8 +55,8 @@
         const steps = state.k / 64;
         const { due, passes, stage } = early(steps, STAGES);
         const sentence = state.turn
-            ? `Tensor cores are busy for ${percent(runs[1].busy)} of the clocks in turn, for ${percent(runs[0].busy)} with one tile for both: `
-                + `${TILES / 2} tiles of 128 × 256, or ${TILES} of 128 × 128, in ${runs[1].end} clocks after ${runs[0].end}.`
+            ? `With turns tensor cores are busy for ${percent(runs[1].busy)} of ${runs[1].end} clocks, `
+                + `with one tile for both for ${percent(runs[0].busy)} of ${runs[0].end}.`
             : `Without turns warpgroup 1 waits at stage ${stage} for phase ${due} of full, by its parity: ${due % 2 ? "odd" : "even"}. `
                 + (passes === due ? "Right here, because no phase of this parity comes before it."
                     : `The wait passes ${passes < 0 ? "at once, in phase 0: the phase before counts as ended, and is odd"
@@ -119,7 +119,7 @@
             ["long k", { k: 8192, store: 8000, turn: true }],
             ["no turns", { k: 4096, store: 8000, turn: false }],
         ],
-        note: "Blue and green: a warpgroup multiplies; pale orange: it stores. Products take what wgmma takes at its best, and the ring always "
+        note: "Four tiles of 128 × 256, or eight of 128 × 128. Blue and green: a warpgroup multiplies; pale orange: it stores. Products take what wgmma takes at its best, and the ring always "
             + "has the next tiles; how long an epilogue takes is chosen here. Below, a ring of six stages: pale blue are steps of warpgroup 0, "
             + "pale green of warpgroup 1; framed, the phase in which its first step arrives.",
         show,

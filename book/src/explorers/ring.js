@@ -88,7 +88,8 @@
             const busy = tiles.some((tile) => tile.here === null) || time < copy + late
                 || groups.some((group) => group.ends.some((end) => end > time));
             still = moved || busy ? 0 : still + 1;
-            if (!verdict && still > 2) verdict = "Nothing moves any more.";
+            if (!verdict && still > 2) verdict = "Nothing moves any more: the producer waits for a phase of empty to end, "
+                + "which ends when tiles are released, and no tiles have come.";
             frames.push({
                 next,
                 holds: [...holds],
@@ -198,7 +199,7 @@
         const said = doing(state, result, time).map((act, who) => {
             if (act.stage === null) return `${WHO[who]}: ${act.words}`;
             if (!act.waits) return `${WHO[who]} ${act.words}, stage ${act.stage}`;
-            const phase = Math.floor((who ? frame.groups[who - 1].step : frame.next) / stages) - (who ? 0 : 1);
+            const phase = Math.floor((who ? frame.groups[who - 1].step : frame.next) / stages) - (who || state.fault === "parity" ? 0 : 1);
             return `${WHO[who]} waits for stage ${act.stage}, until phase ${phase} of its ${who ? "full" : "empty"} has ended`;
         });
         return `${said.join("; ")}.`.replace(/^p/, "P");

@@ -238,6 +238,14 @@
             return control.choices && typeof control.choices[0][0] === "string" ? value : Number(value);
         }
 
+        // What the reader has moved is in the page's address, which can be passed on.
+        let later = null;
+        function moved() {
+            update();
+            clearTimeout(later);
+            if (place.id) later = setTimeout(() => history.replaceState(null, "", `#${place.id}?${new URLSearchParams(state)}`), 500);
+        }
+
         const limits = (control) => (typeof control.range === "function" ? control.range(state) : control.range);
 
         function update() {
@@ -262,8 +270,14 @@
             drawn.replaceChildren(result.image);
         }
 
+        const [asked, query] = location.hash.slice(1).split("?");
+        const linked = new URLSearchParams(asked === place.id && query ? query : "");
         for (const control of kind.controls) {
-            if (control.name in place.dataset) state[control.name] = parse(control, place.dataset[control.name]);
+            const given = linked.get(control.name);
+            const possible = control.choices ? control.choices.some(([value]) => String(value) === given)
+                : control.check || (given >= limits(control)[0] && given <= limits(control)[1]);
+            if (given !== null && possible) state[control.name] = parse(control, given);
+            else if (control.name in place.dataset) state[control.name] = parse(control, place.dataset[control.name]);
             serial += 1;
             const id = `explorer-${serial}-${control.name}`;
             let input;
@@ -280,7 +294,7 @@
             }
             input.addEventListener("input", () => {
                 state[control.name] = parse(control, control.check ? input.checked : input.value);
-                update();
+                moved();
             });
             inputs.set(control.name, { input, shown });
             const label = html("label", { for: id }, control.label);
@@ -290,10 +304,10 @@
         const presets = html("div", { class: "presets", role: "group", "aria-label": "examples" });
         for (const [label, values] of kind.presets || []) {
             const button = html("button", { type: "button" }, label);
-            button.addEventListener("click", () => { Object.assign(state, values); update(); });
+            button.addEventListener("click", () => { Object.assign(state, values); moved(); });
             presets.append(button);
         }
-        if (kind.play) controls.append(player(kind, state, update, () => limits(kind.controls.find((c) => c.name === kind.play))));
+        if (kind.play) controls.append(player(kind, state, moved, sentence, () => limits(kind.controls.find((c) => c.name === kind.play))));
         if (presets.childElementCount) controls.append(presets);
 
         const pick = (event) => {
@@ -303,7 +317,7 @@
             for (const [name, value] of new URLSearchParams(picked.dataset.pick)) {
                 state[name] = parse(kind.controls.find((control) => control.name === name), value);
             }
-            if (JSON.stringify(state) !== before) update();
+            if (JSON.stringify(state) !== before) moved();
         };
         for (const name of ["pointerover", "pointerdown"]) drawn.addEventListener(name, pick);
 
@@ -324,17 +338,20 @@
         place.setAttribute("role", "group");
         place.setAttribute("aria-label", kind.title);
         update();
+        if (linked.size) place.scrollIntoView();
     }
 
-    // Buttons that move one control: a step back, play and pause, a step on.
-    function player(kind, state, update, limits) {
-        const move = (by) => { state[kind.play] += by; update(); };
+    // Buttons that move one control: a step back, play and pause, a step on. While it plays, the sentence is not read out.
+    function player(kind, state, moved, sentence, limits) {
+        const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+        const move = (by) => { state[kind.play] += by; moved(); };
         const moves = html("div", { class: "presets", role: "group", "aria-label": "move" });
         const play = html("button", { type: "button" });
         let timer = null;
         const stop = (next) => {
             clearInterval(timer);
             timer = next;
+            sentence.setAttribute("aria-live", timer ? "off" : "polite");
             play.textContent = timer ? "❚❚ Pause" : "▶ Play";
         };
         const step = (label, by) => {
@@ -348,7 +365,7 @@
             stop(setInterval(() => {
                 move(1);
                 if (state[kind.play] >= limits()[1]) stop(null);
-            }, kind.every || 600));
+            }, (kind.every || 600) * (calm ? 2 : 1)));
         });
         stop(null);
         moves.append(step("◂", -1), play, step("▸", 1));

@@ -103,6 +103,46 @@
     }
     localStorage.removeItem("tile-answers");
 
+    for (const model of main.querySelectorAll("[data-explorer]:has(.model)")) {
+        const said = model.querySelector("output[aria-live]");
+        const label = () => (model.querySelector(".drawn svg[role=img]")?.getAttribute("aria-label") || "");
+        if (!said || !said.textContent || label() !== said.textContent) {
+            out.push(`the picture of ${model.dataset.explorer} has another description than its sentence`);
+        }
+        const on = model.querySelector("button[aria-label='one step on']");
+        const before = label() + model.querySelector(".drawn").innerHTML;
+        if (on) on.click();
+        if (on && label() + model.querySelector(".drawn").innerHTML === before) {
+            out.push(`a step of ${model.dataset.explorer} changes nothing`);
+        }
+        const small = [...model.querySelectorAll(".drawn svg")].map((e) => e.getBoundingClientRect().width / e.viewBox.baseVal.width);
+        if (small.some((scale) => scale > 0 && 15.5 * scale < 10)) out.push(`the words of ${model.dataset.explorer} are too small`);
+    }
+
+    // The stepper: on one screen; lines lead to their next execution, cells have a history, and it plays and stops.
+    for (const stepper of isPaper ? [] : main.querySelectorAll("[data-explorer='steps']")) {
+        const complain = (what) => out.push(`the stepper of ${stepper.dataset.of} ${what}`);
+        const { height } = stepper.getBoundingClientRect();
+        if (window.innerWidth >= 1280 && height > 650) complain(`is ${Math.round(height)} pixels high`);
+        const press = (element, key) => element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+        const lines = [...stepper.querySelectorAll(".listing [role=button]")];
+        if (lines.filter((line) => line.tabIndex === 0).length !== 1) complain("has not one line in the order of the tab key");
+        for (const line of lines) {
+            press(line, "Enter");
+            if (!line.classList.contains("here")) complain(`does not go to line ${line.dataset.line}`);
+        }
+        const cells = stepper.querySelector(".cells");
+        press(cells, "ArrowDown");
+        const [written, history] = stepper.dataset.of === "v01" ? [/: written by warp 0, lane 0,/, ".wrote"] : [/: written by .* Read by /, ".read"];
+        if (!written.test(stepper.querySelector(".about").textContent)) complain("does not say who wrote a cell");
+        if (!stepper.querySelector(`.strips ${history}`)) complain("does not mark a cell's history");
+        const play = stepper.querySelector(".play");
+        play.click();
+        const plays = play.textContent;
+        play.click();
+        if (!plays.includes("Pause") || !play.textContent.includes("Play")) complain("does not play and stop");
+    }
+
     const focusable = [...document.querySelectorAll("a[href], button, input, select, [tabindex]")]
         .filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({ visibilityProperty: true }));
     const skip = focusable[0];
