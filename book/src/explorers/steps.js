@@ -288,8 +288,8 @@
                 do i += 1; while (i < steps.length && goesOn(kindOf(steps[i])) && moments[i] === moments[i - 1] + 1 && kind !== "wait");
                 if (!kind) continue;
                 const wide = Math.max((moments[i - 1] - moments[from] + 1) * step - (step > 3 ? 0.6 : 0), kind === "wait" ? 1.2 : 0.7);
-                // Multiply-adds are lower, for eyes that do not tell the colours apart.
-                const [t, tall] = kind === "fma" ? [y + h * 0.55, h * 0.45] : [y, h];
+                // Multiply-adds stand low and stores of results high, for eyes that do not tell the colours apart.
+                const [t, tall] = kind === "fma" ? [y + h * 0.55, h * 0.45] : [y, kind === "stores" ? h * 0.55 : h];
                 paths[kind] += `M${(left + moments[from] * step).toFixed(1)} ${t.toFixed(2)}h${wide.toFixed(1)}v${tall.toFixed(2)}h${(-wide).toFixed(1)}z`;
             }
         });
@@ -436,8 +436,35 @@
                 html("div", {}, html("dt", {}, name), html("dd", {}, value))));
             drawn.replaceChildren(draw(state, now, what));
             lanesBox.replaceChildren(drawLanes(now, ""));
+            remember();
             about.textContent = "Point at a cell, or move to it with the arrow keys: who wrote it, who reads it.";
             mark();
+        }
+
+        // Once the reader has moved something, the address of the page leads back to it: #move-steps-v02:1.-1.0.97.
+        let moved = false;
+        let later = null;
+        for (const kind of ["pointerdown", "keydown", "input"]) where.addEventListener(kind, () => { moved = true; }, true);
+        function remember() {
+            clearTimeout(later);
+            if (!moved || playing || !where.id) return;
+            const at = [select.value, state.warp, together ? 0 : 1, state.at].join(".");
+            later = setTimeout(() => window.history.replaceState(null, "", `#${where.id}:${at}`), 300);
+        }
+
+        function recall() {
+            const [head, at] = location.hash.split(":");
+            const [kernel, warp, order, moment] = (at || "").split(".").map(Number);
+            if (head !== `#${where.id}` || !traces[kernel] || !Number.isInteger(moment)) return;
+            select.value = kernel;
+            choose(kernel);
+            together = order !== 1;
+            orderSelect.value = together ? "together" : "emulated";
+            if (warp >= ALL && warp < state.warps.length) state.warp = warp;
+            warpSelect.value = state.warp;
+            arrange();
+            go(moment);
+            where.scrollIntoView();
         }
 
         // The moment, the chosen warp and a cell's history, on the time line.
@@ -446,7 +473,7 @@
             const { left, row, step, high, marks } = strips;
             marks.replaceChildren();
             const x = left + (state.at + 0.5) * step;
-            marks.append(svg("line", { class: "moment", x1: x, x2: x, y1: 0, y2: high + 2 }));
+            marks.append(svg("path", { class: "moment", d: `M${x} ${high + 2}V0h5l-5 6l-5-6h5` }));
             if (state.warp !== ALL) marks.append(rect("now", left - 1, state.warp * row, strips.width - left, row));
             if (!state.cell) return;
             const events = history(state, state.cell);
@@ -675,6 +702,7 @@
         where.setAttribute("aria-label", title);
         new ResizeObserver(measure).observe(time);
         choose(0);
+        recall();
     }
 
     // Loads the steps of a chapter's kernels, once.

@@ -132,6 +132,10 @@
             if (!line.classList.contains("here")) complain(`does not go to line ${line.dataset.line}`);
         }
         const cells = stepper.querySelector(".cells");
+        if (!cells) {
+            complain("is not there");
+            continue;
+        }
         press(cells, "ArrowDown");
         const [written, history] = stepper.dataset.of === "v01" ? [/: written by warp 0, lane 0,/, ".wrote"] : [/: written by .* Read by /, ".read"];
         if (!written.test(stepper.querySelector(".about").textContent)) complain("does not say who wrote a cell");
