@@ -198,7 +198,7 @@
         if (time === result.frames.length - 1 && result.verdict) return result.verdict;
         const said = doing(state, result, time).map((act, who) => {
             if (act.stage === null) return `${WHO[who]}: ${act.words}`;
-            if (!act.waits) return `${WHO[who]} ${act.words}, stage ${act.stage}`;
+            if (!act.waits) return `${WHO[who]} ${act.words} ${who ? "from" : "to"} stage ${act.stage}`;
             const phase = Math.floor((who ? frame.groups[who - 1].step : frame.next) / stages) - (who || state.fault === "parity" ? 0 : 1);
             return `${WHO[who]} waits for stage ${act.stage}, until phase ${phase} of its ${who ? "full" : "empty"} has ended`;
         });
