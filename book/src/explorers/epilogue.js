@@ -103,7 +103,7 @@
             { name: "bytes", label: "numbers of C", choices: [[4, "FP32"], [2, "bf16"]] },
             { name: "store", label: "store", range: (state) => [0, stores(state) - 1] },
             { name: "way", label: "way", wide: true, choices: [["straight", "straight to C"], ["box", "through a box, as in v12_store"],
-                ["alike", "a box, all rows alike"], ["plain", "a box without a swizzle"]] },
+                ["plain", "a box without a swizzle"], ["alike", "a box, all rows alike"]] },
         ],
         start: { bytes: 4, store: 2, way: "box" },
         presets: [
