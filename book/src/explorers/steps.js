@@ -437,30 +437,31 @@
             drawn.replaceChildren(draw(state, now, what));
             lanesBox.replaceChildren(drawLanes(now, ""));
             remember();
-            about.textContent = "Point at a cell, or move to it with the arrow keys: who wrote it, who reads it.";
+            about.textContent = "Point at a cell, touch it, or go to it with the arrow keys: who wrote it, who reads it.";
             mark();
         }
 
-        // Once the reader has moved something, the address of the page leads back to it: #move-steps-v02:1.-1.0.97.
+        // Once the reader has moved something, it is in the page's address, which can be passed on.
         let moved = false;
         let later = null;
         for (const kind of ["pointerdown", "keydown", "input"]) where.addEventListener(kind, () => { moved = true; }, true);
         function remember() {
             clearTimeout(later);
             if (!moved || playing || !where.id) return;
-            const at = [select.value, state.warp, together ? 0 : 1, state.at].join(".");
-            later = setTimeout(() => window.history.replaceState(null, "", `#${where.id}:${at}`), 300);
+            const place = new URLSearchParams({ kernel: select.value, warp: state.warp, order: orderSelect.value, moment: state.at });
+            later = setTimeout(() => window.history.replaceState(null, "", `#${where.id}?${place}`), 500);
         }
 
         function recall() {
-            const [head, at] = location.hash.split(":");
-            const [kernel, warp, order, moment] = (at || "").split(".").map(Number);
-            if (head !== `#${where.id}` || !traces[kernel] || !Number.isInteger(moment)) return;
+            const [asked, query] = location.hash.slice(1).split("?");
+            const place = new URLSearchParams(query);
+            const [kernel, warp, moment] = ["kernel", "warp", "moment"].map((name) => Number(place.get(name) ?? NaN));
+            if (asked !== where.id || !traces[kernel] || !Number.isInteger(moment)) return;
             select.value = kernel;
             choose(kernel);
-            together = order !== 1;
+            together = place.get("order") !== "emulated";
             orderSelect.value = together ? "together" : "emulated";
-            if (warp >= ALL && warp < state.warps.length) state.warp = warp;
+            if (Number.isInteger(warp) && warp >= ALL && warp < state.warps.length) state.warp = warp;
             warpSelect.value = state.warp;
             arrange();
             go(moment);
