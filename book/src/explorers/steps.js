@@ -698,7 +698,8 @@
                 + "In the picture, solid: the elements of this moment; framed: the sectors that they move; pale: what was read before. "
                 + "Cells of C and of tiles have the colour, and where there is room the number, of the warp that wrote them last. "
                 + "On the time line, a square where the cell is written and a dot where it is read. "
-                + "To the right is order, not time: a GPU mixes the warps in any way that the barriers allow.")));
+                + "To the right is order, not time. All together: between two barriers every warp takes a step at a moment; "
+                + "as emulated: a warp goes on until it has to wait. A GPU mixes the warps in any way that the barriers allow.")));
         where.setAttribute("role", "group");
         where.setAttribute("aria-label", title);
         new ResizeObserver(measure).observe(time);
