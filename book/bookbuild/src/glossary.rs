@@ -3,9 +3,10 @@
 //! Terms are the third-level headings of `glossary.md`. A heading lists forms of one term, separated by commas or in
 //! parentheses: `### Coalescing (coalesced)`. Plurals in *s* need no form of their own.
 //!
-//! Code, headings, existing links, tags, directives and folded text get no links: a reader who unfolds an answer has
-//! read the text around it. A term inside a link of the author's counts as explained there. Where a word is not a
-//! term, as *thread* on a page about the CPU, a comment excludes it: `<!-- no terms: thread, lane -->`.
+//! Code, headings, paragraphs of HTML, existing links, tags, directives and folded text get no links: a reader who
+//! unfolds an answer has read the text around it. A term inside a link of the author's counts as explained there.
+//! Where a word is not a term, as *thread* on a page about the CPU, a comment excludes it:
+//! `<!-- no terms: thread, lane -->`. The title of a link is the term's explanation.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -105,7 +106,7 @@ impl<'a> Linker<'a> {
         let Some(forms) = self.glossary.forms.as_ref() else {
             return text.to_owned();
         };
-        if folded || text.starts_with('#') {
+        if folded || text.starts_with('#') || text.starts_with("<p>") {
             return text.to_owned();
         }
         let mut out = String::with_capacity(text.len());
@@ -189,7 +190,7 @@ mod tests {
 
     #[test]
     fn code_headings_directives_and_tags_are_left_alone() {
-        let page = "# A bank\n`bank` {{#figure bank \"a bank\"}} <b title=\"bank\">\n<!-- a bank -->\n```\nbank\n```";
+        let page = "# A bank\n<p>A bank.</p>\n`bank` {{#figure bank \"a bank\"}} <b title=\"bank\">\n<!-- a bank -->\n```\nbank\n```";
         assert_eq!(linked(page), page);
     }
 

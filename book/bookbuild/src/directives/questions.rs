@@ -33,10 +33,8 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
     if own.is_empty() {
         bail!("{} has no questions", step.id);
     }
-    let mut out = format!(
-        "Answer before you unfold ours: here, on paper, or in a terminal: `cargo xtask predict {}`.\n\n",
-        step.id
-    );
+    let mut out =
+        format!("Answer before you unfold ours, on paper or in a terminal: `cargo xtask predict {}`.\n\n", step.id);
     for (number, posed) in (1..).zip(own) {
         out.push_str(&with_folded_answer(&format!("**{number}.**"), posed));
     }

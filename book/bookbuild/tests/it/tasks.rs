@@ -157,7 +157,7 @@ starter = "grid = [1, 1, 1]"
 #[test]
 fn questions_have_their_answers_folded() {
     insta::assert_snapshot!(words("{{#predict v02}}"), @r"
-    Answer before you unfold ours: here, on paper, or in a terminal: cargo xtask predict v02.
+    Answer before you unfold ours, on paper or in a terminal: cargo xtask predict v02.
     1. How many words of a_tile?
     Answer
     2. One of each.
@@ -168,7 +168,7 @@ fn questions_have_their_answers_folded() {
     (b) Writes. It is so.
     ");
     insta::assert_snapshot!(words("{{#predict v02 barrier}}"), @r"
-    Answer before you unfold ours: here, on paper, or in a terminal: cargo xtask predict v02.
+    Answer before you unfold ours, on paper or in a terminal: cargo xtask predict v02.
     1. What for?
     (a) Reads
     (b) Writes
