@@ -59,8 +59,8 @@
                 + `with one tile for both for ${percent(runs[0].busy)} of ${runs[0].end}.`
             : `Without turns warpgroup 1 waits at stage ${stage} for phase ${due} of full, by its parity: ${due % 2 ? "odd" : "even"}. `
                 + (passes === due ? "Right here, because no phase of this parity comes before it."
-                    : `The wait passes ${passes < 0 ? "at once, in phase 0: the phase before counts as ended, and is odd"
-                        : "when phase 0 has ended"}; it multiplies a tile of warpgroup 0.`);
+                    : `The wait passes ${passes < 0 ? "at once, in phase 0: the phase before counts as ended, and is odd. It multiplies what lies there"
+                        : "when phase 0 has ended. It multiplies tiles of warpgroup 0"}.`);
         return { sentence, good: state.turn ? undefined : passes === due, image: draw(runs, state, { due, passes, stage, steps }, sentence) };
     }
 
@@ -88,19 +88,24 @@
         // The barrier of the stage where warpgroup 1 begins.
         const top = 236;
         image.append(text("strong", 0, top - 7, `full of stage ${stage}: what arrives in each phase`));
-        const shown = Math.min(due + 3, 14);
-        const cell = (WIDTH - left) / shown;
+        const count = (n, from) => Array.from({ length: n }, (_, i) => from + i);
+        const phases = due < 12 ? count(due + 3, 0) : [...count(3, 0), null, ...count(8, due - 5)];
+        const cell = (WIDTH - left) / phases.length;
         image.append(text("dim", 0, top + 16, "phase"), text("dim", 0, top + 42, "step"), text("dim", 0, top + 68, "wait"));
-        for (let phase = 0; phase < shown; phase += 1) {
+        phases.forEach((phase, i) => {
+            const x = left + i * cell;
+            if (phase === null) {
+                image.append(text("dim", x + cell / 2, top + 30, "…", "middle"));
+                return;
+            }
             const step = stage + phase * STAGES;
-            const x = left + phase * cell;
             const second = step >= steps;
             image.append(rect(second ? "c2" : "a2", x + 1, top, cell - 2, 50), text("dim", x + cell / 2, top + 17, `${phase}`, "middle"),
                 text("", x + cell / 2, top + 42, `${second ? step - steps : step}`, "middle"));
-        }
-        if (due < shown) image.append(rect("now", left + due * cell + 1, top, cell - 2, 50));
+        });
+        image.append(rect("now", left + phases.indexOf(due) * cell + 1, top, cell - 2, 50));
         const right = state.turn || passes === due;
-        const mark = right ? due : passes + 0.5;
+        const mark = right ? phases.indexOf(due) : passes + 0.5;
         image.append(svg("path", { class: right ? "arrow" : "arrow wrong", d: `M${left + (mark + 0.5) * cell} ${top + 74}v-20m-5 6l5 -6l5 6` }),
             text(right ? "dim" : "ink-bad", left + (mark + 0.5) * cell + 10, top + 72, right ? "due" : `passes here; phase ${due} is due`));
         return image;
