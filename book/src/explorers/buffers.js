@@ -57,6 +57,7 @@
 
     Parts.model("buffers", {
         title: "How many buffers hide a load?",
+        ask: "How much arithmetic must a tile bring, so that two buffers hide its load?",
         controls: [
             { name: "stages", label: "buffers", range: [1, 6] },
             { name: "load", label: "clocks until a tile is there", range: [100, 1500, 50] },

@@ -93,6 +93,7 @@
 
     Parts.model("descriptor", {
         title: "What an MMA reads by its descriptor",
+        ask: "Why were the first 64 columns right in the first run?",
         controls: [
             { name: "factor", label: "factor", choices: [["A", "A: 64 × 16 k"], ["B", "B: 16 k × 256"]] },
             { name: "mma", label: "MMA of the step", range: [0, 3] },

@@ -99,6 +99,7 @@
 
     Parts.model("epilogue", {
         title: "From accumulators to C",
+        ask: "How many passes does each way take, and which rows are in each other's way?",
         controls: [
             { name: "bytes", label: "numbers of C", choices: [[4, "FP32"], [2, "bf16"]] },
             { name: "store", label: "store", range: (state) => [0, stores(state) - 1] },

@@ -41,7 +41,7 @@
     }
 
     function draw(k, packed, lane, label) {
-        const [cell, high, gap] = [17, 13.5, 22];
+        const [cell, high, gap] = [17, 12.6, 20];
         const left = (WIDTH - (k + 8) * cell - gap) / 2;
         const [right, below] = [left + k * cell + gap, 18 + k * high + gap];
         const image = picture(below + 16 * high + 4, label);
@@ -60,9 +60,9 @@
                     box.append(svg("title", {}, `${NAMES[matrix]}[${row}][${column}]: lane ${owner}, register ${register}`));
                     image.append(box);
                     if (!mine) continue;
-                    const words = text("on", x0 + (column + 0.5) * cell, y0 + row * high + 11.2, `${register}`, "middle");
+                    const words = text("on", x0 + (column + 0.5) * cell, y0 + row * high + 10.6, `${register}`, "middle");
                     words.setAttribute("pointer-events", "none");
-                    words.setAttribute("font-size", 12.5);
+                    words.setAttribute("font-size", 12);
                     image.append(words);
                 }
             }
@@ -74,6 +74,7 @@
 
     Parts.model("fragment", {
         title: "Which lane holds which element?",
+        ask: "By what rule is C[13][6] in lane 23?",
         controls: [
             { name: "form", label: "instruction", wide: true, choices: [["bf16-16", "m16n8k16, bf16"], ["bf16-8", "m16n8k8, bf16"],
                 ["tf32-8", "m16n8k8, TF32"], ["tf32-4", "m16n8k4, TF32"]] },

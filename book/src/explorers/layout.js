@@ -54,6 +54,7 @@
 
     Parts.model("layout", {
         title: "The same bytes, by rows and by columns",
+        ask: "What does cuBLAS read if the leading dimension is our number of rows?",
         controls: [
             { name: "rows", label: "our rows", range: [1, 5] },
             { name: "columns", label: "our columns", range: [1, 5] },

@@ -92,6 +92,7 @@
 
     Parts.model("multicast", {
         title: "Who copies, and who receives?",
+        ask: "How many arrivals end a phase of empty, and why so many?",
         controls: [
             { name: "together", label: "blocks", wide: true, choices: [["yes", "a cluster of two"], ["no", "two by themselves"]] },
             { name: "time", label: "event", wide: true, range: [0, LAST] },

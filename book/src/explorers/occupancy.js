@@ -76,6 +76,7 @@
 
     Parts.model("occupancy", {
         title: "How many warps fit, and do they keep enough in flight?",
+        ask: "With loads of one float, no block keeps enough in flight. What does?",
         controls: [
             { name: "threads", label: "threads per block", range: [32, 1024, 32] },
             { name: "registers", label: "registers per thread", range: [16, 255, 1] },

@@ -96,6 +96,7 @@
         const source = place.querySelector(".measured").title.split(", ").slice(-2).join(", ");
         return {
             title: "Copies beside products",
+            ask: "Which order is best if the link has a quarter of its speed?",
             controls: [
                 { name: "way", label: "order", wide: true, choices: Object.entries(WAYS) },
                 { name: "n", label: "parts", range: [1, 32] },

@@ -113,6 +113,7 @@
 
     Parts.model("ping-pong", {
         title: "One tile for two warpgroups, or one for each in turn",
+        ask: "From which K on do turns hide an epilogue of 8000 clocks?",
         controls: [
             { name: "k", label: "K", wide: true, range: [128, 8192, 64] },
             { name: "store", label: "clocks of an epilogue", wide: true, range: [500, 20000, 500] },

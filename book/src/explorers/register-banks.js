@@ -39,6 +39,7 @@
         const list = (state) => operands(listings[state.listing], state);
         return {
             title: "Two banks of registers, and what is kept",
+            ask: "What would these loops cost if nothing were kept?",
             controls: [
                 { name: "listing", label: "loop of", wide: true, choices: Object.keys(listings).map((name) => [name, name]) },
                 { name: "line", label: "multiply-add", wide: true, range: (state) => [0, list(state).length - 1], shown: (state) => state.line + 1 },

@@ -207,6 +207,7 @@
 
     Parts.model("ring", {
         title: "A ring of stages and its mbarriers",
+        ask: "How few stages hide a copy of 6 units behind products of 4?",
         controls: [
             { name: "stages", label: "stages", range: [2, 6] },
             { name: "late", label: "warpgroup 1 late by", range: [0, 9] },

@@ -23,6 +23,7 @@
         const sources = [...place.querySelectorAll(".measured")].map((number) => number.title.split(", ").slice(-2).join(", "));
         return {
             title: "Move the edges of a tile",
+            ask: "How large must a square tile be to reach the roof of FP32, and how large that of wgmma?",
             controls: [
                 { name: "bm", label: "rows of the tile, BM", range: [8, MOST, 8] },
                 { name: "bn", label: "columns, BN", range: [8, MOST, 8] },

@@ -78,6 +78,7 @@
 
     Parts.model("swizzle", {
         title: "A box in shared memory, and the eight rows of one read",
+        ask: "Without a swizzle, how many passes do rows of 128, 64 and 32 bytes take?",
         controls: [
             { name: "span", label: "swizzle", choices: [[0, "none"], [32, "32 bytes"], [64, "64 bytes"], [128, "128 bytes"]] },
             { name: "bytes", label: "row of the box", choices: [[32, "32 bytes"], [64, "64 bytes"], [128, "128 bytes"]] },

@@ -86,6 +86,7 @@
 
     Parts.model("waves", {
         title: "Tiles, waves and shares",
+        ask: "With N = 3072, which M below 3072 fills every wave?",
         controls: [
             { name: "m", label: "M", range: [128, 8192, 128] },
             { name: "n", label: "N", range: [128, 8192, 128] },

@@ -324,7 +324,7 @@
         const parts = [html("p", { class: "heading" }, kind.title), controls];
         if (kind.note) {
             parts.push(html("p", { class: "says" }, sentence));
-            place.replaceChildren(parts[0], html("div", { class: "split model" },
+            place.replaceChildren(parts[0], html("p", { class: "ask" }, kind.ask), html("div", { class: "split model" },
                 html("div", { class: "side" }, ...parts.slice(1)), drawn), html("p", { class: "checked" }, ...[kind.note].flat()));
         } else {
             parts.push(html("p", { class: "code" }, code), html("p", {}, sentence), drawn);
