@@ -133,8 +133,8 @@ fn word(text: &str) -> Option<&'static str> {
 }
 
 impl Work {
-    /// Runs a kernel with tiles of 128 x 256 and a ring of four stages, as `blocks` blocks below each other, which share
-    /// the boxes of B.
+    /// Runs a kernel with tiles of 128 x 256 and a ring of four stages, as `blocks` blocks below each other, which
+    /// share the boxes of B.
     fn of(file: &str, kernel: &str, steps: usize, blocks: u64) -> anyhow::Result<Self> {
         const SHARED: u32 = 4 * (48 * 1024 + 2 * 8);
         let [m, n, k] = [128 * blocks, 256, 64 * steps as u64];
