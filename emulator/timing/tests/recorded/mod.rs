@@ -169,7 +169,7 @@ impl Launch {
         self.shape.iter().map(|&n| u64::from(n.max(1))).product()
     }
 
-    /// Predicts the launch. The values of the operands do not matter to these kernels: they are zeros.
+    /// Predicts the launch. The values of the operands do not matter to these kernels.
     pub(crate) fn predicted(&self) -> Result<Prediction, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let mut bytes = fs::read(&self.cubin).map_err(|error| format!("{}: {error}", self.cubin.display()))?;
@@ -184,7 +184,7 @@ impl Launch {
         let argument = |given: &Given| match *given {
             Given::Int(value) => Argument::from(value),
             Given::Float(value) => Argument::from(value),
-            Given::Buffer(bytes) => gpu.upload(&vec![0_u8; bytes]).into(),
+            Given::Buffer(bytes) => gpu.alloc::<u8>(bytes).into(),
         };
         let arguments: Vec<Argument> = self.arguments.iter().map(argument).collect();
         let config = LaunchRequest {
