@@ -8,12 +8,11 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use ::counters::Counters;
 use catalog::{STEPS, Work};
 use records::profile::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
 use tests::gpu::Gpu;
 use tests::read;
-use tests::recorded::{RECORDS, columns_of_maps, count_of_rows, kernel, profiles, ptx};
+use tests::recorded::{RECORDS, columns_of_maps, count_of_rows, kernel, load, profiles};
 
 /// Steps in which a thread has one element of C: an order of magnitude more instructions than in the others. Of
 /// [`SHAPES`] that no tile divides, they are counted again on the smallest only.
@@ -23,30 +22,31 @@ static COMPARED: LazyLock<Vec<Counted>> = LazyLock::new(|| {
     let profiles = profiles();
     let [_, too_slow, _] = SHAPES;
     let quick = profiles.filter(|profile| !SLOW.contains(&profile.step.as_str()) || profile.shape.m != too_slow.m);
-    quick
-        .map(|profile| {
-            if columns_of_maps(&profile.kernel).is_some() {
-                let counted = sheet().find(&profile.kernel, Some(profile.shape)).cloned();
-                return counted.unwrap_or_else(|| panic!("{SHEET} has no {}; {FRESH}", profile.kernel));
-            }
-            let counted = Counted::new(profile, &count(profile));
-            counted.unwrap_or_else(|| panic!("{} on {}: a metric is missing", profile.kernel, profile.shape))
-        })
-        .collect()
+    let quick: Vec<&Profile> = quick.collect();
+    quick.chunk_by(|a, b| a.kernel == b.kernel).flat_map(compared).collect()
 });
+
+/// Counts the launches of one kernel.
+fn compared(profiles: &[&Profile]) -> Vec<Counted> {
+    let name = &profiles[0].kernel;
+    if columns_of_maps(name).is_some() {
+        let sheet = sheet();
+        let counted = |profile: &&Profile| sheet.find(name, Some(profile.shape)).cloned();
+        let counted = profiles.iter().map(counted).collect::<Option<_>>();
+        return counted.unwrap_or_else(|| panic!("{SHEET} has not all of {name}; {FRESH}"));
+    }
+    let gpu = Gpu::with_memory(1 << 32);
+    let module = load(&gpu, kernel(name));
+    let counted = |profile: &&Profile| Counted::new(profile, &count_of_rows(&gpu, &module, profile));
+    let counted = profiles.iter().map(counted).collect::<Option<_>>();
+    counted.unwrap_or_else(|| panic!("{name}: a metric is missing"))
+}
 
 /// Advice about a sheet that differs from what is counted.
 const FRESH: &str = "write it again: cargo xtask profile --table";
 
 fn sheet() -> Sheet {
     Sheet::parse(&read(SHEET)).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn count(profile: &Profile) -> Counters {
-    let source = kernel(&profile.kernel).source.expect("a kernel with a source");
-    let gpu = Gpu::with_memory(1 << 32);
-    let module = gpu.load(&ptx(source)).expect("committed PTX loads");
-    count_of_rows(&gpu, &module, profile)
 }
 
 #[test]

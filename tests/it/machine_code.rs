@@ -14,7 +14,7 @@ use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
 use tests::gpu::{Argument, Geometry, Gpu, Value, clean};
-use tests::recorded::{arguments, columns_of_maps, count_of_rows, cubin, kernel, machine_code, profiles, ptx};
+use tests::recorded::{arguments, columns_of_maps, count_of_rows, cubin, kernel, load, machine_code, profiles};
 use tests::{hostile, read, root};
 
 use super::counters::SLOW;
@@ -47,7 +47,7 @@ const REFUSED: &str = "sgemm_v12_six_bf16";
 
 fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
-    let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
+    let module = machine_code(&gpu, kernel(&profile.kernel));
     let counters = count_of_rows(&gpu, &module, profile);
     let counted = Counted::new(profile, &counters).expect("all metrics");
     let is_tensor = matches!(kernel(&profile.kernel).work, Work::Tensor { .. });
@@ -151,7 +151,7 @@ fn machine_code_computes_what_ptx_does() {
             continue;
         }
         let gpu = Gpu::with_memory(1 << 30);
-        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&ptx(source)).expect("committed PTX loads"));
+        let (code, ptx) = (machine_code(&gpu, kernel), load(&gpu, kernel));
         if kernel.work == Work::Dgemm {
             let bits = |module| result(&gpu, module, kernel.name, f64::from).into_iter().map(f64::to_bits);
             assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);

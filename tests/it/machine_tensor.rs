@@ -5,7 +5,7 @@ use counters::Counters;
 use simt::module::Module;
 use tests::asynchronous::to_bf16;
 use tests::gpu::{Geometry, Gpu};
-use tests::recorded::{arguments, kernel, machine_code, ptx};
+use tests::recorded::{arguments, kernel, load, machine_code};
 
 /// Kernels, their threads, and their bytes of dynamic shared memory. A block owns at least 128 x 128 of C; blocks that
 /// own nothing leave C alone.
@@ -53,8 +53,7 @@ fn products_of_tensor_cores_are_the_same_from_machine_code() {
     let gpu = Gpu::with_memory(1 << 26);
     for launch in LAUNCHES {
         let (name, ..) = launch;
-        let source = kernel(name).source.expect("a source");
-        let (code, ptx) = (machine_code(&gpu, source), gpu.load(&ptx(source)).expect("committed PTX loads"));
+        let (code, ptx) = (machine_code(&gpu, kernel(name)), load(&gpu, kernel(name)));
         for shape in SHAPES {
             let (ours, counted) = product(&gpu, &code, launch, shape);
             let (want, wanted) = product(&gpu, &ptx, launch, shape);

@@ -26,7 +26,7 @@ use tasks::fixtures::Fixture;
 
 use crate::fixture::key_lines;
 use crate::gemm::{Product, transposed};
-use crate::recorded::ptx;
+use crate::recorded::{ptx, with_only};
 
 /// Factor of the product: C = ALPHA · A · B + BETA · C.
 pub const ALPHA: f32 = 2.0;
@@ -128,18 +128,22 @@ pub fn head(fixture: &Fixture) -> Head {
 /// Returns a committed kernel of the ladder with a head as those of the fixtures have it.
 pub fn committed(file: &str, kernel: &str, head: &str) -> (Fixture, String) {
     let source = format!("// kernel: {kernel}\n{head}");
-    (Fixture { name: kernel.to_owned(), path: format!("kernels/{file}.cu").into(), source }, ptx(file))
+    let ptx = with_only(&[kernel, SPLIT], &ptx(file));
+    (Fixture { name: kernel.to_owned(), path: format!("kernels/{file}.cu").into(), source }, ptx)
 }
+
+/// The kernel that splits operands in three parts, in the module of the one that multiplies them.
+const SPLIT: &str = "split_v12";
 
 /// Returns the numbers of bf16 from one row of a part to the next.
 pub fn pitch_of_parts(cols: usize) -> usize {
     cols.next_multiple_of(8)
 }
 
-/// Returns the three parts of a matrix, one after the other, as `split_v12` writes them.
+/// Returns the three parts of a matrix, one after the other, as [`SPLIT`] writes them.
 pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) -> u64 {
     const THREADS: usize = 256;
-    let kernel = module.kernel("split_v12").expect("it is in the same module");
+    let kernel = module.kernel(SPLIT).expect("it is in the same module");
     let pieces = rows * pitch_of_parts(cols) / 8;
     let parts = gpu.alloc::<u16>(3 * 8 * pieces);
     let arguments = [(rows as i32).into(), (cols as i32).into(), matrix.into(), parts.into()];

@@ -41,8 +41,41 @@ pub fn ptx(source: &str) -> String {
     read(format!("kernels/ptx/{name}.ptx"))
 }
 
-pub fn machine_code(gpu: &Gpu, source: &str) -> Module {
-    let module = sass::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
+/// Returns PTX without its other kernels, which take time to load.
+pub fn with_only(kernels: &[&str], ptx: &str) -> String {
+    let mut kept = String::new();
+    // Braces that are open in a kernel that is left out.
+    let mut open: Option<usize> = None;
+    for line in ptx.split_inclusive('\n') {
+        let code = line.split("//").next().unwrap_or_default();
+        let begins = code.split_once(".entry ").and_then(|(_, rest)| rest.split('(').next());
+        if begins.is_some_and(|name| !kernels.contains(&name)) {
+            open = Some(0);
+        }
+        let Some(n) = &mut open else {
+            kept.push_str(line);
+            continue;
+        };
+        let n_closed = code.matches('}').count();
+        *n = *n + code.matches('{').count() - n_closed;
+        if n_closed > 0 && *n == 0 {
+            open = None;
+        }
+    }
+    kept
+}
+
+/// Loads one kernel of the ladder from its PTX.
+pub fn load(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
+    let text = with_only(&[kernel.name], &ptx(kernel.source.expect("a source")));
+    gpu.load(&text).unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
+}
+
+/// Loads one kernel of the ladder from its machine code.
+pub fn machine_code(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
+    let source = kernel.source.expect("a source");
+    let mut module = sass::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
+    module.kernels.retain(|other| other.name == kernel.name);
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 

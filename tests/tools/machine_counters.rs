@@ -19,7 +19,7 @@ fn main() {
             continue; // Their machine code does not run.
         }
         let gpu = Gpu::with_memory(1 << 32);
-        let module = machine_code(&gpu, kernel(&profile.kernel).source.expect("a source"));
+        let module = machine_code(&gpu, kernel(&profile.kernel));
         let counters = count_of(&gpu, &module, profile);
         let counted = Counted::new(profile, &counters).expect("all metrics are on record");
         for one in counted.compared() {
