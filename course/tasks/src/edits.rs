@@ -50,6 +50,8 @@ const PARALLEL: Costs = [6, 6, 10, 40, 24];
 const TERM: Costs = [20, 18, 22, 60, 40];
 const REMOVAL: Costs = [14, 12, 8, 40, 20];
 const OPERATOR: Costs = [16, 10, 16, 40, 40];
+/// `<=` in the head of a loop.
+const LAST_ROUND: Costs = [5, 4, 6, 40, 30];
 const NUMBER: Costs = [20, 18, 22, 40, 30];
 const TYPE: Costs = [5, 30, 60, 60, 14];
 /// Memory space, first value.
@@ -423,7 +425,9 @@ impl<'s> Search<'s> {
             // Others are brackets of templates and signs.
             let is_spaced = self.code.text[..self.code.tokens[at].start].ends_with(' ');
             for (_, other, extra) in OTHERS.into_iter().filter(|(known, ..)| *known == text && is_spaced) {
-                self.put(OPERATOR, extra, at..at + 1, other);
+                let is_head = |open: usize| open > 0 && self.code.at(open - 1) == "for";
+                let is_last_round = text == "<=" && self.code.parent(at).is_some_and(is_head);
+                self.put(if is_last_round { LAST_ROUND } else { OPERATOR }, extra, at..at + 1, other);
             }
             match text {
                 "=" if self.code.is_sum(at) => self.put(OPERATOR, 0, at..at + 1, "+="),

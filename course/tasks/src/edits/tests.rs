@@ -98,6 +98,13 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
 }
 
 #[test]
+fn a_round_too_many_is_left_out_by_one_of_the_very_first() {
+    let wrong = KERNEL.replacen("k < BK; ++k", "k <= BK; ++k", 1);
+    let first = edits(&wrong, "", &task(), WRONG_RESULT, &[], 8);
+    assert!(first.iter().any(|changes| are_same_code(&apply(&wrong, changes), KERNEL)));
+}
+
+#[test]
 fn what_a_loop_loads_before_it_stores_the_last_is_moved() {
     let load = "        next = load_or_zero(B, K, N, k0 + BK + own_row, col);\n";
     let store = "        b_tile[own_row][own_col] = next;\n";
