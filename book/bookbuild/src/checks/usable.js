@@ -140,6 +140,18 @@
         const [written, history] = stepper.dataset.of === "v01" ? [/: written by warp 0, lane 0,/, ".wrote"] : [/: written by .* Read by /, ".read"];
         if (!written.test(stepper.querySelector(".about").textContent)) complain("does not say who wrote a cell");
         if (!stepper.querySelector(`.strips ${history}`)) complain("does not mark a cell's history");
+        // A finger in the corner of the last tile, and in the middle of the time line.
+        const touch = (element, x, y) => element.dispatchEvent(new PointerEvent("pointerdown",
+            { pointerType: "touch", clientX: x, clientY: y, bubbles: true, buttons: 1 }));
+        const name = [...cells.querySelectorAll("text[class^='ink-']")].pop();
+        const at = name.getBoundingClientRect();
+        touch(cells, at.left + 3, at.bottom + 6);
+        const told = stepper.querySelector(".about").textContent;
+        if (!told.startsWith(name.textContent)) complain(`does not tell of the cell of ${name.textContent} that is touched: ${told}`);
+        const strips = stepper.querySelector(".strips svg").getBoundingClientRect();
+        touch(stepper.querySelector(".strips"), strips.left + strips.width / 2, strips.top + 5);
+        const [moment, last] = ["value", "max"].map((part) => Number(stepper.querySelector("input[type=range]")[part]));
+        if (moment < last / 3 || moment > last * 2 / 3) complain("does not go to the moment that is touched");
         const play = stepper.querySelector(".play");
         play.click();
         const plays = play.textContent;
