@@ -41,7 +41,6 @@ const NAMES: [&str; 10] = [
 pub struct Stopped {
     /// Name of the file that the compiler read.
     name: String,
-    /// How it ended.
     pub status: std::process::ExitStatus,
     /// The end of its standard error.
     pub words: String,

@@ -26,7 +26,6 @@ pub fn root() -> Result<PathBuf> {
     paths::checkout().context("the tasks are in a checkout of the repository, and this folder is not one")
 }
 
-/// Returns the task that a command line names.
 pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
     let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogue = Catalogue::load(root, &name.step)?;
@@ -128,11 +127,12 @@ pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Prog
     }
 }
 
-/// The result of compiling a source.
 pub(crate) enum Compiled {
     /// The PTX, and the files that it was made of: the copy and what it includes.
-    Ptx { ptx: PathBuf, sources: Vec<PathBuf> },
-    /// The compiler refuses it.
+    Ptx {
+        ptx: PathBuf,
+        sources: Vec<PathBuf>,
+    },
     Refused(Refused),
 }
 
@@ -160,7 +160,6 @@ pub fn choice() -> Result<Choice> {
     }
 }
 
-/// Compiles a learner's source.
 pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     let choice = choice()?;
     let job = Job::of_learner(root, path)?;

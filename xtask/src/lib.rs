@@ -50,7 +50,6 @@ fn cli() -> Cli {
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// Runs the command that the command line names.
 pub fn main() -> ExitCode {
     let result = match cli().command {
         None => learn::home::run(),

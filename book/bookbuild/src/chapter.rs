@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use anyhow::{Context as _, Error, Result};
 use regex::Regex;
 
-/// Kind of text that a line of a chapter holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
     /// Text outside of fenced blocks.
@@ -18,7 +17,6 @@ pub(crate) enum LineKind {
     Comment,
 }
 
-/// Source of a chapter.
 #[derive(Debug, Clone)]
 pub struct ChapterSource {
     /// Path of the chapter, such as `book/src/memory.md`.

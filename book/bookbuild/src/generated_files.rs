@@ -19,9 +19,7 @@ use crate::{Problem, RepoPaths};
 pub struct Outputs {
     /// Patterns of volatile text in all outputs, besides times and dates.
     volatile: Vec<String>,
-    /// Commands whose output is shown.
     pub(crate) output: Vec<Output>,
-    /// Programs that write other files of the book.
     pub(crate) program: Vec<Program>,
     /// Transcripts, from `book/transcripts`.
     #[serde(skip)]

@@ -123,7 +123,6 @@ impl<'a> Linker<'a> {
         out
     }
 
-    /// Links the terms in a stretch of plain prose.
     fn link_terms(&mut self, forms: &Regex, text: &str, out: &mut String) {
         let mut from = 0;
         for found in forms.captures_iter(text) {

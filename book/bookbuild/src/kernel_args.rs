@@ -7,7 +7,6 @@ pub(crate) fn find_step(step: &str) -> Result<&'static Step> {
     Ok(catalog::find(step)?)
 }
 
-/// Finds a kernel of the ladder and its step by the kernel's name.
 pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static CatalogKernel)> {
     let all = || STEPS.iter().flat_map(|step| step.kernels.iter().map(move |k| (step, k)));
     all().find(|(_, k)| k.name == kernel).with_context(|| {

@@ -123,7 +123,6 @@ struct Page<'a> {
     head: Option<(usize, Result<StepHead>)>,
     sources: Sources,
     linker: Linker<'a>,
-    /// Heading of the current section.
     heading: String,
     deck: Deck,
     /// Current line of the filled text, from 1.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A problem, its place, and how to correct it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Path of the file from the root of the repository, such as `book/src/memory.md`.

@@ -33,7 +33,6 @@ impl RepoPaths {
         self.book().join("src")
     }
 
-    /// Returns the folder of generated pictures and outputs.
     pub fn generated(&self) -> PathBuf {
         self.chapters().join("generated")
     }

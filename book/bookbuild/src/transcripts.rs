@@ -65,7 +65,6 @@ struct TranscriptStep {
 pub(crate) enum TranscriptRun {
     /// Every named step with its text.
     Texts(Vec<(Output, String)>),
-    /// Skipped, for this reason.
     NotRun(String),
 }
 
@@ -326,7 +325,6 @@ impl Programs {
         Ok(command)
     }
 
-    /// Returns the reason why kernels cannot be compiled here.
     fn no_compiler(&self, sandbox: &Sandbox) -> Result<Option<String>> {
         const NOT_RUN: i32 = 3;
         if let Some(known) = self.no_compiler.get() {

@@ -10,7 +10,6 @@ use crate::make::{Options, make};
 use crate::repo_paths::files_under;
 use crate::{Problems, RepoPaths};
 
-/// Interval between checks for changed files.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Time without changes before the book is built.
 const QUIET_TIME: Duration = Duration::from_millis(40);

@@ -17,7 +17,6 @@ use serde_json::Value;
 /// A kernel with the ladder's parameters: M, N, K, A, B, C.
 #[derive(Debug, Clone, Copy)]
 pub struct Pitfall {
-    /// The text of its PTX.
     pub ptx: &'static str,
     /// Name of its entry point.
     pub kernel: &'static str,
@@ -276,7 +275,6 @@ fn judge(pitfall: &Pitfall, shape: Shape) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints a line.
 #[expect(clippy::print_stdout, reason = "pitfalls show what came out")]
 fn print(text: &str) {
     println!("{text}");

@@ -10,7 +10,6 @@ fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the names of files in a folder.
 fn stems(below: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(folder().join(below)).expect("the folder is there");
     let stem = |path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned());

@@ -16,7 +16,6 @@ use crate::svg::{Anchor, Drawing, WIDTH};
 
 const SIZE: usize = 4096;
 
-/// A kernel in the picture.
 struct KernelPoint {
     kernel: &'static str,
     label: &'static str,
@@ -78,7 +77,6 @@ pub(crate) fn by_warpgroups(ceilings: &Ceilings, record: &Record) -> anyhow::Res
     draw("Tensor cores by wgmma, bf16", ceilings, record, &roofs, BY_WARPGROUPS)
 }
 
-/// Loads the record of peak rates.
 pub(crate) fn load() -> anyhow::Result<Ceilings> {
     Ok(Ceilings::parse(&machine::read("book/data/h200-ceilings.json")?)?)
 }

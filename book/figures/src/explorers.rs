@@ -187,7 +187,6 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the explorers' rules.
 pub fn rules_js() -> anyhow::Result<String> {
     machine::read("book/theme/explorers/rules.js")
 }

@@ -47,7 +47,6 @@ pub use busiest::{climb_table, stalls_table, tensor_table, units_table};
 pub use predictions::errors_table;
 pub use steps::steps_js;
 
-/// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
     /// File name without `.svg`.

@@ -28,7 +28,6 @@ pub(crate) struct Race {
     pub(crate) first: bool,
     /// Whether to keep the barrier between multiply-adds and the next stores.
     pub(crate) second: bool,
-    /// The warp that runs ahead.
     pub(crate) leader: usize,
     /// Maximum number of accesses by which it runs ahead.
     pub(crate) lead: usize,

@@ -62,7 +62,6 @@ fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the part of a line between two marks.
 fn between<'t>(line: &'t str, before: &str, after: &str) -> Option<&'t str> {
     line.split_once(before)?.1.split_once(after).map(|(value, _)| value)
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 /// Limit of [`read_text`]; what people write by hand has a thousandth of it.
 pub const MAX_TEXT_BYTES: u64 = 16 << 20;
 
-/// A file or folder that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {why}", .path.display())]
 pub struct FileError {
@@ -167,7 +166,6 @@ impl Drop for StagedFolder {
     }
 }
 
-/// Returns a path with text added to its name.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);

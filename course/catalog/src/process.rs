@@ -27,7 +27,6 @@ impl From<Exit> for ExitCode {
 /// Bytes of standard error that are kept.
 const MAX_ERRORS: usize = 64 << 10;
 
-/// The result of a program.
 #[derive(Debug)]
 pub struct ProcessOutput {
     pub status: ExitStatus,
@@ -39,7 +38,6 @@ pub struct ProcessOutput {
     pub stopped: Option<Stopped>,
 }
 
-/// A reason to stop a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     Time,

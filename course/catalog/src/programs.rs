@@ -5,7 +5,6 @@ use std::path::PathBuf;
 /// Variable that names a folder in which steps keep reference answers that take long, for each other.
 pub const ANSWERS: &str = "TILE_ANSWERS";
 
-/// Returns the first program of that name on `PATH`.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())

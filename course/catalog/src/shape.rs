@@ -105,46 +105,33 @@ impl fmt::Display for Shape {
     }
 }
 
-/// An error in a size: a text that is none, or sizes that no kernel takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WrongSize {
     #[error("a size is missing; {EXAMPLES}")]
     Empty,
-    /// An `x` without a number on one side.
     #[error("`{size}` lacks a number before or after an x; {EXAMPLES}")]
     Missing { size: String },
-    /// A part that is not a number.
     #[error("{0}; {EXAMPLES}")]
     Side(WrongSide),
     #[error("`{size}` has {n} numbers; {EXAMPLES}")]
-    TooManySides {
-        size: String,
-        /// The number of numbers in it.
-        n: usize,
-    },
-    /// A matrix with more elements than an `int` can index.
+    TooManySides { size: String, n: usize },
     #[error(
         "`{size}` is too large: {matrix} would have {rows} x {columns} elements, and kernels index with an int, \
          which ends at {MAX_ELEMENTS}; the largest square is 46340",
         size = .size.typed()
     )]
     TooManyElements { size: Shape, matrix: &'static str, rows: usize, columns: usize },
-    /// A size without K where all works are products.
     #[error("`{size}` is a size of a transpose, and {owner} multiplies matrices; {EXAMPLES}")]
     NoDepth {
         size: Shape,
         /// The step or kernel that has the works.
         owner: String,
     },
-    /// Only one or two of `--m`, `--n` and `--k`.
     #[error(
         "--m, --n and --k go together, and {missing} {verb} missing; as one option: --size 1025x1023x1021",
         verb = if .missing.contains(' ') { "are" } else { "is" }
     )]
-    Incomplete {
-        /// Names of options.
-        missing: String,
-    },
+    Incomplete { missing: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -201,7 +188,6 @@ impl FromStr for Shape {
 mod tests {
     use super::*;
 
-    /// Parses a shape.
     #[track_caller]
     fn check(text: &str, wanted: Result<[usize; 3], &str>) {
         match (text.parse::<Shape>(), wanted) {

@@ -322,7 +322,6 @@ pub struct Standalone {
     pub command: &'static str,
 }
 
-/// The steps that are programs of their own.
 pub const PROGRAMS: [Standalone; 1] = [Standalone {
     id: "v13",
     name: "whole-process",

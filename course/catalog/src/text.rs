@@ -31,7 +31,6 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Removes empty columns.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
         let is_empty = |column: usize| self.rows.iter().all(|row| row.get(column).is_none_or(String::is_empty));
@@ -160,7 +159,6 @@ impl Paint {
         Self(std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none())
     }
 
-    /// Returns a style without colours.
     pub const fn plain() -> Self {
         Self(false)
     }

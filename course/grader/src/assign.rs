@@ -14,7 +14,6 @@ use tasks::variant::{self, Point, VariantError};
 use tasks::{Catalogue, CatalogueError, Task, TaskName, quiz};
 use toml::{Table, Value};
 
-/// An assignment for a class: its tasks, its questions and the hidden seed.
 #[derive(Debug, Clone)]
 pub struct Assignment {
     pub title: String,
@@ -49,17 +48,14 @@ pub struct AssignedTask {
     pub drawn: Option<DrawnVariant>,
 }
 
-/// A variant task at its drawn point.
 #[derive(Debug, Clone)]
 pub struct DrawnVariant {
     pub point: Point,
-    /// Table for the catalogue.
     table: Table,
     /// A kernel that passes, for the instructor.
     pub reference: String,
 }
 
-/// Reason for which tasks cannot be assigned.
 #[derive(Debug, thiserror::Error)]
 pub enum AssignError {
     #[error(transparent)]
@@ -86,7 +82,6 @@ pub enum AssignError {
     Toml { path: PathBuf, why: Box<toml::de::Error> },
     #[error(transparent)]
     Serialize(#[from] toml::ser::Error),
-    /// A starter that cannot be made, with the caller's reason.
     #[error("{0}")]
     Starter(StarterError),
 }

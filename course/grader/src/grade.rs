@@ -26,13 +26,11 @@ use crate::unit::{self, TaskLimits, Tools, code};
 /// Raised when results of an older version must not be used.
 const VERSION: u32 = 1;
 
-/// A grading: submissions, rubric, programs.
 #[derive(Debug)]
 pub struct Grading<'a> {
     /// The folder with a submission per student.
     pub submissions: &'a Path,
     pub rubric: &'a Rubric,
-    /// The folder for results.
     pub out: &'a Path,
     /// Submissions judged at a time.
     pub jobs: usize,
@@ -76,17 +74,11 @@ impl Student {
     }
 }
 
-/// Reason why a grading ended without grades.
 #[derive(Debug, thiserror::Error)]
 pub enum GradingError {
     /// The callback [`OnProgress`] returned false.
     #[error("interrupted after {done} of {of} results")]
-    Interrupted {
-        /// Number of results so far.
-        done: usize,
-        /// Number of results in all.
-        of: usize,
-    },
+    Interrupted { done: usize, of: usize },
     #[error("{} has no submissions: folders named after students, or .cu files", .0.display())]
     NoSubmissions(PathBuf),
     #[error(transparent)]
@@ -233,7 +225,6 @@ fn judge_all(
     if stopped.into_inner() && done < of { Err(GradingError::Interrupted { done, of }) } else { Ok(()) }
 }
 
-/// The stored result of a judged source.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StoredOutcome {
@@ -242,7 +233,6 @@ enum StoredOutcome {
     Ungraded(String),
 }
 
-/// Outcome of judging one source.
 enum Judged {
     Stored,
     /// Nothing is stored.

@@ -28,7 +28,6 @@ pub struct Report {
     pub without: Vec<String>,
 }
 
-/// Progress of a class in one task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TaskReport {
     /// Name such as `v02`.
@@ -137,7 +136,6 @@ pub struct Minutes {
     pub minutes: BTreeMap<String, u32>,
 }
 
-/// Mistake in a file of minutes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MinutesError {
     #[error("{file}:{}: {}", .error.line, .error.why)]

@@ -81,7 +81,6 @@ impl Default for CriterionPoints {
     }
 }
 
-/// Mistake in a rubric, with file and place.
 #[derive(Debug, thiserror::Error)]
 pub enum RubricError {
     #[error("{file}:{}: {}", .error.line, .error.why)]
@@ -96,7 +95,6 @@ pub enum RubricError {
     NoPoints(String),
 }
 
-/// Mistake in a task or a question of a rubric.
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
     #[error("it is listed twice")]
@@ -142,7 +140,6 @@ pub struct Rubric {
 #[derive(Debug, Clone, Serialize)]
 pub struct GradedTask {
     pub task: Task,
-    /// Points for a right result.
     #[serde(rename = "right")]
     pub points_right: f64,
     /// Points for a kernel without findings.

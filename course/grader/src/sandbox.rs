@@ -63,7 +63,6 @@ impl RlimitValues {
     }
 }
 
-/// Isolation of programs.
 #[derive(Debug, Clone)]
 pub enum Sandbox {
     Bubblewrap(Bubblewrap),

@@ -22,7 +22,6 @@ pub struct Item {
     pub points: f64,
     /// Points that can be reached.
     pub max: f64,
-    /// Passed, failed, or not run.
     pub status: Status,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

@@ -20,7 +20,6 @@ const PROGRESS: [&str; 2] = ["my/progress.toml", "progress.toml"];
 /// Files for answers written by hand, as the README of an assignment says; they take precedence.
 const ANSWERS: [&str; 2] = ["my/answers.toml", "answers.toml"];
 
-/// The files that one student handed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     /// Name of the folder or file, without control characters.
@@ -28,7 +27,6 @@ pub struct Submission {
     path: PathBuf,
 }
 
-/// A file of a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubmittedFile {
     Missing,
@@ -70,7 +68,6 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
     Ok(found)
 }
 
-/// Progress file that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UnreadableProgress {
     /// The file is too large, a link, or no text.
@@ -138,7 +135,6 @@ impl Submission {
         (answers, notes)
     }
 
-    /// Reads the progress file, if there is one.
     pub fn progress(&self) -> Result<Option<Progress>, UnreadableProgress> {
         if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
             return Ok(None);

@@ -23,7 +23,6 @@ pub struct Tools {
     pub compiler: PathBuf,
     /// Arguments of the compiler before the source.
     pub compiler_arguments: Vec<OsString>,
-    /// Files and folders that the compiler reads.
     pub compiler_reads: Vec<PathBuf>,
     pub judge: PathBuf,
     /// Headers that sources may include: name and text.
@@ -63,7 +62,6 @@ pub mod code {
     pub const MISSING: &str = "missing";
     /// The submission cannot be read.
     pub const REFUSED: &str = "refused";
-    /// A time limit was reached.
     pub const TIMEOUT: &str = "timeout";
     /// The program `judge` ended without a verdict.
     pub const STOPPED: &str = "stopped";

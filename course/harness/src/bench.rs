@@ -23,7 +23,6 @@ use crate::step_run::StepRun;
 use crate::timing::duel;
 use crate::{out, page, shapes};
 
-/// Runs the command `bench`; returns its exit code.
 pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<ExitCode, StepError> {
     let emulated = step_run.gpu()?.emulator.is_some();
     let asked = if bench.recorded_shapes {

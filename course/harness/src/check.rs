@@ -14,7 +14,6 @@ use crate::measure::setup::Purpose;
 use crate::step_run::StepRun;
 use crate::{out, shapes};
 
-/// Runs the command `check`; returns its exit code.
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?;

@@ -20,7 +20,6 @@ use crate::StepError;
 use crate::device::counters::Report;
 use crate::device::cublas::{Cublas, NoCublas};
 
-/// A device with a context, a stream and its properties.
 #[derive(Debug)]
 pub struct Gpu {
     /// NVIDIA's library for this device, loaded on first use.
@@ -36,7 +35,6 @@ pub struct Gpu {
     pub info: DeviceInfo,
 }
 
-/// Properties of a device, as the driver reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
     /// Name of the device, such as `NVIDIA H200`.
@@ -56,7 +54,6 @@ pub struct DeviceInfo {
     pub max_grid: [u32; 3],
 }
 
-/// The choice between the machine's GPU and the emulated one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// A GPU where there is one, else the emulated device.
@@ -225,7 +222,6 @@ impl Gpu {
         })
     }
 
-    /// Returns cuBLAS with a handle for the stream.
     pub fn cublas(&self) -> Result<&Cublas, &NoCublas> {
         self.cublas.get_or_init(|| Cublas::open(&self.stream)).as_ref()
     }

@@ -5,7 +5,6 @@ use catalog::files::FileError;
 use catalog::process::Exit;
 use cudarc::driver::DriverError;
 
-/// Reason for which a program stops.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     /// The command line asks for something that cannot be: exit code 2.
@@ -32,7 +31,6 @@ pub enum StepError {
 }
 
 impl StepError {
-    /// Returns the exit code of a program that stops with this error.
     pub fn exit_code(&self) -> Exit {
         match self {
             Self::Closed => Exit::Passed,

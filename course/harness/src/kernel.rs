@@ -107,14 +107,10 @@ pub struct Product<'a> {
 pub(crate) type Geometry = fn(shape: Shape) -> LaunchConfig;
 pub(crate) type LaunchGemm<T, R = T> = fn(Gemm<'_, T, R>) -> Result<(), DriverError>;
 pub(crate) type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
-/// A step's handle of cuBLAS for a stream.
 pub(crate) type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
 pub(crate) type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
-/// Error of a step's own library.
 pub(crate) type LibraryError = Box<dyn std::error::Error + Send + Sync>;
-/// Starts a step's own library for a stream.
 pub(crate) type OpenLibrary = fn(stream: &Arc<CudaStream>) -> Result<MultiplyLibrary, LibraryError>;
-/// A call of a step's own library.
 pub(crate) type MultiplyLibrary = Box<dyn Fn(Product<'_>) -> Result<(), LibraryError>>;
 /// Returns the number of blocks of a kernel whose blocks share out tiles.
 pub(crate) type Blocks = fn(tiles: u32, n_sms: u32) -> u32;
@@ -147,9 +143,7 @@ pub struct Kernel {
     pub uses_cubin: bool,
     /// Number of blocks, where blocks share out tiles: the grid is a row of them, and the geometry gives the tiles.
     pub blocks: Option<Blocks>,
-    /// Requirement on a shape.
     pub requirement: Option<Requirement>,
-    /// The kernel that is launched before it.
     pub preparation: Option<Preparation>,
 }
 
@@ -282,7 +276,6 @@ impl Kernel {
         Self::new(name, LaunchKind::Cublas { open, multiply })
     }
 
-    /// Returns a product by a library of the step.
     pub const fn library(name: &'static str, open: OpenLibrary) -> Self {
         Self::new(name, LaunchKind::Library { open })
     }
@@ -397,7 +390,6 @@ pub fn blocks(n: usize, tile: u32) -> u32 {
     u32::try_from(n.div_ceil(tile as usize)).unwrap_or(u32::MAX)
 }
 
-/// Returns a launch of one-dimensional blocks in a one-dimensional grid.
 pub fn grid_1d(blocks: u32, threads: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }

@@ -19,10 +19,8 @@ use crate::measure::{cannot_run, gemm, own_library, too_large, transpose};
 use crate::step_run::StepRun;
 use crate::{args, out, shapes};
 
-/// The size that is used when none is given.
 const DEFAULT_SIZE: usize = 1024;
 
-/// Runs the command `launch`; returns its exit code.
 pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<ExitCode, StepError> {
     let sizes = step_run.sizes(&asked.sizes, DEFAULT_SIZE)?;
     if step_run.common.json {

@@ -170,7 +170,6 @@ fn product(shape: Shape, operands: Operands<'_, f32>) -> Product<'_> {
     Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c }
 }
 
-/// Wraps a call of a step's own library.
 pub(crate) fn own_library(multiply: &MultiplyLibrary, shape: Shape) -> Launch<'_, f32> {
     Box::new(move |operands| multiply(product(shape, operands)).map_err(|error| StepError::CouldNot(error.to_string())))
 }

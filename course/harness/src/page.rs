@@ -105,7 +105,6 @@ pub(crate) struct PassedKernels {
 }
 
 impl PassedKernels {
-    /// Counts one more.
     pub(crate) fn add(&mut self, entry: &Entry<'_>) {
         let Some(passed) = entry.passed().filter(|_| entry.kernel.code().is_some()) else {
             return;
@@ -196,7 +195,6 @@ fn time(ms: f64) -> String {
     }
 }
 
-/// Returns a title with a note on the table that follows.
 fn heading(title: &str, note: &str, paint: Paint) -> String {
     format!("\n{}\n{}\n", paint.bold(title), paint.dim(&format!("  {note}")))
 }

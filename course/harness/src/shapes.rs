@@ -5,7 +5,6 @@ use catalog::{Format, Shape, Work};
 use crate::device::Gpu;
 use crate::error::StepError;
 
-/// Returns the size that is used when none is given.
 pub fn default_size(emulated: bool) -> usize {
     if emulated { 512 } else { 4096 }
 }
@@ -97,7 +96,6 @@ pub fn summed(work: Work) -> &'static [Shape] {
     }
 }
 
-/// Memory that a problem lacks.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DoesNotFit {
     #[error("{what} of {shape} needs {} on the device, which has {}", bytes(*.needed), bytes(*.available))]

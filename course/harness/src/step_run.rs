@@ -13,11 +13,9 @@ use crate::{args, run};
 pub(crate) struct StepRun<'a> {
     pub step: &'static catalog::Step,
     pub kernels: Vec<&'a Kernel>,
-    /// Options of all tasks.
     pub common: args::Common,
     /// PTX in place of the step's own.
     pub ptx: Option<String>,
-    /// Machine code in place of the step's own.
     pub cubins: Cubins,
     /// Plan of duels, where kernels and yardsticks also run in turns.
     pub duel: Option<duel::Plan>,

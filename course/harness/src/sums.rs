@@ -26,7 +26,6 @@ use crate::step_run::StepRun;
 use crate::timing::yardstick;
 use crate::{out, shapes};
 
-/// Runs the command `sums`; returns its exit code.
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
     let gpu = step_run.gpu()?;
     if gpu.emulator.is_none() {
@@ -67,7 +66,6 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
     Ok(if failed { Exit::Failed } else { Exit::Passed }.into())
 }
 
-/// Returns the line that is printed for a sum.
 fn sum_line(sum: &Sum) -> String {
     let Sum { kernel, shape, .. } = sum;
     if let Some(why) = &sum.not_run {

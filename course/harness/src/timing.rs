@@ -42,7 +42,6 @@ const SCRUB: usize = 2;
 pub struct Timed {
     /// Launches in a hot sample.
     pub batch: u32,
-    /// Way in which the launches were put into the stream.
     pub submission: Submission,
     /// One launch, caches warm.
     pub hot: Samples,

@@ -32,10 +32,8 @@ pub struct EmulatedModule<'a> {
     pub patience: u64,
 }
 
-/// Reason for which nothing can be launched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// The PTX is refused.
     #[error("{0}")]
     NotLoaded(String),
     /// No kernel of that name, or one with other parameters.
@@ -176,7 +174,6 @@ impl<'a> EmulatedModule<'a> {
         ran
     }
 
-    /// Returns the setup that the task prescribes for a shape.
     pub fn launch_setup(&self, shape: Shape) -> LaunchSetup {
         let task = self.request.task;
         let names = task.work.parameters().iter();

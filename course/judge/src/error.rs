@@ -5,10 +5,8 @@ use diagnostics::Finding;
 
 use crate::emulated_module::LoadError;
 
-/// Reason for which nothing can be judged, launched or predicted.
 #[derive(Debug, thiserror::Error)]
 pub enum JudgeError {
-    /// The kernel cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The repository's own kernel cannot be loaded, whatever the answer to its task.

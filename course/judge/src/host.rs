@@ -195,7 +195,6 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     }
 }
 
-/// Failure of a call of cuBLAS.
 #[derive(Debug, thiserror::Error)]
 enum CallError {
     /// An argument of the answer cannot be read.
@@ -208,7 +207,6 @@ enum CallError {
 }
 
 impl CallError {
-    /// Returns the verdict's code and the part that fails.
     fn code_and_part(&self) -> (&'static str, usize) {
         match self {
             Self::Misread(_) => ("compile", READ_AT),

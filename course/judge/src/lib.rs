@@ -73,7 +73,6 @@ pub fn judge(request: &Request<'_>) -> Verdict {
     judge_on(request, &shapes)
 }
 
-/// Judges a kernel on the given shapes.
 pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
     let task = request.task;
     let module = match EmulatedModule::new(request) {

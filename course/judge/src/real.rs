@@ -48,7 +48,6 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>
     verdict.parts.push(part);
 }
 
-/// Failure of a kernel on a real GPU.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error(transparent)]

@@ -19,18 +19,14 @@ pub struct Trial<T: Sums> {
     /// Contents of the output before the launch: the C of βC, or NaN.
     pub start: Vec<T>,
     pub alpha: f32,
-    /// Factor of the previous C.
     pub beta: f32,
-    /// Parts of the output, compared one by one.
     pieces: Vec<Piece<T>>,
     right_on_integers: bool,
     threads: usize,
 }
 
-/// A wrong result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mismatch {
-    /// Information on the cause in the diagnosis.
     pub clue: Clue,
     pub subject: Subject,
     pub wrong: Wrong,
@@ -269,7 +265,6 @@ impl<T: Sums> Trial<T> {
         })
     }
 
-    /// Returns whether an output is the expected result.
     pub fn is_right(&self, got: &[T]) -> bool {
         self.pieces.iter().all(|piece| piece.compare(got, self.threads).1.is_right())
     }

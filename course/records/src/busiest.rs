@@ -21,7 +21,6 @@ pub struct BusiestRecord {
     pub launches: Vec<Launch>,
 }
 
-/// Date and equipment of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub device: String,

@@ -9,7 +9,6 @@ pub struct MachineCode {
     pub cubin_sha256: String,
     /// Counts of the emulated device. `None` where it does not run this code.
     pub counters: Option<Counters>,
-    /// Predicted time of a launch.
     #[serde(flatten)]
     pub forecast: Forecast,
     /// Forecast for the kernel before an edit.
@@ -52,7 +51,6 @@ pub struct Prediction {
     /// Shares of some of these units.
     #[serde(default)]
     pub parts: Vec<Bound>,
-    /// Clock of the device.
     #[serde(default)]
     pub ghz: f64,
     pub n_blocks: u64,
@@ -136,7 +134,6 @@ impl Prediction {
         bound.us * 1e3 * self.ghz * busy_sms
     }
 
-    /// Returns the comparison with the prediction before an edit.
     pub fn since(&self, before: &Prediction) -> Change {
         let change = self.us / before.us - 1.0;
         match change {

@@ -66,7 +66,6 @@ impl Bound {
         [(self.copy_in_ms, "copy in"), (self.kernel_ms, "product"), (self.copy_out_ms, "copy out")]
     }
 
-    /// Returns the longest part, with its name.
     pub fn longest(self) -> (f64, &'static str) {
         self.parts().into_iter().max_by(|x, y| x.0.total_cmp(&y.0)).expect("three")
     }

@@ -19,7 +19,6 @@ use catalog::text::grouped;
 
 pub use sheet::{PAGE, SHEET, Sheet, SheetError};
 
-/// Layout of the file.
 pub const SCHEMA: u32 = 1;
 
 /// Shapes that are kept on record: a size that every tile divides, one of multiples of four that none does, and primes.

@@ -25,7 +25,6 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub schema: u32,
-    /// The processes that measured.
     pub runs: Vec<Run>,
     pub measurements: Vec<Measurement>,
 }
@@ -88,7 +87,6 @@ pub enum Outcome {
     NotRun { why: String },
 }
 
-/// A verified result and its cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VerifiedRun {
     /// Blocks in x, y and z; zero for a library that does not tell.
@@ -96,7 +94,6 @@ pub struct VerifiedRun {
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
-    /// Errors of the result, compared with the reference.
     pub accuracy: Accuracy,
     /// Launches in one sample of `hot`, several where one is too short to time alone. A sample is the time of one.
     pub batch: u32,
@@ -326,7 +323,6 @@ impl Record {
         }
     }
 
-    /// Returns the measurement of a kernel on a shape.
     pub fn measurement(&self, kernel: &str, shape: Shape) -> Option<&Measurement> {
         self.measurements.iter().find(|m| m.kernel == kernel && m.shape == shape)
     }

@@ -5,15 +5,12 @@ use std::path::{Path, PathBuf};
 use catalog::files::{FileError, FolderLock, folder_of, lock_folder, write_whole};
 use serde::{Deserialize, Serialize};
 
-/// A record that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file is not a record of measurements.
     #[error("{} is not a record of measurements: {why}", .path.display())]
     Format { path: PathBuf, why: serde_json::Error },
-    /// A later version wrote the file.
     #[error("{} has schema {found}, this program reads {wanted}", .path.display())]
     Schema { path: PathBuf, found: u32, wanted: u32 },
 }
@@ -69,7 +66,6 @@ pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
 }
 
 impl RecordError {
-    /// Returns whether the file does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::File(error) if error.why.kind() == std::io::ErrorKind::NotFound)
     }

@@ -26,7 +26,6 @@ pub struct Run {
     pub cublas: Option<String>,
 }
 
-/// Ceilings of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Roofline {
     /// FP32 FMA from registers, TFLOP/s.

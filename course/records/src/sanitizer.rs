@@ -22,7 +22,6 @@ pub struct SanitizerRecord {
     pub verdicts: Vec<Verdict>,
 }
 
-/// One session with compute-sanitizer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// The first checked process.
@@ -52,7 +51,6 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the tool found nothing.
     pub fn is_clean(&self) -> bool {
         (self.n_errors, self.n_warnings) == (0, 0)
     }

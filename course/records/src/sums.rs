@@ -28,7 +28,6 @@ pub const BY_MULTIPROCESSORS: [&str; 2] = ["sgemm_v11_split_k", "sgemm_v11_strea
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SumsRecord {
     pub schema: u32,
-    /// The processes that computed them.
     pub runs: Vec<Run>,
     /// The sums, ordered by step, kernel and shape.
     pub sums: Vec<Sum>,
@@ -56,10 +55,8 @@ pub struct Sum {
     pub not_run: Option<String>,
 }
 
-/// Comparison of a sum with a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SumComparison<'a> {
-    /// The record has an equal sum.
     Same,
     /// The record has this different sum.
     Other(&'a Sum),

@@ -68,7 +68,6 @@ impl<'a> Answer<'a> {
         self.cols
     }
 
-    /// Returns the right value of an element.
     pub fn want(&self, row: usize, col: usize) -> f64 {
         match &self.want {
             Want::Values(values) => values[row * self.cols + col],

@@ -2,7 +2,6 @@
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 
-/// A number in 8 bits.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(transparent)]
 pub struct E4m3(u8);

@@ -44,7 +44,6 @@ impl Default for Sha256 {
 }
 
 impl Sha256 {
-    /// Adds bytes at the end.
     pub fn update(&mut self, mut bytes: &[u8]) {
         self.n_bytes += bytes.len() as u64;
         if !self.rest.is_empty() {

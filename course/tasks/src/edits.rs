@@ -22,7 +22,6 @@ use code::{Code, Holder, Sum, is_word};
 /// Replaced bytes of a source, each range with its new text, in order.
 pub type Changes = Vec<(Range<usize>, String)>;
 
-/// Returns the text with changes.
 pub fn apply(text: &str, changes: &Changes) -> String {
     let mut out = text.to_owned();
     changes.iter().rev().for_each(|(range, new)| out.replace_range(range.clone(), new));

@@ -17,9 +17,7 @@ pub struct Explained {
     pub task: TaskName,
     pub kernel: String,
     pub shape: Shape,
-    /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads in x, y and z.
     pub block: [u32; 3],
     /// Whether the result of this launch was right.
     pub right: bool,

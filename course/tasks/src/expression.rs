@@ -55,7 +55,6 @@ impl Arithmetic for f64 {
     }
 }
 
-/// Mistake in an expression, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
     #[error("unexpected `{0}` after the expression")]
@@ -83,7 +82,6 @@ pub enum ExpressionError {
     TooLarge,
 }
 
-/// Evaluates an expression over the given names.
 pub fn evaluate<N: Arithmetic>(text: &str, names: &[(&str, N)]) -> Result<N, ExpressionError> {
     let mut parser = Parser { rest: text, names, depth: 0 };
     let value = parser.sum()?;

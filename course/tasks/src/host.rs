@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::expression::{self, ExpressionError};
 use crate::toml_error::TomlError;
 
-/// The call that the host makes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostCall {
@@ -42,18 +41,15 @@ impl HostCall {
 /// Id and requirement of the criterion that every launch task has.
 pub const NO_IDLE_BLOCKS: (&str, &str) = ("no-idle-blocks", "every block has something to do");
 
-/// A number, or an expression for one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
-    /// A number, such as `32`.
     Value(i64),
     /// An expression in M, N and K, such as `"ceil_div(N, 32)"`.
     Expression(String),
 }
 
 impl Number {
-    /// Returns the value for a shape.
     pub fn value(&self, shape: Shape) -> Result<i64, NumberError> {
         match self {
             Self::Value(value) => Ok(*value),
@@ -62,7 +58,6 @@ impl Number {
     }
 }
 
-/// A [`Number`] that has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}`: {why}")]
 pub struct NumberError {
@@ -71,7 +66,6 @@ pub struct NumberError {
     pub why: ExpressionError,
 }
 
-/// Launch geometry and arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchAnswer {

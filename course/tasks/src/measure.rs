@@ -80,7 +80,6 @@ pub struct CountedLaunch<'a> {
     pub total: &'a Counters,
     /// The text of each instruction and its counters; empty where nobody kept them.
     pub instructions: &'a [(&'a str, &'a Counters)],
-    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub work: TaskWork,

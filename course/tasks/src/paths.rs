@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 /// Possible submissions for the tests, from the root of the checkout.
 pub const SOLUTIONS: &str = "tests/data/solutions";
 
-/// Returns the learner's folder in the checkout at `root`.
 pub fn learner_folder(root: &Path) -> PathBuf {
     root.join("my")
 }

@@ -29,7 +29,6 @@ pub struct Progress {
     /// [`FORMAT`], also for a file without the field.
     #[serde(default = "format")]
     pub format: u32,
-    /// Progress by task name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tasks: BTreeMap<String, TaskProgress>,
     /// Progress by step and id, `v05.b-load-wavefronts`; for a returning question, `v05.b-load-wavefronts@v07`.
@@ -112,7 +111,6 @@ pub struct QuestionProgress {
 pub enum ProgressError {
     #[error("{path}: {why}")]
     Io { path: String, why: std::io::Error },
-    /// The file is not valid TOML, perhaps after an edit.
     #[error("{path}:{line}: {why}; correct the file, or delete it to start over")]
     Syntax {
         path: String,
@@ -120,7 +118,6 @@ pub enum ProgressError {
         line: usize,
         why: String,
     },
-    /// A later version wrote the file.
     #[error("{path} has format {found}, and this version reads up to {FORMAT}: update the checkout")]
     Newer { path: String, found: u32 },
 }
@@ -228,7 +225,6 @@ impl Progress {
         }
     }
 
-    /// Records that the answer to a question was shown.
     pub fn showed(&mut self, key: &str, now: u64) {
         let question = self.questions.entry(key.to_owned()).or_default();
         question.shown.get_or_insert(catalog::time::utc(now));

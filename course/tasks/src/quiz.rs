@@ -12,7 +12,6 @@ pub struct Asked<'a> {
     pub question: &'a Question,
 }
 
-/// State of a question in the progress file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionState {
     Open,

@@ -39,10 +39,8 @@ pub struct Solution {
 pub enum SolutionError {
     #[error("{file}: {why}")]
     Unreadable { file: String, why: std::io::Error },
-    /// Invalid TOML, or a field that does not belong there.
     #[error("{file}: {why}")]
     Syntax { file: String, why: String },
-    /// An invalid entry.
     #[error("{file}: {name}: {why}")]
     Content { file: String, name: String, why: String },
     #[error(transparent)]

@@ -49,13 +49,11 @@ impl Catalogue {
     }
 }
 
-/// A name that no task of the step has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no task `{name}`; {step} has {}", if .known.is_empty() { "no tasks".into() } else { .known.join(", ") })]
 pub struct UnknownTask {
     pub name: TaskName,
     pub step: String,
-    /// Names of the tasks that there are.
     pub known: Vec<String>,
 }
 
@@ -150,7 +148,6 @@ pub struct Host {
     pub starter: String,
 }
 
-/// Help for a learner who is stuck, in levels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hint {

@@ -1,6 +1,5 @@
 //! Messages of the TOML parser.
 
-/// Mistake in the text of a TOML file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct TomlError {
@@ -11,7 +10,6 @@ pub struct TomlError {
 }
 
 impl TomlError {
-    /// Converts the parser's error on a text.
     pub fn new(text: &str, error: &toml::de::Error) -> Self {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
         let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;

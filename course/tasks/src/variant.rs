@@ -66,15 +66,12 @@ pub fn reference_of(step: &str) -> PathBuf {
 const BEGIN: &str = "// DRAWN\n";
 const END: &str = "// DRAWN_END\n";
 
-/// Reason for which a point makes no task or no reference kernel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VariantError {
-    /// The reference kernel lacks this line.
     #[error("there is no `{0}`")]
     NoMarker(&'static str),
     #[error("{field}: {why}")]
     Field { field: String, why: FillError },
-    /// The filled table is not one of a task.
     #[error("{0}")]
     Table(String),
 }
@@ -124,7 +121,6 @@ impl Variant {
         self.points.get(usize::try_from(at).ok()?)
     }
 
-    /// Returns the table of a transfer task at a point.
     pub fn table(&self, point: &Point) -> Result<Table, VariantError> {
         let mut names = vec![("BYTES", point.work.element_bytes() as f64)];
         names.extend(point.numbers.iter().map(|(name, n)| (name.as_str(), *n as f64)));

@@ -13,7 +13,6 @@ use crate::task::{Criterion, TaskName, threshold};
 pub enum Status {
     Passed,
     Failed,
-    /// Not run, so nothing is known.
     NotRun,
 }
 
@@ -78,7 +77,6 @@ pub struct Part {
     pub measured: Option<CriterionValue>,
 }
 
-/// A measured value and its limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CriterionValue {
     pub measure: String,
@@ -86,10 +84,8 @@ pub struct CriterionValue {
     /// The value; none where the kernel does nothing that the measure applies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// Largest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
-    /// Smallest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     pub shape: Shape,
@@ -136,7 +132,6 @@ pub struct Remedy {
     pub changes: Vec<ChangedLine>,
 }
 
-/// A line that an edit removes, adds or replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedLine {
     /// Line of the copy, from 1; of a line that is added, the one that it follows.
@@ -147,7 +142,6 @@ pub struct ChangedLine {
     pub added: Option<String>,
 }
 
-/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -155,7 +149,6 @@ pub enum Severity {
     Warning,
 }
 
-/// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     pub severity: Severity,

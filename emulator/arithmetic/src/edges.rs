@@ -3,7 +3,6 @@
 use super::soft::{self, F32, Mode, Round};
 use super::tests::scalar;
 
-/// Checks the result of an instruction, given and expected as bits.
 fn check(mnemonic: &str, operands: &[u64], expected: u64) {
     let got = scalar(mnemonic, operands, 0);
     assert_eq!(got, expected, "{mnemonic} of {operands:x?}: {got:#x}, not {expected:#x}");

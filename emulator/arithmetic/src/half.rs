@@ -1,6 +1,5 @@
 //! `f16` and `bf16`: to and from `f32`, without branches, so that it vectorises.
 
-/// Converts `f16` bits to `f32`; the result is exact.
 #[inline(always)]
 pub fn f16_to_f32(h: u16) -> f32 {
     let sign = (h as u32 & 0x8000) << 16;
@@ -11,7 +10,6 @@ pub fn f16_to_f32(h: u16) -> f32 {
     f32::from_bits(sign | if h & 0x7c00 == 0x7c00 { special } else { scaled })
 }
 
-/// Converts `bf16` bits to `f32`; the result is exact.
 #[inline(always)]
 pub fn bf16_to_f32(h: u16) -> f32 {
     f32::from_bits((h as u32) << 16)

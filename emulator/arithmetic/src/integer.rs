@@ -183,7 +183,6 @@ fn mul24_s(a: i32, b: i32) -> i64 {
     ((a << 8) >> 8) as i64 * ((b << 8) >> 8) as i64
 }
 
-/// Applies a function to both 16-bit halves.
 #[inline(always)]
 fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16) as u32 | (f((a >> 16) as u16, (b >> 16) as u16) as u32) << 16

@@ -9,7 +9,6 @@ pub(super) const AVX512: u8 = 5;
 
 pub(super) trait Lane: Copy + 'static {
     const CLASS: Class;
-    /// Initial value of arrays.
     const ZERO: Self;
     /// Pointer to read lanes from.
     type View: Copy;

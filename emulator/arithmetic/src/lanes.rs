@@ -3,7 +3,6 @@
 //! A *line* holds one 32-bit value for each of the 32 lanes (16-bit values zero-extended). A 64-bit register is two
 //! neighbouring lines, read as 32 `u64`. A predicate is one bit per lane. Constants are lines that all warps share.
 
-/// Lanes in a warp.
 pub const WARP: usize = 32;
 
 /// A 32-bit value for each lane of a warp.
@@ -35,7 +34,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// `Bits64` if `wide`, else `Bits32`.
     pub fn of_width(wide: bool) -> Self {
         if wide { Class::Bits64 } else { Class::Bits32 }
     }

@@ -45,7 +45,6 @@ pub use sass::{SassStep, Shift, step};
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
     pub run: AluFn,
-    /// Class of the result.
     pub dst: Class,
     /// Classes of the sources, in PTX order.
     pub srcs: &'static [Class],

@@ -7,9 +7,7 @@ use crate::lanes::{AluArgs, Class, CpuLevel, Lanes, NONE};
 /// A step that decode needs and that is no PTX instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Builtin {
-    /// 32 bits to 32 bits.
     Mov32,
-    /// 64 bits to 64 bits.
     Mov64,
     MovPred,
     NotPred,
@@ -17,17 +15,13 @@ pub enum Builtin {
     PredTo32,
     /// Whether any of the 32 bits is set.
     PredOf32,
-    /// The low half of 64 bits.
     Lo32Of64,
-    /// The high half of 64 bits.
     Hi32Of64,
     /// 64 bits from (low, high).
     Pack64,
     /// 32 bits from 16 (low, high).
     Pack32,
-    /// The low half of 32 bits.
     Lo16Of32,
-    /// The high half of 32 bits.
     Hi16Of32,
     /// A 16-bit part of 64 bits, by number, 0 the lowest.
     Word16Of64(u8),
@@ -47,11 +41,8 @@ pub enum Builtin {
     Zext32(u8),
     /// 32 bits from the lowest 8 or 16, sign-extended.
     Sext32(u8),
-    /// Wrapping sum of two 32-bit integers.
     Add32,
-    /// Wrapping sum of two 64-bit integers.
     Add64,
-    /// Wrapping difference of two 64-bit integers.
     Sub64,
 }
 

@@ -37,7 +37,6 @@ pub use whole::{Overflow, Whole, WholeType};
 pub enum FactorType {
     /// 8 bits of exponent, 7 after the point.
     Bf16,
-    /// IEEE half precision.
     F16,
     /// The upper 19 bits of an `f32`.
     Tf32,
@@ -49,14 +48,11 @@ pub enum FactorType {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccumulatorType {
-    /// Single precision.
     F32,
-    /// Half precision.
     F16,
 }
 
 impl FactorType {
-    /// Returns the type that PTX names so.
     pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "bf16" => Self::Bf16,
@@ -70,7 +66,6 @@ impl FactorType {
 }
 
 impl AccumulatorType {
-    /// Returns the type that PTX names so.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "f32" => Some(Self::F32),
@@ -115,7 +110,6 @@ struct Factor {
 }
 
 impl Factors {
-    /// Eight zeros.
     pub const ZERO: Self = Self { magnitude: [0; 8], exponent: [ZERO; 8], sign: [0; 8] };
 
     /// Gives factors of E5M2 as many bits after the point as those of E4M3.
@@ -133,7 +127,6 @@ impl Factors {
         }
     }
 
-    /// Copies one factor of others to place `i`.
     fn copy(&mut self, i: usize, from: &Self, j: usize) {
         self.magnitude[i] = from.magnitude[j];
         self.exponent[i] = from.exponent[j];
@@ -368,7 +361,6 @@ fn add_f16(x: u32, y: u32) -> u32 {
 const NAN: u32 = 0x7fff_ffff;
 const NAN_F16: u32 = 0x7fff;
 
-/// Returns an `e4m3` as an `f16`; exact.
 fn e4m3_to_f16(bits: u32) -> u32 {
     let sign = (bits & 0x80) << 8;
     if bits & 0x7f == 0x7f {

@@ -30,11 +30,9 @@ pub enum SassStep {
 /// Modifiers of `SHF`, a funnel shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Shift {
-    /// Whether to shift right, not left.
     pub right: bool,
     /// Whether to return the high word, not the low one.
     pub high: bool,
-    /// Whether to shift in copies of the sign.
     pub signed: bool,
     /// Whether to take the amount modulo the width instead of clamping it.
     pub wrap: bool,
@@ -92,7 +90,6 @@ unsafe fn table_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
-/// Looks up a [`SassStep`].
 pub fn step(step: SassStep, level: CpuLevel) -> Form {
     match step {
         SassStep::Sum3 => hot3(level, |a: u32, b: u32, c: u32| a.wrapping_add(b).wrapping_add(c)),

@@ -4,7 +4,6 @@ use super::*;
 use crate::lanes::{AluArgs, Lanes, Line, NONE};
 use proptest::prelude::*;
 
-/// Returns whether the rows of a section of the instruction table are arithmetic.
 fn is_arithmetic(section: &str) -> bool {
     [
         "Integer arithmetic",

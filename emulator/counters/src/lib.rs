@@ -15,9 +15,7 @@ mod summary;
 
 use serde::{Deserialize, Serialize};
 
-/// Threads of a warp.
 pub const WARP: f64 = 32.0;
-/// Bytes of a sector of global memory.
 pub const SECTOR_BYTES: f64 = 32.0;
 /// Multiply-adds of an `mma.sync.m16n8k16`, the unit in which tables count tensor cores.
 pub const TENSOR_PRODUCT: f64 = 16.0 * 8.0 * 16.0;
@@ -33,7 +31,6 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// Adds another set of counters.
             pub fn add(&mut self, other: &Counters) {
                 $(self.$name += other.$name;)+
             }
@@ -229,12 +226,10 @@ impl Counters {
         ratio(self.global_load_sectors, self.global_load_requests)
     }
 
-    /// Returns the wavefronts of a shared load.
     pub fn wavefronts_per_load(&self) -> Option<f64> {
         ratio(self.shared_load_wavefronts_merged, self.shared_load_requests_merged)
     }
 
-    /// Returns the wavefronts of a shared store.
     pub fn wavefronts_per_store(&self) -> Option<f64> {
         ratio(self.shared_store_wavefronts_merged, self.shared_store_requests_merged)
     }

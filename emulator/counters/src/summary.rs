@@ -36,7 +36,6 @@ macro_rules! summary {
             /// All of them, in the order of a table.
             pub const ALL: &[Self] = &[$(Self::$column),+];
 
-            /// Returns the heading of a narrow column.
             pub fn heading(self) -> &'static str {
                 match self { $(Self::$column => $heading,)+ }
             }

@@ -37,7 +37,6 @@ impl From<program::limits::TooLarge> for DecodeError {
     }
 }
 
-/// Returns the error if the condition holds.
 macro_rules! refuse_if {
     ($condition:expr, $error:expr) => {
         if $condition {
@@ -48,12 +47,10 @@ macro_rules! refuse_if {
 
 pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
-/// Returns the error "`what` is not supported".
 pub(super) fn unsupported(span: Span, what: impl Into<String>) -> DecodeError {
     DecodeError::Unsupported(vec![Unsupported { span, what: what.into() }])
 }
 
-/// Returns the error for PTX without a meaning.
 pub(super) fn invalid(span: Span, message: impl Into<String>) -> DecodeError {
     DecodeError::Invalid(ParseError { span, message: message.into() })
 }

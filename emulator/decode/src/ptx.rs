@@ -86,7 +86,6 @@ pub(super) struct Lower<'a> {
     /// Target of `ret`; `None` in the kernel itself.
     return_label: Option<u32>,
     depth: usize,
-    /// Open blocks in the current function.
     depth_in_function: usize,
     loc: Option<SourceLoc>,
     /// Inlined calls around `loc`, innermost first, and those around each inlined position.
@@ -191,7 +190,6 @@ impl<'a> Lower<'a> {
         self.lower_called_functions()
     }
 
-    /// Lowers the statements of one pair of braces.
     pub(super) fn lower_block(&mut self, body: &'a [Statement]) -> Result<()> {
         self.depth += 1;
         self.depth_in_function += 1;
@@ -286,7 +284,6 @@ impl<'a> Lower<'a> {
         self.scopes.iter().rev().find_map(|scope| scope.targets.get(name).copied())
     }
 
-    /// Creates a label that the text does not have.
     fn fresh_label(&mut self) -> u32 {
         self.labels.push(u32::MAX);
         self.labels.len() as u32 - 1

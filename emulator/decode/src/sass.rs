@@ -91,7 +91,6 @@ struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    /// Prepares the lowering of a kernel, the one with this number in its module.
     fn new(
         kernel: &'a sass::CubinKernel,
         number: usize,
@@ -183,7 +182,6 @@ impl<'a> Lower<'a> {
         places.into()
     }
 
-    /// Returns the reconvergence point of this instruction's barrier.
     fn reconvergence_point(&self) -> Option<u32> {
         self.reconvergence.point_of(self.instr, convergence::barrier(self.instruction)?)
     }

@@ -65,9 +65,7 @@ pub(crate) enum BitRule {
     Unknown,
     /// The first source, perhaps cut or extended.
     Same,
-    /// `a + b`, modulo the width.
     Sum,
-    /// `a - b`, modulo the width.
     Difference,
     /// `a | b`, `a ^ b`, or one of the two.
     Either,
@@ -77,17 +75,14 @@ pub(crate) enum BitRule {
     ProductSum,
     /// `a << b`; the amount is the second source.
     ShiftLeft,
-    /// `a & b`, bit by bit.
     And,
 }
 
-/// An operation over virtual registers.
 #[derive(Debug, Clone)]
 pub(crate) struct VirtualOp {
     /// Guarding predicate; [`TRUE`] for none.
     pub(crate) guard: u32,
     pub(crate) negated: bool,
-    /// Index of the instruction that it belongs to.
     pub(crate) instr: u32,
     /// Whether it is the operation by which its instruction is counted.
     pub(crate) first: bool,
@@ -139,7 +134,6 @@ pub(crate) struct Reg {
     pub(crate) bits: u8,
 }
 
-/// All virtual registers of a kernel.
 #[derive(Debug)]
 pub(crate) struct Registers {
     pub(crate) classes: Vec<Class>,
@@ -165,7 +159,6 @@ impl Registers {
         }
     }
 
-    /// Adds a register of a type.
     pub(crate) fn declare(&mut self, ty: Type, span: Span) -> Result<Reg> {
         let (class, bits) = class_and_bits(ty, span)?;
         let id = self.fresh(class);
@@ -181,7 +174,6 @@ impl Registers {
     }
 }
 
-/// Returns the class of a register of a type, and its declared width.
 pub(crate) fn class_and_bits(ty: Type, span: Span) -> Result<(Class, u8)> {
     Ok(match ty.bytes() {
         0 => (Class::Pred, 1),

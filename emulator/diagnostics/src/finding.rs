@@ -23,7 +23,6 @@ pub struct Place {
     pub ptx_line: u32,
     /// The instruction as written in PTX or SASS.
     pub instruction: String,
-    /// Whether the instruction is machine code.
     #[serde(skip)]
     pub is_machine_code: bool,
 }
@@ -109,7 +108,6 @@ pub struct Party {
     pub place: Place,
     /// Position of the block in the grid: x, y and z.
     pub block: [u32; 3],
-    /// Position of the thread in its block.
     pub thread: [u32; 3],
     /// Number of threads of that block that do the same.
     pub n_threads: u64,
@@ -125,9 +123,7 @@ pub struct Finding {
     pub title: String,
     /// PTX instruction: index into the kernel's instructions.
     pub instr: u32,
-    /// Line of the source that the instruction comes from.
     pub source: Option<SourceLoc>,
-    /// The place of the instruction in words, with the text of its line.
     pub place: Option<Place>,
     /// Position of the block of the first thread that made the mistake.
     pub block: [u32; 3],

@@ -82,7 +82,6 @@ impl<'a> LaunchContext<'a> {
         self.info(instr).map_or("", InstrInfo::mnemonic)
     }
 
-    /// Returns the operations that an instruction was decoded to.
     pub(crate) fn ops(&self, instr: u32) -> impl Iterator<Item = &'a OpKind> {
         let ops = self.inputs.kernel.ops.iter();
         ops.filter(move |op| op.instr == instr).map(|op| &op.kind)
@@ -392,7 +391,6 @@ impl<'a> LaunchContext<'a> {
     }
 }
 
-/// Returns the first thread that made a mistake.
 pub(crate) fn first_thread(mistake: &MistakeGroup) -> ThreadId {
     let lane = mistake.first.mask.first() as u64 & 31;
     ThreadId { block: mistake.first.block, thread: u64::from(mistake.first.warp) * 32 + lane }
@@ -422,7 +420,6 @@ impl Reason {
     }
 }
 
-/// A message in the making.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) title: String,
@@ -454,7 +451,6 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Returns whether it is a loop in which a line stands.
     pub(crate) fn is_loop_with(&self, line: u32) -> bool {
         self.enclosure.control == Control::Loop && (self.line..=self.last).contains(&line)
     }
@@ -470,7 +466,6 @@ impl Draft {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// Adds a sentence with facts.
     pub(crate) fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self

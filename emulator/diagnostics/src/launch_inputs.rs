@@ -13,7 +13,6 @@ pub(crate) struct Allocation {
     /// The variable's symbol, when the allocation is a `__device__` or `__constant__` variable.
     pub(crate) symbol: Option<String>,
     pub(crate) freed: bool,
-    /// Whether the kernel may not store to it.
     pub(crate) read_only: bool,
 }
 

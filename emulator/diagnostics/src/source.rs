@@ -93,7 +93,6 @@ impl Source {
         self.lines.get((line as usize).checked_sub(1)?).cloned()
     }
 
-    /// Returns the text of a line.
     pub(crate) fn line(&self, line: u32) -> Option<&str> {
         self.text.get(self.span(line)?)
     }
@@ -164,7 +163,6 @@ impl Source {
         expression::value(text, 0, &|name, depth| self.constant_at(name, depth))
     }
 
-    /// Returns the text between the braces of a kernel.
     fn body(&self, kernel: &str) -> Option<&str> {
         let name = plain_name(kernel);
         if let Some(called) = self.called.as_ref().filter(|called| called.kernel == name) {

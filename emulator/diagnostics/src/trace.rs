@@ -53,7 +53,6 @@ pub(crate) struct Trace<'a> {
     set_by: HashMap<&'a str, Setter>,
 }
 
-/// Instructions that set a register.
 #[derive(Debug, Clone, Copy)]
 enum Setter {
     /// One instruction sets the register, whenever it is reached.

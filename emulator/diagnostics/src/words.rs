@@ -29,7 +29,6 @@ pub(crate) fn grouped(n: u64) -> String {
     out
 }
 
-/// Returns the text with a capital first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
@@ -97,7 +96,6 @@ pub(crate) fn ranges(numbers: impl Iterator<Item = u64>) -> String {
     text
 }
 
-/// Breaks a paragraph into lines of at most `width` characters.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     // A no-break space (U+00A0) holds together what a line end must not part, such as code in a sentence.

@@ -157,7 +157,6 @@ impl Capture {
         self.invalid.load(Ordering::Acquire)
     }
 
-    /// Ends the capture without a result.
     fn abandon(&self) {
         self.end();
         if !self.given {

@@ -80,7 +80,6 @@ pub(crate) fn warning_once(one: &HostWarning<'_>) {
     }
 }
 
-/// Prints the reason for which a launch did not start.
 pub(crate) fn refusal(finding: &Finding) {
     if first_time(&finding.text) {
         write(&format!("{}\n\n", paint(finding, coloured())));

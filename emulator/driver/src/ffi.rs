@@ -132,7 +132,6 @@ fn guarded(name: &'static str, body: &mut dyn FnMut() -> Outcome) -> CUresult {
     code
 }
 
-/// Implements unsupported calls.
 pub(crate) fn not_supported(name: &'static str) -> CUresult {
     guard(name, || {
         diagnose::print_once(&format!("{name} is not supported"));

@@ -52,7 +52,6 @@ pub(crate) trait Work: Any + Send + Sync {
     }
 }
 
-/// Returns a piece of work as what it is.
 pub(crate) fn work_as<T: Work>(work: &Arc<dyn Work>) -> Option<&T> {
     (&**work as &dyn Any).downcast_ref()
 }
@@ -101,12 +100,10 @@ static GRAPHS: Table<Graph> = Table::new(ObjectKind::Graph);
 /// Graphs of all nodes.
 static NODES: Table<Handle> = Table::new(ObjectKind::Node);
 
-/// Finds a graph.
 pub(crate) fn graph_of(handle: Handle) -> Outcome<Arc<Graph>> {
     GRAPHS.get(handle).ok_or(ERROR_INVALID_VALUE)
 }
 
-/// Finds the graph of a node.
 pub(crate) fn graph_with(node: Handle) -> Outcome<Arc<Graph>> {
     graph_of(*NODES.get(node).ok_or(ERROR_INVALID_VALUE)?)
 }
@@ -137,12 +134,10 @@ impl Graph {
         Ok(handle)
     }
 
-    /// Changes a node.
     pub(crate) fn change(&self, node: Handle, change: impl FnOnce(&mut Node)) -> Outcome {
         lock(&self.nodes).get_mut(&node).map(change).ok_or(ERROR_INVALID_VALUE)
     }
 
-    /// Returns a node's work.
     pub(crate) fn work(&self, node: Handle) -> Outcome<Arc<dyn Work>> {
         lock(&self.nodes).get(&node).map(|node| Arc::clone(&node.work)).ok_or(ERROR_INVALID_VALUE)
     }
@@ -263,7 +258,6 @@ impl Plan {
         }
     }
 
-    /// Changes the work of a step.
     pub(crate) fn change(&self, node: Handle, change: impl FnOnce(&mut Step) -> Outcome) -> Outcome {
         let mut steps = lock(&self.steps);
         change(steps.iter_mut().find(|step| step.node == node).ok_or(ERROR_INVALID_VALUE)?)

@@ -89,7 +89,6 @@ impl<T> Table<T> {
         (handle, value)
     }
 
-    /// Returns the object behind a handle, if it is alive.
     pub(crate) fn get(&self, handle: Handle) -> Option<Arc<T>> {
         let serial = self.serial(handle)?;
         self.read().live.get(&serial)?.clone()

@@ -275,7 +275,6 @@ pub(crate) fn compile(memory: &Arc<Memory>, text: &str) -> Result<Module, Refuse
     })
 }
 
-/// Returns the code and message of an error in a module.
 fn refused(error: LoadError) -> Refused {
     let (code, what) = match &error {
         LoadError::Memory(..) | LoadError::Decode(DecodeError::TooLarge(_)) => (ERROR_OUT_OF_MEMORY, ""),

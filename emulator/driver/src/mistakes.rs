@@ -50,7 +50,6 @@ static OUTPUTS: Mutex<Vec<Output>> = Mutex::new(Vec::new());
 /// Limit on waiting outputs; more are not reported.
 const MAX_OUTPUTS: usize = 256;
 
-/// Keeps the undefined outputs of a launch until the host reads them.
 pub(crate) fn remember_outputs(outputs: &[Output]) {
     if outputs.is_empty() {
         return;

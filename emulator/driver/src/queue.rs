@@ -27,7 +27,6 @@ const MOST_WAITING: usize = 1 << 14;
 
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
-/// Thread on which a job may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JobThread {
     /// The worker, for jobs that may take long or call the user's code.

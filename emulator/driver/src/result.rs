@@ -8,7 +8,6 @@ pub(crate) type CUresult = u32;
 /// Result of a call's body or of a part of it: a value, or the code to return.
 pub(crate) type Outcome<T = ()> = Result<T, CUresult>;
 
-/// Fails with a code if a call is wrong in some way.
 pub(crate) fn refuse_if(is_wrong: bool, code: CUresult) -> Outcome {
     if is_wrong { Err(code) } else { Ok(()) }
 }

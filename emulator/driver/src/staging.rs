@@ -13,7 +13,6 @@ use simt::memory::copy_on_host;
 use crate::diagnose;
 use crate::sync::lock;
 
-/// Limit on the bytes that are kept.
 const MAX_BYTES: usize = 64 << 20;
 
 /// A copy, and what its source held when it was started.

@@ -172,7 +172,6 @@ impl Stream {
         Ok(Some(self.submit(thread, |_| {}, Box::new(run))))
     }
 
-    /// Adds a job, waits for it, and returns its result.
     pub(crate) fn submit_sync(&self, job: impl FnOnce() -> Outcome + Send + 'static) -> Outcome {
         self.context.check()?;
         self.permit()?;

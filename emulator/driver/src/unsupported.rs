@@ -60,7 +60,6 @@ fn described(text: &str, location: &Location, lines: &[u32]) -> String {
     message
 }
 
-/// Finds the function and the source line of a line of PTX.
 fn location_of(text: &str, line: u32) -> Location {
     let mut location = Location::default();
     for line in text.lines().take(line as usize) {

@@ -69,16 +69,11 @@ fn driver_names() -> &'static [&'static str] {
     }
 }
 
-/// Error of [`preload`].
 #[derive(Debug, thiserror::Error)]
 pub enum PreloadError {
     /// The library is not where Cargo puts it.
     #[error("no {name} beside this program: looked in {}", .looked.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "))]
-    NotFound {
-        name: String,
-        /// Searched folders.
-        looked: Vec<PathBuf>,
-    },
+    NotFound { name: String, looked: Vec<PathBuf> },
     #[error("{} cannot be loaded", .path.display())]
     Load {
         path: PathBuf,

@@ -9,7 +9,6 @@ use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 const PTX: &std::ffi::CStr = c".version 7.0 .target sm_75 .address_size 64 .entry k() { ret; }";
 
-/// Creates a context, and a kernel in it.
 fn begin() -> (sys::CUcontext, sys::CUfunction) {
     emulator_client::preload().expect("Cargo built the library");
     let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());

@@ -6,11 +6,8 @@ pub mod window {
     pub const BITS: u32 = 40;
     /// Windows `1 ..= LAST_ALLOCATION` are global allocations, one each: running past one never lands in another.
     pub const LAST_ALLOCATION: u64 = 0x7E_FFFF;
-    /// Shared memory of the block.
     pub const SHARED: u64 = 0x7F_0000 << BITS;
-    /// Local memory of the thread.
     pub const LOCAL: u64 = 0x7F_0001 << BITS;
-    /// The parameter block of the launch.
     pub const PARAM: u64 = 0x7F_0002 << BITS;
     /// Addresses of functions, without memory.
     pub const CODE: u64 = 0x7F_0003 << BITS;

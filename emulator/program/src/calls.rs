@@ -19,7 +19,6 @@ pub struct Calls {
     pub sites: Vec<CallSite>,
     /// Bytes of the kernel's own frame, with the registers that it saves.
     pub frame: u32,
-    /// Whether a function can call itself.
     pub recursive: bool,
 }
 

@@ -48,7 +48,6 @@ pub enum AtomicForm {
 /// Accesses to shared memory that are merged into one wider access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergeGroup {
-    /// Instruction that stands for the group.
     pub leader: u32,
     /// Bytes per lane of the merged access.
     pub bytes: u8,

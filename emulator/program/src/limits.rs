@@ -61,7 +61,6 @@ pub const OP_BYTES: u64 = 192;
 /// Bytes of an instruction, without its text.
 pub const INSTR_BYTES: u64 = 96;
 
-/// A module or launch exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TooLarge(pub String);
@@ -83,12 +82,10 @@ impl Account {
         Self::with_limits(room, MODULE_OPS, MODULE_STEPS)
     }
 
-    /// An account with these limits of bytes, operations and steps.
     pub fn with_limits(room: u64, max_ops: u64, max_steps: u64) -> Self {
         Self { room, max_ops, max_steps, bytes: Cell::new(0), ops: Cell::new(0), steps: Cell::new(0) }
     }
 
-    /// Returns the bytes of the decoded module.
     pub fn bytes_taken(&self) -> u64 {
         self.bytes.get()
     }

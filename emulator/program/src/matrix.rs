@@ -100,7 +100,6 @@ impl Wgmma {
     }
 }
 
-/// Location of the factor A of a [`Wgmma`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WgmmaA {
     /// Four 32-bit registers of each thread.
@@ -133,6 +132,5 @@ pub struct RegisterAccess {
     pub line: u32,
     /// PTX register in the line. Several can share a line, one after another.
     pub register: u32,
-    /// Whether it is a write, not a read.
     pub writes: bool,
 }

@@ -37,7 +37,6 @@ pub struct Addr {
     pub offset: i64,
 }
 
-/// Memory order of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Weak,
@@ -114,7 +113,6 @@ pub struct Atomic {
 /// `cp.async.bulk.tensor`: a copy of a box of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TensorCopy {
-    /// Address of the tensor map.
     pub map: Addr,
     /// `Param` when the instruction names the map, else `Generic`.
     pub map_space: MemSpace,

@@ -42,14 +42,12 @@ pub enum Special {
 }
 
 impl Special {
-    /// Returns whether lanes of one warp can have different values.
     pub fn varies_in_a_warp(self) -> bool {
         use Special::*;
         matches!(self, Tid(_) | LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt)
     }
 }
 
-/// A clock that a kernel can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
     Clock,

@@ -198,7 +198,6 @@ impl TensorMap {
         self.row_bytes().max(self.swizzle.span())
     }
 
-    /// Returns the bytes of shared memory that the box covers.
     pub fn shared_bytes(&self) -> u64 {
         self.extent()[1..].iter().product::<u64>() * self.pitch()
     }

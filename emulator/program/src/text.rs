@@ -50,7 +50,6 @@ impl<'a> InstrText<'a> {
     }
 }
 
-/// Returns the registers in an operand.
 pub fn registers(operand: &str) -> impl Iterator<Item = &str> {
     operand.match_indices('%').map(|(at, _)| {
         let rest = &operand[at..];

@@ -69,19 +69,13 @@ pub enum Item {
     /// A kernel (`.entry`) or a device function (`.func`).
     Function(Function),
     /// Another name for a function: `.alias name, target;`.
-    Alias {
-        span: Span,
-        name: String,
-        /// Name of the function that it stands for.
-        target: String,
-    },
+    Alias { span: Span, name: String, target: String },
     /// The strings of a `.pragma "…";`.
     Pragma(Span, Vec<String>),
     /// `.section …` (debug data), kept as text and ignored by execution.
     Section(Span, String),
 }
 
-/// Visibility of a name to other modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Linkage {
     /// No directive: private to the module.
@@ -182,7 +176,6 @@ pub struct RegDecl {
     pub names: Vec<(String, Option<u32>)>,
 }
 
-/// Directive that declares a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FunctionKind {
     /// `.entry`: can be launched.
@@ -211,7 +204,6 @@ pub struct Function {
     pub body: Option<Vec<Statement>>,
 }
 
-/// An element of a function body.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
     /// A label, such as `$L__BB0_2:`.
@@ -244,9 +236,7 @@ pub enum Statement {
     CallPrototype {
         span: Span,
         name: String,
-        /// Return parameters of the described functions.
         returns: Vec<Variable>,
-        /// Parameters of the described functions.
         params: Vec<Variable>,
     },
 }
@@ -295,7 +285,6 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
 }
 
-/// Operand of an instruction, or an element of one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand {
     /// A register (`%r1`), a special register (`%tid.x`), a label, a variable or a function: one name,
@@ -332,7 +321,6 @@ pub enum Operand {
     Component(String, char),
 }
 
-/// A number in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Immediate {
     /// Integer, signed or unsigned, in two's complement when it is cut to its type; character constants too.
@@ -354,7 +342,6 @@ impl Instruction {
         text
     }
 
-    /// Returns whether the instruction has a modifier, at any position.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers.iter().any(|m| m == modifier)
     }

@@ -50,7 +50,6 @@ pub(crate) fn clip(text: &str) -> String {
     }
 }
 
-/// Reads tokens from front to back.
 pub(crate) struct Lexer<'a> {
     text: &'a str,
     at: usize,

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::ast::*;
 
-/// A module to link, with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     /// Name in messages: of the file, or the caller's.

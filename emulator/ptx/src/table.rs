@@ -217,7 +217,6 @@ pub fn expand(pattern: &str) -> Vec<String> {
 }
 
 impl Row {
-    /// Returns the least and greatest number of operands.
     pub fn arity(&self) -> RangeInclusive<usize> {
         pattern::arity(self.operands)
     }
@@ -227,7 +226,6 @@ impl Row {
         Pattern::new(self.pattern).n_forms()
     }
 
-    /// Returns whether the form runs.
     pub fn is_supported(&self) -> bool {
         self.support == Support::Supported
     }

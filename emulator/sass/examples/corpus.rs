@@ -127,7 +127,6 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9)
 }
 
-/// Returns files below a folder whose names have this ending.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {

@@ -12,7 +12,6 @@ pub struct DecodeError {
     pub kind: DecodeErrorKind,
 }
 
-/// Unknown part of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeErrorKind {
     /// An instruction of which only the name is known.
@@ -26,7 +25,6 @@ pub enum DecodeErrorKind {
     Form(Operation),
 }
 
-/// Reason for which a cubin cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}")]
 pub struct ReadError {
@@ -35,7 +33,6 @@ pub struct ReadError {
     pub kind: ReadErrorKind,
 }
 
-/// Reason for which a cubin cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadErrorKind {
     /// Data that is cut off, or outside of its bounds.

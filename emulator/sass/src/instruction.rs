@@ -20,15 +20,12 @@ pub struct Instruction {
     /// Operands in the order of the table's row, destinations first. Operands that are not printed because they have
     /// their default value (`PT`) are included, so that the same row has each operand at the same place.
     pub operands: Vec<Operand>,
-    /// Number of operands that are written.
     pub n_destinations: usize,
     pub control: Control,
-    /// The row of the table that decoded the instruction.
     pub row: &'static Row,
 }
 
 impl Instruction {
-    /// Returns whether the instruction has a modifier, at any position.
     pub fn has(&self, modifier: Modifier) -> bool {
         self.modifiers.contains(&modifier)
     }
@@ -50,7 +47,6 @@ impl Instruction {
     }
 }
 
-/// The predicate in front of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guard {
     /// `PT` where nothing is printed.
@@ -62,7 +58,6 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Returns whether every lane takes part.
     pub fn is_always(&self) -> bool {
         self.predicate == Predicate::TRUE && !self.negated
     }
@@ -80,12 +75,10 @@ pub struct Operand {
     pub inverted: bool,
     /// Whether the value is kept for the next instruction, which then needs no read of the register file.
     pub reuse: bool,
-    /// Halves of the register that a packed operation reads.
     pub halves: Halves,
 }
 
 impl Operand {
-    /// Creates an operand without modifiers.
     pub fn new(value: Value) -> Operand {
         Operand { value, negated: false, absolute: false, inverted: false, reuse: false, halves: Halves::Both }
     }

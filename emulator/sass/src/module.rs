@@ -58,7 +58,6 @@ pub struct Relocation {
     /// Byte offset in the segment.
     pub offset: u64,
     pub target: Target,
-    /// Distance that is added to the address.
     pub addend: i64,
 }
 
@@ -82,7 +81,6 @@ pub struct CubinKernel {
     pub name: String,
     /// Code from address 0, 16 bytes per instruction. Called functions follow the kernel's own code.
     pub instructions: Vec<Instruction>,
-    /// Functions in `instructions`.
     pub functions: Vec<Function>,
     pub registers: u32,
     /// Bytes of static shared memory; on sm_90 the first 1024 belong to the system.
@@ -104,7 +102,6 @@ pub struct CubinKernel {
     pub lines: Vec<SourceLine>,
     /// Paths of the sources to which `lines` refers.
     pub files: Vec<String>,
-    /// Calls that were inlined.
     pub calls: Vec<Call>,
 }
 
@@ -127,7 +124,6 @@ impl CubinKernel {
         })
     }
 
-    /// Returns the source line of the instruction at an address.
     pub fn line_at(&self, address: u32) -> Option<&SourceLine> {
         let next = self.lines.partition_point(|line| line.address <= address);
         self.lines.get(next.checked_sub(1)?)

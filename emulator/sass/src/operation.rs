@@ -19,7 +19,6 @@ macro_rules! names {
                 }
             }
 
-            /// Looks a value up by its name.
             pub fn from_name(name: &str) -> Option<$type> {
                 match name {
                     $($name => Some($type::$variant),)*

@@ -61,7 +61,6 @@ impl std::fmt::Debug for Row {
 }
 
 impl Row {
-    /// Returns whether the architecture has this row.
     pub fn is_on(&self, architecture: Architecture) -> bool {
         let on = &self.layout.architectures;
         on.is_empty() || on.contains(&architecture)
@@ -82,7 +81,6 @@ const SECTIONS: [&[RowText]; 8] =
 /// Operations from this number on have a variable latency, and their operands are not kept.
 const VARIABLE: u16 = 0x100;
 
-/// The rows, and an index to them.
 struct Table {
     rows: Vec<Row>,
     /// Places of an opcode's rows.

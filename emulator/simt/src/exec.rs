@@ -37,5 +37,4 @@ pub(crate) fn runs(mut mask: u32) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// A register line of zeros.
 pub(crate) const ZERO_LINE: Line = Line([0; 32]);

@@ -10,17 +10,14 @@ use crate::report::LaunchReport;
 use crate::texture::Textures;
 use crate::trace::{Follow, Observer, Recorder, Step};
 
-/// Memory and textures of one device.
 #[derive(Debug)]
 pub struct Gpu {
     pub memory: Arc<Memory>,
-    /// Texture objects, by handle.
     pub textures: Textures,
 }
 
 /// A number that buffers hold and kernels take.
 pub trait Value: Copy {
-    /// Size of the number in bytes.
     const BYTES: usize;
     /// Appends the number, little endian.
     fn put(self, to: &mut Vec<u8>);
@@ -48,16 +45,13 @@ macro_rules! values {
 }
 values!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 
-/// The bytes of a kernel argument.
 #[derive(Debug, Clone)]
 pub struct Argument(pub Vec<u8>);
 
 /// Configuration of a launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Geometry {
-    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory of a block.
     pub shared: u32,
@@ -98,7 +92,6 @@ impl Default for Gpu {
 }
 
 impl Gpu {
-    /// Returns a GPU whose memory holds `bytes` bytes.
     pub fn with_memory(bytes: u64) -> Self {
         Self { memory: Arc::new(Memory::new(bytes)), textures: Textures::default() }
     }
@@ -155,7 +148,6 @@ impl Gpu {
         Ok((report, recorder.into_steps()))
     }
 
-    /// Launches under an observer.
     pub fn observe(&self, kernel: &LoadedKernel, config: &LaunchRequest, observer: &dyn Observer) -> LaunchResult {
         launch::observe(&self.memory, kernel, config, self.environment(), Some(observer))
     }

@@ -22,7 +22,6 @@ impl LaneMask {
         self.0
     }
 
-    /// Returns the set of one lane.
     #[inline(always)]
     pub const fn of(lane: usize) -> Self {
         Self(1 << lane)
@@ -43,7 +42,6 @@ impl LaneMask {
         self.0 >> lane & 1 != 0
     }
 
-    /// Returns the number of lanes.
     #[inline(always)]
     pub const fn count(self) -> u32 {
         self.0.count_ones()
@@ -73,7 +71,6 @@ impl LaneMask {
         self.iter().map(|lane| lane as u32)
     }
 
-    /// Returns the lanes for which `holds` returns true.
     #[inline(always)]
     pub(crate) fn filter(self, mut holds: impl FnMut(usize) -> bool) -> Self {
         self.iter().filter(|&lane| holds(lane)).collect()

@@ -78,7 +78,6 @@ impl Origin {
     }
 }
 
-/// The device has too little free memory for an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{asked} bytes asked for, {free} of {limit} free")]
 pub struct OutOfMemory {
@@ -101,7 +100,6 @@ pub struct FreeError;
 pub struct AddressError {
     /// Address of the first byte.
     pub address: u64,
-    /// Bytes that were asked for.
     pub bytes: u64,
     pub near: Option<AllocationInfo>,
 }
@@ -230,7 +228,6 @@ impl Memory {
         self.read_state().used
     }
 
-    /// Returns the bytes that are free.
     pub fn free_bytes(&self) -> u64 {
         self.limit.saturating_sub(self.used())
     }
@@ -345,7 +342,6 @@ impl Memory {
         Ok(address)
     }
 
-    /// Forgets mapped host memory.
     pub fn unmap_host(&self, start: u64) -> Result<(), FreeError> {
         let mut state = self.write_state();
         Arc::make_mut(&mut state.table).host.remove(&start).map(drop).ok_or(FreeError)
@@ -365,7 +361,6 @@ impl Memory {
         }
     }
 
-    /// Copies to the host.
     pub fn read(&self, address: u64, to: &mut [u8]) -> Result<(), AddressError> {
         if to.is_empty() {
             return Ok(());
@@ -373,7 +368,6 @@ impl Memory {
         self.with(address, to.len() as u64, |bytes, offset| bytes.read(offset, to)).map(|_| ())
     }
 
-    /// Copies from the host.
     pub fn write(&self, address: u64, from: &[u8]) -> Result<(), AddressError> {
         if from.is_empty() {
             return Ok(());

@@ -16,7 +16,6 @@ use crate::program::{DecodedKernel, Program, window};
 /// Shared memory that a kernel may declare, on every device: ptxas refuses more.
 pub const MAX_DECLARED_SHARED: u32 = 48 * 1024;
 
-/// Why a module was not loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LoadError {
     /// Not PTX, not supported, or more than a module may take.
@@ -27,12 +26,7 @@ pub enum LoadError {
         "kernel `{kernel}` declares {bytes} bytes of __shared__ arrays, and {limit} is the most that a kernel may \
              declare; what it needs beyond must be dynamic shared memory (extern __shared__), for which the program asks"
     )]
-    SharedMemory {
-        kernel: String,
-        /// Bytes of the arrays that it declares.
-        bytes: u32,
-        limit: u32,
-    },
+    SharedMemory { kernel: String, bytes: u32, limit: u32 },
     /// No room for its variables.
     #[error("no memory for variable `{0}`: {1}")]
     Memory(String, OutOfMemory),

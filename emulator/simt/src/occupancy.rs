@@ -10,9 +10,7 @@ const GROUPS: [u32; 12] = [18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2];
 /// Blocks of one multiprocessor that count for clusters. The same H200 names 8 where 32 blocks fit; it is not known
 /// why.
 const CLUSTER_BLOCKS_PER_SM: u32 = 8;
-/// Threads of one multiprocessor.
 pub const THREADS_PER_SM: u32 = 2048;
-/// Blocks of one multiprocessor.
 pub const BLOCKS_PER_SM: u32 = 32;
 /// 32-bit registers of one.
 pub const REGISTERS: u32 = 65536;
@@ -37,22 +35,16 @@ pub struct Footprint {
 /// Blocks that fit on one multiprocessor, and why not more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Blocks that fit on one multiprocessor.
     pub blocks: u32,
     /// The resource of which there is not enough for one more block. Where several run out together, the first of them.
     pub limit: Limit,
 }
 
-/// Resource that limits occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// Threads of a multiprocessor.
     Threads,
-    /// Registers of a multiprocessor.
     Registers,
-    /// Shared memory of a multiprocessor.
     Shared,
-    /// Blocks of a multiprocessor.
     Blocks,
 }
 
@@ -64,7 +56,6 @@ pub fn active_clusters(f: Footprint, size: u32) -> u32 {
     groups.map(|group| (group * blocks).checked_div(size).unwrap_or(0)).sum()
 }
 
-/// Returns how many blocks fit on one multiprocessor, and why not more.
 pub fn occupancy(f: Footprint) -> Occupancy {
     let warps = f.threads.div_ceil(32).max(1);
     let by_warps = if f.threads > MAX_THREADS { 0 } else { THREADS_PER_SM / 32 / warps };
@@ -84,7 +75,6 @@ pub fn occupancy(f: Footprint) -> Occupancy {
     Occupancy { blocks, limit }
 }
 
-/// Returns how many blocks fit on one multiprocessor.
 pub fn blocks_per_sm(f: Footprint) -> u32 {
     occupancy(f).blocks
 }

@@ -29,12 +29,9 @@ impl CheckLevel {
     }
 }
 
-/// Grid, block and arguments.
 #[derive(Debug, Clone)]
 pub struct LaunchRequest {
-    /// Blocks in x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
     pub block: [u32; 3],
     /// Dynamic shared memory in bytes.
     pub dynamic_shared: u32,
@@ -46,7 +43,6 @@ pub struct LaunchRequest {
 /// The stack of a thread, unless the host sets another one: as CUDA has it.
 pub const STACK_BYTES: u32 = 1024;
 
-/// Counters, checks and limits of a launch.
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
     pub check_level: CheckLevel,
@@ -100,7 +96,6 @@ impl Default for LaunchOptions {
 /// Resources of a kernel besides memory.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
-    /// Texture objects that the kernel may fetch from.
     pub textures: &'a Textures,
     /// Nanoseconds, for `%globaltimer`. The only clock a kernel sees; `%clock` counts instructions.
     pub clock: &'a (dyn Fn() -> u64 + Sync),

@@ -19,18 +19,14 @@ pub use counters::Counters;
 
 use crate::check::Mistakes;
 
-/// Counters and findings of a launch.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaunchReport {
     /// Symbol of the kernel, as written in PTX.
     pub kernel: String,
-    /// Blocks of the grid in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared: u32,
-    /// The language of the code that ran.
     pub code: Language,
     /// Whether counters were on; else all are 0.
     pub counted: bool,
@@ -48,7 +44,6 @@ pub struct LaunchReport {
     pub printed: String,
 }
 
-/// The language of a kernel's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
@@ -69,7 +64,6 @@ pub struct InstrReport {
     pub counters: Counters,
 }
 
-/// Counters of a source line.
 #[derive(Debug, Clone, Serialize)]
 pub struct LineReport {
     /// Path of the source file, as the compiler wrote it.

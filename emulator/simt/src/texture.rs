@@ -53,7 +53,6 @@ pub enum FilterMode {
 pub struct TextureObject {
     /// Texels, row by row without gaps, channels together. Shorter than its size says: the rest is zero.
     pub data: Arc<Vec<u8>>,
-    /// Texels in a row.
     pub width: u32,
     /// Rows; 0 or 1 for a one-dimensional texture.
     pub height: u32,
@@ -72,6 +71,5 @@ pub struct TextureObject {
 /// The texture objects that a launch can fetch from, by handle.
 #[derive(Debug, Clone, Default)]
 pub struct Textures {
-    /// Texture objects by their handles.
     pub objects: BTreeMap<u64, Arc<TextureObject>>,
 }

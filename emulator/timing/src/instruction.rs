@@ -80,7 +80,6 @@ pub struct Source {
 /// Scoreboards of a warp.
 pub(crate) const SCOREBOARDS: usize = 6;
 
-/// Unit that executes an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// 32-bit floats: FFMA, FMUL, FADD.

@@ -5,7 +5,6 @@ use crate::stall::Reason;
 /// Schedulers of one SM.
 pub(crate) const SCHEDULERS: usize = 4;
 
-/// An instruction that a scheduler issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Issue {
     /// Time from the start of the launch.
@@ -14,7 +13,6 @@ pub struct Issue {
     pub block: u32,
     /// Index of the warp in its block.
     pub warp: u32,
-    /// Index of the instruction in the kernel.
     pub instruction: u32,
     /// Last reason for which this warp waited: if the scheduler issued nothing before, the cause.
     pub waited: Reason,

@@ -27,7 +27,6 @@ const MORE_STEPS: u64 = 8_000_000;
 const SHORT_ROUNDS: u64 = 16;
 const SHORT_STEPS: u64 = 600_000;
 
-/// The predicted time of a launch, and its causes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// Clocks of the SM with the most blocks.

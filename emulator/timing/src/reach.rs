@@ -54,13 +54,11 @@ impl Reach {
     }
 }
 
-/// A block of a launch with its position.
 pub(crate) struct Located<'a> {
     pub(crate) at: [u32; 3],
     pub(crate) block: &'a Block,
 }
 
-/// A piece of memory that a block touches.
 struct Touch {
     /// Time of the access, as a part of the block's time.
     phase: f32,

@@ -72,7 +72,6 @@ struct Warp<'a> {
     /// Index of its block among the simulated ones.
     block: usize,
     trace: &'a Trace,
-    /// Index of the next step in `trace`.
     next_step: usize,
     /// Earliest issue of the next step, as far as the warp itself decides; [`NEVER`] at a barrier and after the end.
     ready: u64,
@@ -146,26 +145,21 @@ struct Scheduler {
 #[derive(Default)]
 struct Alone {
     ports: Ports,
-    /// Clock of this replay.
     now: u64,
 }
 
-/// State of the simulated SM.
 struct Sm<'a> {
     chip: &'a Chip,
     /// Instructions of the kernel, to which the steps of traces refer by index.
     program: &'a [Instruction],
     /// Blocks to run, in the order in which they start.
     blocks: &'a [&'a Block],
-    /// Index of the next block to start.
     next_block: usize,
     /// Number of warps launched so far, which go to the schedulers in turn.
     next_slot: usize,
     /// Clock at which the GPU can start the SM's next block.
     launcher: u64,
-    /// All launched warps, by index.
     warps: Vec<Warp<'a>>,
-    /// All launched blocks, by index.
     residences: Vec<Residence>,
     schedulers: [Scheduler; SCHEDULERS],
     /// Time at which the unit for shared memory and L1 takes the next wavefront.
@@ -334,7 +328,6 @@ impl<'a> Sm<'a> {
         &self.program[warp.trace.steps[warp.next_step].instruction as usize]
     }
 
-    /// Issues the next instruction of a warp.
     fn issue(&mut self, scheduler_index: usize, warp_index: usize, now: u64) {
         let chip = self.chip;
         let warp = &self.warps[warp_index];

@@ -7,7 +7,6 @@ use sass::operation::Operation;
 use crate::issue::{Issue, SCHEDULERS};
 use crate::stall::Stalls;
 
-/// Size of a machine instruction.
 const INSTRUCTION_BYTES: i64 = 16;
 
 /// An interval of one SM, in the middle of a launch.

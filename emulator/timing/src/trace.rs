@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use simt::memory::rules::{self, Addresses};
 
-/// An instruction that a warp executed, and its access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Index of the instruction in the kernel.
     pub instruction: u32,
     pub access: Access,
 }
@@ -60,7 +58,6 @@ pub(crate) fn warp_of_local(sector: u64) -> u64 {
     (sector - LOCAL / SECTOR) / (LOCAL_OF_WARP / SECTOR)
 }
 
-/// Returns whether a sector is of local memory.
 pub(crate) fn is_local(sector: u64) -> bool {
     sector >= LOCAL / SECTOR
 }
@@ -113,7 +110,6 @@ pub struct Block {
 /// Instruction, warp position and block that an access belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AccessOrigin {
-    /// Index of the instruction.
     pub(crate) instruction: u32,
     /// Number of instructions that the warp executed before it.
     pub(crate) step: usize,

@@ -30,7 +30,6 @@ fn trace(accesses: &[Access], n: usize) -> Trace {
     Trace { steps: (0..n * accesses.len()).map(step).collect(), sectors: (0..4).collect() }
 }
 
-/// Simulates one block on an SM.
 fn run(program: &[Instruction], block: &Block) -> Outcome {
     let (chip, reach) = (Chip::h200(), &Reach::default());
     let setting = Setting { resident: 1, shared: 0, active_sms: chip.sms, load: 1.0, reach, window: None };

@@ -77,7 +77,6 @@ pub struct Sgemm {
     pack: CudaFunction,
     /// Copies of A and B in the layout that kernels read, kept for the next product.
     packed: RefCell<[Option<CudaSlice<f32>>; 2]>,
-    /// Multiprocessors of the card.
     pub n_sms: usize,
     costs: Costs,
 }

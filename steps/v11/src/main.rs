@@ -19,7 +19,6 @@ struct Geometry {
     /// Tile of C that a block owns.
     bm: u32,
     bn: u32,
-    /// Threads of a block.
     threads: u32,
     /// Bytes of dynamic shared memory.
     shared: u32,

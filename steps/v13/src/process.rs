@@ -138,7 +138,6 @@ impl Process<'_> {
     }
 
     // ANCHOR: put
-    /// Enqueues all operations in their streams.
     fn enqueue(&mut self, host: Pointers, times: Times) -> Result<(), Error> {
         self.begin()?;
         for i in 0..self.schedule.ops.len() {

@@ -69,7 +69,6 @@ fn child(first: u64, n: u64, mut one: impl FnMut(u64) -> Result<String, String>)
     Ok(())
 }
 
-/// Processor time of this process.
 pub(crate) fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: a place for the result.

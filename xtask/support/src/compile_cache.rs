@@ -55,7 +55,6 @@ impl CompileCache {
         self.put(&format!("{key}.{ending}"), contents)
     }
 
-    /// Writes a file of this folder.
     pub fn put(&self, name: &str, contents: impl AsRef<[u8]>) -> Result<PathBuf> {
         let path = self.0.join(name);
         std::fs::create_dir_all(&self.0).with_context(|| format!("making {}", self.0.display()))?;

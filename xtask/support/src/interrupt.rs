@@ -6,7 +6,6 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Id of the child process; 0 for none.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
-/// Exit code after an interrupt.
 pub const EXIT_CODE: u8 = 130;
 
 /// Records interrupts from now on for [`happened`]; a second one ends this program at once.
@@ -31,7 +30,6 @@ extern "C" fn on_signal(_: libc::c_int) {
     }
 }
 
-/// Returns whether an interrupt has arrived.
 pub fn happened() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }

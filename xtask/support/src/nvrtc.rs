@@ -38,7 +38,6 @@ pub struct DoesNotCompile(pub String);
 pub struct Nvrtc {
     /// Version of the compiler: major and minor, such as `(12, 4)`.
     pub version: (i32, i32),
-    /// Folder of the library.
     pub directory: PathBuf,
     /// Folder with `cuda_fp16.h`, where one was found.
     pub include: Option<PathBuf>,
@@ -46,7 +45,6 @@ pub struct Nvrtc {
 
 /// The functions of the loaded compiler.
 pub struct LoadedNvrtc {
-    /// The compiler that was loaded.
     pub nvrtc: Nvrtc,
     create: Create,
     compile: Compile,
@@ -64,17 +62,14 @@ pub struct LoadedNvrtc {
 /// A source, and how to compile it.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Unit {
-    /// Text of the source.
     pub source: String,
     /// As it is called in messages and in the lines of the code.
     pub name: String,
     /// Headers that are not looked for in folders: as `#include` names them, and their text.
     pub headers: Vec<(String, String)>,
-    /// Options of the compiler.
     pub options: Vec<String>,
 }
 
-/// The results of compiling a source.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Compiled {
     /// PTX as the compiler printed it.

@@ -78,7 +78,6 @@ impl Status {
         self.on
     }
 
-    /// Replaces the text of the line.
     pub fn set(&self, text: &str) {
         const WIDTH: usize = 78;
         if self.on {

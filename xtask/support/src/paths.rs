@@ -22,7 +22,6 @@ fn is_checkout(folder: &Path) -> bool {
     folder.join("xtask/Cargo.toml").is_file() && folder.join("kernels").is_dir()
 }
 
-/// Returns the folder of this program.
 pub fn program_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
 }

@@ -32,11 +32,9 @@ pub struct Programs {
     answers: Option<PathBuf>,
 }
 
-/// Exit code and standard error of a step that ended.
 pub struct CommandOutput {
     /// Exit code; `None` when it was killed.
     pub code: Option<i32>,
-    /// Standard error.
     pub stderr: String,
 }
 

@@ -17,7 +17,6 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 /// A source to compile, with its options.
 #[derive(Clone)]
 pub struct Job {
-    /// Text of the source.
     pub source: String,
     /// As the compiler calls it in messages: from the root of the checkout.
     pub name: String,
@@ -29,7 +28,6 @@ pub struct Job {
 }
 
 impl Job {
-    /// Reads a source file and its options.
     pub fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
         Ok(Self::of_text(root, path, read_source(path)?))
     }

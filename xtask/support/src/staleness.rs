@@ -11,7 +11,6 @@ pub enum State {
     Fresh,
     /// This file, the source or one that it includes, is not what was compiled.
     Edited(String),
-    /// There is no PTX.
     Missing,
     /// Not whole, or not made by `cargo xtask ptx`: why.
     Damaged(String),

@@ -174,7 +174,6 @@ fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Res
     Ok(out)
 }
 
-/// Sets the colour scheme that selects the screen's theme.
 fn set_theme(tab: &mut Tab, screen: &Screen) -> Result<()> {
     let features = json!([{"name": "prefers-color-scheme", "value": screen.theme}]);
     tab.command("Emulation.setEmulatedMedia", json!({"media": "", "features": features}))?;
@@ -204,7 +203,6 @@ fn usable(tab: &mut Tab, kind: &str) -> Result<Vec<String>> {
     Ok(found.map(str::to_owned).collect())
 }
 
-/// Collects errors that the page has reported since it was loaded.
 fn reported_errors(tab: &mut Tab, folder: &Path) -> Vec<String> {
     let inside = format!("file://{}/", folder.display());
     let mut out = Vec::new();

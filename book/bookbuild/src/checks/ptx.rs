@@ -34,10 +34,8 @@ pub(crate) fn number(repo: &RepoPaths, [kernel, device, what]: [&str; 3], source
     Ok(quoted(value, &format!("{what} of {kernel} on {device}, {compiler}")))
 }
 
-/// Method by which the listings were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListingCheck {
-    /// The sources were compiled again.
     Compiled,
     /// By the hashes in the header of the PTX, with the reason for not compiling.
     Hashes(String),

@@ -44,7 +44,6 @@ pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Re
     Ok(out)
 }
 
-/// Joins the lines without their numbers.
 pub(crate) fn text(lines: &[Numbered]) -> String {
     let lines: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
     lines.join("\n")

@@ -37,7 +37,6 @@ struct File {
     times: Vec<Time>,
 }
 
-/// Date, device and software versions of a measurement.
 #[derive(Debug, Deserialize)]
 struct Run {
     date: String,
@@ -95,7 +94,6 @@ impl Time {
         2.0 * n * n * n / self.ms.median() / 1e9
     }
 
-    /// Formats the implementation for a table.
     fn implementation(&self) -> String {
         let mut text = self.by.clone();
         if let Some(how) = &self.how {
@@ -126,7 +124,6 @@ impl Run {
 }
 
 impl OtherLibraries {
-    /// Loads the measurements of the book's main device, and those of bf16.
     pub(crate) fn load(repo: &RepoPaths, main_device: &str) -> Result<Self> {
         let path = repo.data().join(format!("{main_device}-others.json"));
         let files = files_ending_with(&repo.data(), "-others.json")?;
@@ -141,7 +138,6 @@ impl OtherLibraries {
         if numbers == BF16 { &self.bf16 } else { &self.main }
     }
 
-    /// Returns the run that measured GEMMs with this type of elements.
     fn run(&self, numbers: &str) -> &Run {
         let found = self.of_numbers(numbers);
         let apart = found.bf16.as_ref().filter(|_| numbers == BF16);
@@ -188,7 +184,6 @@ impl OtherLibraries {
         out
     }
 
-    /// Returns the times of one implementation for a type of elements.
     fn times_of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
         self.of_numbers(numbers).times.iter().filter(move |time| time.by == by && time.numbers == numbers)
     }

@@ -42,7 +42,6 @@ fn only(text: &str, titles: &[&str]) -> Result<String> {
     Ok(shown.join("\n\n"))
 }
 
-/// Returns the lines of the block.
 pub(crate) fn output(repo: &RepoPaths, name: &str) -> Result<String> {
     let path = repo.generated().join(name).with_extension("txt");
     let text = repo.read(&path).map_err(|why| {

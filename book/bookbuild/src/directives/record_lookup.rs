@@ -89,7 +89,6 @@ impl Records {
         self.pair.as_ref().map_err(copied)
     }
 
-    /// Returns the peak rates of tensor cores on the book's main device.
     pub(crate) fn main_ceilings(&self) -> Result<&Ceilings> {
         self.ceilings(&self.main_device, |stem, _| *stem == self.main_device)
     }
@@ -238,7 +237,6 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64> {
         .with_context(|| format!("no {which} times were recorded"))
 }
 
-/// Returns a kernel's mean time in the rounds of a duel.
 fn mean_duel_ms(passed: &VerifiedRun, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64> {
     let duel = passed.yardstick.as_ref().and_then(|beside| beside.duel.as_ref());
     let rounds = rounds(duel.context("no duel was measured; do it with: cargo xtask bench --duel --save")?);

@@ -10,7 +10,6 @@ use crate::RepoPaths;
 use crate::kernel_args::find_step;
 use crate::quote::{Sources, run_source};
 
-/// Returns the table of a step.
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String> {
     let step = find_step(step)?;
     let record = SumsRecord::references(&repo.data())?;

@@ -173,7 +173,6 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Returns the text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -87,7 +87,6 @@ impl Small {
             .with("kernels/other.cu", OTHER_KERNEL)
     }
 
-    /// Adds a file to the repository.
     pub(crate) fn with(self, path: &str, text: &str) -> Self {
         self.write(path, text);
         self

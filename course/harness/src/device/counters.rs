@@ -7,7 +7,6 @@ use ::counters::{Counters, TENSOR_PRODUCT, WARP};
 use catalog::{Format, Work};
 use serde::Deserialize;
 
-/// The arithmetic that computes a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     Fp32,

@@ -34,7 +34,6 @@ impl Gpu {
     }
 }
 
-/// Reason for which there is no real GPU.
 #[derive(Debug, thiserror::Error)]
 pub enum NoGpu {
     #[error("TILE_DEVICE=emulated asks for the emulated one")]

@@ -23,10 +23,8 @@ pub struct TensorMap(CUtensorMap);
 // SAFETY: plain bytes, which the driver wrote to be passed to kernels.
 unsafe impl DeviceRepr for TensorMap {}
 
-/// Types of the elements of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
-    /// Floats.
     F32,
     /// FP32 that a copy to shared memory rounds to TF32.
     Tf32,
@@ -37,7 +35,6 @@ pub enum Element {
 }
 
 impl Element {
-    /// Returns the bytes of an element.
     const fn bytes(self) -> usize {
         match self {
             Element::F32 | Element::Tf32 => size_of::<f32>(),
@@ -58,15 +55,11 @@ pub enum Swizzle {
 /// A row-major matrix in device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix {
-    /// Address of its first element.
     pub address: sys::CUdeviceptr,
-    /// Number of rows.
     pub rows: usize,
-    /// Number of columns.
     pub cols: usize,
     /// Elements from one row to the next.
     pub pitch: usize,
-    /// Type of the elements.
     pub element: Element,
 }
 

@@ -20,11 +20,9 @@ pub struct Session<'g, T: Real, R: Real = T> {
     c: CudaSlice<R>,
 }
 
-/// Arguments of a launch.
 pub struct Operands<'a, T, R = T> {
     /// The first or only input.
     pub a: &'a CudaSlice<T>,
-    /// The second input, where there is one.
     pub b: Option<&'a CudaSlice<T>>,
     /// The output, which is overwritten.
     pub c: &'a mut CudaSlice<R>,

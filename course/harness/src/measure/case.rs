@@ -44,7 +44,6 @@ impl Case {
         })
     }
 
-    /// Returns a case with a matrix to transpose.
     pub(crate) fn matrix(&self) -> &Matrix {
         self.matrix.get_or_init(|| Matrix::new(self.shape, self.seed))
     }
@@ -97,7 +96,6 @@ impl Matrix {
         Self { cols, elements, cpu_ms }
     }
 
-    /// Computes the transpose.
     pub(crate) fn answer(&self) -> Answer<'_> {
         Answer::transpose_of(&self.elements, self.cols)
     }

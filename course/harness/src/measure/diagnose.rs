@@ -43,9 +43,7 @@ pub enum Subject {
     Blocks,
     /// The reads of a matrix.
     Reads(&'static str),
-    /// The stores of the result.
     Stores,
-    /// The sums of the result, and its stores.
     SumsAndStores,
 }
 
@@ -74,7 +72,6 @@ pub struct WrongResult<'a> {
     pub right_on_integers: bool,
 }
 
-/// One sentence, and a text with everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
     /// The mistake, short enough for a table.

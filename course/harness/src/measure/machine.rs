@@ -13,7 +13,6 @@ use crate::error::StepError;
 use crate::kernel::{Kernel, KernelSource, Prepared};
 use crate::measure::setup::{Purpose, Setup};
 
-/// The three kinds of code of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodeKind {
     Ptx,
@@ -37,7 +36,6 @@ pub(crate) struct Functions {
     pub(crate) machine: Option<LoadedMachineCode>,
 }
 
-/// A kernel's machine code as the driver loaded it.
 #[derive(Debug)]
 pub(crate) struct LoadedMachineCode {
     pub(crate) sha256: String,

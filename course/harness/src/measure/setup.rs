@@ -27,20 +27,17 @@ pub(crate) struct KernelOutcome {
 }
 
 impl KernelOutcome {
-    /// Returns a kernel that was not tried, with the reason.
     pub(crate) fn not_run(why: impl Into<String>) -> Self {
         Self { outcome: Outcome::NotRun { why: why.into() }, report: None, lost: false }
     }
 }
 
-/// Device and options of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup<'g> {
     pub gpu: &'g Gpu,
     pub purpose: Purpose,
     /// PTX that runs in place of the kernel's own.
     pub ptx: Option<&'g str>,
-    /// Machine code that is used in place of the kernel's own.
     pub cubins: &'g Cubins,
     /// Plan of a duel, where kernel and yardstick also run in turns.
     pub duel: Option<Plan>,

@@ -34,7 +34,6 @@ pub(crate) struct Subject<'a> {
     pub(crate) machine: Option<&'a LoadedMachineCode>,
 }
 
-/// Makes a launch for a shape.
 type Make<'m, 'g, T, R = T> = &'m dyn Fn(CodeKind, Shape, LaunchConfig) -> Launch<'g, T, R>;
 
 /// Inputs as the kernel takes them, with their answer.
@@ -58,7 +57,6 @@ enum LaunchOutcome<T> {
     Broken(Box<KernelOutcome>),
 }
 
-/// Outcome of a kernel as machine code.
 enum MachineCodeOutcome {
     /// The record, which says why where the emulated device does not run it, and the report of the counted launch.
     Passed(Box<MachineCode>, Option<Report>),

@@ -16,7 +16,6 @@ const N_LINES: usize = 5;
 /// Columns of source text.
 const WIDTH: usize = 52;
 
-/// Returns the tables of all counters.
 pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> String {
     let counted: Vec<(&Entry<'_>, Counters)> =
         entries.iter().filter_map(|entry| Some((entry, *counters_of(entry)?))).collect();

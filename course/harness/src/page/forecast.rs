@@ -118,7 +118,6 @@ fn recorded(records: &[(String, Record)], kernel: &str, shape: Shape, gpu: &str)
     })
 }
 
-/// Returns the change of the predicted time by an edit.
 fn change(now: &Forecast, before: &Forecast) -> String {
     let (Some(now), Some(then)) = (&now.prediction, &before.prediction) else {
         let why = before.no_prediction.as_ref().or(now.no_prediction.as_ref());

@@ -25,7 +25,6 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     table
 }
 
-/// Returns one row per kernel.
 pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
     let any = |has: fn(&VerifiedRun) -> bool| entries.iter().filter_map(Entry::passed).any(has);
     let is_timed = any(|p| p.hot.is_some());

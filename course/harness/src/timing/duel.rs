@@ -27,7 +27,6 @@ pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 500.0,
 const ROUNDS: usize = 15;
 const FEW_ROUNDS: usize = 3;
 
-/// One of the two.
 pub(crate) struct Side<'s, 'g, 'p> {
     pub(crate) sampler: &'s Sampler<'g>,
     /// Puts it into the stream once.

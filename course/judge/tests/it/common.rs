@@ -13,7 +13,6 @@ use tasks::measure::Measure;
 use tasks::task::Criterion;
 use tasks::{Catalogue, Task};
 
-/// Returns the folder of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -45,7 +44,6 @@ pub(crate) fn program(path: &Path, compiler: &str) -> Command {
     command
 }
 
-/// Returns the text of a file of the checkout.
 pub(crate) fn read(file: impl AsRef<Path>) -> String {
     let path = root().join(file);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

@@ -107,7 +107,6 @@ const CANARY: &str = "canary-7f3a91";
 const TEMPLATE_BOMB: &str = "template <int D, int X> struct T { static const long v = T<D - 1, 2 * X>::v + T<D - 1, 2 * X + 1>::v; };\n\
                              template <int X> struct T<0, X> { static const long v = X; };\n";
 
-/// Returns a kernel with the given body.
 fn kernel(before: &str, body: &str) -> String {
     format!(
         "#include \"common.cuh\"\n{before}\nextern \"C\" __global__ void __launch_bounds__(1024)\n\
@@ -115,7 +114,6 @@ fn kernel(before: &str, body: &str) -> String {
     )
 }
 
-/// Collects all files below a folder.
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();

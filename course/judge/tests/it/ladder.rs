@@ -16,7 +16,6 @@ fn judged(task: &Task, ptx: &str, source: &str) -> Verdict {
     judge::judge(&request(task, ptx, &[(file, text)]))
 }
 
-/// Returns the value of a measure for a step's kernel.
 #[track_caller]
 fn measured(source: &str, mut task: Task, measures: &[(Measure, [usize; 3], Option<usize>)]) -> Vec<Option<f64>> {
     task.does = measures
@@ -88,7 +87,6 @@ fn measures_are_those_that_the_chapters_derive() {
     near(padded[1], 0.0);
 }
 
-/// Returns the verdict on a change of committed PTX.
 #[track_caller]
 fn code_after(source: &str, task: &Task, from: &str, to: &str) -> (Vec<String>, Verdict) {
     let ptx = ptx(source);

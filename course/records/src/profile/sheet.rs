@@ -26,7 +26,6 @@ pub struct Sheet {
     pub launches: Vec<Counted>,
 }
 
-/// Reason for which a sheet cannot be made or read.
 #[derive(Debug, thiserror::Error)]
 pub enum SheetError {
     /// A profile whose launch is missing, or lacks a counter.

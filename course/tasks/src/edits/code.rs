@@ -117,7 +117,6 @@ impl<'s> Code<'s> {
         self.parents.get(at).copied().flatten()
     }
 
-    /// Returns the bytes of some tokens.
     pub(super) fn bytes(&self, tokens: Range<usize>) -> Range<usize> {
         let end = self.tokens.get(tokens.end.wrapping_sub(1)).map_or(0, |token| token.start + token.text.len());
         self.tokens.get(tokens.start).map_or(end, |token| token.start)..end

@@ -45,7 +45,6 @@ pub struct Instruction {
     pub address: u32,
     /// The instruction as `nvdisasm` prints it.
     pub text: String,
-    /// Control bits, which the compiler sets for the scheduler.
     pub control: Control,
     pub unit: Unit,
     /// Source file; empty for an instruction without a line.
@@ -168,7 +167,6 @@ legend! {
 }
 
 impl Reason {
-    /// Returns the heading of a table column.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Global => "global",

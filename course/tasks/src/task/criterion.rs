@@ -13,10 +13,8 @@ pub struct Criterion {
     /// Requirement, as a clause.
     pub what: String,
     pub measure: Measure,
-    /// Largest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
-    /// Smallest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
     /// Sizes `[m, n, k]` of the counted launch; for a transpose `[rows, cols]`, optionally with a third number, 0.

@@ -86,7 +86,6 @@ fn number(text: &str) -> Option<f64> {
 pub struct Derived {
     /// Entry point of a step's kernel.
     pub kernel: String,
-    /// The measure whose value is the answer.
     pub measure: Measure,
     /// Sizes of the launch, as in [`super::Criterion::shape`].
     pub shape: Vec<usize>,

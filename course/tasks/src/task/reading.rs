@@ -10,12 +10,10 @@ use crate::toml_error::{TomlError, one_line};
 use crate::variant::{self, Point, Variant, VariantError};
 use crate::work::TaskWork;
 
-/// Reason for which a catalogue cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     #[error("{file}: {why}")]
     Unreadable { file: String, why: std::io::Error },
-    /// Invalid TOML, or a field that does not belong there.
     #[error("{file}:{line}: {why}")]
     Syntax {
         file: String,
@@ -24,7 +22,6 @@ pub enum CatalogueError {
         /// Message of the TOML parser, with the name of the field.
         why: String,
     },
-    /// An invalid value.
     #[error("{file}: {place}: {why}")]
     Content {
         file: String,
@@ -126,7 +123,6 @@ impl Catalogue {
 }
 
 impl Variant {
-    /// Makes the task at a point.
     pub fn task(&self, step: &str, point: &Point) -> Result<Task, VariantError> {
         let table: TransferTable =
             toml::Value::Table(self.table(point)?).try_into().map_err(|error| VariantError::Table(one_line(&error)))?;

@@ -13,7 +13,6 @@ pub enum WholeType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Overflow {
     Wrap,
-    /// The nearest number that an accumulator holds.
     Saturate,
 }
 
@@ -29,7 +28,6 @@ pub enum Whole {
 }
 
 impl WholeType {
-    /// Returns the type that PTX names so.
     pub fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "s8" => Self::S8,
@@ -82,7 +80,6 @@ impl Whole {
         sums
     }
 
-    /// Returns an accumulator to which a sum of products was added.
     pub fn add(self, accumulator: u32, sum: i32) -> u32 {
         match self {
             Self::Integers(_, _, Overflow::Saturate) => (accumulator as i32).saturating_add(sum) as u32,

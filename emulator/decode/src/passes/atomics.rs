@@ -82,7 +82,6 @@ fn form(atomic: &Atomic, constants: &Constants, registers: &Registers) -> Atomic
 
 /// Registers whose values are the same in all lanes of a warp.
 struct Registers {
-    /// Registers that hold the same value in all lanes.
     uniform: Vec<bool>,
 }
 

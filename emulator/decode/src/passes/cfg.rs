@@ -6,7 +6,6 @@ use program::OpKind;
 /// Pseudo-block after every exit.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
-/// The basic blocks of a kernel, and the edges between them.
 #[derive(Debug)]
 pub(crate) struct Cfg {
     /// First op of each block, in order, then the number of ops.
@@ -123,7 +122,6 @@ impl Cfg {
     }
 }
 
-/// Dominator tree: the blocks that all paths to a block lead through.
 #[derive(Debug)]
 pub(crate) struct Dominators {
     /// Preorder number of each block in the dominator tree, and the last number below it.
@@ -163,7 +161,6 @@ impl Dominators {
         self.spans[block as usize].0
     }
 
-    /// Returns whether all paths to `b` lead through `a`.
     pub(crate) fn dominates(&self, a: u32, b: u32) -> bool {
         let (first, last) = self.spans[a as usize];
         (first..=last).contains(&self.number(b))

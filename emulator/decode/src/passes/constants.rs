@@ -75,7 +75,6 @@ impl Constants {
         Ok(src)
     }
 
-    /// Returns the value of a constant as 32 bits.
     pub(crate) fn value32(&self, src: Src) -> Option<u32> {
         self.lines.get(usize::try_from(!src).ok()?).map(|line| line.0[0])
     }
@@ -85,7 +84,6 @@ impl Constants {
         if src < 0 { self.value32(src) } else { None }
     }
 
-    /// Returns the value of a constant as 64 bits.
     pub(crate) fn value64(&self, src: Src) -> Option<u64> {
         let line = self.lines.get(usize::try_from(!src).ok()?)?;
         let [a, b, ..] = line.0.map(u32::to_ne_bytes);

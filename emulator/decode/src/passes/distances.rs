@@ -143,7 +143,6 @@ impl<'a> Distances<'a> {
         if base < 0 { 64 } else { self.zeros[base as usize] }
     }
 
-    /// Returns the number of trailing zero bits of an operand.
     fn zeros_of_source(&self, src: Src, class: Class) -> u8 {
         if src >= 0 {
             return self.zeros[src as usize];

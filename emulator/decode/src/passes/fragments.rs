@@ -15,7 +15,6 @@ use program::{InstrInfo, OpKind};
 /// Bound on the registers that a search follows; beyond it finds nothing.
 const MAX_FOLLOWED: usize = 64;
 
-/// A write to a register.
 struct Definition {
     at: usize,
     instr: u32,

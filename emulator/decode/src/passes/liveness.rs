@@ -119,7 +119,6 @@ fn find_exposed_and_kills(ops: &[VirtualOp], cfg: &Cfg, n_registers: usize) -> [
     [exposed, kills].map(|pairs| Lists::from_pairs(n_registers, &pairs))
 }
 
-/// Registers that are live at the ends of blocks.
 struct LiveOut {
     /// Pairs of a block and a register.
     pairs: Vec<(u32, u32)>,

@@ -48,9 +48,7 @@ pub(crate) fn merge(
 /// Effect of an op on merging the accesses around it.
 #[derive(Debug, Clone, Copy)]
 enum Effect {
-    /// A load that may be merged.
     Load(GroupKey, Member),
-    /// A store that may be merged.
     Store(GroupKey, Member),
     /// Loads may be merged across the operation, stores may not.
     EndsStores,

@@ -14,7 +14,6 @@ const MAX_ROUNDS: usize = 16;
 /// Value of a register at all of its reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PointerValue {
-    /// No write seen yet.
     Unset,
     Number(u64),
     /// An unchanged parameter of four bytes.
@@ -241,7 +240,6 @@ impl<'a> Pointers<'a> {
         }
     }
 
-    /// Returns the value of a 32-bit operand, if it is the same for all threads.
     pub(crate) fn uniform_value(&self, src: Src) -> Option<UniformValue> {
         match self.source(src, Class::Bits32) {
             Unset => Some(UniformValue::Number(0)),

@@ -222,7 +222,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Reads an argument of a call.
     pub(super) fn passed_source(&mut self, actual: &'a Operand, class: Class, bytes: u32) -> Result<Src> {
         match self.binding_of(actual)? {
             Some(Binding::ParamRegister(reg, _)) if reg.class == class => Ok(reg.id as Src),
@@ -273,7 +272,6 @@ impl<'a> Lower<'a> {
         *self.activations.base.get_or_insert_with(|| registers.fresh(Class::Bits32))
     }
 
-    /// Returns the register that passes a parameter or a result.
     fn passing_register(&mut self, passing: Passing, at: usize, class: Class) -> u32 {
         let registers = &mut self.registers;
         *self.activations.shared.entry((passing, at, class as u8)).or_insert_with(|| registers.fresh(class))

@@ -73,7 +73,6 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Returns whether the operation exists for a type.
 fn supported(kind: AtomicKind, ty: Type) -> bool {
     use Type::{B16, B32, B64, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
     match kind {

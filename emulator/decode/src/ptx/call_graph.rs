@@ -12,7 +12,6 @@ use crate::virtual_op::class_and_bits;
 use arithmetic::lanes::Class;
 use program::limits::STATEMENT_STEPS;
 
-/// Passing of a parameter or result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Passed {
     /// In a register of this class; with the declared bytes.
@@ -52,7 +51,6 @@ fn passed(v: &Variable) -> Result<Passed> {
     Ok(Passed::Memory(size_of(v)?.unwrap_or(0)))
 }
 
-/// The functions that a kernel reaches.
 #[derive(Debug)]
 pub(crate) struct Reach<'a> {
     /// The kernel comes first.
@@ -180,7 +178,6 @@ impl<'a> Graph<'a, '_> {
 }
 
 impl<'a> Index<'a> {
-    /// Finds the functions that `kernel` can call, directly or through others.
     pub(crate) fn reach(&self, kernel: &'a Function) -> Result<Reach<'a>> {
         let mut graph = Graph { index: self, nodes: Vec::new(), known: HashMap::new(), edges: Vec::new() };
         graph.node(Node::Function(&kernel.name), Some(kernel));

@@ -116,12 +116,10 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Emits an arithmetic operation that writes `dst`.
     pub(super) fn alu(&mut self, function: AluFunction, dst: u32, sources: &[Src]) -> Result<()> {
         self.push(function.op(dst, sources))
     }
 
-    /// Emits a [`Builtin`] that writes `dst`.
     pub(super) fn builtin(&mut self, op: Builtin, dst: u32, sources: &[Src]) -> Result<()> {
         let rule = match op {
             Builtin::Mov32 | Builtin::Mov64 | Builtin::Lo32Of64 => BitRule::Same,
@@ -148,7 +146,6 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Returns the number of multiply-adds that an instruction counts as.
 fn fmas(instruction: &Instruction) -> u8 {
     if !matches!(instruction.opcode.as_str(), "fma" | "mad") {
         return 0;

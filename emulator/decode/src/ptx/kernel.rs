@@ -132,7 +132,6 @@ fn run_passes(lower: &mut Lower) -> (Cfg, BlockOrder) {
     (cfg, order)
 }
 
-/// Assigns a place to each virtual register.
 fn allocate_registers(lower: &mut Lower, cfg: &Cfg, function: &Function) -> Result<(Liveness, Allocation)> {
     let classes = &lower.registers.classes;
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
@@ -221,7 +220,6 @@ fn find_unset(ops: &[VirtualOp], at_entry: &[u32], filled: &[u32], registers: &R
     unset
 }
 
-/// Replaces the labels that branches name by the positions of operations.
 fn resolve_labels(lower: &mut Lower) -> Result<()> {
     let n_ops = lower.ops.len() as u32;
     let labels = &lower.labels;

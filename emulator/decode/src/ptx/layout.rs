@@ -13,7 +13,6 @@ use program::{DeclaredArray, Param, SHARED_BASE, SHARED_GUARD};
 const MAX_SHARED: u64 = 227 << 10;
 const MAX_PARAMS: u32 = 32764;
 
-/// Places of all shared variables that a kernel reaches.
 #[derive(Debug)]
 pub(crate) struct SharedLayout {
     pub(crate) arrays: Vec<DeclaredArray>,

@@ -51,7 +51,6 @@ impl Symbols {
         self.0.insert(name.into(), address);
     }
 
-    /// Returns the address of a variable.
     pub fn get(&self, name: &str) -> Option<u64> {
         self.0.get(name).copied()
     }

@@ -112,7 +112,6 @@ impl<'a> Lower<'a> {
         Err(self.invalid(format!("`{name}` is {}, and {} is needed here", describe(reg.class), describe(class))))
     }
 
-    /// Returns the error for a name without a declaration.
     pub(super) fn undeclared(&self, name: &str) -> super::DecodeError {
         self.invalid(format!("`{name}` is not declared"))
     }
@@ -135,7 +134,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Looks up an operand that must be a register.
     pub(super) fn register(&mut self, operand: &'a Operand) -> Result<Reg> {
         match operand {
             Operand::Name(name) => match self.find(name)? {
@@ -197,7 +195,6 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Elements of a vector operand.
 pub(super) enum Elements<'a> {
     /// Operands in braces: `{a, b}`.
     Operands(&'a [Operand]),
@@ -224,7 +221,6 @@ fn symbol_value(binding: &Binding) -> Option<u64> {
     })
 }
 
-/// Returns the generic address of a variable.
 pub(super) fn generic_value(binding: &Binding) -> Option<u64> {
     let value = symbol_value(binding)?;
     Some(match binding {

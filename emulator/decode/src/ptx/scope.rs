@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::hash::QuickMap;
 use crate::virtual_op::{Reg, Registers, class_and_bits};
 
-/// Meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Binding {
     Register(Reg),
@@ -56,7 +55,6 @@ pub(crate) enum Prototype<'a> {
     Like(&'a str),
 }
 
-/// Names of one pair of braces.
 #[derive(Debug, Default)]
 pub(crate) struct Scope<'a> {
     names: QuickMap<&'a str, Binding>,

@@ -7,7 +7,6 @@ use arithmetic::lanes::{Class, Src};
 use program::operands::clock_class;
 use program::{Axis, Clock, OpKind, RESERVED, SHARED_BASE, Special};
 
-/// Source of a special register's value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SpecialSource {
     /// A value known before a warp starts.
@@ -22,7 +21,6 @@ pub(super) enum SpecialSource {
     Refused,
 }
 
-/// Looks a special register up by its name in PTX.
 pub(super) fn find(name: &str) -> Option<SpecialSource> {
     use Special::*;
     use SpecialSource::{Line, Number};
@@ -78,7 +76,6 @@ pub(super) fn find(name: &str) -> Option<SpecialSource> {
 }
 
 impl Lower<'_> {
-    /// Lowers a special register to a source of `class`.
     pub(super) fn special(&mut self, found: SpecialSource, name: &str, class: Class) -> Result<Src> {
         let value = match found {
             SpecialSource::Line(special) => {

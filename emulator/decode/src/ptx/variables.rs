@@ -36,7 +36,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Allocates a variable in the current function's frame.
     pub(super) fn frame_slot(&mut self, v: &Variable) -> Result<u32> {
         let bytes = size_of(v)?.ok_or_else(|| invalid(v.span, format!("`{}` has no size", v.name)))?;
         let align = align_of(v)?;

@@ -197,7 +197,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Emits an arithmetic instruction, and returns its result.
     pub(super) fn computed(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
         let Some(form) = lookup(opcode, modifiers, 0, self.level) else {
             return Err(self.unsupported(format!("`{opcode}`")));

@@ -12,7 +12,6 @@ use program::{OpKind, Wgmma, WgmmaA};
 /// The only target with these instructions; newer devices have others.
 const TARGET: &str = "sm_90a";
 
-/// Registers of a thread's part of A.
 const A_REGISTERS: usize = 4;
 
 impl<'a> Lower<'a> {

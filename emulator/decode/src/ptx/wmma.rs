@@ -119,7 +119,6 @@ struct Location {
     along: bool,
 }
 
-/// Direction of a move between registers and memory.
 #[derive(Clone, Copy)]
 enum Transfer {
     Load,

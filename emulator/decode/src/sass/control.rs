@@ -74,7 +74,6 @@ impl Lower<'_> {
         self.emit(OpKind::Branch { target, reconverge: Reconverge::Enclosing })
     }
 
-    /// Lowers `EXIT`.
     pub(super) fn exit(&mut self) -> Result<()> {
         self.narrow_guard()?;
         self.emit(OpKind::Exit)
@@ -190,7 +189,6 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `WARPSYNC`: a barrier of lanes of the warp.
     pub(super) fn warp_sync(&mut self) -> Result<()> {
         // The lanes go on together, as everywhere here.
         self.ignore_modifier(Modifier::Exclusive);
@@ -210,7 +208,6 @@ impl Lower<'_> {
         Ok(dst as Src)
     }
 
-    /// Lowers `SHFL`.
     pub(super) fn shuffle(&mut self) -> Result<()> {
         let modes = [
             (Modifier::Idx, ShuffleMode::Idx),
@@ -232,7 +229,6 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// Lowers `VOTE`.
     pub(super) fn vote(&mut self) -> Result<()> {
         let modes = [(Modifier::All, VoteMode::All), (Modifier::Any, VoteMode::Any), (Modifier::Eq, VoteMode::Uni)];
         let mode = self.take_choice(&modes).ok_or_else(|| self.unsupported())?;

@@ -10,10 +10,8 @@ use program::limits::Account;
 /// Barriers `B0` to `B15`.
 const BARRIERS: usize = 16;
 
-/// Reconvergence point of a barrier, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReconvergencePoint {
-    /// No path leads here.
     Unreached,
     /// Lanes reconverge at this instruction.
     At(u32),

@@ -10,7 +10,6 @@ use arithmetic::{Builtin, SassStep};
 use program::limits::KERNEL_OPS;
 use program::{Flow, OpKind, Special};
 
-/// A pending result: its destination and value.
 pub(super) enum PendingResult {
     Line(Dst, Src),
     Pred(Dst, Src),
@@ -132,13 +131,11 @@ impl Lower<'_> {
         self.constants.bits64(value, ptx::Span::default())
     }
 
-    /// Returns the source that holds a special register.
     pub(super) fn special(&mut self, special: Special) -> Src {
         let registers = &mut self.registers;
         *self.specials.entry(special).or_insert_with(|| registers.fresh(Class::Bits32)) as Src
     }
 
-    /// Returns the error for the instruction being lowered.
     pub(super) fn unsupported(&self) -> DecodeError {
         let what = self.instrs.last().map_or("", |info| info.text.as_str());
         refused(format!("`{what}` at {:#06x} of `{}`", self.address, self.name))

@@ -26,7 +26,6 @@ impl Lower<'_> {
         self.compute_result(opcode, modifiers, &sources)
     }
 
-    /// `MOV`: copies 32 bits.
     pub(super) fn mov(&mut self) -> Result<()> {
         let source = self.int(0)?;
         self.only_result(self.builtin(Builtin::Mov32), &[source])

@@ -28,7 +28,6 @@ impl LineId {
         }
     }
 
-    /// Returns the `n`-th register after this one.
     pub(super) fn next(self, n: u8) -> LineId {
         match self {
             LineId::Lane(number) => LineId::Lane(number.wrapping_add(n)),
@@ -142,7 +141,6 @@ impl Lower<'_> {
         Ok((complement, true))
     }
 
-    /// Takes a source that is a number.
     pub(super) fn immediate(&mut self, at: usize) -> Option<u32> {
         match self.take_source(at)?.value {
             Value::Immediate(bits) => Some(bits),
@@ -252,7 +250,6 @@ impl Lower<'_> {
         self.with_sign(half, operand, 0x7fff, 0x8000)
     }
 
-    /// Takes a source that is two halves.
     pub(super) fn pair_of_halves(&mut self, at: usize) -> Result<Src> {
         let operand = self.source(at)?;
         let mut word = self.word(operand.value, 0)?;

@@ -51,7 +51,6 @@ fn is_hint(operation: Operation, modifier: Modifier) -> bool {
 }
 
 impl Lower<'_> {
-    /// Takes a modifier, and returns whether the instruction has it.
     pub(super) fn take_modifier(&mut self, modifier: Modifier) -> bool {
         let own = self.instruction.modifiers.iter().enumerate();
         let bits = own.filter(|(_, own)| **own == modifier).fold(0, |bits, (at, _)| bits | bit(at));
@@ -72,7 +71,6 @@ impl Lower<'_> {
         values
     }
 
-    /// Accepts a modifier without effect on what is lowered.
     pub(super) fn ignore_modifier(&mut self, modifier: Modifier) {
         self.take_modifier(modifier);
     }
@@ -82,7 +80,6 @@ impl Lower<'_> {
         self.instruction.sources().get(at).copied()
     }
 
-    /// Takes the first source that `make` accepts.
     pub(super) fn take_first_source<T>(&mut self, make: impl Fn(Value) -> Option<T>) -> Option<T> {
         let mut sources = self.instruction.sources().iter().enumerate();
         let (at, made) = sources.find_map(|(at, operand)| Some((at, make(operand.value)?)))?;
@@ -90,7 +87,6 @@ impl Lower<'_> {
         Some(made)
     }
 
-    /// Accepts a source without effect on what is lowered.
     pub(super) fn ignore_source(&mut self, at: usize) {
         self.take_source(at);
     }

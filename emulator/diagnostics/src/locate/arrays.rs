@@ -304,7 +304,6 @@ impl LaunchContext<'_> {
         })
     }
 
-    /// Uses of an array in the line of an instruction.
     pub(crate) fn line_uses(&self, instr: u32, name: &str) -> Vec<Use> {
         let line = self.loc(instr).map_or(0, |loc| loc.line);
         self.source(instr).map(|source| source.uses(line, name)).unwrap_or_default()

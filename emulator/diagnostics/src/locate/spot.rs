@@ -48,7 +48,6 @@ impl Spot {
     }
 }
 
-/// Returns whether two accesses belong to one statement.
 pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
     let (a, b) = (launch.frames(a), launch.frames(b));
     let (Some(x), Some(y)) = (a.first(), b.first()) else { return false };
@@ -145,7 +144,6 @@ pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<
     }
 }
 
-/// Returns the place for a barrier after instruction `first` and before instruction `then`.
 fn between(launch: &LaunchContext<'_>, first: u32, then: u32) -> Option<Spot> {
     let outermost = |instr: u32| launch.frames(instr).into_iter().rev();
     let (a, b) = outermost(first).zip(outermost(then)).find(|(a, b)| a != b)?;

@@ -180,7 +180,6 @@ impl LaunchContext<'_> {
         })
     }
 
-    /// Returns the value of an expression for one thread.
     pub(crate) fn evaluate(&self, instr: u32, text: &str, who: ThreadId) -> Option<i64> {
         expression::value(text, 0, &|name, depth| self.variable(instr, name, who, depth, None))
     }

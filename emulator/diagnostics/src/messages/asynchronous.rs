@@ -89,7 +89,6 @@ pub(crate) fn changed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, addres
         .on_gpu("old values or new ones are copied, depending on timing.")
 }
 
-/// Drafts the message of `E-TENSOR`.
 pub(crate) fn tensor(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem: BadTensor) -> Draft {
     let encode = "encode the map with cuTensorMapEncodeTiled, and pass it by value as \
                   `const __grid_constant__ CUtensorMap`, or copy its 128 bytes to global memory.";

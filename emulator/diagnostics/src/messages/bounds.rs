@@ -18,7 +18,6 @@ const NULL_PAGE: u64 = 1 << 24;
 /// Elements that a row of a tile may be longer for the sake of the banks.
 const MAX_PADDING: u64 = 8;
 
-/// Drafts the message of `E-OOB`.
 pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };
@@ -232,7 +231,6 @@ fn no_dynamic_shared(case: &Case<'_>, target: &Target) -> String {
     )
 }
 
-/// Returns the reason where the index does not fit in an `int`.
 fn overflow_reason(overflow: &Overflow) -> Reason {
     let signed = |value: i64| match value < 0 {
         true => format!("-{}", grouped(value.unsigned_abs())),

@@ -34,7 +34,6 @@ pub(crate) fn target(launch: &LaunchContext<'_>, mistake: &MistakeGroup, address
         })
 }
 
-/// Drafts the message of `E-STACK`.
 pub(crate) fn stack(launch: &LaunchContext<'_>, mistake: &MistakeGroup, name: &str, depth: u32, limit: u32) -> Draft {
     let name = code(plain_name(name));
     Draft::new(format!("stack overflow: {} deep in {name}", count(depth.into(), "call")))

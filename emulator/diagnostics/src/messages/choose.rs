@@ -114,7 +114,6 @@ impl<'l, 'a> Consequences<'l, 'a> {
         self.launch.mistakes.iter().filter_map(race_of).any(test)
     }
 
-    /// Returns whether a party of the race reads at the line.
     fn reads_at(&self, race: &RaceFacts, line: (u32, u32)) -> bool {
         let reads = |party: &RaceParty| party.kind == AccessKind::Read && self.launch.line(party.instr) == line;
         race.parties.iter().any(reads)
@@ -338,7 +337,6 @@ pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     race.parties.iter().all(|party| is_volatile(launch, party.instr)) || race.parties.iter().all(step)
 }
 
-/// Returns whether the instruction is a `volatile` access.
 pub(crate) fn is_volatile(launch: &LaunchContext<'_>, instr: u32) -> bool {
     launch.info(instr).is_some_and(|info| info.text.contains(".volatile"))
 }

@@ -10,7 +10,6 @@ use crate::words::{count, nth};
 use simt::check::BadAccess;
 use simt::check::MistakeGroup;
 
-/// Drafts the message of `E-FREED`.
 pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, mistake, access);
     let what = noun(access.kind);
@@ -34,7 +33,6 @@ pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: 
     draft
 }
 
-/// Drafts the message of `E-ALIGN`.
 pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, mistake, access);
     let what = noun(access.kind);
@@ -109,7 +107,6 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Drafts the message of `E-READ-ONLY`.
 pub(crate) fn read_only(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };
@@ -128,7 +125,6 @@ pub(crate) fn read_only(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acce
     })
 }
 
-/// Drafts the message of `E-TEXTURE`.
 pub(crate) fn texture(_: &LaunchContext<'_>, handle: u64) -> Draft {
     let mut draft =
         Draft::new("texture fetch through an invalid texture object").note(format!("The handle is {handle:#x}."));

@@ -24,7 +24,6 @@ struct RaceMessage<'a> {
     first: RaceParty,
     second: RaceParty,
     target: Option<Target>,
-    /// Name of the array.
     array: String,
     /// Whether both parties are one read-modify-write.
     update: bool,

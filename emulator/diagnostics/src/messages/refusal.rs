@@ -9,7 +9,6 @@ use crate::launch_context::{Draft, paragraph};
 use crate::source::text::plain_name;
 use crate::words::{count, plural, size};
 
-/// Describes why a launch did not start.
 pub fn refusal(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -> Finding {
     let mut draft = reason(kernel, config, why);
     draft.notes.insert(0, format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
@@ -45,7 +44,6 @@ pub struct HostWarning<'a> {
 }
 
 impl HostWarning<'_> {
-    /// Returns the whole message.
     pub fn text(&self) -> String {
         let mut text = format!("warning[{}]: {}\n", self.code, self.title);
         let parts = [("", &*self.note), ("Why: ", &self.why), ("Try: ", &self.advice), ("On a GPU: ", self.on_gpu)];

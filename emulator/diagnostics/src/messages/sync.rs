@@ -10,7 +10,6 @@ use simt::lane_mask::LaneMask;
 use simt::program::InstrInfo;
 use simt::program::text::InstrText;
 
-/// Indices of the threads of a group.
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
     let of_warp =
         |(warp, lanes): (usize, &LaneMask)| lanes.numbers().map(move |lane| warp as u64 * 32 + u64::from(lane));

@@ -225,7 +225,6 @@ pub(crate) fn not_resident(launch: &LaunchContext<'_>, mistake: &MistakeGroup, r
         .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").")
 }
 
-/// Drafts the message of `E-OPERAND`.
 pub(crate) fn operand(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem: BadOperand, value: u32) -> Draft {
     let instruction = launch.place(mistake.first.instr).instruction;
     let instruction = code(instruction.trim_end_matches(';'));
@@ -280,7 +279,6 @@ pub(crate) fn operand(launch: &LaunchContext<'_>, mistake: &MistakeGroup, proble
     Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice).on_gpu(on_gpu)
 }
 
-/// Drafts the message of `E-TRAP`.
 pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let instr = mistake.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
@@ -354,7 +352,6 @@ fn stored_constants(launch: &LaunchContext<'_>, instr: u32) -> Option<Vec<String
     (!has_line && !sources.iter().any(may_trap)).then_some(stored)
 }
 
-/// Drafts the message of `E-ASSERT`.
 pub(crate) fn assertion(launch: &LaunchContext<'_>, mistake: &MistakeGroup, message: &str) -> Draft {
     let instr = mistake.first.instr;
     let mut draft = Draft::new(format!("assertion failed: `{message}`"));

@@ -9,7 +9,6 @@ use crate::words::{self, code};
 use simt::check::{AccessKind, BadAccess, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use};
 use simt::program::{MemSpace, OpKind};
 
-/// Drafts the message of `E-UNINIT`.
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let MistakeDetails::Uninitialised { access, load, used, copied, written, fresh, .. } = &mistake.first.details
     else {
@@ -404,7 +403,6 @@ struct Filler {
 }
 
 impl Filler {
-    /// Returns the condition that it stands under.
     fn condition(&self, launch: &LaunchContext<'_>) -> Option<String> {
         Some(launch.source(self.instr)?.condition(self.line)?.1)
     }

@@ -26,7 +26,6 @@ pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, copied: &str) -
     to.check(n).and_then(|()| from.check(n)).inspect_err(|_| explain_copy(to, from, n, copied))
 }
 
-/// A copy of `n` bytes.
 pub(crate) struct Copy {
     to: CopyEnd,
     from: CopyEnd,
@@ -86,7 +85,6 @@ impl Write {
         Some(staged)
     }
 
-    /// Returns a write of a few bytes.
     pub(crate) fn new(address: u64, bytes: &[u8]) -> Self {
         STAGED.fetch_add(bytes.len(), Ordering::AcqRel);
         Self { address, bytes: bytes.to_vec() }
@@ -109,7 +107,6 @@ impl Work for Write {
     }
 }
 
-/// Copies `n` bytes, and returns when they have arrived.
 fn copy_sync(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
     let stream = stream_of(handle)?;
     stream.context.check()?;
@@ -118,7 +115,6 @@ fn copy_sync(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
     stream.submit_sync(move || copy.now())
 }
 
-/// Copies in the stream's order.
 fn copy_async(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
     let stream = stream_of(handle)?;
     stream.context.check()?;

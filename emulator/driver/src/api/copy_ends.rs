@@ -74,7 +74,6 @@ impl CopyEnd {
         })
     }
 
-    /// Returns the address, if it is the host's.
     pub(crate) fn host_address(&self) -> Option<u64> {
         match self {
             Self::Device(address) | Self::Host(address) => Some(*address).filter(|at| *at < FIRST_DEVICE_ADDRESS),

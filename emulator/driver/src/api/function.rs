@@ -21,7 +21,6 @@ pub(crate) fn registers(function: &Function) -> u32 {
     function.info.registers.unwrap_or(estimate).min(max_registers.max(16))
 }
 
-/// Returns the largest number of threads of a block of this kernel.
 pub(crate) fn max_threads(function: &Function) -> u32 {
     let kernel = function.loaded.kernel();
     let declared =

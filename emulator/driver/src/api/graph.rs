@@ -17,7 +17,6 @@ use crate::types::{EdgeData, Handle};
 /// Data of an edge that is an order and no more.
 const EDGE: EdgeData = EdgeData { from_port: 0, to_port: 0, kind: 0, reserved: [0; 5] };
 
-/// Reads a list of nodes.
 pub(crate) fn list_of(nodes: In<Handle>, n: usize) -> Outcome<Vec<Handle>> {
     // SAFETY: the caller promises as many nodes.
     unsafe { nodes.list(n) }
@@ -94,7 +93,6 @@ fn dependent_nodes(node: Handle, place: Out<Handle>, data: Out<EdgeData>, n: Out
     nodes_of(&*graph_with(node)?, place, data, n, |user| user.after.contains(&node))
 }
 
-/// Adds edges, or removes them.
 fn change_edges(
     handle: Handle,
     from: In<Handle>,

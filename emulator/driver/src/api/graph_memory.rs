@@ -35,13 +35,11 @@ impl Drop for GraphMemory {
     }
 }
 
-/// Node that allocates.
 pub(crate) struct AllocNode {
     pub(crate) params: AllocNodeParams,
     memory: Arc<GraphMemory>,
 }
 
-/// Node that frees.
 pub(crate) struct FreeNode(pub(crate) Arc<GraphMemory>);
 
 // SAFETY: the pointers in the parameters are the caller's own, and not followed.

@@ -24,7 +24,6 @@ use crate::types::{
 
 type NewWork = Outcome<Arc<dyn Work>>;
 
-/// Adds a node after others.
 pub(crate) fn add(out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize, work: NewWork) -> Outcome {
     ready_for(out)?;
     let graph = graph_of(graph)?;
@@ -32,7 +31,6 @@ pub(crate) fn add(out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize, 
     out.put(graph.add(work?, after)?)
 }
 
-/// Returns the work of a node.
 pub(crate) fn work_of(node: Handle) -> Outcome<Arc<dyn Work>> {
     initialised()?;
     graph_with(node)?.work(node)

@@ -37,7 +37,6 @@ use crate::streams::stream_of;
 use crate::types::{Handle, LaunchConfigC};
 use crate::unwritten;
 
-/// Grid, block and dynamic shared memory of a launch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GridSpec {
     pub(crate) grid: [c_uint; 3],

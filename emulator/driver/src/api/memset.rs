@@ -64,7 +64,6 @@ fn rows(to: u64, pitch: usize, value: c_uint, element: usize, width: usize, heig
     MemsetNodeParams { to, pitch, value, element: element as c_uint, width, height }
 }
 
-/// Fills in the order of a stream.
 fn fill_async(params: MemsetNodeParams, stream_handle: Handle) -> Outcome {
     let stream = stream_of(stream_handle)?;
     stream.context.check()?;

@@ -5,7 +5,6 @@ use std::sync::Once;
 
 use cudarc::driver::sys::{self, CUjit_option, CUresult};
 
-/// The kernels of these tests.
 pub(crate) const KERNELS: &str = include_str!("kernels.ptx");
 
 /// Chooses the driver, once: the emulated one, unless `TILE_DEVICE` is `real`.
@@ -27,7 +26,6 @@ pub(crate) fn emulator() -> emulator_client::Emulator {
     emulator
 }
 
-/// Returns the report of the last launch.
 pub(crate) fn report(emulator: &emulator_client::Emulator) -> serde_json::Value {
     let report = emulator.report().expect("there was a launch");
     serde_json::from_str(&report).expect("it is JSON")
@@ -61,7 +59,6 @@ macro_rules! calls {
 }
 pub(crate) use calls;
 
-/// Asserts success of a call.
 #[track_caller]
 pub(crate) fn ok(code: CUresult) {
     assert_eq!(code, CUresult::CUDA_SUCCESS);
@@ -175,7 +172,6 @@ pub(crate) fn synchronize() -> CUresult {
     unsafe { sys::cuCtxSynchronize() }
 }
 
-/// Reads words of device memory.
 pub(crate) fn words(address: u64, n: usize) -> Vec<u32> {
     let mut host = vec![0u32; n];
     // SAFETY: the host memory has that size.
@@ -222,7 +218,6 @@ impl ErrorLog {
         }
     }
 
-    /// Returns the text of the log, up to its NUL.
     pub(crate) fn text(&self) -> String {
         let end = self.text.iter().position(|byte| *byte == 0).expect("a NUL");
         String::from_utf8_lossy(&self.text[..end]).into_owned()

@@ -50,7 +50,6 @@ fn cudarc_captures_a_stream_and_launches_it_again() {
     }
 }
 
-/// Launches `increment` on one word.
 fn increment(kernel: sys::CUfunction, address: u64, stream: sys::CUstream) -> sys::CUresult {
     let mut address = address;
     let mut pointers = [(&raw mut address).cast::<c_void>()];

@@ -35,7 +35,6 @@ pub fn parse_shape(shape: &str) -> Option<[u32; 3]> {
     Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
-/// Fragment that a load or a product makes.
 pub fn fragment_made(mnemonic: &str) -> Option<Fragment> {
     let words: Vec<&str> = mnemonic.split('.').collect();
     match words[..] {

@@ -412,7 +412,6 @@ pub struct UndefinedLanes<'a> {
     pub a: &'a [u32],
     /// Lanes of each register of B.
     pub b: &'a [u32],
-    /// Lanes of the metadata.
     pub metadata: u32,
     /// What the metadata is, if A is sparse.
     pub values: Option<&'a [u32; 32]>,

@@ -42,7 +42,6 @@ pub struct Descriptor {
     pub stride: u32,
     /// Start of the swizzle's pattern, in units of 128 bytes.
     pub base: u32,
-    /// Order of the pieces.
     pub swizzle: Swizzle,
 }
 

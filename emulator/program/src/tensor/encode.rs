@@ -4,7 +4,6 @@ use super::{Element, Fill, RANKS, Swizzle, TensorMap};
 
 pub const BYTES: usize = 128;
 
-/// First bytes of a map.
 const MAGIC: u64 = u64::from_le_bytes(*b"tile map");
 
 const ELEMENTS: [Element; 11] = [
@@ -23,13 +22,11 @@ const ELEMENTS: [Element; 11] = [
 const SWIZZLES: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128];
 const FILLS: [Fill; 2] = [Fill::Zeros, Fill::Nan];
 
-/// Reasons why 128 bytes are no tensor map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotATensorMap {
     Zeros,
     /// The bytes begin like a map and changed after encoding.
     Changed,
-    /// Any other bytes.
     Other,
 }
 

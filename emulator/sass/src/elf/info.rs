@@ -16,7 +16,6 @@ const PARAMETER_BYTES: u8 = 0x19;
 const REGISTERS: u8 = 0x2f;
 const BARRIERS: u8 = 0x4c;
 
-/// Bound on a kernel's bytes of parameters.
 const MAX_PARAMETER_BYTES: u32 = 1 << 15;
 
 /// An attribute of a kernel in a section `.nv.info`.

@@ -21,7 +21,6 @@ impl Bits {
     }
 }
 
-/// Reads a field of at most 32 bits.
 pub(crate) fn field(word: u128, low: u32, width: u32) -> u32 {
     (word >> low) as u32 & (u32::MAX >> (32 - width))
 }

@@ -85,7 +85,6 @@ fn numbers(text: &str, joint: char) -> (u32, Option<u32>) {
 const COMMON: u128 = 0xffff | 0x1f_ffff << 105;
 
 impl Layout {
-    /// Parses the mnemonic and the other bits of a row.
     pub(super) fn read(pattern: &'static str, others: &str, slots: &Operands) -> Layout {
         let end = pattern.find(['.', '{']).unwrap_or(pattern.len());
         let (name, mut rest) = pattern.split_at(end);
@@ -205,7 +204,6 @@ pub(crate) struct Token {
     pub(crate) hidden: Option<(u8, bool)>,
 }
 
-/// How an immediate is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ImmediateFormat {
     Signed,
@@ -325,7 +323,6 @@ fn default_value(text: &str) -> (u8, bool) {
 }
 
 impl Operands {
-    /// Parses the operands of a row, for one of its forms.
     pub(super) fn read(text: &'static str, form: Form) -> Operands {
         let mut operands = Operands { tokens: Vec::new(), n_destinations: 0, known: 0, fixed: 0, value: 0 };
         let (written, read) = text.split_once('=').map_or(("", text), |(written, read)| {

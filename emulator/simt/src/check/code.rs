@@ -29,7 +29,6 @@ macro_rules! codes {
                 }
             }
 
-            /// Returns whether the code is of an error or of a warning.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Self::$variant => Severity::$severity,)*

@@ -88,13 +88,11 @@ impl Mistakes {
 }
 
 impl Collector {
-    /// Creates an empty collector for launches of `kernel` with this grid and block.
     pub fn new(kernel: &DecodedKernel, grid: [u32; 3], block: [u32; 3]) -> Self {
         let sites = Sites::new(kernel).into();
         Self { sites, block, grid, groups: BTreeMap::new(), clock: 0 }
     }
 
-    /// Takes the mistakes so far and leaves an empty collector.
     pub fn take(&mut self) -> Self {
         Self { sites: self.sites.clone(), groups: std::mem::take(&mut self.groups), ..*self }
     }

@@ -39,7 +39,6 @@ impl Mistake {
     }
 }
 
-/// A thread of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadId {
     /// Linear index of its block.
@@ -56,7 +55,6 @@ pub struct InstrThread {
     pub thread: u32,
 }
 
-/// A phase of an mbarrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhaseId {
     /// Offset of the mbarrier in shared memory.
@@ -177,7 +175,6 @@ pub enum MistakeDetails {
     TwoCopies {
         /// The first byte that both write: an offset in shared memory.
         address: u64,
-        /// The other copy.
         other: InstrThread,
         /// The phase that the other copy belongs to.
         phase: PhaseId,
@@ -228,15 +225,10 @@ pub enum MistakeDetails {
         places: Vec<Elsewhere>,
     },
     /// `E-MBARRIER`, `E-PROXY`: misuse of an mbarrier.
-    MemoryBarrier {
-        /// Offset of the mbarrier.
-        offset: u32,
-        problem: BadBarrier,
-    },
+    MemoryBarrier { offset: u32, problem: BadBarrier },
 }
 
 impl MistakeDetails {
-    /// Returns the code of a mistake with these facts.
     pub fn code(&self) -> Code {
         match self {
             Self::Trap => Code::Trap,

@@ -50,7 +50,6 @@ pub(crate) struct Block {
     pub(crate) index: u64,
     /// Linear index of its cluster; without clusters, of the block itself.
     pub(crate) cluster_index: u64,
-    /// Rank in its cluster.
     pub(crate) rank: u32,
     /// The other blocks of its cluster, while this one runs.
     pub(crate) cluster: Option<Box<Cluster>>,

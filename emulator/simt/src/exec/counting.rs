@@ -12,7 +12,6 @@ use crate::exec::plan::{NO_MEMO, Plan};
 /// Bytes that the banks of shared memory deliver in one wavefront.
 const WAVEFRONT_BYTES: u64 = 128;
 
-/// Returns the counters of each instruction of the kernel.
 pub(crate) fn by_instruction(kernel: &DecodedKernel, plan: &Plan, counts: &Counts, tallies: &[Tally]) -> Vec<Counters> {
     let mut all = vec![Counters::default(); kernel.instrs.len()];
     let (mut runs, mut lanes) = (0u64, 0u64);
@@ -125,7 +124,6 @@ fn add_store(c: &mut Counters, t: &Tally, bytes: u64) {
     c.local_bytes += t.local_lanes * bytes;
 }
 
-/// Reports of the instructions, with their source lines.
 pub(crate) fn instructions(kernel: &DecodedKernel, files: &[(u32, String)], counters: &[Counters]) -> Vec<InstrReport> {
     let path = |file: u32| files.iter().find(|(i, _)| *i == file).map(|(_, p)| p.clone());
     let report = |(i, c): (&crate::program::InstrInfo, &Counters)| InstrReport {

@@ -42,7 +42,6 @@ pub(crate) enum FiberState {
 pub(crate) enum MeetingPlace {
     /// At the operation with this position.
     At(u32),
-    /// At any `bar.warp.sync`.
     AnyWarpSync,
     /// After a `WARPSYNC` of machine code, which they have executed.
     AfterWarpSync,
@@ -52,7 +51,6 @@ pub(crate) enum MeetingPlace {
 pub(crate) struct Fiber {
     pub(crate) stack: Vec<Frame>,
     pub(crate) state: FiberState,
-    /// Instruction at which the fiber waits.
     pub(crate) wait_instr: u32,
     /// Whether the fiber continues although named lanes are missing.
     pub(crate) forced: bool,

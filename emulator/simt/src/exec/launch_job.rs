@@ -53,12 +53,10 @@ pub(crate) struct Job<'j> {
 }
 
 impl Job<'_> {
-    /// Returns whether this many thread-instructions are more than the launch may execute.
     pub(crate) fn is_over_budget(&self, spent: u64) -> bool {
         self.budget.is_some_and(|budget| spent > budget.get())
     }
 
-    /// Returns the linear index of a block, from that of its cluster and its rank.
     pub(crate) fn block_of(&self, cluster_index: u64, rank: u32) -> u64 {
         let [x, y, _] = self.grid.map(u64::from);
         let [cx, cy, cz] = self.cluster.map(u64::from);
@@ -84,7 +82,6 @@ impl Job<'_> {
         of_rank.unwrap_or(&self.kernel.consts).as_ptr()
     }
 
-    /// Returns the linear index of the first block of a cluster.
     pub(crate) fn first_block(&self, cluster_index: u64) -> u64 {
         self.block_of(cluster_index, 0)
     }

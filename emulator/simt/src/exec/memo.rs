@@ -89,7 +89,6 @@ impl Tally {
     }
 }
 
-/// Returns the sectors of an access to global memory.
 fn sectors(addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) -> u32 {
     match atomic {
         None => rules::sectors(addresses, bytes),
@@ -111,10 +110,12 @@ pub(crate) enum Home {
 /// Role of a shared access in merging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merge {
-    /// The access is not merged.
     Alone,
     /// The access stands for its group: `bytes` of the merged access, which starts `back` bytes before this address.
-    Leads { bytes: u8, back: u8 },
+    Leads {
+        bytes: u8,
+        back: u8,
+    },
     /// Another access stands for this one.
     Follows,
 }
@@ -140,7 +141,6 @@ pub(crate) struct Memo<'j> {
     pub(crate) span: u64,
     /// Bitwise or of all distances, whose trailing zeros are their common alignment.
     pub(crate) align: u64,
-    /// Layout of all lanes.
     pub(crate) spread: Spread,
     /// Layout of lanes 0 to 15 and 16 to 31, when all are active: blocks 16 wide have two rows in a warp.
     pub(crate) halves: [Spread; 2],
@@ -161,7 +161,6 @@ pub(crate) struct Memo<'j> {
     /// Bytes per lane.
     pub(crate) bytes: u32,
     pub(crate) load: bool,
-    /// Role of the instruction's shared accesses in merging.
     pub(crate) merge: Merge,
     /// Implementation that ptxas chooses for an atomic; `None` for loads and stores.
     pub(crate) atomic: Option<AtomicForm>,
@@ -199,7 +198,6 @@ pub(crate) struct Memo<'j> {
     pub(crate) cell_shift: u32,
     /// In local memory: distance from the first active lane's word to each lane's own.
     pub(crate) local: [i32; 32],
-    /// Counts of the instruction so far.
     pub(crate) tally: Tally,
 }
 
@@ -353,7 +351,6 @@ impl Memo<'_> {
         true
     }
 
-    /// Returns the stretches of bytes that the pattern covers.
     pub(crate) fn runs(&self) -> &[ByteRun] {
         &self.runs[..usize::from(self.n_runs) & 63]
     }

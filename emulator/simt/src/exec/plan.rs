@@ -2,7 +2,6 @@
 
 use crate::program::{DecodedKernel, OpKind};
 
-/// Index of an operation without a memo.
 pub(crate) const NO_MEMO: u32 = u32::MAX;
 
 /// Prepared once per kernel.

@@ -6,9 +6,7 @@ pub(crate) trait RunMode {
     /// The variant handles every launch: it decides at run time whether to count and check, and alone calls observers,
     /// follows undefined values and performs asynchronous products.
     const GENERAL: bool = false;
-    /// The variant updates the counters.
     const COUNTS: bool = false;
-    /// The variant makes the checks.
     const CHECKS: bool = false;
 
     #[inline(always)]

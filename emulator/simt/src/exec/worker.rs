@@ -151,21 +151,18 @@ impl<'j> Worker<'j> {
             || !self.checks.shadow.is_clean()
     }
 
-    /// Returns a 32-bit operand, all lanes.
     #[inline(always)]
     pub(crate) fn u32s(&self, src: Src) -> [u32; 32] {
         // SAFETY: decode keeps operands in range, which `decode::passes::validate` has established.
         unsafe { (*self.warp.lanes.source(src)).0 }
     }
 
-    /// Returns a 32-bit operand of one lane.
     #[inline(always)]
     pub(crate) fn u32_at(&self, src: Src, lane: usize) -> u32 {
         // SAFETY: `decode::passes::validate` has established that operands are in range; `lane & 31` is below 32.
         unsafe { *self.warp.lanes.source(src).cast::<u32>().add(lane & 31) }
     }
 
-    /// Returns a 64-bit operand of one lane.
     #[inline(always)]
     pub(crate) fn u64_at(&self, src: Src, lane: usize) -> u64 {
         // SAFETY: `decode::passes::validate` has established that 64-bit operands are two lines, both in range;
@@ -173,7 +170,6 @@ impl<'j> Worker<'j> {
         unsafe { *self.warp.lanes.source(src).cast::<u64>().add(lane & 31) }
     }
 
-    /// Returns the 32 lanes of a 32-bit register.
     #[inline(always)]
     pub(crate) fn out32(&mut self, dst: u32) -> &mut [u32; 32] {
         // SAFETY: `decode::passes::validate` has established that registers are in range; they belong to the block,
@@ -181,7 +177,6 @@ impl<'j> Worker<'j> {
         unsafe { &mut (*self.warp.lanes.regs.add(dst as usize)).0 }
     }
 
-    /// Returns the 32 lanes of a 64-bit register.
     #[inline(always)]
     pub(crate) fn out64(&mut self, dst: u32) -> &mut [u64; 32] {
         // SAFETY: `decode::passes::validate` has established that 64-bit registers are two neighbouring lines in range;
@@ -189,7 +184,6 @@ impl<'j> Worker<'j> {
         unsafe { &mut *self.warp.lanes.regs.add(dst as usize).cast::<[u64; 32]>() }
     }
 
-    /// Sets one lane of a 32-bit register, if there is one.
     #[inline(always)]
     pub(crate) fn set32(&mut self, dst: Option<Dst>, lane: usize, value: u32) {
         if let Some(dst) = dst {
@@ -207,14 +201,12 @@ impl<'j> Worker<'j> {
         }
     }
 
-    /// Returns the lanes for which a predicate holds.
     #[inline(always)]
     pub(crate) fn pred(&self, index: u32) -> LaneMask {
         // SAFETY: `decode::passes::validate` has established that predicates are in range.
         LaneMask::from_bits(unsafe { *self.warp.lanes.preds.add(index as usize) })
     }
 
-    /// Sets a predicate for some lanes.
     #[inline(always)]
     pub(crate) fn set_pred(&mut self, index: u32, value: LaneMask, lanes: LaneMask) {
         // SAFETY: `decode::passes::validate` has established that predicates are in range; they belong to the block,
@@ -232,7 +224,6 @@ impl<'j> Worker<'j> {
         self.record_mistake_at(instr, mask, details);
     }
 
-    /// Records a mistake of the instruction with this index.
     pub(crate) fn record_mistake_at(&mut self, instr: u32, mask: LaneMask, details: MistakeDetails) {
         if self.stopped && !self.job.check_level.checks() {
             return;

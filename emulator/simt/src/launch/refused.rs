@@ -7,9 +7,7 @@ use crate::program::limits::LOCAL_BYTES;
 use crate::program::{DecodedKernel, MAX_CLUSTER};
 
 pub use crate::occupancy::MAX_THREADS;
-/// Limits of a block's dimensions.
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-/// Limits of a grid's dimensions.
 pub const MAX_GRID: [u32; 3] = [0x7FFF_FFFF, 65535, 65535];
 /// Shared memory of a block without asking for more.
 pub const MAX_SHARED: u32 = 48 * 1024;
@@ -18,7 +16,6 @@ pub const MAX_SHARED_OPT_IN: u32 = 227 * 1024;
 /// Shared memory of a block with the gaps between its arrays.
 const MAX_SHARED_WITH_GAPS: u32 = 1 << 24;
 
-/// Why a launch did not start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the launch is refused: {self:?}")]
 pub enum LaunchRefused {
@@ -27,42 +24,25 @@ pub enum LaunchRefused {
     /// A dimension of the block is 0.
     NoThreads,
     /// More than [`MAX_THREADS`] in a block.
-    ManyThreads {
-        /// Threads of a block that the launch asked for.
-        threads: u64,
-    },
+    ManyThreads { threads: u64 },
     /// A dimension of the block is beyond [`MAX_BLOCK`].
     LargeBlock,
     /// A dimension of the grid is beyond [`MAX_GRID`].
     LargeGrid,
     /// `.reqntid` names another block.
-    OtherBlock {
-        /// The block that it names.
-        required: [u32; 3],
-    },
+    OtherBlock { required: [u32; 3] },
     /// More threads in a block than `__launch_bounds__` allows.
     AboveLaunchBounds {
-        /// Threads of a block that the launch asked for.
         threads: u64,
         /// The most threads that the kernel was compiled for.
         limit: u64,
     },
     /// A dimension of the grid is not a multiple of the clusters'.
-    GridOfClusters {
-        /// The blocks of a cluster in x, y and z.
-        cluster: [u32; 3],
-    },
+    GridOfClusters { cluster: [u32; 3] },
     /// More blocks in a cluster than the device or the kernel allows, or none.
-    ClusterSize {
-        /// The blocks of a cluster in x, y and z.
-        cluster: [u32; 3],
-        most: u32,
-    },
+    ClusterSize { cluster: [u32; 3], most: u32 },
     /// `.reqnctapercluster` names other clusters.
-    OtherCluster {
-        /// Cluster that the kernel requires.
-        required: [u32; 3],
-    },
+    OtherCluster { required: [u32; 3] },
     /// `.explicitcluster`, and the launch has no clusters.
     NoCluster,
     /// More shared memory than a block can have.
@@ -79,15 +59,9 @@ pub enum LaunchRefused {
         room: u64,
     },
     /// The parameter block has another size.
-    ParameterBytes {
-        /// Bytes that the launch gave.
-        given: usize,
-    },
+    ParameterBytes { given: usize },
     /// The kernel takes another number of parameters.
-    ParameterCount {
-        /// Number of parameters that the launch gave.
-        given: usize,
-    },
+    ParameterCount { given: usize },
 }
 
 /// Checks a launch before it starts, all but its parameters. `allowed_dynamic` is the dynamic shared memory that the

@@ -153,7 +153,6 @@ impl Bits {
         });
     }
 
-    /// Returns whether all of a range is in the set.
     #[inline(always)]
     pub(crate) fn all(&self, start: usize, n: usize) -> bool {
         let mut missing = 0;

@@ -212,7 +212,6 @@ impl Bytes {
         self.host_wrote.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the host copied into it or filled it.
     pub(crate) fn host_wrote(&self) -> bool {
         self.host_wrote.load(Ordering::Relaxed)
     }

@@ -42,7 +42,6 @@ const TAG_MASKS: [u32; 2] = {
     masks
 };
 
-/// Returns the bank that holds the tag of a line of L1.
 pub(crate) fn tag_bank(line: u64) -> usize {
     // Bits at a distance of 17 contribute the same.
     let line = (line ^ line >> 17 ^ line >> 34 ^ line >> 51) as u32;

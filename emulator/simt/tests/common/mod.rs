@@ -17,7 +17,6 @@ pub(crate) struct Device {
     pub(crate) budget: u64,
 }
 
-/// Returns the first lines of a module.
 pub(crate) fn header() -> &'static str {
     ".version 8.4\n.target sm_80\n.address_size 64\n"
 }
@@ -70,7 +69,6 @@ impl Device {
         }
     }
 
-    /// Launches a grid of one dimension.
     #[track_caller]
     pub(crate) fn launch_line(&self, grid: u32, block: u32, arguments: &[Argument]) -> LaunchReport {
         self.launch(Geometry::line(grid, block), arguments)
@@ -85,7 +83,6 @@ impl Device {
     }
 }
 
-/// Returns the codes of what was found.
 pub(crate) fn codes(report: &LaunchReport) -> Vec<String> {
     let codes = report.mistakes.codes();
     codes.iter().map(|code| code.as_str().to_owned()).collect()

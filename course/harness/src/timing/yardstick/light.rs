@@ -20,7 +20,6 @@ use crate::device::cublas::{Flags, Types, workspace};
 /// Algorithms that are asked for. The heuristic names the ones first that it thinks are fast.
 const MAX_ALGORITHMS: usize = 8;
 
-/// A product, with the algorithms for it.
 pub(super) struct Product {
     handle: sys::cublasLtHandle_t,
     product: sys::cublasLtMatmulDesc_t,

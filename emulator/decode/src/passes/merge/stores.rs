@@ -10,7 +10,6 @@ use super::{Effect, GroupKey, Groups, Member, window};
 use crate::passes::distances::Distances;
 use crate::virtual_op::TRUE;
 
-/// A group that may still grow.
 struct OpenGroup {
     key: GroupKey,
     start: i64,

@@ -122,7 +122,6 @@ fn repeated_loads() {
     check("ld.shared.u8 %r2, [%a]; ld.shared.u8 %r3, [%a];", "1-0 (1-0)");
 }
 
-/// Stores of words at `[base+offset]`.
 fn stores(base: &str, offsets: &[i32]) -> String {
     let one = |(i, o): (usize, &i32)| format!("st.shared.f32 [{base}+{o}], %f{i};");
     offsets.iter().enumerate().map(one).collect::<Vec<_>>().join("\n")

@@ -119,7 +119,6 @@ impl RaceMessage<'_> {
         self.reasons_within_block(draft)
     }
 
-    /// Returns the reason of racing writes of equal values.
     fn equal_values(&self) -> Reason {
         let Self { launch, first, second, .. } = *self;
         let ends = launch.trace().ends(first.instr).filter(|_| first.instr == second.instr);
@@ -277,7 +276,6 @@ impl RaceMessage<'_> {
             )
     }
 
-    /// Returns the reason of a race between lanes of one warp.
     fn between_lanes(&self, spots: &[Spot]) -> Reason {
         let missing = self.facts.missing;
         let (write, other) = self.lines();
@@ -323,7 +321,6 @@ impl RaceMessage<'_> {
         }
     }
 
-    /// Returns the reason of a race between warps of one block.
     fn between_warps(&self, spots: &[Spot]) -> Reason {
         let Self { facts: race, ref array, .. } = *self;
         let (write, other) = self.lines();

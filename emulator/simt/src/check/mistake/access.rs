@@ -9,7 +9,6 @@ pub enum AccessKind {
     Atomic,
 }
 
-/// Why an access fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessProblem {
     OutOfBounds,
@@ -34,7 +33,6 @@ pub enum RemoteProblem {
     NoBlock { rank: u32, blocks: u32 },
 }
 
-/// A memory access that went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadAccess {
     pub kind: AccessKind,

@@ -60,7 +60,6 @@ pub enum BadWgmma {
         factor: char,
         /// The warp in which another descriptor was found.
         warp: u32,
-        /// The two descriptors.
         values: [u64; 2],
     },
     /// The block's rank in its cluster is in the leading dimension's offset of a descriptor.
@@ -140,7 +139,6 @@ pub enum BadTensor {
 /// An asynchronous copy that was not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyUnderWay {
-    /// Index of the instruction that copies.
     pub instr: u32,
     /// Thread in the block that started it.
     pub thread: u32,

@@ -5,7 +5,6 @@ use crate::lane_mask::LaneMask;
 /// What is wrong where threads of a block wait at barriers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BarrierProblem {
-    /// No thread can continue.
     Deadlock,
     /// Lanes of one warp met at different barriers, and continued.
     SplitWarp,
@@ -21,7 +20,6 @@ pub struct Elsewhere {
     /// The block, as linear index.
     pub block: u64,
     pub rank: u32,
-    /// Whether the threads wait at a barrier of the cluster.
     pub at_cluster_barrier: bool,
     pub group: BarrierGroup,
 }
@@ -73,13 +71,9 @@ pub enum BadBarrier {
     /// The barrier is initialised with a count of arrivals out of range.
     Arrivals(u32),
     /// Another warp initialised it, and nothing orders that before its use.
-    NotSynchronised {
-        /// The warp that initialised it.
-        init_warp: u32,
-    },
+    NotSynchronised { init_warp: u32 },
     /// No fence has made it visible to the async proxy.
     NotFenced,
-    /// More arrivals come than the phase waits for.
     TooManyArrivals {
         arrivals: u32,
         pending: u32,

@@ -9,7 +9,6 @@ use crate::program::MemSpace;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RaceParty {
     pub kind: AccessKind,
-    /// Index of the instruction.
     pub instr: u32,
     /// Linear index of its block.
     pub block: u64,
@@ -20,7 +19,6 @@ pub struct RaceParty {
 }
 
 impl RaceParty {
-    /// Returns the thread that made the access.
     pub fn thread_id(&self) -> ThreadId {
         ThreadId { block: self.block, thread: self.thread.into() }
     }
@@ -79,7 +77,6 @@ pub enum MissingOrder {
     BeforeReading,
     /// Threads read, then write again: the barrier between is missing.
     BeforeOverwriting,
-    /// Both barriers are missing.
     Both,
     /// Threads hand data over by mbarriers, and no phase or barrier of the block orders the two.
     Phase,

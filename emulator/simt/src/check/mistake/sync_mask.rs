@@ -9,7 +9,6 @@ pub struct SyncMask {
     pub named: LaneMask,
     /// Lanes that execute the instruction.
     pub present: LaneMask,
-    /// Lanes of the warp that have exited.
     pub exited: LaneMask,
     pub wrong: WrongMask,
     /// The warp's lanes that do not execute it, in groups: the instruction at which a group is, and its lanes.

@@ -19,7 +19,6 @@ pub enum Use {
     Condition,
     /// The number of a lane or barrier, or a mask of lanes.
     Control,
-    /// An atomic works on it.
     Atomic,
     Printed,
     /// The value went through arithmetic, and the result was stored.
@@ -35,7 +34,6 @@ pub enum Use {
 }
 
 impl Use {
-    /// Returns the code of an undefined value with this use.
     pub(crate) fn code(self) -> Code {
         match self {
             Self::Output { .. } => Code::UndefinedOutput,

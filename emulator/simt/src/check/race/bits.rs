@@ -47,7 +47,6 @@ pub(super) struct Chunk {
     pub(super) past: Marks,
     /// Units on which a race was reported.
     pub(super) reported: Bits,
-    /// Whether `reported` has bits set.
     pub(super) any_reported: bool,
 }
 
@@ -110,7 +109,6 @@ impl Marks {
         hit != 0
     }
 
-    /// Returns whether one of the units is marked by a kind in `kinds`.
     #[inline]
     pub(super) fn any(&self, kinds: u8, word: usize, units: u64) -> bool {
         let kinds = kinds & self.kinds;

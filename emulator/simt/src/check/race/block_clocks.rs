@@ -16,7 +16,6 @@ use super::chunks::Chunks;
 use super::interval::changes;
 use super::touch::{Mark, Touch};
 
-/// Maximum number of chunks of memory that are tracked.
 const MAX_CHUNKS: usize = 1 << 13;
 /// Maximum number of words at which times are recorded.
 const MAX_WORDS: usize = 1 << 16;

@@ -156,7 +156,6 @@ fn pack(instr: u32, thread: u32) -> u32 {
 }
 
 impl BlockRaces {
-    /// Creates the state for blocks of `kernel`, in the launch of `all`.
     pub fn new(kernel: &DecodedKernel, all: &GlobalRaces) -> Self {
         let pages = Pages { max_chunks: all.max_block_chunks, ..Pages::default() };
         Self {
@@ -166,7 +165,6 @@ impl BlockRaces {
         }
     }
 
-    /// Resets the per-block state for the block with this index.
     pub fn begin_block(&mut self, block: u64) {
         self.forget();
         self.interval.begin_block(block);
@@ -183,7 +181,6 @@ impl BlockRaces {
         self.interval.leave(done, out);
     }
 
-    /// Records an access of the running warp.
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let kind = touch.kind as usize;
         let mut fresh = touch.kind == Mark::Write;
@@ -303,7 +300,6 @@ impl BlockRaces {
 }
 
 impl GlobalRaces {
-    /// Creates the state of one launch of `kernel`.
     pub fn new(kernel: &DecodedKernel) -> Self {
         Self::with_memory(kernel, u64::MAX, 1)
     }

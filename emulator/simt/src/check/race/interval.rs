@@ -21,7 +21,6 @@ use crate::program::{DecodedKernel, MemSpace};
 
 /// Mapping from addresses to chunks.
 pub(super) trait Space: Default {
-    /// The state space whose accesses are followed.
     const SPACE: MemSpace;
     /// Returns the index of the chunk that starts at `number` chunks; `None`: it is not followed.
     fn chunk(&mut self, chunk_number: u64) -> Option<u32>;

@@ -191,7 +191,6 @@ impl Log {
         })
     }
 
-    /// Returns the address of `lane` in the given repeat of an entry.
     pub(super) fn address(&self, entry: &LogEntry, repeat: u32, lane: u32) -> u64 {
         let pattern = self.patterns.get(entry.pattern as usize);
         let offset = pattern.map_or(0, |pattern| pattern.lanes[lane as usize & 31]);

@@ -35,13 +35,11 @@ impl Space for Flat {
 }
 
 impl SharedRaces {
-    /// Creates the state for blocks of `kernel`.
     pub fn new(kernel: &DecodedKernel) -> Self {
         let shift = unit_shift(kernel, MemSpace::Shared);
         Self { interval: Interval::new(kernel, shift, Flat), clocks: WarpClocks::new(kernel, shift) }
     }
 
-    /// Forgets the last block, and begins the one with this index.
     pub fn begin_block(&mut self, block: u64) {
         self.interval.begin_block(block);
         if let Some(clocks) = &mut self.clocks {
@@ -60,7 +58,6 @@ impl SharedRaces {
         self.interval.leave(done, out);
     }
 
-    /// Records an access of the running warp.
     #[inline]
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         self.interval.access(touch, out, |_, _, _| {});

@@ -24,7 +24,6 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// Returns the mark of an access of this kind, `strong` or ordinary.
     pub fn new(kind: AccessKind, strong: bool) -> Self {
         match (kind, strong) {
             (AccessKind::Read, false) => Self::Read,
@@ -35,7 +34,6 @@ impl Mark {
         }
     }
 
-    /// Returns the kind of the access in the program.
     pub fn kind(self) -> AccessKind {
         match self {
             Self::Read | Self::StrongRead => AccessKind::Read,
@@ -53,11 +51,9 @@ pub struct Touch<'a> {
     pub kind: Mark,
     /// Whether it is an atomic, or an access that other threads see while the kernel runs.
     pub strong: bool,
-    /// Index of the instruction in the kernel.
     pub instr: u32,
     /// Warp in the block: the one that [`super::SharedRaces::enter`] named last.
     pub warp: u32,
-    /// The lanes that take part.
     pub mask: LaneMask,
     /// Address of the first active lane: an offset in shared memory, or a global address.
     pub base: u64,
@@ -96,7 +92,6 @@ pub trait Values {
 }
 
 impl Touch<'_> {
-    /// Returns the address of a lane's access.
     pub(super) fn address(&self, lane: u32) -> u64 {
         self.base.wrapping_add_signed(i64::from(self.lanes[lane as usize & 31]))
     }

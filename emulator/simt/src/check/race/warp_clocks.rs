@@ -339,7 +339,6 @@ fn reader(cell: &Cell, warp: usize) -> (AccessKind, u32, u32) {
     }
 }
 
-/// Adds what another clock knows.
 fn join(clock: &mut Clock, more: &Clock) {
     for (at, more) in clock.iter_mut().zip(more) {
         *at = (*at).max(*more);

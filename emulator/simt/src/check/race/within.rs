@@ -28,7 +28,6 @@ struct Conflict {
 }
 
 impl<S: Space> Interval<S> {
-    /// Reports where an access conflicts with that of another lane of its warp.
     pub(super) fn check_within_warp(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         if self.chunks.len() > MAX_OWNED || self.n_within >= MAX_WITHIN {
             return;

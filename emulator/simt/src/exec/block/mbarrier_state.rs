@@ -24,7 +24,6 @@ pub(crate) struct MbarrierState {
     pub(crate) phase_bytes: u64,
     /// Bytes that arrived in the phase before.
     pub(crate) last_phase_bytes: u64,
-    /// The warp that initialised it.
     pub(crate) init_warp: u32,
     /// Whether a barrier of the block has completed since.
     pub(crate) synced_since_init: bool,

@@ -28,7 +28,6 @@ pub(crate) struct Origin {
 /// Mark in the cause of what was shuffled.
 const SHUFFLED: u64 = 1 << 63;
 
-/// Maximum number of origins that are kept for one value.
 const MAX_ORIGINS: usize = 3;
 
 /// Origins of a value that may have been computed from several undefined ones.
@@ -181,17 +180,14 @@ impl Shadow {
         self.get(spot).map_or(LaneMask::EMPTY, |trace| trace.lanes)
     }
 
-    /// Returns the undefined bits of a lane.
     pub(crate) fn bits(&self, spot: ShadowIndex, lane: usize) -> u64 {
         self.get(spot).filter(|trace| trace.lanes.contains(lane)).map_or(0, |trace| trace.bits[lane])
     }
 
-    /// Returns the origins of a lane's undefined bits.
     pub(crate) fn origins(&self, spot: ShadowIndex, lane: usize) -> Origins {
         self.get(spot).map_or(Origins::NONE, |trace| trace.origins[lane & 31])
     }
 
-    /// Marks lanes of a register as defined.
     pub(crate) fn define(&mut self, spot: ShadowIndex, lanes: LaneMask) {
         let Some(Some(trace)) = self.traces.get_mut(spot.0) else { return };
         if !(trace.lanes & lanes).is_empty() {
@@ -200,7 +196,6 @@ impl Shadow {
         }
     }
 
-    /// Sets the undefined bits of a lane.
     pub(crate) fn undefine(&mut self, spot: ShadowIndex, lane: usize, bits: u64, origins: Origins) {
         if bits == 0 {
             return self.define(spot, LaneMask::of(lane));
@@ -223,5 +218,4 @@ impl Shadow {
     }
 }
 
-/// Origins of 32 lanes, none yet.
 pub(crate) const NO_ORIGINS: [Origins; 32] = [Origins::NONE; 32];

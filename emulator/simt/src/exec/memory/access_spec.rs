@@ -6,7 +6,6 @@ use crate::check::race::Mark;
 use crate::lane_mask::LaneMask;
 use crate::program::{Access, Addr, MemSpace, Order};
 
-/// Operands and properties of a memory operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AccessSpec<'a> {
     pub(crate) space: MemSpace,
@@ -44,7 +43,6 @@ impl<'a> AccessSpec<'a> {
         Self { space, addr, bytes, kind, order: Order::Weak, store: None, pc, memo }
     }
 
-    /// Returns the kind of the access for the race checks.
     pub(crate) fn mark(&self) -> Mark {
         let excused = matches!(self.order, Order::Strong | Order::Guess);
         Mark::new(self.kind, excused)

@@ -151,7 +151,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns why an access to the shared memory of another block fails.
     pub(crate) fn remote_problem(&self, offset: u64) -> Option<RemoteProblem> {
         match self.holder(offset) {
             Holder::Nobody(rank) => Some(RemoteProblem::NoBlock { rank, blocks: self.job.cluster_blocks }),

@@ -13,9 +13,7 @@ use crate::exec::memory::cluster_memory::Holder;
 use crate::exec::memory::per_lane::{AccessFault, find_global};
 use crate::exec::worker::Worker;
 
-/// Alignment of a tensor map.
 const MAP_ALIGN: u64 = 64;
-/// Alignment of each row of a box.
 const ROW_ALIGN: i64 = 16;
 /// Alignment of the size and both addresses of a copy of bytes.
 const BULK_ALIGN: u32 = 16;
@@ -260,7 +258,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns the map that a lane names.
     fn tensor_map(&self, t: &TensorCopy, lane: usize) -> Result<TensorMap, BadTensor> {
         let address = place(&t.map, t.map_space.window(), self.address_value(&t.map, lane));
         if !address.is_multiple_of(MAP_ALIGN) {

@@ -584,7 +584,6 @@ impl Worker<'_> {
         }
     }
 
-    /// Follows a vote among the lanes of a group.
     pub(crate) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: LaneMask, pc: u32) {
         let dst = match mode {
             VoteMode::Ballot => self.checks.shadow.line(dst),

@@ -297,7 +297,6 @@ struct Waiting {
     blocks: VecDeque<Box<Block>>,
     /// Room for a block that is done with, or that has not begun.
     spare: Option<Box<Block>>,
-    /// Bytes that one block takes.
     block_bytes: u64,
     /// Bytes that these blocks take together.
     bytes: u64,

@@ -28,7 +28,6 @@ pub(crate) const ROUNDS_OF_TIME: u32 = 16;
 const FIRST_STEP: u64 = 1 << 10;
 const LAST_STEP: u64 = 1 << 52;
 
-/// Result of a visit to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visit {
     /// The warps have ended, or the block was stopped.

@@ -151,7 +151,6 @@ impl Worker<'_> {
         false
     }
 
-    /// Returns the registers of the warp that runs.
     fn registers(&self) -> (Vec<Line>, Vec<u32>) {
         let kernel = self.job.kernel;
         let lines = (0..kernel.n_lines as usize).map(|i| {

@@ -14,7 +14,6 @@ type Values = [[u64; 32]; 4];
 
 pub(super) struct Sources {
     pub(super) values: Values,
-    /// Undefined bits of the sources.
     pub(super) undefined: Values,
     /// Sources that are the same register have the same number.
     pub(super) same: [usize; 4],
@@ -87,7 +86,6 @@ impl Bench {
     }
 }
 
-/// Returns the mask of a class's bits.
 pub(super) fn all_bits(class: Class) -> u64 {
     match class {
         Class::Pred => 1,

@@ -135,7 +135,6 @@ impl SharedBytes {
     }
 }
 
-/// Reads rows of a factor from shared memory.
 fn rows_of(shared: &SharedBytes, descriptor: &Descriptor, transposed: bool, first: u32, n: usize) -> Vec<[u8; ROW]> {
     let mut rows = vec![[0; ROW]; n];
     if !transposed {
