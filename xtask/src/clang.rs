@@ -46,7 +46,6 @@ pub struct Stopped {
     pub words: String,
 }
 
-/// A clang that is there.
 pub struct Clang(pub PathBuf);
 
 impl Clang {
@@ -65,7 +64,6 @@ impl Clang {
         Ok(format!("{}\n{PRELUDE}", text.lines().next().unwrap_or_default()))
     }
 
-    /// Compiles to PTX with paths as seen from the root.
     pub(crate) fn compile(&self, root: &Path, path: &Path, job: &Job) -> Result<String> {
         let prelude = CompileCache::in_checkout(root).put("prelude.cuh", PRELUDE)?;
         self.compile_after(&prelude, root, path, job)

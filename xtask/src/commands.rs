@@ -9,7 +9,6 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command, Subcommand as _};
 
-/// A heading, and the commands under it.
 type Group = (&'static str, fn(Command) -> Command);
 
 /// All commands but hidden ones, those of a learner first.

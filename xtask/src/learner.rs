@@ -85,7 +85,6 @@ fn kind(path: &Path) -> &'static str {
     }
 }
 
-/// Returns the hash of the learner's copy, where there is one.
 pub(crate) fn hash(root: &Path, task: &Task) -> Option<String> {
     let bytes = std::fs::read(task.copy(root)).ok()?;
     Some(sha256(&bytes))
@@ -97,7 +96,6 @@ pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
     std::fs::read_to_string(&path).with_context(|| task.solution.display().to_string())
 }
 
-/// Returns the starter of a task, from its solution.
 pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
     let solution = if task.has_starter {
         std::fs::read_to_string(root.join(&task.solution)).with_context(|| task.solution.display().to_string())?
@@ -136,7 +134,6 @@ pub(crate) enum Compiled {
     Refused(Refused),
 }
 
-/// The compiler for a learner's kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// NVIDIA's.

@@ -128,7 +128,6 @@ fn parts(text: &str) -> Result<usize, String> {
     parts.ok_or_else(|| format!("a job array has 1 to {MAX_PARTS} parts"))
 }
 
-/// Starts `teach` with the words of this program's command line, which were parsed and are right.
 pub(crate) fn run() -> Result<CommandOutcome> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let program = programs::find_program("teach")?;

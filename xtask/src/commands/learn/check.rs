@@ -34,7 +34,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Checks the copies, and prints the first failure in full.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let (copies, rest) = copies(args)?;
     if copies.is_empty() {
@@ -215,7 +214,6 @@ fn outcome(check: &Check) -> Outcome {
     }
 }
 
-/// Returns one line per kernel.
 fn row(check: &Check, paint: Paint) -> String {
     let not_run = check.not_run.as_deref().unwrap_or_default();
     let shapes = match check.n_passed {

@@ -11,7 +11,6 @@ use xtask_support::{output, paths};
 
 use crate::learner;
 
-/// `start`
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask start v05")]
 pub(crate) struct StartArgs {
@@ -20,7 +19,6 @@ pub(crate) struct StartArgs {
     task: String,
 }
 
-/// `reset`
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask reset v05")]
 pub(crate) struct ResetArgs {
@@ -29,7 +27,6 @@ pub(crate) struct ResetArgs {
     task: String,
 }
 
-/// `diff`
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask diff v05")]
 pub(crate) struct DiffArgs {
@@ -41,7 +38,6 @@ pub(crate) struct DiffArgs {
     json: bool,
 }
 
-/// `solution`
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask solution v05 --give-up")]
 pub(crate) struct SolutionArgs {

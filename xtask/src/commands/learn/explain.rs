@@ -83,7 +83,6 @@ fn name(column: Column) -> String {
     word.as_str().unwrap_or_default().replace('_', "-")
 }
 
-/// Author of an explained kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Learner,
@@ -108,7 +107,6 @@ impl Origin {
     }
 }
 
-/// A kernel with its explanation.
 struct Subject {
     origin: Origin,
     /// File of the kernel, for messages.
@@ -138,7 +136,6 @@ impl Subject {
         Self { origin, file: own, explained, sources, shows_lines: true }
     }
 
-    /// Returns the text of a line.
     fn text(&self, file: &str, line: u32) -> &str {
         let at = (line as usize).wrapping_sub(1);
         self.sources.get(file).and_then(|lines| lines.get(at)).map_or("", String::as_str)
@@ -192,7 +189,6 @@ fn explained_code(root: &Path, code: &str) -> Result<String> {
     Ok(format!("{code}\n\n{}\n{example}", text.trim()))
 }
 
-/// Explains the copy where there is one, and the finished kernel.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let code = args.task.to_ascii_uppercase();
@@ -353,7 +349,6 @@ fn line_number(line: u32, none: &str) -> String {
     }
 }
 
-/// Returns the heading over the lines of a file.
 fn file_heading(file: &str) -> &str {
     if file.is_empty() { "of no line" } else { file }
 }
@@ -388,7 +383,6 @@ fn short(value: f64) -> String {
     }
 }
 
-/// Returns the heading of a kernel in a page.
 fn heading(subject: &Subject) -> String {
     format!("{}: {}", capital(subject.origin.description()), escaped(&subject.file))
 }

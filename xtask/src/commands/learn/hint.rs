@@ -24,12 +24,9 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Columns to which text is wrapped.
 const WIDTH: usize = 100;
-/// Names of the levels of a hint.
 const NAMES: [&str; 3] = ["a nudge", "the concept", "pseudo-code"];
 
-/// Shows a hint, and records that it was shown.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;

@@ -12,7 +12,6 @@ use xtask_support::CommandOutcome;
 use xtask_support::staleness::{self, State};
 use xtask_support::{kernels, output, paths};
 
-/// Prints where the learner is, and what to do next.
 pub(crate) fn run() -> Result<CommandOutcome> {
     let paint = Paint::for_stdout();
     let me = paths::command_name();

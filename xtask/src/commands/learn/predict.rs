@@ -43,10 +43,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Columns to which text is wrapped.
 const WIDTH: usize = 100;
 
-/// Asks the questions, and shows which answers are right.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let step = catalog::find(&args.step).map_err(|error| Stop::Usage(error.to_string()))?;

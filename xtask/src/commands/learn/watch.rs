@@ -35,7 +35,6 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// Clears the screen, and not what was scrolled out of it.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-/// Checks until it is interrupted.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;

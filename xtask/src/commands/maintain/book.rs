@@ -18,7 +18,6 @@ pub(crate) struct Args {
     options: Vec<OsString>,
 }
 
-/// Builds bookbuild when that must be, and lets it do the rest.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the book is built in a checkout, and this folder is not one")?;
     let cargo = paths::cargo().context("bookbuild is built by Cargo; start this with: cargo xtask book")?;

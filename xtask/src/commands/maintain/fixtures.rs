@@ -28,7 +28,6 @@ pub(crate) struct Args {
     names: Vec<String>,
 }
 
-/// Compiles those whose texts have changed, or with `--check` all that were asked for.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::repository();
     let pack = |folder: &str| -> Result<Pack<Fixture>> {

@@ -26,7 +26,6 @@ pub(crate) struct Args {
     files: Vec<PathBuf>,
 }
 
-/// Compiles what was asked for.
 pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
     let root = repository();
     let mut sources = Vec::new();

@@ -26,7 +26,6 @@ pub(crate) struct Args {
 /// The files with such parts.
 const FILES: [&str; 5] = ["README.md", "CONTRIBUTING.md", "steps/README.md", "kernels/README.md", "emulator/README.md"];
 
-/// Fills the parts, or with `--check` lists the stale ones.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = xtask_support::paths::repository();
     if !args.check {

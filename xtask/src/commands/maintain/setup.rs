@@ -18,7 +18,6 @@ use xtask_support::{output, paths, wheels};
 
 use crate::commands::maintain::wheel;
 
-/// Takes what is there, or downloads it.
 pub(crate) fn run() -> Result<CommandOutcome> {
     let is_own = |nvrtc: &Nvrtc| nvrtc.directory.starts_with(directory());
     match (Nvrtc::find(), wheels::damaged(&directory())) {

@@ -20,7 +20,6 @@ pub(crate) struct Args {
     check: bool,
 }
 
-/// Writes those that changed.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let mut stale = 0;

@@ -58,7 +58,6 @@ impl std::fmt::Display for Complaint {
     }
 }
 
-/// Checks all rules, and prints each complaint.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("tidy must run in a checkout of the repository; this folder is not one")?;
     let complaints = complaints(&root)?;

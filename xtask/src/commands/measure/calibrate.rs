@@ -31,7 +31,6 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// Folder of the constants, one file for each GPU.
 const FOLDER: &str = "emulator/timing/data";
 /// The file that a GPU without one begins with.
 const FIRST: &str = "h200.json";
@@ -39,7 +38,6 @@ const FIRST: &str = "h200.json";
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Measures the constants, or reads them from `--from`, and writes them to the data file.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the constants are in the checkout; run this inside it")?;
     let text = match &args.from {
@@ -72,7 +70,6 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-/// Runs the program `calibrate`, and returns what it printed.
 fn measure() -> Result<String> {
     let mut command = Command::new(programs::find_program("calibrate")?);
     output::command(&programs::command_line(&command, &[]));
@@ -95,9 +92,7 @@ fn file_name(device: &str) -> String {
     format!("{}.json", words.chars().map(plain).collect::<String>())
 }
 
-/// The values that the program `calibrate` printed, by name.
 struct Measurements {
-    /// Name of the device, such as `NVIDIA H200`.
     device: String,
     /// Title of the measurement, for the file.
     from: String,
@@ -137,7 +132,6 @@ impl Measurements {
     }
 }
 
-/// Rule by which a constant follows from measurements.
 enum Rule {
     /// Clocks: whole ones, because the hardware has no others; the loop itself adds some hundredths.
     Clocks(&'static str),
@@ -249,7 +243,6 @@ fn number(value: f64) -> Number {
     format!("{value:.digits$}").parse().expect("digits with a point are a number")
 }
 
-/// A data file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -268,7 +261,6 @@ struct Constant {
     measured: String,
 }
 
-/// A file with new constants.
 struct Updated {
     text: String,
     /// `fma: 1, was 2`

@@ -23,7 +23,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Something that a machine has or has not.
 struct Item {
     name: &'static str,
     /// Description of what was found; `None` when it is missing.
@@ -38,7 +37,6 @@ fn item(name: &'static str, found: Option<String>, cost: impl Into<String>, get:
     Item { name, found, cost: cost.into(), get }
 }
 
-/// Prints what the machine has and lacks.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     interrupt::watch();
     let sections =

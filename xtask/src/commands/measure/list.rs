@@ -19,7 +19,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Prints the steps with their best recorded numbers.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout();
     let records = root.as_deref().map(records).unwrap_or_default();

@@ -47,7 +47,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Profiles the steps, or writes the table of saved counters.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     if args.table {
         return table(&args.steps, args.check);
@@ -100,7 +99,6 @@ fn emulated_only() -> bool {
     std::env::var_os("TILE_DEVICE").is_some_and(|asked| asked == "emulated")
 }
 
-/// Returns the arguments of a step for one shape.
 fn launch(shape: Shape, json: bool) -> Vec<String> {
     let mut words = vec!["launch".to_owned()];
     words.extend(step_args::arguments(&[shape]));
@@ -188,7 +186,6 @@ fn launched(
     }
 }
 
-/// A profiler at work.
 struct Session<'a> {
     programs: &'a Programs,
     tool: String,
@@ -281,7 +278,6 @@ fn complaints(text: &str) -> String {
     lines.join("; ")
 }
 
-/// A launch in the profiler's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {
     kernel: String,
@@ -371,7 +367,6 @@ fn as_json(profiles: &[Profile], launches: &[Launched]) -> String {
     profiles.iter().map(line).collect()
 }
 
-/// Returns one table per kernel.
 fn render_table(profiles: &[Profile], launches: &[Launched], paint: Paint) -> String {
     let mut out = String::new();
     for profile in profiles {
@@ -468,7 +463,6 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Failed)
 }
 
-/// Returns all records of profilers in `book/data`.
 fn records(root: &Path) -> Result<Vec<ProfileRecord>> {
     let folder = root.join("book/data");
     let paths = catalog::files::files_ending_with(&folder, "-counters.json")

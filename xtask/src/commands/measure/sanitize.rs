@@ -31,7 +31,6 @@ pub(crate) struct Args {
     save: bool,
 }
 
-/// Checks them with every tool.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("sanitize", &args.steps)?;
     let steps = step_args::with_kernels(&steps)?;
@@ -181,7 +180,6 @@ fn found(text: &str) -> Option<(u64, u64)> {
     sum
 }
 
-/// Returns a line per step, a column per tool.
 fn render_table(verdicts: &[Said], paint: Paint) -> String {
     let heading = ["step", "kernels", "shapes"].into_iter().chain(TOOLS);
     let mut table = Table::new(heading);

@@ -37,7 +37,6 @@ pub(crate) struct Args {
     from: Option<PathBuf>,
 }
 
-/// Runs the steps, or reads what they printed elsewhere, and compares.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let folder = if args.save {
         Some(record_files::folder(&format!("try: {} sums --json > sums.jsonl", paths::command_name()))?)
@@ -90,7 +89,6 @@ struct Session {
     skipped: Vec<Sum>,
     /// Failures of kernels, step by step.
     failed: Vec<String>,
-    /// Folder of the records, with `--save`.
     folder: Option<PathBuf>,
 }
 
@@ -133,7 +131,6 @@ impl Session {
         Ok(failures)
     }
 
-    /// Reads what steps printed elsewhere.
     fn read(&mut self, path: &Path) -> Result<()> {
         let text = catalog::files::read_text(path).with_context(|| format!("reading {}", paths::display_path(path)))?;
         for (number, line) in (1..).zip(text.lines()) {
@@ -230,7 +227,6 @@ impl Session {
         text
     }
 
-    /// Returns a line per step and reason.
     fn not_run(&self, paint: Paint) -> String {
         let mut groups: Vec<(&Sum, Vec<&str>, Vec<String>)> = Vec::new();
         for sum in &self.skipped {
@@ -262,7 +258,6 @@ impl Session {
     }
 }
 
-/// Returns the file of a machine.
 fn file(run: &Run) -> String {
     format!("{}-sums.json", record_files::slug(run))
 }

@@ -38,7 +38,6 @@ fn number(text: &str) -> Option<&str> {
         .rfind(|word| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Folders of CUDA toolkits.
 pub(crate) fn toolkits() -> impl Iterator<Item = PathBuf> {
     let roots = ["CUDA_PATH", "CUDA_HOME"].map(std::env::var_os);
     let roots = roots.into_iter().flatten().map(PathBuf::from);

@@ -10,9 +10,7 @@ use xtask_support::output::{self, Stop};
 use xtask_support::programs::Programs;
 use xtask_support::{interrupt, kernels, paths, step_args};
 
-/// The step that chooses.
 const STEP: &str = "v11";
-/// The file with the costs of the model.
 const COSTS: &str = "steps/v11/data/costs.json";
 /// The file with all times to which the costs were fitted.
 const SAMPLES: &str = "steps/v11/data/samples.tsv";
@@ -39,7 +37,6 @@ pub(crate) struct Args {
     save: bool,
 }
 
-/// Measures, and writes the costs; without a GPU verifies the plans only.
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("tune", std::slice::from_ref(&args.step))?;
     let [step] = steps.as_slice() else {

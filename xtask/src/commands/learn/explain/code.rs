@@ -29,7 +29,6 @@ fn class(reason: Reason) -> &'static str {
     }
 }
 
-/// Sums over the instructions of one source line.
 #[derive(Debug, Default)]
 struct CodeLine<'a> {
     /// Empty for what belongs to no line.
@@ -38,11 +37,8 @@ struct CodeLine<'a> {
     line: u32,
     /// The instructions of the line, in the order of their addresses.
     instructions: Vec<&'a Instruction>,
-    /// Number of times that they were issued.
     issued: u64,
-    /// Passes over the banks of shared memory.
     wavefronts: u64,
-    /// Sectors of global memory.
     sectors: u64,
     /// Clocks of warps that the model spends here.
     clocks: u64,
@@ -80,7 +76,6 @@ fn add(stalls: &mut BTreeMap<Reason, u64>, instruction: &Instruction) {
     }
 }
 
-/// Returns the clocks of warps by reason, of the whole kernel.
 fn stalls(machine: &MachineCodeExplanation) -> BTreeMap<Reason, u64> {
     let mut all = BTreeMap::new();
     for instruction in &machine.instructions {
@@ -89,7 +84,6 @@ fn stalls(machine: &MachineCodeExplanation) -> BTreeMap<Reason, u64> {
     all
 }
 
-/// Returns the reason with the most clocks.
 fn mainly(stalls: &BTreeMap<Reason, u64>) -> Option<Reason> {
     let most = stalls.iter().max_by_key(|(_, clocks)| **clocks)?;
     (*most.1 > 0).then_some(*most.0)
@@ -118,7 +112,6 @@ fn percent(part: u64, all: u64) -> String {
     }
 }
 
-/// Formats `143.4 µs (band ±7%)`.
 fn time(prediction: &Prediction) -> String {
     let digits = if prediction.us < 100.0 { 2 } else { 1 };
     format!("{:.digits$} µs (band {})", prediction.us, band(prediction.band))
@@ -167,7 +160,6 @@ fn binding(prediction: &Prediction) -> Option<String> {
     })
 }
 
-/// Facts about the whole launch: name and value.
 fn facts(machine: &MachineCodeExplanation) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let forecast = &machine.forecast;
@@ -209,13 +201,11 @@ fn facts(machine: &MachineCodeExplanation) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns whether the instruction belongs to the busiest loop.
 fn is_in_loop(machine: &MachineCodeExplanation, instruction: &Instruction) -> bool {
     let busiest = machine.timeline.as_ref();
     busiest.is_some_and(|l| (l.first..=l.last).contains(&instruction.address))
 }
 
-/// Returns the comparison of both predicted times, in a sentence.
 fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     let of = |subject: &'_ Subject| subject.explained.machine.as_ref()?.forecast.prediction.clone();
     let (yours, finished) = (of(yours)?, of(finished)?);
@@ -232,7 +222,6 @@ fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     })
 }
 
-/// Quantities of two kernels, to compare.
 fn sums(a: &MachineCodeExplanation, b: &MachineCodeExplanation) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
     type Of = fn(&Instruction) -> u64;
     let sum = |machine: &MachineCodeExplanation, of: Of| Some(machine.instructions.iter().map(of).sum::<u64>() as f64);

@@ -9,7 +9,6 @@ use super::{Subject, code, columns, file_heading, heading, largest, line_number,
 
 const STYLE: &str = include_str!("page.css");
 
-/// Returns a self-contained HTML page.
 pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     let columns = columns(subjects);
     let title = escaped(&format!("{}: {}", task.name, task.title));
@@ -38,7 +37,6 @@ pub(super) fn page(task: &Task, subjects: &[Subject], by: Column) -> String {
     )
 }
 
-/// Returns the sums of the launches, beside each other.
 fn sums(subjects: &[Subject], columns: &[Column]) -> String {
     let heads: String =
         subjects.iter().map(|subject| format!("<th scope=\"col\">{}</th>", subject.origin.label())).collect();

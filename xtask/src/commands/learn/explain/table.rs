@@ -6,7 +6,6 @@ use counters::Column;
 use super::{Subject, columns, file_heading, largest, line_number, rule, short};
 
 const WIDTH: usize = 100;
-/// Characters of a full bar.
 const BAR: usize = 8;
 /// Columns of source text that are left at least.
 const LEAST_TEXT: usize = 12;
@@ -98,7 +97,6 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     if text.chars().count() > room { text.chars().take(room - 1).chain(['…']).collect() } else { text.to_owned() }
 }
 
-/// Returns the sums of the launches, beside each other.
 fn sums(subjects: &[Subject], columns: &[Column], paint: Paint) -> String {
     let mut headings = vec!["the whole launch"];
     headings.extend(subjects.iter().map(|subject| subject.origin.label()));

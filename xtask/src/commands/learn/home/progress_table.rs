@@ -31,7 +31,6 @@ pub(super) fn load(root: &Path) -> Option<State> {
 }
 
 impl State {
-    /// Returns a row per step.
     pub(super) fn table(&self, paint: Paint) -> String {
         let mut table = Table::new(["step", "name", "its kernel", "more tasks", "questions"]).left(3);
         for catalogue in &self.catalogues {

@@ -28,13 +28,11 @@ const GPU: &str = "90a";
 /// Predictions of the last whole search.
 const FORECASTS: &str = "steps/v11/data/forecasts.tsv";
 
-/// A plan as the step lists it.
 #[derive(Deserialize)]
 struct Candidate {
     name: String,
     /// Source of its warps that multiply.
     multipliers: String,
-    /// Source of its kernel.
     kernel: String,
 }
 

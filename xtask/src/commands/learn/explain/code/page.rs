@@ -26,7 +26,6 @@ pub(in crate::commands::learn::explain) fn sections(subjects: &[Subject]) -> Str
     out
 }
 
-/// Links to these parts.
 pub(in crate::commands::learn::explain) fn links(subjects: &[Subject]) -> String {
     let with_code = subjects.iter().filter(|subject| subject.explained.machine.is_some());
     with_code

@@ -9,7 +9,6 @@ use crate::commands::learn::explain::{Subject, count, file_heading, line_number,
 
 const WIDTH: usize = 100;
 
-/// Characters of a full bar.
 const BAR: usize = 8;
 
 /// Lines whose instructions are shown, and how many of each, unless all are asked for.
@@ -61,7 +60,6 @@ fn head(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> St
     out
 }
 
-/// Returns a row per line.
 fn table(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> String {
     let lines = lines(&subject.file, machine);
     let all: u64 = lines.iter().map(|line| line.clocks).sum();
@@ -174,7 +172,6 @@ fn instructions(subject: &Subject, machine: &MachineCodeExplanation, all: bool, 
     out
 }
 
-/// Returns the instructions that take the most clocks, in their order.
 fn slowest<'a>(instructions: &[&'a Instruction]) -> Vec<&'a Instruction> {
     let mut shown = instructions.to_vec();
     shown.sort_by_key(|i| std::cmp::Reverse((i.clocks(), i.issued)));
@@ -200,7 +197,6 @@ fn instruction_line(machine: &MachineCodeExplanation, instruction: &Instruction)
     format!("{}\n", cut(row.trim_end(), WIDTH))
 }
 
-/// Sums of the launches beside each other.
 fn side_by_side(yours: &Subject, finished: &Subject, paint: Paint) -> String {
     let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else {
         return String::new();
