@@ -94,7 +94,7 @@ fn builds_as_this_checkout(out: &Path) {
         files(&root().join(folder).join("src"), &mut sources);
         sources.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
         sources.extend(Some(root().join(folder).join("build.rs")).filter(|path| path.is_file()));
-        // What its library was last made of, included files too.
+        // What its library was last made of, included files too; clippy, which reads more, makes no `rlib`.
         let last = || {
             let entries = fs::read_dir(&dependencies).expect("what Cargo built").flatten();
             let made = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&format!("{name}-")));
@@ -102,7 +102,7 @@ fn builds_as_this_checkout(out: &Path) {
             let of_library = made.filter_map(|entry| {
                 let rules = fs::read_to_string(entry.path()).ok()?;
                 let rule =
-                    rules.lines().find(|line| line.split(": ").next().is_some_and(|to| to.ends_with(".rmeta")))?;
+                    rules.lines().find(|line| line.split(": ").next().is_some_and(|to| to.ends_with(".rlib")))?;
                 Some((entry.metadata().ok()?.modified().ok()?, rule.to_owned()))
             });
             of_library.max()
