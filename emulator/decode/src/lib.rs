@@ -12,9 +12,9 @@
 
 #[macro_use]
 mod error;
-#[cfg(test)]
-mod fuzz;
 mod hash;
+#[cfg(test)]
+mod oversized;
 mod passes;
 mod ptx;
 pub mod sass;

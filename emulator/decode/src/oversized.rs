@@ -1,6 +1,4 @@
-//! Damaged and oversized PTX must give an answer, without a panic or a long wait.
-
-use proptest::prelude::*;
+//! Oversized PTX must give an answer, without a panic or a long wait. `tests::torture` has damaged PTX.
 
 use super::*;
 
@@ -16,62 +14,6 @@ fn survive(text: &str) {
         Err(DecodeError::Internal(message)) => panic!("{message}\n{text}"),
         Err(other) => assert!(!other.to_string().is_empty()),
         Ok(_) => {}
-    }
-}
-
-/// The PTX files of the repository.
-fn texts() -> Vec<String> {
-    let mut texts = Vec::new();
-    for folder in ["kernels/ptx", "tests/data/corpus"] {
-        let folder = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
-        let mut paths: Vec<_> =
-            std::fs::read_dir(folder).expect("kernels are there").map(|e| e.expect("an entry").path()).collect();
-        paths.sort();
-        paths.retain(|p| p.extension().is_some_and(|e| e == "ptx"));
-        texts.extend(paths.iter().map(|p| std::fs::read_to_string(p).expect("text")));
-    }
-    texts
-}
-
-/// Words and punctuation of a text, each with the space behind it.
-fn tokens(text: &str) -> Vec<&str> {
-    let mut tokens = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let word = |c: char| c.is_alphanumeric() || "%_$.".contains(c);
-        let end = if word(first) { rest.find(|c| !word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
-        let end = end + rest[end..].find(|c: char| !c.is_whitespace()).unwrap_or(rest.len() - end);
-        tokens.push(&rest[..end]);
-        rest = &rest[end..];
-    }
-    tokens
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(
-        std::env::var("DECODE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(150)
-    ) })]
-    #[test]
-    fn damaged_kernels(which in 0usize..1000, damage in prop::collection::vec((0u8..5, 0usize..1 << 20, 0usize..1 << 20), 1..6)) {
-        let texts = texts();
-        let text = &texts[which % texts.len()];
-        let mut tokens = tokens(text);
-        for (kind, a, b) in damage {
-            let (a, b) = (a % tokens.len(), b % tokens.len());
-            match kind {
-                0 => { tokens.swap(a, b); }
-                1 => { tokens[a] = tokens[b]; }
-                2 => { tokens.remove(a); }
-                3 => { tokens.insert(a, tokens[b]); }
-                // Replace by tokens from elsewhere.
-                _ => {
-                    let piece = tokens[b..(b + 12).min(tokens.len())].to_vec();
-                    tokens.splice(a..a, piece);
-                }
-            }
-            if tokens.len() < 2 { break; }
-        }
-        survive(&tokens.concat());
     }
 }
 
