@@ -54,7 +54,6 @@ enum Expected<T: Sums> {
         beta: f64,
         start: Vec<T>,
     },
-    /// The transpose of this.
     Transposed {
         rows: usize,
         cols: usize,

@@ -61,7 +61,6 @@ impl Number {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}`: {why}")]
 pub struct NumberError {
-    /// The expression.
     pub text: String,
     pub why: ExpressionError,
 }

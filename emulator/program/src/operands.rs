@@ -66,7 +66,6 @@ impl AluClasses {
 }
 
 impl Role {
-    /// The role of a guard.
     pub const GUARD: Role = Role::Use(Purpose::Condition);
 
     pub fn is_use(self) -> bool {

@@ -38,7 +38,6 @@ macro_rules! named {
     };
 }
 
-/// A PTX file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
     /// `.version 8.4` is `(8, 4)`.

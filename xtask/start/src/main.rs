@@ -49,7 +49,6 @@ const PROGRAMS: [&str; 2] = [BENCH, XTASK];
 const BENCH: &str = "xtask_bench";
 const XTASK: &str = "xtask";
 
-/// Returns the program of a command.
 fn program(words: &[OsString]) -> &'static str {
     if words.first().is_some_and(|word| word == "bench") { BENCH } else { XTASK }
 }

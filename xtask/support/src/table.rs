@@ -106,11 +106,6 @@ pub fn gbs(one: &Measurement, passed: &VerifiedRun) -> Option<f64> {
     Some(work(one).bytes(one.shape) / (passed.time_ms()? * 1e6))
 }
 
-/// Returns the speed beside the yardstick's, in per cent.
-fn of_yardstick(passed: &VerifiedRun) -> Option<f64> {
-    Some(passed.of_yardstick()? * 100.0)
-}
-
 fn speeds(one: &Measurement, passed: &VerifiedRun, run: &Run) -> Vec<String> {
     let speed = gflops(one, passed);
     let work = work(one);
@@ -124,13 +119,17 @@ fn speeds(one: &Measurement, passed: &VerifiedRun, run: &Run) -> Vec<String> {
     vec![
         passed.time_ms().map(milliseconds).unwrap_or_default(),
         cell(speed),
-        cell(of_yardstick(passed)),
+        cell(passed.of_yardstick().map(|part| part * 100.0)),
         cell(of_ceiling),
     ]
 }
 
 fn rates(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
-    vec![passed.time_ms().map(milliseconds).unwrap_or_default(), cell(gbs(one, passed)), cell(of_yardstick(passed))]
+    vec![
+        passed.time_ms().map(milliseconds).unwrap_or_default(),
+        cell(gbs(one, passed)),
+        cell(passed.of_yardstick().map(|part| part * 100.0)),
+    ]
 }
 
 /// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a

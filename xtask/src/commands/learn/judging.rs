@@ -49,7 +49,6 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
 /// Machine code to explain.
 pub(crate) struct Code<'a> {
     pub(crate) cubin: &'a Path,
-    /// The size of the problem.
     pub(crate) size: Shape,
 }
 

@@ -104,7 +104,6 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     Ok(if right { CommandOutcome::Passed } else { CommandOutcome::Failed })
 }
 
-/// Returns the question of that name.
 fn named<'a, 'b>(all: &'b [Asked<'a>], name: &str, step: &str) -> Result<&'b Asked<'a>, Stop> {
     quiz::find(all, name.trim()).ok_or_else(|| {
         let names: Vec<String> = all.iter().map(Asked::name).collect();
@@ -128,7 +127,6 @@ fn not_understood(asked: &Asked<'_>, answer: &str) -> String {
     }
 }
 
-/// The questions of one run.
 struct Quiz<'a> {
     root: &'a Path,
     step: &'a str,

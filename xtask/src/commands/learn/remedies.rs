@@ -55,7 +55,6 @@ pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>
 struct Search<'a> {
     judge: &'a Judge<'a>,
     nvrtc: Nvrtc,
-    /// The copy.
     job: Job,
     starter: String,
     compilers: Compilers,

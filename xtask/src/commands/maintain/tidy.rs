@@ -47,7 +47,6 @@ struct Complaint {
     file: String,
     line: usize,
     what: String,
-    /// The remedy.
     remedy: String,
 }
 

@@ -51,7 +51,6 @@ pub enum BadWgmma {
         /// The first such place.
         address: u32,
         copy: Swizzle,
-        /// The instruction of the copy.
         by: u32,
         descriptor: Swizzle,
     },

@@ -30,7 +30,6 @@ pub(super) trait Space: Default {
     fn clear(&mut self);
 }
 
-/// The state of one block.
 #[derive(Debug, Default)]
 pub(super) struct Interval<S> {
     pub(super) space: S,
