@@ -135,7 +135,7 @@ fn dependencies_point_one_way() {
         ("steps/*", &["catalog", "cudarc", "emulator_client", "harness", "nvcuda", "records"]),
         ("steps/v13", &["catalog", "cudarc", "emulator_client", "harness", "nvcuda", "records", "v11"]),
         ("book/bookbuild", &["catalog", "counters", "records", "tasks"]),
-        ("book/figures", &["catalog", "counters", "records", "sass", "simt", "timing"]),
+        ("book/figures", &["catalog", "counters", "records", "sass", "simt", "tasks", "timing"]),
         ("book/exhibits", &["catalog", "cudarc", "emulator_client", "harness", "nvcuda"]),
         ("tests", &["catalog", "counters", "diagnostics", "ptx", "records", "sass", "simt", "tasks"]),
         ("xtask", &["catalog", "counters", "records", "step_cli", "tasks", "xtask_bench", "xtask_support"]),
