@@ -140,7 +140,7 @@ pub fn pitch_of_parts(cols: usize) -> usize {
     cols.next_multiple_of(8)
 }
 
-/// Returns the three parts of a matrix, one after the other, as [`SPLIT`] writes them.
+/// Returns the three parts of a matrix, one after the other, as `SPLIT` writes them.
 pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) -> u64 {
     const THREADS: usize = 256;
     let kernel = module.kernel(SPLIT).expect("it is in the same module");
