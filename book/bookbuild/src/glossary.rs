@@ -5,8 +5,8 @@
 //!
 //! Code, headings, paragraphs of HTML, existing links, tags, directives and folded text get no links: a reader who
 //! unfolds an answer has read the text around it. A term inside a link of the author's counts as explained there.
-//! Where a word is not a term, as *thread* on a page about the CPU, a comment excludes it:
-//! `<!-- no terms: thread, lane -->`. The title of a link is the term's explanation.
+//! The comment `<!-- no terms: thread, lane -->` excludes words that are no terms on a page, as *thread* on a page about
+//! the CPU. The title of a link is the term's explanation.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

@@ -117,7 +117,7 @@ fn rings(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the warps of the first block did, in order: each warp, with a word for some of its instructions.
+/// Instructions of the warps of the first block, in the order of execution: the warp, and a word for the instruction.
 struct Work(Vec<(u32, &'static str)>);
 
 fn word(text: &str) -> Option<&'static str> {

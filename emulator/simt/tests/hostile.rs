@@ -211,6 +211,10 @@ fn local_memory_is_looked_at_before_it_is_taken() {
     }
 }
 
+/// Prints the text at `%f`.
+const PRINT: &str = "{ .param .b64 p0; st.param.b64 [p0], %f; .param .b64 p1; st.param.b64 [p1], 0; .param .b32 r;
+              call (r), vprintf, (p0, p1); }";
+
 #[test]
 fn what_a_launch_prints_is_cut() {
     let line = "65,".repeat(2000);
@@ -222,8 +226,7 @@ fn what_a_launch_prints_is_cut() {
             mov.u32 %i, 0;
             mov.u64 %f, text;
         again:
-            {{ .param .b64 p0; st.param.b64 [p0], %f; .param .b64 p1; st.param.b64 [p1], 0; .param .b32 r;
-              call (r), vprintf, (p0, p1); }}
+            {PRINT}
             add.u32 %i, %i, 1;
             setp.lt.u32 %p, %i, 20;
             @%p bra again;
@@ -247,8 +250,7 @@ fn a_loop_that_prints_ends_soon() {
             mov.u32 %i, 0;
             mov.u64 %f, text;
         again:
-            {{ .param .b64 p0; st.param.b64 [p0], %f; .param .b64 p1; st.param.b64 [p1], 0; .param .b32 r;
-              call (r), vprintf, (p0, p1); }}
+            {PRINT}
             add.u32 %i, %i, 1;
             st.global.u32 [%c], %i;
             bra again;

@@ -29,7 +29,7 @@ pub(crate) struct MbarrierState {
     pub(crate) synced_since_init: bool,
     /// Whether a fence has made it visible to the async proxy since.
     pub(crate) fenced_to_async_proxy: bool,
-    /// What wrote to its bytes since, first; in checked launches.
+    /// The first store or bulk copy to its bytes since; in checked launches.
     pub(crate) overwritten: Option<InstrThread>,
 }
 
