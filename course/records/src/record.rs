@@ -64,7 +64,7 @@ impl Measurement {
 
     pub fn duel(&self) -> Option<&Duel> {
         match &self.outcome {
-            Outcome::Passed(passed) => passed.yardstick.as_ref()?.duel.as_ref(),
+            Outcome::Passed(passed) => passed.duel(),
             _ => None,
         }
     }
@@ -125,11 +125,15 @@ impl VerifiedRun {
         hot.or(self.cpu_ms).filter(|ms| *ms > 0.0)
     }
 
+    pub fn duel(&self) -> Option<&Duel> {
+        self.yardstick.as_ref()?.duel.as_ref()
+    }
+
     /// Returns the kernel's speed as a part of its yardstick's: by the pieces without pauses of their duel if there is
     /// one, since short samples that alternate share a clock; else by the medians.
     pub fn of_yardstick(&self) -> Option<f64> {
         let yardstick = self.yardstick.as_ref()?;
-        let duel = yardstick.duel.as_ref().and_then(|duel| Speed::from_rounds(&duel.sustained));
+        let duel = self.duel().and_then(|duel| Speed::from_rounds(&duel.sustained));
         let by_samples = || Some(yardstick.hot.median() / self.time_ms()?);
         duel.map(|speed| speed.times).or_else(by_samples)
     }

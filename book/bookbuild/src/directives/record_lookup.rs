@@ -238,8 +238,7 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64> {
 }
 
 fn mean_duel_ms(passed: &VerifiedRun, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64> {
-    let duel = passed.yardstick.as_ref().and_then(|beside| beside.duel.as_ref());
-    let rounds = rounds(duel.context("no duel was measured; do it with: cargo xtask bench --duel --save")?);
+    let rounds = rounds(passed.duel().context("no duel was measured; do it with: cargo xtask bench --duel --save")?);
     let times = rounds.iter().flat_map(|[first, .., last]| [first, last]);
     Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
 }

@@ -221,7 +221,7 @@ fn one_table(
 /// Formats a number without its unit, and marks what comes from a duel.
 fn cell(kernel: &CatalogKernel, shape: Shape, run: &Run, passed: &VerifiedRun, what: &str) -> String {
     let Ok(text) = value(kernel, shape, run, passed, what) else { return "–".into() };
-    let is_duel = what == "of_cublas" && passed.yardstick.as_ref().is_some_and(|beside| beside.duel.is_some());
+    let is_duel = what == "of_cublas" && passed.duel().is_some();
     format!("{}{}", bare(&text), if is_duel { DUEL_MARK } else { "" })
 }
 
