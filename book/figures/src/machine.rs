@@ -1,7 +1,7 @@
 //! Runs the real kernels from their committed PTX on the emulated GPU, and traces one warp, or all of a block.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use catalog::{STEPS, Shape};
@@ -12,7 +12,7 @@ use simt::memory::rules::Addresses;
 use simt::module::LoadedKernel;
 use simt::program::{DecodedKernel, MemSpace};
 use simt::report::LaunchReport;
-use simt::trace::{Access, Observer, Step};
+use simt::trace::{Access, Follow, Step};
 
 pub(crate) fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -35,25 +35,6 @@ pub(crate) struct WarpPosition {
 }
 
 pub(crate) const FIRST: WarpPosition = WarpPosition { block: [0, 0], warp: 0 };
-
-/// Records the steps of one warp of a block, or of all.
-pub(crate) struct Recorder {
-    pub(crate) block: u64,
-    pub(crate) warp: Option<u32>,
-    pub(crate) steps: Mutex<Vec<(u32, Step)>>,
-}
-
-impl Observer for Recorder {
-    fn follows(&self, block: u64, warp: u32) -> bool {
-        block == self.block && self.warp.is_none_or(|wanted| wanted == warp)
-    }
-
-    fn step(&self, _: u64, warp: u32, step: Step) {
-        if step.lanes != 0 {
-            self.steps.lock().unwrap_or_else(PoisonError::into_inner).push((warp, step));
-        }
-    }
-}
 
 /// Trace of one warp or of a block, and the counters of the launch.
 pub(crate) struct Trace {
@@ -170,8 +151,9 @@ struct Launch {
     buffers: Vec<u64>,
 }
 
-/// Runs a launch, and traces a warp of a block, or all of its warps.
-fn run(launch: &Launch, [x, y]: [u32; 2], warp: Option<u32>) -> anyhow::Result<Trace> {
+/// Runs a launch, and traces a warp of a block, or all of its warps, or none.
+fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> anyhow::Result<Trace> {
+    const MOST_STEPS: usize = 1 << 20;
     let path = format!("kernels/ptx/{}.ptx", source_of(launch.kernel)?);
     let gpu = Gpu::with_memory(1 << 32);
     let module = gpu.load(&read(&path)?).with_context(|| path.clone())?;
@@ -188,9 +170,11 @@ fn run(launch: &Launch, [x, y]: [u32; 2], warp: Option<u32>) -> anyhow::Result<T
     let shape = gpu::Geometry { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: 0 };
     let params = kernel.param_block(&arguments)?;
     let config = shape.config(params, LaunchOptions::default());
-    let recorder = Recorder { block: u64::from(x + launch.grid[0] * y), warp, steps: Mutex::default() };
-    let report = gpu.observe(kernel, &config, &recorder)?;
-    let (warps, steps) = recorder.steps.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().unzip();
+    let (report, steps) = match traced {
+        Some(([x, y], warp)) => gpu.trace(kernel, &config, Follow { block: [x, y, 0], warp, max_steps: MOST_STEPS })?,
+        None => (gpu.launch(kernel, &config)?, Vec::new()),
+    };
+    let (warps, steps) = steps.into_iter().unzip();
     if let Some(code) = report.mistakes.codes().first() {
         bail!("{} on the emulated GPU: {}", launch.kernel, code.as_str());
     }
@@ -211,16 +195,16 @@ fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
 }
 
 pub(crate) fn product(kernel: &'static str, shape: Shape, warp: WarpPosition) -> anyhow::Result<Trace> {
-    run(&launch_of(kernel, shape)?, warp.block, Some(warp.warp))
+    run(&launch_of(kernel, shape)?, Some((warp.block, Some(warp.warp))))
 }
 
 /// Traces all warps of the first block, in the order in which the emulated GPU ran them.
 pub(crate) fn block(kernel: &'static str, shape: Shape) -> anyhow::Result<Trace> {
-    run(&launch_of(kernel, shape)?, FIRST.block, None)
+    run(&launch_of(kernel, shape)?, Some((FIRST.block, None)))
 }
 
 pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Counters> {
-    Ok(block(kernel, shape)?.report.total)
+    Ok(run(&launch_of(kernel, shape)?, None)?.report.total)
 }
 
 /// Runs a transpose with one block per square tile of `in`, and traces one warp.
@@ -229,5 +213,5 @@ pub(crate) fn transpose(kernel: &'static str, size: usize, warp: WarpPosition) -
     let n_blocks = (size as u32).div_ceil(edge);
     let launch =
         Launch { kernel, grid: [n_blocks; 2], sizes: vec![size as i32; 2], buffers: vec![4 * (size * size) as u64; 2] };
-    run(&launch, warp.block, Some(warp.warp))
+    run(&launch, Some((warp.block, Some(warp.warp))))
 }

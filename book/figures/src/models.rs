@@ -2,7 +2,6 @@
 //! real kernels do on it, in the way of [`crate::explorers`].
 
 use std::fmt::Debug;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, bail};
 use simt::gpu::{Argument, Geometry, Gpu};
@@ -12,10 +11,10 @@ use simt::program::mma::layout::{MmaForm, Types};
 use simt::program::mma::products::{AccumulatorType, FactorType};
 use simt::program::mma::warpgroup::{Descriptor, accumulator};
 use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
-use simt::trace::Step;
+use simt::trace::{Follow, Step};
 
 use crate::explorers::{Case, rules_js};
-use crate::machine::{self, Recorder};
+use crate::machine;
 use crate::register_banks;
 use crate::v10_fragments::held;
 
@@ -163,14 +162,12 @@ impl Work {
         let block = loaded.kernel().max_threads.context("the kernel has no launch bounds")?;
         let geometry = Geometry { grid: [blocks as u32, 1, 1], block, shared: SHARED };
         let config = geometry.config(loaded.param_block(&arguments)?, LaunchOptions::default());
-        let recorder = Recorder { block: 0, warp: None, steps: Mutex::default() };
-        let report = gpu.observe(loaded, &config, &recorder)?;
+        let (report, steps) = gpu.trace(loaded, &config, Follow { block: [0; 3], warp: None, max_steps: 1 << 20 })?;
         if let Some(code) = report.mistakes.codes().first() {
             bail!("{kernel} on the emulated GPU: {}", code.as_str());
         }
-        let steps = recorder.steps.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter();
         let named = |(warp, step): (u32, Step)| Some((warp, word(&report.instructions[step.instr as usize].text)?));
-        Ok(Self(steps.filter_map(named).collect()))
+        Ok(Self(steps.into_iter().filter_map(named).collect()))
     }
 
     /// Returns those words of a warp; a wait that does not pass is tried again, and counts once.

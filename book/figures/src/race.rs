@@ -145,7 +145,7 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     arguments.extend([a, b, c].map(Argument::from));
     let shape = Geometry::line(1, (EDGE * EDGE) as u32);
     let params = kernel.param_block(&arguments)?;
-    let follow = Follow { block: [0; 3], warp: 0, max_steps: 1 << 16 };
+    let follow = Follow { block: [0; 3], warp: Some(0), max_steps: 1 << 16 };
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = gpu.trace(kernel, &config, follow)?;
     anyhow::ensure!(report.mistakes.codes().is_empty(), "it goes wrong");
@@ -153,7 +153,7 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     let tile = tile.context("no tile of B")?;
     let its = u64::from(tile.offset)..u64::from(tile.offset + tile.bytes);
     let mut lines = Vec::new();
-    for step in steps {
+    for (_, step) in steps {
         let access = step.access.filter(|access| access.space == MemSpace::Shared);
         let first = access.and_then(|access| access.addresses.into_iter().flatten().next());
         if first.is_some_and(|first| its.contains(&first)) {

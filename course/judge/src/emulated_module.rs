@@ -193,10 +193,11 @@ impl<'a> EmulatedModule<'a> {
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let buffers = self.place(trial).ok()?;
         let config = self.config(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
-        let follow = Follow { block: [0; 3], warp, max_steps };
+        let follow = Follow { block: [0; 3], warp: Some(warp), max_steps };
         let traced = config.ok().and_then(|config| self.gpu.trace(&self.kernel, &config, follow).ok());
         self.free(&buffers);
-        traced
+        let (report, steps) = traced?;
+        Some((report, steps.into_iter().map(|(_, step)| step).collect()))
     }
 
     /// Predicts a launch of `code`, which must be the loaded machine code, on a GPU. The timeline has the issues of the

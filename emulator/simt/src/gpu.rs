@@ -136,13 +136,13 @@ impl Gpu {
         launch::launch(&self.memory, kernel, config, self.environment())
     }
 
-    /// Launches, and records the steps of one warp.
+    /// Launches, and records the steps of one warp or of a block, each with the number of its warp.
     pub fn trace(
         &self,
         kernel: &LoadedKernel,
         config: &LaunchRequest,
         follow: Follow,
-    ) -> Result<(LaunchReport, Vec<Step>), LaunchRefused> {
+    ) -> Result<(LaunchReport, Vec<(u32, Step)>), LaunchRefused> {
         let recorder = Recorder::new(follow, config.grid);
         let report = self.observe(kernel, config, &recorder)?;
         Ok((report, recorder.into_steps()))

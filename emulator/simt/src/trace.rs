@@ -1,7 +1,7 @@
-//! Steps of one warp, for pictures and inspection.
+//! Steps of one warp, or of all warps of a block, for pictures and inspection.
 //!
-//! [`crate::gpu::Gpu::trace`] runs a kernel as a counted launch does and writes down the steps of one warp. It is a
-//! way of running of its own, so the others know nothing of it. Not here: what the steps cost; that is what
+//! [`crate::gpu::Gpu::trace`] runs a kernel as a counted launch does and writes down these steps. It is a way of
+//! running of its own, so the others know nothing of it. Not here: what the steps cost; that is what
 //! [`crate::memory::rules`] says of an access's addresses.
 
 use std::sync::Mutex;
@@ -25,13 +25,13 @@ pub trait Observer: Sync {
     fn step(&self, block: u64, warp: u32, step: Step);
 }
 
-/// Selection of a warp and a number of steps.
+/// Selection of warps and a number of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
-    /// Coordinates of its block in the grid.
+    /// Coordinates of the block in the grid.
     pub block: [u32; 3],
-    /// Number in the block.
-    pub warp: u32,
+    /// Number of the warp in the block; all of them for `None`.
+    pub warp: Option<u32>,
     /// Steps to keep: the first ones. A warp can run for long.
     pub max_steps: usize,
 }
@@ -63,13 +63,13 @@ pub struct Access {
     pub addresses: Addresses,
 }
 
-/// Records the steps of the warp that is followed.
+/// Records the steps of the warps that are followed, each with its warp.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     block: u64,
-    warp: u32,
+    warp: Option<u32>,
     max_steps: usize,
-    steps: Mutex<Vec<Step>>,
+    steps: Mutex<Vec<(u32, Step)>>,
 }
 
 impl Recorder {
@@ -84,20 +84,20 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn into_steps(self) -> Vec<Step> {
+    pub(crate) fn into_steps(self) -> Vec<(u32, Step)> {
         into_inner(self.steps)
     }
 }
 
 impl Observer for Recorder {
     fn follows(&self, block: u64, warp: u32) -> bool {
-        (self.block, self.warp) == (block, warp)
+        self.block == block && self.warp.is_none_or(|followed| followed == warp)
     }
 
-    fn step(&self, _: u64, _: u32, step: Step) {
+    fn step(&self, _: u64, warp: u32, step: Step) {
         let mut steps = lock(&self.steps);
         if steps.len() < self.max_steps && step.lanes != 0 {
-            steps.push(step);
+            steps.push((warp, step));
         }
     }
 }

@@ -40,11 +40,11 @@ fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
     let params = kernel.param_block(&[buffer.into()]).expect("its parameter");
     let config = Geometry::line(2, 64).config(params, LaunchOptions::default());
     let (report, steps) = gpu.trace(kernel, &config, follow).expect("it starts");
-    (buffer, report, steps)
+    (buffer, report, steps.into_iter().map(|(_, step)| step).collect())
 }
 
 fn follow(block: u32, warp: u32) -> Follow {
-    Follow { block: [block, 0, 0], warp, max_steps: 1000 }
+    Follow { block: [block, 0, 0], warp: Some(warp), max_steps: 1000 }
 }
 
 fn mnemonics(report: &LaunchReport, steps: &[Step]) -> String {
