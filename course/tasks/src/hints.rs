@@ -76,30 +76,14 @@ mod tests {
     use super::*;
     use crate::task::Catalogue;
 
-    const TASKS: &str = r#"
-[rebuild]
-source = "v05_x"
-entry = "sgemm_x"
-work = "sgemm"
-tile = [128, 128]
-block = [256, 1, 1]
-minutes = 45
-[[rebuild.hints]]
-symptom = ""
-levels = ["general"]
-[[rebuild.hints]]
-symptom = "E-RACE"
-levels = ["one", "two"]
-"#;
-
     #[test]
     fn the_code_of_a_verdict_chooses() {
-        let catalogue = Catalogue::parse(TASKS, "v05", "tasks.toml").expect("a catalogue");
+        let catalogue = Catalogue::parse(include_str!("task/example.toml"), "v05", "tasks.toml").expect("a catalogue");
         let chosen = |code| {
             let chosen = choose(&catalogue.tasks[0], code);
             (chosen.symptom, chosen.levels.len())
         };
-        assert_eq!(chosen(Some("E-RACE")), ("E-RACE", 2));
+        assert_eq!(chosen(Some("no-excess")), ("no-excess", 3));
         assert_eq!(chosen(Some("E-OOB")), ("", 1));
         assert_eq!(chosen(None), ("", 1));
     }

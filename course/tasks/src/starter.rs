@@ -127,14 +127,8 @@ mod tests {
     use super::*;
     use crate::task::Catalogue;
 
-    const TASKS: &str = r#"
-[rebuild]
-source = "v05_x"
-entry = "sgemm_x"
-work = "sgemm"
-tile = [128, 128]
-block = [256, 1, 1]
-minutes = 45
+    const EXAMPLE: &str = include_str!("task/example.toml");
+    const VECTORS: &str = r#"
 [[transfer]]
 id = "vectors"
 title = "12 bytes"
@@ -153,7 +147,7 @@ minutes = 30
 
     #[test]
     fn a_starter_keeps_the_code_and_says_what_to_do() {
-        let catalogue = Catalogue::parse(TASKS, "v05", "tasks.toml").expect("a catalogue");
+        let catalogue = Catalogue::parse(EXAMPLE, "v05", "tasks.toml").expect("a catalogue");
         let solution = "// v05_x.cu: the idea.\n//\n// Changed: everything.\n// Any M, N, K. Launch: so.\n#include \"common.cuh\"\n\
                         // ANCHOR: kernel\nvoid f()\n{\n    // SOLUTION(v05): do it\n    done();\n    // STARTER| \
                         undone();\n    // SOLUTION_END\n}\n// ANCHOR_END: kernel\n";
@@ -172,9 +166,9 @@ minutes = 30
 
     #[test]
     fn a_skeleton_is_a_signature_and_a_launch() {
-        let catalogue = Catalogue::parse(TASKS, "v05", "tasks.toml").expect("a catalogue");
+        let catalogue = Catalogue::parse(VECTORS, "v05", "tasks.toml").expect("a catalogue");
         assert_eq!(
-            starter(&catalogue.tasks[1], ""),
+            starter(&catalogue.tasks[0], ""),
             "// v05.vectors, a transfer task of 30 minutes: 12 bytes.\n//\n// Transpose a matrix of small structs.\n//\n\
              //     struct Vector { float x, y, z; };\n//\n// Check it with: cargo xtask check v05.vectors\n//\n\
              // Launch: blocks of 32 x 8 threads, one block per 32 x 32 of in: blockIdx.x counts tiles along\n\

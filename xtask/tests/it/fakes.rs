@@ -14,91 +14,12 @@ use tasks::{Catalogue, TaskName};
 use crate::files::{self, streams};
 
 /// Takes every source in which there is no `?`.
-const CLANG: &str = r#"#!/bin/sh
-for word in "$@"; do
-    if [ "$word" = --version ]; then echo "clang version 99"; exit 0; fi
-    last=$word
-done
-if grep -q '?' "$last"; then
-    echo "$last:7:5: error: expected ';' after expression" >&2
-    echo "    x = ?" >&2
-    exit 1
-fi
-echo "// compiled $last"
-"#;
+const CLANG: &str = include_str!("../data/clang.sh");
 
 /// Prints the verdict, or with `--explain` the explanation, that lies beside it; says nothing without one.
-const JUDGE: &str = r#"#!/bin/sh
-here=$(dirname "$0")
-echo "$*" > "$here/asked"
-case " $* " in *" --explain "*)
-    for word in "$@"; do case "$word" in *.ptx) ptx=$word ;; esac; done
-    case "$ptx" in
-    */my/*) cat "$here/yours.json" 2>/dev/null || exit 3 ;;
-    *) cat "$here/finished.json" 2>/dev/null || exit 3 ;;
-    esac
-    exit 0 ;;
-esac
-cat "$here/verdict.json" 2>/dev/null || exit 3
-if grep -q '"status":"passed","parts"' "$here/verdict.json"; then exit 0; else exit 1; fi
-"#;
+const JUDGE: &str = include_str!("../data/judge.sh");
 
-pub(crate) const TASKS: &str = r#"
-[rebuild]
-source = "v05_x"
-entry = "sgemm_x"
-work = "sgemm"
-tile = [128, 128]
-block = [256, 1, 1]
-minutes = 45
-[[rebuild.does]]
-id = "no-excess"
-what = "no access takes longer than it must"
-measure = "shared_excess_per_fma"
-at_most = 0.0
-shape = [256, 256, 64]
-misses = "lanes meet in a bank"
-[[rebuild.hints]]
-symptom = "no-excess"
-levels = ["Which line has it?", "Words modulo 32.", "PAD = 4."]
-[[rebuild.hints]]
-symptom = ""
-levels = ["Go in rounds."]
-[[transfer]]
-id = "wide"
-title = "A 64 x 128 tile"
-text = "Write it."
-entry = "sgemm_wide"
-work = "sgemm"
-tile = [64, 128]
-block = [256, 1, 1]
-minutes = 30
-[[host]]
-id = "launch"
-title = "Its launch"
-text = "Write it."
-call = { launch = { source = "v05_x" } }
-entry = "sgemm_x"
-work = "sgemm"
-tile = [128, 128]
-block = [256, 1, 1]
-minutes = 5
-starter = """
-grid = [1, 1, 1]  # TODO(v05): how many blocks?
-"""
-[[why]]
-id = "lanes"
-question = "How many lanes has a warp?"
-answer = 32
-because = "So it is built."
-[[why]]
-id = "banks"
-question = "Which lanes conflict?"
-choices = ["Those of one bank", "Those of one word"]
-answer = "Those of one bank"
-because = "One word goes to all."
-again = "v07"
-"#;
+const TASKS: &str = include_str!("../../../course/tasks/src/task/example.toml");
 
 pub(crate) const SOLUTION: &str = "// v05_x.cu: the idea.\n#include \"common.cuh\"\nvoid f()\n{\n    // SOLUTION(v05): do it\n    \
                         done();\n    // SOLUTION_END\n}\n";

@@ -248,60 +248,23 @@ impl TransferTable {
 mod tests {
     use super::*;
 
-    const GOOD: &str = r#"
-[rebuild]
-source = "v05_bank_conflict_free"
-entry = "sgemm_v05_bank_conflict_free"
-work = "sgemm"
-tile = [128, 128]
-block = [256, 1, 1]
-minutes = 45
-[[rebuild.does]]
-id = "no-excess"
-what = "no access takes longer than it must"
-measure = "shared_excess_per_fma"
-at_most = 0.0
-shape = [256, 256, 64]
-misses = "lanes met in a bank"
-[[rebuild.hints]]
-symptom = "no-excess"
-levels = ["look at the banks"]
-[[transfer]]
-id = "wide"
-title = "A 64 x 128 tile"
-text = "Write it."
-entry = "sgemm_wide"
-work = "sgemm"
-tile = [64, 128]
-block = [256, 1, 1]
-minutes = 30
-[[why]]
-id = "wavefronts"
-question = "How many?"
-answer = 8
-because = "so"
-[[why]]
-id = "which"
-question = "Which?"
-choices = ["one", "two"]
-answer = "two"
-because = "so"
-again = "v07"
-"#;
+    const GOOD: &str = include_str!("example.toml");
 
     #[test]
     fn a_catalogue_is_read_whole() {
         let catalogue = Catalogue::parse(GOOD, "v05", "tasks.toml").expect("a catalogue");
         let names: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
-        assert_eq!(names, ["v05", "v05.wide"]);
-        assert_eq!(catalogue.tasks[0].solution, Path::new("kernels/v05_bank_conflict_free.cu"));
+        assert_eq!(names, ["v05", "v05.wide", "v05.launch"]);
+        assert_eq!(catalogue.tasks[0].solution, Path::new("kernels/v05_x.cu"));
         assert_eq!(catalogue.tasks[1].solution, Path::new("steps/v05/tasks/wide.cu"));
         assert_eq!(catalogue.tasks[0].title, "32 banks, and no two lanes in one");
         let [number, choice] = catalogue.questions.as_slice() else {
             panic!("two questions");
         };
-        assert!(number.accepts(" 8 ") && !number.accepts("7") && !number.accepts("eight"));
-        assert!(choice.accepts("two") && choice.accepts("b") && choice.accepts("2") && !choice.accepts("a"));
+        assert!(number.accepts(" 32 ") && !number.accepts("31") && !number.accepts("many"));
+        assert!(
+            choice.accepts("Those of one bank") && choice.accepts("a") && choice.accepts("1") && !choice.accepts("b")
+        );
     }
 
     /// Returns the message after one change of the good catalogue.
@@ -335,13 +298,9 @@ again = "v07"
                 "symptom = \"excess\"",
                 "tasks.toml: rebuild, hints: symptom `excess` is neither a code nor the id of a criterion",
             ),
-            ("answer = \"two\"", "answer = \"three\"", "tasks.toml: why which: answer: not exactly one of the choices"),
-            (
-                "id = \"which\"",
-                "id = \"wavefronts\"",
-                "tasks.toml: why wavefronts: a second one is called `wavefronts`",
-            ),
-            ("again = \"v07\"", "again = \"v70\"", "tasks.toml: why which: again: there is no step `v70`"),
+            ("answer = \"Those", "answer = \"These", "tasks.toml: why banks: answer: not exactly one of the choices"),
+            ("id = \"banks\"", "id = \"lanes\"", "tasks.toml: why lanes: a second one is called `lanes`"),
+            ("again = \"v07\"", "again = \"v70\"", "tasks.toml: why banks: again: there is no step `v70`"),
             ("id = \"wide\"", "id = \"../x\"", "tasks.toml: transfer ../x: `../x` is not an id"),
             ("shared_excess_per_fma", "load_ahead", "needs the depth of a step of the k loop"),
         ];
