@@ -202,29 +202,7 @@ pub fn claim(rules: &str, n_cases: usize) -> String {
 
 /// Returns a program that evaluates all cases and sets `verdict`: `agreed 4000`, or the first disagreement.
 fn program(rules: &str, cases: &[Case]) -> String {
-    let mut program = format!(
-        "{rules}\nconst R = globalThis.TileRules;\n\
-         const cost = (a, bytes, load) => {{\n\
-         \x20 const s = R.shared(a, bytes, load);\n\
-         \x20 return [R.sectors(a, bytes).length, R.lanesTogether(a, bytes, load), s.wavefronts.length, s.ideal];\n\
-         }};\n\
-         const raced = (race) => {{\n\
-         \x20 const order = R.raceOrder(race);\n\
-         \x20 return [order, R.raceProduct(R.raceReplay(order))];\n\
-         }};\n\
-         const stepped = (trace) => {{\n\
-         \x20 const sum = (steps) => steps.flatMap((step) => step.addresses || [])\n\
-         \x20   .reduce((sum, address, i) => sum + (i % 32 + 1) * (address || 0) / 4, 0);\n\
-         \x20 const warps = R.unpackSteps(trace);\n\
-         \x20 return [warps.map((steps) => [...Object.values(R.countSteps(steps)), sum(steps)]), R.unpackOrder(trace)];\n\
-         }};\n\
-         let verdict = \"\", n = 0;\n\
-         const check = (text, got, want) => {{\n\
-         \x20 n += 1;\n\
-         \x20 if (verdict === \"\" && JSON.stringify(got) !== want) \
-         verdict = `disagreed: ${{text}} gives ${{JSON.stringify(got)}}, want ${{want}}`;\n\
-         }};\n"
-    );
+    let mut program = format!("{rules}\n{}", include_str!("explorers.js"));
     for Case { ask, answer } in cases {
         writeln!(program, "check(`{ask}`, {ask}, `{answer}`);").expect("a string takes everything");
     }

@@ -61,42 +61,8 @@ impl Rect {
     }
 }
 
-/// Style sheet of all pictures. `a`, `b`, `c` are the matrices; `bad` marks costs.
-const STYLE: &str = "\
-.tile-figure{--tf-ink:var(--fg,#24292f);--tf-dim:#5d6671;--tf-line:#c4cad1;--tf-faint:#e9ecef;--tf-paper:var(--bg,#fff);\
---tf-a:#2166ac;--tf-b:#b35806;--tf-c:#1b7837;--tf-d:#762a83;--tf-bad:#c0232c;--tf-a2:#c6dbef;--tf-b2:#fdd9b5;\
---tf-c2:#cde8d0;--tf-d2:#e3d3ec;--tf-bad2:#f9d2d2;--tf-on:#fff;\
-width:100%;max-width:500px;height:auto;display:block;font-size:14.5px;line-height:1;\
-font-family:\"Open Sans\",system-ui,-apple-system,\"Segoe UI\",sans-serif}
-figure.picture .tile-figure{width:100%;min-width:0}
-@media not print{.navy .tile-figure,.coal .tile-figure,.ayu .tile-figure{--tf-dim:#a3adbb;--tf-line:#535b69;--tf-faint:#2c3240;\
---tf-a:#7db8ec;--tf-b:#f2a65a;--tf-c:#7fcf8f;--tf-d:#c9a2e0;--tf-bad:#ff8585;--tf-a2:#254869;--tf-b2:#5e4122;\
---tf-c2:#26512f;--tf-d2:#4b3459;--tf-bad2:#6b2b2f;--tf-on:#10141c}}
-@media print{.tile-figure{--tf-ink:#000;--tf-paper:#fff}}
-@media (prefers-color-scheme:dark){.tile-figure:root{--tf-ink:#d5dae2;--tf-paper:#161923;--tf-dim:#a3adbb;--tf-line:#535b69;\
---tf-faint:#2c3240;--tf-a:#7db8ec;--tf-b:#f2a65a;--tf-c:#7fcf8f;--tf-d:#c9a2e0;--tf-bad:#ff8585;--tf-a2:#254869;\
---tf-b2:#5e4122;--tf-c2:#26512f;--tf-d2:#4b3459;--tf-bad2:#6b2b2f;--tf-on:#10141c;background:var(--tf-paper)}}
-.tile-figure text{fill:var(--tf-ink);stroke:none}
-.tile-figure .dim{fill:var(--tf-dim)}
-.tile-figure .strong{font-weight:600}
-.tile-figure .code{font-family:\"Source Code Pro\",ui-monospace,Menlo,Consolas,monospace}
-.tile-figure .on{fill:var(--tf-on)}
-.tile-figure .ink-a{fill:var(--tf-a)}.tile-figure .ink-b{fill:var(--tf-b)}.tile-figure .ink-c{fill:var(--tf-c)}
-.tile-figure .ink-d{fill:var(--tf-d)}.tile-figure .ink-bad{fill:var(--tf-bad)}
-.tile-figure .a{fill:var(--tf-a)}.tile-figure .b{fill:var(--tf-b)}.tile-figure .c{fill:var(--tf-c)}
-.tile-figure .d{fill:var(--tf-d)}.tile-figure .bad{fill:var(--tf-bad)}.tile-figure .grey{fill:var(--tf-dim)}
-.tile-figure .a2{fill:var(--tf-a2)}.tile-figure .b2{fill:var(--tf-b2)}.tile-figure .c2{fill:var(--tf-c2)}
-.tile-figure .d2{fill:var(--tf-d2)}.tile-figure .bad2{fill:var(--tf-bad2)}
-.tile-figure .faint{fill:var(--tf-faint)}.tile-figure .paper{fill:var(--tf-paper)}
-.tile-figure .tint{fill:var(--tf-line)}
-.tile-figure .frame{fill:none;stroke:var(--tf-line)}
-.tile-figure .line{fill:none;stroke:var(--tf-line)}
-.tile-figure .rule{fill:none;stroke:var(--tf-ink);stroke-width:1.5}
-.tile-figure .dashed{stroke-dasharray:5 3}
-.tile-figure .dash{fill:none;stroke:var(--tf-dim);stroke-dasharray:4 3}
-.tile-figure .line-a{fill:none;stroke:var(--tf-a);stroke-width:2}.tile-figure .line-b{fill:none;stroke:var(--tf-b);stroke-width:2}
-.tile-figure .line-c{fill:none;stroke:var(--tf-c);stroke-width:2}.tile-figure .line-d{fill:none;stroke:var(--tf-d);stroke-width:2}
-.tile-figure .line-bad{fill:none;stroke:var(--tf-bad);stroke-width:2}.tile-figure .line-grey{fill:none;stroke:var(--tf-dim);stroke-width:2}";
+/// Style sheet of all pictures. `a`, `b`, `c` are the matrices; `bad` marks costs. An indented line continues a rule.
+const STYLE: &str = include_str!("svg.css");
 
 /// Formats a number with at most two decimal places.
 pub(crate) fn short(value: f64) -> String {
@@ -244,11 +210,12 @@ impl Drawing {
     /// Returns the contents of the SVG file for a drawing of this height.
     pub(crate) fn finish(self, height: f64) -> String {
         let (title, description) = (escaped(&self.title), escaped(&self.description));
+        let style = STYLE.replace("\n  ", "");
         // The comment has no two hyphens: opened alone the file is XML, which forbids them.
         format!(
             "<!-- made by `figures write`, of book/figures -->\n\
              <svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tile-figure\" viewBox=\"0 0 {} {}\">\n\
-             <title>{title}</title>\n<desc>{description}</desc>\n<style>\n{STYLE}\n</style>\n{}</svg>\n",
+             <title>{title}</title>\n<desc>{description}</desc>\n<style>\n{style}</style>\n{}</svg>\n",
             short(WIDTH),
             short(height),
             self.body

@@ -38,23 +38,7 @@ const SCREENS: [Screen; 3] = [
 
 /// Elements that stick out on the right of `WIDTH`, unless a box around them scrolls; scrolling of the whole text
 /// does not count.
-const TOO_WIDE: &str = r"((width) => {
-    const whole = (e) => e.matches('html, body, main') || e.contains(document.querySelector('main'));
-    const scrolls = (element) => {
-        for (let e = element.parentElement; e && !whole(e); e = e.parentElement) {
-            if (getComputedStyle(e).overflowX !== 'visible') return true;
-        }
-        return false;
-    };
-    const out = [...document.querySelectorAll('body *')].filter((element) => {
-        const box = element.getBoundingClientRect();
-        return box.width > 0 && box.right > width + 1 && !whole(element) && !scrolls(element);
-    });
-    const name = (e) => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '')
-        + (typeof e.className === 'string' && e.className ? '.' + [...e.classList].join('.') : '');
-    const inner = out.filter((element) => !out.some((other) => other !== element && element.contains(other)));
-    return inner.slice(0, 3).map((e) => name(e) + ' `' + e.textContent.trim().slice(0, 40) + '`');
-})(WIDTH)";
+const TOO_WIDE: &str = include_str!("too_wide.js");
 
 /// Waits until scripts that run after loading have finished.
 const SETTLED: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 60)))";
@@ -269,21 +253,7 @@ fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<St
 
 /// Returns the first search result: its address and the text of its link.
 fn search(tab: &mut Tab, words: &str) -> Result<String> {
-    const SEARCH: &str = r"(async (words) => {
-        const results = document.getElementById('mdbook-searchresults');
-        const bar = document.getElementById('mdbook-searchbar');
-        if (document.getElementById('mdbook-search-wrapper').classList.contains('hidden')) {
-            document.getElementById('mdbook-search-toggle').click();
-        }
-        results.replaceChildren();
-        for (let i = 0; i < 100 && !results.querySelector('li a'); i++) {
-            bar.value = words;
-            bar.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));
-            await new Promise((done) => setTimeout(done, 50));
-        }
-        const first = results.querySelector('li a');
-        return first ? `${first.getAttribute('href')} ${first.textContent}` : '';
-    })";
+    const SEARCH: &str = include_str!("search.js");
     let found = tab.value(&format!("{SEARCH}({})", json!(words)))?;
     Ok(found.as_str().unwrap_or_default().to_owned())
 }

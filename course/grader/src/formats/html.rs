@@ -11,18 +11,7 @@ use super::feedback;
 use crate::grade::{Class, Student};
 use crate::score::format_points;
 
-const STYLE: &str = "
-:root { color-scheme: light dark; --line: #8884; --good: #2a7d2a; --bad: #b3261e; }
-@media (prefers-color-scheme: dark) { :root { --good: #7ccf7c; --bad: #ff8a80; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
-th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-pre { overflow-x: auto; padding: .6rem; border: 1px solid var(--line); font-size: .85rem; }
-section { border-top: 2px solid var(--line); margin-top: 2.5rem; break-before: page; }
-.passed { color: var(--good); } .failed { color: var(--bad); }
-meter { width: 8rem; }
-";
+const STYLE: &str = include_str!("html.css");
 
 /// Limit of students named in a cell.
 const MAX_NAMED: usize = 8;
@@ -34,7 +23,7 @@ pub(crate) fn report(class: &Class) -> String {
     };
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width\">\n<title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+         content=\"width=device-width\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
         escaped(title)
     );
     out.push_str(&summary(class));
