@@ -19,30 +19,10 @@ use records::{Roofline, Run};
 use crate::files::{copy_xtask, empty_folder, program};
 
 /// `$FAKE` names what the step prints with `--json`; `$FAKE_CODE` is how it ends.
-const STEP: &str = r#"#!/bin/sh
-here=$(dirname "$0")
-step=$(basename "$0")
-case " $* " in
-*" --json "*)
-    if [ -f "$here/$FAKE.$step.$1.jsonl" ]; then cat "$here/$FAKE.$step.$1.jsonl"; fi
-    if [ "$FAKE" = slow ]; then exec sleep 20; fi
-    ;;
-*) echo "the page of $step $*" ;;
-esac
-if [ "$FAKE" = sharing ]; then echo "error: answers in $TILE_ANSWERS" >&2; exit 3; fi
-if [ "${FAKE_CODE:-0}" = 3 ]; then echo "error: no device here" >&2; fi
-if [ "$1 ${FAKE_CODE:-0}" = "sums 1" ]; then echo "a kernel on 64x64x64: a second launch gives another C" >&2; fi
-exit "${FAKE_CODE:-0}"
-"#;
+const STEP: &str = include_str!("../data/step.sh");
 
 /// Plays Cargo: what is asked for lies beside it.
-const CARGO: &str = r#"#!/bin/sh
-here=$(dirname "$0")
-if [ -n "$FAKE_BUILD" ]; then echo "error: expected one of" >&2; exit 101; fi
-for word in "$@"; do
-    if [ -f "$here/$word" ]; then echo "{\"target\": {\"name\": \"$word\"}, \"executable\": \"$here/$word\"}"; fi
-done
-"#;
+const CARGO: &str = include_str!("../data/cargo.sh");
 
 /// Returns a folder with `xtask` and its steps, made once: nothing may be started while programs are written.
 fn programs() -> &'static Path {
@@ -321,36 +301,8 @@ fn the_exit_code_of_a_step_is_ours() {
 
 #[test]
 fn several_steps_share_a_table() {
-    insta::assert_snapshot!(run(xtask("bench v05 bank-conflict-free 7").env("FAKE", "gpu")), @r"
-    exit code 0
-    --- stdout
-    Products of matrices
-      step  kernel                        shape              ms  GFLOP/s  % cuBLAS  % roofline
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
-      v07   sgemm_v07_double_buffer       1024x1024x1024  0.250     8590      80.0        17.2
-    --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --json
-    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 bench --json
-    v07  sgemm_v07_double_buffer  1024x1024x1024  0.250 ms
-    ");
-    insta::assert_snapshot!(run(xtask("bench v05 v06 --emulate").env("FAKE", "emulated")), @r"
-    exit code 0
-    --- stdout
-    Verified and counted on the emulated GPU
-      step  kernel                        shape           instr  sectors  L1 passes  wavefronts  excess  FLOP/byte  predicted
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024   1.19     0.27       0.15        0.51    0.00       7.35   0.150 ms
-      v06   sgemm_v06_outer_product       1024x1024x1024   1.19     0.27       0.15        0.51    0.00       7.35   0.150 ms
-      Per FMA of a warp (of tensor cores: per 2048 multiply-adds; of a transpose: per 32 elements): instructions of the
-      machine code (of the PTX where there is none), 32-byte sectors of global memory, passes over L1 (modelled),
-      wavefronts of shared memory, and those of them that a better layout would save. FLOP per byte of the sectors. What
-      bulk copies move is in none of them. Predicted: for an H200 with warm caches.
-    --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --emulate --json
-    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  verified
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --emulate --json
-    v06  sgemm_v06_outer_product  1024x1024x1024  verified
-    ");
+    insta::assert_snapshot!(run(xtask("bench v05 bank-conflict-free 7").env("FAKE", "gpu")));
+    insta::assert_snapshot!(run(xtask("bench v05 v06 --emulate").env("FAKE", "emulated")));
 }
 
 #[test]
@@ -380,21 +332,7 @@ fn a_check_is_a_line_per_kernel() {
     $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v04 check --json
     2 passed, 0 failed, 0 not run
     ");
-    insta::assert_snapshot!(run(xtask("check v05 v06").env("FAKE", "wrong").env("FAKE_CODE", "1")), @r"
-    exit code 1
-    --- stdout
-    v05  failed   sgemm_v05_bank_conflict_free    on 7x5x3: C[3][4] is 1.5, expected 2.5
-    v06  failed   sgemm_v06_outer_product         on 7x5x3: C[3][4] is 1.5, expected 2.5
-
-    sgemm_v05_bank_conflict_free on 7x5x3: C[3][4] is 1.5, expected 2.5
-    wrong tiles:
-      x.
-      ..
-    --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 check --json
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 check --json
-    0 passed, 2 failed, 0 not run
-    ");
+    insta::assert_snapshot!(run(xtask("check v05 v06").env("FAKE", "wrong").env("FAKE_CODE", "1")));
     insta::assert_snapshot!(run(xtask("check v09").env("FAKE", "absent").env("FAKE_CODE", "3")), @r"
     exit code 0
     --- stdout
@@ -452,20 +390,7 @@ fn json_is_what_the_steps_print() {
 #[test]
 fn saving_merges_into_the_record_of_the_machine() {
     let root = checkout("save");
-    insta::assert_snapshot!(run(xtask("bench v05 v06 --save").env("FAKE", "gpu").current_dir(&root)), @r"
-    exit code 0
-    --- stdout
-    Products of matrices
-      step  kernel                        shape              ms  GFLOP/s  % cuBLAS  % roofline
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
-      v06   sgemm_v06_outer_product       1024x1024x1024  0.250     8590      80.0        17.2
-    --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --json
-    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 bench --recorded-shapes --json
-    v06  sgemm_v06_outer_product  1024x1024x1024  0.250 ms
-    2 measurements are saved in book/data/test-100.json
-    ");
+    insta::assert_snapshot!(run(xtask("bench v05 v06 --save").env("FAKE", "gpu").current_dir(&root)));
     let path = root.join("book/data/test-100.json");
     let first = Record::load(&path).expect("a record");
     assert_eq!((first.runs.len(), first.measurements.len()), (1, 2));
@@ -479,34 +404,11 @@ fn saving_merges_into_the_record_of_the_machine() {
 #[test]
 fn sums_are_saved_and_then_compared_bit_by_bit() {
     let root = checkout("sums");
-    insta::assert_snapshot!(run(xtask("sums v05 v06 --save").env("FAKE", "gpu").current_dir(&root)), @r"
-    exit code 0
-    --- stdout
-      step  kernel                        shape     C             cuBLAS
-      v05   sgemm_v05_bank_conflict_free  64x64x64  9baed2779aa9  same bits
-      v06   sgemm_v06_outer_product       64x64x64  3e770c750a5d  other bits
-      v05  sgemm_v05_bank_conflict_free  not run on 65x65x65: it needs rows that start on 16 bytes
-      v06  sgemm_v06_outer_product  not run on 65x65x65: it needs rows that start on 16 bytes
-    --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v06 sums --json
-    2 sums are saved in book/data/test-100-sums.json
-    ");
+    insta::assert_snapshot!(run(xtask("sums v05 v06 --save").env("FAKE", "gpu").current_dir(&root)));
     let data = root.join("book/data");
     let text = fs::read_to_string(data.join("test-100-sums.json")).expect("a record");
     fs::write(data.join(sums::REFERENCES[0]), &text).expect("a file");
-    insta::assert_snapshot!(run(xtask("sums v05 v07 --emulate").env("FAKE", "emulated").current_dir(&root)), @r"
-    exit code 0
-    --- stdout
-      step  kernel                        shape     C             NVIDIA Test 100
-      v05   sgemm_v05_bank_conflict_free  64x64x64  9baed2779aa9  same bits
-      v07   sgemm_v07_double_buffer       64x64x64  d4729a7adeb1  not on record
-      v05  sgemm_v05_bank_conflict_free  not run on 65x65x65: it needs rows that start on 16 bytes
-      v07  sgemm_v07_double_buffer  not run on 65x65x65: it needs rows that start on 16 bytes
-    --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 sums --json --emulate
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v07 sums --json --emulate
-    ");
+    insta::assert_snapshot!(run(xtask("sums v05 v07 --emulate").env("FAKE", "emulated").current_dir(&root)));
     let digits = sums::of_bytes(b"sgemm_v05_bank_conflict_free");
     let changed = text.replacen(&format!("\"c_sha256\":\"{digits}"), &format!("\"c_sha256\":\"f{}", &digits[1..]), 1);
     assert_ne!(text, changed);
@@ -615,18 +517,7 @@ fn a_record_that_cannot_be_read_is_kept() {
     let root = checkout("broken-record");
     let path = root.join("book/data/test-100.json");
     fs::write(&path, "half a rec").expect("a file");
-    insta::assert_snapshot!(run(xtask("bench v05 --save").env("FAKE", "gpu").current_dir(&root)), @r"
-    exit code 0
-    --- stdout
-    Products of matrices
-      step  kernel                        shape              ms  GFLOP/s  % cuBLAS  % roofline
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
-    --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --json
-    HERE/book/data/test-100.json is not a record of measurements: expected value at line 1 column 1; keeping it, and saving in book/data/test-100.new.json
-    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
-    1 measurement is saved in book/data/test-100.new.json
-    ");
+    insta::assert_snapshot!(run(xtask("bench v05 --save").env("FAKE", "gpu").current_dir(&root)));
     assert_eq!(fs::read_to_string(&path).expect("a file"), "half a rec");
     Record::load(&path.with_extension("new.json")).expect("a record");
 }
@@ -889,19 +780,7 @@ fn what_cannot_be_saved_in_its_place_is_saved_elsewhere() {
     }
     let mut command = xtask("bench v05 --save");
     command.env("FAKE", "gpu").env("TMPDIR", &temporary).current_dir(&root);
-    insta::assert_snapshot!(run(&mut command).replace(&temporary.display().to_string(), "TEMPORARY"), @r"
-    exit code 3
-    --- stdout
-    Products of matrices
-      step  kernel                        shape              ms  GFLOP/s  % cuBLAS  % roofline
-      v05   sgemm_v05_bank_conflict_free  1024x1024x1024  0.250     8590      80.0        17.2
-    --- stderr
-    $ LD_LIBRARY_PATH=PROGRAMS PROGRAMS/v05 bench --recorded-shapes --json
-    HERE/book/data/test-100.json: Is a directory (os error 21); keeping it, and saving in book/data/test-100.new.json
-    v05  sgemm_v05_bank_conflict_free  1024x1024x1024  0.250 ms
-    error: HERE/book/data/test-100.new.json: Is a directory (os error 21); measurements go to TEMPORARY/test-100.new.json
-    error: book/data would not take them: 1 measurement is saved in TEMPORARY/test-100.new.json
-    ");
+    insta::assert_snapshot!(run(&mut command).replace(&temporary.display().to_string(), "TEMPORARY"));
     let record = Record::load(&temporary.join("test-100.new.json")).expect("a record");
     assert_eq!(record.measurements.len(), 1);
 }

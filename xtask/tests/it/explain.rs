@@ -85,29 +85,7 @@ fn lines_are_explained_beside_the_sums_of_the_finished_kernel() {
     let (code, out) =
         run_with_note(&learner, "explain v05", "the lines of the finished kernel are shown once yours has passed");
     assert_eq!(code, 0);
-    insta::assert_snapshot!(out, @r"
-    my/v05.cu: your copy, sgemm_x on 256x256x64, counted on the emulated GPU
-    bars: excess wavefronts; ######## is 400
-
-      line instr  FMA global sectors shared wavefr excess
-         2     3    6      3      12                               {
-         3  131k 262k   131k    524k    100    500    400 ######## float much_too_long_to_fit_beside_th…
-
-    kernels/v05_x.cu: the finished kernel, sgemm_x on 256x256x64, counted on the emulated GPU
-
-      the whole launch               yours  finished  yours / finished
-      PTX instructions of warps    131,075   131,075              1.00
-      multiply-adds of warps       262,150   262,150              1.00
-      requests to global memory    131,075   131,075              1.00
-      sectors of global memory     524,300   524,300              1.00
-      accesses to shared memory        100       100              1.00
-      wavefronts of shared memory      500       100              5.00
-      excess wavefronts                400         0
-
-      instr: PTX instructions of warps; FMA: multiply-adds of warps; global: requests to global memory;
-      sectors: sectors of global memory; shared: accesses to shared memory; wavefr: wavefronts of shared
-      memory; excess: excess wavefronts. What a line calls in another file is counted as its own.
-    ");
+    insta::assert_snapshot!(out);
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
 
     // Without a copy, and once it has passed, the finished kernel has lines, too.

@@ -6,52 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bookbuild::make::{BuiltBook, Options};
 use bookbuild::{Problems, RepoPaths};
 
-const BOOK_TOML: &str = r#"
-[book]
-title = "A small book"
-[build]
-build-dir = "../target/book"
-create-missing = false
-use-default-preprocessors = false
-[preprocessor.bookbuild]
-command = "false"
-record = "card"
-[output.html]
-input-404 = ""
-"#;
+const BOOK_TOML: &str = include_str!("data/book.toml");
 
 /// A kernel with marker lines, and with correct and incorrect anchors.
-pub(crate) const KERNEL: &str = "\
-// a kernel
-// ANCHOR: kernel
-__global__ void add(int n, float* x)
-{
-    // ANCHOR: map
-    // SOLUTION(v01): let neighbouring lanes have neighbouring words
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // STARTER| const int i = 0;
-    // SOLUTION_END
-    // ANCHOR_END: map
-    // ANCHOR: nothing
-    // ANCHOR_END: nothing
-    // ANCHOR: open
-    if (i < n) x[i] += 1.0f;
-}
-// ANCHOR_END: kernel
-";
+pub(crate) const KERNEL: &str = include_str!("data/add.cu");
 
 /// [`KERNEL`] with another map from threads to elements.
-pub(crate) const OTHER_KERNEL: &str = "\
-// ANCHOR: kernel
-__global__ void add(int n, float* x)
-{
-    // ANCHOR: map
-    const int i = threadIdx.x * gridDim.x + blockIdx.x;
-    // ANCHOR_END: map
-    if (i < n) x[i] += 1.0f;
-}
-// ANCHOR_END: kernel
-";
+pub(crate) const OTHER_KERNEL: &str = include_str!("data/other.cu");
 
 /// Measurements on `A Card`.
 pub(crate) const RECORD: &str = include_str!("data/record.json");

@@ -8,34 +8,7 @@ use crate::books::Small;
 
 #[test]
 fn a_browser_finds_what_is_wrong_with_a_page() {
-    const PAGE: &str = r#"
-<p style="width: 600px" id="wide">A wide one</p>
-
-<img src="gone.png" alt="gone">
-
-<script>
-console.error("something is wrong");
-new Image().src = "https://example.invalid/a.png";
-setTimeout(() => { throw new Error("too late"); }, 0);
-</script>
-
-<p style="color: #ccc">Pale words</p>
-
-<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">
-
-<div style="overflow-x: auto; width: 100px"><div style="width: 300px">A box</div></div>
-
-<span class="measured" title="from nowhere">7 ms</span>
-
-<details><summary>Answer</summary><div style="position: absolute; display: none">It is 42.</div></details>
-
-<div data-explorer="dead"></div>
-
-<div data-explorer="deaf"><input type="range" id="knob"><output>always the same</output></div>
-
-<div data-explorer="good"><input type="range" id="slider"
-oninput="this.nextElementSibling.textContent = this.value"><output></output></div>
-"#;
+    const PAGE: &str = include_str!("data/faults.html");
     let small = Small::new(PAGE).with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n\n[The next one](next.md)\n");
     let small = small.with("book/src/next.md", "# The next one\n\nA text.\n");
     let made = small.make().expect("a book");

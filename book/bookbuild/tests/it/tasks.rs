@@ -2,86 +2,8 @@
 
 use crate::books::{Small, text_of};
 
-const TASKS: &str = r#"# Tasks of v02.
-#
-# Thresholds. A tile of edge 2 moves
-# half a sector: 1 / 2.
-
-[rebuild]
-text = "Load a_tile[row][k], 4 x 4 elements * 2."
-source = "v02_shared"
-entry = "add"
-work = "sgemm"
-tile = [32, 32]
-block = [1024, 1, 1]
-minutes = 45
-
-[[rebuild.does]]
-id = "traffic"
-what = "an element is loaded once"
-measure = "load_sectors_per_fma"
-at_most = 0.5
-shape = [64, 64, 64]
-misses = "threads load again what others have"
-
-[[rebuild.hints]]
-symptom = "traffic"
-levels = ["Who loads A[0][0]?", "Everybody.", "One thread."]
-
-[[rebuild.hints]]
-symptom = "E-RACE"
-levels = ["Which two lines?", "Two.", "Barrier."]
-
-[[transfer]]
-id = "scaled"
-title = "C = αAB + βC"
-text = """
-Scale it.
-
-    old = beta * C[row][col];
-"""
-entry = "scaled"
-work = "sgemm"
-tile = [32, 32]
-block = [1024, 1, 1]
-minutes = 25
-
-[[why]]
-id = "words"
-question = "How many words of a_tile?"
-answer = 2
-because = "One of each."
-again = "v04"
-
-[[why]]
-id = "barrier"
-question = "What for?"
-choices = ["Reads", "Writes"]
-answer = "Writes"
-because = "It is so."
-"#;
-
-const LESSONS: &str = r#"
-[[lesson]]
-step = "v02"
-aim = "Share."
-collect = "a sentence."
-[[lesson.part]]
-minutes = 30
-do = "ask"
-what = "Predict."
-with = "paper"
-[[lesson.part]]
-do = "work"
-what = "The task."
-[[plan]]
-name = "short"
-[[plan.session]]
-steps = ["v02"]
-what = "Everything."
-tasks = ["v02"]
-home = ["v02.scaled"]
-"#;
+const TASKS: &str = include_str!("data/tasks.toml");
+const LESSONS: &str = include_str!("data/lessons.toml");
 
 fn small(chapter: &str) -> Small {
     Small::new(chapter).with("steps/v02/tasks.toml", TASKS).with("book/lessons.toml", LESSONS)
@@ -189,18 +111,7 @@ fn a_question_comes_back_in_a_later_step() {
 #[test]
 fn sheets_have_no_answers() {
     let sheets = words("{{#sheets}}");
-    insta::assert_snapshot!(sheets, @r"
-    v02 shared
-    A block shares a tile of A and of B through shared memory.
-    NameDate
-    1. How many words of a_tile?
-    Answerbecause
-    2. What for?
-    ☐ Reads
-    ☐ Writes
-    because
-    Afterwards. What came out differently, and what had you assumed?
-    ");
+    insta::assert_snapshot!(sheets);
     assert!(!sheets.contains("One of each"));
 }
 
