@@ -73,18 +73,8 @@ impl Clang {
     pub fn compile_after(&self, prelude: &Path, root: &Path, path: &Path, job: &Job) -> Result<String> {
         let mut command = Command::new(&self.0);
         command
-            .args([
-                "-x",
-                "cuda",
-                "--cuda-device-only",
-                "-nocudainc",
-                "-nostdinc",
-                "-nostdinc++",
-                "-nocudalib",
-                "-S",
-                "-O3",
-                "-std=c++17",
-            ])
+            .args(["-x", "cuda", "--cuda-device-only", "-S", "-O3", "-std=c++17"])
+            .args(["-nocudainc", "-nostdinc", "-nostdinc++", "-nocudalib"])
             .args(["-gline-directives-only", "-ffp-contract=fast", "-fno-exceptions"])
             .args(["-fno-color-diagnostics", "-Wno-unknown-cuda-version"])
             .arg(format!("--cuda-gpu-arch=sm_{}", job.capability()))

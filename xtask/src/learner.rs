@@ -192,8 +192,8 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     };
     let (key, compiled) = match nvrtc {
         Some(nvrtc) => {
-            let mut compiler = Compiler::start(&nvrtc.directory)?;
-            (key(NVRTC)?, job.compile(&nvrtc, &mut compiler, root).map(|compiled| compiled.ptx))
+            let mut compiler = Compiler::start(&nvrtc)?;
+            (key(NVRTC)?, job.compile(&mut compiler, root).map(|compiled| compiled.ptx))
         }
         None => {
             let clang = Clang::find().context(clang::MISSING)?;

@@ -21,9 +21,8 @@ const TRIES: u32 = 20;
 /// Compiles sources, several at a time, and returns how many results differ from the committed ones. With `check`,
 /// nothing is written.
 pub fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Result<usize> {
-    let nvrtc = Nvrtc::find()?;
-    let compilers = Compilers::new(&nvrtc.directory);
-    let compile = |source: &PathBuf| compilers.lend(|compiler| changed(&nvrtc, compiler, root, source, check));
+    let compilers = Compilers::new(Nvrtc::find()?);
+    let compile = |source: &PathBuf| compilers.lend(|compiler| changed(compiler, root, source, check));
     let done = parallel::run(sources, usize::MAX, compile, Result::is_ok);
 
     let mut stale = 0;
@@ -51,25 +50,18 @@ struct Changed {
 
 /// Returns the files of a source that are not what it gives. Register counts are not compared, so the code that they
 /// are of is compiled only for a file that is written.
-fn changed(
-    nvrtc: &Nvrtc,
-    compiler: &mut Compiler,
-    root: &Path,
-    source: &Path,
-    check: bool,
-) -> anyhow::Result<Vec<Changed>> {
+fn changed(compiler: &mut Compiler, root: &Path, source: &Path, check: bool) -> anyhow::Result<Vec<Changed>> {
     let target = target_of(root, source);
     let old = std::fs::read_to_string(&target).unwrap_or_default();
     let mut made = compile_until(
-        nvrtc,
         compiler,
-        |compiler| Made::compile(nvrtc, compiler, root, source, Job::read(root, source)?),
+        |compiler| Made::compile(compiler, root, source, Job::read(root, source)?),
         |made| is_same(&old, &made.text()) || !old.contains(provenance(&made.text())),
     )?;
     let mut files = vec![];
     if !is_same(&old, &made.text()) {
         if !check {
-            made.count_registers(nvrtc, compiler, root)?;
+            made.count_registers(compiler, root)?;
         }
         let bytes = made.text().into_bytes();
         files.push(Changed { path: target, bytes });
@@ -83,31 +75,22 @@ fn changed(
 }
 
 /// Returns the PTX of a text that need not lie at its path, which is absolute; `old` where nothing has changed.
-pub fn ptx_of_text(
-    nvrtc: &Nvrtc,
-    compiler: &mut Compiler,
-    root: &Path,
-    path: &Path,
-    text: &str,
-    old: &str,
-) -> anyhow::Result<String> {
+pub fn ptx_of_text(compiler: &mut Compiler, root: &Path, path: &Path, text: &str, old: &str) -> anyhow::Result<String> {
     let mut made = compile_until(
-        nvrtc,
         compiler,
-        |compiler| Made::compile(nvrtc, compiler, root, path, Job::of_text(root, path, text.to_owned())),
+        |compiler| Made::compile(compiler, root, path, Job::of_text(root, path, text.to_owned())),
         |made| is_same(old, &made.text()) || !old.contains(provenance(&made.text())),
     )?;
     if is_same(old, &made.text()) {
         return Ok(old.to_owned());
     }
-    made.count_registers(nvrtc, compiler, root)?;
+    made.count_registers(compiler, root)?;
     Ok(made.text())
 }
 
 /// Compiles until the result is the expected one, but not for ever. For some kernels NVRTC chooses between two orders
 /// by the addresses of its own memory: what is committed may be the other one, which this process will not give.
 pub fn compile_until<T>(
-    nvrtc: &Nvrtc,
     compiler: &mut Compiler,
     mut compile: impl FnMut(&mut Compiler) -> anyhow::Result<T>,
     is_expected: impl Fn(&T) -> bool,
@@ -117,7 +100,7 @@ pub fn compile_until<T>(
         if is_expected(&compiled) {
             break;
         }
-        *compiler = Compiler::start(&nvrtc.directory)?;
+        *compiler = Compiler::start(&compiler.nvrtc)?;
         compiled = compile(compiler)?;
     }
     Ok(compiled)
@@ -165,8 +148,8 @@ struct Made {
 }
 
 impl Made {
-    fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, path: &Path, job: Job) -> anyhow::Result<Self> {
-        let compiled = job.compile(nvrtc, compiler, root)?;
+    fn compile(compiler: &mut Compiler, root: &Path, path: &Path, job: Job) -> anyhow::Result<Self> {
+        let compiled = job.compile(compiler, root)?;
         let includes = local_includes(root, path, &job.source)?;
         if !compiled.log.trim().is_empty() {
             output::note(compiled.log.trim_end());
@@ -180,7 +163,7 @@ impl Made {
             let hash = sha256(read_source(path)?.as_bytes());
             writeln!(head, "// include: {shown} sha256:{hash}")?;
         }
-        writeln!(head, "// compiler: NVRTC {}.{}", nvrtc.version.0, nvrtc.version.1)?;
+        writeln!(head, "// compiler: NVRTC {}.{}", compiler.nvrtc.version.0, compiler.nvrtc.version.1)?;
         writeln!(head, "// options: {}", job.options().join(" "))?;
 
         let mut made = Self {
@@ -195,7 +178,7 @@ impl Made {
         if let Some(path) = cubin_of(root, path)
             && cubin::GPU >= made.oldest()
         {
-            let compiled = made.compile_for(cubin::GPU, nvrtc, compiler, root)?;
+            let compiled = made.compile_for(cubin::GPU, compiler, root)?;
             let bytes = cubin::without_ptx(compiled.cubin)?;
             let shown = path.strip_prefix(root).unwrap_or(&path).display();
             made.names_cubin = format!("// cubin: {shown} sha256:{}\n", sha256(&bytes));
@@ -205,11 +188,11 @@ impl Made {
     }
 
     /// Compiles for each device, for what ptxas prints of registers.
-    fn count_registers(&mut self, nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path) -> anyhow::Result<()> {
+    fn count_registers(&mut self, compiler: &mut Compiler, root: &Path) -> anyhow::Result<()> {
         let (oldest, only) = (self.oldest(), self.is_for_one_device());
         let runs = |device: &u32| *device == oldest || *device > oldest && !only;
         for device in DEVICES.into_iter().filter(runs) {
-            let compiled = self.compile_for(device, nvrtc, compiler, root)?;
+            let compiled = self.compile_for(device, compiler, root)?;
             for line in resources(&compiled.log) {
                 writeln!(self.registers, "// sm_{device}: {line}")?;
             }
@@ -217,15 +200,9 @@ impl Made {
         Ok(())
     }
 
-    fn compile_for(
-        &self,
-        device: u32,
-        nvrtc: &Nvrtc,
-        compiler: &mut Compiler,
-        root: &Path,
-    ) -> anyhow::Result<Compiled> {
+    fn compile_for(&self, device: u32, compiler: &mut Compiler, root: &Path) -> anyhow::Result<Compiled> {
         let device = if self.is_for_one_device() { self.job.capability().to_owned() } else { device.to_string() };
-        self.job.compile_for(&device, &self.includes, nvrtc, compiler, root)
+        self.job.compile_for(&device, &self.includes, compiler, root)
     }
 
     /// Returns the oldest device that runs it.

@@ -15,7 +15,7 @@ use catalog::process;
 use serde::{Deserialize, Serialize};
 
 use crate::CommandOutcome;
-use crate::nvrtc::{Compiled, DoesNotCompile, LoadedNvrtc, Unit};
+use crate::nvrtc::{Compiled, DoesNotCompile, LoadedNvrtc, Nvrtc, Unit};
 use crate::output::{self, Stop};
 use crate::{interrupt, paths};
 
@@ -113,6 +113,7 @@ pub(crate) fn version(directory: &Path) -> Result<(i32, i32)> {
 
 /// A compiler that runs elsewhere.
 pub struct Compiler {
+    pub nvrtc: Nvrtc,
     child: Child,
     requests: ChildStdin,
     answers: Receiver<String>,
@@ -120,26 +121,25 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Starts one for the NVRTC in `directory`.
-    pub fn start(directory: &Path) -> Result<Self> {
+    pub fn start(nvrtc: &Nvrtc) -> Result<Self> {
         // NVRTC writes where a source lies as seen from its working directory: what comes out must not depend on ours.
-        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let directory = nvrtc.directory.canonicalize().unwrap_or_else(|_| nvrtc.directory.clone());
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("compile-server").arg(directory);
         if let Some(root) = paths::checkout() {
             command.current_dir(root);
         }
-        Self::spawn(command, TIME_LIMIT)
+        Self::spawn(nvrtc.clone(), command, TIME_LIMIT)
     }
 
-    fn spawn(mut command: Command, limit: Duration) -> Result<Self> {
+    fn spawn(nvrtc: Nvrtc, mut command: Command, limit: Duration) -> Result<Self> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("starting the compiler")?;
         let requests = child.stdin.take().context("no standard input")?;
         let out = BufReader::new(child.stdout.take().context("no standard output")?);
         let (sender, answers) = channel();
         std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Ok(Self { child, requests, answers, limit })
+        Ok(Self { nvrtc, child, requests, answers, limit })
     }
 
     /// Compiles one source. After an error that is not the compiler's answer the process is gone, and so are further
@@ -185,20 +185,20 @@ impl Drop for Compiler {
 
 /// Compilers for several threads: a thread takes one that waits, or starts one.
 pub struct Compilers {
-    directory: PathBuf,
+    nvrtc: Nvrtc,
     waiting: Mutex<Vec<Compiler>>,
 }
 
 impl Compilers {
-    /// Returns none yet, for the NVRTC in `directory`.
-    pub fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), waiting: Mutex::default() }
+    /// Returns none yet.
+    pub fn new(nvrtc: Nvrtc) -> Self {
+        Self { nvrtc, waiting: Mutex::default() }
     }
 
     /// Lends a compiler, and returns what came of the work.
     pub fn lend<T>(&self, work: impl FnOnce(&mut Compiler) -> Result<T>) -> Result<T> {
         let waiting = self.waiting.lock().ok().and_then(|mut waiting| waiting.pop());
-        let mut compiler = waiting.map_or_else(|| Compiler::start(&self.directory), Ok)?;
+        let mut compiler = waiting.map_or_else(|| Compiler::start(&self.nvrtc), Ok)?;
         let result = work(&mut compiler);
         if let Ok(mut waiting) = self.waiting.lock() {
             waiting.push(compiler);
@@ -216,7 +216,8 @@ mod tests {
     fn compiled_by(script: &str, limit: Duration) -> String {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let mut compiler = Compiler::spawn(command, limit).expect("it starts");
+        let nvrtc = Nvrtc { version: crate::nvrtc::VERSION, directory: PathBuf::new(), include: None };
+        let mut compiler = Compiler::spawn(nvrtc, command, limit).expect("it starts");
         let unit = Unit { name: "a.cu".into(), ..Unit::default() };
         match compiler.compile(&unit) {
             Ok(compiled) => compiled.ptx,

@@ -45,9 +45,8 @@ pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
     if let Some(path) = cache.known(&key, compile_cache::CUBIN) {
         return Ok(path);
     }
-    let nvrtc = Nvrtc::find()?;
-    let mut compiler = Compiler::start(&nvrtc.directory)?;
-    let compiled = job.compile_for(&sm, &includes, &nvrtc, &mut compiler, root);
+    let mut compiler = Compiler::start(&Nvrtc::find()?)?;
+    let compiled = job.compile_for(&sm, &includes, &mut compiler, root);
     if interrupt::happened() {
         bail!(Stop::Interrupted(format!("{} was not compiled", job.name)));
     }

@@ -96,25 +96,18 @@ impl Job {
 
     /// Returns the options that change the output.
     pub fn options(&self) -> Vec<String> {
-        let mut options = vec![
-            format!("--gpu-architecture={}", self.architecture),
-            "--std=c++17".to_string(),
-            "--generate-line-info".to_string(),
-        ];
-        options.extend(self.extra.clone());
-        options
+        self.options_for(&self.architecture)
     }
 
-    /// Returns the options that name folders of this machine.
-    fn hidden(&self, nvrtc: &Nvrtc) -> Vec<String> {
-        let folders = self.folders.iter().chain(&nvrtc.include);
-        folders.map(|folder| format!("--include-path={}", folder.display())).collect()
+    fn options_for(&self, architecture: &str) -> Vec<String> {
+        let all = [&*format!("--gpu-architecture={architecture}"), "--std=c++17", "--generate-line-info"];
+        all.map(str::to_owned).into_iter().chain(self.extra.iter().cloned()).collect()
     }
 
     /// Compiles to PTX with paths as seen from the root; also returns the compiler's warnings.
-    pub fn compile(&self, nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path) -> anyhow::Result<Compiled> {
-        let compiled = compiler.compile(&self.unit(nvrtc, self.options()))?;
-        Ok(Compiled { ptx: normalise(&compiled.ptx, root, nvrtc.include.as_deref()), ..compiled })
+    pub fn compile(&self, compiler: &mut Compiler, root: &Path) -> anyhow::Result<Compiled> {
+        let compiled = compiler.compile(&self.unit(&compiler.nvrtc, self.options()))?;
+        Ok(Compiled { ptx: normalise(&compiled.ptx, root, compiler.nvrtc.include.as_deref()), ..compiled })
     }
 
     /// Compiles in this process, which cannot be stopped when the compiler does not return.
@@ -124,9 +117,10 @@ impl Job {
         Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
     }
 
-    /// Returns the input of the compiler; options that name folders are added.
+    /// Returns the input of the compiler; options that name folders of this machine are added.
     fn unit(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> Unit {
-        options.extend(self.hidden(nvrtc));
+        let folders = self.folders.iter().chain(&nvrtc.include);
+        options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
         Unit { source: self.source.clone(), name: self.name.clone(), headers: Vec::new(), options }
     }
 
@@ -137,18 +131,12 @@ impl Job {
         &self,
         sm: &str,
         includes: &[Include],
-        nvrtc: &Nvrtc,
         compiler: &mut Compiler,
         root: &Path,
     ) -> anyhow::Result<Compiled> {
-        let mut options = vec![
-            format!("--gpu-architecture=sm_{sm}"),
-            "--std=c++17".to_string(),
-            "--generate-line-info".to_string(),
-            "--ptxas-options=-v".to_string(),
-        ];
-        options.extend(self.extra.clone());
-        let mut unit = self.unit(nvrtc, options);
+        let mut options = self.options_for(&format!("sm_{sm}"));
+        options.push("--ptxas-options=-v".to_owned());
+        let mut unit = self.unit(&compiler.nvrtc, options);
         for Include { written, path } in includes {
             let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
             let name = name.replace('\\', "\\\\").replace('"', "\\\"");

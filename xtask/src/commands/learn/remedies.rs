@@ -54,7 +54,6 @@ pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>
 
 struct Search<'a> {
     judge: &'a Judge<'a>,
-    nvrtc: Nvrtc,
     job: Job,
     starter: String,
     compilers: Compilers,
@@ -70,9 +69,8 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let end = Instant::now() + TIME_LIMIT;
-        let nvrtc = Nvrtc::find()?;
-        let compilers = Compilers::new(&nvrtc.directory);
-        Ok(Some(Self { judge, nvrtc, job, starter, compilers, end }))
+        let compilers = Compilers::new(Nvrtc::find()?);
+        Ok(Some(Self { judge, job, starter, compilers, end }))
     }
 
     fn run(&self, verdict: &Verdict) -> Result<Vec<Remedy>> {
@@ -172,7 +170,7 @@ impl<'a> Search<'a> {
 
     fn compile_one(&self, job: &Job) -> Result<Option<String>> {
         ensure!(Instant::now() < self.end, "it took too long");
-        let compiled = match self.compilers.lend(|compiler| job.compile(&self.nvrtc, compiler, self.judge.root)) {
+        let compiled = match self.compilers.lend(|compiler| job.compile(compiler, self.judge.root)) {
             Err(error) if error.is::<DoesNotCompile>() => None,
             compiled => Some(compiled?),
         };

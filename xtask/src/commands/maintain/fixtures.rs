@@ -7,7 +7,6 @@ use anyhow::{Context, Result};
 use tasks::fixtures::{self, Fixture};
 use xtask_support::CommandOutcome;
 use xtask_support::compiler::Compiler;
-use xtask_support::nvrtc::Nvrtc;
 use xtask_support::{committed, output, paths};
 
 use crate::commands::maintain::packed::{Kernel, Pack, Request};
@@ -66,16 +65,9 @@ impl Kernel for Fixture {
         self.is_fresh(root, ptx)
     }
 
-    fn compile(
-        &self,
-        nvrtc: &Nvrtc,
-        compiler: &mut Compiler,
-        root: &Path,
-        old: Option<&str>,
-        _: bool,
-    ) -> Result<Option<String>> {
+    fn compile(&self, compiler: &mut Compiler, root: &Path, old: Option<&str>, _: bool) -> Result<Option<String>> {
         let path = root.join(&self.path);
-        committed::ptx_of_text(nvrtc, compiler, root, &path, &self.source, old.unwrap_or_default())
+        committed::ptx_of_text(compiler, root, &path, &self.source, old.unwrap_or_default())
             .with_context(|| self.name.clone())
             .map(Some)
     }

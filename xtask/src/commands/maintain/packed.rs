@@ -23,7 +23,6 @@ pub(crate) trait Kernel {
     /// the same text is expected again.
     fn compile(
         &self,
-        nvrtc: &Nvrtc,
         compiler: &mut Compiler,
         root: &Path,
         old: Option<&str>,
@@ -73,8 +72,7 @@ impl Request<'_> {
     /// Compiles kernels whose texts have changed, or with `check` all that were asked for, and writes files that
     /// differ.
     pub(crate) fn update<K: Kernel>(&self, packs: Vec<Pack<K>>) -> Result<CommandOutcome> {
-        let nvrtc = Nvrtc::find()?;
-        let mut compiler = Compiler::start(&nvrtc.directory)?;
+        let mut compiler = Compiler::start(&Nvrtc::find()?)?;
         let (mut n, mut n_stale) = (0, 0);
         for Pack { file, kernels, old: old_kernels } in packs {
             let mut new = Vec::new();
@@ -89,7 +87,7 @@ impl Request<'_> {
                     continue;
                 }
                 let old = old.map(|old| old.ptx.as_str());
-                let ptx = kernel.compile(&nvrtc, &mut compiler, self.root, old, is_fresh)?;
+                let ptx = kernel.compile(&mut compiler, self.root, old, is_fresh)?;
                 new.extend(ptx.map(|ptx| Compiled { name, digest, ptx }));
             }
             if new == old_kernels {

@@ -7,7 +7,6 @@ use tasks::solutions::{self, Solution};
 use xtask_support::CommandOutcome;
 use xtask_support::compiler::Compiler;
 use xtask_support::nvrtc::DoesNotCompile;
-use xtask_support::nvrtc::Nvrtc;
 use xtask_support::source::Job;
 use xtask_support::{committed, paths};
 
@@ -53,7 +52,6 @@ impl Kernel for Solution {
 
     fn compile(
         &self,
-        nvrtc: &Nvrtc,
         compiler: &mut Compiler,
         root: &Path,
         old: Option<&str>,
@@ -61,18 +59,17 @@ impl Kernel for Solution {
     ) -> Result<Option<String>> {
         let old = old.filter(|_| is_fresh);
         committed::compile_until(
-            nvrtc,
             compiler,
-            |compiler| compile(nvrtc, compiler, root, self),
+            |compiler| compile(compiler, root, self),
             |ptx| old.is_none_or(|old| ptx.as_deref() == Some(old)),
         )
     }
 }
 
 /// Compiles a solution to PTX; `None` where it is expected not to compile.
-fn compile(nvrtc: &Nvrtc, compiler: &mut Compiler, root: &Path, solution: &Solution) -> Result<Option<String>> {
+fn compile(compiler: &mut Compiler, root: &Path, solution: &Solution) -> Result<Option<String>> {
     let job = Job::of_solution(root, &solution.base, &solution.name, &solution.source);
-    let refused = match job.compile(nvrtc, compiler, root) {
+    let refused = match job.compile(compiler, root) {
         Ok(compiled) => {
             ensure!(!solution.is_refused(), "{} compiles, but its entry expects a compiler error", solution.name);
             return Ok(Some(compiled.ptx));

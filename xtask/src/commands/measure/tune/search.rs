@@ -154,8 +154,7 @@ impl Search<'_> {
 
     /// Compiles sources in their order, several at a time, and keeps what comes out. `None` where the time is up.
     fn compile(&self, texts: &[&str], until: Option<Instant>) -> Result<Vec<Option<Made>>> {
-        let nvrtc = Nvrtc::find()?;
-        let (compilers, status) = (Compilers::new(&nvrtc.directory), Status::on_stderr());
+        let (compilers, status) = (Compilers::new(Nvrtc::find()?), Status::on_stderr());
         let n = AtomicUsize::new(0);
         let compile = |text: &&str| {
             if until.is_some_and(|until| Instant::now() >= until) {
@@ -164,14 +163,14 @@ impl Search<'_> {
             if interrupt::happened() {
                 bail!(Stop::Interrupted("what was compiled is kept in target/tune".into()));
             }
-            let made = self.compile_one(text, &nvrtc, &compilers)?;
+            let made = self.compile_one(text, &compilers)?;
             status.set(&format!("compiled {} of {}", n.fetch_add(1, Ordering::Relaxed) + 1, texts.len()));
             Ok(Some(made))
         };
         parallel::run(texts, usize::MAX, compile, Result::is_ok).into_iter().collect()
     }
 
-    fn compile_one(&self, text: &str, nvrtc: &Nvrtc, compilers: &Compilers) -> Result<Made> {
+    fn compile_one(&self, text: &str, compilers: &Compilers) -> Result<Made> {
         let path = self.root.join("kernels/candidate.cu");
         let job = Job::of_text(self.root, &path, text.to_owned());
         let includes = source::local_includes(self.root, &path, text)?;
@@ -180,7 +179,7 @@ impl Search<'_> {
         let log = match std::fs::read_to_string(base.with_extension("log")) {
             Ok(log) => log,
             Err(_) => {
-                let compiled = compilers.lend(|compiler| job.compile_for(GPU, &includes, nvrtc, compiler, self.root));
+                let compiled = compilers.lend(|compiler| job.compile_for(GPU, &includes, compiler, self.root));
                 let log = match compiled {
                     Ok(compiled) => {
                         write_whole_bytes(&base.with_extension("ptx"), compiled.ptx.as_bytes())?;
