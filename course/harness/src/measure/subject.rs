@@ -57,6 +57,13 @@ enum LaunchOutcome<T> {
     Broken(Box<KernelOutcome>),
 }
 
+/// A subject on one shape.
+struct OnShape<'s, 'a, 'm, 'g, T, R> {
+    subject: &'s Subject<'a>,
+    shape: Shape,
+    make: Make<'m, 'g, T, R>,
+}
+
 enum MachineCodeOutcome {
     /// The record, which says why where the emulated device does not run it, and the report of the counted launch.
     Passed(Box<MachineCode>, Option<Report>),
@@ -70,8 +77,8 @@ impl<'a> Subject<'a> {
         problems: &[Problem<T>; 2],
         make: Make<'_, 'g, T, R>,
     ) -> Result<KernelOutcome, StepError> {
-        let shape = problems[0].shape;
-        if let Some(why) = self.too_slow(shape, make)? {
+        let on_shape = OnShape { subject: self, shape: problems[0].shape, make };
+        if let Some(why) = on_shape.too_slow()? {
             return Ok(KernelOutcome::not_run(why));
         }
         let all_inputs = problems.each_ref().map(|problem| {
@@ -79,12 +86,12 @@ impl<'a> Subject<'a> {
             TestInputs { a, b: Some(b), answer: problem.answer_of(self.work), data: problem.data }
         });
         let [_, reals] = &all_inputs;
-        let yardstick = || self.cublas(shape, reals);
-        self.measure(shape, &all_inputs, make, problems[1].cpu_ms, yardstick)
+        on_shape.measure(&all_inputs, problems[1].cpu_ms, || self.cublas(on_shape.shape, reals))
     }
 
     pub(crate) fn transpose<'g>(&self, case: &Case, make: Make<'_, 'g, f32>) -> Result<KernelOutcome, StepError> {
-        if let Some(why) = self.too_slow(case.shape, make)? {
+        let on_shape = OnShape { subject: self, shape: case.shape, make };
+        if let Some(why) = on_shape.too_slow()? {
             return Ok(KernelOutcome::not_run(why));
         }
         let matrix = case.matrix();
@@ -95,7 +102,7 @@ impl<'a> Subject<'a> {
             data: Data::Reals,
         };
         let yardstick = || timing::copy::<f32>(self.setup.gpu, matrix.elements.len()).map(Some);
-        self.measure(case.shape, &[inputs], make, matrix.cpu_ms, yardstick)
+        on_shape.measure(&[inputs], matrix.cpu_ms, yardstick)
     }
 
     /// Prepares cuBLAS on the same inputs; `None` where the library is missing or its result is wrong.
@@ -132,139 +139,6 @@ impl<'a> Subject<'a> {
         Ok(Some(other))
     }
 
-    /// Verifies on all inputs, then times on the last.
-    fn measure<'g, T: Real, R: Real>(
-        &self,
-        shape: Shape,
-        all_inputs: &[TestInputs<'_, T>],
-        make: Make<'_, 'g, T, R>,
-        cpu_ms: f64,
-        yardstick: impl FnOnce() -> Result<Option<Competitor<'a>>, StepError>,
-    ) -> Result<KernelOutcome, StepError> {
-        let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
-        for (number, inputs) in all_inputs.iter().enumerate() {
-            self.set_checks(shape, number + 1 == all_inputs.len());
-            let (got, comparison) = match self.run(CodeKind::Ptx, shape, inputs, make)? {
-                LaunchOutcome::Output(got, comparison) => (got, comparison),
-                LaunchOutcome::Broken(measured) => return Ok(*measured),
-            };
-            if !comparison.is_right() {
-                return self.wrong(shape, inputs, &got, &comparison, number > 0);
-            }
-            accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
-            accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
-        }
-        let mut report = self.setup.gpu.report()?;
-        let counters = report.as_ref().map(|report| report.total);
-        let machine_code = match (self.machine, all_inputs.last()) {
-            (Some(machine), Some(inputs)) => match self.machine_code(machine, shape, inputs, make)? {
-                MachineCodeOutcome::Passed(machine_code, machine_report) => {
-                    report = machine_report.or(report);
-                    Some(machine_code)
-                }
-                MachineCodeOutcome::Failed(outcome) => return Ok(outcome),
-            },
-            _ => None,
-        };
-        let (grid, block) = (self.config.grid_dim, self.config.block_dim);
-        let mut passed = VerifiedRun {
-            grid: grid.into(),
-            block: block.into(),
-            dynamic_shared: self.config.shared_mem_bytes,
-            accuracy,
-            batch: 1,
-            cpu_ms: Some(cpu_ms),
-            counters,
-            machine_code,
-            ..VerifiedRun::default()
-        };
-        let is_timed = self.setup.gpu.emulator.is_none() && self.setup.purpose == Purpose::Bench;
-        // Not empty: the kernel was verified on these inputs.
-        if let Some(inputs) = all_inputs.last().filter(|_| is_timed) {
-            self.time(shape, inputs, make, yardstick()?, &mut passed)?;
-        }
-        Ok(KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
-    }
-
-    /// Verifies and counts the kernel as machine code, and predicts its time.
-    fn machine_code<'g, T: Real, R: Real>(
-        &self,
-        machine: &LoadedMachineCode,
-        shape: Shape,
-        inputs: &TestInputs<'_, T>,
-        make: Make<'_, 'g, T, R>,
-    ) -> Result<MachineCodeOutcome, StepError> {
-        let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
-        if let Err(why) = &machine.function {
-            found.forecast = no_prediction(match unsupported(why) {
-                Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),
-                None => format!("the emulated GPU does not run its machine code: {why}"),
-            });
-            return Ok(MachineCodeOutcome::Passed(Box::new(found), None));
-        }
-        self.set_checks(shape, true);
-        let mut measured = match self.run(CodeKind::MachineCode, shape, inputs, make)? {
-            LaunchOutcome::Output(_, comparison) if comparison.is_right() => {
-                let report = self.setup.gpu.report()?;
-                found.counters = report.as_ref().map(|report| report.total);
-                found.forecast = self.forecast(CodeKind::MachineCode, shape, inputs, make)?;
-                if machine.before.is_some() {
-                    found.before = Some(self.forecast(CodeKind::Before, shape, inputs, make)?);
-                }
-                return Ok(MachineCodeOutcome::Passed(Box::new(found), report));
-            }
-            LaunchOutcome::Output(got, comparison) => self.wrong(shape, inputs, &got, &comparison, true)?,
-            LaunchOutcome::Broken(measured) => *measured,
-        };
-        if let Outcome::Failed { why, .. } = &mut measured.outcome {
-            *why = format!("as machine code, and not as PTX: {why}");
-        }
-        Ok(MachineCodeOutcome::Failed(measured))
-    }
-
-    /// Returns the time that a real GPU would take, by the emulated one.
-    fn forecast<'g, T: Real, R: Real>(
-        &self,
-        which: CodeKind,
-        shape: Shape,
-        inputs: &TestInputs<'_, T>,
-        make: Make<'_, 'g, T, R>,
-    ) -> Result<Forecast, StepError> {
-        let (gpu, launch) = (self.setup.gpu, make(which, shape, self.config));
-        let Some(emulator) = gpu.emulator else {
-            return Ok(no_prediction("this is a real GPU"));
-        };
-        let mut session = Session::new(gpu, launch, &inputs.a, inputs.b.as_deref(), inputs.n_out())?;
-        emulator.predict_next();
-        session.launch()?;
-        gpu.stream.synchronize()?;
-        let forecast = emulator.report().and_then(|report| serde_json::from_str(&report).ok());
-        Ok(forecast.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
-    }
-
-    /// Launches once, and compares the output with the answer.
-    fn run<'g, T: Real, R: Real>(
-        &self,
-        which: CodeKind,
-        shape: Shape,
-        inputs: &TestInputs<'_, T>,
-        make: Make<'_, 'g, T, R>,
-    ) -> Result<LaunchOutcome<R>, StepError> {
-        let launch = make(which, shape, self.config);
-        let session = Session::new(self.setup.gpu, launch, &inputs.a, inputs.b.as_deref(), inputs.n_out());
-        let mut session = match session {
-            Ok(session) => session,
-            Err(error) => return not_enough_memory(error),
-        };
-        Ok(match session.run() {
-            Ok(got) => {
-                let comparison = verify::compare(&inputs.answer, &got);
-                LaunchOutcome::Output(got, comparison)
-            }
-            Err(error) => LaunchOutcome::Broken(Box::new(self.broken(&error)?)),
-        })
-    }
-
     /// Sets the checks and the budget of the next launch on the emulated device.
     fn set_checks(&self, shape: Shape, counts: bool) {
         use emulator_client::CheckLevel;
@@ -292,10 +166,131 @@ impl<'a> Subject<'a> {
         };
         Ok(KernelOutcome { outcome: Outcome::Failed { why, details: texts.join("\n") }, report, lost: true })
     }
+}
 
-    fn wrong<T: Real, R: Real>(
+impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
+    /// Verifies on all inputs, then times on the last.
+    fn measure(
         &self,
-        shape: Shape,
+        all_inputs: &[TestInputs<'_, T>],
+        cpu_ms: f64,
+        yardstick: impl FnOnce() -> Result<Option<Competitor<'a>>, StepError>,
+    ) -> Result<KernelOutcome, StepError> {
+        let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
+        for (number, inputs) in all_inputs.iter().enumerate() {
+            self.subject.set_checks(self.shape, number + 1 == all_inputs.len());
+            let (got, comparison) = match self.run(CodeKind::Ptx, inputs)? {
+                LaunchOutcome::Output(got, comparison) => (got, comparison),
+                LaunchOutcome::Broken(measured) => return Ok(*measured),
+            };
+            if !comparison.is_right() {
+                return self.wrong(inputs, &got, &comparison, number > 0);
+            }
+            accuracy.max_abs_error = accuracy.max_abs_error.max(comparison.max_abs_error);
+            accuracy.max_of_bound = accuracy.max_of_bound.max(comparison.max_of_bound);
+        }
+        let mut report = self.subject.setup.gpu.report()?;
+        let counters = report.as_ref().map(|report| report.total);
+        let machine_code = match (self.subject.machine, all_inputs.last()) {
+            (Some(machine), Some(inputs)) => match self.machine_code(machine, inputs)? {
+                MachineCodeOutcome::Passed(machine_code, machine_report) => {
+                    report = machine_report.or(report);
+                    Some(machine_code)
+                }
+                MachineCodeOutcome::Failed(outcome) => return Ok(outcome),
+            },
+            _ => None,
+        };
+        let config = self.subject.config;
+        let mut passed = VerifiedRun {
+            grid: config.grid_dim.into(),
+            block: config.block_dim.into(),
+            dynamic_shared: config.shared_mem_bytes,
+            accuracy,
+            batch: 1,
+            cpu_ms: Some(cpu_ms),
+            counters,
+            machine_code,
+            ..VerifiedRun::default()
+        };
+        let is_timed = self.subject.setup.gpu.emulator.is_none() && self.subject.setup.purpose == Purpose::Bench;
+        // Not empty: the kernel was verified on these inputs.
+        if let Some(inputs) = all_inputs.last().filter(|_| is_timed) {
+            self.time(inputs, yardstick()?, &mut passed)?;
+        }
+        Ok(KernelOutcome { outcome: Outcome::Passed(Box::new(passed)), report, lost: false })
+    }
+
+    /// Verifies and counts the kernel as machine code, and predicts its time.
+    fn machine_code(
+        &self,
+        machine: &LoadedMachineCode,
+        inputs: &TestInputs<'_, T>,
+    ) -> Result<MachineCodeOutcome, StepError> {
+        let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
+        if let Err(why) = &machine.function {
+            found.forecast = no_prediction(match unsupported(why) {
+                Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),
+                None => format!("the emulated GPU does not run its machine code: {why}"),
+            });
+            return Ok(MachineCodeOutcome::Passed(Box::new(found), None));
+        }
+        self.subject.set_checks(self.shape, true);
+        let mut measured = match self.run(CodeKind::MachineCode, inputs)? {
+            LaunchOutcome::Output(_, comparison) if comparison.is_right() => {
+                let report = self.subject.setup.gpu.report()?;
+                found.counters = report.as_ref().map(|report| report.total);
+                found.forecast = self.forecast(CodeKind::MachineCode, inputs)?;
+                if machine.before.is_some() {
+                    found.before = Some(self.forecast(CodeKind::Before, inputs)?);
+                }
+                return Ok(MachineCodeOutcome::Passed(Box::new(found), report));
+            }
+            LaunchOutcome::Output(got, comparison) => self.wrong(inputs, &got, &comparison, true)?,
+            LaunchOutcome::Broken(measured) => *measured,
+        };
+        if let Outcome::Failed { why, .. } = &mut measured.outcome {
+            *why = format!("as machine code, and not as PTX: {why}");
+        }
+        Ok(MachineCodeOutcome::Failed(measured))
+    }
+
+    /// Returns the time that a real GPU would take, by the emulated one.
+    fn forecast(&self, which: CodeKind, inputs: &TestInputs<'_, T>) -> Result<Forecast, StepError> {
+        let gpu = self.subject.setup.gpu;
+        let Some(emulator) = gpu.emulator else {
+            return Ok(no_prediction("this is a real GPU"));
+        };
+        let mut session = self.session(which, inputs)?;
+        emulator.predict_next();
+        session.launch()?;
+        gpu.stream.synchronize()?;
+        let forecast = emulator.report().and_then(|report| serde_json::from_str(&report).ok());
+        Ok(forecast.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
+    }
+
+    fn session(&self, which: CodeKind, inputs: &TestInputs<'_, T>) -> Result<Session<'_, T, R>, StepError> {
+        let launch = (self.make)(which, self.shape, self.subject.config);
+        Session::new(self.subject.setup.gpu, launch, &inputs.a, inputs.b.as_deref(), inputs.n_out())
+    }
+
+    /// Launches once, and compares the output with the answer.
+    fn run(&self, which: CodeKind, inputs: &TestInputs<'_, T>) -> Result<LaunchOutcome<R>, StepError> {
+        let mut session = match self.session(which, inputs) {
+            Ok(session) => session,
+            Err(error) => return not_enough_memory(error),
+        };
+        Ok(match session.run() {
+            Ok(got) => {
+                let comparison = verify::compare(&inputs.answer, &got);
+                LaunchOutcome::Output(got, comparison)
+            }
+            Err(error) => LaunchOutcome::Broken(Box::new(self.subject.broken(&error)?)),
+        })
+    }
+
+    fn wrong(
+        &self,
         inputs: &TestInputs<'_, T>,
         got: &[R],
         comparison: &Comparison,
@@ -305,13 +300,13 @@ impl<'a> Subject<'a> {
             answer: &inputs.answer,
             got: R::widen(got),
             comparison,
-            work: self.work,
-            tile: self.kernel.tile(),
+            work: self.subject.work,
+            tile: self.subject.kernel.tile(),
             terms: inputs.b.as_ref().map(|b| Terms {
-                shape,
+                shape: self.shape,
                 a: T::widen(&inputs.a),
                 b: T::widen(b),
-                turned: self.work.transposed(),
+                turned: self.subject.work.transposed(),
             }),
             right_on_integers,
         };
@@ -319,31 +314,28 @@ impl<'a> Subject<'a> {
         let data = inputs.data.label();
         Ok(KernelOutcome {
             outcome: Outcome::Failed { why: diagnosis.why, details: format!("on {data}: {}", diagnosis.details) },
-            report: self.setup.gpu.report()?,
+            report: self.subject.setup.gpu.report()?,
             lost: false,
         })
     }
 
     /// Returns why a problem is too slow to run: on a real GPU, tries a smaller problem first where this one could take
     /// minutes.
-    fn too_slow<'g, T: Real, R: Real>(
-        &self,
-        shape: Shape,
-        make: Make<'_, 'g, T, R>,
-    ) -> Result<Option<String>, StepError> {
+    fn too_slow(&self) -> Result<Option<String>, StepError> {
         const PROBE: usize = 1024;
+        let (shape, gpu) = (self.shape, self.subject.setup.gpu);
         let small = Shape { m: shape.m.min(PROBE), n: shape.n.min(PROBE), k: shape.k.min(PROBE) };
-        if self.setup.gpu.emulator.is_some() || small == shape {
+        if gpu.emulator.is_some() || small == shape {
             return Ok(None);
         }
-        let Some(config) = self.kernel.launch_config(small, self.setup.gpu.info.n_sms) else {
+        let Some(config) = self.subject.kernel.launch_config(small, gpu.info.n_sms) else {
             return Ok(None);
         };
         // A transpose has one input, of m x n.
         let a = vec![T::default(); small.m * if small.k > 0 { small.k } else { small.n }];
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
-        let launch = make(CodeKind::Ptx, small, config);
-        let mut session = Session::new(self.setup.gpu, launch, &a, b.as_deref(), small.m * small.n)?;
+        let launch = (self.make)(CodeKind::Ptx, small, config);
+        let mut session = Session::new(gpu, launch, &a, b.as_deref(), small.m * small.n)?;
         // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by
         // the next.
         let Ok(first) = session.time_ms(1) else {
@@ -356,18 +348,15 @@ impl<'a> Subject<'a> {
         }))
     }
 
-    fn time<'g, T: Real, R: Real>(
+    fn time(
         &self,
-        shape: Shape,
         inputs: &TestInputs<'_, T>,
-        make: Make<'_, 'g, T, R>,
         yardstick: Option<Competitor<'a>>,
         passed: &mut VerifiedRun,
     ) -> Result<(), StepError> {
-        let (gpu, n_out) = (self.setup.gpu, inputs.n_out());
-        let launch = make(CodeKind::Ptx, shape, self.config);
-        let mut session = Session::new(gpu, launch, &inputs.a, inputs.b.as_deref(), n_out)?;
-        let timed = timing::time(gpu, &mut session, yardstick, self.setup.duel)?;
+        let Setup { gpu, duel, .. } = self.subject.setup;
+        let mut session = self.session(CodeKind::Ptx, inputs)?;
+        let timed = timing::time(gpu, &mut session, yardstick, duel)?;
         drop(session);
         passed.batch = timed.batch;
         passed.submission = timed.submission;
@@ -375,8 +364,8 @@ impl<'a> Subject<'a> {
         passed.cold = timed.cold;
         passed.yardstick = timed.yardstick;
         passed.clock_mhz = timed.clock_mhz;
-        let launch = make(CodeKind::Ptx, shape, self.config);
-        passed.whole = Some(timing::whole(gpu, &launch, &inputs.a, inputs.b.as_deref(), n_out)?);
+        let launch = (self.make)(CodeKind::Ptx, self.shape, self.subject.config);
+        passed.whole = Some(timing::whole(gpu, &launch, &inputs.a, inputs.b.as_deref(), inputs.n_out())?);
         Ok(())
     }
 }
