@@ -16,7 +16,7 @@ use records::record::{
 use records::sums::{self, Sum};
 use records::{Roofline, Run};
 
-use crate::files::{copy_xtask, empty_folder, program};
+use crate::files::{copy_xtask, empty_folder, program, spawn};
 
 /// `$FAKE` names what the step prints with `--json`; `$FAKE_CODE` is how it ends.
 const STEP: &str = include_str!("../data/step.sh");
@@ -525,14 +525,7 @@ fn a_record_that_cannot_be_read_is_kept() {
 #[test]
 fn an_interrupt_leaves_a_whole_record() {
     let root = checkout("interrupt");
-    let child = xtask("bench v05 v06 --save")
-        .env("FAKE", "slow")
-        .current_dir(&root)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut child = child;
+    let mut child = spawn(xtask("bench v05 v06 --save").env("FAKE", "slow").current_dir(&root));
     let mut errors = std::io::BufReader::new(child.stderr.take().expect("piped"));
     let mut seen = String::new();
     // The first measurement has arrived once it is told.
@@ -553,8 +546,7 @@ fn an_interrupt_leaves_a_whole_record() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     for (words, fake) in [("list", ""), ("bench v05 v06 --json", "gpu"), ("check v05", "right")] {
-        let mut child =
-            xtask(words).env("FAKE", fake).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut child = spawn(xtask(words).env("FAKE", fake));
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(0), "{words}: {}", output_text(&output));

@@ -40,8 +40,7 @@ fn a_starter_is_written_once_and_reset_keeps_the_text() {
 
 #[test]
 fn a_verdict_ends_with_one_command_and_is_recorded() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     learner.verdict(&conflicts());
     let (code, out, _) = learner.run("check v05");
     assert_eq!(
@@ -99,8 +98,7 @@ fn the_next_command_fits_a_repository_with_all_copies_and_no_solution() {
 
 #[test]
 fn errors_of_the_compiler_have_a_line_and_a_hint() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
     let (code, out, _) = learner.run("check v05");
     assert_eq!(code, 1);
@@ -111,8 +109,7 @@ fn errors_of_the_compiler_have_a_line_and_a_hint() {
 
 #[test]
 fn records_are_json_and_have_every_part() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     for (verdict, expected) in [(passed(), 0), (conflicts(), 1), (wrong(), 1)] {
         learner.verdict(&verdict);
         let (code, out, _) = learner.run("check v05 --json");
@@ -133,8 +130,7 @@ fn records_are_json_and_have_every_part() {
 
 #[test]
 fn the_solution_is_shown_after_passing_or_giving_up() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     fs::write(learner.path("my/v05.cu"), learner.read("my/v05.cu") + "// mine\n").expect("a file");
     let (code, out, err) = learner.run("solution v05");
     assert_eq!((code, out.as_str()), (1, ""));
@@ -208,8 +204,7 @@ fn what_is_not_there_is_named() {
 
 #[test]
 fn without_a_compiler_the_command_that_gets_one_is_named() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     let mut command = learner.command("check v05");
     command.env_remove("TILE_COMPILER").env("PATH", "/nonexistent");
     let (code, out, err) = streams(&command.output().expect("xtask runs"));
@@ -227,8 +222,7 @@ fn without_a_compiler_the_command_that_gets_one_is_named() {
 
 #[test]
 fn a_judge_without_an_answer_is_an_error() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     let (code, out, err) = learner.run("check v05");
     assert_eq!((code, out.as_str()), (3, ""));
     assert!(err.contains("judge ended (exit status: 3) and printed no error"), "{err}");
@@ -239,8 +233,7 @@ fn a_judge_without_an_answer_is_an_error() {
 
 #[test]
 fn progress_that_cannot_be_written_costs_a_remark_and_no_verdict() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     learner.verdict(&passed());
     fs::write(learner.path("my/progress.toml"), "format = [\n").expect("a file");
     let (code, out, err) = learner.run("check v05");
@@ -268,8 +261,7 @@ fn where_nothing_can_be_written_that_is_said() {
 
 #[test]
 fn a_reset_that_fails_or_is_killed_leaves_the_copy() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     fs::write(learner.path("my/v05.cu"), "mine\n").expect("a file");
     let (code, out, err) = streams(&run_without_space(&learner, "reset v05", false));
     assert_eq!((code, out.as_str()), (3, ""));
@@ -333,8 +325,7 @@ fn the_finished_kernels_are_named_to_those_who_have_begun() {
 
 #[test]
 fn a_copy_is_compiled_again_when_anything_it_is_made_of_changes() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     learner.verdict(&passed());
     let compiled = || {
         learner.run("check v05");

@@ -44,28 +44,23 @@ fn explained(file: &str, lines: [u32; 2], excess: u64) -> Explained {
     }
 }
 
-/// Returns a learner whose copy has excess wavefronts, and the compiled solution.
+/// Returns a learner whose copy, the starter, has excess wavefronts, and the compiled solution.
 pub(crate) fn with_explanations() -> Learner {
-    let learner = Learner::new();
-    let write = |name: &str, text: &str| {
-        fs::create_dir_all(learner.path(name).parent().expect("a folder")).expect("a folder");
-        fs::write(learner.path(name), text).expect("a file");
-    };
+    let learner = Learner::started();
     let json = |explained: &Explained| serde_json::to_string(explained).expect("plain data");
     let hash = sha256(fakes::SOLUTION.as_bytes());
-    write(
+    learner.write(
         "kernels/ptx/v05_x.ptx",
         &format!("// Generated\n// source: kernels/v05_x.cu sha256:{hash}\n.version 8.4\n.entry sgemm_x() {{\n}}\n"),
     );
-    write("bin/yours.json", &json(&explained("my/v05.cu", [2, 3], 400)));
-    write("bin/finished.json", &json(&explained("kernels/v05_x.cu", [3, 6], 0)));
+    learner.write("bin/yours.json", &json(&explained("my/v05.cu", [2, 3], 400)));
+    learner.write("bin/finished.json", &json(&explained("kernels/v05_x.cu", [3, 6], 0)));
     learner
 }
 
 #[test]
 fn line_numbers_may_name_what_is_no_file() {
     let learner = with_explanations();
-    learner.run("start v05");
     let json = learner.read("bin/yours.json").replace("my/v05.cu", "my/pipe");
     fs::write(learner.path("bin/yours.json"), json).expect("a file");
     let made = Command::new("mkfifo").arg(learner.path("my/pipe")).status().expect("mkfifo");
@@ -79,7 +74,6 @@ fn line_numbers_may_name_what_is_no_file() {
 #[test]
 fn lines_are_explained_beside_the_sums_of_the_finished_kernel() {
     let learner = with_explanations();
-    learner.run("start v05");
     let long = "    float much_too_long_to_fit_beside_the_counts = one + two + three + four + five + six + seven;\n";
     fs::write(learner.path("my/v05.cu"), format!("void f()\n{{\n{long}}}\n")).expect("a file");
     let (code, out) =
@@ -101,7 +95,6 @@ fn lines_are_explained_beside_the_sums_of_the_finished_kernel() {
 #[test]
 fn explanations_are_records() {
     let learner = with_explanations();
-    learner.run("start v05");
     let (code, out, _) = learner.run("explain v05 --json");
     let records: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("a record")).collect();
     assert_eq!((code, records.len()), (0, 2));

@@ -1,6 +1,5 @@
 //! `explain --machine`: the machine code of a kernel, as it is committed.
 
-use std::fs;
 
 use catalog::Shape;
 use catalog::provenance::sha256;
@@ -104,23 +103,19 @@ fn machine() -> MachineCodeExplanation {
 /// Returns a learner, and the finished kernel with its machine code.
 fn with_machine_code(machine: MachineCodeExplanation) -> Learner {
     let learner = with_explanations();
-    let write = |name: &str, text: &[u8]| {
-        fs::create_dir_all(learner.path(name).parent().expect("a folder")).expect("a folder");
-        fs::write(learner.path(name), text).expect("a file");
-    };
-    let cubin = b"not looked into";
-    write("kernels/cubin/v05_x.cubin", cubin);
+    let cubin = "not looked into";
+    learner.write("kernels/cubin/v05_x.cubin", cubin);
     let hash = sha256(fakes::SOLUTION.as_bytes());
     let header = format!(
         "// source: kernels/v05_x.cu sha256:{hash}\n// cubin: kernels/cubin/v05_x.cubin sha256:{}\n",
-        sha256(cubin)
+        sha256(cubin.as_bytes())
     );
     let ptx = format!("// Generated\n{header}.version 8.4\n.entry sgemm_x() {{\n}}\n");
-    write("kernels/ptx/v05_x.ptx", ptx.as_bytes());
+    learner.write("kernels/ptx/v05_x.ptx", &ptx);
     let mut explained: Explained = serde_json::from_str(&learner.read("bin/finished.json")).expect("an explanation");
     explained.machine = Some(machine);
-    let json = serde_json::to_vec(&explained).expect("plain data");
-    write("bin/finished.json", &json);
+    let json = serde_json::to_string(&explained).expect("plain data");
+    learner.write("bin/finished.json", &json);
     learner
 }
 
@@ -191,7 +186,6 @@ fn what_the_model_does_not_cover_has_no_time() {
 #[test]
 fn machine_code_of_a_copy_needs_the_compiler() {
     let learner = with_machine_code(machine());
-    learner.run("start v05");
     let (code, out) = run_with_note(&learner, "explain v05 --machine", "xtask setup");
     assert_eq!((code, out.as_str()), (3, ""));
     // Options that say nothing without it.

@@ -76,7 +76,6 @@ pub(crate) fn check(page: &str) {
 #[test]
 fn a_page_is_valid_and_loads_nothing() {
     let learner = with_explanations();
-    learner.run("start v05");
     fs::write(learner.path("my/v05.cu"), "void f()\n{\n  if (a < b && \"</td>\") x;\n}\n").expect("a file");
     let (code, out) = run_with_note(&learner, "explain v05 --html page.html", "");
     assert_eq!((code, out.as_str()), (0, "wrote page.html\n"));

@@ -35,18 +35,22 @@ impl Learner {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let root = std::env::temp_dir().join(format!("xtask-learner-{}-{number}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
-        for folder in ["xtask", "kernels", "steps/v05/tasks", "bin"] {
-            fs::create_dir_all(root.join(folder)).expect("a folder");
-        }
-        let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("a file");
-        write("xtask/Cargo.toml", "");
-        write("kernels/common.cuh", "// common\n");
-        write("kernels/v05_x.cu", SOLUTION);
-        write("steps/v05/tasks.toml", TASKS);
-        write("steps/v05/tasks/wide.cu", "// wide.cu: whole\nvoid g() {}\n");
+        fs::create_dir_all(root.join("bin")).expect("a folder");
         let learner = Self { root };
+        learner.write("xtask/Cargo.toml", "");
+        learner.write("kernels/common.cuh", "// common\n");
+        learner.write("kernels/v05_x.cu", SOLUTION);
+        learner.write("steps/v05/tasks.toml", TASKS);
+        learner.write("steps/v05/tasks/wide.cu", "// wide.cu: whole\nvoid g() {}\n");
         learner.program("clang", CLANG);
         learner.program("judge", JUDGE);
+        learner
+    }
+
+    /// Returns a learner with the starter of v05 as the copy.
+    pub(crate) fn started() -> Self {
+        let learner = Self::new();
+        learner.run("start v05");
         learner
     }
 
@@ -56,6 +60,13 @@ impl Learner {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
+    }
+
+    /// Writes a file, in a new folder where there is none.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
     }
 
     pub(crate) fn read(&self, name: &str) -> String {

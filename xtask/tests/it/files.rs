@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 #[cfg(unix)]
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 use catalog::files::{FolderLock, lock_folder};
@@ -47,6 +47,12 @@ pub(crate) fn program(path: &Path, text: &str) {
     stdin.write_all(text.as_bytes()).expect("a pipe");
     drop(stdin);
     assert!(writer.wait().expect("it ends").success(), "{}", path.display());
+}
+
+/// Starts a command whose output and errors are read from pipes.
+#[cfg(unix)]
+pub(crate) fn spawn(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
 /// Returns the exit code and both streams; nothing but plain text is in them.

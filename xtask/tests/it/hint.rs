@@ -69,8 +69,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
 
 #[test]
 fn who_fails_three_times_in_the_same_way_is_sent_to_a_hint() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     learner.verdict(&conflicts());
     let next: Vec<String> =
         (0..3).map(|_| learner.run("check v05").1.lines().last().unwrap_or_default().to_owned()).collect();

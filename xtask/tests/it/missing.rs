@@ -6,12 +6,11 @@ use std::process::Stdio;
 
 use crate::explain::with_explanations;
 use crate::fakes::{conflicts, run_with_note};
-use crate::files::streams;
+use crate::files::{spawn, streams};
 
 #[test]
 fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
     let learner = with_explanations();
-    learner.run("start v05");
     learner.verdict(&conflicts());
     learner.run("check v05");
     fs::write(learner.path("my/v05.cu"), "// other\n").expect("a file");
@@ -51,7 +50,6 @@ fn without_a_compiler_and_in_a_checkout_that_cannot_be_written() {
 #[cfg(target_os = "linux")]
 fn a_compiler_that_is_cut_off_ends_no_command() {
     let learner = with_explanations();
-    learner.run("start v05");
     // The library of C, for one that the loader reads beyond its end.
     let maps = fs::read_to_string("/proc/self/maps").expect("a list of libraries");
     let whole = maps.lines().filter_map(|line| Some(&line[line.find('/')?..])).find(|path| path.contains("/libc.so"));
@@ -79,7 +77,6 @@ fn a_compiler_that_is_cut_off_ends_no_command() {
 #[test]
 fn a_checkout_without_solutions_explains_and_hints() {
     let learner = with_explanations();
-    learner.run("start v05");
     fs::remove_file(learner.path("kernels/v05_x.cu")).expect("a file");
     let (code, out, err) = learner.run("explain v05");
     assert!(code == 0 && !out.contains("finished") && !err.contains("kernels/v05_x"), "{out}{err}");
@@ -94,15 +91,8 @@ fn a_checkout_without_solutions_explains_and_hints() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let learner = with_explanations();
-    learner.run("start v05");
     for words in ["hint v05", "explain v05", "predict v05", ""] {
-        let mut child = learner
-            .command(words)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
+        let mut child = spawn(learner.command(words).stdin(Stdio::null()));
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(0), "{words}");

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::fakes::{Learner, run_with_note};
-use crate::files::streams;
+use crate::files::{spawn, streams};
 
 #[test]
 fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
@@ -30,13 +30,7 @@ fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
         let out = learner.run(words).1;
         assert!(!out.contains("32") && !out.contains("So it is built"), "{words}: {out}");
     }
-    let mut piped = learner
-        .command("predict v05")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut piped = spawn(learner.command("predict v05").stdin(Stdio::piped()));
     let mut stdin = piped.stdin.take().expect("piped");
     stdin.write_all(b"# mine\nlanes = 64/2\n\nbanks=\n").expect("a pipe");
     drop(stdin);

@@ -120,8 +120,7 @@ const INTERRUPT: &str = "\x03";
 
 #[test]
 fn a_save_redraws_the_screen_and_an_interrupt_leaves_the_terminal_as_it_was() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     learner.verdict(&conflicts());
     let mut terminal = Terminal::start(&learner, "watch v05", &[]);
     let before = terminal.settings();
@@ -155,8 +154,7 @@ fn a_save_redraws_the_screen_and_an_interrupt_leaves_the_terminal_as_it_was() {
 
 #[test]
 fn records_and_no_color_have_no_escapes_on_a_terminal() {
-    let learner = Learner::new();
-    learner.run("start v05");
+    let learner = Learner::started();
     learner.verdict(&passed());
     let mut records = Terminal::start(&learner, "watch v05 --json", &[("NO_COLOR", "1")]);
     records.until("\"verdict\":");

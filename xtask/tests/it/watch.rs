@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read as _};
-use std::process::Stdio;
 
 use crate::fakes::{Learner, conflicts, passed, run_with_note};
+use crate::files::spawn;
 
 #[test]
 fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
@@ -12,8 +12,7 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     assert_eq!(run_with_note(&learner, "watch v05", "begin with: xtask start v05").0, 3);
     learner.run("start v05");
     learner.verdict(&conflicts());
-    let mut child =
-        learner.command("watch v05").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child = spawn(&mut learner.command("watch v05"));
     let (mut out, mut err) =
         (BufReader::new(child.stdout.take().expect("piped")), BufReader::new(child.stderr.take().expect("piped")));
     fn until(stream: &mut impl BufRead, words: &str) -> String {
