@@ -228,15 +228,17 @@ impl<'j> Worker<'j> {
         if self.stopped && !self.job.check_level.checks() {
             return;
         }
+        let block = self.acting.map_or(self.block.index, |acting| acting.block);
         let warp = self.warp.index;
-        self.checks.collector.record(Mistake {
-            instr,
-            block: self.acting.map_or(self.block.index, |acting| acting.block),
-            warp,
-            mask,
-            details,
-        });
+        self.checks.collector.record(Mistake { instr, block, warp, mask, details });
         self.stopped |= !self.job.check_level.checks();
+    }
+
+    /// Records a mistake of a warp of the block, whichever is running.
+    pub(crate) fn record_mistake_of(&mut self, warp: u32, instr: u32, mask: LaneMask, details: MistakeDetails) {
+        let running = std::mem::replace(&mut self.warp.index, warp);
+        self.record_mistake_at(instr, mask, details);
+        self.warp.index = running;
     }
 
     /// Records a mistake that ends the block, checked or not.

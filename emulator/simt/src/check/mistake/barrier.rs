@@ -106,6 +106,12 @@ pub struct BarrierGroup {
 }
 
 impl BarrierGroup {
+    /// Returns the first warp that has threads in the group, and their lanes.
+    pub(crate) fn first(&self) -> Option<(u32, LaneMask)> {
+        let warp = self.threads.iter().position(|lanes| !lanes.is_empty())?;
+        Some((warp as u32, self.threads[warp]))
+    }
+
     /// Adds threads at the same place, as lanes by warp.
     pub(crate) fn add(&mut self, threads: &[LaneMask]) {
         self.threads.iter_mut().zip(threads).for_each(|(own, more)| *own |= *more);

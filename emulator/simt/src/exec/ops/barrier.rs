@@ -147,9 +147,8 @@ impl Worker<'_> {
         let groups = self.groups(|s| s == FiberState::Barrier(id as u8));
         let Some(first) = groups.first() else { return };
         let instr = first.instr;
-        let Some(warp) = first.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
-        let mask = first.threads[warp];
-        let running = std::mem::replace(&mut self.warp.index, warp as u32);
+        let Some((warp, mask)) = first.first() else { return };
+        let running = std::mem::replace(&mut self.warp.index, warp);
         if groups.len() > 1 {
             self.check_meeting(&groups, instr, mask);
         }
@@ -163,7 +162,7 @@ impl Worker<'_> {
             if let Some((w, gone)) = exited {
                 let first = w as u32 * 32 + (gone.all & !gone.live).first() as u32;
                 let facts = MistakeDetails::Exited { returned, first, exit: gone.exit };
-                self.block.exited = Some(ExitedBefore { warp: warp as u32, mask, instr, facts: Some(facts) });
+                self.block.exited = Some(ExitedBefore { warp, mask, instr, facts: Some(facts) });
             }
         }
         self.warp.index = running;
@@ -176,9 +175,7 @@ impl Worker<'_> {
         let Some(ExitedBefore { warp, mask, instr, facts }) = &mut self.block.exited else { return };
         let (warp, mask, instr) = (*warp, *mask, *instr);
         if let Some(details) = facts.take() {
-            let running = std::mem::replace(&mut self.warp.index, warp);
-            self.record_mistake_at(instr, mask, details);
-            self.warp.index = running;
+            self.record_mistake_of(warp, instr, mask, details);
         }
     }
 
@@ -205,9 +202,7 @@ impl Worker<'_> {
         }
         let details = MistakeDetails::Parted { missing: part.missing, exit: warp.exit };
         self.block.apart.part_told = true;
-        let running = std::mem::replace(&mut self.warp.index, part.warp);
-        self.record_mistake_at(part.instr, part.here, details);
-        self.warp.index = running;
+        self.record_mistake_of(part.warp, part.instr, part.here, details);
     }
 
     /// Returns whether all lanes of a warp must be together at a barrier: `bar.sync`, `barrier.sync.aligned`.

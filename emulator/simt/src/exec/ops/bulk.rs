@@ -174,10 +174,8 @@ impl Worker<'_> {
         });
         let address = u64::from(changed.unwrap_or(copy.shared)) & !3;
         // Whichever warp is running: the thread that started the copy is named.
-        let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
         let details = MistakeDetails::ChangedUnderCopy { address };
-        self.record_mistake_at(copy.instr, LaneMask::of(copy.thread as usize % 32), details);
-        self.warp.index = running;
+        self.record_mistake_of(copy.thread / 32, copy.instr, LaneMask::of(copy.thread as usize % 32), details);
     }
 
     /// Reports a copy that reads what ordinary stores wrote, without a fence of the async proxy in the block.

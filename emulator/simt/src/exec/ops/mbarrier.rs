@@ -172,12 +172,10 @@ impl Worker<'_> {
         let state = self.block.mbarriers.states.get_mut(&barrier);
         let Some(by) = state.and_then(|state| state.overwritten.take()) else { return };
         // The thread that wrote is named.
-        let running = std::mem::replace(&mut self.warp.index, by.thread / 32);
         let problem = BadBarrier::Overwritten { used: self.job.kernel.ops[pc as usize].instr };
         let details = MistakeDetails::MemoryBarrier { offset: barrier, problem };
         self.note_misuse();
-        self.record_mistake_at(by.instr, LaneMask::of(by.thread as usize % 32), details);
-        self.warp.index = running;
+        self.record_mistake_of(by.thread / 32, by.instr, LaneMask::of(by.thread as usize % 32), details);
     }
 
     /// Reports a use by a warp that did not initialise the mbarrier, without a barrier of the block in
@@ -388,10 +386,8 @@ impl Worker<'_> {
         let others = self.groups(|state| state != FiberState::Ready);
         let Some(first) = waits.first() else { return };
         let instr = first.group.instr;
-        let Some(warp) = first.group.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
-        let mask = first.group.threads[warp];
-        self.warp.index = warp as u32;
-        self.record_mistake_at(instr, mask, MistakeDetails::Phases { waits, others });
+        let Some((warp, mask)) = first.group.first() else { return };
+        self.record_mistake_of(warp, instr, mask, MistakeDetails::Phases { waits, others });
         self.stopped = true;
     }
 

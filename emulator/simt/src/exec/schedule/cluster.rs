@@ -299,11 +299,10 @@ impl Worker<'_> {
         }
         found.sort_by_key(|place| !place.at_cluster_barrier);
         let Some(first) = found.first() else { return };
-        let Some(warp) = first.group.threads.iter().position(|mask| !mask.is_empty()) else { return };
-        let (rank, instr, mask) = (first.rank, first.group.instr, first.group.threads[warp]);
+        let (rank, instr) = (first.rank, first.group.instr);
+        let Some((warp, mask)) = first.group.first() else { return };
         self.switch_to(rank);
-        self.warp.index = warp as u32;
-        self.record_mistake_at(instr, mask, MistakeDetails::ClusterDeadlock { places: found });
+        self.record_mistake_of(warp, instr, mask, MistakeDetails::ClusterDeadlock { places: found });
         self.stopped = true;
     }
 

@@ -129,15 +129,21 @@ impl Worker<'_> {
         true
     }
 
+    /// Makes a warp of the block the running one, without its shadow.
+    pub(super) fn switch_to_warp(&mut self, w: u32) {
+        let index = w as usize;
+        self.warp.index = w;
+        self.warp.lanes.regs = self.block.regs_of(self.job, index);
+        self.warp.lanes.preds = self.block.preds_of(self.job, index);
+        self.warp.live = self.block.warps[index].live;
+        self.warp.in_flight = self.block.warpgroups.is_in_flight(w);
+    }
+
     /// Runs a turn of a warp: each ready fiber runs until it waits, ends, or the quantum of the warp is used up.
     fn run_warp(&mut self, w: u32) {
         let job = self.job;
         let index = w as usize;
-        self.warp.index = w;
-        self.warp.lanes.regs = self.block.regs_of(job, index);
-        self.warp.lanes.preds = self.block.preds_of(job, index);
-        self.warp.live = self.block.warps[index].live;
-        self.warp.in_flight = self.block.warpgroups.is_in_flight(w);
+        self.switch_to_warp(w);
         if job.check_level.checks() {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
@@ -237,8 +243,7 @@ impl Worker<'_> {
         }
         if self.job.check_level.checks() {
             for (w, at, present, details) in found {
-                self.warp.index = w;
-                self.record_mistake_at(at, present, details);
+                self.record_mistake_of(w, at, present, details);
             }
         }
         any

@@ -20,12 +20,13 @@ impl Worker<'_> {
     pub(crate) fn deadlock(&mut self) {
         let groups = self.groups(|_| true);
         let Some(first) = groups.first() else { return };
-        let Some(warp) = first.threads.iter().position(|lanes| !lanes.is_empty()) else { return };
-        let (instr, mask) = (first.instr, first.threads[warp]);
-        self.warp.index = warp as u32;
-        self.record_mistake_at(instr, mask, MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock });
+        let instr = first.instr;
+        let Some((warp, mask)) = first.first() else { return };
+        let details = MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock };
+        self.record_mistake_of(warp, instr, mask, details);
         self.stopped = true;
     }
+
     /// Reports that all blocks which fit on the device wait, and none of them ends so that another can start.
     pub(crate) fn report_not_resident(&mut self) {
         let ready = |f: &Fiber| f.state == FiberState::Ready;
@@ -36,22 +37,18 @@ impl Worker<'_> {
         {
             let (at, lanes) = (top.pc.saturating_sub(1), fiber.lanes());
             let instr = self.job.kernel.ops.get(at as usize).map_or(0, |op| op.instr);
-            self.warp.index = warp as u32;
-            self.record_mistake_at(instr, lanes, MistakeDetails::NotResident { resident: self.job.resident });
+            let details = MistakeDetails::NotResident { resident: self.job.resident };
+            self.record_mistake_of(warp as u32, instr, lanes, details);
         }
     }
 
     /// Stops the launch when blocks that wait for each other, of which this is one, have spent the budget.
     pub(crate) fn runaway_block(&mut self) {
         let ready = |w: &crate::exec::block::Warp| w.fibers.iter().any(|f| f.state == FiberState::Ready);
-        let warp = self.block.warps.iter().position(ready).unwrap_or(0);
-        self.warp.index = warp as u32;
-        self.warp.lanes.regs = self.block.regs_of(self.job, warp);
-        self.warp.lanes.preds = self.block.preds_of(self.job, warp);
-        self.warp.live = self.block.warps[warp].live;
-        self.warp.in_flight = self.block.warpgroups.is_in_flight(warp as u32);
+        let warp = self.block.warps.iter().position(ready).unwrap_or(0) as u32;
+        self.switch_to_warp(warp);
         self.activity.moved = false;
-        self.runaway(warp as u32);
+        self.runaway(warp);
     }
 
     /// Stops the launch when the budget is spent, with the loop that the warp is in.
@@ -169,19 +166,16 @@ impl Worker<'_> {
     fn waited_for(&mut self, running: u32) {
         let mut groups = self.groups(|state| matches!(state, FiberState::Barrier(_)));
         let Some(first) = groups.first() else { return };
-        let Some(warp) = first.threads.iter().position(|mask| !mask.is_empty()) else { return };
-        let (instr, mask) = (first.instr, first.threads[warp]);
+        let instr = first.instr;
+        let Some((warp, mask)) = first.first() else { return };
         let others = self.groups(|state| state == FiberState::Ready);
         let mut threads = vec![LaneMask::EMPTY; self.block.warps.len()].into_boxed_slice();
         for group in &others {
             threads.iter_mut().zip(&group.threads).for_each(|(all, some)| *all |= *some);
         }
         groups.push(BarrierGroup { instr: running, at_barrier: false, threads });
-        let polling = self.warp.index;
-        self.warp.index = warp as u32;
         let details = MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock };
-        self.record_mistake_at(instr, mask, details);
-        self.warp.index = polling;
+        self.record_mistake_of(warp, instr, mask, details);
     }
 }
 

@@ -488,9 +488,8 @@ impl Worker<'_> {
         }
         let Some(part) = &product.parts[own] else { return false };
         let instr = self.job.kernel.ops[part.pc as usize].instr;
-        self.warp.index = warp as u32;
         let problem = BadWgmma::Missing { warps, gone };
-        self.record_mistake_at(instr, lanes, MistakeDetails::Wgmma { problem });
+        self.record_mistake_of(warp as u32, instr, lanes, MistakeDetails::Wgmma { problem });
         self.stopped = true;
         true
     }
