@@ -1,20 +1,14 @@
 //! Table of every known PTX instruction, supported or not: one row per form or group of forms.
 //!
+//! The rows lie in text files, `table/*.txt`: a section of the PTX manual, and below it for each row its pattern, its
+//! operands (`-` for none) and its effect, in columns with two spaces or more between them. `!` gives the reason for
+//! which the following rows are refused, and `#` begins a comment.
+//!
 //! A row's pattern is an instruction with its alternatives written out: `{.a,.b}` is one of them, `{,.a,.b}` is one of
 //! them or none, and `.*` (only in refused rows) is any modifiers. The order is that of the manual's sections. The
-//! effect of an instruction is described by one line for people.
+//! effect of an instruction is for people who read the file.
 
-mod compare;
-mod control;
-mod convert;
-mod float;
-mod half;
-mod integer;
-mod matrix;
-mod memory;
 mod pattern;
-mod refused;
-mod tensor;
 
 use crate::ast::{Instruction, Item, Module, Statement, Type};
 use crate::error::{CheckError, ParseError, Unsupported};
@@ -43,19 +37,18 @@ pub enum Support {
     Refused(&'static str),
 }
 
-/// Section of the manual, pattern, operands, and the effect in one short line, for people.
-type RowText = (&'static str, &'static str, &'static str, &'static str);
-
-const SUPPORTED: [&[RowText]; 9] = [
-    integer::ROWS,
-    float::ROWS,
-    half::ROWS,
-    compare::ROWS,
-    convert::ROWS,
-    memory::ROWS,
-    control::ROWS,
-    tensor::ROWS,
-    matrix::ROWS,
+/// The rows as text. Supported rows stand before refused ones, so that a wide pattern only catches what is left.
+const TEXTS: [&str; 10] = [
+    include_str!("table/integer.txt"),
+    include_str!("table/float.txt"),
+    include_str!("table/half.txt"),
+    include_str!("table/compare.txt"),
+    include_str!("table/convert.txt"),
+    include_str!("table/memory.txt"),
+    include_str!("table/control.txt"),
+    include_str!("table/tensor.txt"),
+    include_str!("table/matrix.txt"),
+    include_str!("table/refused.txt"),
 ];
 
 struct Table {
@@ -74,14 +67,20 @@ struct Reading {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table { rows: Vec::new(), readings: Vec::new(), opcodes: HashMap::new() };
-    let supported = SUPPORTED.into_iter().flatten().map(|row| (Support::Supported, row));
-    let refused = refused::ROWS.iter().flat_map(|(why, rows)| rows.iter().map(|row| (Support::Refused(why), row)));
-    // Supported rows stand before refused ones, so that a wide pattern only catches what is left.
-    for (support, &(section, pattern, operands, _)) in supported.chain(refused) {
-        let opcode = pattern::opcode(pattern);
-        table.opcodes.entry(opcode).or_default().push(table.rows.len());
-        table.readings.push(OnceLock::new());
-        table.rows.push(Row { pattern, operands, section, support });
+    let (mut section, mut support) = ("", Support::Supported);
+    for line in TEXTS.iter().flat_map(|text| text.lines()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(why) = line.strip_prefix("! ") {
+            support = Support::Refused(why);
+        } else if let Some(row) = line.strip_prefix("    ") {
+            let mut columns = row.split("  ").map(str::trim).filter(|column| !column.is_empty());
+            let (Some(pattern), Some(operands)) = (columns.next(), columns.next()) else { continue };
+            let operands = if operands == "-" { "" } else { operands };
+            table.opcodes.entry(pattern::opcode(pattern)).or_default().push(table.rows.len());
+            table.readings.push(OnceLock::new());
+            table.rows.push(Row { pattern, operands, section, support });
+        } else {
+            section = line;
+        }
     }
     table
 });
