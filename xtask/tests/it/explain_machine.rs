@@ -1,6 +1,5 @@
 //! `explain --machine`: the machine code of a kernel, as it is committed.
 
-
 use catalog::Shape;
 use catalog::provenance::sha256;
 use serde_json::Value;
