@@ -1,7 +1,9 @@
 //! The machine instructions that the crate can decode: one row per form or group of forms of sm_75, sm_80 and sm_90.
 //!
-//! A row has the operation's number (bits 0 to 8), its forms (bits 9 to 11), the mnemonic, the operands, other bits,
-//! and one line for people. Encodings were found with `nvdisasm`, by printing instructions with single bits changed;
+//! The rows lie in text files, `table/*.txt`. A row has the operation's number (bits 0 to 8), its forms (bits 9 to 11),
+//! the mnemonic, the operands, other bits (`-` for none) and one line for people, in columns with two spaces or more
+//! between them. `<eviction>` in a mnemonic stands for the field that the line `<eviction>  {…}` gives; `#` begins a
+//! comment. Encodings were found with `nvdisasm`, by printing instructions with single bits changed;
 //! Mesa's compiler NAK (`sm70_encode.rs`, MIT licence) documents most of them too, and gave the first guess.
 //!
 //! **Mnemonic.** `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78`: in braces the words for the values 0, 1, 2 … of the field that
@@ -20,16 +22,8 @@
 //! instruction in which they are not is refused. `sm_80 sm_90`: only these architectures have the row.
 
 mod bits;
-mod control;
-mod convert;
-mod float;
-mod integer;
-mod memory;
-mod moves;
 mod pattern;
 mod refused;
-mod tensor;
-mod uniform;
 
 use std::sync::LazyLock;
 
@@ -45,7 +39,7 @@ use crate::operation::Operation;
 pub struct Row {
     pub operation: Operation,
     /// Mnemonic and modifiers with their bits: `FADD{,.FTZ}@80{,.RM,.RP,.RZ}@78{,.SAT}@77`.
-    pub pattern: &'static str,
+    pub pattern: String,
     /// Operands with their bits: `R@16 = -|A| -|B|.f`.
     pub operands: &'static str,
     pub(crate) opcode: u16,
@@ -72,11 +66,17 @@ impl Row {
     }
 }
 
-/// Number, forms, mnemonic, operands, other bits, and the effect in one short line, for people.
-type RowText = (u16, &'static str, &'static str, &'static str, &'static str, &'static str);
-
-const SECTIONS: [&[RowText]; 8] =
-    [moves::ROWS, integer::ROWS, float::ROWS, convert::ROWS, memory::ROWS, control::ROWS, uniform::ROWS, tensor::ROWS];
+/// The rows as text, in the order in which those of an opcode are tried.
+const TEXTS: [&str; 8] = [
+    include_str!("table/moves.txt"),
+    include_str!("table/integer.txt"),
+    include_str!("table/float.txt"),
+    include_str!("table/convert.txt"),
+    include_str!("table/memory.txt"),
+    include_str!("table/control.txt"),
+    include_str!("table/uniform.txt"),
+    include_str!("table/tensor.txt"),
+];
 
 /// Operations from this number on have a variable latency, and their operands are not kept.
 const VARIABLE: u16 = 0x100;
@@ -89,7 +89,20 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table { rows: Vec::new(), opcodes: vec![Vec::new(); 1 << 12] };
-    for &(number, forms, pattern, operands, others, _) in SECTIONS.into_iter().flatten() {
+    let mut shared = Vec::new();
+    for line in TEXTS.iter().flat_map(|text| text.lines()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let columns: Vec<&'static str> = line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect();
+        let (number, forms, pattern, operands, others) = match columns[..] {
+            [number, forms, pattern, operands, others, _meaning] => (number, forms, pattern, operands, others),
+            [name, field] => {
+                shared.push((name, field));
+                continue;
+            }
+            _ => panic!("`{line}` is not a row"),
+        };
+        let number = u16::from_str_radix(number.trim_start_matches("0x"), 16).expect("a row begins with its number");
+        let pattern = shared.iter().fold(pattern.to_owned(), |pattern, (name, field)| pattern.replace(name, field));
+        let others = others.trim_start_matches('-');
         for form in forms.split(' ') {
             let form = Form::from_name(form).expect("forms of the table have names");
             let opcode = number | (form as u16) << 9;
@@ -97,9 +110,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             if number >= VARIABLE {
                 slots.forget_reuse();
             }
-            let layout = pattern::Layout::read(pattern, others, &slots);
+            let layout = pattern::Layout::read(&pattern, others, &slots);
             table.opcodes[usize::from(opcode)].push(table.rows.len() as u16);
-            table.rows.push(Row { operation: layout.operation, pattern, operands, opcode, form, layout, slots });
+            let (operation, pattern) = (layout.operation, pattern.clone());
+            table.rows.push(Row { operation, pattern, operands, opcode, form, layout, slots });
         }
     }
     table
@@ -117,7 +131,7 @@ pub(crate) fn rows_of(opcode: u16) -> impl Iterator<Item = &'static Row> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SECTIONS, rows};
+    use super::rows;
     use crate::architecture::Architecture;
     use crate::decode::decode;
     use crate::operation::{Modifier, Operation};
@@ -136,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_name_belongs_to_a_row() {
-        let patterns: Vec<&str> = rows().iter().map(|row| row.pattern).collect();
+        let patterns: Vec<&str> = rows().iter().map(|row| row.pattern.as_str()).collect();
         for operation in Operation::ALL {
             assert_eq!(Operation::from_name(operation.name()), Some(*operation));
             assert!(rows().iter().any(|row| row.operation == *operation), "{operation}");
@@ -144,13 +158,6 @@ mod tests {
         for modifier in Modifier::ALL {
             let name = format!(".{modifier}");
             assert!(patterns.iter().any(|pattern| pattern.contains(&name)), "{modifier}");
-        }
-    }
-
-    #[test]
-    fn every_row_has_a_meaning() {
-        for (.., meaning) in SECTIONS.into_iter().flatten() {
-            assert!(!meaning.is_empty());
         }
     }
 }

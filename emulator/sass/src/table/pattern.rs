@@ -85,7 +85,7 @@ fn numbers(text: &str, joint: char) -> (u32, Option<u32>) {
 const COMMON: u128 = 0xffff | 0x1f_ffff << 105;
 
 impl Layout {
-    pub(super) fn read(pattern: &'static str, others: &str, slots: &Operands) -> Layout {
+    pub(super) fn read(pattern: &str, others: &str, slots: &Operands) -> Layout {
         let end = pattern.find(['.', '{']).unwrap_or(pattern.len());
         let (name, mut rest) = pattern.split_at(end);
         let operation = Operation::from_name(name).unwrap_or_else(|| panic!("{name} is not an operation"));
@@ -323,7 +323,7 @@ fn default_value(text: &str) -> (u8, bool) {
 }
 
 impl Operands {
-    pub(super) fn read(text: &'static str, form: Form) -> Operands {
+    pub(super) fn read(text: &str, form: Form) -> Operands {
         let mut operands = Operands { tokens: Vec::new(), n_destinations: 0, known: 0, fixed: 0, value: 0 };
         let (written, read) = text.split_once('=').map_or(("", text), |(written, read)| {
             // The `=` of a default within braces does not end the destinations.
