@@ -1,8 +1,9 @@
-//! The explorers of the book count what the emulator counts.
+//! The explorers of the book count what the emulator counts, and their models do what the emulated GPU does.
 
 use std::path::PathBuf;
 
 use figures::explorers::{Case, Engine, cases, claim, folder, rules_js};
+use figures::models::{model_cases, models_js};
 use tasks::task::{Answer, Question};
 
 fn scratch(name: &str) -> PathBuf {
@@ -24,15 +25,27 @@ fn the_rules_in_javascript_give_what_ours_give() -> anyhow::Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_wrong_rule_is_found() -> anyhow::Result<()> {
-    let (rules, cases) = (rules_js()?, cases()?);
+/// Checks that a program passes its cases, and fails them after each of these edits.
+fn check_edits(name: &str, program: &str, cases: &[Case], edits: &[(&str, &str)]) -> anyhow::Result<()> {
     let Some(engine) = Engine::here().first().copied() else {
         eprintln!("not run: neither node nor chromium is here");
         return Ok(());
     };
-    let scratch = scratch("wrong");
-    for (right, wrong) in [
+    let scratch = scratch(name);
+    assert_eq!(engine.run(program, cases, &scratch)?, cases.len());
+    for (right, wrong) in edits {
+        assert!(program.contains(right), "the {name} have no `{right}`");
+        let error = engine.run(&program.replace(right, wrong), cases, &scratch).err().map(|error| error.to_string());
+        let told = error.as_deref().is_some_and(|error| error.starts_with("disagreed"));
+        assert!(told, "`{wrong}` for `{right}`: {error:?}");
+    }
+    std::fs::remove_dir_all(&scratch)?;
+    Ok(())
+}
+
+#[test]
+fn a_wrong_rule_is_found() -> anyhow::Result<()> {
+    let edits = [
         ("const SECTOR = 32;", "const SECTOR = 64;"),
         ("const BANKS = 32;", "const BANKS = 16;"),
         ("address + bytes", "address + 1"),
@@ -50,14 +63,24 @@ fn a_wrong_rule_is_found() -> anyhow::Result<()> {
         ("(second ? round : 0)", "(second ? 1 : 0)"),
         ("done[other] + lead)", "done[other] + lead + 1)"),
         ("(warp + 1) * EDGE / 2; own", "warp * EDGE / 2 + 1; own"),
-    ] {
-        assert!(rules.contains(right), "the rules have no `{right}`");
-        let error = engine.run(&rules.replace(right, wrong), &cases, &scratch).err().map(|error| error.to_string());
-        let told = error.as_deref().is_some_and(|error| error.starts_with("disagreed"));
-        assert!(told, "`{wrong}` for `{right}`: {error:?}");
-    }
-    std::fs::remove_dir_all(&scratch)?;
-    Ok(())
+    ];
+    check_edits("rules", &rules_js()?, &cases()?, &edits)
+}
+
+#[test]
+fn a_wrong_model_is_found() -> anyhow::Result<()> {
+    let edits = [
+        ("registers) * 32, 256)", "registers) * 32, 128)"),
+        ("shared + 1024", "shared"),
+        ("address >> 3", "address >> 4"),
+        ("lane >> 2, lane & 3]", "lane & 7, lane >> 3]"),
+        ("group.ends[step - 1] <= time))", "true))"),
+        ("release(group, step - 1);\n", "{ release(group, step - 1); log[1].push(\"wait\"); }\n"),
+        ("boxes: 4, to: [0, 1]", "boxes: 8, to: [0, 1]"),
+        ("Math.min(block, total % blocks)", "block"),
+        ("Math.floor(steps / stages)", "steps"),
+    ];
+    check_edits("models", &models_js()?, &model_cases()?, &edits)
 }
 
 #[test]
@@ -100,6 +123,24 @@ fn the_steps_of_the_stepper_are_those_that_run_today() -> anyhow::Result<()> {
     for (name, text) in figures::steps_js()? {
         let committed = std::fs::read_to_string(figures::generated().join(&name))?;
         assert!(committed == text, "{name}: follow the warps again: cargo run -p figures -- write");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_page_of_everything_that_moves_links_every_explorer() -> anyhow::Result<()> {
+    let chapters = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let moves = std::fs::read_to_string(chapters.join("moves.md"))?;
+    for chapter in std::fs::read_dir(&chapters)? {
+        let path = chapter?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| name.ends_with(".md")) else {
+            continue;
+        };
+        for element in std::fs::read_to_string(&path)?.lines().filter(|line| line.contains(" data-explorer=\"")) {
+            let id = element.split(" id=\"").nth(1).and_then(|rest| rest.split('"').next());
+            let link = format!("({name}#{})", id.unwrap_or("an id"));
+            assert!(moves.contains(&link), "moves.md has no link {link}");
+        }
     }
     Ok(())
 }
