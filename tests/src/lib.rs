@@ -29,6 +29,19 @@ fn each(n: usize, line: impl Fn(usize) -> String) -> String {
     (0..n).map(line).collect()
 }
 
+/// The answer of a kernel, or where that is not defined, how the emulator's answer starts.
+pub type Answer = Result<&'static str, &'static str>;
+
+/// Returns the cases of a text: two lines, and one with the answer, each.
+fn cases(text: &'static str) -> impl Iterator<Item = ([&'static str; 2], Answer)> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    std::iter::from_fn(move || {
+        let first = lines.next()?;
+        let [second, answer] = [(); 2].map(|()| lines.next().expect("a case has three lines"));
+        Some(([first, second], answer.strip_prefix("? ").map_or(Ok(answer), Err)))
+    })
+}
+
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the repository")
 }

@@ -5,13 +5,15 @@
 
 use std::fmt::Write as _;
 
+use crate::Answer;
+
 /// Words of global memory that copies read and write, and bytes of shared memory.
 pub const WORDS: usize = 512;
 pub const SEEN: usize = 16;
 /// Content of a word of the result before a case writes it.
 pub const UNSEEN: u32 = 0xFFFF_FFFF;
 
-/// A name, steps separated by `;`, and the words that are seen.
+/// Returns the cases of `tests/data/steps/phases.txt`: a name and steps, which `; ` separates, and the answer.
 ///
 /// Steps, on the barrier at hand:
 /// - `init N`, `inval`, `arrive`, `arrive N`, `arrive+expect B`, `drop`, `drop N`, `part N` (`.noComplete`),
@@ -24,77 +26,9 @@ pub const UNSEEN: u32 = 0xFFFF_FFFF;
 /// - `cp TO FROM`: `cp.async` of 16 bytes; `cp arrive`, `cp arrive noinc`
 /// - `put AT V`, `get AT`, `look AT`: a word of shared memory written, seen; a word of global memory seen; `proxy`: the
 ///   fence
-pub type Case = (&'static str, &'static str, &'static [u32]);
-
-#[rustfmt::skip]
-pub const CASES: &[Case] = &[
-    ("fresh, parity 0", "init 1; test 0; test 0", &[0, 0]),
-    ("fresh, parity 1", "init 1; test 1; try 1", &[1, 1]),
-    ("one arrival", "init 1; arrive; test 0; test 1", &[1, 0]),
-    ("two phases", "init 1; arrive; arrive; test 0; test 1; try 1", &[0, 1, 1]),
-    ("three phases", "init 1; arrive; arrive; arrive; test 0; test 1", &[1, 0]),
-    ("two arrivals", "init 2; arrive; test 0; arrive; test 0; test 1", &[0, 1, 0]),
-    ("arrivals at once", "init 5; arrive 2; test 0; arrive 3; test 0", &[0, 1]),
-    ("arrivals come back", "init 2; arrive 2; arrive; test 1; arrive; test 1", &[0, 1]),
-    ("most arrivals", "init 1048575; arrive 1048574; test 0; arrive; test 0", &[0, 1]),
-    ("by state", "init 2; arrive; state; arrive; state", &[0, 1]),
-    ("by state of two phases", "init 1; arrive; state; arrive; state", &[1, 1]),
-    ("made again", "init 1; arrive; test 0; inval; init 1; test 0; test 1", &[1, 0, 1]),
-    ("made again without inval", "init 2; arrive; init 1; arrive; test 0", &[1]),
-    ("dropped", "init 2; drop; test 0; arrive; test 0; arrive; test 1", &[0, 1, 1]),
-    ("dropped by two", "init 3; drop 2; arrive; test 0; arrive; test 1", &[1, 1]),
-    ("parts", "init 3; part 1; pending; part 1; pending; test 0; arrive; test 0", &[3, 2, 0, 1]),
-    ("parts of many", "init 70000; part 5; pending; part 69990; pending", &[70000, 69995]),
-    ("expected, then completed", "init 1; expect 16; arrive; test 0; complete 16; test 0", &[0, 1]),
-    ("completed in parts", "init 1; arrive+expect 48; complete 16; test 0; complete 32; test 0", &[0, 1]),
-    ("completed before the arrival", "init 1; expect 16; complete 16; test 0; arrive; test 0", &[0, 1]),
-    ("completed before expected", "init 1; complete 16; test 0; expect 16; test 0; arrive; test 0", &[0, 0, 1]),
-    ("completed before arrive+expect", "init 1; complete 16; arrive+expect 16; test 0; test 1", &[1, 0]),
-    ("expected twice", "init 2; arrive+expect 16; arrive+expect 16; complete 16; test 0; complete 16; test 0", &[0, 1]),
-    ("no bytes", "init 1; arrive+expect 0; test 0", &[1]),
-    ("most bytes", "init 1; arrive+expect 1048575; test 0; complete 1048575; test 0", &[0, 1]),
-    ("bytes in two phases", "init 1; arrive+expect 16; complete 16; test 0; arrive+expect 32; test 1; complete 32; test 1", &[1, 0, 1]),
-    ("two barriers", "init 1; barrier 1; init 1; arrive; test 0; barrier 0; test 0", &[1, 0]),
-    ("load", "init 1; arrive+expect 64; load 128 32 64; wait 0; get 128; get 188", &[1, 8, 23]),
-    ("load before it is expected", "init 1; load 0 0 16; arrive+expect 16; wait 0; get 12", &[1, 3]),
-    ("two loads", "init 1; arrive+expect 48; load 0 64 16; load 16 0 32; wait 0; get 0; get 16; get 44", &[1, 16, 0, 7]),
-    ("load of no bytes", "init 1; put 0 7; arrive+expect 0; load 0 64 0; wait 0; get 0", &[1, 7]),
-    ("loads of two phases", "init 1; arrive+expect 16; load 0 0 16; wait 0; get 4; proxy; arrive+expect 16; load 0 64 16; wait 1; get 4", &[1, 1, 1, 17]),
-    ("loads to two barriers", "init 1; barrier 1; init 1; arrive+expect 16; load 16 64 16; barrier 0; arrive+expect 16; load 0 0 16; wait 0; get 4; barrier 1; wait 0; get 20", &[1, 1, 1, 17]),
-    ("store", "put 0 1000; put 60 1015; proxy; store 0 128 64; commit; group 0; look 128; look 188; look 192", &[1000, 1015, 48]),
-    ("store of two groups", "put 0 1000; put 16 1004; proxy; store 0 0 16; commit; store 16 64 16; commit; group 1; look 0; group 0; look 64", &[1000, 1004]),
-    ("store that was read", "put 0 1000; proxy; store 0 0 16; commit; read 0; put 0 2000; group 0; look 0", &[1000]),
-    ("copies arrive", "init 1; cp 0 64; cp arrive noinc; wait 0; get 0; get 12", &[1, 16, 19]),
-    ("copies arrive and count", "init 1; cp 0 64; cp arrive; arrive; wait 0; get 0; test 1", &[1, 16, 0]),
-    ("copies of two threads' worth", "init 2; cp 0 64; cp arrive noinc; test 0; cp 16 0; cp arrive noinc; wait 0; get 0; get 20", &[0, 1, 16, 1]),
-    ("copies of two phases", "init 1; cp 0 64; cp arrive noinc; wait 0; get 0; cp 0 0; cp arrive noinc; wait 1; get 4", &[1, 16, 1, 1]),
-    ("no copies arrive", "init 1; cp arrive noinc; wait 0", &[1]),
-];
-
-/// Cases that are not defined: a GPU stops, or what it answers means nothing. Each with how the emulator's answer
-/// starts.
-#[rustfmt::skip]
-pub const WRONG: &[(&str, &str, &str)] = &[
-    ("no arrivals", "init 0; test 0", "error[E-MBARRIER]: mbarrier.init with an arrival count that is out of range"),
-    ("too many arrivals to count", "init 1048576; test 0", "error[E-MBARRIER]: mbarrier.init with an arrival count that is out of range"),
-    ("barrier at 4", "offset 4; init 1; test 0", "error[E-ALIGN]: 8-byte atomic update at an address that is only 4-byte aligned"),
-    ("barrier far past the end", "offset 1048576; init 1; test 0", "error[E-OOB]: atomic update past the end of `barriers`"),
-    ("never made", "arrive; test 0", "error[E-MBARRIER]: use of an mbarrier that was not initialised"),
-    ("after its end", "init 1; inval; arrive", "error[E-MBARRIER]: use of an mbarrier that was not initialised"),
-    ("too many arrivals", "init 1; arrive 2; test 0; test 1", "error[E-MBARRIER]: more arrivals than the mbarrier expects"),
-    ("arrival while bytes are missing", "init 1; arrive+expect 16; arrive; test 0; complete 16; test 0; test 1", "error[E-MBARRIER]: arrival at an mbarrier whose phase has not completed"),
-    ("part that is all", "init 1; part 1; test 0", "error[E-MBARRIER]: a .noComplete arrival that completes the phase"),
-    ("too many bytes", "init 1; arrive+expect 1048576; complete 1048576; test 0", "error[E-MBARRIER]: an mbarrier phase expects more bytes than it can count"),
-    ("bytes that never come", "init 1; arrive+expect 32; load 0 0 16; wait 0", "0"),
-    ("all dropped", "init 1; drop; test 0; test 1", "1 1"),
-    ("more dropped than each phase has", "init 1; cp 0 64; cp arrive; drop 2; test 0; test 1", "1 1"),
-    ("load of 8 bytes", "init 1; arrive+expect 8; load 0 0 8; wait 0; get 0", "error[E-OPERAND]: a bulk copy of 8 bytes, which is not a multiple of 16"),
-    ("load to 8", "init 1; arrive+expect 16; load 8 0 16; wait 0; get 8", "error[E-ALIGN]: 16-byte write at an address that is only 8-byte aligned"),
-    ("load from 8", "init 1; arrive+expect 16; load 0 8 16; wait 0; get 0", "error[E-ALIGN]: 16-byte read at an address that is only 8-byte aligned"),
-    ("load far past the end", "init 1; arrive+expect 16; load 1048576 0 16; wait 0", "error[E-OOB]: write past the end of `barriers`"),
-    ("store of 24 bytes", "proxy; store 0 0 24; commit; group 0; look 16", "error[E-OPERAND]: a bulk copy of 24 bytes, which is not a multiple of 16"),
-    ("store from 8", "proxy; store 8 0 16; commit; group 0; look 0", "error[E-ALIGN]: 16-byte read at an address that is only 8-byte aligned"),
-];
+pub fn cases() -> impl Iterator<Item = ([&'static str; 2], Answer)> {
+    crate::cases(include_str!("../data/steps/phases.txt"))
+}
 
 /// Returns the module with the kernel `steps` that takes these steps.
 pub fn module(steps: &str) -> String {

@@ -1,5 +1,6 @@
 //! The cases of [`crate::clusters`] and [`crate::phases`] in one form, for a GPU and for the emulator.
 
+use crate::Answer;
 use crate::clusters::{self, BLOCKS};
 use crate::phases;
 
@@ -13,22 +14,22 @@ pub struct Steps {
     /// Words that all blocks see.
     pub n_seen: usize,
     pub shown: fn(&[u32]) -> String,
-    /// The words that should be seen, or where that is not defined, how the emulator's answer starts.
-    pub expected: Result<String, &'static str>,
+    /// The words that should be seen.
+    pub expected: Answer,
 }
 
 pub fn all() -> Vec<Steps> {
-    let of_cluster = |case: &clusters::Case, expected| Steps {
+    let of_clusters = clusters::cases().map(|(case, expected)| Steps {
         name: case.name,
-        module: clusters::module(case),
+        module: clusters::module(&case),
         cluster: case.cluster,
         grid: case.grid,
         memory: clusters::memory(),
         n_seen: BLOCKS * clusters::SEEN,
         shown: clusters::shown,
         expected,
-    };
-    let of_phases = |name: &'static str, steps: &str, expected| Steps {
+    });
+    let of_phases = phases::cases().map(|([name, steps], expected)| Steps {
         name,
         module: phases::module(steps),
         cluster: None,
@@ -37,10 +38,6 @@ pub fn all() -> Vec<Steps> {
         n_seen: phases::SEEN,
         shown: phases::shown,
         expected,
-    };
-    let defined = clusters::CASES.iter().map(|case| of_cluster(case, Ok(clusters::expected(case))));
-    let all = defined.chain(clusters::WRONG.iter().map(|(case, start)| of_cluster(case, Err(*start))));
-    let all =
-        all.chain(phases::CASES.iter().map(|(name, steps, seen)| of_phases(name, steps, Ok(phases::shown(seen)))));
-    all.chain(phases::WRONG.iter().map(|(name, steps, start)| of_phases(name, steps, Err(*start)))).collect()
+    });
+    of_clusters.chain(of_phases).collect()
 }

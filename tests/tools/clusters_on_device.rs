@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let text = String::from_utf8_lossy(&output.stdout);
                 let answer = text.trim_end();
                 match expected {
-                    Ok(expected) if expected != answer => writeln!(out, "{name}: {answer} (not {expected})")?,
+                    Ok(expected) if *expected != answer => writeln!(out, "{name}: {answer} (not {expected})")?,
                     _ => writeln!(out, "{name}: {answer}")?,
                 }
             }
@@ -89,7 +89,7 @@ fn run(case: &Steps) -> Result<String, String> {
 }
 
 fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let case = Case { name: "", cluster: None, grid: [1; 3], body: "see %r3", seen: &[] };
+    let case = Case { name: "", cluster: None, grid: [1; 3], body: "see %r3" };
     let mut value: c_int = 0;
     let cluster_launch = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH;
     // SAFETY: a pointer to a local.
