@@ -12,6 +12,7 @@ pub use refused::{
 pub use crate::options::{CheckLevel, Environment, LaunchOptions, LaunchRequest, Names, STACK_BYTES};
 
 use crate::check::race::{GlobalRaces, unit_shift};
+use crate::exec::block::lane_specials;
 use crate::exec::counting;
 use crate::exec::launch_job::{Job, cluster_constants};
 use crate::exec::schedule::grid;
@@ -75,6 +76,7 @@ pub fn observe(
         cluster_blocks: cluster.iter().product(),
         explicit_cluster: asked_cluster.is_some(),
         constants: cluster_constants(kernel, cluster.iter().product()),
+        lane_specials: Vec::new(),
         resident: resident(config, n_threads, shared_bytes),
         n_threads,
         n_warps: n_threads.div_ceil(32),
@@ -92,6 +94,7 @@ pub fn observe(
         worker_memory: launch_bytes,
         observer,
     };
+    job.lane_specials = lane_specials(&job);
     if let Some(calls) = &kernel.calls {
         // Frames here may take more than a GPU's; where there is no room for that, the stack is as asked for.
         let max_local_bytes = u64::from(limits::LOCAL_BYTES);

@@ -43,6 +43,16 @@ pub(crate) struct Warp {
     pub(crate) undefined_mask: bool,
 }
 
+impl Warp {
+    /// Resets the state to that of a warp which starts with these lanes.
+    fn begin(&mut self, all: LaneMask) {
+        let mut fibers = std::mem::take(&mut self.fibers);
+        fibers.clear();
+        fibers.push(Fiber::new(all));
+        *self = Self { fibers, live: all, all, ..Self::default() };
+    }
+}
+
 /// State of a block that outlives a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
@@ -187,17 +197,19 @@ impl Block {
         (self.quiet, self.waits) = (0, false);
         (self.ahead, self.step) = (0, 0);
         self.poll_cache.clear();
-        self.warps.clear();
-        for w in 0..job.n_warps {
-            let all = lanes_of(job, w);
-            self.warps.push(Warp { fibers: vec![Fiber::new(all)], live: all, all, ..Warp::default() });
+        self.warps.resize_with(job.n_warps as usize, Warp::default);
+        for (w, warp) in (0..job.n_warps).zip(&mut self.warps) {
+            warp.begin(lanes_of(job, w));
+        }
+        for &(register, line) in &job.lane_specials {
+            self.regs[register] = line;
         }
         for w in 0..job.n_warps as usize {
             let preds = &mut self.preds[w * job.kernel.n_preds as usize..];
             preds[0] = u32::MAX;
             let first = w * job.kernel.n_lines as usize;
-            for &(special, dst) in &job.kernel.specials {
-                self.regs[first + dst as usize] = special_line(job, self.coords, special, w as u32);
+            for &(special, dst) in job.kernel.specials.iter().filter(|(special, _)| !special.varies_in_a_warp()) {
+                self.regs[first + dst as usize] = Line([special_value(job, self.coords, special, w as u32 * 32); WARP]);
             }
         }
     }
@@ -285,49 +297,64 @@ pub(crate) fn local_stride(job: &Job<'_>) -> usize {
     (job.local_bytes as usize).next_multiple_of(16)
 }
 
-fn special_line(job: &Job<'_>, coords: [u32; 3], special: Special, warp: u32) -> Line {
+/// Returns the special registers that differ between the lanes of a warp, by their position among the registers of a
+/// block: they are the same in every block.
+pub(crate) fn lane_specials(job: &Job<'_>) -> Vec<(usize, Line)> {
+    let of_warp = |warp: u32| {
+        let first = warp as usize * job.kernel.n_lines as usize;
+        let varying = job.kernel.specials.iter().filter(|(special, _)| special.varies_in_a_warp());
+        varying.map(move |&(special, dst)| {
+            let value = |lane| special_value(job, [0; 3], special, warp * 32 + lane as u32);
+            (first + dst as usize, Line(std::array::from_fn(value)))
+        })
+    };
+    (0..job.n_warps).flat_map(of_warp).collect()
+}
+
+/// Returns a special register of a thread, by its linear index in the block at `coords`.
+fn special_value(job: &Job<'_>, coords: [u32; 3], special: Special, thread: u32) -> u32 {
     let [nx, ny, _] = job.block;
-    let linear = |lane: u32| warp * 32 + lane;
+    let lane = thread % 32;
     let cluster = job.cluster;
     let in_cluster: [u32; 3] = std::array::from_fn(|i| coords[i] % cluster[i]);
-    let all = |value: u32| Line([value; 32]);
-    let each = |f: &dyn Fn(u32) -> u32| Line(std::array::from_fn(|lane| f(lane as u32)));
     match special {
-        Special::Tid(axis) => each(&|l| [linear(l) % nx, linear(l) / nx % ny, linear(l) / nx / ny][axis]),
-        Special::Ntid(axis) => all(job.block[axis]),
-        Special::Ctaid(axis) => all(coords[axis]),
-        Special::Nctaid(axis) => all(job.grid[axis]),
-        Special::Clusterid(axis) => all(coords[axis] / cluster[axis]),
-        Special::Nclusterid(axis) => all(job.grid[axis] / cluster[axis]),
-        Special::ClusterCtaid(axis) => all(in_cluster[axis]),
-        Special::ClusterNctaid(axis) => all(cluster[axis]),
-        Special::ClusterCtarank => all((in_cluster[2] * cluster[1] + in_cluster[1]) * cluster[0] + in_cluster[0]),
-        Special::ClusterNctarank => all(job.cluster_blocks),
-        Special::IsExplicitCluster => all(u32::from(job.explicit_cluster)),
-        Special::LaneId => each(&|l| l),
-        Special::WarpId => all(warp),
-        Special::NwarpId => all(job.n_warps),
+        Special::Tid(0) => thread % nx,
+        Special::Tid(1) => thread / nx % ny,
+        Special::Tid(_) => thread / nx / ny,
+        Special::Ntid(axis) => job.block[axis],
+        Special::Ctaid(axis) => coords[axis],
+        Special::Nctaid(axis) => job.grid[axis],
+        Special::Clusterid(axis) => coords[axis] / cluster[axis],
+        Special::Nclusterid(axis) => job.grid[axis] / cluster[axis],
+        Special::ClusterCtaid(axis) => in_cluster[axis],
+        Special::ClusterNctaid(axis) => cluster[axis],
+        Special::ClusterCtarank => (in_cluster[2] * cluster[1] + in_cluster[1]) * cluster[0] + in_cluster[0],
+        Special::ClusterNctarank => job.cluster_blocks,
+        Special::IsExplicitCluster => u32::from(job.explicit_cluster),
+        Special::LaneId => lane,
+        Special::WarpId => thread / 32,
+        Special::NwarpId => job.n_warps,
         // One multiprocessor, as far as a kernel can see: placing blocks would depend on time.
-        Special::SmId => all(0),
-        Special::NsmId => all(1),
-        Special::GridId => all(0),
-        Special::LanemaskEq => each(&|l| 1 << l),
-        Special::LanemaskLe => each(&|l| u32::MAX >> (31 - l)),
-        Special::LanemaskLt => each(&|l| (1 << l) - 1),
-        Special::LanemaskGe => each(&|l| u32::MAX << l),
-        Special::LanemaskGt => each(&|l| !(u32::MAX >> (31 - l))),
-        Special::DynamicSharedBytes => all(job.dynamic_shared),
-        Special::TotalSharedBytes => all(job.kernel.shared_static_bytes + job.dynamic_shared),
-        Special::EnvReg1 => all((job.grid_workspace.unwrap_or(0) >> 32) as u32),
-        Special::EnvReg2 => all(job.grid_workspace.unwrap_or(0) as u32),
+        Special::SmId => 0,
+        Special::NsmId => 1,
+        Special::GridId => 0,
+        Special::LanemaskEq => 1 << lane,
+        Special::LanemaskLe => u32::MAX >> (31 - lane),
+        Special::LanemaskLt => (1 << lane) - 1,
+        Special::LanemaskGe => u32::MAX << lane,
+        Special::LanemaskGt => !(u32::MAX >> (31 - lane)),
+        Special::DynamicSharedBytes => job.dynamic_shared,
+        Special::TotalSharedBytes => job.kernel.shared_static_bytes + job.dynamic_shared,
+        Special::EnvReg1 => (job.grid_workspace.unwrap_or(0) >> 32) as u32,
+        Special::EnvReg2 => job.grid_workspace.unwrap_or(0) as u32,
         Special::ParamWord(offset) => {
             // The last word may be there in part.
             let rest = job.params.get(offset as usize..).unwrap_or_default();
             let mut word = [0; 4];
             let n = rest.len().min(word.len());
             word[..n].copy_from_slice(&rest[..n]);
-            all(u32::from_le_bytes(word))
+            u32::from_le_bytes(word)
         }
-        Special::LocalBytes => all(job.local_bytes),
+        Special::LocalBytes => job.local_bytes,
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Job<'j> {
     pub(crate) explicit_cluster: bool,
     /// Constants of the blocks of a cluster, by rank, from 1 on: [`cluster_constants`].
     pub(crate) constants: Vec<Vec<Line>>,
+    /// [`lane_specials`](crate::exec::block::lane_specials) of the launch.
+    pub(crate) lane_specials: Vec<(usize, Line)>,
     /// Blocks that a device runs at once at the very most; 0: no block fits.
     pub(crate) resident: u64,
     pub(crate) n_threads: u32,

@@ -115,7 +115,7 @@ impl<'j> Worker<'j> {
                 },
                 index: 0,
                 live: LaneMask::EMPTY,
-                fiber: Fiber::new(LaneMask::EMPTY),
+                fiber: Fiber::default(),
                 left: 0,
                 turn_start: 0,
                 in_flight: false,

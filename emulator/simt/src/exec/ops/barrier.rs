@@ -50,7 +50,7 @@ impl Worker<'_> {
             BarrierKind::Sync | BarrierKind::Arrive => None,
         };
         // The running fiber must be among those that wait.
-        let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(LaneMask::EMPTY));
+        let fiber = std::mem::take(&mut self.warp.fiber);
         self.block.warps[warp].fibers.push(fiber);
         self.block.warps[warp].live = self.warp.live;
         self.try_complete(id);

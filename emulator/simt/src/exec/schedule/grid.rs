@@ -407,8 +407,12 @@ fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
     let printed = std::mem::take(&mut worker.block.printed);
     let mut ledger = lock(&queue.ledger);
     let done = BlockResult { spent: worker.spent, printed, collector, stops };
-    queue.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
-    ledger.early.insert(index, done);
+    if index != ledger.next {
+        queue.early_bytes.fetch_add(done.bytes(), Ordering::Relaxed);
+        ledger.early.insert(index, done);
+        return;
+    }
+    ledger.take(done, job, queue);
     while let Some(done) = {
         let next = ledger.next;
         ledger.early.remove(&next)

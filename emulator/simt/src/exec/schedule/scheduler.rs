@@ -164,7 +164,7 @@ impl Worker<'_> {
             let warp = &mut self.block.warps[index];
             warp.issued += (self.warp.turn_start - self.warp.left) as u64;
             warp.live = self.warp.live;
-            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(LaneMask::EMPTY));
+            let fiber = std::mem::take(&mut self.warp.fiber);
             if pause != Pause::Ended {
                 warp.fibers.push(fiber);
             }

@@ -67,7 +67,7 @@ impl Worker<'_> {
             let pause = warp::run(self);
             let end = self.warp.fiber.top().map_or(0, |t| t.pc);
             (low, high) = (low.min(start).min(end), high.max(start).max(end));
-            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(LaneMask::EMPTY));
+            let fiber = std::mem::take(&mut self.warp.fiber);
             if pause != Pause::Ended {
                 self.block.warps[w as usize].fibers.push(fiber);
             }
@@ -121,7 +121,7 @@ impl Worker<'_> {
             self.warp.left = 0;
             self.activity.progress = false;
             let pause = warp::run(self);
-            let fiber = std::mem::replace(&mut self.warp.fiber, Fiber::new(LaneMask::EMPTY));
+            let fiber = std::mem::take(&mut self.warp.fiber);
             if pause == Pause::Ended {
                 return false;
             }
