@@ -46,11 +46,7 @@ pub fn in_a_row<const EDGE: u32>(shape: Shape) -> LaunchConfig {
 }
 
 fn tiles(shape: Shape, edge: u32, block_dim: (u32, u32, u32)) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (harness::blocks(shape.n, edge), harness::blocks(shape.m, edge), 1),
-        block_dim,
-        shared_mem_bytes: 0,
-    }
+    LaunchConfig { block_dim, ..harness::grid_of_tiles(shape, [edge, edge], 1) }
 }
 
 impl Pitfall {

@@ -332,10 +332,7 @@ impl Grid {
     fn config(self, shape: Shape) -> LaunchConfig {
         match self {
             Grid::Function(geometry) => geometry(shape),
-            Grid::Tiles(tile) => LaunchConfig {
-                grid_dim: (blocks(shape.n, tile.cols), blocks(shape.m, tile.rows), 1),
-                ..grid_1d(1, tile.threads)
-            },
+            Grid::Tiles(tile) => grid_of_tiles(shape, [tile.rows, tile.cols], tile.threads),
         }
     }
 }
@@ -394,6 +391,11 @@ pub fn grid_1d(blocks: u32, threads: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
+/// Returns the launch of one block per tile of C, of these rows and columns.
+pub fn grid_of_tiles(shape: Shape, [rows, cols]: [u32; 2], threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (blocks(shape.n, cols), blocks(shape.m, rows), 1), ..grid_1d(1, threads) }
+}
+
 /// Converts a size to what kernels take.
 ///
 /// # Panics
@@ -407,11 +409,7 @@ mod tests {
     use super::*;
 
     fn geometry(shape: Shape) -> LaunchConfig {
-        LaunchConfig {
-            grid_dim: (blocks(shape.n, 64), blocks(shape.m, 128), 1),
-            block_dim: (256, 1, 1),
-            shared_mem_bytes: 0,
-        }
+        grid_of_tiles(shape, [128, 64], 256)
     }
 
     #[test]

@@ -79,8 +79,8 @@ pub use catalog::process::Exit;
 pub use device::{Gpu, foreign, map, parts, roofline, session};
 pub use error::{StepError, describe};
 pub use kernel::{
-    Cpu, Gemm, Kernel, KernelSource, LaunchKind, Prepared, Product, Transpose, blocks, grid_1d, launch_gemm,
-    launch_scaled_gemm, to_i32,
+    Cpu, Gemm, Kernel, KernelSource, LaunchKind, Prepared, Product, Transpose, blocks, grid_1d, grid_of_tiles,
+    launch_gemm, launch_scaled_gemm, to_i32,
 };
 pub use measure::diagnose;
 pub use reference::{self, Bf16, E4m3, inputs, verify};

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!([[4, 4, 1], [256, 1, 1], [0, 0, 0]].map(extent), ["4 x 4", "256", ""]);
     }
 
-    use crate::kernel::{KernelSource, blocks};
+    use crate::kernel::{KernelSource, grid_of_tiles};
     use cudarc::driver::LaunchConfig;
     use records::Roofline;
     use records::Samples;
@@ -227,11 +227,7 @@ mod tests {
     use records::record::{Accuracy, Submission, Yardstick};
 
     fn geometry(shape: Shape) -> LaunchConfig {
-        LaunchConfig {
-            grid_dim: (blocks(shape.n, 128), blocks(shape.m, 128), 1),
-            block_dim: (256, 1, 1),
-            shared_mem_bytes: 0,
-        }
+        grid_of_tiles(shape, [128, 128], 256)
     }
 
     static FAST: Kernel = Kernel::sgemm("fast", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));

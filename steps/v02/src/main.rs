@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{DriverError, LaunchConfig};
-use harness::{Gemm, Kernel, KernelSource, Shape, blocks, code, launch_gemm};
+use harness::{Gemm, Kernel, KernelSource, Shape, code, grid_of_tiles, launch_gemm};
 
 const SHARED: KernelSource = code!("v02_shared");
 const STRIP: KernelSource = code!("v02_strip");
@@ -25,11 +25,7 @@ fn main() -> ExitCode {
 }
 
 fn square<const BLOCK: u32>(shape: Shape) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (blocks(shape.n, BLOCK), blocks(shape.m, BLOCK), 1),
-        block_dim: (BLOCK * BLOCK, 1, 1),
-        shared_mem_bytes: 0,
-    }
+    grid_of_tiles(shape, [BLOCK, BLOCK], BLOCK * BLOCK)
 }
 
 // ANCHOR: strip

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-use harness::{Kernel, KernelSource, Shape, Transpose, blocks, code, to_i32};
+use harness::{Kernel, KernelSource, Shape, Transpose, blocks, code, grid_of_tiles, to_i32};
 
 const THREADS: KernelSource = code!("v08_transpose_threads");
 const COALESCED: KernelSource = code!("v08_transpose_coalesced");
@@ -55,11 +55,7 @@ fn row_per_thread(shape: Shape) -> LaunchConfig {
 
 /// Returns the launch of one block per square tile of the input, `EDGE` on a side.
 fn tiles<const EDGE: u32, const THREADS: u32>(shape: Shape) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (blocks(shape.n, EDGE), blocks(shape.m, EDGE), 1),
-        block_dim: (THREADS, 1, 1),
-        shared_mem_bytes: 0,
-    }
+    grid_of_tiles(shape, [EDGE, EDGE], THREADS)
 }
 
 fn transpose(transpose: Transpose<'_>) -> Result<(), DriverError> {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig};
-use harness::{Gemm, Kernel, KernelSource, Shape, blocks, code, launch_gemm};
+use harness::{Gemm, Kernel, KernelSource, Shape, code, grid_of_tiles, launch_gemm};
 
 /// Tile of C that a block owns.
 const BM: u32 = 128;
@@ -42,11 +42,7 @@ fn main() -> ExitCode {
 }
 
 fn geometry(shape: Shape) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (blocks(shape.n, BN), blocks(shape.m, BM), 1),
-        block_dim: (THREADS, 1, 1),
-        shared_mem_bytes: 0,
-    }
+    grid_of_tiles(shape, [BM, BN], THREADS)
 }
 
 fn large_warps_geometry(shape: Shape) -> LaunchConfig {
@@ -58,11 +54,7 @@ fn large_warps_geometry(shape: Shape) -> LaunchConfig {
 fn deep_geometry(shape: Shape, [bm, bn]: [u32; 2], element_bytes: u32) -> LaunchConfig {
     let (depth, padding) = (128 / element_bytes, 16 / element_bytes);
     let elements = bm * (depth + padding) + depth * (bn + padding);
-    LaunchConfig {
-        grid_dim: (blocks(shape.n, bn), blocks(shape.m, bm), 1),
-        shared_mem_bytes: 2 * elements * element_bytes,
-        ..geometry(shape)
-    }
+    LaunchConfig { shared_mem_bytes: 2 * elements * element_bytes, ..grid_of_tiles(shape, [bm, bn], THREADS) }
 }
 
 /// Launches a product of bf16, or of FP32 that the kernel takes as TF32; C is of FP32.

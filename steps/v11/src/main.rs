@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
 use harness::map::{ALIGNED, Element, Matrix, Swizzle};
-use harness::{Gemm, Kernel, Shape, blocks, launch_gemm, launch_scaled_gemm, to_i32};
+use harness::{Gemm, Kernel, Shape, grid_of_tiles, launch_gemm, launch_scaled_gemm, to_i32};
 use v11::gemm::{Product, Sgemm};
 use v11::plans::STREAM_K;
 
@@ -138,9 +138,8 @@ fn main() -> ExitCode {
 impl Geometry {
     fn launch(self, shape: Shape) -> LaunchConfig {
         LaunchConfig {
-            grid_dim: (blocks(shape.n, self.bn), blocks(shape.m, self.bm), 1),
-            block_dim: (self.threads, 1, 1),
             shared_mem_bytes: self.shared,
+            ..grid_of_tiles(shape, [self.bm, self.bn], self.threads)
         }
     }
 }

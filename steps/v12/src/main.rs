@@ -7,7 +7,7 @@ use cudarc::driver::{
 };
 use harness::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 use harness::parts::{Parts, parts};
-use harness::{Bf16, E4m3, Gemm, Kernel, Shape, blocks, launch_scaled_gemm, to_i32};
+use harness::{Bf16, E4m3, Gemm, Kernel, Shape, grid_of_tiles, launch_scaled_gemm, to_i32};
 
 /// The launch of a kernel, and the boxes that it copies.
 #[derive(Clone, Copy)]
@@ -88,9 +88,8 @@ const FP8: Geometry = Geometry { threads: 3 * GROUP, ..FP8_FAST };
 impl Geometry {
     fn launch(self, shape: Shape) -> LaunchConfig {
         LaunchConfig {
-            grid_dim: (blocks(shape.n, self.bn), blocks(shape.m, self.bm), 1),
-            block_dim: (self.threads, 1, 1),
             shared_mem_bytes: self.shared,
+            ..grid_of_tiles(shape, [self.bm, self.bn], self.threads)
         }
     }
 }
