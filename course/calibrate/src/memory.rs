@@ -94,7 +94,6 @@ fn chase(gpu: &Gpu, n: usize) -> Result<f64, StepError> {
 
 /// Returns bytes per nanosecond of memory that is walked over by `share` blocks at a time.
 fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result<f64, StepError> {
-    let kernel = session::load(gpu, CODE.ptx, name)?;
     let blocks = match (n_sms, share) {
         (1, _) => 1,
         (_, 1) => n_sms * BLOCKS_PER_SM,
@@ -103,52 +102,46 @@ fn stream(gpu: &Gpu, name: &str, n_sms: u32, share: u32, bytes: usize) -> Result
     // Whole rounds of all threads.
     let round = UNROLL * (blocks / share * THREADS) as usize;
     let n = (bytes / FLOAT4) / round * round;
-    let (n, share) = (n as i32, share as i32);
-    let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * FLOAT4)?;
-    let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros((blocks * THREADS) as usize)?;
-    let config = grid_1d(blocks, THREADS);
-    let mut time = |rounds: i32| {
-        gpu.time_ms(1, || {
-            let mut launch = gpu.stream.launch_builder(&kernel);
-            launch.arg(&rounds).arg(&n);
-            if name == "stream_load" {
-                launch.arg(&share);
-            }
-            launch.arg(&mut memory);
-            if name == "stream_load" {
-                launch.arg(&mut out);
-            }
-            // SAFETY: as the kernels take them: `n` float4, and one float for each thread in `out`.
-            unsafe { launch.launch(config) }?;
-            Ok(())
-        })
-    };
-    time(1)?;
-    let of_a_round = f64::from(n) * FLOAT4 as f64;
-    Ok(of_a_round / (slope(ROUNDS, time)? * NS_PER_MS))
+    let shares = (name == "stream_load").then_some(share as i32);
+    Ok(n as f64 * FLOAT4 as f64 / round_ns(gpu, name, blocks, n as i32, FLOAT4, shares)?)
 }
 
 /// Returns sectors per nanosecond that the kernel `name` loads from or stores to a footprint of `bytes` bytes.
 fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, StepError> {
-    let kernel = session::load(gpu, CODE.ptx, name)?;
     let n = (bytes / SECTOR).next_power_of_two() as i32 / 2;
-    let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * SECTOR)?;
     let blocks = n_sms * BLOCKS_PER_SM;
+    Ok(UNROLL as f64 * f64::from(blocks * THREADS) / round_ns(gpu, name, blocks, n, SECTOR, None)?)
+}
+
+/// Returns the nanoseconds of a round of the kernel `name`, which takes the number of rounds, the `n` elements of its
+/// memory, an argument for some, the memory, and where it loads, one float for each thread.
+fn round_ns(
+    gpu: &Gpu,
+    name: &str,
+    blocks: u32,
+    n: i32,
+    element_bytes: usize,
+    more: Option<i32>,
+) -> Result<f64, StepError> {
+    let kernel = session::load(gpu, CODE.ptx, name)?;
+    let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * element_bytes)?;
     let mut out: CudaSlice<f32> = gpu.stream.alloc_zeros((blocks * THREADS) as usize)?;
-    let config = grid_1d(blocks, THREADS);
     let mut time = |rounds: i32| {
         gpu.time_ms(1, || {
             let mut launch = gpu.stream.launch_builder(&kernel);
-            launch.arg(&rounds).arg(&n).arg(&mut memory);
-            if name == "scattered_load" {
+            launch.arg(&rounds).arg(&n);
+            if let Some(more) = &more {
+                launch.arg(more);
+            }
+            launch.arg(&mut memory);
+            if name.ends_with("_load") {
                 launch.arg(&mut out);
             }
-            // SAFETY: as the kernels take them: `n` sectors, a power of two, and one float for each thread in `out`.
-            unsafe { launch.launch(config) }?;
+            // SAFETY: as the kernels take them; `memory` has `n` elements.
+            unsafe { launch.launch(grid_1d(blocks, THREADS)) }?;
             Ok(())
         })
     };
     time(1)?;
-    let of_a_round = UNROLL as f64 * f64::from(blocks * THREADS);
-    Ok(of_a_round / (slope(ROUNDS, time)? * NS_PER_MS))
+    Ok(slope(ROUNDS, time)? * NS_PER_MS)
 }
