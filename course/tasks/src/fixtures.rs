@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::solutions::{Compiled, SolutionError, edited, read, unpacked};
+use crate::solutions::{Compiled, SolutionError, edited, included, join, read, sibling_path, unpacked};
 use crate::toml_error::one_line;
 
 /// Folders of fixtures, from the root of the checkout.
@@ -115,39 +115,6 @@ fn joined(root: &Path, file: &Path) -> Result<String, SolutionError> {
         }
     }
     Ok(text)
-}
-
-/// Appends the text of a file unless it is already included.
-fn join(root: &Path, file: &Path, text: &mut String, included_files: &mut Vec<PathBuf>) -> Result<(), SolutionError> {
-    if included_files.iter().any(|known| known == file) {
-        return Ok(());
-    }
-    included_files.push(file.to_owned());
-    for line in read(root, file)?.split_inclusive('\n') {
-        match included(line.trim_end()) {
-            Some(name) => join(root, &sibling_path(file, name), text, included_files)?,
-            None if line.trim_end() == "#pragma once" => {}
-            None => text.push_str(line),
-        }
-    }
-    Ok(())
-}
-
-/// Returns the file name in an include with quotes.
-fn included(line: &str) -> Option<&str> {
-    line.strip_prefix("#include \"")?.strip_suffix('"')
-}
-
-/// Returns the path of an included file, from the root of the checkout.
-fn sibling_path(file: &Path, name: &str) -> PathBuf {
-    let mut path = file.parent().map(Path::to_owned).unwrap_or_default();
-    for part in Path::new(name).components() {
-        match part {
-            std::path::Component::ParentDir => drop(path.pop()),
-            part => path.push(part),
-        }
-    }
-    path
 }
 
 /// Returns the text of a base with the first line and the expected codes of an entry.

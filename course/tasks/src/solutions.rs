@@ -12,8 +12,8 @@ use crate::task::{Catalogue, CatalogueError, Task, TaskName};
 use crate::toml_error::one_line;
 use crate::variant::{self, VariantError};
 
-/// The header that every source may include.
-const HEADER: &str = "kernels/common.cuh";
+/// The header that every source may include. Others of `kernels` count where a source includes them.
+const HEADER: &str = "common.cuh";
 /// Limit for the unpacked kernels of one step, in bytes. The largest file has a tenth of that.
 const MAX_UNPACKED_BYTES: usize = 256 << 20;
 /// Compression level of deflate: slower levels save little.
@@ -153,11 +153,54 @@ pub(crate) fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
         .map_err(|why| SolutionError::Unreadable { file: file.display().to_string(), why })
 }
 
+/// Appends the text of a file unless it is already included.
+pub(crate) fn join(
+    root: &Path,
+    file: &Path,
+    text: &mut String,
+    included_files: &mut Vec<PathBuf>,
+) -> Result<(), SolutionError> {
+    if included_files.iter().any(|known| known == file) {
+        return Ok(());
+    }
+    included_files.push(file.to_owned());
+    for line in read(root, file)?.split_inclusive('\n') {
+        match included(line.trim_end()) {
+            Some(name) => join(root, &sibling_path(file, name), text, included_files)?,
+            None if line.trim_end() == "#pragma once" => {}
+            None => text.push_str(line),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the file name in an include with quotes.
+pub(crate) fn included(line: &str) -> Option<&str> {
+    line.strip_prefix("#include \"")?.strip_suffix('"')
+}
+
+/// Returns the path of an included file, from the root of the checkout.
+pub(crate) fn sibling_path(file: &Path, name: &str) -> PathBuf {
+    let mut path = file.parent().map(Path::to_owned).unwrap_or_default();
+    for part in Path::new(name).components() {
+        match part {
+            std::path::Component::ParentDir => drop(path.pop()),
+            part => path.push(part),
+        }
+    }
+    path
+}
+
 impl Solution {
     /// Returns the hash of the sources that it is compiled from.
     pub fn digest(&self, root: &Path) -> Result<String, SolutionError> {
-        let header = read(root, Path::new(HEADER))?;
-        Ok(catalog::provenance::sha256(format!("{}\0{header}", self.source).as_bytes()))
+        let kernels = Path::new("kernels");
+        let mut joined = vec![kernels.join(HEADER)];
+        let mut texts = format!("{}\0{}", self.source, read(root, &joined[0])?);
+        for name in self.source.lines().filter_map(included) {
+            join(root, &kernels.join(name), &mut texts, &mut joined)?;
+        }
+        Ok(catalog::provenance::sha256(texts.as_bytes()))
     }
 
     /// Returns whether compilation is expected to fail.
