@@ -71,13 +71,16 @@ impl Clang {
 
     /// Compiles with the prelude in an existing file.
     pub fn compile_after(&self, prelude: &Path, root: &Path, path: &Path, job: &Job) -> Result<String> {
+        // Clang 14 has no sm_90a. It copies inline PTX without reading it, so that the header alone names the target.
+        let target = job.capability();
+        let known = if target.ends_with('a') { "80" } else { target };
         let mut command = Command::new(&self.0);
         command
             .args(["-x", "cuda", "--cuda-device-only", "-S", "-O3", "-std=c++17"])
             .args(["-nocudainc", "-nostdinc", "-nostdinc++", "-nocudalib"])
             .args(["-gline-directives-only", "-ffp-contract=fast", "-fno-exceptions"])
             .args(["-fno-color-diagnostics", "-Wno-unknown-cuda-version"])
-            .arg(format!("--cuda-gpu-arch=sm_{}", job.capability()))
+            .arg(format!("--cuda-gpu-arch=sm_{known}"))
             .args(["-Xclang", "-target-feature", "-Xclang", "+ptx70"])
             .arg("-include")
             .arg(prelude);
@@ -115,7 +118,10 @@ impl Clang {
                 ))));
             }
         }
-        let text = String::from_utf8_lossy(&ended.output);
-        Ok(source::normalise(&text, root, None))
+        let mut text = source::normalise(&String::from_utf8_lossy(&ended.output), root, None);
+        if known != target {
+            text = text.replacen(".version 7.0\n.target sm_80", &format!(".version 8.0\n.target sm_{target}"), 1);
+        }
+        Ok(text)
     }
 }

@@ -51,20 +51,24 @@ impl Job {
         }
     }
 
-    /// Reads a learner's source. It cannot choose options, because some of them name files. Where it names no
-    /// architecture, it is compiled for `LEARNERS`; the only difference is that asynchronous copies compile.
     pub fn of_learner(root: &Path, path: &Path) -> anyhow::Result<Self> {
-        let mut job = Self::read(root, path)?;
-        job.extra.clear();
-        let is_said = job.source.lines().any(|line| line.starts_with("// arch: "));
-        let is_plain = job
+        Ok(Self::read(root, path)?.for_learner())
+    }
+
+    /// Returns the job as one of a learner's source, which cannot choose options, because some of them name files.
+    /// Where it names no architecture, it is compiled for `LEARNERS`; the only difference is that asynchronous copies
+    /// compile.
+    fn for_learner(mut self) -> Self {
+        self.extra.clear();
+        let is_said = self.source.lines().any(|line| line.starts_with("// arch: "));
+        let is_plain = self
             .architecture
             .strip_prefix("compute_")
             .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_alphanumeric()));
         if !is_said || !is_plain {
-            job.architecture = LEARNERS.into();
+            self.architecture = LEARNERS.into();
         }
-        Ok(job)
+        self
     }
 
     /// Returns another text in place of this one.
@@ -80,13 +84,8 @@ impl Job {
 
     /// Returns a learner's source that lies in no file, with the folder of the file that it was made from.
     pub fn of_solution(root: &Path, base: &Path, name: &str, source: &str) -> Self {
-        Self {
-            source: source.to_owned(),
-            name: format!("{name}.cu"),
-            architecture: LEARNERS.into(),
-            extra: Vec::new(),
-            folders: include_folders(root, &root.join(base)),
-        }
+        let job = Self::of_text(root, &root.join(base), source.to_owned()).for_learner();
+        Self { name: format!("{name}.cu"), ..job }
     }
 
     /// Returns the number of the architecture: `80` of `compute_80`.
