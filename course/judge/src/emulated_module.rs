@@ -222,11 +222,10 @@ impl<'a> EmulatedModule<'a> {
     /// Allocates and fills the operands. It fails when the module's variables leave no room.
     fn place<T: Sums + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, Box<Finding>> {
         let mut buffers = Vec::new();
-        for (values, name) in trial.inputs.iter().zip(["A", "B"]).chain([(&trial.start, "C")]) {
-            let bytes = (values.len() * T::BYTES) as u64;
-            match self.gpu.memory.alloc(bytes, Origin::new(name)) {
+        for (name, bytes) in trial.buffers() {
+            match self.gpu.memory.alloc(bytes.len() as u64, Origin::new(name)) {
                 Ok(address) => {
-                    self.gpu.write(address, values);
+                    self.gpu.write(address, &bytes);
                     buffers.push(address);
                 }
                 Err(error) => {

@@ -64,8 +64,7 @@ fn run_shapes<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> 
     let kernel = load(gpu, request.ptx, &task.entry)?;
     for shape in shapes::shapes_for(task, request.seed, request.hidden) {
         for trial in trials::<T>(task.work, shape, request.seed, request.threads) {
-            let mut buffers: Vec<&[T]> = trial.inputs.iter().map(Vec::as_slice).collect();
-            buffers.push(&trial.start);
+            let inputs: Vec<Vec<u8>> = trial.buffers().take(trial.inputs.len()).map(|(_, bytes)| bytes).collect();
             let [x, y, z] = task.work.grid(task.tile, shape);
             let config = harness::foreign::Config {
                 grid_dim: (x, y, z),
@@ -74,7 +73,8 @@ fn run_shapes<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> 
             };
             let names = task.work.parameters().iter();
             let arguments: Vec<_> = names.filter_map(|(_, name)| trial.argument(name)).collect();
-            let got = run(gpu, &kernel, config, &buffers, &arguments).map_err(|why| Failure::Launch { shape, why })?;
+            let got = run(gpu, &kernel, config, &inputs, &trial.start, &arguments)
+                .map_err(|why| Failure::Launch { shape, why })?;
             if let Some(Mismatch { wrong, .. }) = trial.look(task, &got) {
                 return Err(Failure::WrongResult { shape, wrong: Box::new(wrong) });
             }

@@ -70,6 +70,8 @@ measures! {
     DivergentBranches: DivergentBranches, "branches at which lanes of a warp go different ways";
     LocalRequestsPerFma: LocalRequests, "accesses to local memory per multiply-add of a warp";
     FmasDone: MultiplyAdds, "multiply-adds done per one that the result takes";
+    TensorFmas: Instructions, "multiply-adds done on tensor cores per one that the result takes";
+    AsyncBytes: Requests, "share of bytes loaded from global memory by asynchronous copies";
     LoadAhead: Requests,
         "share of global loads that nothing waits for until half of a tile's multiply-adds are done";
 }
@@ -116,6 +118,7 @@ impl Measure {
                 | Self::BarriersPerTile
                 | Self::LocalRequestsPerFma
                 | Self::FmasDone
+                | Self::TensorFmas
                 | Self::LoadAhead
         );
         !(of_products && work.is_transpose())
@@ -214,6 +217,11 @@ impl Measure {
             Self::DivergentBranches => Some(c.divergent_branches as f64),
             Self::LocalRequestsPerFma => per_fma(c.local_requests),
             Self::FmasDone => ratio(c.fmas as f64 / WARP, fmas),
+            Self::TensorFmas => ratio(c.tensor_products as f64 / WARP, fmas),
+            Self::AsyncBytes => {
+                let all = c.global_load_bytes + c.global_atomic_requests * ATOMIC_BYTES;
+                ratio(c.async_copy_bytes as f64, all as f64)
+            }
             Self::LoadAhead => taken.ahead,
         }
     }

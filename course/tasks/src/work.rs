@@ -22,6 +22,10 @@ pub enum TaskWork {
     SgemmScaled,
     /// A batch of FP32 products, one per layer of the grid; matrices are contiguous.
     SgemmBatched,
+    /// C = A · B, with A and B in bf16 and C in FP32.
+    Bf16gemm,
+    /// C = max(A · B + bias, 0): [`TaskWork::Bf16gemm`] with an FP32 bias for each column.
+    Bf16gemmBiasRelu,
     /// out = inᵀ in FP32.
     Transpose,
     /// out = inᵀ in FP64.
@@ -43,6 +47,11 @@ impl TaskWork {
         matches!(self, Self::Dgemm | Self::Dtranspose)
     }
 
+    /// Returns whether A and B are bf16, whatever C is.
+    pub fn has_bf16_operands(self) -> bool {
+        matches!(self, Self::Bf16gemm | Self::Bf16gemmBiasRelu)
+    }
+
     /// Returns whether A and B are stored transposed.
     pub fn turned(self) -> [bool; 2] {
         match self {
@@ -57,6 +66,10 @@ impl TaskWork {
     pub fn layout(self) -> &'static str {
         match self {
             Self::Sgemm | Self::Dgemm => "A, B and C are row-major.",
+            Self::Bf16gemm => "A, B and C are row-major; A and B are bf16, the upper half of an FP32 number.",
+            Self::Bf16gemmBiasRelu => {
+                "A, B and C are row-major; A and B are bf16. C[row][col] = max(sum + bias[col], 0), in FP32."
+            }
             Self::SgemmNt => "B is stored transposed: B[k][col] lies at B[col * K + k]. A and C are row-major.",
             Self::SgemmTn => "A is stored transposed: A[row][k] lies at A[k * M + row]. B and C are row-major.",
             Self::SgemmTt => {
@@ -92,27 +105,26 @@ impl TaskWork {
 
     /// Types and names of the kernel's parameters, in order.
     pub fn parameters(self) -> &'static [(&'static str, &'static str)] {
-        const SIZES: [(&str, &str); 3] = [("int", "M"), ("int", "N"), ("int", "K")];
-        const PRODUCT: [(&str, &str); 6] =
-            [SIZES[0], SIZES[1], SIZES[2], ("const float*", "A"), ("const float*", "B"), ("float*", "C")];
+        type Parameter = (&'static str, &'static str);
+        const M: Parameter = ("int", "M");
+        const N: Parameter = ("int", "N");
+        const K: Parameter = ("int", "K");
+        const A: Parameter = ("const float*", "A");
+        const B: Parameter = ("const float*", "B");
+        const C: Parameter = ("float*", "C");
+        const BF16_A: Parameter = ("const unsigned short*", "A");
+        const BF16_B: Parameter = ("const unsigned short*", "B");
+        const ROWS: Parameter = ("int", "rows");
+        const COLS: Parameter = ("int", "cols");
         match self {
-            Self::Sgemm | Self::SgemmNt | Self::SgemmTn | Self::SgemmTt | Self::SgemmBatched => &PRODUCT,
-            Self::Dgemm => {
-                &[SIZES[0], SIZES[1], SIZES[2], ("const double*", "A"), ("const double*", "B"), ("double*", "C")]
-            }
-            Self::SgemmScaled => &[
-                SIZES[0],
-                SIZES[1],
-                SIZES[2],
-                ("float", "alpha"),
-                ("const float*", "A"),
-                ("const float*", "B"),
-                ("float", "beta"),
-                ("float*", "C"),
-            ],
-            Self::Transpose => &[("int", "rows"), ("int", "cols"), ("const float*", "in"), ("float*", "out")],
-            Self::Dtranspose => &[("int", "rows"), ("int", "cols"), ("const double*", "in"), ("double*", "out")],
-            Self::Transpose12 => &[("int", "rows"), ("int", "cols"), ("const Vector*", "in"), ("Vector*", "out")],
+            Self::Sgemm | Self::SgemmNt | Self::SgemmTn | Self::SgemmTt | Self::SgemmBatched => &[M, N, K, A, B, C],
+            Self::Dgemm => &[M, N, K, ("const double*", "A"), ("const double*", "B"), ("double*", "C")],
+            Self::SgemmScaled => &[M, N, K, ("float", "alpha"), A, B, ("float", "beta"), C],
+            Self::Bf16gemm => &[M, N, K, BF16_A, BF16_B, C],
+            Self::Bf16gemmBiasRelu => &[M, N, K, BF16_A, BF16_B, ("const float*", "bias"), C],
+            Self::Transpose => &[ROWS, COLS, ("const float*", "in"), ("float*", "out")],
+            Self::Dtranspose => &[ROWS, COLS, ("const double*", "in"), ("double*", "out")],
+            Self::Transpose12 => &[ROWS, COLS, ("const Vector*", "in"), ("Vector*", "out")],
         }
     }
 

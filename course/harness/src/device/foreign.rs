@@ -55,8 +55,9 @@ fn check_is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), NoGp
     emulator.map_or(Ok(()), |_| Err(NoGpu::Emulated))
 }
 
-/// Copies the buffers to the device, launches once, waits, and copies the last buffer back. The arguments have as many
-/// bytes as the kernel's parameters: the caller has compared them.
+/// Copies the inputs to the device, and an output with its contents before the launch; launches once, waits, and copies
+/// the output back, whose number is that after the last input. The arguments have as many bytes as the kernel's
+/// parameters: the caller has compared them.
 ///
 /// # Errors
 /// Returns an error if the launch is refused or the kernel goes wrong; the context is of no use then.
@@ -64,27 +65,28 @@ pub fn run<T: Real>(
     gpu: &Gpu,
     kernel: &CudaFunction,
     config: Config,
-    buffers: &[&[T]],
+    inputs: &[Vec<u8>],
+    output: &[T],
     arguments: &[Argument],
 ) -> Result<Vec<T>, StepError> {
-    let there = buffers.iter().map(|values| gpu.stream.clone_htod(*values));
-    let there = there.collect::<Result<Vec<_>, _>>()?;
-    let Some(output) = there.last() else {
-        return Ok(Vec::new());
-    };
+    let inputs = inputs.iter().map(|bytes| gpu.stream.clone_htod(bytes)).collect::<Result<Vec<_>, _>>()?;
+    let output = gpu.stream.clone_htod(output)?;
     let mut launch = gpu.stream.launch_builder(kernel);
     for argument in arguments {
         match argument {
             Argument::Int(value) => launch.arg(value),
             Argument::Float(value) => launch.arg(value),
-            Argument::Buffer(at) => launch.arg(there.get(*at).unwrap_or(output)),
+            Argument::Buffer(at) => match inputs.get(*at) {
+                Some(input) => launch.arg(input),
+                None => launch.arg(&output),
+            },
         };
     }
     // SAFETY: the arguments fit the parameters, as the caller says. What the kernel does with the memory of the device
     // is nothing that this process holds: a wrong access ends the context, and the process has nothing else in it.
     unsafe { launch.launch(config) }?;
     gpu.stream.synchronize()?;
-    Ok(gpu.stream.clone_dtoh(output)?)
+    Ok(gpu.stream.clone_dtoh(&output)?)
 }
 
 #[cfg(test)]
@@ -100,10 +102,10 @@ mod tests {
         let gpu = Gpu::open().expect("the emulated device is always there");
         let kernel = load(&gpu, PTX, "sgemm_v01_col_per_lane").expect("a kernel of the file");
         let config = Config { grid_dim: (1, 1, 1), block_dim: (1024, 1, 1), shared_mem_bytes: 0 };
-        let buffers: [&[f32]; 3] = [&[1.0, 2.0], &[3.0, 4.0], &[0.0]];
+        let inputs = [[1.0f32, 2.0], [3.0, 4.0]].map(|values| values.map(f32::to_le_bytes).concat());
         let sizes = [1, 1, 2].map(Argument::Int);
         let matrices = [0, 1, 2].map(Argument::Buffer);
-        let got = run(&gpu, &kernel, config, &buffers, &[sizes, matrices].concat());
+        let got = run(&gpu, &kernel, config, &inputs, &[0.0f32], &[sizes, matrices].concat());
         assert_eq!(got.expect("a result"), [11.0]);
         let why = check_is_real(gpu.emulator).expect_err("it is emulated");
         assert_eq!(why.to_string(), "the CUDA driver of this machine is the emulated GPU");
