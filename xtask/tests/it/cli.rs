@@ -124,18 +124,25 @@ fn emulated() -> Run {
     Run { device: "Emulated GPU (sm_90)".into(), emulated: true, roofline: None, ..gpu() }
 }
 
-fn passed(emulated: bool) -> Outcome {
-    let counters = Counters {
-        warp_instructions: 100_000_000,
+/// Returns what PTX and machine code count alike.
+fn both() -> Counters {
+    Counters {
         fmas: 1_073_741_824,
         global_load_sectors: 9_000_000,
         global_store_sectors: 131_072,
         l1_passes: 5_000_000,
         shared_load_wavefronts_merged: 17_000_000,
         shared_load_ideal_merged: 17_000_000,
+        ..Counters::default()
+    }
+}
+
+fn passed(emulated: bool) -> Outcome {
+    let counters = Counters {
+        warp_instructions: 100_000_000,
         shared_store_wavefronts_merged: 1_000_000,
         shared_store_ideal_merged: 900_000,
-        ..Counters::default()
+        ..both()
     };
     Outcome::Passed(Box::new(VerifiedRun {
         grid: [8, 8, 1],
@@ -157,17 +164,7 @@ fn passed(emulated: bool) -> Outcome {
 }
 
 fn machine_code() -> MachineCode {
-    let counters = Counters {
-        warp_instructions: 40_000_000,
-        fmas: 1_073_741_824,
-        tensor_products: 1_073_741_824,
-        global_load_sectors: 9_000_000,
-        global_store_sectors: 131_072,
-        l1_passes: 5_000_000,
-        shared_load_wavefronts_merged: 17_000_000,
-        shared_load_ideal_merged: 17_000_000,
-        ..Counters::default()
-    };
+    let counters = Counters { warp_instructions: 40_000_000, tensor_products: 1_073_741_824, ..both() };
     MachineCode {
         counters: Some(counters),
         forecast: Forecast {
@@ -593,17 +590,14 @@ fn in_checkout(name: &str, words: &str) -> (PathBuf, Command) {
     (root, command)
 }
 
+/// Output of a step that Cargo builds first.
+const BUILT: &str =
+    "exit code 0\n--- stdout\nthe page of v05 bench\n--- stderr\n$ cargo build -q -p v05\n$ PROGRAMS/v05 bench\n";
+
 #[test]
 fn cargo_builds_what_runs() {
     let (_, mut command) = in_checkout("build", "bench v05");
-    insta::assert_snapshot!(run(&mut command), @r"
-    exit code 0
-    --- stdout
-    the page of v05 bench
-    --- stderr
-    $ cargo build -q -p v05
-    $ PROGRAMS/v05 bench
-    ");
+    assert_eq!(run(&mut command), BUILT);
     insta::assert_snapshot!(run(command.env("FAKE_BUILD", "fails")), @r"
     exit code 3
     --- stdout
@@ -647,14 +641,7 @@ fn started_directly(name: &str, words: &str) -> (PathBuf, Command) {
 fn a_program_in_the_target_folder_is_built_again_before_it_runs() {
     let (_, mut command) = started_directly("direct", "bench v05");
     let path = std::env::join_paths([programs(), Path::new("/usr/bin"), Path::new("/bin")]).expect("folders");
-    insta::assert_snapshot!(run(command.env("PATH", path)), @r"
-    exit code 0
-    --- stdout
-    the page of v05 bench
-    --- stderr
-    $ cargo build -q -p v05
-    $ PROGRAMS/v05 bench
-    ");
+    assert_eq!(run(command.env("PATH", path)), BUILT);
 }
 
 /// Returns the command in a file system in which its working directory cannot be written; none where that cannot be

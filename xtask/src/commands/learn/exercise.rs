@@ -113,11 +113,8 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     };
     let text = tasks::diff::unified(&other, &mine, title, &shown);
     if args.json {
-        let record = serde_json::json!({"diff": {"task": name, "against": if is_over {
-"solution"
-} else {
-"starter"
-}, "text": text}});
+        let against = if is_over { "solution" } else { "starter" };
+        let record = serde_json::json!({"diff": {"task": name, "against": against, "text": text}});
         output::print(&format!("{record}\n"))?;
         return Ok(CommandOutcome::Passed);
     }
