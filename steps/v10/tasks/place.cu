@@ -1,0 +1,68 @@
+// v10.place: a lane's accumulators, in their places in C.
+//
+// A block is one warp, and owns 16 x 8 of C: one m16n8k16 for each 16 k. Factors come straight from global memory, each
+// lane's pairs by themselves. Each pair of accumulators is one store of 8 bytes, so that four lanes fill a sector.
+// Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
+// arch: compute_80
+#include "common.cuh"
+
+constexpr int BM = 16, BN = 8, BK = 16;  // of an m16n8k16
+constexpr int THREADS = WARP_SIZE;
+
+using Bf16 = unsigned short;
+
+// X[row][col] and the element `down` rows further and `right` columns further, as a word: the first in its low half.
+__device__ __forceinline__ unsigned load_pair(const Bf16* X, int rows, int cols, int row, int col, int down, int right)
+{
+    const unsigned low = load_or_zero(X, rows, cols, row, col);
+    const unsigned high = load_or_zero(X, rows, cols, row + down, col + right);
+    return low | high << 16;
+}
+
+// acc += a * b: 16 rows, 8 columns, 16 k.
+__device__ __forceinline__ void multiply_add(float (&acc)[4], const unsigned (&a)[4], const unsigned (&b)[2])
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// C[row][col], C[row][col + 1] = first, second, as far as that lies inside. `col` is even: one store where N is, too.
+__device__ __forceinline__ void store2_if_inside(float* C, int M, int N, int row, int col, float first, float second)
+{
+    if (row < M && col < N && N % 2 == 0) {
+        *reinterpret_cast<float2*>(&C[row * N + col]) = make_float2(first, second);
+        return;
+    }
+    store_if_inside(C, M, N, row, col, first);
+    store_if_inside(C, M, N, row, col + 1, second);
+}
+
+// ANCHOR: kernel
+extern "C" __global__ void __launch_bounds__(THREADS)
+bf16gemm_place(int M, int N, int K, const Bf16* A, const Bf16* B, float* C)
+{
+    const int lane = threadIdx.x;
+    const int group = lane / 4;     // of four lanes, which share a row of A and of C, and a column of B
+    const int pair = lane % 4 * 2;  // the first of this lane's two neighbours in it
+    const int row = blockIdx.y * BM + group;
+    const int col = blockIdx.x * BN + group;
+
+    float acc[4] = {};
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        unsigned a[4], b[2];
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) a[i] = load_pair(A, M, K, row + i % 2 * 8, k0 + pair + i / 2 * 8, 0, 1);
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) b[i] = load_pair(B, K, N, k0 + pair + i * 8, col, 1, 0);
+        multiply_add(acc, a, b);
+    }
+
+    // SOLUTION(v10): store this lane's four accumulators as two pairs
+    const int pair_col = blockIdx.x * BN + pair;
+    store2_if_inside(C, M, N, row, pair_col, acc[0], acc[1]);
+    store2_if_inside(C, M, N, row + 8, pair_col, acc[2], acc[3]);
+    // SOLUTION_END
+}
+// ANCHOR_END: kernel

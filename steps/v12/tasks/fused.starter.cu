@@ -1,0 +1,54 @@
+// v12.fused, a transfer task of 25 minutes: Bias and activation in the epilogue.
+//
+// A layer of a network is C = max(A · B + bias, 0), with one bias for each column of C. A and B are
+// bf16, bias and C are FP32. A block is a warpgroup, which owns 64 x 64 of C and multiplies by
+// wgmma. Write the epilogue, which finishes the accumulators in registers, roughly 5 lines.
+//
+// Judged: right on every shape with all checks clean; each multiply-add is done once, on tensor
+// cores; at most 0.1875 sectors of stores for each element, and 0.09375 of loads per multiply-add
+// of a warp.
+//
+// What is missing is marked TODO. Check it with: cargo xtask check v12.fused
+//
+// Any M, N, K. Launch: THREADS threads, one block per BM x BN of C.
+// arch: compute_90a
+#include "v12_copy.cuh"
+#include "v12_tiles.cuh"
+
+constexpr int BM = 64, BN = 64;
+constexpr int THREADS = GROUP;
+using T = Tiles<BM, BN, 1>;
+
+// A pair of tiles in shared memory, swizzled as products of warpgroups read them.
+template <bool ON_16_BYTES>
+__device__ __forceinline__ void fill_tiles(unsigned tiles, int M, int N, int K, const Bf16* A, const Bf16* B,
+                                           int block_row, int block_col, int k0)
+{
+    copy_tile<BM, T::BK, THREADS, ON_16_BYTES>(tiles, A, M, K, block_row, k0);
+    copy_tile<T::BK, BN, THREADS, ON_16_BYTES>(tiles + T::A_BYTES, B, K, N, k0, block_col);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    publish_shared();
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+bf16gemm_fused(int M, int N, int K, const Bf16* A, const Bf16* B, const float* bias, float* C)
+{
+    __shared__ __align__(1024) char shared[T::STAGE_BYTES];
+    const unsigned tiles = shared_address(shared);
+    const int block_row = blockIdx.y * BM, block_col = blockIdx.x * BN;
+    const bool on_16_bytes = N % BF16_WIDTH == 0 && K % BF16_WIDTH == 0;
+
+    float acc[T::SUMS] = {};
+    for (int k0 = 0; k0 < K; k0 += T::BK) {
+        if (on_16_bytes) fill_tiles<true>(tiles, M, N, K, A, B, block_row, block_col, k0);
+        else fill_tiles<false>(tiles, M, N, K, A, B, block_row, block_col, k0);
+        __syncthreads();  // writes to the tiles done -> products may start
+        multiply_tiles<T>(acc, tiles, k0);
+        wait_products<0>();
+        __syncthreads();  // products done -> writes to the tiles may start
+    }
+
+    // TODO(v12): add the bias of its column to each accumulator, and replace what is negative by 0
+    if (N % 2 == 0) store_sums<true>(C, M, N, block_row + threadIdx.x / WARP_SIZE * 16, block_col, 1.0f, acc);
+    else store_sums<false>(C, M, N, block_row + threadIdx.x / WARP_SIZE * 16, block_col, 1.0f, acc);
+}
