@@ -10,6 +10,7 @@ use catalog::provenance::target_of;
 use judge::Request;
 use serde_json::json;
 use tasks::explain::Explained;
+use tasks::task::TaskKind;
 use tasks::{Catalogue, Task};
 
 /// A kernel of a step that no task asks for.
@@ -48,8 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let mut tasks: Vec<Task> = Vec::new();
     for catalogue in Catalogue::load_all(&root)? {
-        // The first task of a step rebuilds its kernel.
-        tasks.extend(catalogue.tasks.into_iter().find(|task| task.host.is_none() && !task.gpu_required));
+        tasks.extend(catalogue.tasks.into_iter().find(|task| task.kind == TaskKind::Rebuild && !task.gpu_required));
     }
     let own = tasks.clone();
     for other in OTHERS {
