@@ -67,11 +67,8 @@ pub enum AssignError {
     #[error("{launch} launches the finished kernel of {other}: a repository with both would hold a solution")]
     HoldsSolution { launch: TaskName, other: TaskName },
     /// The step has no task whose numbers are drawn; `steps` lists those that have one.
-    #[error(
-        "{step} has nothing to vary: {}; numbers are drawn for {steps}",
-        if *.has_tasks { "its tasks have one right answer each" } else { "it has no tasks" }
-    )]
-    NothingToVary { step: String, has_tasks: bool, steps: String },
+    #[error("{step} has nothing to vary; numbers are drawn for {steps}")]
+    NothingToVary { step: String, steps: String },
     #[error("{0}: nothing can be drawn: the variant has no points")]
     NoPoints(String),
     #[error("{step}: {point}: {why}")]
@@ -135,11 +132,7 @@ pub fn choose(
 fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVariant), AssignError> {
     let step = &catalogue.step;
     let Some(variant) = &catalogue.variant else {
-        return Err(AssignError::NothingToVary {
-            step: step.clone(),
-            has_tasks: !catalogue.tasks.is_empty(),
-            steps: with_variants(root),
-        });
+        return Err(AssignError::NothingToVary { step: step.clone(), steps: with_variants(root) });
     };
     let Some(point) = variant.draw(step, seed) else {
         return Err(AssignError::NoPoints(step.clone()));
