@@ -106,11 +106,7 @@ impl Outputs {
         for output in &self.output {
             match output.run(repo) {
                 Err(error) => stale(repo.display_path(&output.path(repo)), format!("{error:#}")),
-                Ok(new) => {
-                    if let Some((file, what)) = output.stale(repo, &new)? {
-                        stale(file, what);
-                    }
-                }
+                Ok(new) => output.stale(repo, &new)?.into_iter().for_each(|(file, what)| stale(file, what)),
             }
         }
         let mut made: BTreeSet<String> = self.output.iter().map(Output::file).collect();
@@ -122,9 +118,7 @@ impl Outputs {
                 Ok(TranscriptRun::NotRun(why)) => report(&format!("transcript {}: not run: {why}", transcript.name)),
                 Ok(TranscriptRun::Texts(texts)) => {
                     for (output, new) in texts {
-                        if let Some((file, what)) = output.stale(repo, &new)? {
-                            stale(file, what);
-                        }
+                        output.stale(repo, &new)?.into_iter().for_each(|(file, what)| stale(file, what));
                     }
                 }
             }
