@@ -55,7 +55,9 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         for ((row, col), round) in &rounds {
             let r = Rect::new(x + cell * *col as f64, y + cell * *row as f64, cell, cell);
             let done = i == 2;
-            drawing.rect(if done { full } else { light }, r);
+            // The page's style plays the rounds by these classes.
+            let class = if done { format!("{full} sum") } else { format!("{light} round-{}", round + 1) };
+            drawing.rect(&class, r);
             let (cx, cy) = r.middle();
             if !done {
                 drawing.text("strong", Anchor::Middle, (cx, cy + 5.0), (round + 1).to_string());
