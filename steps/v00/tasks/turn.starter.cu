@@ -2,8 +2,8 @@
 //
 // Turn a matrix: out[col][row] = in[row][col]. A block of 32 x 8 threads owns 32 columns and 8 rows
 // of in, and each thread moves one element. Both matrices are row-major: element (row, col) of in
-// lies at in[row * cols + col], and out has rows of rows elements. Write what a thread does,
-// roughly 3 lines.
+// lies at in[row * cols + col], and a row of out has as many elements as in has rows. Write what a
+// thread does, roughly 3 lines.
 //
 // Judged: right on every shape, with all checks clean.
 //
