@@ -169,6 +169,33 @@
         });
     }
 
+    // ---- A column of counts beside the lines, chosen in the bar --------------------------------------------------
+
+    const bar = document.querySelector("#mdbook-menu-bar .right-buttons");
+    const listings = [...main.querySelectorAll("figure.listing[data-launch]")];
+    if (bar && listings.length) {
+        const choice = document.createElement("select");
+        choice.className = "counts";
+        choice.setAttribute("aria-label", "Counts beside the lines of kernels");
+        for (const column of ["no counts", "sectors", "wavefronts", "instructions"]) choice.add(new Option(column));
+        choice.addEventListener("change", () => {
+            const pattern = new RegExp(`([\\d\u00a0]+) (?:PTX )?${choice.value}`);
+            main.classList.toggle("gutter", choice.selectedIndex > 0);
+            for (const listing of listings) {
+                const lines = [...listing.querySelectorAll(".l[data-n]")];
+                const found = lines.map((line) => (pattern.exec(line.dataset.counts) || ["", ""])[1].trim());
+                const counts = found.map((text) => Number(text.replace(/\u00a0/g, "")));
+                const most = Math.max(1, ...counts);
+                lines.forEach((line, i) => {
+                    line.dataset.count = found[i];
+                    line.style.setProperty("--heat", `${Math.round(40 * counts[i] / most)}%`);
+                });
+            }
+            measure();
+        });
+        bar.prepend(choice);
+    }
+
     // ---- mdBook's own controls --------------------------------------------------------------------------------
 
     const skip = document.querySelector("a.skip");

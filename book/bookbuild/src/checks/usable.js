@@ -76,6 +76,19 @@
         }
     }
 
+    const counts = document.querySelector("select.counts");
+    const counted = [...main.querySelectorAll("figure.listing[data-launch] [data-counts]")];
+    if (counted.length && !counts) out.push("the bar has no choice of counts beside the lines");
+    if (counts) {
+        counts.value = "instructions";
+        counts.dispatchEvent(new Event("change"));
+        const wrong = counted.find((line) => !line.dataset.counts.includes(`${line.dataset.count} PTX instructions`));
+        if (wrong) out.push(`a line has another count beside it than in its note: ${name(wrong)}`);
+        counts.selectedIndex = 0;
+        counts.dispatchEvent(new Event("change"));
+        if (main.classList.contains("gutter")) out.push("counts beside the lines cannot be switched off");
+    }
+
     // Each question takes a wrong answer, then the right one, which is kept and unfolds the reason.
     const isPaper = location.pathname.endsWith("/print.html");
     const questions = isPaper ? [] : [...main.querySelectorAll("[data-question]")];
