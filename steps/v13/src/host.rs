@@ -83,11 +83,11 @@ impl Arrays {
 
     /// Returns the first row of C that is not a row of the product.
     ///
-    /// It compares `C · x` with `A · (B · x)` for a vector of whole numbers, where all sums are exact: a wrong element
-    /// that no other wrong one makes up for changes its row.
+    /// It compares `C · x` with `A · (B · x)` for a vector of positive whole numbers, where all sums are exact: a wrong
+    /// element that no other wrong one makes up for changes its row.
     pub fn wrong_row(&self, shape: Shape) -> Result<Option<usize>, DriverError> {
         let x: Vec<f64> =
-            (0..shape.n).map(|i| f64::from(element(i, 77)) * 2.0 + 1.0 + (i % 512) as f64).collect();
+            (0..shape.n).map(|i| f64::from(element(i, 77)) + 4.0 + 7.0 * (i % 512) as f64).collect();
         let y = times(self.b.get()?, &x);
         let right = times(self.a.get()?, &y);
         let got = times(self.c.get()?, &x);

@@ -224,19 +224,24 @@ fn two_devices_get_a_once_and_b_as_it_is_spread() {
 #[test]
 fn one_wrong_element_is_noticed() {
     let device = Device::new(&context()).expect("the kernels load");
-    let shape = shape([40, 50, 60]);
-    let mut arrays = Arrays::new(&device.context, Kind::Pageable, shape).expect("there is room");
-    let mut process = device.prepare(whole(shape)).expect("there is room");
-    process.run(&mut arrays).expect("it ends well");
-    for (row, col) in [(0, 0), (17, 3), (39, 49)] {
-        let right = arrays.c.get().expect("nothing is at work")[row * 50 + col];
-        for wrong in [right + 1.0, f32::NAN] {
-            arrays.c.get_mut().expect("nothing is at work")[row * 50 + col] = wrong;
-            assert_eq!(arrays.wrong_row(shape), Ok(Some(row)), "C[{row}][{col}] = {wrong}");
+    // A row of C is multiplied with a vector, which must have a zero nowhere.
+    let places = |[m, n, _]: [usize; 3]| (0..n).map(move |col| (col % m, col));
+    for sizes in [[40, 50, 60], [2, 1100, 3]] {
+        let shape = shape(sizes);
+        let mut arrays = Arrays::new(&device.context, Kind::Pageable, shape).expect("there is room");
+        let mut process = device.prepare(whole(shape)).expect("there is room");
+        process.run(&mut arrays).expect("it ends well");
+        for (row, col) in places(sizes) {
+            let at = row * shape.n + col;
+            let right = arrays.c.get().expect("nothing is at work")[at];
+            for wrong in [right + 1.0, f32::NAN] {
+                arrays.c.get_mut().expect("nothing is at work")[at] = wrong;
+                assert_eq!(arrays.wrong_row(shape), Ok(Some(row)), "C[{row}][{col}] = {wrong}");
+            }
+            arrays.c.get_mut().expect("nothing is at work")[at] = right;
         }
-        arrays.c.get_mut().expect("nothing is at work")[row * 50 + col] = right;
+        assert_eq!(arrays.wrong_row(shape), Ok(None));
     }
-    assert_eq!(arrays.wrong_row(shape), Ok(None));
 }
 
 #[test]
