@@ -222,8 +222,19 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns the value of a name: an integer parameter or a constant.
     pub(crate) fn value(&self, instr: u32, name: &str) -> Option<i64> {
+        self.value_in(self.loc(instr).map_or(u32::MAX, |loc| loc.file), name)
+    }
+
+    /// Works as [`Self::value`], for a name in a file.
+    pub(crate) fn value_in(&self, file: u32, name: &str) -> Option<i64> {
         let parameter = self.integers().into_iter().find(|(known, _)| known == name);
-        parameter.map(|(_, value)| value).or_else(|| self.source(instr)?.constant(name))
+        // A constant of another file, where all that have one agree.
+        let elsewhere = || {
+            let mut found: Vec<i64> = self.sources.values().filter_map(|source| source.constant(name)).collect();
+            found.dedup();
+            <[i64; 1]>::try_from(found).ok().map(|[value]| value)
+        };
+        parameter.map(|(_, value)| value).or_else(|| self.text_of(file)?.constant(name)).or_else(elsewhere)
     }
 
     pub(crate) fn place(&self, instr: u32) -> Place {
@@ -265,9 +276,31 @@ impl<'a> LaunchContext<'a> {
         outermost.map_or_else(|| self.line_name(here, instr), |loc| self.numbered(here, loc.file, loc.line))
     }
 
-    /// Returns the line `line` of a file in words, as [`Self::line_name`] has them.
+    /// Works as [`Self::line_name`], for the outermost lines in which calls lead to two different instructions apart.
+    pub(crate) fn lines_apart(&self, here: u32, instrs: [u32; 2]) -> [String; 2] {
+        let [a, b] = instrs.map(|instr| self.frames(instr));
+        match a.iter().rev().zip(b.iter().rev()).find(|(a, b)| (a.file, a.line) != (b.file, b.line)) {
+            Some((a, b)) => [a, b].map(|loc| self.numbered(here, loc.file, loc.line)),
+            None => instrs.map(|instr| self.line_name(here, instr)),
+        }
+    }
+
+    /// Returns the line `line` of a file in words, as [`Self::line_name`] has them. Where `here` was called from another
+    /// file, that one is named, too.
     pub(crate) fn numbered(&self, here: u32, file: u32, line: u32) -> String {
-        format!("line {line}{}", self.of_file(here, file))
+        let is_called = self.frames(here).iter().any(|loc| loc.file != file);
+        match self.of_file(here, file) {
+            own if own.is_empty() && is_called => format!("line {line} of {}", self.file_name(file)),
+            other => format!("line {line}{other}"),
+        }
+    }
+
+    fn path(&self, file: u32) -> &'a str {
+        self.inputs.files.iter().find(|(index, _)| *index == file).map_or("", |(_, path)| path.as_str())
+    }
+
+    fn file_name(&self, file: u32) -> &'a str {
+        self.path(file).rsplit('/').next().unwrap_or_default()
     }
 
     /// Returns the file of an instruction as `, in common.cuh`; empty for the file of `here`.
@@ -278,16 +311,11 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns a file as ` of common.cuh`; empty for the file of `here`.
     pub(crate) fn of_file(&self, here: u32, file: u32) -> String {
-        let path = |file: u32| {
-            let found = self.inputs.files.iter().find(|(index, _)| *index == file);
-            found.map_or("", |(_, path)| path.as_str())
-        };
-        let name = |path: &'a str| path.rsplit('/').next().unwrap_or_default();
-        let shown = self.loc(here).map_or("", |loc| path(loc.file));
-        match path(file) {
-            other if other == shown || other.is_empty() => String::new(),
-            other if name(other) == name(shown) => format!(" of {other}"),
-            other => format!(" of {}", name(other)),
+        let shown = self.loc(here).map_or(u32::MAX, |loc| loc.file);
+        match self.path(file) {
+            other if other == self.path(shown) || other.is_empty() => String::new(),
+            other if self.file_name(file) == self.file_name(shown) => format!(" of {other}"),
+            _ => format!(" of {}", self.file_name(file)),
         }
     }
 

@@ -65,6 +65,7 @@ pub(crate) struct Compared {
 /// A use of an array in a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
+    pub line: u32,
     /// Byte columns at which the use starts and ends, from 0.
     pub start: usize,
     pub end: usize,
@@ -161,6 +162,11 @@ impl Source {
     /// Returns the value of an expression of constants.
     pub(crate) fn evaluate(&self, text: &str) -> Option<i64> {
         expression::value(text, 0, &|name, depth| self.constant_at(name, depth))
+    }
+
+    /// Returns whether the kernel does nothing but call a function of this file.
+    pub(crate) fn only_calls(&self) -> bool {
+        self.called.is_some()
     }
 
     fn body(&self, kernel: &str) -> Option<&str> {
@@ -326,7 +332,7 @@ impl Source {
             let start = if subscripts.is_empty() && text[..at].ends_with('*') { at - 1 } else { at };
             let after = text[end..].trim_start();
             let plain = assigned(after).is_some();
-            found.push(Use { start, end, subscripts, stored: plain || changes(after), loaded: !plain });
+            found.push(Use { line, start, end, subscripts, stored: plain || changes(after), loaded: !plain });
         }
         found
     }

@@ -7,7 +7,7 @@ use crate::source::text::{function_of, plain_name, size_of};
 use crate::source::{Declared, Use};
 use crate::words::{count, nth};
 use simt::check::{AccessKind, BadAccess};
-use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE};
+use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE, SourceLoc};
 
 /// An array, with what the text says about it.
 #[derive(Debug, Clone)]
@@ -311,7 +311,12 @@ impl LaunchContext<'_> {
 
     /// Uses of an array in the line of an instruction, to underline.
     pub(crate) fn uses(&self, instr: u32, name: &str, kind: AccessKind) -> Vec<Use> {
-        let uses = self.line_uses(instr, name);
+        self.loc(instr).map(|loc| self.uses_at(loc, name, kind)).unwrap_or_default()
+    }
+
+    /// Uses of an array in a line: those of a kind, or where there are none, all.
+    pub(crate) fn uses_at(&self, loc: SourceLoc, name: &str, kind: AccessKind) -> Vec<Use> {
+        let uses = self.text_of(loc.file).map(|source| source.uses(loc.line, name)).unwrap_or_default();
         let fitting: Vec<Use> = uses.iter().filter(|found| found.is_for(kind)).cloned().collect();
         if fitting.is_empty() { uses } else { fitting }
     }

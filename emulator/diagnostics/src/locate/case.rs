@@ -109,12 +109,14 @@ impl<'a> Case<'a> {
     pub(crate) fn draft(&self, title: String) -> Draft {
         let mut draft = Draft::new(title);
         if let Some(target) = &self.target {
-            let uses = match &self.explained {
-                Some(explained) => vec![explained.used.clone()],
-                None => self.launch.uses(self.instr, &target.element.name, self.access.kind),
-            };
-            draft.carets = uses.iter().map(|found| (found.start, found.end)).collect();
+            draft.carets = self.launch.underlined(self.instr, target, self.access.kind, self.explained.as_ref());
             draft.array = Some(target.element.clone());
+        }
+        if let Some((first, last)) = self.explained.as_ref().and_then(|explained| explained.joined) {
+            draft.notes.push(format!(
+                "The compiler joined the accesses of lines {first} to {last} into one of {} bytes.",
+                self.access.bytes
+            ));
         }
         // The compiler puts an access under the line of its index at times: a caret there would accuse that.
         let line = self.launch.place(self.instr).text.unwrap_or_default();

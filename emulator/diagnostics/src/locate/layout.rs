@@ -87,15 +87,26 @@ impl Case<'_> {
         let explained = self.explained.as_ref()?;
         let names = |name: &str, _: u32| match explained.values.iter().find(|(known, _)| known == name) {
             Some((_, value)) => Some(*value),
-            None => self.launch.evaluate(self.instr, name, self.who),
+            None => self.launch.evaluate_in(explained.file, name, self.who),
         };
         expression::value(text, 0, &names)
+    }
+
+    /// Returns the index in `.file` of the file that has the use.
+    pub(crate) fn file(&self) -> u32 {
+        let of_instr = || self.launch.loc(self.instr).map_or(u32::MAX, |loc| loc.file);
+        self.explained.as_ref().map_or_else(of_instr, |explained| explained.file)
+    }
+
+    /// Returns the value of a variable that is set once, as written.
+    pub(crate) fn definition(&self, name: &str) -> Option<&str> {
+        self.launch.text_of(self.file())?.definition(&self.launch.inputs.kernel.name, name)
     }
 
     /// Returns the value of a parameter, a constant or a number: the same for all threads, and chosen by the
     /// programmer.
     fn uniform(&self, text: &str) -> Option<i64> {
-        let names = |name: &str, _: u32| self.launch.value(self.instr, name);
+        let names = |name: &str, _: u32| self.launch.value_in(self.file(), name);
         let text = bare(text);
         if text.contains("blockDim") || text.contains("gridDim") {
             return None;
@@ -137,7 +148,7 @@ impl Case<'_> {
         // `const int idx = row * K + k; A[idx]`
         if dotted(text).len() == 1
             && dotted(text)[0] == text
-            && let Some(definition) = self.launch.source(self.instr)?.definition(&self.launch.inputs.kernel.name, text)
+            && let Some(definition) = self.definition(text)
             && terms(bare(definition)).iter().any(|(_, term)| self.pitch(term).is_some())
         {
             text = bare(definition);
@@ -228,7 +239,7 @@ impl Case<'_> {
     /// Returns whether a name is a number, or a constant of the source, but no parameter.
     fn constant(&self, name: &str) -> bool {
         name.parse::<i64>().is_ok()
-            || self.launch.source(self.instr).is_some_and(|source| source.constant(name).is_some())
+            || self.launch.text_of(self.file()).is_some_and(|source| source.constant(name).is_some())
     }
 
     /// Splits a product into its text, pitch and the pitch's value: `row * K` into `row`, `K` and K's value.

@@ -13,11 +13,16 @@ use crate::source::expression::{self, Narrow, Overflow};
 use crate::source::text::words;
 use simt::check::{AccessKind, ThreadId};
 use simt::check::{block_position, thread_position};
+use simt::program::SourceLoc;
 
 /// A use of an array in the source line, and the values of what stands in its subscripts.
 #[derive(Debug, Clone)]
 pub(crate) struct Explained {
     pub(crate) used: Use,
+    /// Index in `.file` of the file that has the use.
+    pub(crate) file: u32,
+    /// First and last line of the accesses that the compiler joined into one, where they are several.
+    pub(crate) joined: Option<(u32, u32)>,
     /// Names in order of appearance, without duplicates; constants left out.
     pub(crate) values: Vec<(String, i64)>,
     /// The names in `values` that stand for thread or block positions.
@@ -65,15 +70,65 @@ impl Explained {
 }
 
 impl LaunchContext<'_> {
-    /// Returns the use of `target` in the line of `instr` that gives its element for this thread.
+    /// Returns the use of `target` that gives its element for this thread: in the line of `instr`, in one that was
+    /// joined with it, or in that of a call which was inlined.
     pub(crate) fn explain(&self, instr: u32, target: &Target, kind: AccessKind, who: ThreadId) -> Option<Explained> {
-        let uses = self.uses(instr, &target.element.name, kind);
-        let explained = uses.into_iter().filter_map(|used| self.explain_use(instr, target, used, who));
-        // A use that needs no conclusion is certain; one that does fits many elements.
-        explained.min_by_key(|explained| explained.concluded.is_some())
+        let name = &target.element.name;
+        self.frames(instr).into_iter().find_map(|loc| {
+            let uses = self.uses_at(loc, name, kind).into_iter();
+            let explained = uses.filter_map(|used| self.explain_use(instr, loc.file, target, used, who));
+            // A use that needs no conclusion is certain; one that does fits many elements.
+            let own = explained.min_by_key(|explained| explained.concluded.is_some());
+            own.or_else(|| self.explain_joined(instr, loc, target, kind, who))
+        })
     }
 
-    fn explain_use(&self, instr: u32, target: &Target, used: Use, who: ThreadId) -> Option<Explained> {
+    /// Returns the byte columns of an instruction's line that name an array: those of the use that gives its element,
+    /// or of all uses.
+    pub(crate) fn underlined(
+        &self,
+        instr: u32,
+        target: &Target,
+        kind: AccessKind,
+        explained: Option<&Explained>,
+    ) -> Vec<(usize, usize)> {
+        let (file, line) = self.line(instr);
+        let of_line = explained.filter(|explained| (explained.file, explained.used.line) == (file, line));
+        let uses = match of_line {
+            Some(explained) => vec![explained.used.clone()],
+            None => self.uses(instr, &target.element.name, kind),
+        };
+        uses.iter().map(|found| (found.start, found.end)).collect()
+    }
+
+    /// Returns the first of the uses in neighbouring lines that give all elements of a vector access.
+    fn explain_joined(
+        &self,
+        instr: u32,
+        loc: SourceLoc,
+        target: &Target,
+        kind: AccessKind,
+        who: ThreadId,
+    ) -> Option<Explained> {
+        let n = target.access_bytes / target.element.element_bytes.max(1);
+        if n < 2 {
+            return None;
+        }
+        let of_element = |at: u32| {
+            let mut target = target.clone();
+            target.element.index += i64::from(at);
+            let lines = loc.line.saturating_sub(n)..=loc.line + n;
+            lines.flat_map(|line| self.uses_at(SourceLoc { line, ..loc }, &target.element.name, kind)).find_map(
+                |used| self.explain_use(instr, loc.file, &target, used, who).filter(|found| found.concluded.is_none()),
+            )
+        };
+        let all = (0..n).map(of_element).collect::<Option<Vec<Explained>>>()?;
+        let lines = || all.iter().map(|found| found.used.line);
+        let joined = lines().min().zip(lines().max()).filter(|(first, last)| first < last);
+        Some(Explained { joined, ..all.into_iter().next()? })
+    }
+
+    fn explain_use(&self, instr: u32, file: u32, target: &Target, used: Use, who: ThreadId) -> Option<Explained> {
         let dims = &target.element.dims;
         let n = used.subscripts.len();
         if n == 0 || n > 1 && dims.len() != n {
@@ -87,7 +142,7 @@ impl LaunchContext<'_> {
             let overflow = narrow.then_some(&overflow);
             let names = |name: &str, depth: u32| match unknown {
                 Some((free, value)) if free == name => Some(value),
-                _ => self.variable(instr, name, who, depth, overflow),
+                _ => self.variable(file, name, who, depth, overflow),
             };
             let value = |text: &String| expression::evaluate(text, 0, &names, overflow);
             let subscripts = used.subscripts.iter().map(value).collect::<Option<Vec<i64>>>()?;
@@ -106,10 +161,10 @@ impl LaunchContext<'_> {
                 }
             }
         }
-        let exact = |name: &str| self.evaluate(instr, name, who);
+        let exact = |name: &str| self.evaluate_in(file, name, who);
         let as_int = |name: &str| {
             let unused = RefCell::new(None);
-            self.variable(instr, name, who, 0, Some(&unused))
+            self.variable(file, name, who, 0, Some(&unused))
         };
         let known = |name: &str| if overflow.borrow().is_some() { as_int(name) } else { exact(name) };
         let unknown: Vec<&String> = names.iter().filter(|name| known(name).is_none()).collect();
@@ -134,7 +189,7 @@ impl LaunchContext<'_> {
             }
             _ => return None,
         };
-        let constant = |name: &str| self.source(instr).is_some_and(|source| source.constant(name).is_some());
+        let constant = |name: &str| self.text_of(file).is_some_and(|source| source.constant(name).is_some());
         let values = names
             .iter()
             .filter(|name| !constant(name))
@@ -153,7 +208,7 @@ impl LaunchContext<'_> {
             })
         };
         let flat_block = self.inputs.config.block[1..] == [1, 1];
-        let definition = |name: &str| self.source(instr)?.definition(&self.inputs.kernel.name, name);
+        let definition = |name: &str| self.text_of(file)?.definition(&self.inputs.kernel.name, name);
         let positions = names
             .iter()
             .filter(|name| plain(name) || flat_block && definition(name).is_some_and(plain))
@@ -161,6 +216,8 @@ impl LaunchContext<'_> {
             .collect();
         Some(Explained {
             used,
+            file,
+            joined: None,
             values,
             positions,
             subscripts,
@@ -181,11 +238,16 @@ impl LaunchContext<'_> {
     }
 
     pub(crate) fn evaluate(&self, instr: u32, text: &str, who: ThreadId) -> Option<i64> {
-        expression::value(text, 0, &|name, depth| self.variable(instr, name, who, depth, None))
+        self.evaluate_in(self.loc(instr).map_or(u32::MAX, |loc| loc.file), text, who)
+    }
+
+    /// Returns the value of an expression that stands in a file, for one thread.
+    pub(crate) fn evaluate_in(&self, file: u32, text: &str, who: ThreadId) -> Option<i64> {
+        expression::value(text, 0, &|name, depth| self.variable(file, name, who, depth, None))
     }
 
     /// Returns the value of a name for one thread; with `overflow`, as `int` arithmetic computes it.
-    fn variable(&self, instr: u32, name: &str, who: ThreadId, depth: u32, overflow: Narrow<'_>) -> Option<i64> {
+    fn variable(&self, file: u32, name: &str, who: ThreadId, depth: u32, overflow: Narrow<'_>) -> Option<i64> {
         let (config, ThreadId { block, thread }) = (self.inputs.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
@@ -197,11 +259,11 @@ impl LaunchContext<'_> {
                 _ => return None,
             }));
         }
-        if let Some(value) = self.value(instr, name) {
+        if let Some(value) = self.value_in(file, name) {
             return Some(value);
         }
-        let text = self.source(instr)?.definition(&self.inputs.kernel.name, name)?;
-        let names = |name: &str, depth: u32| self.variable(instr, name, who, depth, overflow);
+        let text = self.text_of(file)?.definition(&self.inputs.kernel.name, name)?;
+        let names = |name: &str, depth: u32| self.variable(file, name, who, depth, overflow);
         expression::evaluate(text, depth, &names, overflow)
     }
 }

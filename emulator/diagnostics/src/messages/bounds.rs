@@ -1,7 +1,7 @@
 //! Messages about accesses outside of arrays, and what explains them.
 
 use super::arguments::lying_bound;
-use super::rows::wrong_row;
+use super::rows::{exchanged, wrong_row};
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::{LOCAL_ARRAYS, Target};
 use crate::locate::case::{Case, noun, verb};
@@ -397,10 +397,8 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     let dims = &target.element.dims;
     let mut sides: Vec<u64> = dims.iter().rev().copied().collect();
     // `threadIdx.x` by itself, or by another name.
-    let kernel = &case.launch.inputs.kernel.name;
     let is_place = |part: &Outside| {
-        let defined = || case.launch.source(case.instr)?.definition(kernel, &part.text);
-        let text = defined().unwrap_or(&part.text);
+        let text = case.definition(&part.text).unwrap_or(&part.text);
         ["threadIdx.x", "threadIdx.y", "threadIdx.z"].contains(&text)
     };
     if outside.is_empty() || !outside.iter().all(is_place) || sides.is_empty() || sides.len() > 3 {
@@ -507,7 +505,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         let advice = match (part.bound(&case.launch.integers()), *value < 0) {
             (Some(bound), false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
             (_, true) if text.parse::<i64>().is_err() => Some(only_where(case, name, &format!("{text} >= 0"))),
-            _ => None,
+            _ => exchanged(case, target),
         };
         return Reason { why: Some(why), advice };
     }
@@ -529,6 +527,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     // What lies past the row of a tile is no edge of the data: the index is wrong, or the row is too short.
     let tile = matches!(case.access.space, MemSpace::Shared | MemSpace::Local);
     let advice = match (text.parse::<i64>().is_ok(), tile) {
+        _ if let Some(advice) = exchanged(case, target) => Some(advice),
         (true, _) => None,
         (false, false) => Some(only_where(case, name, &condition)),
         (false, true) if *value < 0 => Some(format!("keep {} at 0 or above.", code(text))),

@@ -210,8 +210,19 @@ impl<'l, 'a> Consequences<'l, 'a> {
             matches!(mistake.first.details, MistakeDetails::Wgmma { problem: BadWgmma::Outside { .. } })
                 && launch.line(mistake.first.instr) == line
         };
+        // A write that fails leaves what it should have filled.
+        let failed_to_write = |mistake: &MistakeGroup| match &mistake.first.details {
+            MistakeDetails::Access { access: other, .. } => {
+                let is_write =
+                    other.kind != AccessKind::Read && matches!(other.space, MemSpace::Shared | MemSpace::Local);
+                let filled = launch.reached(mistake.first.instr, other).map(|target| target.start);
+                is_write && other.space == access.space && filled.is_some() && filled == start(access)
+            }
+            _ => false,
+        };
         let is_output = mistake.first.code() == Code::UndefinedOutput;
-        is_output && self.with_code(Code::Uninitialised).any(is_reported_use)
+        launch.mistakes.iter().any(failed_to_write)
+            || is_output && self.with_code(Code::Uninitialised).any(is_reported_use)
             || self.with_code(Code::Wgmma).any(reaches_too_far)
             || access.space == MemSpace::Shared && self.out_of_step.is_some()
             || self.any_race(|race| {

@@ -3,10 +3,11 @@
 
 use super::bounds::nowhere;
 use crate::finding::Space;
-use crate::launch_context::{Draft, LaunchContext};
+use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::{Case, noun};
-use crate::words::{count, nth};
+use crate::source::text::words;
+use crate::words::{code, count, nth};
 use simt::check::BadAccess;
 use simt::check::MistakeGroup;
 
@@ -73,16 +74,48 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
             target.elements(2),
         ));
     } else {
-        draft.why = Some(format!("{} is not a multiple of {size}.", element.byte_offset));
-        draft.advice = Some(match size / each.max(1) {
-            0 | 1 => format!("let every access of {size} bytes start at a multiple of {size} bytes."),
-            n => format!(
-                "let every vector access start at a multiple of {n} {}, or access single ones.",
-                target.elements(2),
-            ),
+        let lanes = size / each.max(1);
+        let reason = misplaced(&case, target, lanes).unwrap_or_default();
+        draft.why = reason.why;
+        draft.advice = reason.advice.or_else(|| {
+            Some(match lanes {
+                0 | 1 => format!("let every access of {size} bytes start at a multiple of {size} bytes."),
+                n => format!(
+                    "let every vector access start at a multiple of {n} {}, or access single ones.",
+                    target.elements(2),
+                ),
+            })
         });
     }
     draft
+}
+
+/// Returns the reason where the last subscript is no multiple of the elements of a vector: as if it counted vectors.
+fn misplaced(case: &Case<'_>, target: &Target, lanes: u64) -> Option<Reason> {
+    let explained = case.explained.as_ref()?;
+    let (text, value) = explained.used.subscripts.last().zip(explained.subscripts.last())?;
+    if lanes < 2 || value.rem_euclid(lanes as i64) == 0 {
+        return None;
+    }
+    let definition = case.definition(text);
+    let is = match definition {
+        Some(definition) => format!("{}, which is {},", code(text), code(definition)),
+        None => code(text),
+    };
+    let (elements, one) = (target.elements(2), target.elements(1));
+    // The name that the source has for the number.
+    let names = words(definition.unwrap_or(text)).map(|(_, word)| word);
+    let is_number = |word: &&str| case.launch.value_in(case.file(), word) == Some(lanes as i64);
+    let number = { names }.find(is_number).map_or_else(|| lanes.to_string(), str::to_owned);
+    Some(Reason {
+        why: Some(format!("{is} is {value} here: it counts single {elements}, and must be a multiple of {lanes}.")),
+        advice: definition.filter(|definition| !definition.contains(['+', '-'])).map(|definition| {
+            format!(
+                "if it is the number of a vector, multiply it by the {elements} of one: {}. If not, access each {one} alone.",
+                code(&format!("{definition} * {number}"))
+            )
+        }),
+    })
 }
 
 /// Returns the length of a row in elements: from the declaration, or `pitch` of `x[row * pitch + …]`.

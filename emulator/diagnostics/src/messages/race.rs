@@ -11,7 +11,7 @@ use super::bounds::block_shape;
 use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::arrays::Target;
 use simt::check::{AccessKind, MistakeGroup, RaceFacts, RaceParty};
-use simt::program::OpKind;
+use simt::program::{MemSpace, OpKind};
 
 /// A race, with what all parts of its message name.
 struct RaceMessage<'a> {
@@ -66,6 +66,9 @@ pub(crate) fn race<'a>(
     draft.notes.extend(message.extent());
     draft.notes.extend(message.others());
     if let Some(reason) = message.target.as_ref().and_then(|target| message.past_the_row(target)) {
+        if race.space == MemSpace::Shared {
+            draft.title = format!("index past the end of a row: {}", draft.title);
+        }
         return draft.reason(reason).on_gpu(reasons::DEPENDS_ON_TIMING);
     }
     if let Some(reason) = block_shape(launch) {

@@ -1,10 +1,13 @@
 //! Indices `X * P + Y` of a matrix in which the wrong part is multiplied, or by another length than that of a row.
 
+use crate::finding::Space;
 use crate::launch_context::Reason;
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
+use crate::source::expression;
 use crate::source::text::size_of;
 use crate::words::code;
+use simt::check::ThreadId;
 use simt::program::MemSpace;
 
 /// Returns whether another matrix has as many rows as `row` counts, and `row` is multiplied by their length there.
@@ -116,4 +119,35 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
         }
         _ => None,
     }
+}
+
+/// Returns advice where the two subscripts of a tile fit its dimensions for all threads of the block if exchanged, and
+/// only then.
+pub(crate) fn exchanged(case: &Case<'_>, target: &Target) -> Option<String> {
+    let Case { launch, who, .. } = *case;
+    let explained = case.explained.as_ref()?;
+    let ([row, col], [rows, cols]) = (&explained.used.subscripts[..], &target.element.dims[..]) else { return None };
+    let value = |text: &str, thread: u64| {
+        // A counter has the same value in all threads.
+        let counted = |name: &str| explained.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        let names = |name: &str, _: u32| match &explained.concluded {
+            Some(counter) if counter == name => counted(name),
+            _ => launch.evaluate_in(explained.file, name, ThreadId { thread, ..who }),
+        };
+        expression::value(text, 0, &names)
+    };
+    let end = |text: &str| {
+        let values = (0..launch.threads_per_block()).map(|thread| u64::try_from(value(text, thread)?).ok());
+        Some(values.collect::<Option<Vec<u64>>>()?.into_iter().max()? + 1)
+    };
+    let (n_rows, n_cols) = (end(row)?, end(col)?);
+    let in_tile = matches!(case.access.space, MemSpace::Shared) || target.element.space == Space::Shared;
+    (in_tile && n_rows <= *cols && n_cols <= *rows && (n_rows > *rows || n_cols > *cols)).then(|| {
+        let name = &target.element.name;
+        format!(
+            "exchange the subscripts, {}, or the dimensions where {name} is declared, to {cols}x{rows}: all indices of this \
+             line then fit.",
+            code(&format!("{name}[{col}][{row}]"))
+        )
+    })
 }

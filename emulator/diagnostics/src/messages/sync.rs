@@ -3,6 +3,7 @@
 
 use crate::finding::Action;
 use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
+use crate::source::Source;
 use crate::source::statements::Control;
 use crate::words::{self, capital, code, count, plural};
 use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, ThreadId, WrongMask};
@@ -360,7 +361,7 @@ pub(crate) fn exited(
     let branch = branch_of(launch, instr, exit);
     let mut advice_text = "put the condition on the work, so that all threads reach the barrier.".to_owned();
     let did = match (returns.as_deref(), branch, exit) {
-        (Some([one]), ..) if launch.frames(instr).len() == 1 => {
+        (Some([one]), ..) if launch.frames(instr).len() == 1 || source.is_some_and(Source::only_calls) => {
             let text = source.and_then(|source| source.line(*one)).unwrap_or("");
             draft.verbatim.push(format!("{one:>4} | {}", text.replace('\t', " ")));
             advice_text = "put the condition on the work, not on a `return`, when a barrier follows.".into();
@@ -423,6 +424,23 @@ fn lane_names(lanes: LaneMask) -> String {
     format!("{} {}", plural(n, "lane"), words::ranges(lanes.numbers().map(u64::from)))
 }
 
+/// Returns the branch that parts the lanes of a warp around an instruction, and whether its condition depends on the
+/// thread: a branch of a header, by the layout of a matrix for one, parts no lanes.
+fn diverging<'a>(launch: &'a LaunchContext<'_>, instr: u32) -> Option<(Around<'a>, bool)> {
+    let kernel = launch.plain_kernel_name();
+    let branches = launch.around(instr).into_iter().rev();
+    let branches: Vec<_> =
+        branches.filter(|one| matches!(one.enclosure.control, Control::If | Control::Else)).collect();
+    let by_thread = |one: &&Around<'_>| {
+        let source = launch.text_of(one.file);
+        source.is_some_and(|source| source.depends_on_thread(kernel, &one.enclosure.condition))
+    };
+    match branches.iter().find(by_thread) {
+        Some(one) => Some((*one, true)),
+        None => branches.first().map(|one| (*one, false)),
+    }
+}
+
 /// Drafts the message about a tensor-core instruction that only part of a warp executes.
 fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &SyncMask) -> Draft {
     let instr = mistake.first.instr;
@@ -444,19 +462,11 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
         lane_names(missing),
     ));
     draft.notes.push(launch.first_thread(mistake));
-    let around = launch.around(instr);
-    let branches = || { around.iter().rev() }.filter(|one| one.enclosure.control == Control::If);
-    // A branch of a header, by the layout of a matrix for one, parts no lanes.
-    let kernel = launch.plain_kernel_name();
-    let by_thread = branches().find(|one| {
-        let source = launch.text_of(one.file);
-        source.is_some_and(|source| source.depends_on_thread(kernel, &one.enclosure.condition))
-    });
-    let branch = by_thread.or_else(|| branches().next());
+    let branch = diverging(launch, instr).map(|(one, _)| one);
     draft.why = branch.filter(|_| !(missing & !absent).is_empty()).map(|one| {
         format!(
-            "it is inside {} ({}), which holds for some lanes of the warp only.",
-            code(&one.enclosure.header),
+            "it is{} ({}), which holds for some lanes of the warp only.",
+            inside(Some(one)).trim_start_matches(','),
             one.name(launch, instr)
         )
     });
@@ -566,16 +576,22 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         }
         _ => launch.first_thread(mistake),
     });
-    let around = launch.around(instr);
-    let branch = around.iter().rev().find(|one| one.enclosure.control == Control::If);
-    let under = branch.map(|one| {
+    let branch = diverging(launch, instr);
+    let under = branch.map(|(one, _)| {
         format!(
-            "the call is inside {} ({}), and the missing lanes do not reach it",
-            code(&one.enclosure.header),
+            "the call is{} ({}), and the missing lanes do not reach it",
+            inside(Some(one)).trim_start_matches(','),
             one.name(launch, instr)
         )
     });
-    let ballot = branch.map(|one| code(&format!("__ballot_sync(0xffffffff, {})", one.enclosure.condition)));
+    // Where all lanes of a warp do the same, the mask would name them all again.
+    let ballot = branch.filter(|(_, by_thread)| *by_thread).map(|(one, _)| {
+        let condition = &one.enclosure.condition;
+        code(&match one.enclosure.control {
+            Control::Else => format!("__ballot_sync(0xffffffff, !({condition}))"),
+            _ => format!("__ballot_sync(0xffffffff, {condition})"),
+        })
+    });
     match wrong {
         WrongMask::CallerNotNamed => {
             draft.why = Some("a lane must name itself in the mask of its own call.".into());
@@ -628,8 +644,12 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
                 None if (missing & !exited & !absent).is_empty() => "the missing lanes have exited.".into(),
                 None => "the missing lanes took another branch or have exited.".into(),
             });
-            draft.advice = Some(match ballot {
-                Some(_) => "call it in all lanes and let the others contribute the identity (0 for a sum).".into(),
+            draft.advice = Some(match branch {
+                Some((one, _)) => format!(
+                    "execute it before the branch ({}), in all lanes, and use its value inside; in a sum, lanes that have \
+                     no part in it bring 0.",
+                    one.name(launch, instr)
+                ),
                 None => "call it where all named lanes execute it.".into(),
             });
             draft.on_gpu = Some("the value that is read is undefined.".into());

@@ -6,10 +6,22 @@ use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::subscript::Explained;
 use crate::words::{self, code};
-use simt::check::{AccessKind, BadAccess, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use};
+use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use};
 use simt::program::{MemSpace, OpKind};
 
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
+    let draft = undefined_value(launch, mistake);
+    let stops = |other: &&MistakeGroup| matches!(other.first.code(), Code::Misaligned | Code::Trap | Code::Assert);
+    match launch.mistakes.iter().find(stops) {
+        Some(other) => {
+            let line = launch.line_name(draft.instr.unwrap_or(mistake.first.instr), other.first.instr);
+            draft.on_gpu(format!("the kernel stops with the error at {line}, and may not get here."))
+        }
+        None => draft,
+    }
+}
+
+fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let MistakeDetails::Uninitialised { access, load, used, copied, written, fresh, .. } = &mistake.first.details
     else {
         return Draft::new("use of an uninitialised value");
@@ -85,7 +97,8 @@ pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) 
     }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
-            draft.why = fillers.first().map(|filler| filler_reason(launch, here, filler, &element.name));
+            draft.why =
+                fillers.first().map(|filler| filler_reason(launch, here, case.who.block, filler, &element.name));
             let condition = fillers.first().and_then(|filler| filler.condition(launch));
             let unless = condition.map(|text| format!(", also where {} is false", code(&text))).unwrap_or_default();
             draft.advice = Some(match (any, access.space) {
@@ -425,7 +438,9 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
                 .filter(|&instr| launch.loc(instr).is_some_and(|loc| loc.line == line && Some(loc.file) == file))
                 .collect();
             let instr = *stores.first()?;
-            let threads = launch.inputs.executed.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
+            // In a loop, executions are no threads.
+            let once = launch.inputs.executed.filter(|_| launch.loops(instr).is_empty());
+            let threads = once.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
             Some(Filler { line, instr, threads })
         })
         .collect()
@@ -517,7 +532,7 @@ fn gap(
 
 /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands
 /// under …`.
-fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &str) -> String {
+fn filler_reason(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Filler, name: &str) -> String {
     let all = launch.threads_per_block() * launch.n_blocks();
     let under =
         filler.condition(launch).map(|condition| format!("it is inside {}", code(&format!("if ({condition})"))));
@@ -537,13 +552,14 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, filler: &Filler, name: &
         }
         (None, None) => {
             let returned = launch.mistakes.iter().find_map(|mistake| match mistake.first.details {
-                MistakeDetails::Exited { returned, .. } => Some(returned),
+                MistakeDetails::Exited { returned, .. } => Some((mistake.first.block, returned)),
                 _ => None,
             });
             match returned {
-                Some(n) => format!(
-                    "{line} fills {name}, but {n} threads of a block had returned before they could fill \
-                     their part."
+                // The number is that of one block.
+                Some((of, n)) => format!(
+                    "{line} fills {name}, but {}threads of the block had returned before they could fill their part.",
+                    if of == block { format!("{n} ") } else { String::new() },
                 ),
                 None => {
                     format!("{line} writes to {name}, but not to this element before it is read here.")

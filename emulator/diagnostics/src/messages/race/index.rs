@@ -5,7 +5,8 @@ use crate::launch_context::{LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::layout::Outside;
-use crate::messages::rows::wrong_row;
+use crate::locate::spot;
+use crate::messages::rows::{exchanged, wrong_row};
 use crate::trace::End;
 use crate::words::{capital, code};
 use simt::check::RaceParty;
@@ -13,8 +14,9 @@ use simt::check::RaceParty;
 impl RaceMessage<'_> {
     /// Returns the reason where one party means another element, past the end of its row.
     pub(super) fn past_the_row(&self, target: &Target) -> Option<Reason> {
-        let Self { launch, mistake, here, .. } = *self;
-        [self.first, self.second].into_iter().find_map(|party| {
+        let Self { launch, mistake, .. } = *self;
+        let (write, other) = self.lines();
+        [(self.first, write), (self.second, other)].into_iter().find_map(|(party, line)| {
             let who = party.thread_id();
             let explained = launch.explain(party.instr, target, party.kind, who)?;
             let name = &target.element.name;
@@ -33,16 +35,19 @@ impl RaceMessage<'_> {
                     self.thread_name(party),
                     code(&part.text),
                     part.value,
-                    launch.line_name(here, party.instr),
+                    line,
                 );
-                return Some(Reason { why: Some(why), advice: longer_row(launch, party.instr, part, target) });
+                return Some(Reason {
+                    why: Some(why),
+                    advice: exchanged(&case, target).or_else(|| longer_row(launch, party.instr, part, target)),
+                });
             }
             explained.leaves_its_row(&target.element.dims).then(|| {
                 let why = format!(
                     "{} means {} at {}: that is past the end of its row, and lies where {} does.",
                     capital(&self.thread_name(party)),
                     explained.indexed(name),
-                    launch.line_name(here, party.instr),
+                    line,
                     target.indexed(),
                 );
                 Reason { why: Some(why), advice: None }
@@ -70,6 +75,34 @@ impl RaceMessage<'_> {
             (true, false) if config.grid != [1; 3] => Some("blockIdx"),
             _ => None,
         }
+    }
+
+    /// Returns the reason where a tile has several buffers, and what chooses one of them has the same value in all rounds.
+    pub(super) fn same_buffer(&self) -> Option<Reason> {
+        let Self { launch, first, second, here, ref array, .. } = *self;
+        let target = self.target.as_ref()?;
+        let [n_buffers @ 2..=8, _, _] = target.element.dims[..] else { return None };
+        let explained = launch.explain(first.instr, target, first.kind, first.thread_id())?;
+        let chosen = explained.used.subscripts.first()?;
+        let source = launch.text_of(explained.file)?;
+        let value: u64 = source.definition(&launch.inputs.kernel.name, chosen)?.parse().ok()?;
+        let (file, lines) = spot::common_loop(launch, first.instr, second.instr)?;
+        let next = match n_buffers {
+            2 => format!("{chosen} ^= 1;"),
+            n => format!("{chosen} = ({chosen} + 1) % {n};"),
+        };
+        Some(Reason::new(
+            format!(
+                "{} is {value} in every round, because nothing changes it: each round overwrites the buffer that the one \
+                 before still reads, and the rest of {array} is not used.",
+                code(chosen)
+            ),
+            format!(
+                "take another buffer in each round: {} where the loop ends, before {}.",
+                code(&next),
+                launch.numbered(here, file, *lines.end())
+            ),
+        ))
     }
 
     /// Returns the reason that a loop `for (int i = blockIdx.x * … ; …; i += blockDim.x)` reaches the elements of other

@@ -61,12 +61,8 @@ impl RaceMessage<'_> {
     pub(super) fn underlined(&self, party: RaceParty) -> Vec<(usize, usize)> {
         let launch = self.launch;
         let Some(target) = &self.target else { return Vec::new() };
-        let who = party.thread_id();
-        let uses = match launch.explain(party.instr, target, party.kind, who) {
-            Some(explained) => vec![explained.used],
-            None => launch.uses(party.instr, &target.element.name, party.kind),
-        };
-        uses.iter().map(|found| (found.start, found.end)).collect()
+        let explained = launch.explain(party.instr, target, party.kind, party.thread_id());
+        launch.underlined(party.instr, target, party.kind, explained.as_ref())
     }
 }
 

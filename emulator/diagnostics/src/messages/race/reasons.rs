@@ -22,7 +22,7 @@ impl RaceMessage<'_> {
         let Self { launch, facts: race, first, second, update, .. } = *self;
         let here = first.instr;
         let between_blocks = self.between_blocks();
-        let (write, other) = (launch.line_name(here, first.instr), launch.line_name(here, second.instr));
+        let (write, other) = self.lines();
         let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
         let barrier = self.barrier();
         let left_out = self.leaves_out();
@@ -208,6 +208,9 @@ impl RaceMessage<'_> {
         if choose::in_step(launch, race) {
             return self.in_step(draft).on_gpu(OFTEN_WORKS);
         }
+        if let Some(reason) = self.same_buffer() {
+            return draft.reason(reason);
+        }
         let spots = self.spots();
         if race.same_warp {
             return draft.reason(self.between_lanes(&spots)).on_gpu(OFTEN_WORKS);
@@ -233,9 +236,9 @@ impl RaceMessage<'_> {
     }
 
     /// Names of the lines of both accesses.
-    fn lines(&self) -> (String, String) {
-        let here = self.first.instr;
-        (self.launch.line_name(here, here), self.launch.line_name(here, self.second.instr))
+    pub(super) fn lines(&self) -> (String, String) {
+        let [write, other] = self.launch.lines_apart(self.here, [self.first.instr, self.second.instr]);
+        (write, other)
     }
 
     /// Returns whether both accesses are on one line, or in one statement.

@@ -73,7 +73,8 @@ impl RaceMessage<'_> {
             let MistakeDetails::Race(race) = &mistake.first.details else { continue };
             let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
             let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
-            let name = format!("{} ({})", target.element.name, launch.line_name(here, write.instr));
+            let [_, line] = launch.lines_apart(here, [self.first.instr, write.instr]);
+            let name = format!("{} ({line})", target.element.name);
             if target.element.name != self.array && !names.contains(&name) {
                 names.push(name);
             }
