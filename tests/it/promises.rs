@@ -115,7 +115,7 @@ fn dependencies_point_one_way() {
         ("emulator/simt", &["arithmetic", "counters", "decode", "program", "ptx", "sass"]),
         ("emulator/diagnostics", &["simt"]),
         ("emulator/timing", &["sass", "simt"]),
-        ("emulator/driver", &["diagnostics", "ptx", "sass", "simt", "timing"]),
+        ("emulator/driver", &["diagnostics", "ptx", "sass", "sha256", "simt", "timing"]),
         ("emulator/nvcuda", &["driver"]),
         ("emulator/emulator_client", &[]),
         ("course/sha256", &[]),

@@ -212,8 +212,9 @@ const MAX_SOURCE: u64 = 1 << 20;
 const MAX_SOURCES: usize = 1000;
 const MAX_SOURCE_BYTES: usize = 16 << 20;
 
-/// Returns the texts of the files that a module names, each once.
-pub(crate) fn find_sources<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<(String, Arc<str>)> {
+/// Returns the texts of the files that a module names, each once. Those that `ptx` names in its header are left out if
+/// they have another hash than there: its lines are not theirs.
+pub(crate) fn find_sources<'a>(ptx: &str, paths: impl Iterator<Item = &'a str>) -> Vec<(String, Arc<str>)> {
     let (mut seen, mut found, mut bytes) = (BTreeSet::new(), Vec::new(), 0);
     for path in paths {
         if seen.len() >= MAX_SOURCES || bytes >= MAX_SOURCE_BYTES {
@@ -222,11 +223,26 @@ pub(crate) fn find_sources<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<(Str
         if seen.insert(path)
             && let Some(text) = find_source(path)
         {
+            let hash = made_of(ptx).find(|(file, _)| *file == path).map(|(_, hash)| hash);
+            if hash.is_some_and(|hash| hash != sha256::sha256(text.as_bytes())) {
+                let source = made_of(ptx).next().map_or(path, |(source, _)| source);
+                diagnose::print_once(&format!(
+                    "{path} has changed since this PTX was made, and messages show no lines of it; compile again with: \
+                     cargo xtask ptx {source}"
+                ));
+                continue;
+            }
             bytes += text.len();
             found.push((path.to_owned(), text));
         }
     }
     found
+}
+
+/// Returns the files that PTX was made of, the source first, with their hashes: `// source: kernels/a.cu sha256:…`.
+fn made_of(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = ptx.lines().take_while(|line| line.starts_with("//"));
+    lines.filter_map(|line| line.split_once(": ")?.1.split_once(" sha256:"))
 }
 
 /// Reads a file that a module's `.file` directive names, for messages. Only files that look like source code are read:
@@ -303,7 +319,19 @@ mod tests {
     #[test]
     fn a_file_that_is_named_often_is_read_once() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/common.cuh");
-        assert_eq!(find_sources([path; 1000].into_iter()).len(), 1);
+        assert_eq!(find_sources("", [path; 1000].into_iter()).len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_has_changed_since_the_ptx_was_made_is_left_out() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/common.cuh");
+        let hash = sha256::sha256(&std::fs::read(path).expect("a file"));
+        let found = |hash: &str| {
+            let ptx =
+                format!("// Generated\n// source: a.cu sha256:1\n// include: {path} sha256:{hash}\n.version 8.4\n");
+            find_sources(&ptx, [path].into_iter()).len()
+        };
+        assert_eq!((found(&hash), found("12")), (1, 0));
     }
 
     #[test]

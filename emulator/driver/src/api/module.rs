@@ -131,7 +131,8 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
     let kernels = module.kernels().to_vec();
     let files = kernels.iter().take(1).flat_map(|kernel| kernel.files());
     let paths = files.map(|(_, path)| path.as_str());
-    let sources: Arc<[(String, Arc<str>)]> = settings::find_sources(paths).into();
+    let ptx = if let Image::Text(text) = image { text } else { "" };
+    let sources: Arc<[(String, Arc<str>)]> = settings::find_sources(ptx, paths).into();
     let (registers, target, max_registers) = match image {
         Image::Text(text) => (registers(text), architecture(text).unwrap_or(0), max_registers),
         // The compiler has already assigned the registers.
