@@ -18,10 +18,12 @@ pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
     match subject {
         Subject::Unknown | Subject::NotNumbers => None,
         Subject::SetAnew => sets_anew(source, &sets),
+        Subject::Rounds => rounds(source),
         Subject::Whole => whole_numbers(&sets),
         Subject::Blocks => exchanged(&sets).or_else(|| used(source, stores)),
         Subject::Reads(name) => used(source, [(name, Access::Read)]),
         Subject::Stores => used(source, stores),
+        Subject::ReadsAndStores(tile) => used(source, [(tile, Access::Read)].into_iter().chain(stores)),
         Subject::SumsAndStores => used(source, sums(&sets).map(|sum| (sum.name, Access::Summed)).chain(stores)),
     }
 }
@@ -77,6 +79,16 @@ enum Access {
     Summed,
 }
 
+/// Returns where the loop over k starts.
+fn rounds(source: &Source) -> Option<String> {
+    let is_header = |line: &u32| {
+        let text = source.clean_line(*line).unwrap_or_default().trim_start();
+        ["for", "while"].iter().any(|word| text.starts_with(word)) && !source.uses(*line, "K").is_empty()
+    };
+    let line = only((1..=source.n_lines()).filter(is_header))?;
+    Some(format!("the loop over k starts at line {line}"))
+}
+
 /// Returns where matrices and sums are used.
 fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>) -> Option<String> {
     const MANY: usize = 4;
@@ -85,6 +97,12 @@ fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>)
             let text = source.clean_line(*line).unwrap_or_default();
             source.uses(*line, name).iter().any(|found| match access {
                 Access::Summed => found.stored && found.loaded,
+                // What is filled is not read.
+                Access::Read
+                    if found.stored || text.contains("__shared__") || text[..found.start].ends_with("store4(&") =>
+                {
+                    false
+                }
                 _ => !found.subscripts.is_empty() || text[..found.start].ends_with('('),
             })
         };

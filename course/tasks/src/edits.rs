@@ -8,7 +8,7 @@ mod code;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use catalog::Shape;
@@ -105,12 +105,14 @@ pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], 
     search.siblings();
     search.axes();
     search.sums();
+    search.indices();
     search.conjunctions();
     search.operators();
     search.declarations();
     search.barriers();
     search.conditions();
     search.early_assignments();
+    search.buffers();
     search.unread_tiles();
     search.repeat();
     search.found.sort_by_key(|found| found.cost);
@@ -278,7 +280,7 @@ impl<'s> Search<'s> {
         known.dedup();
         for (sum, own) in sums.iter().zip(&owns) {
             // The header of a loop has its counter alone.
-            let is_counter = own.len() == 1 && sum.open.is_some_and(|open| open > 0 && self.code.at(open - 1) == "for");
+            let is_counter = own.len() == 1 && self.code.is_head(sum.tokens.start);
             if is_counter || self.code.is_dimension(sum.tokens.start) {
                 continue;
             }
@@ -342,6 +344,31 @@ impl<'s> Search<'s> {
         }
     }
 
+    /// Puts an index of the same variables in place of one, beside what is added to both: `col + j * 16` for
+    /// `col * 8 + j`.
+    fn indices(&mut self) {
+        let code = &self.code;
+        let is_variable = |at: &usize| code.tokens[*at].is_name() && code.at(*at).starts_with(char::is_lowercase);
+        let mut runs: Vec<(Range<usize>, BTreeSet<&str>)> = Vec::new();
+        for sum in code.sums().iter().filter(|sum| !sum.tokens.clone().any(|at| code.at(at) == "-")) {
+            for first in sum.terms.iter().take(sum.terms.len().saturating_sub(1).min(2)) {
+                let run = first.start..sum.tokens.end;
+                let variables: BTreeSet<&str> = run.clone().filter(is_variable).map(|at| code.at(at)).collect();
+                if variables.len() > 1 {
+                    runs.push((run, variables));
+                }
+            }
+        }
+        for (run, variables) in &runs {
+            let (text, known) = (self.code.words(run.clone()), self.code.known(run.start).collect::<HashSet<_>>());
+            let is_other = |other: &str| other != text && variables.iter().all(|name| known.contains(name));
+            let others =
+                runs.iter().filter(|(_, others)| others == variables).map(|(run, _)| self.code.words(run.clone()));
+            let others: BTreeSet<&str> = others.filter(|other| is_other(other)).collect();
+            others.into_iter().for_each(|other| self.put(PARALLEL, 2, run.clone(), other));
+        }
+    }
+
     /// Removes each term and each last factor, and rounds quotients up.
     fn shorten(&mut self, sum: &Sum) {
         for (at, term) in sum.terms.iter().enumerate() {
@@ -352,7 +379,12 @@ impl<'s> Search<'s> {
                 _ => Some(self.code.bytes(sum.terms[at - 1].clone()).end..self.code.bytes(term.clone()).end),
             };
             if let Some(gone) = gone {
-                self.add(REMOVAL, 0, vec![(gone, String::new())]);
+                let mut changes = vec![(gone, String::new())];
+                // `k <= K - 8` becomes `k < K`.
+                if self.code.at(sum.tokens.start - 1) == "<=" && self.code.is_head(sum.tokens.start) {
+                    changes.push((self.code.bytes(sum.tokens.start - 1..sum.tokens.start), "<".to_owned()));
+                }
+                self.add(REMOVAL, 0, changes);
             }
             let is_factor =
                 |sign: &usize| matches!(self.code.at(*sign), "*" | "/" | "%") && self.code.parent(*sign) == sum.open;
@@ -424,8 +456,12 @@ impl<'s> Search<'s> {
             // Others are brackets of templates and signs.
             let is_spaced = self.code.text[..self.code.tokens[at].start].ends_with(' ');
             for (_, other, extra) in OTHERS.into_iter().filter(|(known, ..)| *known == text && is_spaced) {
-                let is_head = |open: usize| open > 0 && self.code.at(open - 1) == "for";
-                let is_last_round = text == "<=" && self.code.parent(at).is_some_and(is_head);
+                let (is_head, bound) = (self.code.is_head(at), self.code.at(at + 1));
+                let is_last_round = text == "<=" && is_head;
+                // A round beyond a size of the matrices hides what the others lack.
+                if text == "<" && is_head && other == "<=" && ["M", "N", "K"].contains(&bound) {
+                    continue;
+                }
                 self.put(if is_last_round { LAST_ROUND } else { OPERATOR }, extra, at..at + 1, other);
             }
             match text {
@@ -560,6 +596,30 @@ impl<'s> Search<'s> {
             added.push(vec![(early, String::new()), (line_end..line_end, text)]);
         }
         added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
+    /// Changes, at the end of a loop, a variable that chooses a buffer and that nothing changes.
+    fn buffers(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for at in (1..code.tokens.len()).filter(|at| [code.at(at - 1), code.at(at + 1)] == ["int", "="]) {
+            let name = code.at(at);
+            let uses: Vec<usize> = (at + 1..code.tokens.len()).filter(|other| code.at(*other) == name).collect();
+            let is_subscript = |at: &usize| [code.at(at - 1), code.at(at + 1)] == ["[", "]"];
+            // The outermost loop around the uses that the declaration is not in.
+            let loops = |open: &usize| {
+                let header = code.partner(open.wrapping_sub(1)).and_then(|paren| paren.checked_sub(1));
+                code.at(*open) == "{" && header.is_some_and(|header| matches!(code.at(header), "for" | "while"))
+            };
+            let around = |close: usize| uses.iter().all(|at| (*at) < close);
+            let body = (at..*uses.first().unwrap_or(&at)).filter(loops).find_map(|open| code.partner(open));
+            if let Some(close) = body.filter(|close| around(*close) && uses.iter().all(is_subscript)) {
+                let line = code.line_starts()[code.tokens[close].line];
+                let indent = &code.text[line..code.tokens[close].start];
+                added.push(vec![(line..line, format!("{indent}    {name} ^= 1;\n"))]);
+            }
+        }
+        added.into_iter().for_each(|changes| self.add(BARRIER, 0, changes));
     }
 
     /// Reads a tile that is written and never read, in place of an operand that comes from elsewhere.

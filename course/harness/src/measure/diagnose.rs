@@ -37,6 +37,8 @@ pub enum Subject {
     NotNumbers,
     /// A sum that begins anew in each round.
     SetAnew,
+    /// The rounds of the loop over k.
+    Rounds,
     /// A number in an `int`.
     Whole,
     /// The numbers of a block in rows and columns, or the stores.
@@ -45,6 +47,8 @@ pub enum Subject {
     Reads(&'static str),
     Stores,
     SumsAndStores,
+    /// The reads of a tile in shared memory, and the stores.
+    ReadsAndStores(&'static str),
 }
 
 /// A product's operands as they are stored.
@@ -381,6 +385,18 @@ impl WrongResult<'_> {
                 };
                 return Some(Cause::new(reads, text));
             }
+            if let Some(text) = permuted(line, all, &|to| moved(&|at| at - at % all + to(at % all))) {
+                return Some(Cause::new(Subject::SumsAndStores, text));
+            }
+            let after = |by: usize| moved(&|at| at + by).then_some((by, "after"));
+            let before = |by: usize| moved(&|at| at.wrapping_sub(by)).then_some((by, "before"));
+            if let Some((by, side)) = (2..all).find_map(|by| after(by).or_else(|| before(by))) {
+                let text = format!(
+                    "each wrong {line} holds the values of the {line} {by} {side} it: where a thread reads its {line}s, or \
+                     where it stores them, an offset is wrong"
+                );
+                return Some(Cause::new(Subject::ReadsAndStores(["a_tile", "b_tile"][axis]), text));
+            }
         }
         let swap = |[row, col]: Place, n: usize| [row - row % n + col % n, col - col % n + row % n];
         // Columns of a thread that lie apart.
@@ -458,7 +474,7 @@ impl WrongResult<'_> {
                 return Some(format!("only in {text}"));
             }
         }
-        if let Some(text) = wrong.residues(name) {
+        if let Some(text) = wrong.residues(name, [tile_rows, tile_cols]) {
             return Some(text);
         }
         let n_tiles: usize = tiles.iter().map(Vec::len).sum();
@@ -487,9 +503,34 @@ impl WrongResult<'_> {
     }
 }
 
+/// Returns how rows or columns of a tile are permuted, each `line` in one of `all` places: `holds` tests where the values
+/// in a place come from.
+fn permuted(line: &str, all: usize, holds: &dyn Fn(&dyn Fn(usize) -> usize) -> bool) -> Option<String> {
+    let steps = || [1].into_iter().chain(STEPS).filter(|step| 2 * step <= all && all.is_multiple_of(2 * step));
+    if let Some(step) = steps().find(|step| holds(&|at| at ^ step)) {
+        return Some(format!(
+            "the {line}s are exchanged {step} by {step}: each holds what belongs {step} before or after it"
+        ));
+    }
+    // What is side by side for one is spread for the other.
+    let pairs = steps().flat_map(|group| STEPS.iter().map(move |n| (group, *n)));
+    let (group, n) =
+        { pairs }.filter(|(group, n)| all.is_multiple_of(group * n) && group * n < all).find(|(group, n)| {
+            let to = |at: usize| at % n * (all / group / n) + at / n;
+            holds(&|at| to(at / group) * group + at % group)
+        })?;
+    let apart = all / group / n;
+    let together = if group == 1 { String::new() } else { format!(", {group} {line}s together") };
+    Some(format!(
+        "in each tile{together}, place c of {} holds what belongs in place c % {n} * {apart} + c / {n}, as 1 holds {apart}: \
+         a thread computes other {line}s than those that it stores",
+        all / group
+    ))
+}
+
 /// Sums that a mistake would make.
 fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'_>) -> Option<Cause> {
-    use Subject::{Reads, SetAnew, Unknown};
+    use Subject::{Reads, Rounds, SetAnew, Unknown};
     let Terms { shape: Shape { m, n, k }, ref a, ref b, turned } = *terms;
     let at = |x: &[f64], index: usize| x.get(index).copied().unwrap_or(0.0);
     let a_place = |turned: bool, row: usize, i: usize| if turned { i * m + row } else { row * k + i };
@@ -516,7 +557,7 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
     // The last that fits: as few terms as possible are missing.
     if let Some(end) = ends.last() {
         let text = format!("the last {} of {k} terms of each sum are missing (k >= {end})", k - end);
-        return Some(Cause::new(Unknown, text));
+        return Some(Cause::new(Rounds, text));
     }
     if let Some(&begin) = begins.first() {
         let is_last_round = DEPTHS.iter().any(|depth| depth < &k && (k - 1) / depth * depth == begin);
@@ -524,14 +565,14 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
             (true, true) => (SetAnew, ", as if each round of the loop over k, or each term, replaced the sum"),
             (true, false) => (SetAnew, ", as if the sum started anew in each round of the loop over k"),
             (false, true) => (SetAnew, ", as if each term replaced the sum: `=` in place of `+=`"),
-            (false, false) => (Unknown, ""),
+            (false, false) => (Rounds, ""),
         };
         let text = format!("the first {begin} of {k} terms of each sum are missing (k < {begin}){cause}");
         return Some(Cause::new(subject, text));
     }
     if let Some(begin) = twice.last() {
         let text = format!("the last {} of {k} terms of each sum are counted twice (k >= {begin})", k - begin);
-        return Some(Cause::new(Unknown, text));
+        return Some(Cause::new(Rounds, text));
     }
 
     let fits = |n_terms: usize, term: &dyn Fn(Place, usize) -> f64| {
@@ -692,12 +733,9 @@ impl Wrong {
     }
 
     /// Returns rows or columns whose number leaves certain remainders.
-    fn residues(&self, name: &str) -> Option<String> {
+    fn residues(&self, name: &str, tile: [usize; 2]) -> Option<String> {
         for (axis, what, size) in [(0, "row", self.rows), (1, "column", self.cols)] {
-            for modulus in [2, 4, 8, 16, 32] {
-                if size < 2 * modulus {
-                    break;
-                }
+            for modulus in [2, 4, 8, 16, 32, tile[axis]].into_iter().filter(|modulus| 2 * modulus <= size) {
                 let mut remainders = vec![false; modulus];
                 for place in self.places() {
                     remainders[place[axis] % modulus] = true;
@@ -707,8 +745,14 @@ impl Wrong {
                 let n_such: usize =
                     (0..size).filter(|i| remainders[i % modulus]).count() * (self.rows * self.cols / size);
                 if 2 * n_remainders <= modulus && self.n * 10 >= n_such * 9 {
-                    let remainders: Vec<_> = (0..modulus).filter(|i| remainders[*i]).map(|i| i.to_string()).collect();
-                    return Some(format!("only where {what} % {modulus} is {} in {name}", remainders.join(", ")));
+                    let all: Vec<usize> = (0..modulus).filter(|i| remainders[*i]).collect();
+                    let list = match all[..] {
+                        [first, .., last] if last - first + 1 == all.len() && all.len() > 4 => {
+                            format!("{first} to {last}")
+                        }
+                        _ => all.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+                    };
+                    return Some(format!("only where {what} % {modulus} is {list} in {name}"));
                 }
             }
         }
@@ -888,6 +932,28 @@ mod tests {
                     .sum()
             };
             let got: Vec<f32> = (0..70 * 90).map(|at| element(at / 90, at % 90)).collect();
+            let why = diagnosis(&problem, &got).why;
+            assert!(why.contains(text), "{why}, not {text}");
+        }
+        let columns: [(fn(usize) -> usize, &str); 4] = [
+            (|col| col % 8 * 4 + col / 8, "place c of 32 holds what belongs in place c % 8 * 4 + c / 8, as 1 holds 4"),
+            (
+                |col| col / 2 % 4 * 8 + col / 8 * 2 + col % 2,
+                "2 columns together, place c of 16 holds what belongs in place c % 4",
+            ),
+            (|col| col ^ 16, "the columns are exchanged 16 by 16"),
+            (
+                |col| if col < 20 { col } else { col - 12 },
+                "12 before it: where a thread reads its columns, or where it stores them, \
+             an offset is wrong; only where column % 32 is 20 to 31 in C",
+            ),
+        ];
+        for (from, text) in columns {
+            let mut got = right(&problem);
+            for (at, value) in got.iter_mut().enumerate() {
+                let col = at % 90 / 32 * 32 + from(at % 90 % 32);
+                *value = if col < 90 { problem.c[at / 90 * 90 + col] as f32 } else { 0.0 };
+            }
             let why = diagnosis(&problem, &got).why;
             assert!(why.contains(text), "{why}, not {text}");
         }

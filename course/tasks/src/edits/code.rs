@@ -117,6 +117,11 @@ impl<'s> Code<'s> {
         self.parents.get(at).copied().flatten()
     }
 
+    /// Returns whether a token stands in the header of a `for`, outside of further brackets.
+    pub(super) fn is_head(&self, at: usize) -> bool {
+        self.parent(at).is_some_and(|open| open > 0 && self.at(open - 1) == "for")
+    }
+
     pub(super) fn bytes(&self, tokens: Range<usize>) -> Range<usize> {
         let end = self.tokens.get(tokens.end.wrapping_sub(1)).map_or(0, |token| token.start + token.text.len());
         self.tokens.get(tokens.start).map_or(end, |token| token.start)..end

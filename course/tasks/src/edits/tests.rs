@@ -73,6 +73,8 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
         ("E-RACE", "        __syncthreads();\n    }\n", "    }\n    __syncthreads();\n"),
         ("E-RACE", "__syncthreads();  // written", "__syncwarp();  // written"),
         ("E-BARRIER", "__syncthreads();  // written", "if (row < M) __syncthreads();  // written"),
+        (WRONG_RESULT, "k0 < K;", "k0 <= K - BK;"),
+        (WRONG_RESULT, "+= a_tile[own_row + i * 16]", "+= a_tile[own_row * 4 + i]"),
         ("no-conflicts", "[BK + PAD]", "[BK]"),
         ("reuse", "__shared__ float b_tile", "__shared__ volatile float b_tile"),
         ("reuse", "b_tile[k][own_col]", "B[(k0 + k) * N + col]"),
@@ -102,6 +104,17 @@ fn a_round_too_many_is_left_out_by_one_of_the_very_first() {
     let wrong = KERNEL.replacen("k < BK; ++k", "k <= BK; ++k", 1);
     let first = edits(&wrong, "", &task(), WRONG_RESULT, &[], 8);
     assert!(first.iter().any(|changes| are_same_code(&apply(&wrong, changes), KERNEL)));
+}
+
+#[test]
+fn a_buffer_that_nothing_changes_is_changed_where_the_loop_ends() {
+    let right = KERNEL
+        .replace("a_tile[BM]", "a_tile[2][BM]")
+        .replace("a_tile[own", "a_tile[buffer][own")
+        .replace("    for (int k0", "    int buffer = 0;\n    for (int k0")
+        .replace("        __syncthreads();\n    }", "        __syncthreads();\n        buffer ^= 1;\n    }");
+    let wrong = right.replace("        buffer ^= 1;\n", "");
+    assert!(right != wrong && repairs(&right, &wrong, "E-RACE", 0));
 }
 
 #[test]
