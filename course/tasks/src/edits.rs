@@ -99,7 +99,12 @@ struct Search<'s> {
 /// Returns `most` edits of a copy, the likely ones first, for the code of its verdict and the lines that findings name.
 pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], most: usize) -> Vec<Changes> {
     let plain = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
-    let own = diff::missing(&plain(copy), &plain(starter));
+    let mut own = diff::missing(&plain(copy), &plain(starter));
+    // The line that a TODO of the starter is about may be what is left to do.
+    let starter_lines = || starter.lines().map(str::trim);
+    let pairs = starter_lines().zip(starter_lines().skip(1));
+    let to_do: HashSet<&str> = pairs.filter(|(above, _)| above.contains("TODO(")).map(|(_, line)| line).collect();
+    own.iter_mut().zip(copy.lines()).for_each(|(own, line)| *own |= to_do.contains(line.trim()));
     let mut search = Search { code: Code::new(copy), task, symptom: symptom(code), own, named, found: Vec::new() };
     search.exchanges();
     search.siblings();
@@ -365,7 +370,7 @@ impl<'s> Search<'s> {
             let others =
                 runs.iter().filter(|(_, others)| others == variables).map(|(run, _)| self.code.words(run.clone()));
             let others: BTreeSet<&str> = others.filter(|other| is_other(other)).collect();
-            others.into_iter().for_each(|other| self.put(PARALLEL, 2, run.clone(), other));
+            others.into_iter().for_each(|other| self.put(PARALLEL, 0, run.clone(), other));
         }
     }
 
@@ -456,6 +461,11 @@ impl<'s> Search<'s> {
             // Others are brackets of templates and signs.
             let is_spaced = self.code.text[..self.code.tokens[at].start].ends_with(' ');
             for (_, other, extra) in OTHERS.into_iter().filter(|(known, ..)| *known == text && is_spaced) {
+                // A guard that lets fewer threads leave often hides that any leave.
+                let guard = self.code.parent(at).and_then(|open| self.code.partner(open)).filter(|_| text == "||");
+                if guard.is_some_and(|close| self.code.at(close + 1) == "return") {
+                    continue;
+                }
                 let (is_head, bound) = (self.code.is_head(at), self.code.at(at + 1));
                 let is_last_round = text == "<=" && is_head;
                 // A round beyond a size of the matrices hides what the others lack.
