@@ -115,6 +115,29 @@ impl Use {
         pairs.filter(|_| n > 1).find(|[x, y]| u64::from(self.grid[*x]) * u64::from(self.block[*y]) == n)
     }
 
+    /// Returns why only `written` of `n` rows or columns were written, where blocks of one square tile each reach all of
+    /// them, and the `others` too, once x and y of the grid are exchanged.
+    fn exchanged(&self, [written, n, others]: [u64; 3], what: &str) -> Option<(String, String)> {
+        [1, 0].into_iter().find_map(|axis| self.exchanged_axis(axis, [written, n, others], what))
+    }
+
+    fn exchanged_axis(&self, axis: usize, [written, n, others]: [u64; 3], what: &str) -> Option<(String, String)> {
+        let [mine, theirs] = [axis, 1 - axis].map(|axis| u64::from(self.grid[axis]));
+        let tile = written.checked_div(mine).filter(|tile| *tile > 0 && tile * mine == written)?;
+        (n.div_ceil(tile) == theirs && others.div_ceil(tile) == mine).then(|| {
+            let [x, y, _] = self.grid;
+            (
+                format!(
+                    "a block has {tile} of the {n} {what}: gridDim.{} = {mine} blocks reach {written}, and gridDim.{} = \
+                     {theirs} would reach all.",
+                    AXES[axis],
+                    AXES[1 - axis]
+                ),
+                format!("exchange x and y of the grid: {y}x{x} blocks."),
+            )
+        })
+    }
+
     /// Returns why only so many of `n` rows, columns or elements were written, and what helps.
     fn reason(&self, [x, y]: [usize; 2], n: u64, what: &str) -> (String, String) {
         let (blocks, threads) = (u64::from(self.grid[x]), u64::from(self.block[y]));
@@ -176,12 +199,15 @@ impl Copied<'_> {
             1 => (["rows", "elements"], format!("each of {element} bytes")),
             _ => (["rows", "columns"], format!("if a row has {length} elements of {element} bytes")),
         };
-        let short = [(rows, count, names[0]), (columns, length, names[1])].into_iter().filter(|(n, of, _)| n < of);
+        let short = [([rows, count, length], names[0]), ([columns, length, count], names[1])];
+        let short = short.into_iter().filter(|([written, of, _], _)| written < of);
         let mut reason = None;
         let mut places = Vec::new();
-        for (written, of, what) in short {
-            let axes = launch.axes(written).filter(|_| !self.is_told(written))?;
-            reason.get_or_insert_with(|| launch.reason(axes, of, what));
+        for (numbers @ [written, of, _], what) in short {
+            let by_threads = || launch.axes(written).filter(|_| !self.is_told(written));
+            let found = launch.exchanged(numbers, what);
+            let found = found.or_else(|| by_threads().map(|axes| launch.reason(axes, of, what)))?;
+            reason.get_or_insert(found);
             places.push(format!("{what} 0 to {} of {of}", written - 1));
         }
         let (why, advice) = reason?;

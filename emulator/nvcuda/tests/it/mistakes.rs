@@ -188,20 +188,20 @@ fn copy_partly_written() {
         ok(launch(fill, blocks, 256, &[buffer, n, 7]));
         buffer
     };
-    let turned = |grid: [u32; 3], cols: u64| {
-        let arguments = [alloc(4 * 100 * 300), 100, cols];
+    let turned = |grid: [u32; 3], rows: u64, cols: u64| {
+        let arguments = [alloc(4 * rows as usize * 300), rows, cols];
         let mut pointers = [0, 1, 2].map(|i| (&raw const arguments[i]).cast_mut().cast());
         // SAFETY: the arguments are what the kernel takes.
         ok(unsafe { launch_kernel(transpose, grid, [32, 32, 1], 0, null_mut(), pointers.as_mut_ptr(), NONE) });
-        words(arguments[0], 100 * 300);
+        words(arguments[0], rows as usize * 300);
     };
     // A buffer that is larger than the kernel was told, the part that was written, what the host filled too, launches
     // that wrote all or as many columns as they were told, and another launch for another part.
     words(filled(4, 768), 1000);
     words(filled(3, 1000), 768);
     words(filled(4, 1000), 1000);
-    turned([10, 4, 1], 300);
-    turned([3, 4, 1], 96);
+    turned([10, 4, 1], 100, 300);
+    turned([3, 4, 1], 100, 96);
     let cleared = alloc(4000);
     // SAFETY: 4000 bytes.
     ok(unsafe { sys::cuMemsetD32_v2(cleared + 3072, 0, 232) });
@@ -210,9 +210,11 @@ fn copy_partly_written() {
     let parts = filled(2, 500);
     ok(launch(fill, 1, 256, &[parts + 2048, 1000, 7]));
     words(parts, 1000);
-    // 1000 / 256 rounds down; x and y are exchanged; 100 / 32 and 300 / 32 round down.
+    // 1000 / 256 rounds down; x and y are exchanged, also where as many rows are written as there are columns; 100 / 32
+    // and 300 / 32 round down.
     words(filled(3, 1000), 1000);
-    [[4, 10, 1], [10, 3, 1], [9, 3, 1]].into_iter().for_each(|grid| turned(grid, 300));
+    turned([3, 10, 1], 96, 300);
+    [[4, 10, 1], [10, 3, 1], [9, 3, 1]].into_iter().for_each(|grid| turned(grid, 100, 300));
 }
 
 extern "C" fn nothing(_: *mut c_void) {}
