@@ -46,6 +46,8 @@ const SIBLING: Costs = [10, 10, 10, 40, 24];
 const AXES: Costs = [6, 8, 10, 40, 8];
 /// A term that a similar sum has.
 const PARALLEL: Costs = [6, 6, 10, 40, 24];
+/// Another index of the same variables.
+const INDEX: Costs = [5, 6, 10, 40, 24];
 const TERM: Costs = [20, 18, 22, 60, 40];
 const REMOVAL: Costs = [14, 12, 8, 40, 20];
 const OPERATOR: Costs = [16, 10, 16, 40, 40];
@@ -91,6 +93,8 @@ struct Search<'s> {
     symptom: usize,
     /// Whether each line is the learner's.
     own: Vec<bool>,
+    /// Whether each line is one that a TODO of the starter is about.
+    to_do: Vec<bool>,
     /// Lines that findings name, from 1.
     named: &'s [u32],
     found: Vec<Found>,
@@ -99,13 +103,14 @@ struct Search<'s> {
 /// Returns `most` edits of a copy, the likely ones first, for the code of its verdict and the lines that findings name.
 pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], most: usize) -> Vec<Changes> {
     let plain = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
-    let mut own = diff::missing(&plain(copy), &plain(starter));
+    let own = diff::missing(&plain(copy), &plain(starter));
     // The line that a TODO of the starter is about may be what is left to do.
     let starter_lines = || starter.lines().map(str::trim);
     let pairs = starter_lines().zip(starter_lines().skip(1));
     let to_do: HashSet<&str> = pairs.filter(|(above, _)| above.contains("TODO(")).map(|(_, line)| line).collect();
-    own.iter_mut().zip(copy.lines()).for_each(|(own, line)| *own |= to_do.contains(line.trim()));
-    let mut search = Search { code: Code::new(copy), task, symptom: symptom(code), own, named, found: Vec::new() };
+    let to_do = copy.lines().map(|line| to_do.contains(line.trim())).collect();
+    let mut search =
+        Search { code: Code::new(copy), task, symptom: symptom(code), own, to_do, named, found: Vec::new() };
     search.exchanges();
     search.siblings();
     search.axes();
@@ -158,7 +163,8 @@ impl<'s> Search<'s> {
         changes.sort_by_key(|(range, _)| range.start);
         let Some((first, _)) = changes.first() else { return };
         let line = self.code.line_of(first.start);
-        let of_starter = if self.own.get(line) == Some(&true) { 0 } else { OF_STARTER };
+        let is_own = self.own.get(line) == Some(&true) || costs == INDEX && self.to_do.get(line) == Some(&true);
+        let of_starter = if is_own { 0 } else { OF_STARTER };
         let named = if self.named.contains(&(line as u32 + 1)) { NAMED } else { 0 };
         let cost = (costs[self.symptom] + extra + of_starter).saturating_sub(named);
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
@@ -370,7 +376,7 @@ impl<'s> Search<'s> {
             let others =
                 runs.iter().filter(|(_, others)| others == variables).map(|(run, _)| self.code.words(run.clone()));
             let others: BTreeSet<&str> = others.filter(|other| is_other(other)).collect();
-            others.into_iter().for_each(|other| self.put(PARALLEL, 0, run.clone(), other));
+            others.into_iter().for_each(|other| self.put(INDEX, 0, run.clone(), other));
         }
     }
 
