@@ -285,8 +285,8 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// Returns the line `line` of a file in words, as [`Self::line_name`] has them. Where `here` was called from another
-    /// file, that one is named, too.
+    /// Returns the line `line` of a file in words, as [`Self::line_name`] has them. Where `here` was called from
+    /// another file, that one is named, too.
     pub(crate) fn numbered(&self, here: u32, file: u32, line: u32) -> String {
         let is_called = self.frames(here).iter().any(|loc| loc.file != file);
         match self.of_file(here, file) {

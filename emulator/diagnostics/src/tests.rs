@@ -8,40 +8,9 @@ use simt::memory::Origin;
 
 use crate::{Finding, Report};
 
-const SOURCE: &str = "\
-extern \"C\" __global__ void kernel(int n, const float* x)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    y[i] = x[i + 1];
-}
-";
+const SOURCE: &str = include_str!("tests/kernel.cu");
 
-const PTX: &str = "\
-.version 8.4
-.target sm_80
-.address_size 64
-.file 1 \"src/kernel.cu\"
-.visible .entry kernel(.param .u32 kernel_param_0, .param .u64 kernel_param_1)
-{
-    .reg .pred %p<2>;
-    .reg .f32 %f<2>;
-    .reg .b32 %r<5>;
-    .reg .b64 %rd<5>;
-    .loc 1 3 5
-    ld.param.u64 %rd1, [kernel_param_1];
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mov.u32 %r3, %tid.x;
-    mad.lo.s32 %r4, %r1, %r2, %r3;
-    .loc 1 4 5
-    mul.wide.s32 %rd2, %r4, 4;
-    add.s64 %rd3, %rd1, %rd2;
-    add.s64 %rd4, %rd3, 4;
-    setp.eq.s32 %p1, %r3, 31;
-    @%p1 ld.global.f32 %f1, [%rd4];
-    ret;
-}
-";
+const PTX: &str = include_str!("tests/kernel.ptx");
 
 /// Returns the first finding of a checked launch of the only kernel in `ptx`.
 fn first_finding(gpu: &Gpu, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>) -> Finding {

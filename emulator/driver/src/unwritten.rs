@@ -115,17 +115,14 @@ impl Use {
         pairs.filter(|_| n > 1).find(|[x, y]| u64::from(self.grid[*x]) * u64::from(self.block[*y]) == n)
     }
 
-    /// Returns why only `written` of `n` rows or columns were written, where blocks of one square tile each reach all of
-    /// them, and the `others` too, once x and y of the grid are exchanged.
+    /// Returns why only `written` of `n` rows or columns were written, where blocks of one square tile each reach all
+    /// of them, and the `others` too, once x and y of the grid are exchanged.
     fn exchanged(&self, [written, n, others]: [u64; 3], what: &str) -> Option<(String, String)> {
-        [1, 0].into_iter().find_map(|axis| self.exchanged_axis(axis, [written, n, others], what))
-    }
-
-    fn exchanged_axis(&self, axis: usize, [written, n, others]: [u64; 3], what: &str) -> Option<(String, String)> {
+        let [x, y, _] = self.grid;
+        [1, 0].into_iter().find_map(|axis| {
         let [mine, theirs] = [axis, 1 - axis].map(|axis| u64::from(self.grid[axis]));
         let tile = written.checked_div(mine).filter(|tile| *tile > 0 && tile * mine == written)?;
         (n.div_ceil(tile) == theirs && others.div_ceil(tile) == mine).then(|| {
-            let [x, y, _] = self.grid;
             (
                 format!(
                     "a block has {tile} of the {n} {what}: gridDim.{} = {mine} blocks reach {written}, and gridDim.{} = \
@@ -135,6 +132,7 @@ impl Use {
                 ),
                 format!("exchange x and y of the grid: {y}x{x} blocks."),
             )
+        })
         })
     }
 

@@ -503,8 +503,8 @@ impl WrongResult<'_> {
     }
 }
 
-/// Returns how rows or columns of a tile are permuted, each `line` in one of `all` places: `holds` tests where the values
-/// in a place come from.
+/// Returns how rows or columns of a tile are permuted, each `line` in one of `all` places: `holds` tests where the
+/// values in a place come from.
 fn permuted(line: &str, all: usize, holds: &dyn Fn(&dyn Fn(usize) -> usize) -> bool) -> Option<String> {
     let steps = || [1].into_iter().chain(STEPS).filter(|step| 2 * step <= all && all.is_multiple_of(2 * step));
     if let Some(step) = steps().find(|step| holds(&|at| at ^ step)) {

@@ -1,43 +1,7 @@
 use super::*;
 use crate::Catalogue;
 
-const KERNEL: &str = r#"// gemm: N, M and K are "sizes".
-#include "common.cuh"
-
-constexpr int BM = 64, BN = 64, BK = 16, PAD = 1;
-
-extern "C" __global__ void __launch_bounds__(256)
-other(float* C)
-{
-    C[threadIdx.x] = 0.0f;
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-sgemm(int M, int N, int K, const float* A, const float* B, float* C)
-{
-    __shared__ float a_tile[BM][BK + PAD];
-    __shared__ float b_tile[BK][BN];
-    const int own_row = threadIdx.x / 16;
-    const int own_col = threadIdx.x % 16;
-    const int row = blockIdx.y * BM + own_row;
-    const int col = blockIdx.x * BN + own_col;
-    float acc[4] = {};
-    for (int k0 = 0; k0 < K; k0 += BK) {
-        for (int i = 0; i < 4; ++i) {
-            a_tile[own_row + i * 16][own_col] = load_or_zero(A, M, K, row + i * 16, k0 + own_col);
-        }
-        b_tile[own_row][own_col] = load_or_zero(B, K, N, k0 + own_row, col);
-        __syncthreads();  // written
-        for (int k = 0; k < BK; ++k) {
-            for (int i = 0; i < 4; ++i) acc[i] += a_tile[own_row + i * 16][k] * b_tile[k][own_col];
-        }
-        __syncthreads();
-    }
-    for (int i = 0; i < 4; ++i) {
-        if (row + i * 16 < M && col < N) C[(row + i * 16) * N + col] = acc[i];
-    }
-}
-"#;
+const KERNEL: &str = include_str!("kernel.txt");
 
 fn task() -> Task {
     let text = "[rebuild]\nsource = \"x\"\nentry = \"sgemm\"\nwork = \"sgemm\"\ntile = [64, 16]\nblock = [256, 1, 1]\nminutes = 1\n";

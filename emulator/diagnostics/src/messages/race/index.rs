@@ -77,7 +77,7 @@ impl RaceMessage<'_> {
         }
     }
 
-    /// Returns the reason where a tile has several buffers, and what chooses one of them has the same value in all rounds.
+    /// Returns the reason where a tile has several buffers, and what chooses one of them is the same in all rounds.
     pub(super) fn same_buffer(&self) -> Option<Reason> {
         let Self { launch, first, second, here, ref array, .. } = *self;
         let target = self.target.as_ref()?;
