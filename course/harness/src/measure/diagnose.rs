@@ -112,6 +112,9 @@ type Place = [usize; 2];
 /// Returns whether an element is as near to a value as to the right one.
 type Near<'n> = &'n dyn Fn(Place, f64) -> bool;
 
+/// Returns whether each place of a tile holds the value of the place that a function gives.
+type Holds<'h> = &'h dyn Fn(&dyn Fn(usize) -> usize) -> bool;
+
 /// Number of wrong elements that are examined in detail.
 const N_SAMPLES: usize = 24;
 /// Smallest number of wrong elements from which a cause is concluded: fewer could match one by accident.
@@ -505,7 +508,7 @@ impl WrongResult<'_> {
 
 /// Returns how rows or columns of a tile are permuted, each `line` in one of `all` places: `holds` tests where the
 /// values in a place come from.
-fn permuted(line: &str, all: usize, holds: &dyn Fn(&dyn Fn(usize) -> usize) -> bool) -> Option<String> {
+fn permuted(line: &str, all: usize, holds: Holds<'_>) -> Option<String> {
     let steps = || [1].into_iter().chain(STEPS).filter(|step| 2 * step <= all && all.is_multiple_of(2 * step));
     if let Some(step) = steps().find(|step| holds(&|at| at ^ step)) {
         return Some(format!(
@@ -935,7 +938,8 @@ mod tests {
             let why = diagnosis(&problem, &got).why;
             assert!(why.contains(text), "{why}, not {text}");
         }
-        let columns: [(fn(usize) -> usize, &str); 4] = [
+        type From = fn(usize) -> usize;
+        let columns: [(From, &str); 4] = [
             (|col| col % 8 * 4 + col / 8, "place c of 32 holds what belongs in place c % 8 * 4 + c / 8, as 1 holds 4"),
             (
                 |col| col / 2 % 4 * 8 + col / 8 * 2 + col % 2,
