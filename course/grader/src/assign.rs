@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use catalog::files::FileError;
 use catalog::provenance::target_of;
+use tasks::solutions::{self, SolutionError};
 use tasks::task::{Question, UnknownTask, file_of};
 use tasks::variant::{self, Point, VariantError};
 use tasks::{Catalogue, CatalogueError, Task, TaskName, quiz};
@@ -62,6 +63,8 @@ pub enum AssignError {
     Catalogue(#[from] CatalogueError),
     #[error(transparent)]
     UnknownTask(#[from] UnknownTask),
+    #[error(transparent)]
+    Header(#[from] SolutionError),
     #[error("{0} is named twice")]
     NamedTwice(TaskName),
     #[error("{launch} launches the finished kernel of {other}: a repository with both would hold a solution")]
@@ -194,12 +197,13 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
     for name in KERNELS {
         copier.copy(&Path::new("kernels").join(name))?;
     }
-    let kernels = Path::new("kernels");
-    for entry in std::fs::read_dir(root.join(kernels)).map_err(FileError::at(kernels))? {
-        let path = entry.map_err(FileError::at(kernels))?.path();
-        if path.extension().is_some_and(|extension| extension == "cuh") {
-            copier.copy(&kernels.join(path.file_name().unwrap_or_default()))?;
-        }
+    // Other headers hold parts of finished kernels.
+    let mut headers = BTreeSet::new();
+    for AssignedTask { starter, .. } in &assignment.tasks {
+        headers.extend(solutions::headers(root, starter)?);
+    }
+    for header in &headers {
+        copier.copy(header)?;
     }
     let steps = assignment.tasks.iter().map(|given| given.task.name.step.as_str());
     let steps: BTreeSet<&str> = steps.collect();

@@ -191,16 +191,22 @@ pub(crate) fn sibling_path(file: &Path, name: &str) -> PathBuf {
     path
 }
 
+/// Returns the headers of a kernel: the one that each may include, and those that this one includes, and they.
+pub fn headers(root: &Path, source: &str) -> Result<Vec<PathBuf>, SolutionError> {
+    let kernels = Path::new("kernels");
+    let mut found = vec![kernels.join(HEADER)];
+    for name in source.lines().filter_map(included) {
+        join(root, &kernels.join(name), &mut String::new(), &mut found)?;
+    }
+    Ok(found)
+}
+
 impl Solution {
     /// Returns the hash of the sources that it is compiled from.
     pub fn digest(&self, root: &Path) -> Result<String, SolutionError> {
-        let kernels = Path::new("kernels");
-        let mut joined = vec![kernels.join(HEADER)];
-        let mut texts = format!("{}\0{}", self.source, read(root, &joined[0])?);
-        for name in self.source.lines().filter_map(included) {
-            join(root, &kernels.join(name), &mut texts, &mut joined)?;
-        }
-        Ok(catalog::provenance::sha256(texts.as_bytes()))
+        let mut texts = vec![self.source.clone()];
+        texts.extend(headers(root, &self.source)?.iter().map(|file| read(root, file)).collect::<Result<Vec<_>, _>>()?);
+        Ok(catalog::provenance::sha256(texts.join("\0").as_bytes()))
     }
 
     /// Returns whether compilation is expected to fail.
