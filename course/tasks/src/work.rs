@@ -114,17 +114,15 @@ impl TaskWork {
         const C: Parameter = ("float*", "C");
         const BF16_A: Parameter = ("const unsigned short*", "A");
         const BF16_B: Parameter = ("const unsigned short*", "B");
-        const ROWS: Parameter = ("int", "rows");
-        const COLS: Parameter = ("int", "cols");
         match self {
             Self::Sgemm | Self::SgemmNt | Self::SgemmTn | Self::SgemmTt | Self::SgemmBatched => &[M, N, K, A, B, C],
             Self::Dgemm => &[M, N, K, ("const double*", "A"), ("const double*", "B"), ("double*", "C")],
             Self::SgemmScaled => &[M, N, K, ("float", "alpha"), A, B, ("float", "beta"), C],
             Self::Bf16gemm => &[M, N, K, BF16_A, BF16_B, C],
             Self::Bf16gemmBiasRelu => &[M, N, K, BF16_A, BF16_B, ("const float*", "bias"), C],
-            Self::Transpose => &[ROWS, COLS, ("const float*", "in"), ("float*", "out")],
-            Self::Dtranspose => &[ROWS, COLS, ("const double*", "in"), ("double*", "out")],
-            Self::Transpose12 => &[ROWS, COLS, ("const Vector*", "in"), ("Vector*", "out")],
+            Self::Transpose => &[("int", "rows"), ("int", "cols"), ("const float*", "in"), ("float*", "out")],
+            Self::Dtranspose => &[("int", "rows"), ("int", "cols"), ("const double*", "in"), ("double*", "out")],
+            Self::Transpose12 => &[("int", "rows"), ("int", "cols"), ("const Vector*", "in"), ("Vector*", "out")],
         }
     }
 
