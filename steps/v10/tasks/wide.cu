@@ -1,4 +1,4 @@
-// v10.wide: a warp of 32 x 64 that loads each fragment once.
+// v10.wide: a warp of 32 × 64 that loads each fragment once.
 //
 // A block of four warps owns 64 x 128 of C. For 16 k a warp loads two fragments of A and eight of B, six loads in all,
 // and multiplies each of A by each of B.
