@@ -104,5 +104,5 @@ fn section(chapter: &str, slide: &Slide) -> String {
     }
 }
 
-const STYLE: &str = include_str!("slides.css");
+const STYLE: &str = concat!(include_str!("slides.css"), include_str!("../../theme/figures.css"));
 const SCRIPT: &str = include_str!("slides.js");

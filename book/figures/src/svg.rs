@@ -62,7 +62,7 @@ impl Rect {
 }
 
 /// Style sheet of all pictures. `a`, `b`, `c` are the matrices; `bad` marks costs. An indented line continues a rule.
-const STYLE: &str = include_str!("svg.css");
+const STYLE: &str = include_str!("../../theme/figures.css");
 
 /// Formats a number with at most two decimal places.
 pub(crate) fn short(value: f64) -> String {

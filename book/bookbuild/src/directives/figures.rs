@@ -8,15 +8,16 @@ use regex::Regex;
 
 use crate::RepoPaths;
 
-/// Returns the picture inline, so that it takes the page's colours. The text alternative is also its caption: every
-/// reader should have what a picture shows.
+/// Returns the picture inline, so that it takes the page's colours, and without its style, which all pages load. The
+/// text alternative is also its caption: every reader should have what a picture shows.
 pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<String> {
-    static PROLOGUE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->").expect("a fixed pattern"));
+    static UNUSED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<style>.*?</style>").expect("a fixed pattern")
+    });
     let path = repo.generated().join(name).with_extension("svg");
     let text = repo.read(&path).map_err(|why| anyhow!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
     let shown = repo.display_path(&path);
-    let svg = PROLOGUE.replace_all(&text, "");
+    let svg = UNUSED.replace_all(&text, "");
     let width = width(&svg).with_context(|| format!("{shown} is not an <svg> with a viewBox"))?;
     // A blank line would end the block of HTML.
     let svg: Vec<&str> = svg.lines().filter(|line| !line.trim().is_empty()).collect();
