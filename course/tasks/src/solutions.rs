@@ -13,7 +13,7 @@ use crate::toml_error::one_line;
 use crate::variant::{self, VariantError};
 
 /// The header that every source may include. Others of `kernels` count where a source includes them.
-const HEADER: &str = "common.cuh";
+const HEADER: &str = "kernels/common.cuh";
 /// Limit for the unpacked kernels of one step, in bytes. The largest file has a tenth of that.
 const MAX_UNPACKED_BYTES: usize = 256 << 20;
 /// Compression level of deflate: slower levels save little.
@@ -193,10 +193,9 @@ pub(crate) fn sibling_path(file: &Path, name: &str) -> PathBuf {
 
 /// Returns the headers of a kernel: the one that each may include, and those that this one includes, and they.
 pub fn headers(root: &Path, source: &str) -> Result<Vec<PathBuf>, SolutionError> {
-    let kernels = Path::new("kernels");
-    let mut found = vec![kernels.join(HEADER)];
+    let mut found = vec![PathBuf::from(HEADER)];
     for name in source.lines().filter_map(included) {
-        join(root, &kernels.join(name), &mut String::new(), &mut found)?;
+        join(root, &Path::new("kernels").join(name), &mut String::new(), &mut found)?;
     }
     Ok(found)
 }

@@ -55,9 +55,8 @@ fn check_is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), NoGp
     emulator.map_or(Ok(()), |_| Err(NoGpu::Emulated))
 }
 
-/// Copies the inputs to the device, and an output with its contents before the launch; launches once, waits, and copies
-/// the output back, whose number is that after the last input. The arguments have as many bytes as the kernel's
-/// parameters: the caller has compared them.
+/// Copies the inputs and the output, whose number follows theirs, to the device, launches once, waits, and copies the
+/// output back. The arguments have as many bytes as the kernel's parameters: the caller has compared them.
 ///
 /// # Errors
 /// Returns an error if the launch is refused or the kernel goes wrong; the context is of no use then.

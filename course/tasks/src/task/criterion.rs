@@ -45,11 +45,12 @@ impl Criterion {
     }
 }
 
-/// Returns the limits in words: `at most 0.5`, `from 0.25 to 0.5`.
+/// Returns the limits in words: `at most 0.5`, `from 0.25 to 0.5`, `exactly 1`.
 pub(crate) fn threshold(at_most: Option<f64>, at_least: Option<f64>) -> String {
     // The number of digits with which thresholds are given.
     let number = |value| catalog::text::number(value, 7);
     match (at_most, at_least) {
+        (Some(most), Some(least)) if most <= least => format!("exactly {}", number(most)),
         (Some(most), Some(least)) => format!("from {} to {}", number(least), number(most)),
         (Some(most), None) => format!("at most {}", number(most)),
         (None, Some(least)) => format!("at least {}", number(least)),

@@ -258,6 +258,8 @@ mod tests {
         assert_eq!(catalogue.tasks[0].solution, Path::new("kernels/v05_x.cu"));
         assert_eq!(catalogue.tasks[1].solution, Path::new("steps/v05/tasks/wide.cu"));
         assert_eq!(catalogue.tasks[0].title, "32 banks, and no two lanes in one");
+        let limits = [(0.5, 0.25), (1.0, 1.0)].map(|(most, least)| crate::task::threshold(Some(most), Some(least)));
+        assert_eq!(limits, ["from 0.25 to 0.5", "exactly 1"]);
         let [number, choice] = catalogue.questions.as_slice() else {
             panic!("two questions");
         };
