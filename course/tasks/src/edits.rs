@@ -415,6 +415,18 @@ impl<'s> Search<'s> {
             let text = self.code.words(term.clone());
             let head = |text: &'s str| text.split(['.', ' ']).next().unwrap_or_default();
             let is_plain = |text: &str| !text.contains(['(', '[']);
+            // The number of a tile, as `thread / 16` beside `thread % 16 * TN`: first the constant that is not taken.
+            let is_number = |text: &str| text.contains(['/', '%']);
+            for other in all.iter().copied().flatten().filter(|_| is_number(text) && !text.contains('*')) {
+                if let Some((start, factor)) = other.rsplit_once(" * ")
+                    && is_number(start)
+                    && start.split(['.', ' ']).next() == Some(head(text))
+                {
+                    let known = self.code.known(term.start).filter(|name| distance(factor, name) == Some(0));
+                    let names = known.chain([factor]).collect::<Vec<_>>();
+                    names.into_iter().for_each(|name| self.put(PARALLEL, 1, term.clone(), format!("{text} * {name}")));
+                }
+            }
             for other in all.iter().copied().flatten().filter(|other| is_plain(other) && is_plain(text)) {
                 if let Some((start, factor)) = other.split_once(" * ").filter(|_| !text.contains(['*', '/', '%']))
                     && start.split(['.', ' ']).next() == Some(head(text))

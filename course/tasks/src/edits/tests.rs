@@ -60,6 +60,9 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
         .replace("blockIdx.y", "blockIdx.z")
         .replace("blockIdx.x", "blockIdx.y")
         .replace("blockIdx.z", "blockIdx.x");
+    let numbers = KERNEL.replace("threadIdx.x % 16", "threadIdx.x % 16 * BN");
+    let tiles = numbers.replace("threadIdx.x / 16", "threadIdx.x / 16 * BM");
+    assert!(repairs(&tiles, &numbers, WRONG_RESULT, 0));
     assert!(repairs(KERNEL, &rows, WRONG_RESULT, 0) && repairs(KERNEL, &blocks, WRONG_RESULT, 0));
 }
 
