@@ -111,13 +111,13 @@ impl LaunchContext<'_> {
         who: ThreadId,
     ) -> Option<Explained> {
         let n = target.access_bytes / target.element.element_bytes.max(1);
-        if n < 2 {
+        if !(2..=16).contains(&n) {
             return None;
         }
         let of_element = |at: u32| {
             let mut target = target.clone();
             target.element.index += i64::from(at);
-            let lines = loc.line.saturating_sub(n)..=loc.line + n;
+            let lines = loc.line.saturating_sub(n)..=loc.line.saturating_add(n);
             lines.flat_map(|line| self.uses_at(SourceLoc { line, ..loc }, &target.element.name, kind)).find_map(
                 |used| self.explain_use(instr, loc.file, &target, used, who).filter(|found| found.concluded.is_none()),
             )

@@ -198,6 +198,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     let used = case.most_used(target);
     let advice = match case.access.space {
         _ if let Some(advice) = one_round_less(launch, case.instr) => Some(advice),
+        _ if let Some(advice) = exchanged(case, target) => Some(advice),
         MemSpace::Shared | MemSpace::Local if used > element.n_elements && *name != LOCAL_ARRAYS => Some(format!(
             "if the index is right, {name} needs at least {used} elements; if not, keep the index below {}.",
             element.n_elements

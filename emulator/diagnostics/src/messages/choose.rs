@@ -220,8 +220,13 @@ impl<'l, 'a> Consequences<'l, 'a> {
             }
             _ => false,
         };
+        // A wrong index reads past the end of a tile, and its padding.
+        let in_tile = matches!(access.space, MemSpace::Shared | MemSpace::Local);
+        let place = if in_tile { launch.frames(load) } else { Vec::new() };
+        let is_outside = |mistake: &MistakeGroup| !place.is_empty() && launch.frames(mistake.first.instr) == place;
         let is_output = mistake.first.code() == Code::UndefinedOutput;
-        launch.mistakes.iter().any(failed_to_write)
+        self.with_code(Code::OutOfBounds).any(is_outside)
+            || launch.mistakes.iter().any(failed_to_write)
             || is_output && self.with_code(Code::Uninitialised).any(is_reported_use)
             || self.with_code(Code::Wgmma).any(reaches_too_far)
             || access.space == MemSpace::Shared && self.out_of_step.is_some()

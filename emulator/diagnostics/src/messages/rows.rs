@@ -5,7 +5,7 @@ use crate::launch_context::Reason;
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::source::expression;
-use crate::source::text::size_of;
+use crate::source::text::{size_of, words};
 use crate::words::code;
 use simt::check::ThreadId;
 use simt::program::MemSpace;
@@ -125,15 +125,26 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
 /// only then.
 pub(crate) fn exchanged(case: &Case<'_>, target: &Target) -> Option<String> {
     let Case { launch, who, .. } = *case;
-    let explained = case.explained.as_ref()?;
-    let ([row, col], [rows, cols]) = (&explained.used.subscripts[..], &target.element.dims[..]) else { return None };
+    let uses = launch.uses(case.instr, &target.element.name, case.access.kind);
+    let used = case.explained.as_ref().map(|explained| &explained.used).or(uses.first())?;
+    let ([row, col], [rows, cols]) = (&used.subscripts[..], &target.element.dims[..]) else { return None };
+    let loops = launch.loops(case.instr);
+    let last = |name: &str, who| {
+        loops.iter().find_map(|one| {
+            let [init, condition, step] = one.enclosure.for_parts()?;
+            let value = |text: &str| launch.evaluate_in(case.file(), text, who);
+            let (counter, start) = init.split_once('=')?;
+            let (_, end) =
+                condition.split_once('<').filter(|_| words(counter).last().is_some_and(|(_, word)| word == name))?;
+            let by = step.split_once("+=").map_or(Some(1), |(_, by)| value(by)).filter(|by| *by > 0)?;
+            let start = value(start)?;
+            let rounds = value(end)?.checked_sub(1)?.checked_sub(start)? / by;
+            rounds.checked_mul(by)?.checked_add(start)
+        })
+    };
     let value = |text: &str, thread: u64| {
-        // A counter has the same value in all threads.
-        let counted = |name: &str| explained.values.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
-        let names = |name: &str, _: u32| match &explained.concluded {
-            Some(counter) if counter == name => counted(name),
-            _ => launch.evaluate_in(explained.file, name, ThreadId { thread, ..who }),
-        };
+        let who = ThreadId { thread, ..who };
+        let names = |name: &str, _: u32| launch.evaluate_in(case.file(), name, who).or_else(|| last(name, who));
         expression::value(text, 0, &names)
     };
     let end = |text: &str| {
