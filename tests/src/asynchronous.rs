@@ -278,7 +278,7 @@ pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, input
     let options = LaunchOptions {
         // What is only summed is checked with whole numbers, too.
         check_level: if inputs == Inputs::Whole { CheckLevel::CheckedWithGlobalRaces } else { CheckLevel::Count },
-        budget: NonZeroU64::new(1 << 28),
+        budget: NonZeroU64::new(1 << 30),
         threads: NonZeroUsize::new(threads),
         names: Names { sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())], ..Names::default() },
         ..LaunchOptions::default()

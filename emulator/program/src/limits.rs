@@ -34,8 +34,17 @@ pub const WORKERS: usize = 256;
 pub const EARLY_BYTES: usize = 64 << 20;
 /// Bytes that one block may print.
 pub const BLOCK_PRINTS: usize = 1 << 20;
-/// Thread-instructions of the budget that a line costs which a block prints beyond that: it takes as long.
+/// Thread-instructions of the budget that a line costs which a block prints beyond that: it takes as long. So do the
+/// following, beside the instructions themselves.
 pub const CUT_LINE: u64 = 20_000;
+/// Cost of a warp that begins.
+pub const WARP_COST: u64 = 1024;
+/// Cost of a read of memory that waits for another thread.
+pub const POLL_COST: u64 = 128;
+/// Cost of a lane's atomic update.
+pub const ATOMIC_COST: u64 = 32;
+/// Cost of a mistake that is recorded.
+pub const MISTAKE_COST: u64 = 4096;
 /// Bytes that a launch may print.
 pub const LAUNCH_PRINTS: usize = 1 << 24;
 /// Pending `cp.async` copies of a warp. With more, the oldest complete, as on hardware.

@@ -190,6 +190,35 @@ fn the_budget_is_the_whole_launchs() {
 }
 
 #[test]
+fn what_takes_long_counts_as_many_instructions() {
+    let mma = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r6, %r7}, {%r8, %r8}, {%r8}, {%r8, %r8};";
+    // What a loop does a thousand times, and whether that fits into a budget of twice the loop's instructions.
+    let cases = [
+        ("add.u32 %r7, %r7, 1;", true),
+        ("atom.global.add.u32 %r7, [%rd3], 1;", false),
+        ("ld.volatile.global.u32 %r7, [%rd3];", false),
+        ("ld.global.u32 %r7, [%rd3+65536];", false),
+        (mma, false),
+    ];
+    for (work, fits) in cases {
+        let body = format!(
+            "mov.u32 %r5, 0;
+            mov.u32 %r7, 0;
+            mov.u32 %r8, 0;
+            LOOP: {work}
+            add.u32 %r5, %r5, 1;
+            setp.lt.u32 %p1, %r5, 1000;
+            @%p1 bra LOOP;"
+        );
+        let mut device = Device::new(&kernel("", &body));
+        device.budget = 2 * 4 * 32 * 1000;
+        let words = device.words(&[0; 32]);
+        let report = device.launch_line(1, 32, &[words.into()]);
+        assert_eq!(!codes(&report).iter().any(|code| code == "E-LOOP"), fits, "{work}: {:?}", codes(&report));
+    }
+}
+
+#[test]
 fn a_trap_stops_at_the_lowest_block() {
     let body = "
         setp.lt.u32 %p1, %r2, 7;

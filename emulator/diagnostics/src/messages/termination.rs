@@ -10,7 +10,7 @@ use crate::source::text::words;
 use crate::words::{code, grouped, list};
 use simt::check::{BadOperand, KnownOfLoop, MistakeGroup, ThreadId};
 use simt::occupancy::SMS;
-use simt::program::limits::CUT_LINE;
+use simt::program::limits::{CUT_LINE, WARP_COST};
 use simt::program::{BARRIERS, MemSpace, OpKind};
 
 /// Memory that a loop reads.
@@ -67,12 +67,17 @@ pub(crate) fn runaway(
         (None, _) => format!("{who} was here when the budget was spent."),
     });
     if known != KnownOfLoop::Endless {
-        let cost = "An instruction costs 32 for each warp, however many of its threads execute it.";
-        let prints = launch.inputs.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Printf { .. }));
-        draft.notes.push(match prints {
-            true => format!("{cost} A line of printf that is left out costs {}.", grouped(CUT_LINE)),
-            false => cost.into(),
-        });
+        let mut cost =
+            "An instruction costs 32 for each warp, however many of its threads execute it; atomic updates, \
+                        MMAs, and reads that wait for other threads cost more."
+                .to_owned();
+        if launch.inputs.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Printf { .. })) {
+            cost += &format!(" A line of printf that is left out costs {}.", grouped(CUT_LINE));
+        }
+        if span.is_none() {
+            cost += &format!(" A warp that begins costs {}.", grouped(WARP_COST));
+        }
+        draft.notes.push(cost);
     }
     let slow = match launch.inputs.config.options.names.budget {
         Some(variable) => format!(
@@ -82,15 +87,19 @@ pub(crate) fn runaway(
         ),
         None => "raise the budget: the program that launches the kernel sets it.".to_owned(),
     };
-    let advice = format!("check what ends the loop; if it is only slow, {slow}");
+    let advice = match span {
+        Some(_) => format!("check what ends the loop; if it is only slow, {slow}"),
+        // All blocks before have ended.
+        None => format!("launch fewer blocks, or {slow}"),
+    };
     let advice = Some(advice).filter(|_| known != KnownOfLoop::Endless);
     draft = draft.reason(loop_reason(launch, mistake, (instr, reads, known), around, advice));
-    draft.on_gpu = Some(
-        match known {
-            KnownOfLoop::Nothing => "if the loop never ends, the kernel hangs".to_owned(),
-            _ => "the kernel hangs".to_owned(),
-        } + "; on a GPU that drives a display it is killed (\"launch timed out\").",
-    );
+    let hangs = match (known, span) {
+        (KnownOfLoop::Nothing, None) => return draft,
+        (KnownOfLoop::Nothing, Some(_)) => "if the loop never ends, the kernel hangs",
+        _ => "the kernel hangs",
+    };
+    draft.on_gpu = Some(format!("{hangs}; on a GPU that drives a display it is killed (\"launch timed out\")."));
     draft
 }
 

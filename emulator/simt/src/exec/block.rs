@@ -14,6 +14,7 @@ use crate::check::Collector;
 use crate::check::race::SharedRaces;
 use crate::lane_mask::LaneMask;
 use crate::memory::bits::{Bits, CellBits};
+use crate::program::limits::WARP_COST;
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
 use crate::exec::ZERO_LINE;
@@ -192,7 +193,7 @@ impl Block {
         self.mbarriers.clear();
         self.warpgroups.clear();
         self.printed.clear();
-        self.spent = 0;
+        self.spent = u64::from(job.n_warps) * WARP_COST;
         self.fatal = false;
         (self.quiet, self.waits) = (0, false);
         (self.ahead, self.step) = (0, 0);

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use crate::arithmetic::lanes::{CpuLevel, Src};
 use crate::check::{AccessKind, BadOperand, MistakeDetails};
 use crate::lane_mask::LaneMask;
+use crate::program::limits::POLL_COST;
 use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
 use crate::exec::fiber::{AfterOp, FiberState, MeetingPlace, Pause};
@@ -359,6 +360,7 @@ impl Worker<'_> {
         // Later accesses see what other threads stored before the value that was just read.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         self.activity.polled = true;
+        self.spent += POLL_COST;
         self.warp.fiber.phase = None;
         self.warp.fiber.polls += 1;
         if self.warp.fiber.polls < POLLS {

@@ -5,6 +5,7 @@ use crate::arithmetic::lanes::{CpuLevel, Dst, Lanes, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces, WarpClocks};
 use crate::check::{Collector, Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
+use crate::program::limits::MISTAKE_COST;
 
 use crate::exec::block::shadow::Shadow;
 use crate::exec::block::unwritten::Fresh;
@@ -230,6 +231,7 @@ impl<'j> Worker<'j> {
         }
         let block = self.acting.map_or(self.block.index, |acting| acting.block);
         let warp = self.warp.index;
+        self.spent += MISTAKE_COST;
         self.checks.collector.record(Mistake { instr, block, warp, mask, details });
         self.stopped |= !self.job.check_level.checks();
     }

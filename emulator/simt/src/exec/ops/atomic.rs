@@ -12,6 +12,7 @@ use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
+use crate::program::limits::ATOMIC_COST;
 use crate::program::{Atomic, AtomicKind, Order};
 
 use crate::exec::fiber::AfterOp;
@@ -133,6 +134,7 @@ impl Worker<'_> {
     /// Performs an atomic for the `active` lanes of a frame. One that returns a value and changes nothing polls memory.
     pub(crate) fn atomic(&mut self, a: &Atomic, pc: u32, active: LaneMask, frame: LaneMask) -> ControlFlow<AfterOp> {
         let changed = self.update_memory(a, pc, active);
+        self.spent += u64::from(active.count()) * ATOMIC_COST;
         if self.stopped {
             ControlFlow::Break(AfterOp::Stop)
         } else if a.dst.is_none() {

@@ -262,6 +262,8 @@ impl Worker<'_> {
                 self.check_unchanged(&part.seen[factor], factor, part.pc, part.active);
             }
             self.multiply(wgmma, &part, first_warp, own, b);
+            // 16 rows of a warp, and as many elements of k where they have two bytes.
+            self.spent += 16 * 16 * u64::from(wgmma.n);
             part.done = true;
         }
         self.block.warpgroups.of(first_warp).products[place].parts[own] = Some(part);
