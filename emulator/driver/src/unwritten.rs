@@ -119,20 +119,17 @@ impl Use {
     /// of them, and the `others` too, once x and y of the grid are exchanged.
     fn exchanged(&self, [written, n, others]: [u64; 3], what: &str) -> Option<(String, String)> {
         let [x, y, _] = self.grid;
+        let exchange = format!("exchange x and y of the grid: {y}x{x} blocks.");
         [1, 0].into_iter().find_map(|axis| {
-        let [mine, theirs] = [axis, 1 - axis].map(|axis| u64::from(self.grid[axis]));
-        let tile = written.checked_div(mine).filter(|tile| *tile > 0 && tile * mine == written)?;
-        (n.div_ceil(tile) == theirs && others.div_ceil(tile) == mine).then(|| {
-            (
-                format!(
-                    "a block has {tile} of the {n} {what}: gridDim.{} = {mine} blocks reach {written}, and gridDim.{} = \
-                     {theirs} would reach all.",
-                    AXES[axis],
-                    AXES[1 - axis]
-                ),
-                format!("exchange x and y of the grid: {y}x{x} blocks."),
-            )
-        })
+            let [mine, theirs] = [axis, 1 - axis].map(|axis| u64::from(self.grid[axis]));
+            let tile = written.checked_div(mine).filter(|tile| *tile > 0 && tile * mine == written)?;
+            let [own, other] = [AXES[axis], AXES[1 - axis]];
+            let why = format!(
+                "a block has {tile} of the {n} {what}: gridDim.{own} = {mine} blocks reach {written}, and \
+                 gridDim.{other} = {theirs} would reach all."
+            );
+            let is_exchanged = n.div_ceil(tile) == theirs && others.div_ceil(tile) == mine;
+            is_exchanged.then(|| (why, exchange.clone()))
         })
     }
 
