@@ -78,6 +78,14 @@ impl Shape {
         self.m as f64 * self.n as f64 * self.k.max(1) as f64
     }
 
+    /// Returns the thread-instructions after which a launch on the emulated GPU counts as runaway: many times what the
+    /// slowest kernel of the ladder needs, so that a loop without an end is reported in seconds.
+    pub fn budget(self) -> u64 {
+        const MINIMUM: f64 = 1e8;
+        const PER_MULTIPLY_ADD: f64 = 400.0;
+        (MINIMUM + PER_MULTIPLY_ADD * self.volume()) as u64
+    }
+
     /// Returns the shape when an `int` can index the elements of each matrix, and an error otherwise.
     fn check_indexable(self) -> Result<Self, WrongSize> {
         let Self { m, n, k } = self;

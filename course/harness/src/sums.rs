@@ -20,7 +20,6 @@ use crate::error::StepError;
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, LaunchKind, match_launch};
 use crate::measure::machine;
-use crate::measure::subject::budget;
 use crate::measure::{cannot_run, gemm, too_large, transpose};
 use crate::step_run::StepRun;
 use crate::timing::yardstick;
@@ -117,7 +116,7 @@ impl StepRun<'_> {
         }
         if let Some(emulator) = gpu.emulator {
             emulator.set_diagnosis(Some(false));
-            emulator.set_budget(Some(budget(shape)));
+            emulator.set_budget(Some(shape.budget()));
             emulator.set_checks(Some(checks));
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;

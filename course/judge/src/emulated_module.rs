@@ -281,7 +281,7 @@ impl<'a> EmulatedModule<'a> {
             params,
             options: LaunchOptions {
                 check_level,
-                budget: NonZeroU64::new(self.patience * budget(trial.shape, task.work.batch())),
+                budget: NonZeroU64::new(self.patience * task.work.batch() as u64 * trial.shape.budget()),
                 threads: NonZeroUsize::new(self.request.threads),
                 names: self.names.clone(),
                 ..LaunchOptions::default()
@@ -300,12 +300,4 @@ pub struct LaunchSetup {
 
 fn not_attempted(title: String) -> Box<Finding> {
     Box::new(diagnostics::not_attempted(&title))
-}
-
-/// Returns the limit of thread-instructions, after which a launch counts as runaway: many times what the slowest kernel
-/// of a step needs.
-fn budget(shape: Shape, batch: usize) -> u64 {
-    const MINIMUM: f64 = 2e7;
-    const PER_MULTIPLY_ADD: f64 = 400.0;
-    (batch as f64 * (MINIMUM + PER_MULTIPLY_ADD * shape.volume())) as u64
 }

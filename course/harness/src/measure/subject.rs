@@ -146,7 +146,7 @@ impl<'a> Subject<'a> {
             return;
         };
         emulator.set_diagnosis(Some(false));
-        emulator.set_budget(Some(budget(shape)));
+        emulator.set_budget(Some(shape.budget()));
         emulator.set_checks(Some(match (self.setup.purpose, counts) {
             (Purpose::Check, _) => CheckLevel::CheckedWithGlobalRaces,
             (Purpose::Bench, true) => CheckLevel::Count,
@@ -373,14 +373,6 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
 /// Returns the instruction that a driver's log names as unsupported. CUDA's interface returns the log as text only.
 fn unsupported(log: &str) -> Option<&str> {
     log.split_once("unsupported `")?.1.split_once('`').map(|(mnemonic, _)| mnemonic)
-}
-
-/// Thread-instructions after which a launch on the emulated device counts as runaway: many times what the slowest
-/// kernel of the ladder needs, so that a loop without an end is reported in seconds.
-pub(crate) fn budget(shape: Shape) -> u64 {
-    const MINIMUM: f64 = 2e7;
-    const PER_MULTIPLY_ADD: f64 = 400.0;
-    (MINIMUM + PER_MULTIPLY_ADD * shape.volume()) as u64
 }
 
 /// Converts "out of memory" to "not run": other processes may hold memory of the device.
