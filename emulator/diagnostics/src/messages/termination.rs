@@ -55,7 +55,9 @@ pub(crate) fn runaway(
     let ThreadId { block, thread } = first_thread(mistake);
     let who = launch.thread_name(block, thread).replacen('t', "T", 1);
     let ops = launch.inputs.kernel.ops.iter().filter(|op| (start..=end).contains(&op.instr));
-    let reads = ops.map(|op| Reads::of(&op.kind)).max().unwrap_or(Reads::Nothing);
+    // Without a loop that is known, it may read anything.
+    let unknown = if span.is_none() { Reads::Others } else { Reads::Nothing };
+    let reads = ops.map(|op| Reads::of(&op.kind)).max().unwrap_or(Reads::Nothing).max(unknown);
     let repeats = match reads {
         Reads::Nothing => "its registers repeat, and it reads no memory",
         _ => "its registers repeat, and no thread can change what it tests",
@@ -156,7 +158,7 @@ fn loop_reason(
     }
     // Memory that another thread is to change, or an atomic.
     let memory = inside.contains(['*', '[', '(']) || words(inside).any(|(_, word)| source.in_memory(word));
-    if memory && reads == Reads::Nothing && known == KnownOfLoop::Endless {
+    if memory && reads == Reads::Nothing {
         return Reason::new(
             format!(
                 "the loop reads nothing: the compiler reads what {} tests once, before it, because nothing says that \

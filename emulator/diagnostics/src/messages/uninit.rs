@@ -1,5 +1,7 @@
 //! Messages about uses of values that nothing wrote (`E-UNINIT`, `W-UNINIT`).
 
+use std::collections::BTreeSet;
+
 use super::bounds::nowhere;
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::Target;
@@ -131,6 +133,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
                 && let Some(reason) = stepped_over(launch, here, filler, target)
+                    .or_else(|| out_of_reach(launch, here, case.who.block, filler, target))
             {
                 draft = draft.reason(reason);
             } else if access.space == MemSpace::Local
@@ -419,6 +422,25 @@ impl Filler {
     fn condition(&self, launch: &LaunchContext<'_>) -> Option<String> {
         Some(launch.source(self.instr)?.condition(self.line)?.1)
     }
+
+    /// Returns the subscripts with which the line stores to the array, and for each the value that it would have for the
+    /// element `target`.
+    fn subscripts(&self, launch: &LaunchContext<'_>, target: &Target) -> Option<Vec<(String, i64)>> {
+        let element = &target.element;
+        let uses = launch.source(self.instr)?.uses(self.line, &element.name);
+        let stored = uses.into_iter().find(|found| found.stored)?;
+        if stored.subscripts.len() != element.dims.len() {
+            return None;
+        }
+        let mut pitch = 1i64;
+        let values = stored.subscripts.into_iter().zip(&element.dims).rev().map(|(text, dim)| {
+            let dim = i64::try_from(*dim).ok()?.max(1);
+            let value = element.index.div_euclid(pitch).rem_euclid(dim);
+            pitch = pitch.checked_mul(dim)?;
+            Some((text, value))
+        });
+        values.collect()
+    }
 }
 
 fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
@@ -449,25 +471,43 @@ fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
 /// Returns the reason where a loop that fills an array by the threads of one axis steps further than there are threads,
 /// and the element lies in a gap.
 fn stepped_over(launch: &LaunchContext<'_>, here: u32, filler: &Filler, target: &Target) -> Option<Reason> {
-    let element = &target.element;
-    let source = launch.source(filler.instr)?;
-    let uses = source.uses(filler.line, &element.name);
-    let stored = uses.iter().find(|found| found.stored)?;
-    if stored.subscripts.len() != element.dims.len() {
-        return None;
-    }
-    let mut pitch = 1i64;
-    for (text, dim) in stored.subscripts.iter().zip(&element.dims).rev() {
-        let value = element.index.div_euclid(pitch).rem_euclid(i64::try_from(*dim).ok()?.max(1));
-        pitch = pitch.checked_mul(i64::try_from(*dim).ok()?)?;
-        let Some((a, b)) = text.split_once('+') else { continue };
+    filler.subscripts(launch, target)?.into_iter().find_map(|(text, value)| {
+        let (a, b) = text.split_once('+')?;
         let (a, b) = (a.trim(), b.trim());
-        if let Some(reason) = gap(launch, here, filler, a, b, value).or_else(|| gap(launch, here, filler, b, a, value))
-        {
-            return Some(reason);
-        }
-    }
-    None
+        gap(launch, here, filler, a, b, value).or_else(|| gap(launch, here, filler, b, a, value))
+    })
+}
+
+/// Returns the reason where a subscript of a line that fills an array is smaller in all threads of a block than that of
+/// the element, whatever condition they meet.
+fn out_of_reach(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Filler, target: &Target) -> Option<Reason> {
+    let n_threads = launch.threads_per_block();
+    let bytes = launch.ops(filler.instr).map(|op| match op {
+        OpKind::Store(access) => u32::from(access.element) * u32::from(access.n),
+        OpKind::CpAsync { bytes, .. } => u32::from(*bytes),
+        _ => 0,
+    });
+    let lanes = i64::from(bytes.max().unwrap_or(0) / target.element.element_bytes.max(1)).max(1);
+    filler.subscripts(launch, target)?.into_iter().find_map(|(text, value)| {
+        let values = (0..n_threads).map(|thread| launch.evaluate(filler.instr, &text, ThreadId { block, thread }));
+        let values = values.collect::<Option<BTreeSet<i64>>>()?;
+        let (first, last) = (values.first()?, values.last()?);
+        let set = launch.source(filler.instr)?.definition(&launch.inputs.kernel.name, &text);
+        let is = set.map_or_else(|| code(&text), |set| format!("{}, which is {},", code(&text), code(set)));
+        (values.len() > 1 && value >= last + lanes).then(|| {
+            let (line, name) = (launch.line_name(here, filler.instr), &target.element.name);
+            Reason::new(
+                format!(
+                    "{is} is {first} to {last} in the {n_threads} threads of a block: {line} fills no element of {name} \
+                     where it would be {value}."
+                ),
+                format!(
+                    "if all of {name} is needed, fill it in a loop that steps by the number of threads; if not, read \
+                     only what is filled."
+                ),
+            )
+        })
+    })
 }
 
 /// Returns the reason where threads that meet at barriers fill a local array, each at its own place.

@@ -68,13 +68,18 @@ impl RaceMessage<'_> {
         if race.parties[0].instr != race.parties[1].instr || ends.iter().any(is_open) {
             return None;
         }
-        let thread = ends.iter().any(|end| matches!(end, End::Thread(_)));
+        let thread = self.depends_on_thread();
         let block = ends.iter().any(|end| matches!(end, End::Block(_)));
         match (thread, block) {
             (false, true) if config.block != [1; 3] => Some("threadIdx"),
-            (true, false) if config.grid != [1; 3] => Some("blockIdx"),
+            (true, false) if config.grid != [1; 3] && self.between_blocks() => Some("blockIdx"),
             _ => None,
         }
+    }
+
+    pub(super) fn depends_on_thread(&self) -> bool {
+        let ends = self.launch.trace().ends(self.facts.parties[0].instr);
+        ends.is_some_and(|ends| ends.iter().any(|end| matches!(end, End::Thread(_))))
     }
 
     /// Returns the reason where a tile has several buffers, and what chooses one of them is the same in all rounds.

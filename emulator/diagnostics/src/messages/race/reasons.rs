@@ -43,7 +43,11 @@ impl RaceMessage<'_> {
         }
         if race.same_instruction {
             draft.why = Some(format!("all these threads run {write} together, and only one value stays."));
-            draft.advice = Some("let one thread write (if (threadIdx.x == 0) …), or give each its own element.".into());
+            let one = match race.same_warp && self.depends_on_thread() {
+                true => "lane of each warp write (if (threadIdx.x % 32 == 0) …), or give each thread",
+                false => "thread write (if (threadIdx.x == 0) …), or give each",
+            };
+            draft.advice = Some(format!("let one {one} its own element."));
             return draft;
         }
         if race.missing == MissingOrder::Phase {

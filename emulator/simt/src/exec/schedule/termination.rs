@@ -108,7 +108,9 @@ impl Worker<'_> {
         let blocks: u64 = job.grid.iter().map(|&n| u64::from(n)).product();
         let ops = &job.kernel.ops[first as usize..=last as usize];
         let stay = ops.iter().all(|op| stays(op, alone && blocks == 1));
-        if !stay || self.block.warps[w as usize].fibers.len() != 1 {
+        // Lanes that wait change no register of those that run.
+        let n_ready = self.block.warps[w as usize].fibers.iter().filter(|fiber| ready(fiber)).count();
+        if !stay || n_ready != 1 {
             return false;
         }
         // The state at one place of the loop, kept at rounds 1, 2, 4, … until one comes back.
