@@ -22,8 +22,8 @@ __device__ __forceinline__ void gemm(int M, int N, int K, const T* A, const T* B
 
     T acc = 0;
     for (int k = 0; k < K; ++k) {
-        acc += A[row * K + k]   // A[row][k]: one address for lanes of one row
-             * B[k * N + col];  // B[k][col]: neighbours for neighbouring columns
+        acc += A[row * K + k]   // A[row][k]: one address for each row of the warp
+             * B[k * N + col];  // B[k][col]: one address for each column of the warp
     }
     C[row * N + col] = acc;
 }

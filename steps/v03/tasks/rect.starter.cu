@@ -4,7 +4,7 @@
 // thread owns 32 elements.
 //
 // Judged: right on every shape with all checks clean; at most 0.5625 words of shared memory per
-// multiply-add (4 x 8 elements per thread need 0.375); at most 0.140625 sectors of global loads per
+// multiply-add (4 x 8 elements per thread need 0.375); at most 0.1406 sectors of global loads per
 // multiply-add of a warp. The tiles of A and B have 512 and 1024 elements.
 //
 // Check it with: cargo xtask check v03.rect

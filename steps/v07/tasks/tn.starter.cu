@@ -4,7 +4,7 @@
 // elements of C and walks along K in steps of 8 with two buffers.
 //
 // Judged: right on every shape with all checks clean; one barrier for 8 steps of k; the next tiles
-// are requested before these are multiplied, and stored after; at most 0.078125 sectors of global
+// are requested before these are multiplied, and stored after; at most 0.07812 sectors of global
 // loads per multiply-add of a warp.
 //
 // Check it with: cargo xtask check v07.tn

@@ -53,7 +53,7 @@ bf16gemm_place(int M, int N, int K, const Bf16* A, const Bf16* B, float* C)
     const int group = lane / 4;     // of four lanes, which share a row of A and of C, and a column of B
     const int pair = lane % 4 * 2;  // the first of this lane's two neighbours in it
     const int row = blockIdx.y * BM + group;
-    const int col = blockIdx.x * BN + group;
+    const int b_col = blockIdx.x * BN + group;
 
     float acc[4] = {};
     for (int k0 = 0; k0 < K; k0 += BK) {
@@ -61,7 +61,7 @@ bf16gemm_place(int M, int N, int K, const Bf16* A, const Bf16* B, float* C)
         #pragma unroll
         for (int i = 0; i < 4; ++i) a[i] = load_pair(A, M, K, row + i % 2 * 8, k0 + pair + i / 2 * 8, 0, 1);
         #pragma unroll
-        for (int i = 0; i < 2; ++i) b[i] = load_pair(B, K, N, k0 + pair + i * 8, col, 1, 0);
+        for (int i = 0; i < 2; ++i) b[i] = load_pair(B, K, N, k0 + pair + i * 8, b_col, 1, 0);
         multiply_add(acc, a, b);
     }
 
