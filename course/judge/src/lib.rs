@@ -300,7 +300,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             why: (!passes).then(why),
             measured: Some(CriterionValue {
                 measure: measure.as_str().unwrap_or_default().to_owned(),
-                words: criterion.measure.description().to_owned(),
+                words: criterion.measure.description(criterion.bk),
                 value,
                 at_most: criterion.at_most,
                 at_least: criterion.at_least,

@@ -30,7 +30,7 @@ pub(crate) fn access<T: Sums + Value>(
     let (report, steps) = module.trace(trial, 0, MAX_STEPS)?;
     let places = module.places();
     let of = |instr: u32| Some((report.instructions.get(instr as usize)?, *places.get(instr as usize)?));
-    let words = measure.description();
+    let words = measure.description(None);
     let (loads, stores) = (words.contains("load"), words.contains("store"));
     let wasted = |c: &Counters| match space {
         MemSpace::Shared => c.excess(),

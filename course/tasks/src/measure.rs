@@ -23,10 +23,11 @@ macro_rules! measures {
 
         impl Measure {
             /// Describes the measure for a sentence: `sectors of global loads per multiply-add of a warp`.
-            pub fn description(self) -> &'static str {
-                match self {
+            pub fn description(self, bk: Option<usize>) -> String {
+                let words = match self {
                     $(Self::$name => $words,)*
-                }
+                };
+                words.replace("{bk}", &bk.unwrap_or(1).to_string())
             }
 
             /// Returns the column of an explanation in which it is seen line by line.
@@ -65,7 +66,7 @@ measures! {
     SharedExcess: Excess, "wavefronts of shared memory beyond the necessary ones";
     /// These are loads, stores and asynchronous copies.
     SharedRequests: SharedRequests, "accesses of warps to shared memory";
-    BarriersPerTile: Barriers, "barriers that a warp arrives at per step of the k loop";
+    BarriersPerTile: Barriers, "barriers that a warp arrives at for {bk} steps of k";
     BarriersPerWarp: Barriers, "barriers that a warp arrives at";
     DivergentBranches: DivergentBranches, "branches at which lanes of a warp go different ways";
     LocalRequestsPerFma: LocalRequests, "accesses to local memory per multiply-add of a warp";

@@ -87,7 +87,7 @@ fn criteria(task: &Task) -> String {
             criterion.id,
             prose(&criterion.what),
             sizes(criterion),
-            prose(criterion.measure.description()),
+            prose(&criterion.measure.description(criterion.bk)),
             criterion.threshold(),
             prose(&criterion.misses)
         );
@@ -126,7 +126,7 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
     let mut out = String::new();
     for task in catalogue.tasks.iter().filter(wanted) {
         let name = &task.name;
-        let start = if task.has_starter { "with a starter" } else { "without a starter" };
+        let start = if task.has_starter { "with a starter" } else { "from the bare signature" };
         let _ = write!(
             out,
             "<details><summary>{name}: {} ({} minutes, {start})</summary>\n\n{}\n\n\

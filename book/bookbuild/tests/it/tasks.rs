@@ -44,7 +44,7 @@ fn criteria_have_their_limits_and_the_reason_for_them() {
 #[test]
 fn transfer_tasks_are_folded() {
     insta::assert_snapshot!(words("{{#transfers v02}}"), @r"
-    v02.scaled: C = αAB + βC (25 minutes, without a starter)
+    v02.scaled: C = αAB + βC (25 minutes, from the bare signature)
     Scale it.
     old = beta * C[row][col];
     cargo xtask start v02.scaled

@@ -45,15 +45,31 @@ impl Criterion {
     }
 }
 
-/// Returns the limits in words: `at most 0.5`, `from 0.25 to 0.5`, `exactly 1`.
+/// Returns the limits in words: `at most 0.5`, `from 0.25 to 0.5`, `exactly 1`. Four significant digits suffice for a
+/// limit; a value that is the only one to pass is given as exactly as thresholds are.
 pub(crate) fn threshold(at_most: Option<f64>, at_least: Option<f64>) -> String {
-    // The number of digits with which thresholds are given.
-    let number = |value| catalog::text::number(value, 7);
+    let number = |value: f64| {
+        let before = value.abs().max(f64::MIN_POSITIVE).log10().floor() as i32 + 1;
+        catalog::text::number(value, (4 - before).clamp(0, 7) as usize)
+    };
     match (at_most, at_least) {
-        (Some(most), Some(least)) if most <= least => format!("exactly {}", number(most)),
+        (Some(most), Some(least)) if most <= least => format!("exactly {}", catalog::text::number(most, 7)),
         (Some(most), Some(least)) => format!("from {} to {}", number(least), number(most)),
         (Some(most), None) => format!("at most {}", number(most)),
         (None, Some(least)) => format!("at least {}", number(least)),
         (None, None) => "any".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::threshold;
+
+    #[test]
+    fn limits_are_short_and_single_values_exact() {
+        let one_sided = [0.029296875, 0.5625, 2.5, 16384.0].map(|most| threshold(Some(most), None));
+        assert_eq!(one_sided, ["at most 0.0293", "at most 0.5625", "at most 2.5", "at most 16384"]);
+        assert_eq!(threshold(Some(0.140625), Some(0.0)), "from 0 to 0.1406");
+        assert_eq!(threshold(Some(0.140625), Some(0.140625)), "exactly 0.140625");
     }
 }

@@ -323,7 +323,7 @@ impl Quiz<'_> {
                 &format!(
                     "{}: counted {text}: {}, {} on {shape}",
                     asked.name(),
-                    derived.measure.description(),
+                    derived.measure.description(derived.bk),
                     derived.kernel,
                 ),
                 "",
