@@ -250,7 +250,7 @@ pub const STEPS: &[Step] = &[
     },
     Step {
         id: "v11",
-        name: "summit",
+        name: "register-banks",
         idea: "register banks, copies that need no threads, and tiles that fit the grid",
         kernels: &[
             sgemm("sgemm_v11_large_tile", "v11_large_tile"),

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::Result;
 use catalog::text::Paint;
-use catalog::{STEPS, Step};
+use catalog::{PROGRAMS, STEPS, Step};
 use xtask_support::CommandOutcome;
 use xtask_support::staleness::{self, State};
 use xtask_support::{kernels, output, paths};
@@ -28,7 +28,9 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     } else {
         "no NVIDIA GPU here, so the emulated one"
     };
-    out.push_str(&format!("  where   {place}\n  device  {device}\n  steps   {}\n", catalog::range(),));
+    let others = PROGRAMS.map(|program| program.id).join(", ");
+    let steps = format!("{} with kernels, {others} without", catalog::range());
+    out.push_str(&format!("  where   {place}\n  device  {device}\n  steps   {steps}\n"));
 
     let mut next = Vec::new();
     let edited = root.as_deref().map(edited).unwrap_or_default();

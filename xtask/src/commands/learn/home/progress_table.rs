@@ -42,6 +42,9 @@ impl State {
             let (right, all) = self.questions(&catalogue.step);
             table.row([catalogue.step.clone(), name.to_owned(), kernel, share(done, more.len()), share(right, all)]);
         }
+        for program in catalog::PROGRAMS {
+            table.row([program.id.to_owned(), program.name.to_owned(), String::new(), String::new(), String::new()]);
+        }
         format!("\n{}", table.without_empty_columns().render(paint))
     }
 
