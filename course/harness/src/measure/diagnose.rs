@@ -526,7 +526,7 @@ fn permuted(line: &str, all: usize, holds: Holds<'_>) -> Option<String> {
     let together = if group == 1 { String::new() } else { format!(", {group} {line}s together") };
     Some(format!(
         "in each tile{together}, place c of {} holds what belongs in place c % {n} * {apart} + c / {n}, as 1 holds {apart}: \
-         a thread computes other {line}s than those that it stores",
+         a thread stores as one {line} what it computed or loaded as another",
         all / group
     ))
 }
