@@ -423,8 +423,8 @@ impl Filler {
         Some(launch.source(self.instr)?.condition(self.line)?.1)
     }
 
-    /// Returns the subscripts with which the line stores to the array, and for each the value that it would have for the
-    /// element `target`.
+    /// Returns the subscripts with which the line stores to the array, and for each the value that it would have for
+    /// the element `target`.
     fn subscripts(&self, launch: &LaunchContext<'_>, target: &Target) -> Option<Vec<(String, i64)>> {
         let element = &target.element;
         let uses = launch.source(self.instr)?.uses(self.line, &element.name);
