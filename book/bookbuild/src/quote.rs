@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use catalog::Work;
+pub(crate) use catalog::text::digits;
 use catalog::text::{day, escaped};
 use records::Run;
 
@@ -14,15 +15,6 @@ pub(crate) fn quoted(text: &str, about: &str) -> String {
     // A no-break space keeps the unit on the line of its number.
     let text = text.replacen(' ', "&nbsp;", 1);
     format!("<span class=\"measured\" title=\"{}\">{text}</span>", about.replace('"', "&quot;"))
-}
-
-/// Formats `n` significant digits without an exponent: 0.0123, 1.23, 12.3, 123, 1234.
-pub(crate) fn digits(number: f64, n: i32) -> String {
-    if number == 0.0 || !number.is_finite() {
-        return format!("{number}");
-    }
-    let before = number.abs().log10().floor() as i32 + 1;
-    format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
 }
 
 /// Formats milliseconds with three significant digits.

@@ -102,8 +102,21 @@ pub fn shell_word(text: &str) -> String {
 
 /// Formats a number with at most `digits` digits behind the point, and no zeros at their end.
 pub fn number(value: f64, digits: usize) -> String {
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    without_zeros(&format!("{value:.digits$}")).to_owned()
+}
+
+/// Drops the zeros at the end of a number, behind the point.
+pub fn without_zeros(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+/// Formats `n` significant digits without an exponent: 0.0123, 1.23, 12.3, 123, 1234.
+pub fn digits(number: f64, n: i32) -> String {
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number}");
+    }
+    let before = number.abs().log10().floor() as i32 + 1;
+    format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
 }
 
 /// Returns the day of a date such as `2026-11-21T23:28:45Z`.

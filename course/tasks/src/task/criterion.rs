@@ -1,6 +1,7 @@
 //! Criteria of a task besides correctness: a measure and its limits.
 
 use catalog::Shape;
+use catalog::text::{digits, without_zeros};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Measure;
@@ -48,10 +49,7 @@ impl Criterion {
 /// Returns the limits in words: `at most 0.5`, `from 0.25 to 0.5`, `exactly 1`. Four significant digits suffice for a
 /// limit; a value that is the only one to pass is given as exactly as thresholds are.
 pub(crate) fn threshold(at_most: Option<f64>, at_least: Option<f64>) -> String {
-    let number = |value: f64| {
-        let before = value.abs().max(f64::MIN_POSITIVE).log10().floor() as i32 + 1;
-        catalog::text::number(value, (4 - before).clamp(0, 7) as usize)
-    };
+    let number = |value| without_zeros(&digits(value, 4)).to_owned();
     match (at_most, at_least) {
         (Some(most), Some(least)) if most <= least => format!("exactly {}", catalog::text::number(most, 7)),
         (Some(most), Some(least)) => format!("from {} to {}", number(least), number(most)),
