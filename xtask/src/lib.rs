@@ -39,6 +39,9 @@ enum Command {
     Measure(measure::Command),
     #[command(flatten)]
     Maintain(maintain::Command),
+    /// Say where you are and what to do next, as without a command
+    #[command(hide = true)]
+    Next,
     /// Compile the requests on standard input
     #[command(hide = true)]
     CompileServer(compiler::Args),
@@ -52,7 +55,7 @@ fn cli() -> Cli {
 
 pub fn main() -> ExitCode {
     let result = match cli().command {
-        None => learn::home::run(),
+        None | Some(Command::Next) => learn::home::run(),
         Some(Command::Learn(command)) => command.run(),
         Some(Command::Teach(_)) => teach::run(),
         Some(Command::Measure(command)) => command.run(),

@@ -431,7 +431,7 @@ fn readme(assignment: &Assignment) -> String {
         if !task.text.trim().is_empty() {
             out.push_str(&format!("{}\n\n", task.text.trim()));
         }
-        out.push_str("What is judged:\n\n- every element of the result is right\n- no check finds a mistake\n");
+        out.push_str("What is judged:\n\n- every element of the result is right\n- no check finds an error\n");
         for (_, what) in task.criteria() {
             out.push_str(&format!("- {what}\n"));
         }

@@ -8,7 +8,7 @@
 //! [[task]]
 //! name = "v02"
 //! right = 4                # every element of the result is right
-//! clean = 2                # no check finds a mistake
+//! clean = 2                # no check finds an error
 //! does = 4                 # shared by the task's criteria; or { barriers = 3, traffic = 1 }
 //!
 //! [[task]]

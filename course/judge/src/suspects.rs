@@ -106,7 +106,8 @@ fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>)
                 _ => !found.subscripts.is_empty() || text[..found.start].ends_with('('),
             })
         };
-        let lines = (1..=source.n_lines()).filter(is_used).map(|line| line.to_string()).collect::<Vec<_>>();
+        let reached = (1..=source.n_lines()).filter(is_used).filter(|line| !source.is_unreached(*line));
+        let lines = reached.map(|line| line.to_string()).collect::<Vec<_>>();
         let s = if lines.len() > 1 { "s" } else { "" };
         let verb = match access {
             Access::Read => "read",
@@ -118,4 +119,23 @@ fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>)
     });
     let places = places.collect::<Vec<_>>();
     (!places.is_empty()).then(|| places.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_kernel_reaches_is_no_suspect() {
+        let told = |calls: &str| {
+            let text = format!(
+                "__device__ void put(float* C, int at, float v)\n{{\n    if (at > 0) C[at] = v;\n}}\n\
+                 __global__ void k(float* C)\n{{\n    {calls}\n}}\n"
+            );
+            suspects(&Source::new(&text.as_str().into()), Subject::Stores)
+        };
+        assert_eq!(told(""), None);
+        assert_eq!(told("C[0] = 1;").as_deref(), Some("C is written at line 7"));
+        assert_eq!(told("put(C, 1, 2);").as_deref(), Some("C is written at lines 3, 7"));
+    }
 }

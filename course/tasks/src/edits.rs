@@ -93,7 +93,7 @@ struct Search<'s> {
     symptom: usize,
     /// Whether each line is the learner's.
     own: Vec<bool>,
-    /// Whether each line is one that a TODO of the starter is about.
+    /// Whether each line is what a TODO asks for: an edit there would do the task.
     to_do: Vec<bool>,
     /// Lines that findings name, from 1.
     named: &'s [u32],
@@ -104,11 +104,10 @@ struct Search<'s> {
 pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], most: usize) -> Vec<Changes> {
     let plain = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
     let own = diff::missing(&plain(copy), &plain(starter));
-    // The line that a TODO of the starter is about may be what is left to do.
-    let starter_lines = || starter.lines().map(str::trim);
-    let pairs = starter_lines().zip(starter_lines().skip(1));
-    let to_do: HashSet<&str> = pairs.filter(|(above, _)| above.contains("TODO(")).map(|(_, line)| line).collect();
-    let to_do = copy.lines().map(|line| to_do.contains(line.trim())).collect();
+    // The comment may be gone, and what stood below it still there.
+    let asked = starter.lines().zip(to_do(starter)).filter(|(line, is_to_do)| *is_to_do && line.contains(';'));
+    let asked: HashSet<&str> = asked.map(|(line, _)| line.trim()).collect();
+    let to_do = copy.lines().zip(to_do(copy)).map(|(line, is)| is || asked.contains(line.trim())).collect();
     let mut search =
         Search { code: Code::new(copy), task, symptom: symptom(code), own, to_do, named, found: Vec::new() };
     search.exchanges();
@@ -129,6 +128,19 @@ pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], 
     let mut seen = HashSet::from([copy.to_owned()]);
     let is_new = |changes: &Changes| seen.insert(apply(copy, changes));
     search.found.into_iter().map(|found| found.changes).filter(is_new).take(most).collect()
+}
+
+/// Marks the lines of each TODO: its comment, and what is below it up to the end of a statement.
+fn to_do(text: &str) -> Vec<bool> {
+    let mut is_inside = false;
+    let mark = |line: &str| {
+        let (code, comment) = line.split_once("//").unwrap_or((line, ""));
+        is_inside |= comment.contains("TODO(");
+        let is_marked = is_inside;
+        is_inside &= !code.trim_end().ends_with([';', '}']);
+        is_marked
+    };
+    text.lines().map(mark).collect()
 }
 
 /// Returns whether two texts are the same code: they may differ in comments and spaces.
@@ -163,12 +175,21 @@ impl<'s> Search<'s> {
         changes.sort_by_key(|(range, _)| range.start);
         let Some((first, _)) = changes.first() else { return };
         let line = self.code.line_of(first.start);
-        let is_own = self.own.get(line) == Some(&true) || costs == INDEX && self.to_do.get(line) == Some(&true);
-        let of_starter = if is_own { 0 } else { OF_STARTER };
+        let of_starter = if self.own.get(line) == Some(&true) { 0 } else { OF_STARTER };
         let named = if self.named.contains(&(line as u32 + 1)) { NAMED } else { 0 };
         let cost = (costs[self.symptom] + extra + of_starter).saturating_sub(named);
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
-        if !overlap && cost <= MOST {
+        // What is inserted after a line is about that line and the next.
+        let does_to_do = changes.iter().any(|(range, _)| {
+            let lines = self.code.line_of(range.start.saturating_sub(1))..=self.code.line_of(range.end);
+            let lines = if range.is_empty() {
+                lines
+            } else {
+                self.code.line_of(range.start)..=self.code.line_of(range.end - 1)
+            };
+            self.to_do.iter().enumerate().any(|(line, is_to_do)| *is_to_do && lines.contains(&line))
+        });
+        if !overlap && !does_to_do && cost <= MOST {
             self.found.push(Found { cost, costs, line, changes });
         }
     }
@@ -563,8 +584,9 @@ impl<'s> Search<'s> {
         let places = (0..lines.len()).filter_map(|line| {
             let last = last(line).filter(|last| code.tokens[*last].line == line)?;
             let around = if code.at(last) == "{" { last } else { code.parent(last)? };
-            let next = (line + 1..lines.len()).find(|next| code.at(last) == "{" && !lines[*next].trim().is_empty());
-            let model = lines[next.unwrap_or(line)];
+            // The first statement around: what a loop without braces repeats stands further in.
+            let first = code.tokens.get(around + 1).map_or(line, |first| first.line);
+            let model = lines[if first > code.tokens[around].line { first } else { line }];
             let indent = &model[..model.len() - model.trim_start().len()];
             let is_end = matches!(code.at(last), ";" | "{" | "}") && code.at(around) == "{";
             let end = starts[line] + lines[line].len();

@@ -251,4 +251,4 @@ impl Part {
 /// Requirement of the part `right`.
 pub const RIGHT: &str = "every element of the result is right";
 /// Requirement of the part `clean`.
-pub const CLEAN: &str = "no check finds a mistake";
+pub const CLEAN: &str = "no check finds an error";

@@ -196,6 +196,24 @@ impl Source {
         named.filter_map(|(at, _)| of_word(at)).collect()
     }
 
+    /// Returns whether a line belongs to a function that is no kernel, and that nothing calls.
+    pub fn is_unreached(&self, line: u32) -> bool {
+        let Some(place) = self.span(line).map(|span| span.start) else { return false };
+        let is_outside = |at: &usize| {
+            let before = &self.clean[..*at];
+            before.matches('{').count() == before.matches('}').count()
+        };
+        let heads = words(&self.clean[..place]).filter(|(at, word)| self.clean[at + word.len()..].starts_with('('));
+        let around = heads.filter(|(at, _)| is_outside(at)).filter(|(_, name)| {
+            self.definitions(name).iter().any(|(.., body)| {
+                let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
+                (start..start + body.len()).contains(&place)
+            })
+        });
+        let is_alone = |name: &str| words(&self.clean).filter(|(_, word)| *word == name).count() == 1;
+        { around }.any(|(at, name)| is_alone(name) && !self.before_function(at).contains("__global__"))
+    }
+
     /// Returns what stands before the name of a function at `at`: its type and qualifiers, `template <…>`.
     fn before_function(&self, at: usize) -> &str {
         let start = self.clean[..at].rfind([';', '}']).map_or(0, |end| end + 1);

@@ -252,8 +252,15 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
     for name in names {
         command.args(["-p", name]);
     }
-    output::command(&command_line(&command, &[]));
-    if is_first && names.iter().any(|name| catalog::find(name).is_ok()) {
+    let is_step = names.iter().any(|name| catalog::find(name).is_ok());
+    // A program behind a command is mostly up to date; the line goes once something is printed.
+    let status = output::Status::on_stderr();
+    if is_first || is_step {
+        output::command(&command_line(&command, &[]));
+    } else {
+        status.set(&format!("building {}", names.join(", ")));
+    }
+    if is_first && is_step {
         output::note("the first time, the emulated GPU is built too, which takes a minute or two");
     }
     command.arg("--message-format=json-render-diagnostics");

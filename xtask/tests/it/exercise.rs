@@ -50,7 +50,7 @@ fn a_verdict_ends_with_one_command_and_is_recorded() {
             "my/v05.cu: your copy; the finished kernel is checked with --finished\n\n  \
              passed   compiles   the source compiles\n  \
              passed   right      every element of the result is right on 17 shapes\n  \
-             passed   clean      no check finds a mistake\n  \
+             passed   clean      no check finds an error\n  \
              failed   no-excess  no access takes longer than it must\n                      \
              0.75, and should be at most 0: wavefronts too many, on 256x256x64\n                      \
              lanes meet in a bank\n\n\
@@ -70,7 +70,9 @@ fn a_verdict_ends_with_one_command_and_is_recorded() {
     learner.verdict(&passed());
     let (code, out, _) = learner.run("check bank-conflict-free");
     assert_eq!(code, 0);
-    assert!(out.ends_with("\nnext: xtask start v05.wide\n"), "{out}");
+    assert!(out.ends_with("\nnext: xtask predict v05\n"), "{out}");
+    let (code, out, _) = learner.run("next");
+    assert!(code == 0 && out.contains("\nNext\n  xtask predict v05 "), "{out}");
     let progress = learner.read("my/progress.toml");
     for line in ["checks = 3", "checks_to_pass = 3", "no-excess = 1", "wrong-result = 1"] {
         assert!(progress.contains(line), "{line} in {progress}");
@@ -102,7 +104,7 @@ fn errors_of_the_compiler_have_a_line_and_a_hint() {
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
     let (code, out, _) = learner.run("check v05");
     assert_eq!(code, 1);
-    assert!(out.contains("failed   compiles   my/v05.cu:7: expected ';' after expression\n  not run  right"), "{out}");
+    assert!(out.contains("failed   compiles   my/v05.cu:7: expected ';' after expression\n  not run  right      it does not compile\n"), "{out}");
     assert!(out.contains("\n    x = ?\n\nhint: a semicolon is missing"), "{out}");
     assert!(learner.read("my/progress.toml").contains("compile = 1"));
 }

@@ -34,7 +34,7 @@ fn names_of_the_code_are_code_and_signs_are_no_marks() {
 fn criteria_have_their_limits_and_the_reason_for_them() {
     insta::assert_snapshot!(words("{{#judged v02}}"), @r"
     right: every element of the result is right, on awkward shapes.
-    clean: no check finds a mistake: bounds, races, barriers, alignment, uninitialised elements.
+    clean: no check finds an error: bounds, races, barriers, alignment, uninitialised elements.
     traffic: an element is loaded once. Counted on 64×64×64: sectors of global loads per multiply-add of a warp, at most 0.5. If not: threads load again what others have.
     Why these limits
     A tile of edge 2 moves half a sector: 1 / 2.
@@ -50,7 +50,7 @@ fn transfer_tasks_are_folded() {
     cargo xtask start v02.scaled
     cargo xtask check v02.scaled
     right: every element of the result is right, on awkward shapes.
-    clean: no check finds a mistake: bounds, races, barriers, alignment, uninitialised elements.
+    clean: no check finds an error: bounds, races, barriers, alignment, uninitialised elements.
     ");
 }
 

@@ -4,6 +4,7 @@
 //! too early, another product) is compared on a sample of them with what such a mistake would give; on integers that is
 //! exact, so a match is no accident. *Where* they lie is compared with the tiles.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use catalog::{Shape, Work};
@@ -248,18 +249,19 @@ impl WrongResult<'_> {
         let near = |place: Place, value: f64| (got(place) - value).abs() <= self.answer.bound(place[0], place[1]);
         // The value that would lie here if the output was stored column by column.
         let turned = |[row, col]: Place| want([(row * cols + col) % rows, (row * cols + col) / rows]);
-        if (rows, cols) != (1, 1) && all(&|place| near(place, turned(place))) {
+        if (rows, cols) != (1, 1) && all(&|place| near(place, turned(place))) && self.has_distinct_lines() {
             return cause(Unknown, "rows and columns are swapped: each value is right in the transposed place");
         }
         // A guard may leave some out.
         let written: Vec<Place> = samples.iter().copied().filter(|place| !got(*place).is_poison()).collect();
         let exchanged = |[row, col]: Place| row < cols && col < rows && near([row, col], want([col, row]));
-        if written.len() >= MIN_SAMPLES && written.iter().all(|place| exchanged(*place)) {
+        if written.len() >= MIN_SAMPLES && written.iter().all(|place| exchanged(*place)) && self.has_distinct_lines() {
             let text = format!("{name}[row][col] holds the value of {name}[col][row]: the store exchanges the two");
             return cause(Unknown, &text);
         }
         let sums = self.terms.as_ref().and_then(|terms| sums(terms, self.tile, &samples, &near));
-        if let Some(moved) = sums.or_else(|| self.rearranged(&written, &near)) {
+        let rearranged = || self.rearranged(&written, &near).filter(|_| self.has_distinct_lines());
+        if let Some(moved) = sums.or_else(rearranged) {
             return Some(moved);
         }
         for (down, across, text) in [
@@ -274,7 +276,8 @@ impl WrongResult<'_> {
                 Some(want([row, col]))
             };
             let inside: Vec<_> = samples.iter().filter_map(|place| Some((*place, neighbour(*place)?))).collect();
-            if inside.len() >= MIN_SAMPLES && inside.iter().all(|(place, value)| near(*place, *value)) {
+            let is_near = |(place, value): &(Place, f64)| near(*place, *value);
+            if inside.len() >= MIN_SAMPLES && inside.iter().all(is_near) && self.has_distinct_lines() {
                 return cause(Unknown, &format!("{text}: an index is off by one"));
             }
         }
@@ -297,6 +300,21 @@ impl WrongResult<'_> {
             self.comparison.max_of_bound.ceil()
         );
         cause(Unknown, &text)
+    }
+
+    /// Returns whether no two rows and no two columns should hold the same: otherwise one that holds the values of
+    /// another may hold them by chance, as where small integers are multiplied and K is 1.
+    fn has_distinct_lines(&self) -> bool {
+        // Lines of random values that agree so far are the same.
+        const MANY: usize = 64;
+        let (rows, cols) = (self.answer.rows(), self.answer.cols());
+        let are_distinct = |n: usize, length: usize, want: &dyn Fn(usize, usize) -> f64| {
+            // Both zeros are the same.
+            let line = |at| (0..length.min(MANY)).map(|i| (want(at, i) + 0.0).to_bits()).collect::<Vec<u64>>();
+            (0..n).map(line).collect::<HashSet<_>>().len() == n
+        };
+        are_distinct(rows, cols, &|row, col| self.answer.want(row, col))
+            && are_distinct(cols, rows, &|col, row| self.answer.want(row, col))
     }
 
     /// Returns what elements that were never written have in common: the places that stores reach follow a rule.
@@ -977,6 +995,19 @@ mod tests {
         let got = product(SHAPE, |r, k| short(problem.a[r * 24 + k]), |k, c| short(problem.b[k * 90 + c]));
         let why = diagnosis(&problem, &got).why;
         assert!(why.contains("it computes in a lower precision"), "{why}");
+    }
+
+    #[test]
+    fn of_equal_lines_none_is_told_from_another() {
+        // Each tile holds its first row, and by chance every fourth row should hold the same.
+        let shape = Shape { m: 33, n: 31, k: 1 };
+        let mut problem = problem(Data::Integers, shape);
+        problem.a = (0..33).map(|row| [3.0, 5.0, 7.0, 4.0][row % 4]).collect();
+        let right = product(shape, |row, _| problem.a[row], |_, col| problem.b[col]);
+        problem.c = right.iter().copied().map(f64::from).collect();
+        let got: Vec<f32> = (0..33 * 31).map(|at| right[at / 31 / 16 * 16 * 31 + at % 31]).collect();
+        let why = diagnosis(&problem, &got).why;
+        assert!(why.contains("elements are wrong") && !why.contains("hold"), "{why}");
     }
 
     #[test]

@@ -120,3 +120,35 @@ fn one_kernel_is_left_where_it_was() {
     assert_eq!(alone.find("sgemm(int"), KERNEL.find("sgemm(int"));
     assert!(are_same_code(KERNEL, &KERNEL.replace("  // written", "")) && !are_same_code(KERNEL, &alone));
 }
+
+#[test]
+fn what_a_todo_asks_for_is_left_to_the_learner() {
+    let store = "a_tile[own_row + i * 16][own_col]";
+    let line = KERNEL.lines().find(|line| line.contains(store)).expect("it is there");
+    let placeholder = line.replacen(store, "a_tile[own_col][own_row + i * 16]", 1);
+    let todo = "            // TODO(v05): store it\n";
+    let starter = KERNEL.replacen(line, &(todo.to_owned() + &placeholder), 1);
+    let is_solved = |copy: &str, starter: &str| {
+        let all = edits(copy, starter, &task(), WRONG_RESULT, &[], usize::MAX);
+        all.iter().any(|changes| are_same_code(&apply(copy, changes), KERNEL))
+    };
+    let without_comment = starter.replacen(todo, "", 1);
+    assert!(is_solved(&without_comment, ""), "the edit is one of those that are made");
+    // The comment may be gone.
+    assert!(!is_solved(&starter, &starter) && !is_solved(&without_comment, &starter));
+    // A barrier to write, and one that was forgotten elsewhere.
+    let barrier = "        __syncthreads();  // written\n";
+    let starter = KERNEL.replacen(barrier, "        // TODO(v05): wait\n", 1);
+    assert!(is_solved(&starter.replacen("        // TODO(v05): wait\n", "", 1), "") && !is_solved(&starter, &starter));
+}
+
+#[test]
+fn a_barrier_after_a_loop_without_braces_stands_beside_the_loop() {
+    let copy = KERNEL.replacen("        __syncthreads();  // written\n", "", 1);
+    let copy = copy.replacen("        b_tile[", "        for (int j = 0; j < 1; ++j)\n            b_tile[", 1);
+    let all = edits(&copy, "", &task(), "E-RACE", &[], usize::MAX);
+    let line = copy.lines().position(|line| line.starts_with("            b_tile[")).expect("it is there");
+    let end: usize = copy.split_inclusive('\n').take(line + 1).map(str::len).sum();
+    let there = all.iter().find(|changes| matches!(&changes[..], [(range, _)] if *range == (end..end)));
+    assert_eq!(there.map(|changes| changes[0].1.as_str()), Some("        __syncthreads();\n"));
+}

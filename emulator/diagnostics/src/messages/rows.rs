@@ -78,7 +78,21 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
             );
             let exchanged = of(y, &pitch, x);
             let other = of(x, &below_y, y);
+            // A matrix that is read at the exchanged index is turned, not copied.
+            let exchanged_index: String = format!("{y}*{pitch}+{x}").split_whitespace().collect();
+            let turned = (0..launch.inputs.kernel.params.len()).map(|index| launch.parameter(index).0).find(|other| {
+                let mut uses = (1..=source.n_lines()).flat_map(|line| source.uses(line, other));
+                let is_exchanged = |text: &String| text.split_whitespace().collect::<String>() == exchanged_index;
+                other != name && uses.any(|found| found.loaded && found.subscripts.first().is_some_and(is_exchanged))
+            });
             match (looks_exchanged, looks_right) {
+                (true, false) if let Some(turned) = turned => Some(Reason::new(
+                    why,
+                    format!(
+                        "multiply by {below_y}: {other}, if {name} holds {turned} with rows and columns exchanged. (If \
+                         not, exchange {x} and {y}: {exchanged}.)"
+                    ),
+                )),
                 (true, false) => Some(Reason::new(
                     why,
                     format!(

@@ -69,6 +69,11 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
+/// Returns the command that the learner of a checkout goes on with, and why.
+pub(crate) fn next(root: &Path) -> Option<(String, &'static str)> {
+    progress_table::load(root)?.next(paths::command_name())
+}
+
 /// Returns the kernels that are not as committed, or not as compiled.
 fn edited(root: &Path) -> Vec<&'static str> {
     let git = Command::new("git").args(["diff", "--name-only", "HEAD", "--", "kernels"]).current_dir(root).output();

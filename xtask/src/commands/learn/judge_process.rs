@@ -9,7 +9,7 @@ use catalog::process::{self, Stopped};
 use serde::de::DeserializeOwned;
 use tasks::Task;
 use xtask_support::compile_cache::CompileCache;
-use xtask_support::output::{self, Stop};
+use xtask_support::output::Stop;
 use xtask_support::{interrupt, programs};
 
 /// Time limit of `judge`. A kernel that exhausts its budget of instructions takes about a second.
@@ -32,14 +32,12 @@ impl<'a> Judge<'a> {
         Ok(Judge { program: programs::find_program("judge")?, root, task, ptx, sources })
     }
 
-    /// Shows the command, and returns the answer: none when it took too long.
+    /// Returns the answer: none when it took too long.
     pub(super) fn ask<T: DeserializeOwned>(&self, options: &[&str]) -> Result<Option<T>> {
-        let command = self.command(self.ptx, options)?;
-        output::command(&programs::command_line(&command, &[]));
-        answer(command, options)
+        answer(self.command(self.ptx, options)?, options)
     }
 
-    /// Asks about other PTX, as [`Self::ask`] does, without showing it.
+    /// Asks about other PTX, as [`Self::ask`] does.
     pub(super) fn ask_about<T: DeserializeOwned>(&self, ptx: &Path, options: &[&str]) -> Result<Option<T>> {
         answer(self.command(Some(ptx), options)?, options)
     }

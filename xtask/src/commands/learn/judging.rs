@@ -6,13 +6,14 @@ use anyhow::{Context, Result};
 use catalog::Shape;
 use catalog::provenance::target_of;
 use catalog::text::Paint;
+use tasks::Task;
 use tasks::explain::Explained;
 use tasks::part_id;
 use tasks::progress::Progress;
 use tasks::verdict::{Part, Status, Verdict};
-use tasks::{Task, TaskName};
 use xtask_support::paths;
 
+use crate::commands::learn::home;
 use crate::commands::learn::judge_process::{Judge, TIME_LIMIT};
 use crate::commands::learn::remedies;
 use crate::learner::{self, Compiled};
@@ -106,7 +107,6 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
             out.push_str(&format!("\nhint: {hint}\n"));
         }
     }
-    out.push_str(&remedies::text(&copy, &verdict.remedies, paint));
     if let Some(wrong) = &verdict.wrong {
         out.push_str(&format!("\non {}, {}:\n{}\n", wrong.shape, wrong.on, wrong.first));
         if let Some(diagnosis) = &wrong.diagnosis {
@@ -117,6 +117,8 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
     for found in &verdict.findings {
         out.push_str(&format!("\non {}:\n{}\n", found.shape, found.text.trim_end()));
     }
+    // Whoever wants to find it first stops reading here.
+    out.push_str(&remedies::text(&copy, &verdict.remedies, paint));
     verdict.notes.iter().for_each(|note| out.push_str(&format!("\nnote: {note}\n")));
     if !verdict.printed.is_empty() {
         out.push_str(&format!("\nthe kernel printed:\n{}\n", verdict.printed.trim_end()));
@@ -150,7 +152,8 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
             format!("{} on {} shapes", part.what, verdict.n_shapes)
         }
         (Status::Passed, _) => part.what.clone(),
-        (Status::NotRun, Some(why)) => format!("{}: {why}", part.what),
+        // Its requirement would read as if it were met.
+        (Status::NotRun, Some(why)) => why.clone(),
         (_, Some(why)) if matches!(part.id.as_str(), part_id::COMPILES | part_id::RIGHT | part_id::CLEAN) => {
             why.clone()
         }
@@ -170,10 +173,8 @@ fn line(part: &Part, verdict: &Verdict, width: usize, paint: Paint) -> String {
 pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
     let (me, name) = (paths::command_name(), &task.name);
     match verdict.status {
-        Status::Passed => match following(root, name) {
-            // A repository of `assign` has all of its copies from the beginning.
-            Some(next) if next.copy(root).is_file() => format!("next: {me} check {}", next.name),
-            Some(next) => format!("next: {me} start {}", next.name),
+        Status::Passed => match home::next(root) {
+            Some((next, _)) => format!("next: {next}"),
             None => format!("next: {me} diff {name}"),
         },
         Status::NotRun => format!("next: the same on a machine with an NVIDIA GPU: {me} check {name}"),
@@ -192,13 +193,4 @@ fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
     let code = verdict.code.as_deref().unwrap_or_default();
     let often = progress.failures.get(code).is_some_and(|n| *n >= MIN_FAILURES);
     often && progress.hint_level(code).max(progress.hint_level("")) == 0
-}
-
-/// Returns the first task after this one, in the order of the steps, that has not been passed.
-fn following(root: &Path, name: &TaskName) -> Option<Task> {
-    let progress = Progress::load(root).unwrap_or_default();
-    let catalogues = tasks::Catalogue::load_all(root).ok()?;
-    let mut tasks = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks);
-    tasks.find(|task| task.name == *name)?;
-    tasks.find(|task| !progress.task(&task.name).is_over())
 }

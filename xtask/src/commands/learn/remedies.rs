@@ -10,7 +10,7 @@ use anyhow::{Result, bail, ensure};
 use catalog::text::Paint;
 use catalog::{Shape, parallel};
 use tasks::edits::{self, Tries};
-use tasks::verdict::{Remedy, Status, Verdict};
+use tasks::verdict::{ChangedLine, Remedy, Status, Verdict};
 use tasks::{diff, part_id};
 use xtask_support::compile_cache::CompileCache;
 use xtask_support::compiler::Compilers;
@@ -193,10 +193,16 @@ pub(super) fn text(copy: &str, remedies: &[Remedy], paint: Paint) -> String {
         let line = remedy.changes.first().map_or(0, |change| change.line);
         let width = remedy.changes.iter().map(|change| change.line.to_string().len()).max().unwrap_or(0).max(5);
         out.push_str(&format!("\n{}\n  --> {copy}:{line}\n", paint.bold(head)));
-        for change in &remedy.changes {
-            let mut add = |sign: char, text: &str| out.push_str(&format!("  {:>width$} {sign} {text}\n", change.line));
-            change.removed.iter().for_each(|text| add('-', text));
-            change.added.iter().for_each(|text| add('+', text));
+        let mut after = None;
+        for ChangedLine { line, removed, added } in &remedy.changes {
+            let is_new = removed.is_none();
+            if is_new && after.replace(line) != Some(line) {
+                out.push_str(&format!("  after line {line}:\n"));
+            }
+            let number = if is_new { String::new() } else { line.to_string() };
+            let mut add = |sign: char, text: &str| out.push_str(&format!("  {number:>width$} {sign} {text}\n"));
+            removed.iter().for_each(|text| add('-', text));
+            added.iter().for_each(|text| add('+', text));
         }
     }
     out
@@ -214,7 +220,7 @@ mod tests {
             text("my/v02.cu", &remedies, Paint::plain()),
             "\nsmall edits were tried: the task passes with this one\n  --> my/v02.cu:2\n      2 - b\n      2 + B\n\n\
              or with this one\n  --> my/v02.cu:3\n      3 -     c\n      3 + x\n\n\
-             or with this one\n  --> my/v02.cu:1\n      1 + new\n"
+             or with this one\n  --> my/v02.cu:1\n  after line 1:\n        + new\n"
         );
         assert_eq!(text("my/v02.cu", &[], Paint::plain()), "");
     }
