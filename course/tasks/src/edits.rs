@@ -107,7 +107,9 @@ pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], 
     // The comment may be gone, and what stood below it still there.
     let asked = starter.lines().zip(to_do(starter)).filter(|(line, is_to_do)| *is_to_do && line.contains(';'));
     let asked: HashSet<&str> = asked.map(|(line, _)| line.trim()).collect();
-    let to_do = copy.lines().zip(to_do(copy)).map(|(line, is)| is || asked.contains(line.trim())).collect();
+    // What was written below a comment that is still there is a learner's own.
+    let is_left = |(line, is_to_do): (&str, bool)| is_to_do && line.trim_start().starts_with("//");
+    let to_do = copy.lines().zip(to_do(copy)).map(|line| is_left(line) || asked.contains(line.0.trim())).collect();
     let mut search =
         Search { code: Code::new(copy), task, symptom: symptom(code), own, to_do, named, found: Vec::new() };
     search.exchanges();

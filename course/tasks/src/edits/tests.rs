@@ -136,6 +136,9 @@ fn what_a_todo_asks_for_is_left_to_the_learner() {
     assert!(is_solved(&without_comment, ""), "the edit is one of those that are made");
     // The comment may be gone.
     assert!(!is_solved(&starter, &starter) && !is_solved(&without_comment, &starter));
+    // What a learner wrote below the comment is corrected.
+    let empty = KERNEL.replacen(line, todo, 1);
+    assert!(is_solved(&starter, &empty));
     // A barrier to write, and one that was forgotten elsewhere.
     let barrier = "        __syncthreads();  // written\n";
     let starter = KERNEL.replacen(barrier, "        // TODO(v05): wait\n", 1);
