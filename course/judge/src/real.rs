@@ -27,7 +27,7 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>
     match gpu {
         Err(why) => {
             part.status = Status::NotRun;
-            part.why = Some(format!("needs a GPU: {why}"));
+            part.why = Some(format!("needs a GPU: {why}; everything else ran on the emulated one"));
         }
         Ok(gpu) => {
             let wrong = if request.task.work.is_double() {
