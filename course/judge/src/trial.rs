@@ -16,7 +16,7 @@ pub struct Trial<T: Sums> {
     pub data: Data,
     /// A, B and what else the kernel reads, or the matrix to transpose, in the kernel's layout.
     pub inputs: Vec<Vec<T>>,
-    /// Whether A and B are bf16 in memory.
+    /// A and B are bf16 in memory.
     bf16_operands: bool,
     /// Contents of the output before the launch: the C of βC, or NaN.
     pub start: Vec<T>,
@@ -392,6 +392,7 @@ fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> O
                 ("the product is not multiplied by alpha", &|at| c[at] + before(at)),
                 ("C is added without beta", &|at| alpha * c[at] + start[at].to_f64()),
                 ("beta * C is multiplied by alpha, too", &|at| alpha * (c[at] + before(at))),
+                ("it is A * B, without alpha and beta", &|at| c[at]),
             ])
         }
     }
@@ -455,6 +456,28 @@ mod tests {
             .chain(&["transpose", "transpose12"])
             .for_each(|name| passes::<f32>(name));
         ["dgemm", "dtranspose"].iter().for_each(|name| passes::<f64>(name));
+    }
+
+    #[test]
+    fn each_factor_that_is_forgotten_is_named() {
+        let task = task("sgemm_scaled");
+        let trials: Vec<Trial<f32>> = trials(task.work, SHAPE, 7, 1).collect();
+        let message = |trial: &Trial<f32>, factors: [f64; 2]| {
+            let got = right(trial, task.work, factors);
+            trial.look(&task, &got).and_then(|mismatch| mismatch.wrong.diagnosis)
+        };
+        let [zero, both, reals] = trials.as_slice() else {
+            panic!("three trials");
+        };
+        assert_eq!(message(zero, [1.0, 0.0]).as_deref(), Some("the product is not multiplied by alpha"));
+        let alpha = f64::from(reals.alpha);
+        assert_eq!(message(both, [2.0, 0.0]).as_deref(), Some("beta * C is missing"));
+        assert_eq!(message(both, [2.0, 1.0]).as_deref(), Some("C is added without beta"));
+        assert_eq!(message(both, [2.0, 6.0]).as_deref(), Some("beta * C is multiplied by alpha, too"));
+        assert_eq!(message(both, [1.0, 0.0]).as_deref(), Some("it is A * B, without alpha and beta"));
+        assert_eq!(message(reals, [alpha, 0.0]).as_deref(), Some("beta * C is missing"));
+        // With beta = 0, C is NaN and must not be read.
+        assert!(zero.start.iter().all(|value| value.is_nan()) && both.start.iter().all(|value| !value.is_nan()));
     }
 
     #[test]

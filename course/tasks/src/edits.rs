@@ -93,7 +93,7 @@ struct Search<'s> {
     symptom: usize,
     /// Whether each line is the learner's.
     own: Vec<bool>,
-    /// Whether each line is what a TODO asks for: an edit there would do the task.
+    /// For each line, true where a TODO asks for it: an edit there would do the task.
     to_do: Vec<bool>,
     /// Lines that findings name, from 1.
     named: &'s [u32],
