@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 fn write(to: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for figure in figures::all(&figures::record()?)? {
-        save(&to.join(figure.name).with_extension("svg"), &figure.svg)?;
+        save(&to.join(&figure.name).with_extension("svg"), &figure.svg)?;
     }
     for (name, text) in figures::steps_js()? {
         save(&to.join(name), &text)?;
