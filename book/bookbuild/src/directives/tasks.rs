@@ -74,8 +74,8 @@ pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Expands `{{#finished v05}}`: begins the fold around the solution of a task, which is open in the book of a learner who
-/// has passed it. `</details>` ends it.
+/// Expands `{{#finished v05}}`: begins the fold around the solution of a task, which is open in the book of a learner
+/// who has passed it. `</details>` ends it.
 pub(crate) fn finished(repo: &RepoPaths, name: &str) -> Result<String> {
     let task = task(repo, name)?;
     repo.note(&progress::file(repo.root()));
