@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Device, codes};
-use simt::check::{BadOperand, MistakeDetails};
+use simt::check::{BadOperand, KnownOfLoop, MistakeDetails};
 use simt::launch::CheckLevel;
 
 /// Returns a kernel with one pointer parameter in `%rd1`, the thread in `%r1`, and room for more registers.
@@ -172,6 +172,31 @@ fn an_endless_loop_ends_with_its_budget() {
         let report = device.launch_line(50, 64, &[0_u64.into()]);
         assert_eq!(codes(&report), ["E-LOOP"], "{check_level:?}");
         assert_eq!(report.mistakes.groups[0].first.block, 0);
+    }
+}
+
+#[test]
+fn a_loop_that_never_ends_is_found_before_the_budget_is_spent() {
+    // The condition tests what stays, or what comes back after some rounds; something else changes all the time.
+    let loops = [
+        ("add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r6, 9; @%p1 bra LOOP;", KnownOfLoop::Endless),
+        ("add.u32 %r5, %r5, 1; add.u32 %r6, %r6, 1; and.b32 %r6, %r6, 7; bra LOOP;", KnownOfLoop::Endless),
+        (
+            "st.global.u32 [%rd3], %r5; xor.b32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 2; @%p1 bra LOOP;",
+            KnownOfLoop::Endless,
+        ),
+        ("ld.global.u32 %r6, [%rd3]; setp.eq.u32 %p1, %r6, 0; @%p1 bra LOOP;", KnownOfLoop::EndlessAlone),
+    ];
+    for (body, expected) in loops {
+        for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked] {
+            let text = kernel("", &format!("mov.u32 %r5, 0; mov.u32 %r6, 0; LOOP: {body}"));
+            let mut device = Device::new(&text).check_level(check_level);
+            device.budget = 1 << 60;
+            let words = device.words(&[0; 32]);
+            let report = device.launch_line(1, 32, &[words.into()]);
+            let found = &report.mistakes.groups[0].first.details;
+            assert!(matches!(found, MistakeDetails::Runaway { known, .. } if *known == expected), "{body} {found:?}");
+        }
     }
 }
 

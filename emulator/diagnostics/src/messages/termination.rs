@@ -47,28 +47,32 @@ pub(crate) fn runaway(
     let around = launch.loops(instr).into_iter().next();
     let shown = around.map(|one| format!("{} ({})", code(&one.enclosure.header), one.name(launch, instr)));
     let budget = budget.map_or(0, NonZeroU64::get);
-    let mut draft = match known {
-        KnownOfLoop::Endless => Draft::new("this loop never ends"),
-        _ => Draft::new(format!("the kernel spent its budget of {} thread-instructions", grouped(budget))),
+    let is_endless = matches!(known, KnownOfLoop::Endless | KnownOfLoop::EndlessAlone);
+    let mut draft = match is_endless {
+        true => Draft::new("this loop never ends"),
+        false => Draft::new(format!("the kernel spent its budget of {} thread-instructions", grouped(budget))),
     };
     draft.instr = Some(instr);
     let ThreadId { block, thread } = first_thread(mistake);
     let who = launch.thread_name(block, thread).replacen('t', "T", 1);
     let ops = launch.inputs.kernel.ops.iter().filter(|op| (start..=end).contains(&op.instr));
-    // Without a loop that is known, it may read anything.
-    let unknown = if span.is_none() { Reads::Others } else { Reads::Nothing };
-    let reads = ops.map(|op| Reads::of(&op.kind)).max().unwrap_or(Reads::Nothing).max(unknown);
-    let repeats = match reads {
-        Reads::Nothing => "its registers repeat, and it reads no memory",
-        _ => "its registers repeat, and no thread can change what it tests",
+    let reads = match (known, span) {
+        (KnownOfLoop::Endless, _) => Reads::Nothing,
+        // Without a loop that is known, it may read anything.
+        (_, None) => Reads::Others,
+        (_, Some(_)) => ops.map(|op| Reads::of(&op.kind)).max().unwrap_or(Reads::Nothing),
     };
-    draft.notes.push(match (shown, known) {
-        (Some(shown), KnownOfLoop::Endless) => format!("{who} is in {shown}; {repeats}."),
-        (Some(shown), _) => format!("{who} was in {shown} when the budget was spent."),
-        (None, KnownOfLoop::Endless) => format!("{who}: {repeats}."),
-        (None, _) => format!("{who} was here when the budget was spent."),
+    let repeats = match reads {
+        Reads::Nothing => "the values that its end depends on repeat, and no memory is read for them",
+        _ => "the values that its end depends on repeat, and no thread can change them",
+    };
+    draft.notes.push(match (shown, is_endless) {
+        (Some(shown), true) => format!("{who} is in {shown}; {repeats}."),
+        (Some(shown), false) => format!("{who} was in {shown} when the budget was spent."),
+        (None, true) => format!("{who}: {repeats}."),
+        (None, false) => format!("{who} was here when the budget was spent."),
     });
-    if known != KnownOfLoop::Endless {
+    if !is_endless {
         let mut cost =
             "An instruction costs 32 for each warp, however many of its threads execute it; atomic updates, \
                         MMAs, and reads that wait for other threads cost more."
@@ -94,7 +98,7 @@ pub(crate) fn runaway(
         // All blocks before have ended.
         None => format!("launch fewer blocks, or {slow}"),
     };
-    let advice = Some(advice).filter(|_| known != KnownOfLoop::Endless);
+    let advice = Some(advice).filter(|_| !is_endless);
     draft = draft.reason(loop_reason(launch, mistake, (instr, reads, known), around, advice));
     let hangs = match (known, span) {
         (KnownOfLoop::Nothing, None) => return draft,
@@ -193,8 +197,8 @@ fn loop_reason(
                 ),
                 advice: None,
             },
-            KnownOfLoop::Endless if reads < Reads::Others => Reason::default(),
-            KnownOfLoop::Endless => Reason {
+            _ if reads < Reads::Others => Reason::default(),
+            KnownOfLoop::Endless | KnownOfLoop::EndlessAlone => Reason {
                 why: Some(
                     "what the condition reads stays as it is: all other threads have exited or wait at a barrier.".into(),
                 ),

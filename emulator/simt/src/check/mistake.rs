@@ -70,8 +70,10 @@ pub enum KnownOfLoop {
     Nothing,
     /// It waits for memory to change, and all other threads have exited or wait, too.
     OthersWait,
-    /// It never ends: the warp's registers repeat and nothing was stored.
+    /// It never ends: the registers that its conditions depend on repeat.
     Endless,
+    /// The same, with memory that its conditions depend on and that no other thread is left to change.
+    EndlessAlone,
 }
 
 /// The facts of a mistake; each variant names the codes that it belongs to.

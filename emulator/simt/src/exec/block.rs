@@ -24,6 +24,9 @@ use barrier_state::Barrier;
 use shadow::Shadow;
 use unwritten::{Carried, KeptUndefined};
 
+/// Thread-instructions of a block after which its loops are looked at for the first time.
+const FIRST_PROBE: u64 = 1 << 26;
+
 /// State of a warp that outlives its turn.
 #[derive(Debug, Default)]
 pub(crate) struct Warp {
@@ -90,6 +93,8 @@ pub(crate) struct Block {
     pub(crate) printed: String,
     /// Thread-instructions so far.
     pub(crate) spent: u64,
+    /// The value of `spent` after which a warp is followed, to find a loop that never ends.
+    pub(super) probe_at: u64,
     /// Whether a mistake ended the block that a checked launch does not survive either.
     pub(crate) fatal: bool,
     /// Turns in a row that polled memory and changed nothing.
@@ -194,6 +199,7 @@ impl Block {
         self.warpgroups.clear();
         self.printed.clear();
         self.spent = u64::from(job.n_warps) * WARP_COST;
+        self.probe_at = FIRST_PROBE;
         self.fatal = false;
         (self.quiet, self.waits) = (0, false);
         (self.ahead, self.step) = (0, 0);

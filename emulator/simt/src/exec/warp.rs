@@ -153,6 +153,11 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
         if M::GENERAL && (!active.is_empty() || op.first) {
             worker.trace(op, active);
         }
+        if M::GENERAL
+            && let Some(followed) = &mut worker.followed
+        {
+            followed.insert(at.pc);
+        }
         if M::GENERAL && M::checks(worker) {
             worker.follow(op, at.pc, active, at.lanes);
         }

@@ -1,6 +1,8 @@
 //! The state of one worker thread, in four parts: the block that it runs, the context of the running warp, the memos
 //! of memory instructions, and the state of the checks. The modules above add the operations.
 
+use std::collections::BTreeSet;
+
 use crate::arithmetic::lanes::{CpuLevel, Dst, Lanes, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces, WarpClocks};
 use crate::check::{Collector, Mistake, MistakeDetails};
@@ -30,6 +32,8 @@ pub(crate) struct Worker<'j> {
     pub(crate) acting: Option<Acting>,
     /// Whether all other blocks have ended or poll memory that does not change, as far as that was looked at.
     pub(crate) others_wait: bool,
+    /// Positions of the operations that a warp runs, where these are collected.
+    pub(crate) followed: Option<BTreeSet<u32>>,
 }
 
 pub(crate) struct WarpContext {
@@ -137,6 +141,7 @@ impl<'j> Worker<'j> {
             stopped: false,
             acting: None,
             others_wait: false,
+            followed: None,
         }
     }
 
@@ -149,6 +154,7 @@ impl<'j> Worker<'j> {
             || self.warp.in_flight
             || self.checks.follows_fences
             || self.job.observer.is_some()
+            || self.followed.is_some()
             || !self.checks.shadow.is_clean()
     }
 

@@ -65,6 +65,12 @@ impl Worker<'_> {
                     self.runaway(w);
                     return Visit::Ended;
                 }
+                if self.block.spent > self.block.probe_at {
+                    self.block.probe_at = self.block.spent.saturating_mul(2);
+                    if self.stop_if_endless(w) {
+                        return Visit::Ended;
+                    }
+                }
                 self.activity.moved |= self.activity.progress || !self.activity.polled;
                 match (self.activity.progress, self.activity.polled) {
                     (true, _) => {
@@ -140,11 +146,28 @@ impl Worker<'_> {
     }
 
     /// Runs a turn of a warp: each ready fiber runs until it waits, ends, or the quantum of the warp is used up.
-    fn run_warp(&mut self, w: u32) {
-        let job = self.job;
+    pub(super) fn run_warp(&mut self, w: u32) {
+        self.in_turn(w, |worker| {
+            worker.warp.left = TURN;
+            while let Some(pause) = worker.run_fiber(w) {
+                if worker.stopped {
+                    break;
+                }
+                worker.join_lanes(w as usize);
+                if matches!(pause, Pause::EndOfTurn | Pause::Poll) {
+                    break;
+                }
+            }
+        });
+        self.block.spent = self.spent;
+    }
+
+    /// Makes a warp the running one while a function runs.
+    pub(super) fn in_turn<R>(&mut self, w: u32, run: impl FnOnce(&mut Self) -> R) -> R {
         let index = w as usize;
         self.switch_to_warp(w);
-        if job.check_level.checks() {
+        let checks = self.job.check_level.checks();
+        if checks {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
         if let Some(races) = &mut self.checks.shared_races {
@@ -153,31 +176,8 @@ impl Worker<'_> {
         if let Some(races) = &mut self.checks.global_races {
             races.enter(w);
         }
-        self.warp.left = TURN;
-        loop {
-            let fibers = &mut self.block.warps[index].fibers;
-            let Some(i) = fibers.iter().position(|f| f.state == FiberState::Ready) else { break };
-            // A fiber is taken from the front and put back at the end, so that all of them run in turn.
-            self.warp.fiber = fibers.remove(i);
-            self.warp.turn_start = self.warp.left;
-            let pause = warp::run(self);
-            let warp = &mut self.block.warps[index];
-            warp.issued += (self.warp.turn_start - self.warp.left) as u64;
-            warp.live = self.warp.live;
-            let fiber = std::mem::take(&mut self.warp.fiber);
-            if pause != Pause::Ended {
-                warp.fibers.push(fiber);
-            }
-            if pause == Pause::Stopped || self.stopped {
-                self.stopped = true;
-                break;
-            }
-            self.join_lanes(index);
-            if matches!(pause, Pause::EndOfTurn | Pause::Poll) {
-                break;
-            }
-        }
-        if job.check_level.checks() {
+        let result = run(self);
+        if checks {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
         let done = !self.block.warps[index].fibers.iter().any(|f| f.state == FiberState::Ready);
@@ -187,11 +187,30 @@ impl Worker<'_> {
         if let Some(races) = &mut self.checks.global_races {
             races.leave(done, &mut self.checks.collector);
         }
-        self.block.spent = self.spent;
+        result
+    }
+
+    /// Runs a ready fiber of the running warp until it waits, ends, or the turn is over.
+    pub(super) fn run_fiber(&mut self, w: u32) -> Option<Pause> {
+        let fibers = &mut self.block.warps[w as usize].fibers;
+        let i = fibers.iter().position(|f| f.state == FiberState::Ready)?;
+        // A fiber is taken from the front and put back at the end, so that all of them run in turn.
+        self.warp.fiber = fibers.remove(i);
+        self.warp.turn_start = self.warp.left;
+        let pause = warp::run(self);
+        let warp = &mut self.block.warps[w as usize];
+        warp.issued += (self.warp.turn_start - self.warp.left) as u64;
+        warp.live = self.warp.live;
+        let fiber = std::mem::take(&mut self.warp.fiber);
+        if pause != Pause::Ended {
+            warp.fibers.push(fiber);
+        }
+        self.stopped |= pause == Pause::Stopped;
+        Some(pause)
     }
 
     /// Makes lanes that wait for each other ready, where all of them have arrived.
-    fn join_lanes(&mut self, w: usize) {
+    pub(super) fn join_lanes(&mut self, w: usize) {
         let warp = &mut self.block.warps[w];
         if warp.fibers.len() < 2 && !warp.fibers.iter().any(|f| matches!(f.state, FiberState::Lanes { .. })) {
             return;

@@ -1,19 +1,35 @@
 //! Blocks that never end: deadlocks, and loops that use up the budget.
 
+use std::collections::BTreeSet;
+
+use crate::arithmetic::lanes::{Class, Line};
 use crate::check::{BarrierGroup, BarrierProblem, KnownOfLoop, MistakeDetails};
 use crate::lane_mask::LaneMask;
+use crate::program::operands::{AluClasses, Operand, for_each_operand};
+use crate::program::{Access, MemSpace, OpKind, Order};
 
-use crate::arithmetic::lanes::Line;
-
-use crate::exec::fiber::{Fiber, FiberState, Pause};
+use crate::exec::block::Warp;
+use crate::exec::fiber::{Fiber, FiberState, Frame, Pause};
 use crate::exec::launch_job::Job;
-use crate::exec::warp;
 use crate::exec::worker::Worker;
 
-/// Rounds of a loop in which its state may come back, to be known for one without end.
-const MAX_ROUNDS: u32 = 1 << 10;
-/// Turns for that, in all.
-const MAX_TURNS: u32 = 1 << 14;
+/// Branches for which a warp is followed until its state comes back.
+const MAX_BRANCHES: u64 = 3 << 12;
+/// Thread-instructions per branch for which a warp is followed before the budget is spent: following is slow.
+const SPENT_PER_BRANCH: u64 = 1 << 16;
+
+/// The first branch after which its state is kept.
+const FIRST_KEPT: u64 = 64;
+/// Barriers at which it waits for others meanwhile.
+const MAX_WAITS: u32 = 1 << 12;
+
+/// A part of a warp's run.
+struct Stretch {
+    /// Positions of the operations.
+    positions: BTreeSet<u32>,
+    /// What is known of it, if the warp is bound to run it forever.
+    endless: Option<KnownOfLoop>,
+}
 
 impl Worker<'_> {
     /// Reports that no thread can continue.
@@ -53,38 +69,35 @@ impl Worker<'_> {
 
     /// Stops the launch when the budget is spent, with the loop that the warp is in.
     pub(crate) fn runaway(&mut self, w: u32) {
+        let stretch = self.stretch(w, MAX_BRANCHES, true);
+        self.stop_in(w, &stretch);
+    }
+
+    /// Stops the launch if the warp is in a loop that never ends. Returns whether the block has stopped.
+    pub(super) fn stop_if_endless(&mut self, w: u32) -> bool {
+        // The host may still change what the warp polls.
+        let stretch = self.stretch(w, (self.spent / SPENT_PER_BRANCH).min(MAX_BRANCHES), false);
+        if stretch.endless.is_some() {
+            self.stop_in(w, &stretch);
+        }
+        self.stopped
+    }
+
+    fn stop_in(&mut self, w: u32, stretch: &Stretch) {
         let job = self.job;
-        let (mut low, mut high) = (u32::MAX, 0);
         let ready = |f: &Fiber| f.state == FiberState::Ready;
         let mask = self.block.warps[w as usize].fibers.iter().find(|f| ready(f)).map_or(LaneMask::of(0), Fiber::lanes);
-        // The targets of the next branches show how far the loop reaches.
-        for _ in 0..10_000 {
-            let fibers = &mut self.block.warps[w as usize].fibers;
-            let Some(i) = fibers.iter().position(ready) else { break };
-            self.warp.fiber = fibers.remove(i);
-            self.warp.left = 0;
-            let start = self.warp.fiber.top().map_or(0, |t| t.pc);
-            let pause = warp::run(self);
-            let end = self.warp.fiber.top().map_or(0, |t| t.pc);
-            (low, high) = (low.min(start).min(end), high.max(start).max(end));
-            let fiber = std::mem::take(&mut self.warp.fiber);
-            if pause != Pause::Ended {
-                self.block.warps[w as usize].fibers.push(fiber);
-            }
-            if self.stopped {
-                break;
-            }
-        }
         self.warp.index = w;
-        let loop_of = smallest_loop(job, low, high);
-        let at = loop_of.map_or_else(|| low.min(job.kernel.ops.len() as u32 - 1), |(first, _)| first);
+        let (low, high) = stretch.positions.first().zip(stretch.positions.last()).unwrap_or((&0, &0));
+        let loop_of = smallest_loop(job, *low, *high);
+        let at = loop_of.map_or(*low, |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
         let waits = self.others_wait && self.block.waits && !self.activity.moved;
-        let known = match !self.stopped && loop_of.is_some_and(|(first, last)| self.repeats(w, first, last)) {
-            true => KnownOfLoop::Endless,
-            false if waits => KnownOfLoop::OthersWait,
-            false => KnownOfLoop::Nothing,
+        let known = match stretch.endless.filter(|_| loop_of.is_some()) {
+            Some(endless) => endless,
+            None if waits => KnownOfLoop::OthersWait,
+            None => KnownOfLoop::Nothing,
         };
         let details = MistakeDetails::Runaway { budget: job.budget, known, span };
         self.stopped = false;
@@ -98,56 +111,63 @@ impl Worker<'_> {
         self.fatal(at, mask, details);
     }
 
-    /// Returns whether a warp that runs the loop at `first ..= last` is bound to run it forever: its state comes back
-    /// without a store, and no other thread is left to change what it reads.
-    fn repeats(&mut self, w: u32, first: u32, last: u32) -> bool {
-        let job = self.job;
-        let ready = |f: &Fiber| f.state == FiberState::Ready;
-        let mut others = self.block.warps.iter().enumerate();
-        let alone = others.all(|(other, warp)| other == w as usize || !warp.fibers.iter().any(ready));
-        let blocks: u64 = job.grid.iter().map(|&n| u64::from(n)).product();
-        let ops = &job.kernel.ops[first as usize..=last as usize];
-        let stay = ops.iter().all(|op| stays(op, alone && blocks == 1));
-        // Lanes that wait change no register of those that run.
-        let n_ready = self.block.warps[w as usize].fibers.iter().filter(|fiber| ready(fiber)).count();
-        if !stay || n_ready != 1 {
-            return false;
-        }
-        // The state at one place of the loop, kept at rounds 1, 2, 4, … until one comes back.
-        let mut kept: Option<(Fiber, Vec<Line>, Vec<u32>)> = None;
-        let (mut rounds, mut keep_at) = (0u32, 1u32);
-        for _ in 0..MAX_TURNS {
-            let fibers = &mut self.block.warps[w as usize].fibers;
-            let Some(i) = fibers.iter().position(ready) else { return false };
-            self.warp.fiber = fibers.remove(i);
-            self.warp.left = 0;
-            self.activity.progress = false;
-            let pause = warp::run(self);
-            let fiber = std::mem::take(&mut self.warp.fiber);
-            if pause == Pause::Ended {
-                return false;
+    /// Follows a warp for some branches. Its run is endless if all that decides its way comes back, and no other thread
+    /// is left to change what it reads for that; `with_polls`: by strong loads, too.
+    fn stretch(&mut self, w: u32, max_branches: u64, with_polls: bool) -> Stretch {
+        let is_ready = |warp: &Warp| warp.fibers.iter().any(|f| f.state == FiberState::Ready);
+        let is_alone = (0..).zip(&self.block.warps).all(|(other, warp)| other == w || !is_ready(warp))
+            && self.job.grid.iter().product::<u32>() == 1;
+        let mut followed = BTreeSet::new();
+        // The state after branch 64, 128, 256, … is kept until it comes back.
+        let mut kept: Option<(Vec<Frame>, Vec<Line>, Vec<u32>)> = None;
+        let (mut endless, mut n_waits) = (None, 0);
+        for n in 1..=max_branches {
+            self.followed = Some(std::mem::take(&mut followed));
+            let pause = self.in_turn(w, |worker| {
+                worker.warp.left = 0;
+                worker.run_fiber(w)
+            });
+            followed = self.followed.take().unwrap_or_default();
+            self.join_lanes(w as usize);
+            self.block.spent = self.spent;
+            if self.stopped {
+                break;
             }
-            let pc = fiber.top().map_or(0, |t| t.pc);
-            let left = self.activity.progress || self.stopped || !(first..=last).contains(&pc);
-            let mut same = false;
-            if kept.as_ref().is_none_or(|(at, ..)| at.top().map(|t| t.pc) == Some(pc)) {
-                rounds += 1;
-                let (lines, preds) = self.registers();
-                same = kept.as_ref().is_some_and(|(at, old, old_preds)| {
-                    let same_lines = || old.iter().zip(&lines).all(|(a, b)| a.0 == b.0);
-                    at.stack == fiber.stack && *old_preds == preds && same_lines()
-                });
-                if rounds == keep_at {
-                    kept = Some((fiber.clone(), lines, preds));
-                    keep_at *= 2;
+            if !is_ready(&self.block.warps[w as usize]) {
+                // At a barrier, others have to arrive.
+                let others =
+                    (0..self.job.n_warps).filter(|other| *other != w && is_ready(&self.block.warps[*other as usize]));
+                others.collect::<Vec<_>>().into_iter().for_each(|other| self.run_warp(other));
+                n_waits += 1;
+                if self.stopped || n_waits > MAX_WAITS || !is_ready(&self.block.warps[w as usize]) {
+                    break;
+                }
+                continue;
+            }
+            // Lanes that wait change no register of those that run.
+            let running = self.block.warps[w as usize].fibers.iter().filter(|f| f.state == FiberState::Ready);
+            let mut running = running.map(|fiber| &fiber.stack);
+            let (Some(stack), None) = (running.next().cloned(), running.next()) else { break };
+            if !matches!(pause, Some(Pause::EndOfTurn | Pause::Poll)) {
+                continue;
+            }
+            if let Some((_, lines, preds)) = kept.as_ref().filter(|(kept, ..)| *kept == stack)
+                && let Some(deciding) = Deciding::new(self.job, followed.iter(), is_alone, with_polls)
+            {
+                let (lines_now, preds_now) = self.registers();
+                let same_lines = deciding.lines.iter().all(|at| lines[*at as usize].0 == lines_now[*at as usize].0);
+                if same_lines && deciding.preds.iter().all(|at| preds[*at as usize] == preds_now[*at as usize]) {
+                    endless = Some(if deciding.reads { KnownOfLoop::EndlessAlone } else { KnownOfLoop::Endless });
+                    break;
                 }
             }
-            self.block.warps[w as usize].fibers.push(fiber);
-            if left || same || rounds > MAX_ROUNDS {
-                return same && !left;
+            if n.is_power_of_two() && n >= FIRST_KEPT {
+                let (lines, preds) = self.registers();
+                kept = Some((stack, lines, preds));
+                followed.clear();
             }
         }
-        false
+        Stretch { positions: followed, endless }
     }
 
     fn registers(&self) -> (Vec<Line>, Vec<u32>) {
@@ -181,26 +201,97 @@ impl Worker<'_> {
     }
 }
 
-/// Returns whether an operation does the same in every round with the same registers. `alone`: no other warp runs.
-fn stays(op: &crate::program::Op, alone: bool) -> bool {
-    use crate::program::{MemSpace, OpKind};
-    match &op.kind {
-        OpKind::Alu { .. }
-        | OpKind::Branch { .. }
-        | OpKind::BranchIndexed { .. }
-        | OpKind::Nop
-        | OpKind::Yield
-        | OpKind::Fence
-        | OpKind::ProxyFence
-        | OpKind::InitFence => true,
-        OpKind::Load(access) => alone || matches!(access.space, MemSpace::Param | MemSpace::Const | MemSpace::Local),
-        _ => false,
+/// The registers on which the way of a warp through some operations depends.
+#[derive(Default)]
+struct Deciding {
+    lines: BTreeSet<u32>,
+    preds: BTreeSet<u32>,
+    /// Whether they depend on memory that threads can change.
+    reads: bool,
+}
+
+impl Deciding {
+    /// Returns `None` where the way depends on more than registers that come back, as on memory that other threads
+    /// change. `is_alone`: no other warp runs.
+    fn new<'p>(
+        job: &Job<'_>,
+        positions: impl Iterator<Item = &'p u32> + Clone,
+        is_alone: bool,
+        with_polls: bool,
+    ) -> Option<Self> {
+        let ops = || positions.clone().map(|at| (*at as usize, &job.kernel.ops[*at as usize]));
+        let is_stored = ops().any(|(_, op)| matches!(op.kind, OpKind::Store(_) | OpKind::Atomic(_)));
+        let stays = |access: &Access| match access.space {
+            MemSpace::Param | MemSpace::Const => true,
+            MemSpace::Local => !is_stored,
+            _ => !is_stored && is_alone && (with_polls || access.order != Order::Strong),
+        };
+        let mut found = Self::default();
+        loop {
+            let n = found.lines.len() + found.preds.len();
+            for (at, op) in ops() {
+                let mut registers = Vec::new();
+                let shape = job.kernel.shapes[at];
+                let classes = AluClasses { dst: shape.dst, srcs: shape.srcs };
+                for_each_operand(&op.kind, classes, &mut |operand| {
+                    registers.extend((operand.src >= 0).then_some(operand))
+                });
+                let is_wanted = match op.kind {
+                    OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Exit => true,
+                    OpKind::Alu { .. }
+                    | OpKind::Load(_)
+                    | OpKind::Store(_)
+                    | OpKind::Atomic(_)
+                    | OpKind::Shuffle { .. }
+                    | OpKind::Vote { .. }
+                    | OpKind::ActiveMask { .. }
+                    | OpKind::Barrier { .. }
+                    | OpKind::WarpSync { .. }
+                    | OpKind::Nop
+                    | OpKind::Yield
+                    | OpKind::Fence
+                    | OpKind::ProxyFence
+                    | OpKind::InitFence => registers.iter().any(|operand| !operand.role.is_use() && found.has(operand)),
+                    _ => return None,
+                };
+                match &op.kind {
+                    _ if !is_wanted => continue,
+                    OpKind::Load(access) if !stays(access) => return None,
+                    OpKind::Load(access) => found.reads |= !matches!(access.space, MemSpace::Param | MemSpace::Const),
+                    OpKind::Atomic(_) | OpKind::Barrier { .. } => return None,
+                    _ => {}
+                }
+                found.preds.insert(op.guard.pred.into());
+                registers.iter().filter(|operand| operand.role.is_use()).for_each(|operand| found.add(operand));
+            }
+            if found.lines.len() + found.preds.len() == n {
+                return Some(found);
+            }
+        }
+    }
+
+    fn lines_of(operand: &Operand) -> std::ops::Range<u32> {
+        let first = operand.src as u32;
+        first..first + if operand.class == Class::Bits64 { 2 } else { 1 }
+    }
+
+    fn has(&self, operand: &Operand) -> bool {
+        match operand.class {
+            Class::Pred => self.preds.contains(&(operand.src as u32)),
+            Class::Bits32 | Class::Bits64 => Self::lines_of(operand).any(|line| self.lines.contains(&line)),
+        }
+    }
+
+    fn add(&mut self, operand: &Operand) {
+        match operand.class {
+            Class::Pred => self.preds.extend([operand.src as u32]),
+            Class::Bits32 | Class::Bits64 => self.lines.extend(Self::lines_of(operand)),
+        }
     }
 }
 
 /// Returns whether one of these operations reads memory that others write while they run.
 fn polls(ops: &[crate::program::Op]) -> bool {
-    use crate::program::{OpKind, Order};
     ops.iter().any(|op| match &op.kind {
         OpKind::Load(access) => access.order == Order::Strong,
         OpKind::Atomic(atomic) => atomic.returns,
@@ -210,7 +301,6 @@ fn polls(ops: &[crate::program::Op]) -> bool {
 
 /// Returns the smallest backward branch that spans positions `low ..= high`.
 fn smallest_loop(job: &Job<'_>, low: u32, high: u32) -> Option<(u32, u32)> {
-    use crate::program::OpKind;
     let spans = job.kernel.ops.iter().enumerate().flat_map(|(i, op)| {
         let targets = match &op.kind {
             OpKind::Branch { target, .. } => std::slice::from_ref(target),
