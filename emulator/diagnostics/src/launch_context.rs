@@ -435,6 +435,14 @@ pub(crate) struct Around<'a> {
     pub(crate) enclosure: &'a Enclosure,
 }
 
+/// The counter of a loop that counts up: `for (int i = start; i < end; i += step)`.
+pub(crate) struct Counter<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) start: i64,
+    pub(crate) step: i64,
+    pub(crate) end: Option<i64>,
+}
+
 /// The cause of a mistake and what to do about it, each as far as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Reason {
@@ -481,6 +489,21 @@ impl<'a> Around<'a> {
 
     pub(crate) fn is_loop_with(&self, line: u32) -> bool {
         self.enclosure.control == Control::Loop && (self.line..=self.last).contains(&line)
+    }
+
+    /// Returns the counter of a loop, with its values for one thread.
+    pub(crate) fn counter(&self, launch: &LaunchContext<'_>, who: ThreadId) -> Option<Counter<'a>> {
+        let [init, condition, step] = self.enclosure.for_parts()?;
+        let value = |text: &str| launch.evaluate_in(self.file, text, who);
+        let (head, start) = init.split_once('=')?;
+        let (_, name) = crate::source::text::words(head).last()?;
+        let by = match step.split_once("+=") {
+            Some((counted, by)) if counted.trim() == name => value(by)?,
+            None if step.contains("++") => 1,
+            _ => return None,
+        };
+        let end = condition.split_once('<').and_then(|(_, end)| value(end));
+        (by > 0).then_some(Counter { name, start: value(start)?, step: by, end })
     }
 
     /// Returns the header's line, such as `line 14`; `here` as in [`LaunchContext::line_name`].

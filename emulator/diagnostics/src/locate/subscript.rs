@@ -5,6 +5,7 @@
 //! subscript, computed with these values, gives exactly the element that was accessed.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use super::arrays::Target;
 use crate::launch_context::LaunchContext;
@@ -244,6 +245,11 @@ impl LaunchContext<'_> {
     /// Returns the value of an expression that stands in a file, for one thread.
     pub(crate) fn evaluate_in(&self, file: u32, text: &str, who: ThreadId) -> Option<i64> {
         expression::value(text, 0, &|name, depth| self.variable(file, name, who, depth, None))
+    }
+
+    /// Returns the values of an expression that stands in a file, in the threads of a block.
+    pub(crate) fn values_in_block(&self, file: u32, text: &str, block: u64) -> Option<BTreeSet<i64>> {
+        (0..self.threads_per_block()).map(|thread| self.evaluate_in(file, text, ThreadId { block, thread })).collect()
     }
 
     /// Returns the value of a name for one thread; with `overflow`, as `int` arithmetic computes it.

@@ -491,9 +491,19 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
 fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     let name = &target.element.name;
     let Outside { text, value, limit, .. } = part;
-    let is = match text.parse::<i64>() {
-        Ok(_) => text.clone(),
-        Err(_) => format!("{} is {value} here", code(text)),
+    let tile = matches!(case.access.space, MemSpace::Shared | MemSpace::Local);
+    if tile && let Some(reason) = short_step(case, target, part) {
+        return reason;
+    }
+    let values =
+        case.launch.values_in_block(case.file(), text, case.who.block).filter(|values| tile && values.len() > 1);
+    let of_all = values.as_ref().and_then(|values| Some((*values.first()?, *values.last()?)));
+    let is = match (text.parse::<i64>(), of_all) {
+        (Ok(_), _) => text.clone(),
+        (Err(_), Some((first, last))) if last > *value => {
+            format!("{} is {value} here ({first} to {last} in the threads of the block)", code(text))
+        }
+        (Err(_), _) => format!("{} is {value} here", code(text)),
     };
     if part.outermost {
         // Of a pointer's array, the index says how long a row is.
@@ -526,20 +536,48 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         (None, false) => format!("{text} < {limit}"),
     };
     // What lies past the row of a tile is no edge of the data: the index is wrong, or the row is too short.
-    let tile = matches!(case.access.space, MemSpace::Shared | MemSpace::Local);
+    let width = i64::from(case.access.bytes / target.element.element_bytes.max(1)).max(1);
     let advice = match (text.parse::<i64>().is_ok(), tile) {
         _ if let Some(advice) = exchanged(case, target) => Some(advice),
         (true, _) => None,
         (false, false) => Some(only_where(case, name, &condition)),
         (false, true) if *value < 0 => Some(format!("keep {} at 0 or above.", code(text))),
         (false, true) => Some(format!(
-            "if the index is right, a row of {name} needs at least {} elements; if not, keep {} below \
-             {limit}.",
-            value + 1,
-            code(text)
+            "if the index is right, a row of {name} needs at least {} elements; if not, keep {} {} {}.",
+            of_all.map_or(*value, |(_, last)| last) + width,
+            code(text),
+            if width == 1 { "below" } else { "at or below" },
+            if width == 1 { *limit } else { limit - width },
         )),
     };
     Reason { why: Some(why), advice }
+}
+
+/// Returns the reason where the threads of a block take several rows at once, and the loop around goes on by fewer.
+fn short_step(case: &Case<'_>, target: &Target, part: &Outside) -> Option<Reason> {
+    let launch = case.launch;
+    let (a, b) = part.text.split_once('+')?;
+    [(a.trim(), b.trim()), (b.trim(), a.trim())].into_iter().find_map(|(place, counter)| {
+        let loops = launch.loops(case.instr);
+        let (around, counted) = loops.iter().find_map(|one| Some((one, one.counter(launch, case.who)?)))?;
+        let values = launch.values_in_block(case.file(), place, case.who.block)?;
+        let (first, last, at_once) = (values.first()?, values.last()?, values.len() as i64);
+        let is_dense = last - first + 1 == at_once;
+        let noun = if part.outermost { rows(target, at_once) } else { "elements of each row" };
+        let name = &target.element.name;
+        (counted.name == counter && is_dense && counted.step < at_once && at_once <= part.limit).then(|| {
+            Reason::new(
+                format!(
+                    "the threads of a block take {at_once} {noun} of {name} at once ({} is {first} to {last}), but the \
+                     loop at {} goes on by {}: they take some again, and go past the last.",
+                    code(place),
+                    around.name(launch, case.instr),
+                    counted.step,
+                ),
+                format!("let {counter} go on by {at_once}."),
+            )
+        })
+    })
 }
 
 fn rows(target: &Target, n: i64) -> &'static str {

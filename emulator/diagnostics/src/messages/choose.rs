@@ -99,8 +99,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
             // An address that was never set leads anywhere.
             MistakeDetails::Access { .. } => self.unset_addresses.contains(&self.launch.line(mistake.first.instr)),
             MistakeDetails::Uninitialised { access, load, copy, .. } => {
-                let of_a_phase = matches!(copy, Some(CopyUnderWay { phase: Some(_), .. }));
-                self.uninitialised(mistake, access, *load, of_a_phase)
+                self.uninitialised(mistake, access, *load, copy.as_ref())
             }
             _ => false,
         }
@@ -160,10 +159,17 @@ impl<'l, 'a> Consequences<'l, 'a> {
     fn race(&self, mistake: &MistakeGroup, race: &RaceFacts) -> bool {
         let launch = self.launch;
         let on_bad_line = race.parties.iter().any(|party| self.bad_lines.contains(&launch.line(party.instr)));
-        // The message about the early read names the phase to wait for.
+        // The message about the early read names the phase to wait for. What is read before it is written, and written
+        // too early after that, is the wrong element.
         let is_early_read = |mistake: &MistakeGroup| match &mistake.first.details {
-            MistakeDetails::Uninitialised { access, load, copy: Some(CopyUnderWay { phase: Some(_), .. }), .. } => {
-                self.reads_at(race, launch.line(*load))
+            MistakeDetails::Uninitialised { access, load, copy, .. } => {
+                let missing = match copy {
+                    None => Some(MissingOrder::BeforeOverwriting),
+                    Some(CopyUnderWay { phase, .. }) => phase.map(|_| MissingOrder::Phase),
+                };
+                Some(race.missing) == missing
+                    && race.space == access.space
+                    && self.reads_at(race, launch.line(*load))
                     && array_start(launch, (*load, access.address)) == array_start(launch, (*load, race.address))
             }
             _ => false,
@@ -174,7 +180,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
         };
         let unordered = self.out_of_step.is_some() || self.with_code(Code::MemoryBarrier).any(is_token);
         race.space == MemSpace::Shared && unordered
-            || race.missing == MissingOrder::Phase && self.with_code(Code::Uninitialised).any(is_early_read)
+            || self.with_code(Code::Uninitialised).any(is_early_read)
             || on_bad_line
             || launch.mistakes.iter().any(|other| explains(launch, other, mistake))
     }
@@ -189,7 +195,13 @@ impl<'l, 'a> Consequences<'l, 'a> {
         })
     }
 
-    fn uninitialised(&self, mistake: &MistakeGroup, access: &BadAccess, load: u32, of_a_phase: bool) -> bool {
+    fn uninitialised(
+        &self,
+        mistake: &MistakeGroup,
+        access: &BadAccess,
+        load: u32,
+        copy: Option<&CopyUnderWay>,
+    ) -> bool {
         let launch = self.launch;
         let line = launch.line(load);
         let same_array = |race: &RaceFacts| {
@@ -232,7 +244,10 @@ impl<'l, 'a> Consequences<'l, 'a> {
             || access.space == MemSpace::Shared && self.out_of_step.is_some()
             || self.any_race(|race| {
                 race.space == access.space
-                    && !(of_a_phase && race.missing == MissingOrder::Phase)
+                    && match copy {
+                        None => race.missing != MissingOrder::BeforeOverwriting,
+                        Some(copy) => copy.phase.is_none() || race.missing != MissingOrder::Phase,
+                    }
                     && self.reads_at(race, line)
                     && same_array(race)
             })

@@ -1,11 +1,11 @@
 //! Indices `X * P + Y` of a matrix in which the wrong part is multiplied, or by another length than that of a row.
 
 use crate::finding::Space;
-use crate::launch_context::Reason;
+use crate::launch_context::{Counter, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::source::expression;
-use crate::source::text::{size_of, words};
+use crate::source::text::size_of;
 use crate::words::code;
 use simt::check::ThreadId;
 use simt::program::MemSpace;
@@ -145,15 +145,9 @@ pub(crate) fn exchanged(case: &Case<'_>, target: &Target) -> Option<String> {
     let loops = launch.loops(case.instr);
     let last = |name: &str, who| {
         loops.iter().find_map(|one| {
-            let [init, condition, step] = one.enclosure.for_parts()?;
-            let value = |text: &str| launch.evaluate_in(case.file(), text, who);
-            let (counter, start) = init.split_once('=')?;
-            let (_, end) =
-                condition.split_once('<').filter(|_| words(counter).last().is_some_and(|(_, word)| word == name))?;
-            let by = step.split_once("+=").map_or(Some(1), |(_, by)| value(by)).filter(|by| *by > 0)?;
-            let start = value(start)?;
-            let rounds = value(end)?.checked_sub(1)?.checked_sub(start)? / by;
-            rounds.checked_mul(by)?.checked_add(start)
+            let Counter { start, step, end, .. } = one.counter(launch, who).filter(|counted| counted.name == name)?;
+            let rounds = end?.checked_sub(1)?.checked_sub(start)? / step;
+            rounds.checked_mul(step)?.checked_add(start)
         })
     };
     let value = |text: &str, thread: u64| {

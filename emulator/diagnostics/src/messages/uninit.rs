@@ -1,9 +1,7 @@
 //! Messages about uses of values that nothing wrote (`E-UNINIT`, `W-UNINIT`).
 
-use std::collections::BTreeSet;
-
 use super::bounds::nowhere;
-use crate::launch_context::{Draft, LaunchContext, Reason};
+use crate::launch_context::{Counter, Draft, LaunchContext, Reason};
 use crate::locate::arrays::Target;
 use crate::locate::case::Case;
 use crate::locate::subscript::Explained;
@@ -104,6 +102,14 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
             let condition = fillers.first().and_then(|filler| filler.condition(launch));
             let unless = condition.map(|text| format!(", also where {} is false", code(&text))).unwrap_or_default();
             draft.advice = Some(match (any, access.space) {
+                (true, MemSpace::Shared) if late && element.dims.len() == 3 => {
+                    draft.why = Some("what is read here is written only after this line has read it.".into());
+                    format!(
+                        "if the first index of {} chooses a buffer, read the one that was filled before: change the \
+                         index only after the last read of a round.",
+                        element.name
+                    )
+                }
                 (true, MemSpace::Shared) if late => {
                     draft.why = None;
                     format!(
@@ -489,8 +495,7 @@ fn out_of_reach(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Fill
     });
     let lanes = i64::from(bytes.max().unwrap_or(0) / target.element.element_bytes.max(1)).max(1);
     filler.subscripts(launch, target)?.into_iter().find_map(|(text, value)| {
-        let values = (0..n_threads).map(|thread| launch.evaluate(filler.instr, &text, ThreadId { block, thread }));
-        let values = values.collect::<Option<BTreeSet<i64>>>()?;
+        let values = launch.values_in_block(launch.loc(filler.instr)?.file, &text, block)?;
         let (first, last) = (values.first()?, values.last()?);
         let set = launch.source(filler.instr)?.definition(&launch.inputs.kernel.name, &text);
         let is = set.map_or_else(|| code(&text), |set| format!("{}, which is {},", code(&text), code(set)));
@@ -545,16 +550,11 @@ fn gap(
     let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
     let threads = i64::from(launch.inputs.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
-    let evaluate = |text: &str| launch.evaluate(filler.instr, text, ThreadId { block: 0, thread: 0 });
     let around = launch.around(filler.instr);
-    let headed = around.iter().find_map(|one| {
-        let [init, _, step] = one.enclosure.for_parts()?;
-        let (name, start) = init.split_once('=')?;
-        let (counted, step) = step.split_once("+=")?;
-        let same = crate::source::text::words(name).last()?.1 == counter && counted.trim() == counter;
-        same.then_some((one.name(launch, here), evaluate(start)?, evaluate(step)?))
-    });
-    let (line, start, step) = headed?;
+    let (line, Counter { start, step, .. }) = around.iter().find_map(|one| {
+        let counted = one.counter(launch, ThreadId { block: 0, thread: 0 })?;
+        (counted.name == counter).then_some((one.name(launch, here), counted))
+    })?;
     let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
     left_out.then(|| {
         Reason::new(
