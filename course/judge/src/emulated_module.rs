@@ -5,15 +5,15 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use catalog::Shape;
-use diagnostics::{Finding, Report};
+use diagnostics::{Finding, Report, Source};
 use harness::foreign;
 use harness::inputs::Sums;
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{CheckLevel, LaunchOptions, LaunchRequest, Names};
 use simt::memory::Origin;
 use simt::module::{LoadedKernel, Module};
-use simt::program::SourceLoc;
 use simt::program::text::InstrText;
+use simt::program::{DeclaredArray, SourceLoc};
 use simt::report::LaunchReport;
 use simt::trace::{Follow, Step};
 
@@ -106,6 +106,18 @@ impl<'a> EmulatedModule<'a> {
 
     pub fn static_shared_bytes(&self) -> u32 {
         self.kernel.kernel().shared_static_bytes
+    }
+
+    /// Returns the name and the start of the array at an address in shared memory.
+    pub(crate) fn shared_array(&self, address: u64) -> Option<(&str, u64)> {
+        let is_there = |array: &&DeclaredArray| address.wrapping_sub(array.offset.into()) < array.bytes.into();
+        let array = self.kernel.kernel().shared.iter().find(is_there)?;
+        Some((diagnostics::plain_name(&array.name), array.offset.into()))
+    }
+
+    /// Returns the learner's source.
+    pub(crate) fn source(&self) -> Option<Source> {
+        self.request.sources.first().map(|(_, text)| Source::new(&text.as_str().into()))
     }
 
     /// Returns the first line at which the compiler computes with a constant NaN, which it puts for undefined values.

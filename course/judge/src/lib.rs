@@ -32,7 +32,7 @@ mod worst;
 
 use catalog::Shape;
 use counters::Counters;
-use diagnostics::{Report, Source};
+use diagnostics::Report;
 use harness::diagnose::Subject;
 use harness::inputs::Sums;
 use simt::gpu::Value;
@@ -183,10 +183,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         match trial.look(self.task, &got) {
             None => TrialOutcome::Right(Box::new(report)),
             Some(mut mismatch) => {
-                let source = self.request.sources.first();
-                if let (Some((_, source)), Some(diagnosis)) = (source, &mut mismatch.wrong.diagnosis)
-                    && let Some(lines) = suspects::suspects(&Source::new(&source.as_str().into()), mismatch.subject)
-                {
+                let lines = self.module.source().and_then(|source| suspects::suspects(&source, mismatch.subject));
+                if let (Some(lines), Some(diagnosis)) = (lines, &mut mismatch.wrong.diagnosis) {
                     diagnosis.push_str(&format!(" ({lines})"));
                 }
                 if let (Subject::NotNumbers, Some(line)) = (mismatch.subject, self.module.undefined_line()) {
@@ -355,11 +353,14 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 }
 
-/// Keeps the more informative of two wrong results: one with a pattern, or with a map. A single row or column shows
-/// little.
+/// Keeps the more informative of two wrong results: one with a pattern, or with a map, or of several rounds over k. A
+/// single row or column shows little.
 fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
+    const FEW_TERMS: usize = 16;
     let is_flat = |shape: Shape| shape.m == 1 || shape.n == 1;
-    let rank = |Mismatch { clue, wrong, .. }: &Mismatch| (*clue, !is_flat(wrong.shape), !wrong.map.is_empty());
+    let rank = |Mismatch { clue, wrong, .. }: &Mismatch| {
+        (*clue, !is_flat(wrong.shape), !wrong.map.is_empty(), wrong.shape.k > FEW_TERMS)
+    };
     if kept.as_ref().is_none_or(|known| rank(&mismatch) > rank(known)) {
         *kept = Some(mismatch);
     }

@@ -16,7 +16,8 @@ pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
     let sets: Vec<Set<'_>> = (1..=source.n_lines()).filter_map(|line| set(source, line)).collect();
     let stores = [("C", Access::Written), ("out", Access::Written)];
     match subject {
-        Subject::Unknown | Subject::NotNumbers => None,
+        Subject::Unknown => None,
+        Subject::NotNumbers => output_read(source),
         Subject::SetAnew => sets_anew(source, &sets),
         Subject::Rounds => rounds(source),
         Subject::Whole => whole_numbers(&sets),
@@ -24,6 +25,10 @@ pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
         Subject::Reads(name) => used(source, [(name, Access::Read)]),
         Subject::Stores => used(source, stores),
         Subject::ReadsAndStores(tile) => used(source, [(tile, Access::Read)].into_iter().chain(stores)),
+        Subject::SumsAndStores if sums(&sets).next().is_none() => {
+            let tile = ("tile", Access::Written);
+            used(source, [("in", Access::Read), tile, ("tile", Access::Read)].into_iter().chain(stores))
+        }
         Subject::SumsAndStores => used(source, sums(&sets).map(|sum| (sum.name, Access::Summed)).chain(stores)),
     }
 }
@@ -72,6 +77,21 @@ fn exchanged(sets: &[Set<'_>]) -> Option<String> {
     Some(format!("{row}, and {col}, but blockIdx.x counts the tiles across"))
 }
 
+/// Returns where the output is read, or added to.
+fn output_read(source: &Source) -> Option<String> {
+    let uses = (1..=source.n_lines()).flat_map(|line| ["C", "out"].map(|name| (name, source.uses(line, name))));
+    let mut uses = uses.flat_map(|(name, uses)| uses.into_iter().map(move |found| (name, found)));
+    let (name, found) = uses.find(|(_, found)| found.loaded && !found.subscripts.is_empty())?;
+    Some(match found.stored {
+        true => format!(
+            "line {} adds to {name}, in which nothing was set to 0: sum over all rounds in a variable, and store it once, \
+             with `=`",
+            found.line
+        ),
+        false => format!("line {} reads {name}", found.line),
+    })
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Access {
     Read,
@@ -95,15 +115,16 @@ fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>)
     let places = names.into_iter().filter_map(|(name, access)| {
         let is_used = |line: &u32| {
             let text = source.clean_line(*line).unwrap_or_default();
-            source.uses(*line, name).iter().any(|found| match access {
-                Access::Summed => found.stored && found.loaded,
-                // What is filled is not read.
-                Access::Read
-                    if found.stored || text.contains("__shared__") || text[..found.start].ends_with("store4(&") =>
-                {
-                    false
+            source.uses(*line, name).iter().any(|found| {
+                let is_filled = found.stored || text[..found.start].ends_with("store4(&");
+                let is_used = !found.subscripts.is_empty() || text[..found.start].ends_with('(');
+                match access {
+                    _ if text.contains("__shared__") => false,
+                    Access::Summed => found.stored && found.loaded,
+                    Access::Read => is_used && !is_filled,
+                    // Functions that store get the output as an argument.
+                    Access::Written => is_used && (is_filled || name != "tile"),
                 }
-                _ => !found.subscripts.is_empty() || text[..found.start].ends_with('('),
             })
         };
         let reached = (1..=source.n_lines()).filter(is_used).filter(|line| !source.is_unreached(*line));

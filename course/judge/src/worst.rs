@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use counters::{Column, Counters};
 use harness::inputs::Sums;
 use simt::gpu::Value;
-use simt::memory::rules::{lanes_together, sectors};
+use simt::memory::rules::{lanes_together, sectors, shared_cost};
 use simt::program::MemSpace;
+use simt::trace::Access;
 use tasks::measure::Measure;
 
 use crate::emulated_module::EmulatedModule;
@@ -15,6 +16,22 @@ use crate::trial::Trial;
 const MAX_STEPS: usize = 20_000;
 const BANKS: u64 = 32;
 const SECTOR: u32 = 32;
+
+/// Returns a clause on the rows of the array in shared memory that an access reaches: how many words they are apart,
+/// and the next longer ones with which no lane of this access would wait for another.
+fn rows_apart(module: &EmulatedModule<'_>, access: &Access) -> Option<String> {
+    const WORD: u64 = 4;
+    let (name, start) = module.shared_array(access.addresses.iter().flatten().copied().min()?)?;
+    let (row, declared) = module.source()?.shared_row(name)?;
+    let has_no_excess = |longer: &u64| {
+        let moved = |at: u64| start + (at - start) / row * longer + (at - start) % row;
+        let cost = shared_cost(&access.addresses.map(|at| at.map(moved)), access.bytes, access.load);
+        cost.wavefronts == cost.ideal
+    };
+    let longer = (1..=BANKS).map(|words| row + words * WORD).find(has_no_excess);
+    let longer = longer.map(|longer| format!("; {} words apart they would not meet", longer / WORD));
+    Some(format!(", as rows of {name} are {} words apart (line {declared}){}", row / WORD, longer.unwrap_or_default()))
+}
 
 /// Returns a sentence on the access that costs most beyond what it must.
 pub(crate) fn access<T: Sums + Value>(
@@ -51,8 +68,12 @@ pub(crate) fn access<T: Sums + Value>(
         let mut pairs = lanes.iter().enumerate().flat_map(|(i, b)| lanes[..i].iter().map(move |a| (a, b)));
         let ((a, x), (b, y)) = pairs.find(|((a, x), (b, y))| a / together == b / together && meets(x / 4, y / 4))?;
         let (apart, bank) = (x.abs_diff(*y) / 4, x / 4 % BANKS);
+        let rows = rows_apart(module, access).unwrap_or_default();
         return (counters.excess() > 0).then(|| {
-            format!("threads {a} and {b} {does} words at line {line} that lie {apart} apart, a multiple of 32: both in bank {bank}")
+            format!(
+                "threads {a} and {b} {does} words at line {line} that lie {apart} apart, a multiple of 32: both in bank \
+                 {bank}{rows}"
+            )
         });
     }
     let [(a, x), (b, y)] = *lanes.get(..2)? else { return None };

@@ -340,18 +340,22 @@ impl WrongResult<'_> {
         }
         (0..2).find_map(|axis| {
             let (line, all) = (["row", "column"][axis], tile[axis]);
-            let steps = STEPS.iter().filter(|step| **step < all && 2 * **step <= size[axis]);
-            let text = steps.into_iter().find_map(|&step| {
-                if exactly(&|place| place[axis].is_multiple_of(step)) {
-                    Some(format!("of every {step} {line}s of {name} only the first is written"))
-                } else if exactly(&|place| place[axis] % all < step) {
-                    Some(format!("of every {all} {line}s of {name} only the first {step} are written"))
-                } else {
-                    None
+            let steps = || (2..all).filter(|step| 2 * step <= size[axis]);
+            let sparse = steps().find(|step| exactly(&|place| place[axis].is_multiple_of(*step)));
+            let prefix = steps().find(|step| exactly(&|place| place[axis] % all < *step));
+            let text = match (sparse, prefix) {
+                (Some(step), _) => format!("of every {step} {line}s of {name} only the first is written"),
+                (None, Some(step)) => format!("of every {all} {line}s of {name} only the first {step} are written"),
+                (None, None) => return None,
+            };
+            let lacks = match prefix.filter(|step| sparse.is_none() && !all.is_multiple_of(*step)) {
+                Some(_) => {
+                    "no thread writes the others, as where what neighbouring threads write lies too close together"
                 }
-            })?;
-            let lacks =
-                "the others were never written: no thread takes them, or the index lacks what is added for them";
+                None => {
+                    "the others were never written: no thread takes them, or the index lacks what is added for them"
+                }
+            };
             Some(Cause::new(Subject::Stores, format!("{text}: {lacks}")))
         })
     }
@@ -599,6 +603,23 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
     let fits = |n_terms: usize, term: &dyn Fn(Place, usize) -> f64| {
         samples.iter().all(|place| near(*place, (0..n_terms).map(|i| term(*place, i)).sum()))
     };
+    let right = |place: Place, i: usize| term(a, b, turned, place, i);
+    if let Some((lost, twice)) = replaced_term(k, samples, &right, near) {
+        let text = format!("of {k} terms of each sum one is missing (k = {lost}), and k = {twice} is counted twice");
+        return Some(Cause::new(Rounds, text));
+    }
+    // The same terms of each round.
+    for depth in DEPTHS.into_iter().filter(|depth| 2 * depth <= k) {
+        let parts = (1..depth).flat_map(|n| [(n, "last", 0..depth - n), (n, "first", n..depth)]);
+        let is_part = |kept: &std::ops::Range<usize>| {
+            fits(k, &|place, i| if kept.contains(&(i % depth)) { right(place, i) } else { 0.0 })
+        };
+        if let Some((n, side, _)) = parts.into_iter().find(|(.., kept)| is_part(kept)) {
+            let which = if n == 1 { "one is".to_owned() } else { format!("{n} are") };
+            let text = format!("of every {depth} terms of each sum the {side} {which} missing");
+            return Some(Cause::new(Rounds, text));
+        }
+    }
     let [turned_a, turned_b] = turned;
     type Product<'p> = (&'static str, &'p [f64], &'p [f64], [bool; 2]);
     let products: [Product<'_>; 6] = [
@@ -671,6 +692,29 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
         let fitting = other.into_iter().find(|(.., places)| fits(n_terms, &|place, i| product(places, place, i)));
         fitting.map(|(operand, text, _)| Cause::new(Reads(operand), text))
     })
+}
+
+/// Returns the term that sums lack, and the one that they have twice.
+fn replaced_term(
+    k: usize,
+    samples: &[Place],
+    term: &dyn Fn(Place, usize) -> f64,
+    near: Near<'_>,
+) -> Option<(usize, usize)> {
+    const MAX_TERMS: usize = 256;
+    let mut pairs: Vec<(usize, usize)> = match k {
+        ..=MAX_TERMS => (0..k).flat_map(|i| (0..k).map(move |j| (i, j))).filter(|(i, j)| i != j).collect(),
+        _ => return None,
+    };
+    for place in samples {
+        let terms: Vec<f64> = (0..k).map(|i| term(*place, i)).collect();
+        let total: f64 = terms.iter().sum();
+        pairs.retain(|(lost, twice)| near(*place, total - terms[*lost] + terms[*twice]));
+    }
+    match pairs[..] {
+        [pair] => Some(pair),
+        _ => None,
+    }
 }
 
 /// Rows or columns of a thread, or of one load of a block.
@@ -843,7 +887,26 @@ mod tests {
     #[test]
     fn values_that_a_mistake_would_give() {
         type Change = fn(&Problem<f32>, &mut [f32]);
-        let cases: [(Change, &str); 10] = [
+        let cases: [(Change, &str); 14] = [
+            (
+                |_, got| {
+                    got.chunks_mut(90)
+                        .for_each(|row| (0..90).filter(|i| i % 32 >= 20).for_each(|i| row[i] = f32::POISON))
+                },
+                "of every 32 columns of C only the first 20 are written: no thread writes the others",
+            ),
+            (
+                |problem, got| weigh(problem, got, |k| [1.0, 2.0, 0.0, 1.0][(k + 1).saturating_sub(22).min(3)]),
+                "of 24 terms of each sum one is missing (k = 23), and k = 22 is counted twice",
+            ),
+            (
+                |problem, got| weigh(problem, got, |k| if k % 8 == 7 { 0.0 } else { 1.0 }),
+                "of every 8 terms of each sum the last one is missing",
+            ),
+            (
+                |problem, got| weigh(problem, got, |k| if k % 4 < 2 { 0.0 } else { 1.0 }),
+                "of every 4 terms of each sum the first 2 are missing",
+            ),
             (|_, got| got.fill(f32::POISON), "all 6300 elements are wrong: nothing was written to C"),
             (
                 |_, got| got.chunks_mut(90).for_each(|row| row[64..].fill(f32::POISON)),
