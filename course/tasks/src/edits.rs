@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::diff;
 use crate::part_id::WRONG_RESULT;
 use crate::task::Task;
-use code::{Code, Holder, Sum, is_word};
+use crate::verdict::Verdict;
+use code::{Code, Holder, Sum, is_constant, is_word};
 
 /// Replaced bytes of a source, each range with its new text, in order.
 pub type Changes = Vec<(Range<usize>, String)>;
@@ -51,6 +52,8 @@ const INDEX: Costs = [5, 6, 10, 40, 24];
 const TERM: Costs = [20, 18, 22, 60, 40];
 const REMOVAL: Costs = [14, 12, 8, 40, 20];
 const OPERATOR: Costs = [16, 10, 16, 40, 40];
+/// Step of a loop.
+const STEP: Costs = [10, 8, 10, 40, 24];
 /// `<=` in the head of a loop.
 const LAST_ROUND: Costs = [5, 4, 6, 40, 30];
 const NUMBER: Costs = [20, 18, 22, 40, 30];
@@ -62,17 +65,26 @@ const BARRIER: Costs = [24, 30, 13, 4, 40];
 const CONDITION: Costs = [26, 30, 20, 8, 40];
 /// Order of statements.
 const ORDER: Costs = [8, 60, 30, 20, 90];
+/// Place where a buffer is exchanged.
+const FLIP: Costs = [8, 20, 6, 5, 60];
 const LAYOUT: Costs = [90, 90, 90, 90, 6];
-/// Added for a line of the starter, and subtracted for one that a finding names.
+/// Added for a line of the starter.
 const OF_STARTER: u32 = 24;
+/// Subtracted for a line that the first finding names, one that uses its array, one that sets what these use, and one
+/// that further findings name.
 const NAMED: u32 = 8;
+const MENTIONS: u32 = 5;
+const SETS: u32 = 5;
+const LATER: u32 = 3;
 /// Edits beyond this cost are not worth a trial.
 const MOST: u32 = 60;
 
-/// Returns the column of [`Costs`] for a verdict's code.
-fn symptom(code: &str) -> usize {
-    match code {
+/// Returns the column of [`Costs`] for a verdict.
+fn symptom(clues: &Clues) -> usize {
+    match clues.code.as_str() {
         WRONG_RESULT | "E-LOOP" => 0,
+        // No barrier of a block orders what others write to the output.
+        "E-RACE" if matches!(clues.array.as_deref(), Some("C" | "out")) => 1,
         "E-UNINIT" => 2,
         "E-RACE" | "E-BARRIER" | "E-MBARRIER" => 3,
         code if code.starts_with("E-") => 1,
@@ -95,34 +107,104 @@ struct Search<'s> {
     own: Vec<bool>,
     /// For each line, true where a TODO asks for it: an edit there would do the task.
     to_do: Vec<bool>,
-    /// Lines that findings name, from 1.
-    named: &'s [u32],
+    /// For each line, what its cost is lowered by.
+    suspicion: Vec<u32>,
     found: Vec<Found>,
 }
 
-/// Returns `most` edits of a copy, the likely ones first, for the code of its verdict and the lines that findings name.
-pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], most: usize) -> Vec<Changes> {
+/// What a verdict says about where the mistake is.
+#[derive(Debug, Clone, Default)]
+pub struct Clues {
+    /// The verdict's code.
+    pub code: String,
+    /// Lines that the first finding and the other reasons name, from 1.
+    pub lines: Vec<u32>,
+    /// Lines that further findings name.
+    pub later: Vec<u32>,
+    /// The array that the first finding is about.
+    pub array: Option<String>,
+}
+
+impl Clues {
+    /// Returns the clues of a verdict on a copy, whose path is `name` in findings and ends with `file`.
+    pub fn new(verdict: &Verdict, name: &str, file: &str) -> Self {
+        let named = |(is_own, text): (bool, &String)| -> Vec<u32> {
+            let number = |text: &str| {
+                let text = text.trim();
+                text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse::<u32>().ok()
+            };
+            let numbers = text.lines().flat_map(|line| {
+                // `24 | source`, `called at line 24 of v02.cu`, and `at line 24` where the copy is the file.
+                let quoted = line.split_once(" | ").map(|(number, _)| number).filter(|_| is_own);
+                let told = line.split("line ").skip(1).filter(move |rest| is_own || rest.contains(file));
+                quoted.into_iter().chain(told).filter_map(number)
+            });
+            numbers.collect()
+        };
+        let mut findings = verdict.findings.iter().map(|found| (found.file == name, &found.text));
+        let reasons = verdict.parts.iter().filter_map(|part| part.why.as_ref());
+        let reasons = reasons.chain(verdict.wrong.iter().filter_map(|wrong| wrong.diagnosis.as_ref()));
+        let quoted = verdict.findings.first().and_then(|found| found.title.split('`').nth(1));
+        Self {
+            code: verdict.code.clone().unwrap_or_default(),
+            lines: findings.next().into_iter().chain(reasons.map(|why| (true, why))).flat_map(named).collect(),
+            later: findings.flat_map(named).collect(),
+            array: quoted.and_then(|text| text.split(['[', '.']).next()).map(str::to_owned),
+        }
+    }
+
+    /// Returns what the costs of each line are lowered by.
+    fn suspicion(&self, code: &Code<'_>) -> Vec<u32> {
+        let mut found = vec![0; code.text.lines().count() + 1];
+        for token in code.tokens.iter().filter(|token| self.array.as_deref() == Some(token.text)) {
+            found[token.line] = MENTIONS;
+        }
+        for (lines, less) in [(&self.later, LATER), (&self.lines, NAMED)] {
+            for line in lines.iter().filter_map(|line| line.checked_sub(1)) {
+                found.iter_mut().skip(line as usize).take(1).for_each(|known| *known = less.max(*known));
+            }
+        }
+        let of_suspects = (0..code.tokens.len()).filter(|at| found[code.tokens[*at].line] > LATER);
+        let set = of_suspects.filter(|at| !is_constant(code.at(*at))).filter_map(|at| code.declaration(at));
+        for at in set.collect::<Vec<_>>() {
+            let line = code.tokens[at].line;
+            found[line] = found[line].max(SETS);
+        }
+        found
+    }
+}
+
+/// Returns `most` edits of a copy, the likely ones first.
+pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize) -> Vec<Changes> {
     let plain = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
     let own = diff::missing(&plain(copy), &plain(starter));
-    // The comment may be gone, and what stood below it still there.
-    let asked = starter.lines().zip(to_do(starter)).filter(|(line, is_to_do)| *is_to_do && line.contains(';'));
-    let asked: HashSet<&str> = asked.map(|(line, _)| line.trim()).collect();
+    // The comment may be gone, and what stood below it still there: all of it, or a learner has begun.
+    let lines: HashSet<&str> = copy.lines().map(str::trim).collect();
+    let marked: Vec<(&str, bool)> = starter.lines().map(str::trim).zip(to_do(starter)).collect();
+    let parts = marked.chunk_by(|a, b| a.1 == b.1).filter(|part| part[0].1);
+    let statements = parts.map(|part| part.iter().map(|(line, _)| *line).filter(|line| line.contains(';')));
+    let asked = statements.filter(|part| part.clone().all(|line| lines.contains(line))).flatten();
+    let asked: HashSet<&str> = asked.collect();
     // What was written below a comment that is still there is a learner's own.
     let is_left = |(line, is_to_do): (&str, bool)| is_to_do && line.trim_start().starts_with("//");
     let to_do = copy.lines().zip(to_do(copy)).map(|line| is_left(line) || asked.contains(line.0.trim())).collect();
-    let mut search =
-        Search { code: Code::new(copy), task, symptom: symptom(code), own, to_do, named, found: Vec::new() };
+    let code = Code::new(copy);
+    let suspicion = clues.suspicion(&code);
+    let mut search = Search { code, task, symptom: symptom(clues), own, to_do, suspicion, found: Vec::new() };
     search.exchanges();
     search.siblings();
     search.axes();
     search.sums();
     search.indices();
+    search.strides();
     search.conjunctions();
     search.operators();
+    search.steps();
     search.declarations();
     search.barriers();
     search.conditions();
     search.early_assignments();
+    search.hoisted_sums();
     search.buffers();
     search.unread_tiles();
     search.repeat();
@@ -132,14 +214,14 @@ pub fn edits(copy: &str, starter: &str, task: &Task, code: &str, named: &[u32], 
     search.found.into_iter().map(|found| found.changes).filter(is_new).take(most).collect()
 }
 
-/// Marks the lines of each TODO: its comment, and what is below it up to the end of a statement.
+/// Marks the lines of each TODO: its comment, and what is below it up to the end of a statement or an empty line.
 fn to_do(text: &str) -> Vec<bool> {
     let mut is_inside = false;
     let mark = |line: &str| {
         let (code, comment) = line.split_once("//").unwrap_or((line, ""));
         is_inside |= comment.contains("TODO(");
         let is_marked = is_inside;
-        is_inside &= !code.trim_end().ends_with([';', '}']);
+        is_inside &= !code.trim_end().ends_with([';', '}']) && !line.trim().is_empty();
         is_marked
     };
     text.lines().map(mark).collect()
@@ -178,8 +260,9 @@ impl<'s> Search<'s> {
         let Some((first, _)) = changes.first() else { return };
         let line = self.code.line_of(first.start);
         let of_starter = if self.own.get(line) == Some(&true) { 0 } else { OF_STARTER };
-        let named = if self.named.contains(&(line as u32 + 1)) { NAMED } else { 0 };
-        let cost = (costs[self.symptom] + extra + of_starter).saturating_sub(named);
+        let lines = changes.iter().map(|(range, _)| self.code.line_of(range.start));
+        let suspicion = lines.filter_map(|line| self.suspicion.get(line)).max().copied().unwrap_or_default();
+        let cost = (costs[self.symptom] + extra + of_starter).saturating_sub(suspicion);
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
         // What is inserted after a line is about that line and the next.
         let does_to_do = changes.iter().any(|(range, _)| {
@@ -289,9 +372,18 @@ impl<'s> Search<'s> {
         }
         let of = |sign: &'static str| all().filter(move |at| code.at(*at) == sign);
         for (a, b) in of("/").flat_map(|a| of("%").map(move |b| (a, b))) {
-            let same = code.at(a - 1) == code.at(b - 1) && code.at(a + 1) == code.at(b + 1);
-            if same && code.tokens[a].line.abs_diff(code.tokens[b].line) <= 2 {
+            let is_close = code.tokens[a].line.abs_diff(code.tokens[b].line) <= 2;
+            if !is_close || code.at(a - 1) != code.at(b - 1) || code.tokens[a].line == code.tokens[b].line {
+                continue;
+            }
+            let [by, modulus] = [a, b].map(|sign| code.operand(sign + 1));
+            let [by_text, modulus_text] = [&by, &modulus].map(|operand| code.words(operand.clone()));
+            if by_text == modulus_text {
                 added.push((0, vec![to(&a, "%"), to(&b, "/")]));
+            } else {
+                // A number is taken apart by one divisor.
+                added.push((0, vec![(code.bytes(by.clone()), modulus_text.to_owned())]));
+                added.push((0, vec![(code.bytes(modulus.clone()), by_text.to_owned())]));
             }
         }
         added.into_iter().for_each(|(extra, changes)| self.add(AXES, extra, changes));
@@ -395,11 +487,66 @@ impl<'s> Search<'s> {
         }
         for (run, variables) in &runs {
             let (text, known) = (self.code.words(run.clone()), self.code.known(run.start).collect::<HashSet<_>>());
+            let others = runs.iter().filter_map(|(other, of_other)| {
+                let own: Vec<&str> = variables.difference(of_other).copied().collect();
+                match (own.as_slice(), of_other.difference(variables).collect::<Vec<_>>().as_slice()) {
+                    ([], []) => Some((0, self.code.words(other.clone()).to_owned())),
+                    // The same of a sibling: `thread_row` for `row`.
+                    ([own], [sibling]) if distance(own, sibling).is_some() => {
+                        Some((1, self.code.with(other.clone(), sibling, own)))
+                    }
+                    _ => None,
+                }
+            });
             let is_other = |other: &str| other != text && variables.iter().all(|name| known.contains(name));
-            let others =
-                runs.iter().filter(|(_, others)| others == variables).map(|(run, _)| self.code.words(run.clone()));
-            let others: BTreeSet<&str> = others.filter(|other| is_other(other)).collect();
-            others.into_iter().for_each(|other| self.put(INDEX, 0, run.clone(), other));
+            let others: BTreeSet<(u32, String)> = others.filter(|(_, other)| is_other(other)).collect();
+            others.into_iter().for_each(|(extra, other)| self.put(INDEX, extra, run.clone(), other));
+        }
+    }
+
+    /// Puts elements as far apart as there are threads beside each other: `col + j * 16` where col is `thread % 16`.
+    fn strides(&mut self) {
+        let code = &self.code;
+        let mut groups: BTreeMap<(&str, &str), Changes> = BTreeMap::new();
+        for sum in code.sums() {
+            let starts = sum.terms.iter().filter(|term| term.len() == 1).filter_map(|term| code.modulus(term.start));
+            for (term, modulus) in starts.flat_map(|modulus| sum.terms.iter().map(move |term| (term, modulus.clone())))
+            {
+                let Some(sign) = term.clone().find(|at| code.at(*at) == "*" && code.parent(*at) == sum.open) else {
+                    continue;
+                };
+                let (step, modulus) = (code.bytes(sign + 1..term.end), code.words(modulus));
+                if code.text[step.clone()] != *modulus {
+                    groups.entry((code.words(term.clone()), modulus)).or_default().push((step, modulus.to_owned()));
+                }
+            }
+        }
+        for mut changes in groups.into_values() {
+            changes.sort_by_key(|(range, _)| range.start);
+            changes.dedup();
+            self.add(INDEX, 0, changes);
+        }
+    }
+
+    /// Counts by the constants that the text divides, multiplies or counts by: `j += WIDTH` for `++j`.
+    fn steps(&mut self) {
+        let code = &self.code;
+        let is_step =
+            |at: &usize| is_constant(code.at(*at)) && matches!(code.at(at.wrapping_sub(1)), "+=" | "/" | "%" | "*");
+        let steps: BTreeSet<&str> = (0..code.tokens.len()).filter(is_step).map(|at| code.at(at)).collect();
+        let counts = |at: &usize| code.is_head(*at) && code.tokens[*at].is_name();
+        for at in (1..code.tokens.len()).filter(counts).collect::<Vec<_>>() {
+            let (counter, range) = match (self.code.at(at - 1), self.code.at(at), self.code.at(at + 1)) {
+                ("++", counter, _) => (counter, at - 1..at + 1),
+                (_, counter, "++") => (counter, at..at + 2),
+                (_, counter, "+=") => {
+                    let end = self.code.operand(at + 2).end;
+                    self.put(STEP, 0, at..end, format!("++{counter}"));
+                    continue;
+                }
+                _ => continue,
+            };
+            steps.iter().for_each(|step| self.put(STEP, 0, range.clone(), format!("{counter} += {step}")));
         }
     }
 
@@ -520,6 +667,14 @@ impl<'s> Search<'s> {
                 "__syncwarp" => self.put(BARRIER, 0, at..at + 1, "__syncthreads"),
                 _ => {}
             }
+            if text == "%" && self.code.at(at + 1) == "2" {
+                let turn = self.code.operand_before(at);
+                let words = self.code.words(turn.clone());
+                self.put(INDEX, 2, turn, format!("({} + 1)", words.trim_matches(['(', ')'])));
+            }
+            if self.code.at(at - 1) == "=" && self.code.at(at.saturating_sub(2)).contains("PAD") {
+                ["0", "1", "2", "3", "4", "8"].iter().for_each(|pad| self.put(LAYOUT, 0, at..at + 1, *pad));
+            }
             if let Ok(number) = text.parse::<u32>() {
                 let extra = if number > 4 { 10 } else { 0 };
                 let near = [Some(number + 1), number.checked_sub(1)].into_iter().flatten();
@@ -625,11 +780,7 @@ impl<'s> Search<'s> {
     fn early_assignments(&mut self) {
         let code = &self.code;
         let mut added: Vec<Changes> = Vec::new();
-        for open in (2..code.tokens.len()).filter(|open| code.at(*open) == "{") {
-            let header = code.partner(open - 1).and_then(|paren| paren.checked_sub(1));
-            if header.is_none_or(|header| code.at(header) != "for") {
-                continue;
-            }
+        for open in (2..code.tokens.len()).filter(|open| code.header(*open).is_some()) {
             let end_of = |at: usize| {
                 let is_end = |end: &usize| matches!(code.at(*end), ";" | "}") && code.parent(*end) == Some(open);
                 (at..code.tokens.len()).find(is_end)
@@ -650,28 +801,64 @@ impl<'s> Search<'s> {
         added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
-    /// Changes, at the end of a loop, a variable that chooses a buffer and that nothing changes.
-    fn buffers(&mut self) {
+    /// Declares sums before the loop that sets them to 0 in each round, and stores them where it added them.
+    fn hoisted_sums(&mut self) {
         let code = &self.code;
         let mut added: Vec<Changes> = Vec::new();
+        for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
+            let inside = open + 1..code.partner(open).unwrap_or(open);
+            let is_declared = |mut at: usize| {
+                while let Some(open) = code.partner(at).filter(|_| code.at(at) == "]") {
+                    at = open - 1;
+                }
+                code.declaration(at) == Some(at)
+            };
+            let is_declaration =
+                |sign: &usize| code.at(*sign) == "=" && code.parent(*sign) == Some(open) && is_declared(sign - 1);
+            let Some(sign) = inside.clone().find(is_declaration) else { continue };
+            let Some(end) = inside.clone().find(|at| *at > sign && code.at(*at) == ";") else { continue };
+            if !code.words(sign + 1..end).trim_matches(['.', 'f', '0', '{', '}']).is_empty() {
+                continue;
+            }
+            let statement = code.whole_line(code.bytes(code.statement(sign)..end + 1));
+            let before = code.line_starts()[code.tokens[header].line];
+            let text = code.text[statement.clone()].to_owned();
+            let mut changes = vec![(statement, String::new()), (before..before, text)];
+            added.push(changes.clone());
+            let stores =
+                inside.filter(|at| code.at(*at) == "+=" && matches!(code.at(code.statement(*at)), "C" | "out"));
+            changes.extend(stores.map(|at| (code.bytes(at..at + 1), "=".to_owned())));
+            added.push(changes);
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
+    /// Changes, at the end of a loop, a variable that chooses a buffer: one that nothing changes, or that changes
+    /// earlier.
+    fn buffers(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<(Costs, Changes)> = Vec::new();
+        let end_of = |open: usize| code.partner(open).map(|close| code.line_starts()[code.tokens[close].line]);
+        for at in (1..code.tokens.len()).filter(|at| code.at(*at) == "^=" && code.at(at + 2) == ";") {
+            if let Some(end) = code.parent(at).filter(|open| code.header(*open).is_some()).and_then(end_of) {
+                let flip = code.whole_line(code.bytes(at - 1..at + 3));
+                let text = code.text[flip.clone()].to_owned();
+                added.push((FLIP, vec![(flip, String::new()), (end..end, text)]));
+            }
+        }
         for at in (1..code.tokens.len()).filter(|at| [code.at(at - 1), code.at(at + 1)] == ["int", "="]) {
             let name = code.at(at);
             let uses: Vec<usize> = (at + 1..code.tokens.len()).filter(|other| code.at(*other) == name).collect();
             let is_subscript = |at: &usize| [code.at(at - 1), code.at(at + 1)] == ["[", "]"];
             // The outermost loop around the uses that the declaration is not in.
-            let loops = |open: &usize| {
-                let header = code.partner(open.wrapping_sub(1)).and_then(|paren| paren.checked_sub(1));
-                code.at(*open) == "{" && header.is_some_and(|header| matches!(code.at(header), "for" | "while"))
-            };
-            let around = |close: usize| uses.iter().all(|at| (*at) < close);
-            let body = (at..*uses.first().unwrap_or(&at)).filter(loops).find_map(|open| code.partner(open));
-            if let Some(close) = body.filter(|close| around(*close) && uses.iter().all(is_subscript)) {
-                let line = code.line_starts()[code.tokens[close].line];
-                let indent = &code.text[line..code.tokens[close].start];
-                added.push(vec![(line..line, format!("{indent}    {name} ^= 1;\n"))]);
+            let mut body = (at..*uses.first().unwrap_or(&at)).filter(|open| code.header(*open).is_some());
+            let around = |open: &usize| uses.iter().all(|at| Some(*at) < code.partner(*open) && is_subscript(at));
+            if let Some(end) = body.next().filter(around).and_then(end_of) {
+                let indent = code.text[end..].len() - code.text[end..].trim_start().len();
+                added.push((BARRIER, vec![(end..end, format!("{}{name} ^= 1;\n", " ".repeat(indent + 4)))]));
             }
         }
-        added.into_iter().for_each(|changes| self.add(BARRIER, 0, changes));
+        added.into_iter().for_each(|(costs, changes)| self.add(costs, 0, changes));
     }
 
     /// Reads a tile that is written and never read, in place of an operand that comes from elsewhere.
@@ -707,7 +894,7 @@ impl<'s> Search<'s> {
     fn repeat(&mut self) {
         let mut groups: BTreeMap<(&str, &str), Vec<&Found>> = BTreeMap::new();
         for found in
-            self.found.iter().filter(|found| [SIBLING, PARALLEL, REMOVAL, TYPE, OPERATOR].contains(&found.costs))
+            self.found.iter().filter(|found| [SIBLING, PARALLEL, INDEX, REMOVAL, TYPE, OPERATOR].contains(&found.costs))
         {
             if let [(range, new)] = found.changes.as_slice() {
                 groups.entry((&self.code.text[range.clone()], new)).or_default().push(found);
@@ -741,10 +928,6 @@ fn without<'t>(all: &[&'t str], some: &[&str]) -> Vec<&'t str> {
 /// Returns whether a term is made of names and numbers.
 fn is_simple(term: &str) -> bool {
     !term.contains(['(', '[', '.'])
-}
-
-fn is_constant(text: &str) -> bool {
-    text.len() > 1 && text.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
 /// Returns how far two names are apart in what they say; `None` for names that have nothing in common.

@@ -37,6 +37,10 @@ pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
+pub(super) fn is_constant(text: &str) -> bool {
+    text.len() > 1 && text.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+}
+
 /// The construct that holds an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
@@ -98,7 +102,10 @@ impl<'s> Code<'s> {
             let token = code.tokens[at];
             let is_used = matches!(code.at(at + 1), "(" | "::") || at > 0 && matches!(code.at(at - 1), "." | "->");
             if token.is_name() && !is_used && !code.is_known(token.text, at) {
-                code.declared.push(Declared { name: token.text, scope: at..code.scope_end(at) });
+                // One that a header declares holds everywhere.
+                let is_constant = is_constant(token.text) && code.at(at + 1) != "=";
+                let scope = if is_constant { 0..usize::MAX } else { at..code.scope_end(at) };
+                code.declared.push(Declared { name: token.text, scope });
             }
         }
         code
@@ -131,6 +138,14 @@ impl<'s> Code<'s> {
         self.text.get(self.bytes(tokens)).unwrap_or_default()
     }
 
+    /// Returns the text of some tokens, with another name in place of one.
+    pub(super) fn with(&self, tokens: Range<usize>, name: &str, other: &str) -> String {
+        let (start, text) = (self.bytes(tokens.clone()).start, self.words(tokens.clone()));
+        let places = tokens.filter(|at| self.at(*at) == name).map(|at| self.tokens[at].start - start);
+        let changes = places.map(|at| (at..at + name.len(), other.to_owned()));
+        super::apply(text, &changes.collect())
+    }
+
     /// Returns whether a name is declared where a token stands.
     pub(super) fn is_known(&self, name: &str, at: usize) -> bool {
         self.declared.iter().any(|known| known.name == name && known.scope.contains(&at) && known.scope.start < at)
@@ -140,6 +155,41 @@ impl<'s> Code<'s> {
     pub(super) fn known(&self, at: usize) -> impl Iterator<Item = &'s str> {
         let here = self.declared.iter().filter(move |known| known.scope.contains(&at) && known.scope.start < at);
         here.map(|known| known.name)
+    }
+
+    /// Returns the token that declares the name at a token.
+    pub(super) fn declaration(&self, at: usize) -> Option<usize> {
+        let is_its = |known: &&Declared<'_>| known.name == self.at(at) && known.scope.contains(&at);
+        self.declared.iter().rfind(is_its).map(|known| known.scope.start)
+    }
+
+    /// Returns the last divisor of which a variable is declared to be the remainder.
+    pub(super) fn modulus(&self, variable: usize) -> Option<Range<usize>> {
+        let start = self.declaration(variable).filter(|at| self.at(at + 1) == "=")?;
+        let is_beside = |at: &usize| self.parent(*at) == self.parent(start);
+        let end = (start..self.tokens.len()).find(|at| is_beside(at) && matches!(self.at(*at), ";" | ","))?;
+        let mut signs = (start..end).filter(|at| is_beside(at) && matches!(self.at(*at), "+" | "-" | "*" | "/" | "%"));
+        signs.next_back().filter(|sign| self.at(*sign) == "%").map(|sign| sign + 1..end)
+    }
+
+    /// Returns the brackets or the name with its members at a token.
+    pub(super) fn operand(&self, at: usize) -> Range<usize> {
+        let mut end = self.partner(at).filter(|close| *close > at).unwrap_or(at) + 1;
+        while self.at(end) == "." {
+            end += 2;
+        }
+        at..end
+    }
+
+    /// Returns the brackets or the name before a token.
+    pub(super) fn operand_before(&self, at: usize) -> Range<usize> {
+        self.partner(at - 1).filter(|open| *open < at).unwrap_or(at - 1)..at
+    }
+
+    /// Returns the `for` or `while` whose body a brace opens.
+    pub(super) fn header(&self, brace: usize) -> Option<usize> {
+        let open = self.partner(brace.checked_sub(1).filter(|_| self.at(brace) == "{")?)?;
+        open.checked_sub(1).filter(|header| matches!(self.at(*header), "for" | "while"))
     }
 
     /// Returns the end of the scope of a name that is declared at a token.

@@ -9,9 +9,13 @@ fn task() -> Task {
     catalogue.tasks.into_iter().next().expect("a task")
 }
 
+fn clues(code: &str, lines: &[u32]) -> Clues {
+    Clues { code: code.to_owned(), lines: lines.to_vec(), ..Clues::default() }
+}
+
 /// Returns whether one of the first edits of a wrong kernel gives the right one.
 fn repairs(right: &str, wrong: &str, code: &str, line: u32) -> bool {
-    let edits = edits(wrong, "", &task(), code, &[line], 96);
+    let edits = edits(wrong, "", &task(), &clues(code, &[line]), 96);
     edits.iter().any(|changes| are_same_code(&apply(wrong, changes), right))
 }
 
@@ -42,6 +46,10 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
         ("no-conflicts", "[BK + PAD]", "[BK]"),
         ("reuse", "__shared__ float b_tile", "__shared__ volatile float b_tile"),
         ("reuse", "b_tile[k][own_col]", "B[(k0 + k) * N + col]"),
+        ("no-conflicts", "PAD = 1;", "PAD = 0;"),
+        ("E-UNINIT", "threadIdx.x / 16", "threadIdx.x / BM"),
+        ("E-OOB", "i < 4; ++i) {\n            a", "i < 4; i += PAD) {\n            a"),
+        ("E-OOB", "i < 4; ++i) {\n        if", "i < 4; i += PAD) {\n        if"),
     ];
     let missed = mistakes.iter().filter(|(code, right, wrong)| {
         let at = KERNEL.find(right).expect("it is there");
@@ -63,13 +71,21 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
     let numbers = KERNEL.replace("threadIdx.x % 16", "threadIdx.x % 16 * BN");
     let tiles = numbers.replace("threadIdx.x / 16", "threadIdx.x / 16 * BM");
     assert!(repairs(&tiles, &numbers, WRONG_RESULT, 0));
+    let near = rows.replace("own_row + i * 16", "own_row + i * 4");
+    assert!(repairs(&rows, &near, WRONG_RESULT, 0));
+    let sum = "    float acc[4] = {};\n";
+    let each_round = KERNEL.replacen(sum, "", 1).replacen("k0 += BK) {\n", &format!("k0 += BK) {{\n    {sum}"), 1);
+    let stored =
+        KERNEL.replacen(sum, &format!("{sum}    int turn = 1;\n"), 1).replacen("= acc[i]", "= acc[turn % 2]", 1);
+    assert!(repairs(KERNEL, &each_round, WRONG_RESULT, 0));
+    assert!(repairs(&stored.replacen("turn % 2", "(turn + 1) % 2", 1), &stored, WRONG_RESULT, 0));
     assert!(repairs(KERNEL, &rows, WRONG_RESULT, 0) && repairs(KERNEL, &blocks, WRONG_RESULT, 0));
 }
 
 #[test]
 fn a_round_too_many_is_left_out_by_one_of_the_very_first() {
     let wrong = KERNEL.replacen("k < BK; ++k", "k <= BK; ++k", 1);
-    let first = edits(&wrong, "", &task(), WRONG_RESULT, &[], 8);
+    let first = edits(&wrong, "", &task(), &clues(WRONG_RESULT, &[]), 8);
     assert!(first.iter().any(|changes| are_same_code(&apply(&wrong, changes), KERNEL)));
 }
 
@@ -82,6 +98,9 @@ fn a_buffer_that_nothing_changes_is_changed_where_the_loop_ends() {
         .replace("        __syncthreads();\n    }", "        __syncthreads();\n        buffer ^= 1;\n    }");
     let wrong = right.replace("        buffer ^= 1;\n", "");
     assert!(right != wrong && repairs(&right, &wrong, "E-RACE", 0));
+    let written = "        __syncthreads();  // written\n";
+    let early = wrong.replace(written, &format!("{written}        buffer ^= 1;\n"));
+    assert!(repairs(&right, &early, "E-UNINIT", 0));
 }
 
 #[test]
@@ -103,7 +122,7 @@ fn what_a_loop_loads_before_it_stores_the_last_is_moved() {
 fn edits_are_of_code_and_begin_where_the_learner_wrote() {
     let own = KERNEL.replacen("load_or_zero(B, K, N,", "load_or_zero(B, N, K,", 1);
     let line = own.lines().position(|line| line.contains("(B, N, K,")).expect("it is there");
-    let all: Vec<Changes> = edits(&own, KERNEL, &task(), WRONG_RESULT, &[], usize::MAX);
+    let all: Vec<Changes> = edits(&own, KERNEL, &task(), &clues(WRONG_RESULT, &[]), usize::MAX);
     let lines =
         |changes: &Changes| changes.iter().map(|(at, _)| own[..at.start].matches('\n').count()).collect::<Vec<_>>();
     assert!(all.iter().take(20).all(|changes| lines(changes) == [line] || lines(changes) == [line, line]));
@@ -129,7 +148,7 @@ fn what_a_todo_asks_for_is_left_to_the_learner() {
     let todo = "            // TODO(v05): store it\n";
     let starter = KERNEL.replacen(line, &(todo.to_owned() + &placeholder), 1);
     let is_solved = |copy: &str, starter: &str| {
-        let all = edits(copy, starter, &task(), WRONG_RESULT, &[], usize::MAX);
+        let all = edits(copy, starter, &task(), &clues(WRONG_RESULT, &[]), usize::MAX);
         all.iter().any(|changes| are_same_code(&apply(copy, changes), KERNEL))
     };
     let without_comment = starter.replacen(todo, "", 1);
@@ -149,7 +168,7 @@ fn what_a_todo_asks_for_is_left_to_the_learner() {
 fn a_barrier_after_a_loop_without_braces_stands_beside_the_loop() {
     let copy = KERNEL.replacen("        __syncthreads();  // written\n", "", 1);
     let copy = copy.replacen("        b_tile[", "        for (int j = 0; j < 1; ++j)\n            b_tile[", 1);
-    let all = edits(&copy, "", &task(), "E-RACE", &[], usize::MAX);
+    let all = edits(&copy, "", &task(), &clues("E-RACE", &[]), usize::MAX);
     let line = copy.lines().position(|line| line.starts_with("            b_tile[")).expect("it is there");
     let end: usize = copy.split_inclusive('\n').take(line + 1).map(str::len).sum();
     let there = all.iter().find(|changes| matches!(&changes[..], [(range, _)] if *range == (end..end)));

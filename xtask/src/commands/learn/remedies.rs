@@ -4,12 +4,11 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use catalog::text::Paint;
 use catalog::{Shape, parallel};
-use tasks::edits::{self, Tries};
+use tasks::edits::{self, Clues, Tries};
 use tasks::verdict::{ChangedLine, Remedy, Status, Verdict};
 use tasks::{diff, part_id};
 use xtask_support::compile_cache::CompileCache;
@@ -28,12 +27,11 @@ const ROUNDS: usize = 3;
 const TRIES: usize = 32;
 /// Edits of a round where a criterion fails: they are built as they are judged, which takes longer.
 const TRIES_FOR_CRITERIA: usize = 10;
-/// Edits that are judged as a whole, of those that look right.
-const MAX_JUDGED: usize = 6;
+/// Edits that are judged as a whole, of all that look right. With the number of edits that are tried, this limits the
+/// work.
+const MAX_JUDGED: usize = 10;
 const MAX_SHOWN: usize = 2;
 const MAX_THREADS: usize = 4;
-/// Time after which nothing is found: no machine that is not overloaded needs it.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Returns edits with which the task passes. There are none for a starter, without NVRTC, and where the search fails.
 pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>> {
@@ -57,7 +55,6 @@ struct Search<'a> {
     job: Job,
     starter: String,
     compilers: Compilers,
-    end: Instant,
 }
 
 impl<'a> Search<'a> {
@@ -68,22 +65,20 @@ impl<'a> Search<'a> {
         if learner::choice()? == Choice::Clang || edits::are_same_code(&job.source, &starter) {
             return Ok(None);
         }
-        let end = Instant::now() + TIME_LIMIT;
         let compilers = Compilers::new(Nvrtc::find()?);
-        Ok(Some(Self { judge, job, starter, compilers, end }))
+        Ok(Some(Self { judge, job, starter, compilers }))
     }
 
     fn run(&self, verdict: &Verdict) -> Result<Vec<Remedy>> {
         let (copy, code) = (&self.job.source, verdict.code.clone().unwrap_or_default());
         let is_criterion = self.judge.task.does.iter().any(|criterion| criterion.id == code);
-        // What never ends takes long until it is stopped.
         let (rounds, most) = match code.as_str() {
-            "E-LOOP" => (1, TRIES_FOR_CRITERIA),
+            "E-LOOP" => (1, TRIES),
             _ if is_criterion => (ROUNDS, TRIES_FOR_CRITERIA),
             _ => (ROUNDS, TRIES),
         };
-        let named = self.named(verdict);
-        let edits = edits::edits(copy, &self.starter, self.judge.task, &code, &named, rounds * most);
+        let clues = Clues::new(verdict, &self.job.name, &self.judge.task.file());
+        let edits = edits::edits(copy, &self.starter, self.judge.task, &clues, rounds * most);
         let texts: Vec<String> = edits.iter().map(|changes| edits::apply(copy, changes)).collect();
         let job = |text: &String| {
             let job = self.job.with_text(edits::with_one_kernel(text, &self.judge.task.entry));
@@ -95,6 +90,7 @@ impl<'a> Search<'a> {
         // Built alike, two are the same.
         let mut seen = HashSet::from([original.clone()]);
         let original = self.put("tries.ptx", &original)?;
+        let mut n_judged = 0;
         for texts in texts.chunks(most) {
             let built = self.compile(&texts.iter().map(job).collect::<Vec<_>>())?;
             let new = texts.iter().zip(built).filter_map(|(text, ptx)| Some((text, ptx?)));
@@ -104,7 +100,9 @@ impl<'a> Search<'a> {
             let options = ["--tries", &tries.to_string_lossy()];
             let promising: Option<Vec<usize>> = self.judge.ask_about(&original, &options)?;
             let promising = promising.unwrap_or_default().into_iter().filter_map(|at| texts.get(at).copied());
-            let remedies = self.remedies(&promising.take(MAX_JUDGED).collect::<Vec<_>>())?;
+            let promising: Vec<&String> = promising.take(MAX_JUDGED - n_judged).collect();
+            n_judged += promising.len();
+            let remedies = self.remedies(&promising)?;
             if !remedies.is_empty() {
                 return Ok(remedies);
             }
@@ -138,30 +136,6 @@ impl<'a> Search<'a> {
         CompileCache::in_checkout(self.judge.root).put(&format!("{}.{ending}", self.judge.task.name), text)
     }
 
-    /// Returns the lines of the copy that the verdict names.
-    fn named(&self, verdict: &Verdict) -> Vec<u32> {
-        let file = self.judge.task.file();
-        let findings = verdict.findings.iter().map(|found| (found.file == self.job.name, &found.text));
-        let reasons = verdict.parts.iter().filter_map(|part| part.why.as_ref());
-        let reasons = reasons.chain(verdict.wrong.iter().filter_map(|wrong| wrong.diagnosis.as_ref()));
-        let texts = findings.chain(reasons.map(|why| (true, why)));
-        let lines = texts.flat_map(|(is_own, text)| text.lines().map(move |line| (is_own, line)));
-        let numbers = lines.flat_map(|(is_own, line)| {
-            // `24 | source`, `called at line 24 of v02.cu`, and `at line 24` where the copy is the file.
-            let quoted = line.split_once(" | ").map(|(number, _)| number).filter(|_| is_own);
-            let told = line.split("line ").skip(1).filter(|rest| is_own || rest.contains(&file));
-            quoted
-                .into_iter()
-                .chain(told)
-                .filter_map(|text| {
-                    let text = text.trim();
-                    text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse::<u32>().ok()
-                })
-                .collect::<Vec<_>>()
-        });
-        numbers.collect()
-    }
-
     /// Compiles all, on several compilers: `None` for what does not compile.
     fn compile(&self, jobs: &[Job]) -> Result<Vec<Option<String>>> {
         let built = parallel::run(jobs, MAX_THREADS, |job| self.compile_one(job), Result::is_ok);
@@ -169,7 +143,6 @@ impl<'a> Search<'a> {
     }
 
     fn compile_one(&self, job: &Job) -> Result<Option<String>> {
-        ensure!(Instant::now() < self.end, "it took too long");
         let compiled = match self.compilers.lend(|compiler| job.compile(compiler, self.judge.root)) {
             Err(error) if error.is::<DoesNotCompile>() => None,
             compiled => Some(compiled?),
