@@ -20,9 +20,10 @@ fn random_kernels_give_what_an_h200_gave() {
     assert!(wrong.is_empty(), "{} kernels differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The first of the kernels that `fuzz_exec` runs for as long as it is told to.
 #[test]
 fn random_kernels_keep_the_rules() {
-    for seed in 0..50 {
+    for seed in 0..20 {
         torture::all(seed).unwrap_or_else(|what| panic!("seed {seed}: {what}"));
     }
 }

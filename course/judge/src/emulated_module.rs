@@ -237,7 +237,7 @@ impl<'a> EmulatedModule<'a> {
         for (name, bytes) in trial.buffers() {
             match self.gpu.memory.alloc(bytes.len() as u64, Origin::new(name)) {
                 Ok(address) => {
-                    self.gpu.write(address, &bytes);
+                    self.gpu.write_bytes(address, &bytes);
                     buffers.push(address);
                 }
                 Err(error) => {

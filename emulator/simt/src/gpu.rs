@@ -112,7 +112,12 @@ impl Gpu {
     pub fn write<T: Value>(&self, address: u64, values: &[T]) {
         let mut bytes = Vec::with_capacity(values.len() * T::BYTES);
         values.iter().for_each(|v| v.put(&mut bytes));
-        self.memory.write(address, &bytes).expect("a buffer that is large enough");
+        self.write_bytes(address, &bytes);
+    }
+
+    /// Writes bytes to a buffer. Panics when they do not fit.
+    pub fn write_bytes(&self, address: u64, bytes: &[u8]) {
+        self.memory.write(address, bytes).expect("a buffer that is large enough");
     }
 
     /// Reads values from a buffer. Panics when the buffer has fewer than `n`.
