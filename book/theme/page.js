@@ -178,7 +178,8 @@
         choice.className = "counts";
         choice.setAttribute("aria-label", "Counts beside the lines of kernels");
         for (const column of ["no counts", "sectors", "wavefronts", "instructions"]) choice.add(new Option(column));
-        choice.addEventListener("change", () => {
+        const COUNTS = "tile-counts";
+        const count = () => {
             const pattern = new RegExp(`([\\d\u00a0]+) (?:PTX )?${choice.value}`);
             main.classList.toggle("gutter", choice.selectedIndex > 0);
             for (const listing of listings) {
@@ -192,7 +193,14 @@
                 });
             }
             measure();
+        };
+        choice.addEventListener("change", () => {
+            count();
+            try { localStorage.setItem(COUNTS, choice.value); } catch { /* The next page begins without counts. */ }
         });
+        try { choice.value = localStorage.getItem(COUNTS) || choice.value; } catch { /* Nothing is kept. */ }
+        if (choice.selectedIndex < 0) choice.selectedIndex = 0;
+        if (choice.selectedIndex > 0) count();
         bar.prepend(choice);
     }
 

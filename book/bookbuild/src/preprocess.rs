@@ -29,9 +29,9 @@ use crate::{Problem, Problems, RepoPaths};
 const NAME: &str = "bookbuild";
 
 #[rustfmt::skip]
-const DIRECTIVES: [&str; 23] = [
+const DIRECTIVES: [&str; 24] = [
     "include", "diff", "output", "figure", "recorded", "duels", "others", "process", "ceilings", "n",
-    "counters", "sums", "step", "steps", "task", "judged", "transfers", "mistakes", "predict", "sheets",
+    "counters", "sums", "step", "steps", "task", "judged", "finished", "transfers", "mistakes", "predict", "sheets",
     "answers", "lesson", "plan",
 ];
 
@@ -322,6 +322,7 @@ impl<'a> Page<'a> {
                 tasks::what_to_do(self.repo, name)
             }
             ("judged", [name]) => tasks::judged(self.repo, name),
+            ("finished", [name]) => tasks::finished(self.repo, name),
             ("transfers", [step, ids @ ..]) => tasks::transfers(self.repo, step, ids),
             ("mistakes", [step]) => tasks::mistakes(self.repo, step),
             ("predict", [step, ids @ ..]) => {
@@ -333,7 +334,7 @@ impl<'a> Page<'a> {
             ("answers", []) => questions::answers(self.repo),
             ("lesson", [step]) => lessons::lesson(self.repo, step),
             ("plan", [name]) => lessons::plan(self.repo, name),
-            ("task" | "judged", _) => Err(anyhow!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
+            ("task" | "judged" | "finished", _) => Err(anyhow!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
             ("transfers" | "mistakes" | "predict" | "lesson" | "sums", _) => {
                 Err(anyhow!("`{{{{#{name}}}}}` takes a step: {{{{#{name} v05}}}}"))
             }

@@ -1,9 +1,16 @@
 //! Bar charts of measured times: the ladder, the transposes, the CPU.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context as _;
+use catalog::text::day;
 use catalog::{CatalogKernel, STEPS, Shape, Work};
 use records::Record;
+use records::ceilings::Ceilings;
+use serde::Deserialize;
 
+use crate::ceilings::tensor_cores;
+use crate::machine;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -33,7 +40,7 @@ struct Bar {
 
 fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
     let summary: Vec<String> = bars.iter().map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value))).collect();
-    let mut drawing = Drawing::new(title, format!("Bars: {}.", summary.join(", "))).with_heading();
+    let mut drawing = Drawing::titled(title, format!("Bars: {}.", summary.join(", ")));
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let mut y = 28.0;
     for Bar { label, value, part, page } in bars {
@@ -54,8 +61,7 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
         }
         y += 36.0;
     }
-    drawing.note(y + 12.0, foot);
-    drawing.finish(y + 20.0)
+    drawing.finish_with_notes(y + 12.0, foot)
 }
 
 /// Draws the steps at one size, beside cuBLAS.
@@ -90,6 +96,56 @@ pub(crate) fn ladder(record: &Record) -> String {
     };
     let bars: Vec<Bar> = KERNELS.iter().filter_map(bar).collect();
     draw(&title, "TFLOP/s", &bars, &recorded.provenance())
+}
+
+/// The chart of a chapter.
+#[derive(Deserialize)]
+struct Chart {
+    name: String,
+    size: usize,
+    /// The best kernel of the step before first.
+    kernels: Vec<String>,
+    /// Units that do nothing else: `FP32`, or an instruction for tensor cores; `wgmma / 6` where a kernel needs six.
+    alone: Vec<String>,
+}
+
+/// Returns a kernel's step and name: `v05 bank conflict free`.
+fn label(kernel: &str) -> String {
+    let name = kernel.find("v").map_or(kernel, |at| &kernel[at..]);
+    if kernel == CUBLAS { "cuBLAS".to_owned() } else { name.trim_end_matches("_f32").replace('_', " ") }
+}
+
+/// Draws the charts of all chapters, with their names.
+pub(crate) fn charts(record: &Record, ceilings: &Ceilings) -> anyhow::Result<Vec<(String, String)>> {
+    let mut charts: BTreeMap<String, Vec<Chart>> = toml::from_str(&machine::read("book/figures/charts.toml")?)?;
+    let charts = charts.remove("chart").unwrap_or_default();
+    charts.into_iter().map(|chart| Ok((chart.name.clone(), chart.draw(record, ceilings)?))).collect()
+}
+
+impl Chart {
+    fn draw(&self, record: &Record, ceilings: &Ceilings) -> anyhow::Result<String> {
+        let (size, shape, recorded) = (self.size, Shape::square(self.size), Recorded::new(record));
+        let mut bars = Vec::new();
+        for kernel in &self.kernels {
+            let timed = recorded.product(kernel, shape).with_context(|| format!("{kernel} has no time at {size}"))?;
+            let value = Work::Sgemm.flops(shape) / (timed.ms * 1e9);
+            bars.push(Bar { label: label(kernel), value, part: timed.part.filter(|_| kernel != CUBLAS), page: None });
+        }
+        let mut foot = recorded.provenance();
+        for alone in &self.alone {
+            let (unit, times) = alone.split_once(" / ").unwrap_or((alone, "1"));
+            let tflops = match unit {
+                "FP32" => recorded.roofline()?.fp32_tflops,
+                unit => {
+                    foot += &format!("\n{unit} alone: {}, {}.", ceilings.run.device, day(&ceilings.run.date));
+                    tensor_cores(ceilings, unit)?
+                }
+            };
+            let value = tflops / times.parse::<f64>()?;
+            bars.push(Bar { label: format!("{alone} alone"), value, part: None, page: None });
+        }
+        Ok(draw(&format!("At {size}: TFLOP/s, and part of cuBLAS"), "TFLOP/s", &bars, &foot))
+    }
 }
 
 fn kernels(wanted: fn(Work) -> bool) -> impl Iterator<Item = &'static CatalogKernel> {

@@ -60,20 +60,20 @@ impl KernelPoint {
 /// Label and TFLOP/s of a flat roof.
 type Roof = (&'static str, f64);
 
-/// Returns the roof of an instruction for tensor cores.
-fn tensor_cores(ceilings: &Ceilings, unit: &'static str) -> anyhow::Result<Roof> {
+/// Returns the TFLOP/s of an instruction for tensor cores.
+pub(crate) fn tensor_cores(ceilings: &Ceilings, unit: &str) -> anyhow::Result<f64> {
     let ceiling = ceilings.best(unit, "bf16").with_context(|| format!("the ceilings have no {unit}"))?;
-    Ok((unit, ceiling.burst.tflops))
+    Ok(ceiling.burst.tflops)
 }
 
 pub(crate) fn by_warps(ceilings: &Ceilings, record: &Record) -> anyhow::Result<String> {
     let roofline = ceilings.run.roofline.context("the ceilings have no roofline")?;
-    let roofs = [("FP32", roofline.fp32_tflops), tensor_cores(ceilings, "mma.sync")?];
+    let roofs = [("FP32", roofline.fp32_tflops), ("mma.sync", tensor_cores(ceilings, "mma.sync")?)];
     draw("Tensor cores by mma.sync, bf16", ceilings, record, &roofs, BY_WARPS)
 }
 
 pub(crate) fn by_warpgroups(ceilings: &Ceilings, record: &Record) -> anyhow::Result<String> {
-    let roofs = [tensor_cores(ceilings, "mma.sync")?, tensor_cores(ceilings, "wgmma")?];
+    let roofs = [("mma.sync", tensor_cores(ceilings, "mma.sync")?), ("wgmma", tensor_cores(ceilings, "wgmma")?)];
     draw("Tensor cores by wgmma, bf16", ceilings, record, &roofs, BY_WARPGROUPS)
 }
 
@@ -89,12 +89,11 @@ fn draw(
     kernels: &[KernelPoint],
 ) -> anyhow::Result<String> {
     let roofline = ceilings.run.roofline.context("the ceilings have no bandwidth of device memory")?;
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         "Both axes logarithmic: throughput over floating-point operations per byte of tiles. Flat lines are what units \
          do alone, slanted ones what device memory and L2 bring.",
-    )
-    .with_heading();
+    );
     let (top, bottom) = (40.0, 340.0);
     const LOW: f64 = 10.0;
     const HIGH: f64 = 1000.0;
@@ -136,7 +135,7 @@ fn draw(
         kernels.iter().filter_map(|point| Some((point, tflops(&recorded, point.kernel, SIZE)?))).collect();
     let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
     // Starts below the text above the roof of mma.sync, which is in both pictures.
-    let (_, from) = tensor_cores(ceilings, "mma.sync")?;
+    let from = tensor_cores(ceilings, "mma.sync")?;
     let labels = spread_labels(&wanted, 17.0, y.at(from) + 16.0, bottom - 12.0);
     let column = WIDTH - 102.0;
     for ((point, tflops), to) in points.iter().zip(&labels) {
@@ -154,7 +153,7 @@ fn draw(
         format!("L2: {}, {}.", ceilings.l2.device, day(&ceilings.l2.date)),
         format!("Kernels at {SIZE}: {}.", recorded.provenance()),
     ];
-    Ok(drawing.finish_with_notes(bottom + 60.0, foot))
+    Ok(drawing.finish_with_notes(bottom + 60.0, foot.join("\n")))
 }
 
 #[cfg(test)]

@@ -48,15 +48,14 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             format!("{label} {requests}, {sectors}, {wavefronts}, {excess}")
         })
         .collect();
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         &title,
         format!(
             "A table with bars: for each step the requests to global memory, their sectors, the wavefronts of shared \
              memory, and how many of those a better layout would save. {}.",
             summary.join("; ")
         ),
-    )
-    .with_heading();
+    );
     const LABELS: f64 = 64.0;
     let width = (WIDTH - LABELS) / COLUMNS.len() as f64;
     let right = |column: usize| LABELS + width * (column + 1) as f64;
@@ -88,5 +87,5 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         format!("Counted on the emulated GPU at {SHAPE}."),
         "Bars are logarithmic. Shared loads as ptxas merges them.".to_owned(),
     ];
-    Ok(drawing.finish_with_notes(y + 14.0, foot))
+    Ok(drawing.finish_with_notes(y + 14.0, foot.join("\n")))
 }

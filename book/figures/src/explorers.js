@@ -13,6 +13,7 @@ const stepped = (trace) => {
   const warps = R.unpackSteps(trace);
   return [warps.map((steps) => [...Object.values(R.countSteps(steps)), sum(steps)]), R.unpackOrder(trace)];
 };
+const parts = [];
 let verdict = "", n = 0;
 const check = (text, got, want) => {
   n += 1;

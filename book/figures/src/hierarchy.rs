@@ -34,14 +34,14 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let Parts { grid, tile, threads, owned } = parts()?;
     let n_warps = threads / LANES;
     let title = format!("One launch: v03 on {SIZE} × {SIZE}");
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         &title,
         format!(
             "From left to right, each a part of the one before: a grid of {} by {} blocks; one block of {n_warps} warps, \
              {threads} threads; one warp of {LANES} lanes.",
             grid[0], grid[1]
         ),
-    ).with_heading();
+    );
     const TOP: f64 = 52.0;
     const EDGE: f64 = 120.0;
     /// Width of the warp, whose lanes have two-digit numbers.

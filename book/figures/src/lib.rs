@@ -9,11 +9,13 @@
 #![forbid(unsafe_code)]
 
 mod bars;
+mod boxes;
 mod busiest;
 mod ceilings;
 mod counts;
 pub mod explorers;
 mod hierarchy;
+mod lanes;
 mod machine;
 mod memories;
 pub mod models;
@@ -24,6 +26,7 @@ mod process;
 mod race;
 mod recorded;
 mod register_banks;
+mod rings;
 mod sass;
 mod sectors;
 mod shared_banks;
@@ -50,7 +53,7 @@ pub use steps::steps_js;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
     /// File name without `.svg`.
-    pub name: &'static str,
+    pub name: String,
     pub svg: String,
 }
 
@@ -61,9 +64,9 @@ pub struct Figure {
 /// lacks what a picture shows.
 pub fn all(record: &Record) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    let mut add = |name: &'static str, svg: anyhow::Result<String>| -> anyhow::Result<()> {
+    let mut add = |name: &str, svg: anyhow::Result<String>| -> anyhow::Result<()> {
         let svg = svg.with_context(|| format!("drawing {name}"))?;
-        figures.push(Figure { name, svg });
+        figures.push(Figure { name: name.to_owned(), svg });
         Ok(())
     };
     add("v01-row-per-lane", sectors::draw("sgemm_v01_row_per_lane", "row_per_lane: what one warp touches"))?;
@@ -83,19 +86,32 @@ pub fn all(record: &Record) -> anyhow::Result<Vec<Figure>> {
     add("v06-fragments", v06_fragments::draw())?;
     add("v07-timeline", timeline::draw())?;
     add("waiting", waiting::draw())?;
-    add("register-banks", register_banks::draw())?;
+    add("register-banks", register_banks::draw(register_banks::LADDER))?;
+    add("v11-banks", register_banks::draw(register_banks::LARGE))?;
     add("v08-sectors", sectors::transposes())?;
     add("v08-banks", shared_banks::columns())?;
     add("v10-fragments", v10_fragments::draw())?;
+    add("v11-ring", rings::belt())?;
+    add("v11-stream-k", rings::shares())?;
+    add("v12-swizzle", Ok(boxes::eight_rows()))?;
+    add("v12-descriptor", Ok(boxes::descriptors()))?;
+    add("v12-ring", rings::order())?;
+    add("v12-multicast", rings::multicast())?;
+    add("v12-epilogue", boxes::epilogue())?;
+    add("v12-turns", rings::time_lines())?;
     add("counts", counts::draw())?;
     let ladder = bars::ladder(record);
     // For README.md, on a page that selects by its theme.
     add("ladder-light", Ok(svg::standalone(&ladder, false)))?;
     add("ladder-dark", Ok(svg::standalone(&ladder, true)))?;
     add("ladder", Ok(ladder))?;
-    add("sizes", plots::sizes(record))?;
+    add("sizes", plots::sizes(record, plots::LADDER))?;
+    add("v11-sizes", plots::sizes(record, plots::TILES))?;
     add("roofline", plots::roofline(record))?;
     let ceilings = ceilings::load()?;
+    for (name, chart) in bars::charts(record, &ceilings)? {
+        add(&name, Ok(chart))?;
+    }
     add("v10-roofline", ceilings::by_warps(&ceilings, record))?;
     add("v12-roofline", ceilings::by_warpgroups(&ceilings, record))?;
     add("transposes", bars::transposes(record))?;

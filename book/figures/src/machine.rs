@@ -10,6 +10,7 @@ use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules::Addresses;
 use simt::module::LoadedKernel;
+use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
 use simt::program::{DecodedKernel, MemSpace};
 use simt::report::LaunchReport;
 use simt::trace::{Access, Follow, Step};
@@ -143,16 +144,38 @@ pub(crate) fn tile(kernel: &str) -> anyhow::Result<[u32; 2]> {
     Ok([constant(kernel, "BM")?, constant(kernel, "BN")?])
 }
 
+/// An argument after the sizes of a launch. Matrices hold zeros: the pictures depend on addresses, not on values.
+pub(crate) enum Operand {
+    Float(f32),
+    Int(i32),
+    /// An array of that many bytes.
+    Array(u64),
+    Map(Boxes),
+}
+
+/// A matrix that the TMA copies by boxes.
+#[derive(Clone, Copy)]
+pub(crate) struct Boxes {
+    /// Rows and columns of the matrix.
+    pub(crate) matrix: [usize; 2],
+    /// Rows and columns of a box.
+    pub(crate) of_box: [u32; 2],
+    pub(crate) element: Element,
+    pub(crate) swizzle: Swizzle,
+}
+
 /// A launch of a committed kernel on the emulated GPU.
-struct Launch {
-    kernel: &'static str,
-    grid: [u32; 2],
-    sizes: Vec<i32>,
-    buffers: Vec<u64>,
+pub(crate) struct Launch {
+    pub(crate) kernel: &'static str,
+    pub(crate) grid: [u32; 2],
+    pub(crate) sizes: Vec<i32>,
+    pub(crate) operands: Vec<Operand>,
+    /// Bytes of dynamic shared memory.
+    pub(crate) shared: u32,
 }
 
 /// Runs a launch, and traces a warp of a block, or all of its warps, or none.
-fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> anyhow::Result<Trace> {
+pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> anyhow::Result<Trace> {
     const MOST_STEPS: usize = 1 << 20;
     let path = format!("kernels/ptx/{}.ptx", source_of(launch.kernel)?);
     let gpu = Gpu::with_memory(1 << 32);
@@ -162,12 +185,25 @@ fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> anyhow::Resu
     let threads = kernel.kernel().max_threads.context("the kernel has no launch bounds")?;
     let mut arguments: Vec<Argument> = launch.sizes.iter().map(|&size| size.into()).collect();
     let mut buffers = Vec::new();
-    for bytes in &launch.buffers {
-        let address = gpu.upload(&vec![0u8; usize::try_from(*bytes)?]);
-        arguments.push(address.into());
-        buffers.push(address);
+    for operand in &launch.operands {
+        let mut array = |bytes: u64| -> anyhow::Result<u64> {
+            buffers.push(gpu.upload(&vec![0u8; usize::try_from(bytes)?]));
+            buffers.last().copied().context("an array")
+        };
+        arguments.push(match operand {
+            Operand::Float(value) => (*value).into(),
+            Operand::Int(value) => (*value).into(),
+            Operand::Array(bytes) => array(*bytes)?.into(),
+            Operand::Map(Boxes { matrix, of_box: [height, width], element, swizzle }) => {
+                let ([rows, columns], bytes) = (matrix.map(|edge| edge as u64), element.bytes());
+                let address = array(bytes * rows * columns)?;
+                let (dims, strides, of_box, one) = ([columns, rows], [bytes * columns], [*width, *height], [1, 1]);
+                let map = TensorMap::new(address, *element, &dims, &strides, &of_box, &one, *swizzle, Fill::Zeros);
+                Argument(map.map_err(|rule| anyhow::anyhow!("{rule}"))?.encode().to_vec())
+            }
+        });
     }
-    let shape = gpu::Geometry { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: 0 };
+    let shape = gpu::Geometry { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: launch.shared };
     let params = kernel.param_block(&arguments)?;
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = match traced {
@@ -181,17 +217,20 @@ fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> anyhow::Resu
     Ok(Trace { report, steps, warps, loaded: Arc::clone(kernel), buffers })
 }
 
-/// Prepares a GEMM on zero matrices: the pictures depend on addresses, not on values.
 fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
     let [tile_m, tile_n] = tile(kernel)?;
-    let sizes = [shape.m, shape.n, shape.k].map(|size| size as i32).to_vec();
-    let bytes = |rows: usize, cols: usize| 4 * (rows * cols) as u64;
+    let array = |rows: usize, cols: usize| Operand::Array(4 * (rows * cols) as u64);
     Ok(Launch {
         kernel,
         grid: [(shape.n as u32).div_ceil(tile_n), (shape.m as u32).div_ceil(tile_m)],
-        sizes,
-        buffers: vec![bytes(shape.m, shape.k), bytes(shape.k, shape.n), bytes(shape.m, shape.n)],
+        sizes: sizes(shape),
+        operands: vec![array(shape.m, shape.k), array(shape.k, shape.n), array(shape.m, shape.n)],
+        shared: 0,
     })
+}
+
+pub(crate) fn sizes(shape: Shape) -> Vec<i32> {
+    [shape.m, shape.n, shape.k].map(|size| size as i32).to_vec()
 }
 
 pub(crate) fn product(kernel: &'static str, shape: Shape, warp: WarpPosition) -> anyhow::Result<Trace> {
@@ -211,7 +250,13 @@ pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Cou
 pub(crate) fn transpose(kernel: &'static str, size: usize, warp: WarpPosition) -> anyhow::Result<Trace> {
     let [edge, _] = tile(kernel)?;
     let n_blocks = (size as u32).div_ceil(edge);
-    let launch =
-        Launch { kernel, grid: [n_blocks; 2], sizes: vec![size as i32; 2], buffers: vec![4 * (size * size) as u64; 2] };
+    let matrix = || Operand::Array(4 * (size * size) as u64);
+    let launch = Launch {
+        kernel,
+        grid: [n_blocks; 2],
+        sizes: vec![size as i32; 2],
+        operands: vec![matrix(), matrix()],
+        shared: 0,
+    };
     run(&launch, Some((warp.block, Some(warp.warp))))
 }

@@ -17,7 +17,7 @@ use figures::explorers::{Engine, cases, claim, folder, rules_js};
 const USAGE: &str = "usage: cargo run -p figures -- write [--to FOLDER]
        cargo run -p figures -- explorers
        cargo run -p figures -- (predictions | busiest | stalls | climb | tensor STEP)
-       cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | strides | binds | summit)";
+       cargo run -p figures -- sass (KERNEL FROM TO | loops | registers | strides | binds | v11)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 fn write(to: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for figure in figures::all(&figures::record()?)? {
-        save(&to.join(figure.name).with_extension("svg"), &figure.svg)?;
+        save(&to.join(&figure.name).with_extension("svg"), &figure.svg)?;
     }
     for (name, text) in figures::steps_js()? {
         save(&to.join(name), &text)?;

@@ -15,12 +15,11 @@ const LEVELS: [(&str, &str, &str, &str); 4] = [
 
 pub(crate) fn draw(record: &Record) -> anyhow::Result<String> {
     let title = "Where data lives, and how it is reached";
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         "Four boxes, wider from top to bottom: registers belong to one thread, shared memory and the L1 cache to one \
          block, the L2 cache and global memory to all. Beside the first and the last stands what was measured.",
-    )
-    .with_heading();
+    );
     let recorded = Recorded::new(record);
     let roof = recorded.roofline()?;
     const HEIGHT: f64 = 62.0;

@@ -3,19 +3,17 @@
 
 use std::fmt::Debug;
 
-use anyhow::{Context as _, bail};
-use simt::gpu::{Argument, Geometry, Gpu};
-use simt::launch::LaunchOptions;
+use anyhow::Context as _;
 use simt::occupancy::{Footprint, Occupancy, occupancy};
 use simt::program::mma::layout::{MmaForm, Types};
 use simt::program::mma::products::{AccumulatorType, FactorType};
 use simt::program::mma::warpgroup::{Descriptor, accumulator};
-use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
-use simt::trace::{Follow, Step};
+use simt::program::tensor::Swizzle;
 
 use crate::explorers::{Case, rules_js};
 use crate::machine;
 use crate::register_banks;
+use crate::rings::{PAIR, RING, Work};
 use crate::v10_fragments::held;
 
 /// Scripts with models, below `book/src/explorers`.
@@ -76,9 +74,7 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
             cases.push(case(format!("pieceOfB(TileModels.{ask},{k},{piece})"), descriptor.mn_major(k, piece)));
         }
     }
-    for (listing, kernel, from) in
-        [("crowded", "sgemm_v11_large_tile", 0xf850), ("spread", "sgemm_v11_free_banks", 0xd550)]
-    {
+    for (listing, (kernel, _, from)) in ["crowded", "spread"].into_iter().zip(register_banks::LARGE) {
         let listing = machine::read(&format!("book/src/generated/machine-{listing}.txt"))?.replace('`', "");
         // What the first one finds in the cache is not in the listing.
         let banks: Vec<_> = register_banks::run(kernel, from)?[1..].iter().map(|multiply| multiply.banks).collect();
@@ -100,7 +96,7 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
 fn rings(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     const STEPS: usize = 8;
     const PRODUCER: u32 = 8;
-    let ring = Work::of("v12_ring", "gemm_v12_ring_f32", STEPS, 1)?;
+    let ring = Work::of(RING, 1, STEPS)?;
     let log = [PRODUCER, 0, 4].map(|warp| ring.words(warp, &["wait", "copy", "multiply", "release"]));
     let state = format!("{{stages:4,steps:{STEPS},copy:6,multiply:4,late:0,fault:\"\"}}");
     cases.push(case(format!("ring({state}).log"), &log));
@@ -109,72 +105,9 @@ fn rings(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     // Boxes of a step, by how many blocks receive them.
     let n_boxes = |work: &Work, word| work.words(PRODUCER, &[word]).len() / STEPS;
     let own = "filter((copy) => copy.from === 0).map(({ to, boxes }) => [to.length, boxes])";
-    let pair = Work::of("v12_multicast", "gemm_v12_multicast_f32", STEPS, 2)?;
+    let pair = Work::of(PAIR, 1, STEPS)?;
     cases.push(case(format!("copies(true).{own}"), [[1, n_boxes(&pair, "box")], [2, n_boxes(&pair, "multicast")]]));
     let alone = "filter((copy) => copy.from === 0).reduce((sum, copy) => sum + copy.boxes, 0)";
     cases.push(case(format!("copies(false).{alone}"), n_boxes(&ring, "box")));
     Ok(())
-}
-
-/// Instructions of the warps of the first block, in the order of execution: the warp, and a word for the instruction.
-struct Work(Vec<(u32, &'static str)>);
-
-fn word(text: &str) -> Option<&'static str> {
-    let words = [
-        ("mbarrier.try_wait", "wait"),
-        ("mbarrier.arrive.expect_tx", "copy"),
-        ("mbarrier.arrive", "release"),
-        ("wgmma.commit_group", "multiply"),
-        (".multicast::cluster", "multicast"),
-        ("cp.async.bulk.tensor", "box"),
-    ];
-    words.into_iter().find(|(part, _)| text.contains(part)).map(|(_, word)| word)
-}
-
-impl Work {
-    /// Runs a kernel with tiles of 128 x 256 and a ring of four stages, as `blocks` blocks below each other, which
-    /// share the boxes of B.
-    fn of(file: &str, kernel: &str, steps: usize, blocks: u64) -> anyhow::Result<Self> {
-        const SHARED: u32 = 4 * (48 * 1024 + 2 * 8);
-        let [m, n, k] = [128 * blocks, 256, 64 * steps as u64];
-        let gpu = Gpu::with_memory(1 << 32);
-        let module = gpu.load(&machine::read(&format!("kernels/ptx/{file}.ptx"))?)?;
-        let loaded = module.kernel(kernel).with_context(|| format!("{file} has no kernel {kernel}"))?;
-        let mut arguments: Vec<Argument> = [m, n, k].map(|size| (size as i32).into()).into();
-        arguments.push(1.0f32.into());
-        for (rows, columns, of_box) in [(m, k, 128), (k, n, 64 / blocks as u32)] {
-            let address = gpu.upload(&vec![0u8; (2 * rows * columns) as usize]);
-            let (dims, strides, one) = ([columns, rows], [2 * columns], [1, 1]);
-            let map = TensorMap::new(
-                address,
-                Element::Bf16,
-                &dims,
-                &strides,
-                &[64, of_box],
-                &one,
-                Swizzle::B128,
-                Fill::Zeros,
-            );
-            let map = map.map_err(|rule| anyhow::anyhow!("{rule}"))?;
-            arguments.push(Argument(map.encode().to_vec()));
-        }
-        arguments.push(gpu.alloc::<f32>((m * n) as usize).into());
-        let block = loaded.kernel().max_threads.context("the kernel has no launch bounds")?;
-        let geometry = Geometry { grid: [blocks as u32, 1, 1], block, shared: SHARED };
-        let config = geometry.config(loaded.param_block(&arguments)?, LaunchOptions::default());
-        let (report, steps) = gpu.trace(loaded, &config, Follow { block: [0; 3], warp: None, max_steps: 1 << 20 })?;
-        if let Some(code) = report.mistakes.codes().first() {
-            bail!("{kernel} on the emulated GPU: {}", code.as_str());
-        }
-        let named = |(warp, step): (u32, Step)| Some((warp, word(&report.instructions[step.instr as usize].text)?));
-        Ok(Self(steps.into_iter().filter_map(named).collect()))
-    }
-
-    /// Returns those words of a warp; a wait that does not pass is tried again, and counts once.
-    fn words(&self, warp: u32, of: &[&str]) -> Vec<&'static str> {
-        let own = self.0.iter().filter(|(other, word)| *other == warp && of.contains(word));
-        let mut words: Vec<_> = own.map(|(_, word)| *word).collect();
-        words.dedup_by(|next, before| *next == "wait" && *before == "wait");
-        words
-    }
 }

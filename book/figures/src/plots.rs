@@ -55,26 +55,37 @@ pub(crate) fn tflops(recorded: &Recorded<'_>, kernel: &str, size: usize) -> Opti
     Some(Work::Sgemm.flops(shape) / (timed.ms * 1e9))
 }
 
-pub(crate) fn sizes(record: &Record) -> anyhow::Result<String> {
-    const LINES: &[(&str, &str, &str)] = &[
-        (CUBLAS, "cuBLAS", "grey"),
-        ("sgemm_v07_double_buffer", "v07", "a"),
-        ("sgemm_v06_outer_product", "v06", "b"),
-        ("sgemm_v05_bank_conflict_free", "v05", "c"),
-        ("sgemm_v04_float4", "v04", "d"),
-        // The colours repeat, dashed.
-        ("sgemm_v03_from_shared", "v03", "a dashed"),
-        ("sgemm_v02_tile32", "v02", "b dashed"),
-        ("sgemm_v01_col_per_lane", "v01 col", "c dashed"),
-        ("sgemm_v01_row_per_lane", "v01 row", "d dashed"),
-    ];
+/// Kernel, label and colour of a line; where colours repeat, they are dashed.
+type Line = (&'static str, &'static str, &'static str);
+pub(crate) const LADDER: &[Line] = &[
+    (CUBLAS, "cuBLAS", "grey"),
+    ("sgemm_v07_double_buffer", "v07", "a"),
+    ("sgemm_v06_outer_product", "v06", "b"),
+    ("sgemm_v05_bank_conflict_free", "v05", "c"),
+    ("sgemm_v04_float4", "v04", "d"),
+    ("sgemm_v03_from_shared", "v03", "a dashed"),
+    ("sgemm_v02_tile32", "v02", "b dashed"),
+    ("sgemm_v01_col_per_lane", "v01 col", "c dashed"),
+    ("sgemm_v01_row_per_lane", "v01 row", "d dashed"),
+];
+/// Tiles of v11, from 256 × 128 down.
+pub(crate) const TILES: &[Line] = &[
+    (CUBLAS, "cuBLAS", "grey"),
+    ("sgemm_v11_free_banks", "256×128", "a"),
+    ("sgemm_v07_double_buffer", "128×128", "b"),
+    ("sgemm_v11_small_tile", "64×64", "c"),
+    ("sgemm_v11_slices_32x32", "32×32", "d"),
+    ("sgemm_v11_slices_16x32", "16×32", "a dashed"),
+];
+
+pub(crate) fn sizes(record: &Record, lines: &[Line]) -> anyhow::Result<String> {
     let title = "TFLOP/s over size, square products";
     let recorded = Recorded::new(record);
     /// Selects sizes that consist of whole tiles; the odd sizes are another subject.
     fn regular(size: &usize) -> bool {
         size.is_multiple_of(256)
     }
-    let lines: Vec<_> = LINES
+    let lines: Vec<_> = lines
         .iter()
         .map(|(kernel, label, class)| {
             let sizes = recorded.sizes(kernel).into_iter().filter(regular);
@@ -89,12 +100,11 @@ pub(crate) fn sizes(record: &Record) -> anyhow::Result<String> {
     let high = all().map(|(size, _)| *size).max().unwrap_or(low);
     let most = all().map(|(_, tflops)| *tflops).fold(0.0, f64::max);
     let least = all().map(|(_, tflops)| *tflops).fold(f64::INFINITY, f64::min);
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         "One line per step over the size of the matrices, both axes logarithmic. Small products leave most of the GPU \
          idle; the lines level off where it is full.",
-    )
-    .with_heading();
+    );
     let (top, bottom) = (34.0, 390.0);
     let x = Axis { low: low as f64, high: high as f64, from: 36.0, to: WIDTH - 76.0, log: true };
     const TICKS: [f64; 11] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
@@ -156,13 +166,12 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
             points.push((*label, intensity(&counters, shape), tflops));
         }
     }
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         &title,
         "Both axes logarithmic: throughput over floating-point operations per byte of sectors asked for. The flat line \
          is the multiply-add ceiling, the slanted one the device's copy. Points above the slanted line are served by \
          caches.",
-    )
-    .with_heading();
+    );
     let (top, bottom) = (40.0, 340.0);
     let least = points.iter().map(|p| p.1).fold(0.2, f64::min);
     let x = Axis { low: if least < 0.1 { 0.01 } else { 0.1 }, high: 100.0, from: 34.0, to: WIDTH - 8.0, log: true };
@@ -235,7 +244,7 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
         "Sectors: scaled from those that the emulated GPU".to_owned(),
         format!("counted at {}.", counts::SHAPE),
     ];
-    Ok(drawing.finish_with_notes(at, foot))
+    Ok(drawing.finish_with_notes(at, foot.join("\n")))
 }
 
 /// A label, FLOP per byte, TFLOP/s.

@@ -55,7 +55,7 @@ fn plot(points: &[Point]) -> String {
     }
     let n = |set| points.iter().filter(|point| point.set == set).count();
     let close = points.iter().filter(|point| point.error().abs() <= CLOSE).count();
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         format!(
             "Two plots with a mark for each launch, {} of the ladder and {} of kernels that played no part in building \
@@ -66,7 +66,7 @@ fn plot(points: &[Point]) -> String {
             100.0 * CLOSE,
             points.len()
         ),
-    ).with_heading();
+    );
     let all = || points.iter().flat_map(|point| [point.measured_us, point.predicted_us]);
     let low = all().fold(f64::INFINITY, f64::min).log10().floor() as i32;
     let high = all().fold(0.0, f64::max).log10().ceil() as i32;

@@ -6,8 +6,9 @@ use records::Run;
 use records::process::{Comparison, Event, ProcessRecord, Queue, Size};
 use records::two_devices::TwoRecord;
 
+use crate::lanes::{Bar, Lanes};
 use crate::machine;
-use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::svg::{Anchor, Drawing, WIDTH};
 
 /// A row: its queue, its label, its class.
 type QueueRow = (Queue, &'static str, &'static str);
@@ -78,30 +79,17 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &R
     const HALF_A_LABEL: f64 = 20.0;
     let end = |events: &[Event]| events.iter().map(|event| event.end_ms).fold(0.0, f64::max);
     let last = ways.iter().map(|(_, events)| end(events)).fold(0.0, f64::max);
-    let x = |ms: f64| LEFT + ms / last * (WIDTH - LEFT);
+    let lanes = Lanes { left: LEFT, last, row: 14.0 };
     let totals: Vec<_> = ways.iter().map(|(name, events)| format!("{name}: {:.1} ms", end(events))).collect();
     let mut drawing =
-        Drawing::new(title, format!("A box for each copy and each product, by its time. {}.", totals.join("; ")))
-            .with_heading();
-    let row = 14.0;
+        Drawing::titled(title, format!("A box for each copy and each product, by its time. {}.", totals.join("; ")));
     let mut y = 24.0;
     for (name, events) in ways {
-        drawing.text("", Anchor::Start, (0.0, y + 14.0), *name);
-        drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), format!("{:.1} ms", end(events)));
-        y += 20.0;
+        y = lanes.head(&mut drawing, y, name, format!("{:.1} ms", end(events)));
         for (queue, name, class) in rows {
-            drawing.note(y + 10.0, *name);
-            drawing.rect("faint", Rect::new(LEFT, y, WIDTH - LEFT, row - 3.0));
-            let events = events.iter().filter(|event| event.queue == *queue);
-            drawing.rects(
-                class,
-                events.map(|event| {
-                    let (from, to) = (x(event.start_ms), x(event.end_ms));
-                    // A gap separates consecutive bars.
-                    Rect::new(from, y, (to - from - 0.5).max(0.5), row - 3.0)
-                }),
-            );
-            y += row;
+            let own = events.iter().filter(|event| event.queue == *queue);
+            let bars: Vec<Bar> = own.map(|event| Bar::new(class, event.start_ms, event.end_ms)).collect();
+            y = lanes.lane(&mut drawing, y, name, &bars);
         }
         y += 8.0;
     }
@@ -109,7 +97,8 @@ fn time_lines(title: &str, ways: &[(&str, &[Event])], rows: &[QueueRow], run: &R
     while ms < last {
         let text = if ms == 0.0 { "0".into() } else { format!("{ms:.0} ms") };
         // The last label is right-aligned if it would cross the edge.
-        let (anchor, at) = if x(ms) + HALF_A_LABEL > WIDTH { (Anchor::End, WIDTH) } else { (Anchor::Middle, x(ms)) };
+        let (anchor, at) =
+            if lanes.x(ms) + HALF_A_LABEL > WIDTH { (Anchor::End, WIDTH) } else { (Anchor::Middle, lanes.x(ms)) };
         drawing.text("dim", anchor, (at, y + 8.0), text);
         ms += STEP;
     }

@@ -213,13 +213,12 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     const ROW: f64 = 22.0;
     let title = "Two warps at the tile of B, in order";
     let hurry = |second| Race { first: true, second, leader: 1, lead: ACCESSES };
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         "Two time lines. S: the warp stores its four rows of the tile; a digit: it takes this row of it. With both \
          barriers, no warp stores before the other has taken all eight rows. Without the second, warp 1 stores rows of \
          the next round while warp 0 has not yet taken those of this one: the marked loads find wrong rows.",
-    )
-    .with_heading();
+    );
     let right = result(&replay(&hurry(true).order()));
     let mut y = 26.0;
     for (race, name) in [(hurry(true), "both barriers"), (hurry(false), "without the second barrier")] {

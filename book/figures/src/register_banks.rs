@@ -1,4 +1,4 @@
-//! Compares v04 and v07: the register bank of each operand of eight multiply-adds, and the operands that were kept in
+//! Compares two kernels: the register bank of each operand of eight multiply-adds, and the operands that were kept in
 //! the reuse cache.
 
 use sass::operation::Operation;
@@ -7,7 +7,11 @@ use crate::sass::{Code, OperandRead, Reuse, by_bank};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 /// A kernel, its label, and the first of eight consecutive multiply-adds with the usual cost in its loop.
-const RUNS: [(&str, &str, u32); 2] = [("sgemm_v04_float4", "v04", 0x1470), ("sgemm_v07_double_buffer", "v07", 0x1950)];
+type Run = (&'static str, &'static str, u32);
+pub(crate) const LADDER: [Run; 2] = [("sgemm_v04_float4", "v04", 0x1470), ("sgemm_v07_double_buffer", "v07", 0x1950)];
+/// The multiply-adds that the chapter lists.
+pub(crate) const LARGE: [Run; 2] =
+    [("sgemm_v11_large_tile", "large_tile", 0xf850), ("sgemm_v11_free_banks", "free_banks", 0xd550)];
 const LENGTH: usize = 8;
 
 const CHIP: f64 = 62.0;
@@ -51,10 +55,10 @@ pub(crate) fn run(kernel: &str, first: u32) -> anyhow::Result<Vec<Multiply>> {
     Ok(found)
 }
 
-pub(crate) fn draw() -> anyhow::Result<String> {
+pub(crate) fn draw(runs: [Run; 2]) -> anyhow::Result<String> {
     let title = "Eight multiply-adds and the two banks of registers";
     let mut panels = Vec::new();
-    for (kernel, name, first) in RUNS {
+    for (kernel, name, first) in runs {
         panels.push((name, run(kernel, first)?));
     }
     let summary: Vec<String> = panels
@@ -64,14 +68,14 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             format!("those of {name} take {clocks} clocks one by one")
         })
         .collect();
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         format!(
             "For each multiply-add its three register operands, with the bank that each lies in, and how many registers \
              it reads from either bank. An operand that was kept is not read: {}.",
             summary.join("; ")
         ),
-    ).with_heading();
+    );
     let mut y = 24.0;
     for (name, run) in &panels {
         y = panel(&mut drawing, y, name, run) + 16.0;
@@ -108,9 +112,7 @@ fn panel(drawing: &mut Drawing, top: f64, name: &str, run: &[Multiply]) -> f64 {
                 (false, 0) => ("a2", "code"),
                 (false, _) => ("b2", "code"),
             };
-            drawing.round(class, chip.inset(0.5), 3.0);
-            let (x, middle) = chip.middle();
-            drawing.text(ink, Anchor::Middle, (x, middle + 5.0), format!("R{}", read.register));
+            drawing.cell(class, chip.inset(0.5), ink, format!("R{}", read.register));
         }
         for ((x, n), class) in BANKS.into_iter().zip(multiply.banks).zip(["a", "b"]) {
             let square = |i| Rect::new(x + (SQUARE + 4.0) * i as f64, y + 2.5, SQUARE, SQUARE);
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_runs_cost_what_is_usual_in_their_loops() -> anyhow::Result<()> {
-        for (kernel, name, first) in RUNS {
+        for (kernel, name, first) in LADDER {
             let code = Code::load(kernel)?;
             let mut reuse = Reuse::default();
             let (mut n, mut clocks) = (0, 0);

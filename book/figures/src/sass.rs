@@ -39,7 +39,7 @@ const KERNELS: [&str; 9] = [
 ];
 
 /// Kernels of v11 with a single loop in CUDA C++, which have tables of their own.
-const SUMMIT: [&str; 3] = ["sgemm_v11_large_tile", "sgemm_v11_free_banks", "sgemm_v11_small_tile"];
+const V11: [&str; 3] = ["sgemm_v11_large_tile", "sgemm_v11_free_banks", "sgemm_v11_small_tile"];
 
 /// The committed machine code of a kernel.
 pub(crate) struct Code {
@@ -208,10 +208,10 @@ pub fn sass_table(words: &[&str]) -> anyhow::Result<String> {
         ["loops"] => loops(),
         ["registers"] => registers(),
         ["binds"] => binds(&crate::record()?),
-        ["summit"] => summit(&crate::record()?),
+        ["v11"] => v11(&crate::record()?),
         ["strides"] => strides(),
         [kernel, from, to] => listing(kernel, address(from)?, address(to)?),
-        _ => bail!("of machine code there are `loops`, `registers`, `strides`, `binds`, `summit`, and KERNEL FROM TO"),
+        _ => bail!("of machine code there are `loops`, `registers`, `strides`, `binds`, `v11`, and KERNEL FROM TO"),
     }
 }
 
@@ -255,7 +255,7 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
 fn loops() -> anyhow::Result<String> {
     let titles = ["kernel", "registers", "k", "instructions", "FFMA", "LDS", "LDS.128", "LDG", "STS", "BAR", "other"];
     let mut rows = Vec::new();
-    for name in KERNELS.into_iter().chain(SUMMIT) {
+    for name in KERNELS.into_iter().chain(V11) {
         let code = Code::load(name)?;
         let pass = code.pass()?;
         let ffma = multiply_adds(&pass);
@@ -288,7 +288,7 @@ fn row(name: &str, numbers: impl IntoIterator<Item: ToString>) -> Vec<String> {
 fn registers() -> anyhow::Result<String> {
     let titles = ["kernel", "FFMA", "marked", "one clock", "two", "three", "instructions", "clocks"];
     let mut rows = Vec::new();
-    for name in KERNELS.into_iter().chain(SUMMIT) {
+    for name in KERNELS.into_iter().chain(V11) {
         let code = Code::load(name)?;
         let pass = code.pass()?;
         let OperandCost { marked, alone, clocks } = reads(&pass);
@@ -316,7 +316,7 @@ fn bank_conflicts(pass: &[&Instruction]) -> [usize; 2] {
 }
 
 /// Returns a table of v07 and the kernels of v11 with the same plan, with their banks and three clocks.
-fn summit(record: &Record) -> anyhow::Result<String> {
+fn v11(record: &Record) -> anyhow::Result<String> {
     let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
     let titles = [
@@ -491,7 +491,7 @@ mod tests {
     fn loops_of_v11_are_those_that_a_profiler_counted() -> anyhow::Result<()> {
         let path = machine::root().join("book/data/h200-busiest.json");
         let record = records::busiest::BusiestRecord::load(&path)?;
-        for name in SUMMIT {
+        for name in V11 {
             let found = record.launches.iter().find(|launch| launch.kernel == name);
             let launch = found.with_context(|| format!("{name} was profiled"))?;
             let blocks: u32 = launch.grid.into_iter().product();

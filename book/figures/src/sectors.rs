@@ -19,13 +19,13 @@ const SECTOR: u64 = 32;
 pub(crate) fn draw(kernel: &'static str, title: &str) -> anyhow::Result<String> {
     let trace = machine::product(kernel, Shape::square(SIZE), FIRST)?;
     let names = ["load of A", "load of B", "store of C"];
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         format!(
             "Three squares, the first {SHOWN} rows and columns of A, B and C. Marked are the elements that the 32 lanes \
              of one warp reach with one instruction, and the 32-byte sectors that this moves."
         ),
-    ).with_heading();
+    );
     let edge = CELL * SHOWN as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let top = 50.0;
@@ -98,13 +98,12 @@ pub(crate) fn strides() -> String {
     const HEIGHT: f64 = 22.0;
     let word = WIDTH / WORDS as f64;
     let title = "32 lanes, 4 bytes each, at four strides";
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         "Four strips of memory, 1024 bytes long. The 32 lanes of a warp load 4 bytes each, one, two, four and eight \
          words apart; the sectors that move grow from 4 to 32, and the part of them that is used falls from all to an \
          eighth.",
-    )
-    .with_heading();
+    );
     let mut y = 38.0;
     for stride in [1, 2, 4, 8] {
         let addresses: rules::Addresses = std::array::from_fn(|lane| Some(lane as u64 * stride * FLOAT));
@@ -138,13 +137,12 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
     const B: (usize, usize, f64) = (8, 128, 2.2);
     let title = "One load of A, one of B: a float, and a float4";
     let shape = Shape { m: 128, n: 128, k: SIZE };
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         "For v03 and for v04 the corner of A and of B that a block reads first. Marked are the elements that one warp \
          loads with one instruction. A request of v04 moves four times as many sectors, so it takes a quarter of the \
          requests to bring in the same tiles.",
-    )
-    .with_heading();
+    );
     let mut y = 36.0;
     for (kernel, heading) in KERNELS {
         let trace = machine::product(kernel, shape, FIRST)?;
@@ -197,13 +195,12 @@ pub(crate) fn transposes() -> anyhow::Result<String> {
     const KERNELS: [(&str, &str); 3] =
         [("transpose_coalesced_reads", "reads"), ("transpose_coalesced_writes", "writes"), ("transpose_tile", "tile")];
     let title = "A transpose: one load of in, one store of out";
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         "Three columns, one per kernel: coalesced_reads, coalesced_writes and tile. Above, what one warp loads of in; \
          below, what it stores to out. The first two run down a column on one of the sides; by way of a tile both \
          sides run along rows.",
-    )
-    .with_heading();
+    );
     let edge = CELL * SHOWN as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let mut y = 44.0;

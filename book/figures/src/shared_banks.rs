@@ -99,13 +99,11 @@ fn strips(drawing: &mut Drawing, top: f64, access: &SharedAccess, (light, ink): 
             let y = y + ROW * i as f64;
             for (start, n, served_lanes) in spans(served, first) {
                 let r = Rect::new(CELL * (start - first) as f64, y, CELL * n as f64, ROW).inset(0.75);
-                drawing.round(light, r, 2.0);
                 let label = match n {
                     1 => served_lanes[0].to_string(),
                     _ => lanes(&served_lanes),
                 };
-                let (x, middle) = r.middle();
-                drawing.text(ink, Anchor::Middle, (x, middle + 5.0), label);
+                drawing.cell(light, r, ink, label);
             }
         }
         let lines = (1..HALF).map(|i| CELL * i as f64);
@@ -150,7 +148,7 @@ fn sharing(access: &SharedAccess) -> Option<String> {
 type ComparedAccess<'a> = (&'a str, &'a str, SharedAccess);
 
 fn compare(title: &str, description: &str, cases: &[ComparedAccess<'_>]) -> String {
-    let mut drawing = Drawing::new(title, description).with_heading();
+    let mut drawing = Drawing::titled(title, description);
     drawing.note(33.0, "32 banks, one row per wavefront. In the cells: lanes.");
     let mut y = 46.0;
     for (heading, code, access) in cases {

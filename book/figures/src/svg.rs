@@ -78,13 +78,19 @@ impl Drawing {
         Self { title: title.into(), description: description.into(), body: String::new() }
     }
 
+    /// Starts a picture with its title at the top.
+    pub(crate) fn titled(title: impl Into<String>, description: impl Into<String>) -> Self {
+        let mut drawing = Self::new(title, description);
+        drawing.text("strong", Anchor::Start, (0.0, 14.0), drawing.title.clone());
+        drawing
+    }
+
     fn push(&mut self, element: impl Display) {
         writeln!(self.body, "{element}").expect("a string takes everything");
     }
 
     pub(crate) fn rect(&mut self, class: &str, r: Rect) {
-        let [x, y, w, h] = r.short();
-        self.push(format_args!("<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"/>"));
+        self.rects(class, [r]);
     }
 
     pub(crate) fn round(&mut self, class: &str, r: Rect, radius: f64) {
@@ -103,7 +109,7 @@ impl Drawing {
         self.push("</a>");
     }
 
-    /// Draws many rectangles of one class as one path, which takes a tenth of the bytes.
+    /// Draws rectangles of one class as one path, which takes a tenth of the bytes.
     pub(crate) fn rects(&mut self, class: &str, rects: impl IntoIterator<Item = Rect>) {
         let mut path = String::new();
         for r in rects {
@@ -115,8 +121,17 @@ impl Drawing {
         }
     }
 
+    /// Draws a path; one that follows another of its class goes on with it.
     pub(crate) fn path(&mut self, class: &str, path: &str) {
-        self.push(format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
+        const END: &str = "\"/>\n";
+        let begin = format!("<path class=\"{class}\" d=\"");
+        let goes_on = self.body.lines().last().is_some_and(|last| last.starts_with(&begin));
+        match self.body.strip_suffix(END).filter(|_| goes_on) {
+            Some(body) => self.body.truncate(body.len()),
+            None => self.body += &begin,
+        }
+        self.body += path;
+        self.body += END;
     }
 
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
@@ -166,25 +181,35 @@ impl Drawing {
         self.push(format_args!("<text{class} x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>"));
     }
 
-    /// Draws the title at the top, and returns the drawing.
-    pub(crate) fn with_heading(mut self) -> Self {
-        let title = self.title.clone();
-        self.text("strong", Anchor::Start, (0.0, 14.0), title);
-        self
-    }
-
     /// Draws a remark at the left edge; `y` is its baseline.
     pub(crate) fn note(&mut self, y: f64, text: impl AsRef<str>) {
         self.text("dim", Anchor::Start, (0.0, y), text);
     }
 
-    /// Draws remarks below each other, the first one with its baseline at `y`, and finishes the drawing.
-    pub(crate) fn finish_with_notes(mut self, mut y: f64, lines: impl IntoIterator<Item = String>) -> String {
-        for line in lines {
-            self.note(y, line);
+    /// Draws a text in lines below each other, the first one with its baseline at `y`, and finishes the drawing.
+    pub(crate) fn finish_with_notes(mut self, mut y: f64, text: impl AsRef<str>) -> String {
+        /// Letters of a line, at a little more than the mean width of English.
+        const LINE: usize = 56;
+        for paragraph in text.as_ref().lines() {
+            let mut line = String::new();
+            for word in paragraph.split(' ') {
+                if line.chars().count() + word.chars().count() > LINE {
+                    self.note(y, std::mem::take(&mut line).trim_end());
+                    y += 19.0;
+                }
+                line = line + word + " ";
+            }
+            self.note(y, line.trim_end());
             y += 19.0;
         }
         self.finish(y - 11.0)
+    }
+
+    /// Draws a rectangle with a word in its middle.
+    pub(crate) fn cell(&mut self, class: &str, r: Rect, ink: &str, word: impl AsRef<str>) {
+        self.round(class, r, 2.0);
+        let (x, y) = r.middle();
+        self.text(ink, Anchor::Middle, (x, y + 5.0), word);
     }
 
     /// Draws lines between the columns of a grid of cells, every `every` columns.

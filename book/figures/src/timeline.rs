@@ -99,7 +99,7 @@ impl Rounds {
 pub(crate) fn draw() -> anyhow::Result<String> {
     let title = "Two rounds of one warp, in program order";
     let rounds: Vec<Rounds> = KERNELS.into_iter().map(|(kernel, _)| rounds(kernel)).collect::<anyhow::Result<_>>()?;
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         format!(
             "Rows for loads from global memory, stores to shared memory, loads from it, and multiply-adds; barriers are \
@@ -108,7 +108,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             rounds[0].hidden_behind(),
             rounds[1].hidden_behind()
         ),
-    ).with_heading();
+    );
     let mut y = 28.0;
     for ((_, name), rounds) in KERNELS.into_iter().zip(&rounds) {
         y = track(&mut drawing, y, name, rounds) + 14.0;

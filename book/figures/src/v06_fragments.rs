@@ -43,14 +43,14 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         .iter()
         .map(|(name, a, b)| format!("{name} takes {} loads for a_frag and {} for b_frag", a.len(), b.len()))
         .collect();
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         format!(
             "Two squares of eight by eight multiply-adds, each with a column of A on its left and a row of B above. A box \
              around operands is one load: {}.",
             summary.join("; ")
         ),
-    ).with_heading();
+    );
     const CELL: f64 = 17.0;
     let mut bottom = 0.0;
     for (i, (name, a, b)) in panels.iter().enumerate() {

@@ -58,11 +58,10 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let used = |rows: &[Vec<u64>]| rows.iter().map(Vec::len).sum::<usize>();
     let totals: Vec<String> =
         cases.iter().map(|(name, rows)| format!("{name}: {} of {CLOCKS} clocks used", used(rows))).collect();
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         format!("A row for each warp, a box for each instruction that it issues. {}.", totals.join("; ")),
-    )
-    .with_heading();
+    );
     let (clock, row) = (WIDTH / CLOCKS as f64, 16.0);
     let mut y = 28.0;
     for (name, rows) in &cases {

@@ -33,7 +33,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let n = SIZE / edge;
     let walk: Vec<Vec<(usize, usize)>> = (0..3).map(|buffer| tiles(buffer, 0, edge)).collect::<anyhow::Result<_>>()?;
     let title = format!("One block of v02 walks along K, {edge} at a time");
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         &title,
         format!(
             "Three matrices of {SIZE} by {SIZE}, cut into tiles of {edge}: B above, A to the left, C in the corner. The \
@@ -41,7 +41,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
              column from top to bottom, one of each per round.",
             BLOCK[1], BLOCK[0]
         ),
-    ).with_heading();
+    );
     let cell = 42.0;
     let size = cell * n as f64;
     let (left, right) = (WIDTH - 2.0 * size - 44.0, WIDTH - size);

@@ -102,7 +102,7 @@ pub(crate) fn parts(record: &Record) -> String {
         "Kernel: device events. Whole: the host's clock.".to_owned(),
         format!("{}. Medians.", recorded.provenance()),
     ];
-    drawing.finish_with_notes(y + 12.0, foot)
+    drawing.finish_with_notes(y + 12.0, foot.join("\n"))
 }
 
 /// Draws v07's speed as a fraction of cuBLAS's on every recorded shape, by its number of blocks.
@@ -124,7 +124,7 @@ pub(crate) fn of_cublas(record: &Record) -> String {
         .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shape.short(), percent(*part)))
         .collect();
     let mut drawing =
-        Drawing::new(title, format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; "))).with_heading();
+        Drawing::titled(title, format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; ")));
     drawing.note(38.0, "M×N×K");
     drawing.text("dim", Anchor::End, (WIDTH - 120.0, 38.0), "blocks of v07");
     drawing.text("dim", Anchor::End, (WIDTH, 38.0), "of cuBLAS");
@@ -139,7 +139,7 @@ pub(crate) fn of_cublas(record: &Record) -> String {
         y += 36.0;
     }
     let foot = ["A full bar is cuBLAS, timed between the same samples.".to_owned(), recorded.provenance()];
-    drawing.finish_with_notes(y + 12.0, foot)
+    drawing.finish_with_notes(y + 12.0, foot.join("\n"))
 }
 
 #[cfg(test)]

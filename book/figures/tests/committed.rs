@@ -38,9 +38,9 @@ fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
 fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
     let mut stale = Vec::new();
     for figure in drawn() {
-        let path = figures::generated().join(figure.name).with_extension("svg");
+        let path = figures::generated().join(&figure.name).with_extension("svg");
         if std::fs::read_to_string(path).ok().as_deref() != Some(figure.svg.as_str()) {
-            stale.push(figure.name);
+            stale.push(figure.name.as_str());
         }
     }
     assert!(stale.is_empty(), "stale: {}; draw them again: cargo run -p figures -- write", stale.join(", "));
@@ -50,7 +50,7 @@ fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
 #[test]
 fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
     for figure in drawn() {
-        let (name, svg) = (figure.name, &figure.svg);
+        let (name, svg) = (&figure.name, &figure.svg);
         assert!(svg.starts_with("<!-- made by"), "{name}");
         assert!(svg.contains("<title>") && svg.contains("<desc>"), "{name}");
         assert!(svg.contains("viewBox=\"0 0 440 "), "{name}");

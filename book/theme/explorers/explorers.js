@@ -145,7 +145,7 @@
             { name: "width", label: "row, in elements", range: [4, 64, 4] },
             { name: "padding", label: "padding, in elements", range: [0, 8, 1] },
             { name: "at", label: "which row or column", range: [0, 31, 1] },
-            { name: "swizzle", label: "swizzle: column ^ row", check: true },
+            { name: "swizzle", label: "swizzle", check: true },
         ],
         start: { along: "column", bytes: 4, width: 32, padding: 0, at: 5, swizzle: false },
         presets: [
@@ -171,7 +171,7 @@
                 ? [state.width < Rules.LANES ? `${state.at} + lane / ${state.width}` : `${state.at}`,
                     state.width < Rules.LANES ? `lane % ${state.width}` : "lane"]
                 : ["lane", `${column}`];
-            const place = !swizzle ? col : state.along === "row" ? `(${col}) ^ row` : `${col} ^ lane`;
+            const place = !swizzle ? col : state.along === "row" ? `swizzled(row, ${col})` : `swizzled(lane, ${col})`;
             return { code: `x = tile[${row}][${place}];`, sentence, good: excess === 0, image: strips(wavefronts, sentence) };
         },
     };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use simt::program::text::split;
 use statements::{Control, Enclosure, Statements};
-use text::{blank, bracketed, plain_name, strip_qualifiers, words};
+use text::{blank, bracketed, has_word, named, plain_name, strip_qualifiers, words};
 
 /// A source file, with its text prepared for searching.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ impl Source {
     /// Returns the parameters of a kernel; empty when its definition is not found.
     pub(crate) fn parameters(&self, kernel: &str) -> Vec<Parameter> {
         let name = plain_name(kernel);
-        for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
+        for at in named(&self.clean, name) {
             let rest = self.clean[at + name.len()..].trim_start();
             if !self.before_function(at).contains("__global__") || !rest.starts_with('(') {
                 continue;
@@ -134,7 +134,7 @@ impl Source {
     fn constant_at(&self, name: &str, depth: u32) -> Option<i64> {
         let given = self.given.iter().find(|(known, _)| known == name);
         let mut found = given.map(|(_, value)| *value);
-        for (at, _) in words(&self.clean).filter(|(_, word)| *word == name) {
+        for at in named(&self.clean, name) {
             let rest = self.clean[at + name.len()..].trim_start();
             let before = &self.clean[..at];
             let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
@@ -142,7 +142,7 @@ impl Source {
             let text = if line.trim() == "#define" {
                 rest.lines().next()?
             } else if let Some(value) = assigned(rest)
-                && words(statement).any(|(_, word)| word == "const" || word == "constexpr")
+                && ["const", "constexpr"].iter().any(|word| has_word(statement, word))
             {
                 &value[..value.find([';', ',']).unwrap_or(value.len())]
             } else {
@@ -192,8 +192,7 @@ impl Source {
             let body = rest.starts_with('{').then(|| bracketed(rest))??;
             Some((at, parameters, body))
         };
-        let named = words(&self.clean).filter(|(_, word)| *word == function);
-        named.filter_map(|(at, _)| of_word(at)).collect()
+        named(&self.clean, function).filter_map(of_word).collect()
     }
 
     /// Returns whether a line belongs to a function that is no kernel, and that nothing calls.
@@ -210,7 +209,7 @@ impl Source {
                 (start..start + body.len()).contains(&place)
             })
         });
-        let is_alone = |name: &str| words(&self.clean).filter(|(_, word)| *word == name).count() == 1;
+        let is_alone = |name: &str| named(&self.clean, name).count() == 1;
         { around }.any(|(at, name)| is_alone(name) && !self.before_function(at).contains("__global__"))
     }
 
@@ -228,7 +227,7 @@ impl Source {
         }
         let body = self.body(kernel)?;
         let mut found = None;
-        for (at, _) in words(body).filter(|(_, word)| *word == name) {
+        for at in named(body, name) {
             let before = body[..at].trim_end();
             let rest = body[at + name.len()..].trim_start();
             let set = assigned(rest);
@@ -301,11 +300,11 @@ impl Source {
         let mut found = Vec::new();
         for statement in text.split([';', '{', '}']) {
             let statement = statement.trim();
-            let special = ["__shared__", "__constant__", "__device__", "__global__"];
+            let special = ["__shared__", "__constant__", "__device__", "__global__", "return"];
             let wanted = if qualifier.is_empty() {
-                !words(statement).any(|(_, word)| special.contains(&word) || word == "return")
+                !special.iter().any(|word| has_word(statement, word))
             } else {
-                words(statement).any(|(_, word)| word == qualifier) && !statement.contains("__global__")
+                has_word(statement, qualifier) && !statement.contains("__global__")
             };
             if !wanted {
                 continue;
@@ -351,8 +350,8 @@ impl Source {
     pub fn uses(&self, line: u32, name: &str) -> Vec<Use> {
         let Some(text) = self.clean_line(line) else { return Vec::new() };
         let mut found = Vec::new();
-        for (at, word) in words(text).filter(|(_, word)| *word == name) {
-            let mut end = at + word.len();
+        for at in named(text, name) {
+            let mut end = at + name.len();
             let mut subscripts = Vec::new();
             while text[end..].starts_with('[') {
                 let Some(inside) = bracketed(&text[end..]) else { break };
@@ -377,8 +376,8 @@ impl Source {
     pub(crate) fn constants_stored(&self) -> Vec<String> {
         let names = self.arrays_in(&self.clean, "__constant__").into_iter().map(|(name, _)| name);
         let is_stored = |name: &String| {
-            words(&self.clean).filter(|(_, word)| word == name).any(|(at, word)| {
-                let mut rest = self.clean[at + word.len()..].trim_start();
+            named(&self.clean, name).any(|at| {
+                let mut rest = self.clean[at + name.len()..].trim_start();
                 while let Some(skipped) = match rest.chars().next() {
                     Some(')') => Some(1),
                     Some('[') => bracketed(rest).map(|inside| inside.len() + 2),
@@ -402,11 +401,7 @@ impl Source {
             let Some((left, right)) = statement.split_once('=') else { continue };
             let Some((_, name)) = words(left).last() else { continue };
             let holds = |what: &String| {
-                if what.contains('.') {
-                    right.contains(what.as_str())
-                } else {
-                    words(right).any(|(_, word)| word == what)
-                }
+                if what.contains('.') { right.contains(what.as_str()) } else { has_word(right, what) }
             };
             let threads = aliases.iter().any(holds);
             if threads && right.contains(&block) {
@@ -504,7 +499,7 @@ impl Source {
         let Some(body) = self.body(kernel) else { return Vec::new() };
         let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
         let first = self.lines.partition_point(|line| line.end < start) as u32 + 1;
-        let has_return = |text: &str| words(text).any(|(_, word)| word == "return");
+        let has_return = |text: &str| has_word(text, "return");
         (first..line).filter(|&number| self.clean_line(number).is_some_and(has_return)).collect()
     }
 
@@ -547,14 +542,14 @@ impl Source {
             }
         }
         let sets = |text: &str, name: &str| {
-            words(text).filter(|(_, word)| *word == name).any(|(at, word)| {
-                let (before, after) = (text[..at].trim_end(), text[at + word.len()..].trim_start());
+            named(text, name).any(|at| {
+                let (before, after) = (text[..at].trim_end(), text[at + name.len()..].trim_start());
                 // By reference, or its address is taken.
                 let given = before.ends_with(['(', ',']) && after.starts_with([',', ')']);
                 given || assigned(after).is_some() || is_changed(before, after)
             })
         };
-        let leaves = words(body).any(|(_, word)| ["break", "return", "goto"].contains(&word));
+        let leaves = ["break", "return", "goto"].iter().any(|word| has_word(body, word));
         let may_change = |name: &String| sets(condition, name) || sets(body, name) || self.in_memory(name);
         // Calls, memory and assignments may change what they name.
         if condition.contains(['(', '[', '*', '&', '.']) || leaves || names.iter().any(may_change) {
@@ -568,9 +563,9 @@ impl Source {
     pub(crate) fn in_memory(&self, name: &str) -> bool {
         let qualifiers = ["__shared__", "__device__", "__managed__", "volatile"];
         self.clean.split([';', '{', '}', '(', ')']).any(|statement| {
-            let named = words(statement).any(|(_, word)| word == name);
-            let shared = words(statement).any(|(_, word)| qualifiers.contains(&word));
-            named && (shared || statement.contains(&format!("&{name}")) || statement.contains(&format!("& {name}")))
+            let shared = qualifiers.iter().any(|word| has_word(statement, word));
+            has_word(statement, name)
+                && (shared || statement.contains(&format!("&{name}")) || statement.contains(&format!("& {name}")))
         })
     }
 
@@ -578,8 +573,7 @@ impl Source {
     pub(crate) fn instantiate(&mut self, kernel: &str) {
         let name = plain_name(kernel);
         let values = template_values(kernel, name);
-        let named = words(&self.clean).filter(|(_, word)| *word == name);
-        if let Some(parameters) = { named }.find_map(|(at, _)| self.template_parameters(at)) {
+        if let Some(parameters) = named(&self.clean, name).find_map(|at| self.template_parameters(at)) {
             let given = parameters.into_iter().zip(&values).filter_map(|(name, value)| Some((name, (*value)?)));
             self.given = given.collect();
         }

@@ -49,7 +49,8 @@ const USABLE: &str = include_str!("usable.js");
 /// Themes that no [`Screen`] uses.
 const THEMES: [&str; 3] = ["coal", "ayu", "rust"];
 /// Pages that between them have every coloured element.
-const COLOURFUL: [&str; 4] = ["index.html", "memory.html", "v05-bank-conflict-free.html", "chapter.html"];
+const COLOURFUL: [&str; 5] =
+    ["index.html", "memory.html", "v05-bank-conflict-free.html", "v12-hopper.html", "chapter.html"];
 
 /// Search words, and the end of the address of the section that explains them.
 const SECTIONS: [(&str, &str); 8] = [
@@ -246,6 +247,17 @@ fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<St
     )?;
     if colours[0] == colours[1] {
         out.push(format!("the dark theme has the colours of the light one: {colours}"));
+    }
+    // The column of counts beside kernels, chosen on one page and shown on the next.
+    let [first, next] = ["v04-float4.html", "v05-bank-conflict-free.html"].map(|page| folder.join(page));
+    if first.is_file() {
+        load(tab, &first)?;
+        let choice = "document.querySelector('select.counts')";
+        tab.value(&format!("({choice}.value = 'sectors', {choice}.dispatchEvent(new Event('change')))"))?;
+        load(tab, &next)?;
+        if tab.value(&format!("{choice}.value + [...document.querySelectorAll('main.gutter')].length"))? != "sectors1" {
+            out.push("the choice of counts is forgotten on the next page".into());
+        }
     }
     out.extend(reported_errors(tab, folder));
     Ok(out)

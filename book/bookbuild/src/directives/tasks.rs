@@ -1,4 +1,4 @@
-//! `{{#task}}`, `{{#judged}}`, `{{#transfers}}`, `{{#mistakes}}`: the tasks of a step.
+//! `{{#task}}`, `{{#judged}}`, `{{#finished}}`, `{{#transfers}}`, `{{#mistakes}}`: the tasks of a step.
 //!
 //! The texts come from `steps/vNN/tasks.toml`, which the command line and the grader read too. Not here: the
 //! questions in the same files (`questions`).
@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use anyhow::{Result, anyhow, bail};
 use catalog::text::capital;
 use regex::{Captures, Regex};
+use tasks::progress::{self, Progress};
 use tasks::task::{Criterion, Task, TaskKind};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
@@ -71,6 +72,21 @@ pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String> {
         let _ = write!(out, "\n<details><summary>Why these limits</summary>\n\n{}\n\n</details>\n", prose(&why));
     }
     Ok(out)
+}
+
+/// Expands `{{#finished v05}}`: begins the fold around the solution of a task, which is open in the book of a learner
+/// who has passed it. `</details>` ends it.
+pub(crate) fn finished(repo: &RepoPaths, name: &str) -> Result<String> {
+    let task = task(repo, name)?;
+    repo.note(&progress::file(repo.root()));
+    let known = Progress::load(repo.root())?;
+    let passed = known.tasks.get(&task.name.to_string()).is_some_and(|task| task.passed.is_some());
+    let what = if task.host.is_some() { "The launch" } else { "The finished kernel" };
+    Ok(if passed {
+        format!("<details open><summary>{what} of {name}, which you have passed</summary>\n")
+    } else {
+        format!("<details><summary>{what}, which {name} asks you to write: open it all the same</summary>\n")
+    })
 }
 
 fn criteria(task: &Task) -> String {

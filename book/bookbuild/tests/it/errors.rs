@@ -38,7 +38,7 @@ fn directives_that_cannot_be_filled_in() {
         ),
         (
             "{{#inlcude a.md}}",
-            "there is no directive `inlcude`; there are include, diff, output, figure, recorded, duels, others, process, ceilings, n, counters, sums, step, steps, task, judged, transfers, mistakes, predict, sheets, answers, lesson, plan",
+            "there is no directive `inlcude`; there are include, diff, output, figure, recorded, duels, others, process, ceilings, n, counters, sums, step, steps, task, judged, finished, transfers, mistakes, predict, sheets, answers, lesson, plan",
         ),
         ("{{#n sgemm 4096", "`{{#` has no `}}` on its line"),
         ("See {{#output a}}.", "`{{#output}}` must stand on a line of its own"),

@@ -42,6 +42,21 @@ fn criteria_have_their_limits_and_the_reason_for_them() {
 }
 
 #[test]
+fn a_solution_is_folded_until_its_task_is_passed() {
+    let small = small("{{#finished v02}}\n\nIt is this.\n\n</details>");
+    assert!(
+        small.page().contains("<details><summary>The finished kernel, which v02 asks you to write"),
+        "{}",
+        small.page()
+    );
+    let passed = small.with("my/progress.toml", "[tasks.v02]\nchecks = 1\npassed = \"2026-11-22T12:00:00Z\"\n").page();
+    assert!(
+        passed.contains("<details open=\"\"><summary>The finished kernel of v02, which you have passed"),
+        "{passed}"
+    );
+}
+
+#[test]
 fn transfer_tasks_are_folded() {
     insta::assert_snapshot!(words("{{#transfers v02}}"), @r"
     v02.scaled: C = αAB + βC (25 minutes, from the bare signature)
@@ -141,6 +156,12 @@ fn a_task_gets_the_time_that_a_session_leaves() {
     0–30 |ask |Predict. |paper |
     30–90 |let do |The task. The task takes about 45 minutes. | |
     Collect: a sentence.
+    Ask:
+    Who loads it? (All.)
+    Expect:
+    One too few.
+    The tools: A message.
+    Points: Says it (1).
     ");
 }
 

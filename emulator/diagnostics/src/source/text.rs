@@ -59,39 +59,64 @@ fn source_name(text: &str) -> Option<(&str, &str)> {
 
 /// Identifiers with their positions.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut at = 0;
+    let mut skip_while = move |wanted: bool| {
+        while at < text.len() && is_word(text.as_bytes()[at]) == wanted {
+            at += 1;
+        }
+        at
+    };
     std::iter::from_fn(move || {
         loop {
-            let start = at + text[at..].find(is_word)?;
-            let length = text[start..].find(|c| !is_word(c)).unwrap_or(text.len() - start);
-            at = start + length;
-            if !text[start..].starts_with(|c: char| c.is_ascii_digit()) {
-                return Some((start, &text[start..at]));
+            let start = skip_while(false);
+            let word = &text[start..skip_while(true)];
+            match word.bytes().next()? {
+                b'0'..=b'9' => {}
+                _ => return Some((start, word)),
             }
         }
     })
 }
 
+/// Positions of one identifier.
+pub(crate) fn named(text: &str, name: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let is_whole = move |at: usize, end: usize| {
+        !(at > 0 && is_word(bytes[at - 1])) && bytes.get(end).is_none_or(|byte| !is_word(*byte))
+    };
+    let found = text.match_indices(name).map(|(at, name)| (at, at + name.len()));
+    found.filter(move |&(at, end)| at < end && is_whole(at, end)).map(|(at, _)| at)
+}
+
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
+    named(text, word).next().is_some()
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
 /// Returns the inside of the bracket that `text` starts with.
 pub(crate) fn bracketed(text: &str) -> Option<&str> {
-    let open = text.chars().next()?;
+    let bytes = text.as_bytes();
+    let open = *bytes.first()?;
     let close = match open {
-        '(' => ')',
-        '[' => ']',
-        '{' => '}',
+        b'(' => b')',
+        b'[' => b']',
+        b'{' => b'}',
         _ => return None,
     };
-    let mut depth = 0;
-    for (at, c) in text.char_indices() {
-        if c == open {
+    let (mut at, mut depth) = (0, 0);
+    while at < bytes.len() {
+        if bytes[at] == open {
             depth += 1;
-        } else if c == close {
+        } else if bytes[at] == close {
             depth -= 1;
             if depth == 0 {
                 return Some(&text[1..at]);
             }
         }
+        at += 1;
     }
     None
 }
