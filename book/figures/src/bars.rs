@@ -38,6 +38,12 @@ struct Bar {
     page: Option<String>,
 }
 
+impl Bar {
+    fn new(label: impl Into<String>, value: f64, part: Option<f64>) -> Self {
+        Self { label: label.into(), value, part, page: None }
+    }
+}
+
 fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
     let summary: Vec<String> = bars.iter().map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value))).collect();
     let mut drawing = Drawing::titled(title, format!("Bars: {}.", summary.join(", ")));
@@ -87,12 +93,9 @@ pub(crate) fn ladder(record: &Record) -> String {
     let recorded = Recorded::new(record);
     let bar = |[kernel, label, page]: &[&str; 3]| {
         let timed = recorded.product(kernel, shape)?;
-        Some(Bar {
-            label: (*label).to_owned(),
-            value: Work::Sgemm.flops(shape) / (timed.ms * 1e9),
-            part: timed.part.filter(|_| *kernel != CUBLAS),
-            page: Some(format!("{page}.html")),
-        })
+        let value = Work::Sgemm.flops(shape) / (timed.ms * 1e9);
+        let part = timed.part.filter(|_| *kernel != CUBLAS);
+        Some(Bar { page: Some(format!("{page}.html")), ..Bar::new(*label, value, part) })
     };
     let bars: Vec<Bar> = KERNELS.iter().filter_map(bar).collect();
     draw(&title, "TFLOP/s", &bars, &recorded.provenance())
@@ -105,7 +108,7 @@ struct Chart {
     size: usize,
     /// The best kernel of the step before first.
     kernels: Vec<String>,
-    /// Units that do nothing else: `FP32`, or an instruction for tensor cores; `wgmma / 6` where a kernel needs six.
+    /// Units that do nothing else: `multiply-adds`, or an instruction for tensor cores; `wgmma / 6` where a kernel needs six.
     alone: Vec<String>,
 }
 
@@ -129,13 +132,13 @@ impl Chart {
         for kernel in &self.kernels {
             let timed = recorded.product(kernel, shape).with_context(|| format!("{kernel} has no time at {size}"))?;
             let value = Work::Sgemm.flops(shape) / (timed.ms * 1e9);
-            bars.push(Bar { label: label(kernel), value, part: timed.part.filter(|_| kernel != CUBLAS), page: None });
+            bars.push(Bar::new(label(kernel), value, timed.part.filter(|_| kernel != CUBLAS)));
         }
         let mut foot = recorded.provenance();
         for alone in &self.alone {
             let (unit, times) = alone.split_once(" / ").unwrap_or((alone, "1"));
             let tflops = match unit {
-                "FP32" => recorded.roofline()?.fp32_tflops,
+                "multiply-adds" => recorded.roofline()?.fp32_tflops,
                 unit => {
                     foot += &format!("\n{unit} alone: {}, {}.", ceilings.run.device, day(&ceilings.run.date));
                     tensor_cores(ceilings, unit)?
@@ -164,15 +167,10 @@ pub(crate) fn transposes(record: &Record) -> anyhow::Result<String> {
     for kernel in kernels(|work| work == Work::Transpose) {
         let Some(timed) = recorded.timed(kernel.name, SHAPE, "copy") else { continue };
         copy = timed.yardstick_ms.or(copy);
-        bars.push(Bar {
-            label: kernel.name.trim_start_matches("transpose_").replace('_', " "),
-            value: rate(timed.ms),
-            part: timed.part,
-            page: None,
-        });
+        bars.push(Bar::new(kernel.name.trim_start_matches("transpose_").replace('_', " "), rate(timed.ms), timed.part));
     }
     let copy = copy.context("no transpose was timed beside a copy")?;
-    bars.push(Bar { label: "copy".to_owned(), value: rate(copy), part: None, page: None });
+    bars.push(Bar::new("copy", rate(copy), None));
     Ok(draw(&title, "GB/s", &bars, &recorded.provenance()))
 }
 
@@ -188,12 +186,11 @@ pub(crate) fn cpus(record: &Record) -> anyhow::Result<String> {
     for kernel in kernels(|work| work == Work::Cpu) {
         let Some(timed) = recorded.timed(kernel.name, shape, "the library") else { continue };
         host = recorded.host(kernel.name, shape).or(host);
-        bars.push(Bar {
-            label: kernel.name.trim_start_matches("cpu_").to_owned(),
-            value: Work::Cpu.flops(shape) / (timed.ms * 1e6),
-            part: timed.part.filter(|_| kernel.name != LIBRARY),
-            page: None,
-        });
+        bars.push(Bar::new(
+            kernel.name.trim_start_matches("cpu_").to_owned(),
+            Work::Cpu.flops(shape) / (timed.ms * 1e6),
+            timed.part.filter(|_| kernel.name != LIBRARY),
+        ));
     }
     Ok(draw(&title, "GFLOP/s", &bars, &host.context("the CPU was not timed")?))
 }

@@ -10,7 +10,7 @@ use records::ceilings::Ceilings;
 
 use crate::bars::digits;
 use crate::machine;
-use crate::plots::{Axis, spread_labels, tflops};
+use crate::plots::{Axis, grid, spread_labels, tflops};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, WIDTH};
 
@@ -99,12 +99,7 @@ fn draw(
     const HIGH: f64 = 1000.0;
     let x = Axis { low: LOW, high: HIGH, from: 42.0, to: WIDTH - 18.0, log: true };
     let y = Axis { low: LOW, high: HIGH, from: bottom, to: top, log: true };
-    for tick in [LOW, 100.0, HIGH] {
-        drawing.line("line", (x.at(tick), top), (x.at(tick), bottom));
-        drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
-        drawing.text("dim", Anchor::Middle, (x.at(tick), bottom + 19.0), tick.to_string());
-        drawing.text("dim", Anchor::End, (x.from - 3.0, y.at(tick) + 5.0), tick.to_string());
-    }
+    grid(&mut drawing, [x, y], [LOW, 100.0, HIGH], [LOW, 100.0, HIGH]);
     drawing.text("dim", Anchor::Start, (x.from + 4.0, bottom - 8.0), "TFLOP/s");
     drawing.text("dim", Anchor::End, (x.to, bottom + 38.0), "FLOP per byte of tiles");
 

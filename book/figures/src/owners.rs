@@ -35,16 +35,14 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     let edge = cols as usize;
     let warp = owned(kernel, edge, 0)?;
     let shown = [(0, "a"), (1, "b"), (2, "c"), (16, "d")];
-    let mut drawing = Drawing::new(
-        format!("Who owns what of C in {id}"),
+    let mut drawing = Drawing::titled(
+        format!("{id}: one block's tile of C, {edge} × {edge}"),
         format!(
             "The tile of {edge} by {edge} elements of C that one block of {id} owns. The elements of warp 0 are \
              shaded; those of threads 0, 1, 2 and 16 have colours of their own: {}.",
             element_list(&warp[0])
         ),
     );
-    let heading = format!("{id}: one block's tile of C, {edge} × {edge}");
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), heading);
     // The warp's rows, as large as possible.
     let all: BTreeSet<(usize, usize)> = warp.iter().flatten().copied().collect();
     let n_rows = all.iter().map(|(row, _)| row + 1).max().unwrap_or(1);

@@ -31,6 +31,24 @@ impl Axis {
     }
 }
 
+/// Draws lines across both axes at these values, with labels below and on the left.
+pub(crate) fn grid(
+    drawing: &mut Drawing,
+    [x, y]: [Axis; 2],
+    below: impl IntoIterator<Item = f64>,
+    left: impl IntoIterator<Item = f64>,
+) {
+    for tick in below {
+        drawing.line("line", (x.at(tick), y.to), (x.at(tick), y.from));
+        let at = (x.at(tick).min(WIDTH - 14.0), y.from + 19.0);
+        drawing.text("dim", Anchor::Middle, at, tick.to_string());
+    }
+    for tick in left {
+        drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
+        drawing.text("dim", Anchor::End, (x.from - 5.0, y.at(tick) + 5.0), tick.to_string());
+    }
+}
+
 /// Moves labels apart by as little as possible, from top to bottom; returns their new positions.
 pub(crate) fn spread_labels(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
@@ -115,10 +133,7 @@ pub(crate) fn sizes(record: &Record, lines: &[Line]) -> anyhow::Result<String> {
         to: top,
         log: true,
     };
-    for tick in TICKS.into_iter().filter(|t| (y.low..=y.high).contains(t)) {
-        drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
-        drawing.text("dim", Anchor::End, (x.from - 6.0, y.at(tick) + 5.0), tick.to_string());
-    }
+    grid(&mut drawing, [x, y], [], TICKS.into_iter().filter(|t| (y.low..=y.high).contains(t)));
     let mut size = low;
     while size <= high {
         drawing.text("dim", Anchor::Middle, (x.at(size as f64), bottom + 19.0), size.to_string());
@@ -176,17 +191,8 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
     let least = points.iter().map(|p| p.1).fold(0.2, f64::min);
     let x = Axis { low: if least < 0.1 { 0.01 } else { 0.1 }, high: 100.0, from: 34.0, to: WIDTH - 8.0, log: true };
     let y = Axis { low: 0.1, high: 100.0, from: bottom, to: top, log: true };
-    for decade in [0.01, 0.1, 1.0, 10.0, 100.0] {
-        if decade >= x.low {
-            drawing.line("line", (x.at(decade), top), (x.at(decade), bottom));
-            let at = (x.at(decade).min(WIDTH - 14.0), bottom + 19.0);
-            drawing.text("dim", Anchor::Middle, at, decade.to_string());
-        }
-        if decade >= y.low {
-            drawing.line("line", (x.from, y.at(decade)), (x.to, y.at(decade)));
-            drawing.text("dim", Anchor::End, (x.from - 5.0, y.at(decade) + 5.0), decade.to_string());
-        }
-    }
+    let decades = |axis: Axis| [0.01, 0.1, 1.0, 10.0, 100.0].into_iter().filter(move |decade| *decade >= axis.low);
+    grid(&mut drawing, [x, y], decades(x), decades(y));
     drawing.text("dim", Anchor::Start, (x.from + 4.0, top + 16.0), "TFLOP/s");
     drawing.text("dim", Anchor::End, (x.to, bottom + 38.0), "FLOP per byte of sectors");
     let knee = 1000.0 * roof.fp32_tflops / roof.copy_gbs;
@@ -280,14 +286,7 @@ fn draw_closeup(drawing: &mut Drawing, points: &[KernelPoint], ceiling: f64, fro
         let n = ((axis.high - axis.low) / step).round() as u32;
         (0..=n).map(move |i| axis.low + step * f64::from(i))
     };
-    for tick in ticks(x, 5.0) {
-        drawing.line("line", (x.at(tick), top), (x.at(tick), bottom));
-        drawing.text("dim", Anchor::Middle, (x.at(tick), bottom + 19.0), tick.to_string());
-    }
-    for tick in ticks(y, 10.0) {
-        drawing.line("line", (x.from, y.at(tick)), (x.to, y.at(tick)));
-        drawing.text("dim", Anchor::End, (x.from - 5.0, y.at(tick) + 5.0), tick.to_string());
-    }
+    grid(drawing, [x, y], ticks(x, 5.0), ticks(y, 10.0));
     drawing.polyline("rule", &[(x.from, y.at(ceiling)), (x.to, y.at(ceiling))]);
     let wanted: Vec<f64> = points.iter().map(|p| y.at(p.2)).collect();
     let labels = spread_labels(&wanted, 17.0, top, bottom);

@@ -2,6 +2,7 @@
 
 use timing::accuracy::{Kind, Point, Set, points};
 
+use crate::plots::Axis;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 use crate::table::render_table;
 
@@ -12,25 +13,6 @@ const DEVICE: &str = "NVIDIA H200; emulator/timing/data/predictions.tsv";
 const CLOSE: f64 = 0.15;
 /// Largest error on the scale of the lower picture; a larger one is drawn at its edge.
 const WORST: f64 = 0.6;
-
-struct Axis {
-    /// Ends of the axis, as powers of ten.
-    low: i32,
-    high: i32,
-    from: f64,
-    to: f64,
-}
-
-impl Axis {
-    fn at(&self, value: f64) -> f64 {
-        let part = (value.log10() - f64::from(self.low)) / f64::from(self.high - self.low);
-        self.from + part * (self.to - self.from)
-    }
-
-    fn decades(&self) -> impl Iterator<Item = f64> {
-        (self.low..=self.high).map(|power| 10_f64.powi(power))
-    }
-}
 
 /// Formats a time as `10 µs` or `1 ms`.
 fn time(us: f64) -> String {
@@ -49,9 +31,7 @@ pub(crate) fn draw() -> String {
 fn plot(points: &[Point]) -> String {
     let title = "Predicted and measured time of launches";
     if points.is_empty() {
-        let mut drawing = Drawing::new(title, "No predictions yet.");
-        drawing.text("", Anchor::Start, (0.0, 14.0), "No predictions yet: see the examples of `timing`.");
-        return drawing.finish(24.0);
+        return Drawing::titled("No predictions yet: see the examples of `timing`.", "").finish(24.0);
     }
     let n = |set| points.iter().filter(|point| point.set == set).count();
     let close = points.iter().filter(|point| point.error().abs() <= CLOSE).count();
@@ -70,9 +50,10 @@ fn plot(points: &[Point]) -> String {
     let all = || points.iter().flat_map(|point| [point.measured_us, point.predicted_us]);
     let low = all().fold(f64::INFINITY, f64::min).log10().floor() as i32;
     let high = all().fold(0.0, f64::max).log10().ceil() as i32;
-    let x = Axis { low, high, from: 62.0, to: WIDTH - 12.0 };
-    let y = Axis { low, high, from: 350.0, to: 34.0 };
     let (left, right) = (10_f64.powi(low), 10_f64.powi(high));
+    let decades = || (low..=high).map(|power| 10_f64.powi(power));
+    let x = Axis { low: left, high: right, from: 62.0, to: WIDTH - 12.0, log: true };
+    let y = Axis { from: 350.0, to: 34.0, ..x };
     // The band, clipped at the frame.
     let (less, more) = (1.0 - CLOSE, 1.0 + CLOSE);
     let corners = [
@@ -85,7 +66,7 @@ fn plot(points: &[Point]) -> String {
     ];
     let path: Vec<String> = corners.iter().map(|(a, b)| format!("{:.1} {:.1}", x.at(*a), y.at(*b))).collect();
     drawing.path("faint", &format!("M{}z", path.join("L")));
-    for decade in x.decades() {
+    for decade in decades() {
         drawing.line("line", (x.at(decade), y.to), (x.at(decade), y.from));
         drawing.line("line", (x.from, y.at(decade)), (x.to, y.at(decade)));
         drawing.text("dim", Anchor::End, (x.from - 5.0, y.at(decade) + 5.0), time(decade));
@@ -111,7 +92,7 @@ fn plot(points: &[Point]) -> String {
         };
         drawing.text("dim", Anchor::End, (x.from - 5.0, at + 5.0), label);
     }
-    for decade in x.decades() {
+    for decade in decades() {
         drawing.line("line", (x.at(decade), top), (x.at(decade), bottom));
         let at = x.at(decade).min(WIDTH - 20.0);
         drawing.text("dim", Anchor::Middle, (at, bottom + 18.0), time(decade));

@@ -240,13 +240,12 @@ pub(crate) fn columns() -> anyhow::Result<String> {
     const WARP: WarpPosition = WarpPosition { block: [0, 0], warp: 5 };
     const DOT: f64 = 4.0;
     let kernels = [("transpose_tile", "tile"), ("transpose_padded", "padded"), ("transpose_swizzled", "swizzled")];
-    let mut drawing = Drawing::new(
-        "A column of the tile in three layouts",
+    let mut drawing = Drawing::titled(
+        "One warp reads column 5 of the tile",
         "Three squares of 32 banks across and rows of shared memory down. Marked are the 32 words that one warp reads \
          when it reads a column of the tile: a vertical line, all in one bank, for the plain tile; a diagonal for the \
          padded one; scattered, one in each bank, for the swizzled one.",
     );
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), "One warp reads column 5 of the tile");
     let edge = DOT * BANKS as f64;
     let gap = (WIDTH - 3.0 * edge) / 2.0;
     let top = 66.0;

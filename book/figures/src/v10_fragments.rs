@@ -37,15 +37,13 @@ fn form() -> anyhow::Result<MmaForm> {
 
 pub(crate) fn draw() -> anyhow::Result<String> {
     let form = form()?;
-    let mut drawing = Drawing::new(
-        "One product of a warp, and who holds it",
+    let mut drawing = Drawing::titled(
+        "mma.sync.m16n8k16 of bf16: what four lanes hold",
         "A of 16 by 16 elements below on the left, B of 16 by 8 above on the right, and their product of 16 by 8 in the \
          corner between. Lane 0 holds four pairs of neighbours of A in rows 0 and 8, four elements of column 0 of B, and \
          two pairs of the product, in rows 0 and 8; lane 1 the next to the right of each in A and in the product, and \
          below in B; lane 4 has rows 1 and 9 and column 1; lane 31 the last of each.",
     );
-    let title = "mma.sync.m16n8k16 of bf16: what four lanes hold";
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
     let left = (WIDTH - CELL * (K + N) as f64 - GAP) / 2.0;
     let (right, top) = (left + CELL * K as f64 + GAP, 46.0);
     let below = top + CELL * K as f64 + GAP + 14.0;

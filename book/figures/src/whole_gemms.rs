@@ -57,7 +57,7 @@ pub(crate) fn parts(record: &Record) -> String {
         .flat_map(|(size, products)| products.iter().map(move |product| (size, product)))
         .map(|(size, p)| format!("{} at {size} {} of {}", p.label, ms(p.kernel_ms), ms(p.whole_ms)))
         .collect();
-    let mut drawing = Drawing::new(
+    let mut drawing = Drawing::titled(
         title,
         format!(
             "Bars, one scale for each size: the whole of a product with allocation and copies, and in it the kernel. \
@@ -68,7 +68,6 @@ pub(crate) fn parts(record: &Record) -> String {
     const FROM: f64 = 62.0;
     const TO: f64 = 268.0;
     const BAR: f64 = 11.0;
-    drawing.text("strong", Anchor::Start, (0.0, 14.0), title);
     drawing.rect("a", Rect::new(0.0, 28.0, BAR, BAR));
     drawing.text("", Anchor::Start, (17.0, 38.5), "kernel");
     drawing.rect("b2", Rect::new(78.0, 28.0, BAR, BAR));
