@@ -322,7 +322,8 @@ impl<'a> Page<'a> {
                 tasks::what_to_do(self.repo, name)
             }
             ("judged", [name]) => tasks::judged(self.repo, name),
-            ("finished", [name]) => tasks::finished(self.repo, name),
+            ("finished", [name]) => tasks::finished(self.repo, name, "The finished kernel"),
+            ("finished", [name, what]) => tasks::finished(self.repo, name, what),
             ("transfers", [step, ids @ ..]) => tasks::transfers(self.repo, step, ids),
             ("mistakes", [step]) => tasks::mistakes(self.repo, step),
             ("predict", [step, ids @ ..]) => {

@@ -74,19 +74,15 @@ pub(crate) fn judged(repo: &RepoPaths, name: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Expands `{{#finished v05}}`: begins the fold around the solution of a task, which is open in the book of a learner
-/// who has passed it. `</details>` ends it.
-pub(crate) fn finished(repo: &RepoPaths, name: &str) -> Result<String> {
+/// Expands `{{#finished v05}}` or `{{#finished v09.operands "The call"}}`: begins the fold around the solution of a
+/// task, which is open in the book of a learner who has passed it. `</details>` ends it.
+pub(crate) fn finished(repo: &RepoPaths, name: &str, what: &str) -> Result<String> {
     let task = task(repo, name)?;
     repo.note(&progress::file(repo.root()));
     let known = Progress::load(repo.root())?;
     let passed = known.tasks.get(&task.name.to_string()).is_some_and(|task| task.passed.is_some());
-    let what = if task.host.is_some() { "The launch" } else { "The finished kernel" };
-    Ok(if passed {
-        format!("<details open><summary>{what} of {name}, which you have passed</summary>\n")
-    } else {
-        format!("<details><summary>{what}, which {name} asks you to write: open it all the same</summary>\n")
-    })
+    let (open, ending) = if passed { (" open", ", which you have passed") } else { ("", ": open it all the same") };
+    Ok(format!("<details{open}><summary>{what}, a solution of {name}{ending}</summary>\n"))
 }
 
 fn criteria(task: &Task) -> String {

@@ -45,13 +45,13 @@ fn criteria_have_their_limits_and_the_reason_for_them() {
 fn a_solution_is_folded_until_its_task_is_passed() {
     let small = small("{{#finished v02}}\n\nIt is this.\n\n</details>");
     assert!(
-        small.page().contains("<details><summary>The finished kernel, which v02 asks you to write"),
+        small.page().contains("<details><summary>The finished kernel, a solution of v02: open it"),
         "{}",
         small.page()
     );
     let passed = small.with("my/progress.toml", "[tasks.v02]\nchecks = 1\npassed = \"2026-11-22T12:00:00Z\"\n").page();
     assert!(
-        passed.contains("<details open=\"\"><summary>The finished kernel of v02, which you have passed"),
+        passed.contains("<details open=\"\"><summary>The finished kernel, a solution of v02, which you have passed"),
         "{passed}"
     );
 }
