@@ -5,8 +5,9 @@
 
 use catalog::Shape;
 
+use crate::lanes::{Bar, Lanes};
 use crate::machine::{self, FIRST, Trace};
-use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::svg::{Anchor, Drawing, WIDTH};
 
 const KERNELS: [(&str, &str); 2] =
     [("sgemm_v06_outer_product", "v06: load, then multiply"), ("sgemm_v07_double_buffer", "v07: load ahead")];
@@ -142,29 +143,20 @@ fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
     drawing.text("ink-a", Anchor::Start, (LABELS, bracket - 9.0), hidden);
 
     let rows = bracket + 8.0;
-    for (i, (kind, label, class)) in ROWS.into_iter().enumerate() {
-        let y = rows + ROW * i as f64;
-        drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
-        drawing.rect("faint", Rect::new(LABELS, y + 2.0, STEPS as f64, ROW - 4.0));
-        let mut bins = vec![false; STEPS + 1];
-        for (at, did) in rounds.sequence.iter().enumerate() {
-            bins[bin(at)] |= *did == kind;
-        }
-        let mut marks: Vec<Rect> = Vec::new();
-        for (at, _) in bins.iter().enumerate().filter(|(_, on)| **on) {
-            let x = LABELS + at as f64;
+    let lanes = Lanes { left: LABELS, last: STEPS as f64, row: ROW };
+    let mut bottom = rows;
+    for (kind, label, class) in ROWS {
+        let mut marks: Vec<[usize; 2]> = Vec::new();
+        for at in (0..n).filter(|at| rounds.sequence[*at] == kind).map(bin) {
             match marks.last_mut() {
-                Some(last) if last.right() >= x => last.width = x + 1.0 - last.x,
-                _ => marks.push(Rect::new(x, y + 2.0, 1.0, ROW - 4.0)),
+                Some(last) if last[1] >= at => last[1] = at + 1,
+                _ => marks.push([at, at + 1]),
             }
         }
         // Short marks are widened to be visible.
-        for mark in &mut marks {
-            mark.width = mark.width.max(3.0);
-        }
-        drawing.rects(class, marks);
+        let bars: Vec<Bar> = marks.iter().map(|[from, to]| Bar::of(class, [*from, (*to).max(from + 3)], "")).collect();
+        bottom = lanes.lane(drawing, bottom, label, &bars);
     }
-    let bottom = rows + ROW * ROWS.len() as f64;
     for (at, _) in rounds.sequence.iter().enumerate().filter(|(_, k)| **k == Purpose::Barrier) {
         drawing.line("dash barrier", (x(at) + 0.5, rows), (x(at) + 0.5, bottom));
     }

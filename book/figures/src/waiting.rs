@@ -9,8 +9,9 @@ use simt::launch::LaunchOptions;
 use simt::module::Module;
 use timing::{Chip, predict_with_timeline};
 
+use crate::lanes::{Bar, Lanes};
 use crate::machine::root;
-use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::svg::Drawing;
 
 /// Kernel, warps per scheduler, label.
 const CASES: [(&str, u32, &str); 4] = [
@@ -62,19 +63,14 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         title,
         format!("A row for each warp, a box for each instruction that it issues. {}.", totals.join("; ")),
     );
-    let (clock, row) = (WIDTH / CLOCKS as f64, 16.0);
+    let lanes = Lanes { left: 0.0, last: CLOCKS as f64, row: 16.0 };
     let mut y = 28.0;
     for (name, rows) in &cases {
-        drawing.text("", Anchor::Start, (0.0, y + 14.0), *name);
-        let text = format!("{} of {CLOCKS} used", used(rows));
-        drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), text);
-        y += 22.0;
+        y = lanes.head(&mut drawing, y, name, format!("{} of {CLOCKS} used", used(rows)));
         for (i, clocks) in rows.iter().enumerate() {
-            drawing.rect("faint", Rect::new(0.0, y, WIDTH, row - 3.0));
             let class = ["a", "b", "c", "d"][i % 4];
-            let of = |at: &u64| Rect::new(*at as f64 * clock + 1.0, y, clock - 2.0, row - 3.0);
-            drawing.rects(class, clocks.iter().map(of));
-            y += row;
+            let bars: Vec<Bar> = clocks.iter().map(|at| Bar::new(class, *at as f64 + 0.1, *at as f64 + 0.9)).collect();
+            y = lanes.lane(&mut drawing, y, "", &bars);
         }
         y += 12.0;
     }
