@@ -91,6 +91,7 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
         MistakeDetails::Operand { problem, value } => termination::operand(launch, mistake, *problem, *value),
         MistakeDetails::Call { address, problem } => calls::target(launch, mistake, *address, problem),
         MistakeDetails::Stack { function, depth, limit } => calls::stack(launch, mistake, function, *depth, *limit),
+        MistakeDetails::LocalPointer { owner, stored } => memory::local_pointer(launch, mistake, *owner, *stored),
         MistakeDetails::Texture { handle } => memory::texture(launch, *handle),
         MistakeDetails::TensorCopy { problem } => asynchronous::tensor(launch, mistake, *problem),
         MistakeDetails::Proxy { address } => phases::no_fence(launch, mistake, *address),

@@ -1,9 +1,9 @@
-//! Messages about memory that was freed (`E-FREED`), misaligned accesses (`E-ALIGN`), read-only memory (`E-READ-ONLY`)
-//! and invalid texture objects (`E-TEXTURE`).
+//! Messages about memory that was freed (`E-FREED`), misaligned accesses (`E-ALIGN`), read-only memory
+//! (`E-READ-ONLY`), pointers to another thread's local memory (`E-LOCAL`) and invalid texture objects (`E-TEXTURE`).
 
 use super::bounds::nowhere;
 use crate::finding::Space;
-use crate::launch_context::{Draft, LaunchContext, Reason};
+use crate::launch_context::{Draft, LaunchContext, Reason, first_thread};
 use crate::locate::arrays::Target;
 use crate::locate::case::{Case, noun};
 use crate::source::text::words;
@@ -32,6 +32,21 @@ pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: 
     draft.on_gpu =
         Some("the access reads or overwrites data that other allocations have stored there since, silently.".into());
     draft
+}
+
+pub(crate) fn local_pointer(launch: &LaunchContext<'_>, mistake: &MistakeGroup, owner: u32, stored: u32) -> Draft {
+    let reader = first_thread(mistake);
+    let owner = launch.thread_name(reader.block, owner.into());
+    let line = launch.line_name(mistake.first.instr, stored);
+    Draft::new("a pointer to a local variable of another thread")
+        .note(launch.first_thread(mistake))
+        .note(format!("The pointer is that of {owner}, which stored it at {line}."))
+        .why(
+            "each thread has local memory of its own, at the same addresses: the pointer leads to the variable of the \
+             thread that follows it.",
+        )
+        .advice("keep what threads share in a `__shared__` array, and give them a pointer to that.")
+        .on_gpu("the same: the thread reads or overwrites its own variable, silently.")
 }
 
 pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {

@@ -69,6 +69,8 @@ codes! {
     SyncMask "E-SYNC-MASK" Error,
     /// An operand value that the instruction does not allow, such as the number of a barrier that does not exist.
     Operand "E-OPERAND" Error,
+    /// A pointer to a local variable, followed by another thread.
+    LocalPointer "E-LOCAL" Error,
     /// A call through an address that is not a callable function.
     Call "E-CALL" Error,
     /// Calls nested deeper than the stack holds.

@@ -158,6 +158,13 @@ pub enum MistakeDetails {
     SyncMask(SyncMask),
     /// `E-OPERAND`: an operand has a value that the instruction does not allow.
     Operand { problem: BadOperand, value: u32 },
+    /// `E-LOCAL`: [`Mistake::instr`] loads a pointer to local memory that another thread stored, and follows it.
+    LocalPointer {
+        /// That thread's index in the block.
+        owner: u32,
+        /// The instruction that stored it.
+        stored: u32,
+    },
     /// `E-CALL`: a call through an address that is not a fitting function.
     Call { address: u64, problem: BadTarget },
     /// `E-STACK`: calls nested deeper than the stack holds.
@@ -255,6 +262,7 @@ impl MistakeDetails {
             }
             Self::SyncMask(_) => Code::SyncMask,
             Self::Operand { .. } => Code::Operand,
+            Self::LocalPointer { .. } => Code::LocalPointer,
             Self::Call { .. } => Code::Call,
             Self::Stack { .. } => Code::Stack,
             Self::Texture { .. } => Code::Texture,

@@ -20,6 +20,7 @@ use crate::program::{BARRIERS, SHARED_BASE, Special};
 use crate::exec::ZERO_LINE;
 use crate::exec::fiber::Fiber;
 use crate::exec::launch_job::Job;
+use crate::exec::memory::local_pointers::LocalPointer;
 use barrier_state::Barrier;
 use shadow::Shadow;
 use unwritten::{Carried, KeptUndefined};
@@ -76,6 +77,8 @@ pub(crate) struct Block {
     pub(crate) shared_written: CellBits,
     local: Vec<Line>,
     pub(crate) local_written: Bits,
+    /// Pointers to local memory that other threads can read, when checked.
+    pub(crate) local_pointers: Vec<LocalPointer>,
     /// Undefined registers, by warp, when checked.
     pub(super) shadows: Vec<Shadow>,
     pub(super) carried: Carried,
@@ -183,6 +186,7 @@ impl Block {
         }
         self.local.fill(ZERO_LINE);
         self.local_written.clear();
+        self.local_pointers.clear();
         for (w, shadow) in (0..job.n_warps).zip(&mut self.shadows) {
             shadow.reset();
             shadow.start(&job.kernel.unset, lanes_of(job, w));

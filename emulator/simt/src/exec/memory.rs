@@ -8,4 +8,5 @@ pub(crate) mod access_checks;
 pub(crate) mod access_spec;
 pub(crate) mod cluster_memory;
 pub(crate) mod load_store;
+pub(crate) mod local_pointers;
 pub(crate) mod per_lane;

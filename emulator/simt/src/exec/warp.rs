@@ -10,7 +10,7 @@ use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind,
 
 use crate::exec::fiber::{AfterOp, FiberState, MeetingPlace, Pause};
 use crate::exec::memory::access_spec::AccessSpec;
-use crate::exec::memory::load_store;
+use crate::exec::memory::{load_store, local_pointers};
 use crate::exec::run_mode::{Checked, Counted, General, Plain, RunMode};
 use crate::exec::worker::Worker;
 
@@ -326,6 +326,9 @@ impl Worker<'_> {
         if good != active {
             self.zero(a, active & !good);
         }
+        if M::checks(self) && !self.block.local_pointers.is_empty() && local_pointers::may_move(a) {
+            self.check_local_pointers(a, &spec, good);
+        }
         if M::checks(self) && !self.checks.fresh.lanes.is_empty() {
             self.follow_fresh_load(a, pc, active);
         } else if M::GENERAL && M::checks(self) {
@@ -345,6 +348,9 @@ impl Worker<'_> {
         }
         // SAFETY: `locate` has found writable memory for the lanes in `good`.
         unsafe { load_store::store(&self.warp.lanes, a, good, place, class) };
+        if M::checks(self) && self.job.local_bytes > 0 && local_pointers::may_move(a) {
+            self.note_local_pointers(a, &spec, good);
+        }
         if moved {
             self.leave_holes(a, &spec, good);
         }

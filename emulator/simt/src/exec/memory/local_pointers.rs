@@ -1,0 +1,112 @@
+//! Pointers to local memory that threads hand to each other. Each thread has local memory of its own at the same
+//! addresses, so another thread follows such a pointer to its own variables.
+
+use crate::arithmetic::lanes::{Class, NONE};
+use crate::check::MistakeDetails;
+use crate::lane_mask::LaneMask;
+use crate::program::operands::{AluClasses, Purpose, Role, for_each_operand};
+use crate::program::{Access, MemSpace, OpKind, window};
+
+use crate::exec::memory::access_spec::AccessSpec;
+use crate::exec::memory::per_lane;
+use crate::exec::worker::Worker;
+
+/// A pointer to a thread's local memory that lies where other threads can read it.
+#[derive(Debug)]
+pub(crate) struct LocalPointer {
+    /// Where it was stored, as a generic address.
+    place: u64,
+    value: u64,
+    thread: u32,
+    /// The store.
+    instr: u32,
+}
+
+/// Pointers of a block that are remembered.
+const MAX_POINTERS: usize = 1024;
+
+fn is_local(value: u64) -> bool {
+    value >> window::BITS == window::LOCAL >> window::BITS
+}
+
+/// Returns whether an access moves pointers between memory that threads share and registers.
+#[inline(always)]
+pub(crate) fn may_move(a: &Access) -> bool {
+    a.element == 8 && !matches!(a.space, MemSpace::Local | MemSpace::Param | MemSpace::Const)
+}
+
+impl Worker<'_> {
+    /// Remembers the pointers to local memory among the values that were stored.
+    #[cold]
+    pub(crate) fn note_local_pointers(&mut self, a: &Access, spec: &AccessSpec<'_>, good: LaneMask) {
+        for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
+            let lanes = good.filter(|lane| is_local(self.u64_at(src, lane)));
+            if lanes.is_empty() {
+                continue;
+            }
+            let addresses = per_lane::addresses(self, spec);
+            let instr = self.job.kernel.ops[spec.pc as usize].instr;
+            for lane in lanes.iter().filter(|&lane| !is_local(addresses[lane])) {
+                let place = addresses[lane].wrapping_add(8 * e as u64);
+                let thread = self.warp.index * 32 + lane as u32;
+                let pointer = LocalPointer { place, value: self.u64_at(src, lane), thread, instr };
+                let known = &mut self.block.local_pointers;
+                known.retain(|other| other.place != place);
+                if known.len() < MAX_POINTERS {
+                    known.push(pointer);
+                }
+            }
+        }
+    }
+
+    /// Reports lanes that have loaded another thread's pointer to local memory, if the kernel follows it.
+    #[cold]
+    pub(crate) fn check_local_pointers(&mut self, a: &Access, spec: &AccessSpec<'_>, good: LaneMask) {
+        let addresses = per_lane::addresses(self, spec);
+        for (e, &dst) in a.regs[..usize::from(a.n)].iter().enumerate().filter(|(_, dst)| **dst != NONE) {
+            let found = |lane: usize| {
+                let (place, value) = (addresses[lane].wrapping_add(8 * e as u64), self.u64_at(dst, lane));
+                let thread = self.warp.index * 32 + lane as u32;
+                let is_it = |known: &&LocalPointer| (known.place, known.value) == (place, value);
+                self.block.local_pointers.iter().find(is_it).filter(|known| known.thread != thread)
+            };
+            let lanes = good.filter(|lane| found(lane).is_some());
+            let Some(&LocalPointer { thread, instr, .. }) = found(lanes.first() & 31) else { continue };
+            if !lanes.is_empty() && self.is_followed(spec.pc, dst) {
+                let instr_of_load = self.job.kernel.ops[spec.pc as usize].instr;
+                let details = MistakeDetails::LocalPointer { owner: thread, stored: instr };
+                self.record_mistake_at(instr_of_load, lanes, details);
+            }
+        }
+    }
+
+    /// Returns whether a register is part of an address, before another value comes into it: as far as the order of the
+    /// operations tells.
+    fn is_followed(&self, pc: u32, register: i32) -> bool {
+        let kernel = self.job.kernel;
+        let mut carriers = vec![register];
+        for (at, op) in kernel.ops.iter().enumerate().skip(pc as usize + 1) {
+            let (mut is_address, mut carries) = (false, false);
+            let shape = kernel.shapes.get(at).filter(|_| matches!(op.kind, OpKind::Alu { .. }));
+            let classes = shape.map_or(AluClasses::NONE, |shape| AluClasses { dst: shape.dst, srcs: shape.srcs });
+            for_each_operand(&op.kind, classes, &mut |operand| {
+                if operand.class != Class::Bits64 {
+                    return;
+                }
+                let known = carriers.iter().position(|carrier| *carrier == operand.src);
+                match operand.role {
+                    Role::Use(Purpose::Address) => is_address |= known.is_some(),
+                    Role::Use(_) => carries |= known.is_some(),
+                    Role::Def if carries => carriers.push(operand.src),
+                    Role::Def | Role::EarlyDef => {
+                        known.map(|known| carriers.swap_remove(known));
+                    }
+                }
+            });
+            if is_address {
+                return true;
+            }
+        }
+        false
+    }
+}
