@@ -1,7 +1,5 @@
 //! Bar charts of measured times: the ladder, the transposes, the CPU.
 
-use std::collections::BTreeMap;
-
 use anyhow::Context as _;
 use catalog::text::day;
 use catalog::{CatalogKernel, STEPS, Shape, Work};
@@ -10,7 +8,6 @@ use records::ceilings::Ceilings;
 use serde::Deserialize;
 
 use crate::ceilings::tensor_cores;
-use crate::machine;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -70,45 +67,23 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
     drawing.finish_with_notes(y + 12.0, foot)
 }
 
-/// Draws the steps at one size, beside cuBLAS.
-pub(crate) fn ladder(record: &Record) -> String {
-    const SIZE: usize = 4096;
-    /// Kernels that represent the steps in FP32, and their pages.
-    const KERNELS: &[[&str; 3]] = &[
-        ["sgemm_v01_row_per_lane", "v01 row per lane", "v01-naive"],
-        ["sgemm_v01_col_per_lane", "v01 col per lane", "v01-naive"],
-        ["sgemm_v02_tile32", "v02 shared, tile 32", "v02-shared"],
-        ["sgemm_v03_from_global", "v03 register, from global", "v03-register"],
-        ["sgemm_v03_from_shared", "v03 register, from shared", "v03-register"],
-        ["sgemm_v04_float4", "v04 float4", "v04-float4"],
-        ["sgemm_v05_bank_conflict_free", "v05 bank-conflict-free", "v05-bank-conflict-free"],
-        ["sgemm_v06_outer_product", "v06 outer product", "v06-outer-product"],
-        ["sgemm_v07_double_buffer", "v07 double buffer", "v07-double-buffer"],
-        [CUBLAS, "v09 cuBLAS", "v09-cublas"],
-        ["v11_gemm", "v11 producers, stream-K", "v11-every-shape"],
-        ["sgemm_v12_six_bf16", "v12 FP32 from bf16", "v12-precisions"],
-    ];
-    let title = format!("FP32 at {SIZE}: TFLOP/s, and part of cuBLAS");
-    let shape = Shape::square(SIZE);
-    let recorded = Recorded::new(record);
-    let bar = |[kernel, label, page]: &[&str; 3]| {
-        let timed = recorded.product(kernel, shape)?;
-        let value = Work::Sgemm.flops(shape) / (timed.ms * 1e9);
-        let part = timed.part.filter(|_| *kernel != CUBLAS);
-        Some(Bar { page: Some(format!("{page}.html")), ..Bar::new(*label, value, part) })
-    };
-    let bars: Vec<Bar> = KERNELS.iter().filter_map(bar).collect();
-    draw(&title, "TFLOP/s", &bars, &recorded.provenance())
-}
-
-/// The chart of a chapter.
+/// A chart of GEMMs at one size.
 #[derive(Deserialize)]
-struct Chart {
-    name: String,
+pub(crate) struct Chart {
+    pub(crate) name: String,
+    title: String,
     size: usize,
-    /// The best kernel of the step before first.
+    /// In a chapter, the best kernel of the step before first.
     kernels: Vec<String>,
-    /// Units that do nothing else: `multiply-adds`, or an instruction for tensor cores; `wgmma / 6` where a kernel needs six.
+    /// Labels of the kernels, where their names do not serve.
+    #[serde(default)]
+    labels: Vec<String>,
+    /// Pages of the kernels' chapters, which the bars link to.
+    #[serde(default)]
+    pages: Vec<String>,
+    /// Units that do nothing else: `multiply-adds`, or an instruction for tensor cores; `wgmma / 6` where a kernel
+    /// needs six.
+    #[serde(default)]
     alone: Vec<String>,
 }
 
@@ -118,21 +93,16 @@ fn label(kernel: &str) -> String {
     if kernel == CUBLAS { "cuBLAS".to_owned() } else { name.trim_end_matches("_f32").replace('_', " ") }
 }
 
-/// Draws the charts of all chapters, with their names.
-pub(crate) fn charts(record: &Record, ceilings: &Ceilings) -> anyhow::Result<Vec<(String, String)>> {
-    let mut charts: BTreeMap<String, Vec<Chart>> = toml::from_str(&machine::read("book/figures/charts.toml")?)?;
-    let charts = charts.remove("chart").unwrap_or_default();
-    charts.into_iter().map(|chart| Ok((chart.name.clone(), chart.draw(record, ceilings)?))).collect()
-}
-
 impl Chart {
-    fn draw(&self, record: &Record, ceilings: &Ceilings) -> anyhow::Result<String> {
+    pub(crate) fn draw(&self, record: &Record, ceilings: &Ceilings) -> anyhow::Result<String> {
         let (size, shape, recorded) = (self.size, Shape::square(self.size), Recorded::new(record));
         let mut bars = Vec::new();
-        for kernel in &self.kernels {
+        for (i, kernel) in self.kernels.iter().enumerate() {
             let timed = recorded.product(kernel, shape).with_context(|| format!("{kernel} has no time at {size}"))?;
             let value = Work::Sgemm.flops(shape) / (timed.ms * 1e9);
-            bars.push(Bar::new(label(kernel), value, timed.part.filter(|_| kernel != CUBLAS)));
+            let label = self.labels.get(i).cloned().unwrap_or_else(|| label(kernel));
+            let page = self.pages.get(i).map(|page| format!("{page}.html"));
+            bars.push(Bar { page, ..Bar::new(label, value, timed.part.filter(|_| kernel != CUBLAS)) });
         }
         let mut foot = recorded.provenance();
         for alone in &self.alone {
@@ -147,7 +117,7 @@ impl Chart {
             let value = tflops / times.parse::<f64>()?;
             bars.push(Bar { label: format!("{alone} alone"), value, part: None, page: None });
         }
-        Ok(draw(&format!("At {size}: TFLOP/s, and part of cuBLAS"), "TFLOP/s", &bars, &foot))
+        Ok(draw(&self.title, "TFLOP/s", &bars, &foot))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Boxes in shared memory: where their pieces of 16 bytes lie, and what reads and stores of v11 and v12 reach.
 
 use anyhow::{Context as _, ensure};
-use simt::memory::rules::{self, Addresses};
+use simt::memory::rules;
 use simt::program::mma::warpgroup::{Descriptor, PIECE};
 use simt::program::tensor::Swizzle;
 
-use crate::machine::{self, FIRST, Trace};
+use crate::machine::{self, FIRST};
 use crate::rings::{RING, STORE};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -56,12 +56,6 @@ pub(crate) fn eight_rows() -> String {
     drawing.finish_with_notes(bottom + 43.0, note)
 }
 
-fn first(trace: &Trace, mnemonic: &str) -> anyhow::Result<Addresses> {
-    let found = (0..trace.steps.len()).find(|step| trace.text(*step).contains(mnemonic));
-    let access = found.and_then(|step| trace.steps[step].access.as_ref());
-    Ok(access.with_context(|| format!("{} has no {mnemonic}", trace.kernel().name))?.addresses)
-}
-
 /// Draws what the second MMA of a step reads in a stage of v12, with the distances of its descriptors.
 pub(crate) fn descriptors() -> String {
     const MMA: u32 = 1;
@@ -94,18 +88,13 @@ pub(crate) fn descriptors() -> String {
     drawing.text("", Anchor::Start, (0.0, 40.0), "A: 64 rows");
     drawing.text("", Anchor::Start, (FIRST_OF_B, 40.0), "B: boxes of 64 columns, 64 k each");
     drawing.rect("faint", Rect::new(0.0, TOP, WIDE, height));
-    for half in 0..2 {
-        let class = ["a", "b"][half as usize];
-        let rows = (0..ROWS).map(|row| a.k_major(row, half)).collect();
-        drawing.rects(class, pieces(0.0, WIDE, rows));
-    }
     for i in 0..BOXES {
         let x = FIRST_OF_B + f64::from(i) * (narrow + GAP);
         drawing.rect("faint", Rect::new(x, TOP, narrow, height));
         drawing.text("dim", Anchor::Start, (x, TOP - 6.0), format!("{}–{}", 64 * i, 64 * i + 63));
     }
-    for half in 0..2 {
-        let class = ["a", "b"][half as usize];
+    for (half, class) in [(0, "a"), (1, "b")] {
+        drawing.rects(class, pieces(0.0, WIDE, (0..ROWS).map(|row| a.k_major(row, half)).collect()));
         let of_half = |k: u32| (0..BOXES * GROUPS).map(move |piece| b.mn_major(8 * half + k, piece));
         drawing.rects(class, pieces(FIRST_OF_B, narrow, (0..8).flat_map(of_half).collect()));
     }
@@ -139,7 +128,10 @@ pub(crate) fn epilogue() -> anyhow::Result<String> {
     let (stores, bytes) = (store.addresses(), u64::from(store.access.bytes));
     let row_bytes = 4 * 256;
     let sectors = rules::sectors(&stores, bytes as u32);
-    let boxed = first(&machine::run(&STORE.launch(1, 1), warp)?, "st.shared.v2")?;
+    let through = machine::run(&STORE.launch(1, 1), warp)?;
+    let found = (0..through.steps.len()).find(|step| through.text(*step).contains("st.shared.v2"));
+    let boxed = found.and_then(|step| through.steps[step].access.as_ref());
+    let boxed = boxed.context("v12_store fills no box")?.addresses;
     let base = boxed.iter().flatten().min().context("no lane stores")? / 1024 * 1024;
     let boxed = boxed.map(|address| address.map(|at| at - base));
     let cost = rules::shared_cost(&boxed, 8, false);

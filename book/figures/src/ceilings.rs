@@ -7,6 +7,7 @@ use catalog::Shape;
 use catalog::text::day;
 use records::Record;
 use records::ceilings::Ceilings;
+use serde::Deserialize;
 
 use crate::bars::digits;
 use crate::machine;
@@ -16,36 +17,24 @@ use crate::svg::{Anchor, Drawing, WIDTH};
 
 const SIZE: usize = 4096;
 
+#[derive(Deserialize)]
+pub(crate) struct RooflinePlot {
+    pub(crate) name: String,
+    title: String,
+    /// Units with flat roofs: `FP32`, or an instruction for tensor cores.
+    units: Vec<String>,
+    kernels: Vec<KernelPoint>,
+}
+
+#[derive(Deserialize)]
 struct KernelPoint {
-    kernel: &'static str,
-    label: &'static str,
+    kernel: String,
+    label: String,
     /// Rows and columns of C that share one load from L2: the tile of a block, or of a cluster.
     tile: [usize; 2],
+    /// Bytes of an element of A and B.
     bytes: usize,
 }
-
-const fn bf16(kernel: &'static str, label: &'static str, tile: [usize; 2]) -> KernelPoint {
-    KernelPoint { kernel, label, tile, bytes: 2 }
-}
-
-const BY_WARPS: &[KernelPoint] = &[
-    KernelPoint { bytes: 4, ..bf16("sgemm_v07_double_buffer", "v07, FP32", [128, 128]) },
-    bf16("bf16gemm_v10_wmma", "wmma", [128, 128]),
-    bf16("bf16gemm_v10_shared", "shared", [128, 128]),
-    bf16("bf16gemm_v10_large_warps", "large warps", [128, 128]),
-    bf16("bf16gemm_v10_ahead", "ahead", [128, 256]),
-    bf16("bf16gemm_v10_parts", "parts", [256, 128]),
-];
-
-const BY_WARPGROUPS: &[KernelPoint] = &[
-    bf16("gemm_v12_mma_ring_f32", "mma_ring", [256, 128]),
-    bf16("gemm_v12_wgmma_f32", "wgmma", [128, 256]),
-    bf16("gemm_v12_ring_f32", "ring", [128, 256]),
-    bf16("gemm_v12_persistent_f32", "persistent", [128, 256]),
-    bf16("gemm_v12_multicast_f32", "multicast", [256, 256]),
-    bf16("gemm_v12_store_f32", "store", [256, 256]),
-    bf16("gemm_v12_ping_pong_f32", "ping_pong", [256, 128]),
-];
 
 impl KernelPoint {
     /// Returns the arithmetic intensity: operations per byte of the tiles and of C, at `shape`.
@@ -57,37 +46,18 @@ impl KernelPoint {
     }
 }
 
-/// Label and TFLOP/s of a flat roof.
-type Roof = (&'static str, f64);
-
 /// Returns the TFLOP/s of an instruction for tensor cores.
 pub(crate) fn tensor_cores(ceilings: &Ceilings, unit: &str) -> anyhow::Result<f64> {
     let ceiling = ceilings.best(unit, "bf16").with_context(|| format!("the ceilings have no {unit}"))?;
     Ok(ceiling.burst.tflops)
 }
 
-pub(crate) fn by_warps(ceilings: &Ceilings, record: &Record) -> anyhow::Result<String> {
-    let roofline = ceilings.run.roofline.context("the ceilings have no roofline")?;
-    let roofs = [("FP32", roofline.fp32_tflops), ("mma.sync", tensor_cores(ceilings, "mma.sync")?)];
-    draw("Tensor cores by mma.sync, bf16", ceilings, record, &roofs, BY_WARPS)
-}
-
-pub(crate) fn by_warpgroups(ceilings: &Ceilings, record: &Record) -> anyhow::Result<String> {
-    let roofs = [("mma.sync", tensor_cores(ceilings, "mma.sync")?), ("wgmma", tensor_cores(ceilings, "wgmma")?)];
-    draw("Tensor cores by wgmma, bf16", ceilings, record, &roofs, BY_WARPGROUPS)
-}
-
 pub(crate) fn load() -> anyhow::Result<Ceilings> {
     Ok(Ceilings::parse(&machine::read("book/data/h200-ceilings.json")?)?)
 }
 
-fn draw(
-    title: &str,
-    ceilings: &Ceilings,
-    record: &Record,
-    roofs: &[Roof],
-    kernels: &[KernelPoint],
-) -> anyhow::Result<String> {
+pub(crate) fn draw(plot: &RooflinePlot, record: &Record, ceilings: &Ceilings) -> anyhow::Result<String> {
+    let RooflinePlot { title, units, kernels, .. } = plot;
     let roofline = ceilings.run.roofline.context("the ceilings have no bandwidth of device memory")?;
     let mut drawing = Drawing::titled(
         title,
@@ -103,6 +73,11 @@ fn draw(
     drawing.text("dim", Anchor::Start, (x.from + 4.0, bottom - 8.0), "TFLOP/s");
     drawing.text("dim", Anchor::End, (x.to, bottom + 38.0), "FLOP per byte of tiles");
 
+    let roof = |unit: &String| match unit.as_str() {
+        "FP32" => Ok(roofline.fp32_tflops),
+        unit => tensor_cores(ceilings, unit),
+    };
+    let roofs = units.iter().map(|unit| Ok((unit, roof(unit)?))).collect::<anyhow::Result<Vec<_>>>()?;
     let highest = roofs.iter().map(|roof| roof.1).fold(LOW, f64::max);
     // Slopes from the left or lower edge up to the highest roof.
     let slopes = [
@@ -117,7 +92,7 @@ fn draw(
         drawing.polyline(class, &[at(start), at(end)]);
     }
     let steepest = slopes.iter().map(|slope| slope.2).fold(0.0, f64::max);
-    for (name, tflops) in roofs {
+    for (name, tflops) in &roofs {
         let start = (tflops * 1e3 / steepest).max(LOW);
         drawing.polyline("rule", &[(x.at(start), y.at(*tflops)), (x.to, y.at(*tflops))]);
         let label = format!("{name} {}", digits(*tflops));
@@ -127,7 +102,7 @@ fn draw(
     let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
     let points: Vec<(&KernelPoint, f64)> =
-        kernels.iter().filter_map(|point| Some((point, tflops(&recorded, point.kernel, SIZE)?))).collect();
+        kernels.iter().filter_map(|point| Some((point, tflops(&recorded, &point.kernel, SIZE)?))).collect();
     let wanted: Vec<f64> = points.iter().map(|point| y.at(point.1)).collect();
     // Starts below the text above the roof of mma.sync, which is in both pictures.
     let from = tensor_cores(ceilings, "mma.sync")?;
@@ -137,7 +112,7 @@ fn draw(
         let at = (x.at(point.intensity(shape)), y.at(*tflops));
         drawing.line("line", (at.0 + 5.0, at.1), (column - 4.0, *to));
         drawing.circle("a", at, 4.5);
-        drawing.text("", Anchor::Start, (column, to + 5.0), point.label);
+        drawing.text("", Anchor::Start, (column, to + 5.0), &point.label);
     }
 
     let tb = |gbs: f64| digits(gbs / 1e3);
@@ -158,25 +133,25 @@ mod tests {
     /// Intensities in FLOP/byte as printed by `cargo xtask bench v10` and `v12`, for kernels that load all bytes by
     /// ordinary loads.
     #[test]
-    fn tiles_ask_for_what_is_counted() {
-        let of = |point: &KernelPoint, size: usize| format!("{:.1}", point.intensity(Shape::square(size)));
-        assert_eq!(of(&BY_WARPS[3], 512), "51.2");
-        assert_eq!(of(&BY_WARPS[0], 512), "28.4");
-        assert_eq!(of(&BY_WARPGROUPS[0], 512), "64.0");
+    fn tiles_ask_for_what_is_counted() -> anyhow::Result<()> {
+        let plots = crate::charts::load()?.roofline;
+        let of = |plot: usize, kernel: usize| plots[plot].kernels[kernel].intensity(Shape::square(512));
+        assert_eq!([of(0, 3), of(0, 0), of(1, 0)].map(|flop| format!("{flop:.1}")), ["51.2", "28.4", "64.0"]);
+        Ok(())
     }
 
     #[test]
     fn tiles_are_those_of_the_kernels() -> anyhow::Result<()> {
-        for point in BY_WARPGROUPS {
-            let text = machine::read(&format!("kernels/{}.cu", machine::source_of(point.kernel)?))?;
+        for point in &crate::charts::load()?.roofline[1].kernels {
+            let text = machine::read(&format!("kernels/{}.cu", machine::source_of(&point.kernel)?))?;
             let of_block = match text.split_once(" = Tiles<") {
                 Some((_, rest)) => {
                     let numbers = rest.split(", ").take(2).map(str::parse);
                     numbers.collect::<Result<Vec<usize>, _>>()?
                 }
                 None => vec![
-                    machine::constant(point.kernel, "BM")? as usize,
-                    machine::constant(point.kernel, "BN")? as usize,
+                    machine::constant(&point.kernel, "BM")? as usize,
+                    machine::constant(&point.kernel, "BN")? as usize,
                 ],
             };
             let blocks = if text.contains("__cluster_dims__") { 2 } else { 1 };

@@ -53,8 +53,8 @@ impl Lanes {
             let r = Rect::new(self.x(*from), y, (self.x(*to) - self.x(*from) - 0.5).max(0.5), height);
             match word.as_str() {
                 "" => drawing.rect(class, r),
-                // Light colours have longer names.
-                word => drawing.cell(class, r, if class.len() == 1 { "on" } else { "" }, word),
+                // Light colours end in 2.
+                word => drawing.cell(class, r, if class.ends_with('2') { "" } else { "on" }, word),
             }
         }
         y + self.row

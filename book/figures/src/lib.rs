@@ -12,6 +12,7 @@ mod bars;
 mod boxes;
 mod busiest;
 mod ceilings;
+mod charts;
 mod counts;
 pub mod explorers;
 mod hierarchy;
@@ -100,20 +101,15 @@ pub fn all(record: &Record) -> anyhow::Result<Vec<Figure>> {
     add("v12-epilogue", boxes::epilogue())?;
     add("v12-turns", rings::time_lines())?;
     add("counts", counts::draw())?;
-    let ladder = bars::ladder(record);
-    // For README.md, on a page that selects by its theme.
-    add("ladder-light", Ok(svg::standalone(&ladder, false)))?;
-    add("ladder-dark", Ok(svg::standalone(&ladder, true)))?;
-    add("ladder", Ok(ladder))?;
-    add("sizes", plots::sizes(record, plots::LADDER))?;
-    add("v11-sizes", plots::sizes(record, plots::TILES))?;
-    add("roofline", plots::roofline(record))?;
-    let ceilings = ceilings::load()?;
-    for (name, chart) in bars::charts(record, &ceilings)? {
-        add(&name, Ok(chart))?;
+    for (name, svg) in charts::draw(record)? {
+        if let ("ladder", Ok(svg)) = (name.as_str(), &svg) {
+            // For README.md, on a page that selects by its theme.
+            add("ladder-light", Ok(svg::standalone(svg, false)))?;
+            add("ladder-dark", Ok(svg::standalone(svg, true)))?;
+        }
+        add(&name, svg)?;
     }
-    add("v10-roofline", ceilings::by_warps(&ceilings, record))?;
-    add("v12-roofline", ceilings::by_warpgroups(&ceilings, record))?;
+    add("roofline", plots::roofline(record))?;
     add("transposes", bars::transposes(record))?;
     add("cpus", bars::cpus(record))?;
     add("memories", memories::draw(record))?;

@@ -144,7 +144,7 @@ pub(crate) fn tile(kernel: &str) -> anyhow::Result<[u32; 2]> {
     Ok([constant(kernel, "BM")?, constant(kernel, "BN")?])
 }
 
-/// An argument after the sizes of a launch. Matrices hold zeros: the pictures depend on addresses, not on values.
+/// An argument of a launch. Matrices hold zeros: the pictures depend on addresses, not on values.
 pub(crate) enum Operand {
     Float(f32),
     Int(i32),
@@ -168,7 +168,6 @@ pub(crate) struct Boxes {
 pub(crate) struct Launch {
     pub(crate) kernel: &'static str,
     pub(crate) grid: [u32; 2],
-    pub(crate) sizes: Vec<i32>,
     pub(crate) operands: Vec<Operand>,
     /// Bytes of dynamic shared memory.
     pub(crate) shared: u32,
@@ -183,7 +182,7 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
     let kernel = module.kernel(launch.kernel);
     let kernel = kernel.with_context(|| format!("{path} has no kernel {}", launch.kernel))?;
     let threads = kernel.kernel().max_threads.context("the kernel has no launch bounds")?;
-    let mut arguments: Vec<Argument> = launch.sizes.iter().map(|&size| size.into()).collect();
+    let mut arguments: Vec<Argument> = Vec::new();
     let mut buffers = Vec::new();
     for operand in &launch.operands {
         let mut array = |bytes: u64| -> anyhow::Result<u64> {
@@ -220,17 +219,17 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
 fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
     let [tile_m, tile_n] = tile(kernel)?;
     let array = |rows: usize, cols: usize| Operand::Array(4 * (rows * cols) as u64);
+    let matrices = [array(shape.m, shape.k), array(shape.k, shape.n), array(shape.m, shape.n)];
     Ok(Launch {
         kernel,
         grid: [(shape.n as u32).div_ceil(tile_n), (shape.m as u32).div_ceil(tile_m)],
-        sizes: sizes(shape),
-        operands: vec![array(shape.m, shape.k), array(shape.k, shape.n), array(shape.m, shape.n)],
+        operands: sizes(shape).chain(matrices).collect(),
         shared: 0,
     })
 }
 
-pub(crate) fn sizes(shape: Shape) -> Vec<i32> {
-    [shape.m, shape.n, shape.k].map(|size| size as i32).to_vec()
+pub(crate) fn sizes(shape: Shape) -> impl Iterator<Item = Operand> {
+    [shape.m, shape.n, shape.k].into_iter().map(|size| Operand::Int(size as i32))
 }
 
 pub(crate) fn product(kernel: &'static str, shape: Shape, warp: WarpPosition) -> anyhow::Result<Trace> {
@@ -250,13 +249,8 @@ pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Cou
 pub(crate) fn transpose(kernel: &'static str, size: usize, warp: WarpPosition) -> anyhow::Result<Trace> {
     let [edge, _] = tile(kernel)?;
     let n_blocks = (size as u32).div_ceil(edge);
-    let matrix = || Operand::Array(4 * (size * size) as u64);
-    let launch = Launch {
-        kernel,
-        grid: [n_blocks; 2],
-        sizes: vec![size as i32; 2],
-        operands: vec![matrix(), matrix()],
-        shared: 0,
-    };
+    let (edge, matrix) = (|| Operand::Int(size as i32), || Operand::Array(4 * (size * size) as u64));
+    let operands = vec![edge(), edge(), matrix(), matrix()];
+    let launch = Launch { kernel, grid: [n_blocks; 2], operands, shared: 0 };
     run(&launch, Some((warp.block, Some(warp.warp))))
 }

@@ -40,7 +40,7 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
         format!(
             "The tile of {edge} by {edge} elements of C that one block of {id} owns. The elements of warp 0 are \
              shaded; those of threads 0, 1, 2 and 16 have colours of their own: {}.",
-            element_list(&warp[0])
+            lines(&warp[0]).join(" ")
         ),
     );
     // The warp's rows, as large as possible.
@@ -154,10 +154,6 @@ fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
     lines.extend(describe("rows", &rows));
     lines.extend(describe("columns", &cols));
     lines
-}
-
-fn element_list(elements: &BTreeSet<(usize, usize)>) -> String {
-    lines(elements).join(" ")
 }
 
 #[cfg(test)]

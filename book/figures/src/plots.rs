@@ -4,11 +4,12 @@ use anyhow::Context as _;
 use catalog::{Shape, Work};
 use counters::Counters;
 use records::Record;
+use serde::Deserialize;
 
 use crate::bars::digits;
 use crate::counts;
 use crate::machine;
-use crate::recorded::{CUBLAS, Recorded};
+use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
 const SIZE: usize = 4096;
@@ -73,43 +74,25 @@ pub(crate) fn tflops(recorded: &Recorded<'_>, kernel: &str, size: usize) -> Opti
     Some(Work::Sgemm.flops(shape) / (timed.ms * 1e9))
 }
 
-/// Kernel, label and colour of a line; where colours repeat, they are dashed.
-type Line = (&'static str, &'static str, &'static str);
-pub(crate) const LADDER: &[Line] = &[
-    (CUBLAS, "cuBLAS", "grey"),
-    ("sgemm_v07_double_buffer", "v07", "a"),
-    ("sgemm_v06_outer_product", "v06", "b"),
-    ("sgemm_v05_bank_conflict_free", "v05", "c"),
-    ("sgemm_v04_float4", "v04", "d"),
-    ("sgemm_v03_from_shared", "v03", "a dashed"),
-    ("sgemm_v02_tile32", "v02", "b dashed"),
-    ("sgemm_v01_col_per_lane", "v01 col", "c dashed"),
-    ("sgemm_v01_row_per_lane", "v01 row", "d dashed"),
-];
-/// Tiles of v11, from 256 × 128 down.
-pub(crate) const TILES: &[Line] = &[
-    (CUBLAS, "cuBLAS", "grey"),
-    ("sgemm_v11_free_banks", "256×128", "a"),
-    ("sgemm_v07_double_buffer", "128×128", "b"),
-    ("sgemm_v11_small_tile", "64×64", "c"),
-    ("sgemm_v11_slices_32x32", "32×32", "d"),
-    ("sgemm_v11_slices_16x32", "16×32", "a dashed"),
-];
+/// A plot of speed over size.
+#[derive(Deserialize)]
+pub(crate) struct Lines {
+    pub(crate) name: String,
+    /// Kernel, label and colour of each line; where colours repeat, they are dashed.
+    lines: Vec<[String; 3]>,
+}
 
-pub(crate) fn sizes(record: &Record, lines: &[Line]) -> anyhow::Result<String> {
+pub(crate) fn sizes(record: &Record, Lines { lines, .. }: &Lines) -> anyhow::Result<String> {
     let title = "TFLOP/s over size, square products";
     let recorded = Recorded::new(record);
-    /// Selects sizes that consist of whole tiles; the odd sizes are another subject.
-    fn regular(size: &usize) -> bool {
-        size.is_multiple_of(256)
-    }
     let lines: Vec<_> = lines
         .iter()
-        .map(|(kernel, label, class)| {
-            let sizes = recorded.sizes(kernel).into_iter().filter(regular);
+        .map(|[kernel, label, class]| {
+            // Whole tiles; the odd sizes are another subject.
+            let sizes = recorded.sizes(kernel).into_iter().filter(|size| size.is_multiple_of(256));
             let points: Vec<(usize, f64)> =
                 sizes.filter_map(|size| Some((size, tflops(&recorded, kernel, size)?))).collect();
-            (*label, *class, points)
+            (label, class, points)
         })
         .filter(|(_, _, points)| points.len() > 1)
         .collect();
@@ -232,14 +215,7 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
         let (low, high) = (edge(|p| p.2, f64::min), edge(|p| p.2, f64::max));
         let (x0, y0) = (x.at(left) - 8.0, y.at(high) - 8.0);
         let frame = Rect::new(x0, y0, x.at(right) + 8.0 - x0, y.at(low) + 8.0 - y0);
-        let corners = [
-            (frame.x, frame.y),
-            (frame.right(), frame.y),
-            (frame.right(), frame.bottom()),
-            (frame.x, frame.bottom()),
-            (frame.x, frame.y),
-        ];
-        drawing.polyline("rule", &corners);
+        drawing.rect("rule", frame);
         let names = format!("{} to {}", near[0].0, near[near.len() - 1].0);
         drawing.text("", Anchor::End, (frame.right() + 8.0, frame.bottom() + 17.0), &names);
         at = draw_closeup(&mut drawing, &near, roof.fp32_tflops, bottom + 62.0);

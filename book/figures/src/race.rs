@@ -10,8 +10,9 @@ use simt::launch::LaunchOptions;
 use simt::program::MemSpace;
 use simt::trace::Follow;
 
+use crate::lanes::{Bar, Lanes};
 use crate::machine;
-use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::svg::{Anchor, Drawing};
 
 /// Edge of the tiles, which take two warps.
 const EDGE: usize = 8;
@@ -210,7 +211,6 @@ pub(crate) fn forced(order: &[usize]) -> anyhow::Result<Vec<f32>> {
 /// Draws the order with both barriers, and one without the second, for pages without JavaScript and for print.
 pub(crate) fn draw() -> anyhow::Result<String> {
     const LABELS: f64 = 62.0;
-    const ROW: f64 = 22.0;
     let title = "Two warps at the tile of B, in order";
     let hurry = |second| Race { first: true, second, leader: 1, lead: ACCESSES };
     let mut drawing = Drawing::titled(
@@ -226,25 +226,20 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         let events = replay(&order);
         anyhow::ensure!(forced(&order)? == result(&events), "the emulated GPU computes something else");
         drawing.text("strong", Anchor::Start, (0.0, y + 16.0), name);
-        y += 24.0;
-        let cell = (WIDTH - LABELS) / events.len() as f64;
+        y += 25.0;
+        let lanes = Lanes { left: LABELS, last: events.len() as f64, row: 22.0 };
         for warp in 0..2 {
-            let top = y + ROW * warp as f64;
-            drawing.text("", Anchor::Start, (0.0, top + 15.0), format!("warp {warp}"));
-            drawing.rect("faint", Rect::new(LABELS, top + 1.0, WIDTH - LABELS, ROW - 2.0));
-            for (at, event) in events.iter().enumerate().filter(|(_, event)| event.warp == warp) {
-                let place = Rect::new(LABELS + cell * at as f64, top + 1.0, cell, ROW - 2.0);
-                let (class, ink) = match (event.row, event.found_own_row()) {
-                    (None, _) => ("b", "on"),
-                    (_, true) => ("b2", ""),
-                    (_, false) => ("bad", "on"),
+            let bar = |(at, event): (usize, &TileAccess)| {
+                let class = match (event.row, event.found_own_row()) {
+                    (None, _) => "b",
+                    (_, true) => "b2",
+                    (_, false) => "bad",
                 };
-                drawing.rect(class, place.inset(0.4));
-                let what = event.row.map_or("S".to_owned(), |row| row.to_string());
-                drawing.text(ink, Anchor::Middle, (place.middle().0, top + 16.0), what);
-            }
+                Bar::of(class, [at, at + 1], event.row.map_or("S".to_owned(), |row| row.to_string()))
+            };
+            let own = events.iter().enumerate().filter(|(_, event)| event.warp == warp);
+            y = lanes.lane(&mut drawing, y, format!("warp {warp}"), &own.map(bar).collect::<Vec<_>>());
         }
-        y += 2.0 * ROW;
         let c = result(&events);
         let wrong = c.iter().zip(&right).filter(|(got, want)| got != want).count();
         let says = match wrong {

@@ -46,8 +46,9 @@ impl Plan {
         Launch {
             kernel,
             grid: [blocks, 1],
-            sizes: machine::sizes(Shape { m, n, k }),
-            operands: vec![Operand::Float(1.0), Operand::Map(a), Operand::Map(b), c],
+            operands: machine::sizes(Shape { m, n, k })
+                .chain([Operand::Float(1.0), Operand::Map(a), Operand::Map(b), c])
+                .collect(),
             shared: stages * ((bm + bn) * ROW + 2 * 8) + boxes_of_c * 8192,
         }
     }
@@ -100,14 +101,8 @@ pub(crate) fn large(kernel: &'static str, shape: Shape, blocks: u32, after: Vec<
     let ([bm, bn, bk], Shape { m, n, k }) = (LARGE, shape);
     let boxes = |matrix, of_box, swizzle| Operand::Map(Boxes { matrix, of_box, element: Element::F32, swizzle });
     let maps = [boxes([m, k], [bm, bk], Swizzle::B64), boxes([k, n], [bk, bn], Swizzle::None)];
-    let operands = [Operand::Float(1.0)].into_iter().chain(maps).chain(after).collect();
-    Launch {
-        kernel,
-        grid: [blocks, 1],
-        sizes: machine::sizes(shape),
-        operands,
-        shared: STAGES as u32 * ((bm + bn) * bk * 4 + 2 * 8),
-    }
+    let operands = machine::sizes(shape).chain([Operand::Float(1.0)]).chain(maps).chain(after).collect();
+    Launch { kernel, grid: [blocks, 1], operands, shared: STAGES as u32 * ((bm + bn) * bk * 4 + 2 * 8) }
 }
 
 /// Draws two trips around the ring of v11: who waits for which phase of which barrier.
@@ -305,7 +300,7 @@ pub(crate) fn multicast() -> anyhow::Result<String> {
     let trace = machine::run(&PAIR.launch(1, STEPS), Some(([0; 2], None)))?;
     let work = Work::named(&trace);
     let n = |word| work.words(PRODUCER, &[word]).len() / STEPS;
-    let (of_a, of_b) = (n("box"), n("multicast"));
+    let (n_a, n_b) = (n("box"), n("multicast"));
     // Each of two warpgroups arrives by a lane for each block, and both blocks do so.
     let release = (0..trace.steps.len()).find(|step| word(trace.text(*step)) == Some("release"));
     let arrivals = 2 * trace.steps[release.context("nothing is released")?].lanes.count_ones();
@@ -318,46 +313,43 @@ pub(crate) fn multicast() -> anyhow::Result<String> {
              barriers empty of both."
         ),
     );
-    let (top, blocks) = (26.0, 150.0);
-    const WIDE: f64 = 200.0;
-    const LINE: f64 = 28.0;
-    let left = |rank: usize| rank as f64 * (WIDTH - WIDE);
-    let pieces = [("a", format!("A: {rows} rows")), ("b", "B, k 0–31".into()), ("b", "B, k 32–63".into())];
-    drawing.rect("faint", Rect::new(0.0, top, WIDTH, 40.0));
-    drawing.text("dim", Anchor::Start, (6.0, top + 25.0), "L2");
-    for rank in 0..2 {
-        let x = left(rank);
-        drawing.rect("frame", Rect::new(x + 0.5, blocks - 24.0, WIDE - 1.0, 166.0));
-        drawing.text("strong", Anchor::Start, (x + 8.0, blocks - 6.0), format!("block {rank}"));
-        for (line, (class, words)) in pieces.iter().enumerate() {
-            let y = blocks + LINE * line as f64;
-            drawing.cell(class, Rect::new(x + 8.0, y, WIDE - 16.0, LINE - 3.0), "on", words);
-        }
-        // What this block's producer starts.
-        let [own, shared] = [36.0 + 200.0 * rank as f64, 132.0 + 200.0 * rank as f64];
-        for (at, class, words) in [(own, "a2", format!("A: {a}")), (shared, "b2", format!("B: {}", b / 2))] {
-            drawing.cell(class, Rect::new(at, top + 6.0, 88.0, 28.0), "", format!("{words} KiB"));
-        }
-        let to = |rank: usize, at: f64| (left(rank) + at, blocks - 27.0);
-        drawing.arrow("line-a", (own + 44.0, top + 36.0), to(rank, 40.0));
-        drawing.arrow("line-b", (shared + 44.0, top + 36.0), to(0, 130.0 + 30.0 * rank as f64));
-        drawing.arrow("line-b", (shared + 44.0, top + 36.0), to(1, 80.0 + 30.0 * rank as f64));
-        let counts = [format!("full: {} KiB", a + b), format!("empty: {arrivals} arrivals")];
-        for (line, words) in counts.iter().enumerate() {
-            let y = blocks + 3.0 * LINE + 18.0 + 22.0 * line as f64;
-            drawing.text("", Anchor::Start, (x + 8.0, y), words);
+    // Who copies, what, and the KiB that arrive in either block.
+    let half = |rank: u32| format!("B, k {}–{}", 32 * rank, 32 * rank + 31);
+    let of_a = || format!("A, {rows} rows");
+    let copies = [
+        ("block 0", "a", of_a(), [a, 0]),
+        ("block 0", "b", half(0), [b / 2, b / 2]),
+        ("block 1", "b", half(1), [b / 2, b / 2]),
+        ("block 1", "a", of_a(), [0, a]),
+    ];
+    let received = |rank: usize| copies.iter().map(|copy| copy.3[rank]).sum::<u32>();
+    const COLUMNS: [f64; 4] = [0.0, 72.0, 216.0, 332.0];
+    for (x, head) in COLUMNS.into_iter().zip(["copies", "what", "to block 0", "to block 1"]) {
+        drawing.text("dim", Anchor::Start, (x, 40.0), head);
+    }
+    let place = |x: f64, line: usize| Rect::new(x, 48.0 + 28.0 * line as f64, 108.0, 25.0);
+    for (line, (who, class, what, arrives)) in copies.iter().enumerate() {
+        let y = place(0.0, line).middle().1 + 5.0;
+        drawing.text("", Anchor::Start, (0.0, y), *who);
+        drawing.cell(&format!("{class}2"), Rect { width: 120.0, ..place(COLUMNS[1], line) }, "", what);
+        for (rank, kib) in arrives.iter().enumerate() {
+            match kib {
+                0 => drawing.rect("faint", place(COLUMNS[2 + rank], line)),
+                kib => drawing.cell(class, place(COLUMNS[2 + rank], line), "on", format!("{kib} KiB")),
+            }
         }
     }
-    let y = blocks + 3.0 * LINE + 33.0;
-    drawing.arrow("line-grey", (WIDE + 2.0, y), (WIDTH - WIDE - 3.0, y));
-    drawing.arrow("line-grey", (WIDTH - WIDE - 2.0, y + 10.0), (WIDE + 3.0, y + 10.0));
+    for (rank, x) in COLUMNS[2..].iter().enumerate() {
+        drawing.cell("frame", place(*x, 4), "", format!("full: {} KiB", received(rank)));
+        drawing.cell("frame", place(*x, 5), "", format!("empty: {arrivals}"));
+    }
     let note = format!(
-        "A block starts {of_a} box of A, and {of_b} boxes of B for both. L2 gives {} KiB; to two blocks by themselves {}. \
-         Grey: warpgroups arrive at the other block's empty, too.",
+        "L2 gives {} KiB; to two blocks by themselves {}. A block starts {n_a} box of A and {n_b} of B. All warpgroups of \
+         both blocks arrive at each empty.",
         2 * a + b,
         2 * (a + b)
     );
-    Ok(drawing.finish_with_notes(y + 46.0, note))
+    Ok(drawing.finish_with_notes(place(0.0, 6).y + 17.0, note))
 }
 
 /// Consecutive steps of a block in one tile of C.
@@ -485,13 +477,6 @@ mod tests {
         // What is left of four epilogues is the last.
         assert_eq!(in_turn.end, 32 + in_turn.stored[1].last().map_or(0, |span| span[1] - span[0]));
         assert_eq!(in_turn.multiplied[1].len(), 2, "a turn is not interrupted");
-        Ok(())
-    }
-
-    #[test]
-    fn a_step_is_released_after_the_next_has_begun() -> anyhow::Result<()> {
-        let words = Work::of(RING, 1, 3)?.words(0, &["multiply", "release"]);
-        assert_eq!(words, ["multiply", "multiply", "release", "multiply", "release", "release"]);
         Ok(())
     }
 }

@@ -26,17 +26,8 @@ use crate::table::render_table;
 /// Cubins for sm_90, compiled from the committed sources.
 const CUBINS: &str = "kernels/cubin";
 
-const KERNELS: [&str; 9] = [
-    "sgemm_v01_row_per_lane",
-    "sgemm_v01_col_per_lane",
-    "sgemm_v02_tile32",
-    "sgemm_v03_from_global",
-    "sgemm_v03_from_shared",
-    "sgemm_v04_float4",
-    "sgemm_v05_bank_conflict_free",
-    "sgemm_v06_outer_product",
-    "sgemm_v07_double_buffer",
-];
+const KERNELS: &str = "sgemm_v01_row_per_lane sgemm_v01_col_per_lane sgemm_v02_tile32 sgemm_v03_from_global \
+    sgemm_v03_from_shared sgemm_v04_float4 sgemm_v05_bank_conflict_free sgemm_v06_outer_product sgemm_v07_double_buffer";
 
 /// Kernels of v11 with a single loop in CUDA C++, which have tables of their own.
 const V11: [&str; 3] = ["sgemm_v11_large_tile", "sgemm_v11_free_banks", "sgemm_v11_small_tile"];
@@ -255,7 +246,7 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
 fn loops() -> anyhow::Result<String> {
     let titles = ["kernel", "registers", "k", "instructions", "FFMA", "LDS", "LDS.128", "LDG", "STS", "BAR", "other"];
     let mut rows = Vec::new();
-    for name in KERNELS.into_iter().chain(V11) {
+    for name in KERNELS.split(' ').chain(V11) {
         let code = Code::load(name)?;
         let pass = code.pass()?;
         let ffma = multiply_adds(&pass);
@@ -288,7 +279,7 @@ fn row(name: &str, numbers: impl IntoIterator<Item: ToString>) -> Vec<String> {
 fn registers() -> anyhow::Result<String> {
     let titles = ["kernel", "FFMA", "marked", "one clock", "two", "three", "instructions", "clocks"];
     let mut rows = Vec::new();
-    for name in KERNELS.into_iter().chain(V11) {
+    for name in KERNELS.split(' ').chain(V11) {
         let code = Code::load(name)?;
         let pass = code.pass()?;
         let OperandCost { marked, alone, clocks } = reads(&pass);
@@ -319,18 +310,9 @@ fn bank_conflicts(pass: &[&Instruction]) -> [usize; 2] {
 fn v11(record: &Record) -> anyhow::Result<String> {
     let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
-    let titles = [
-        "kernel",
-        "FFMA",
-        "two of one bank",
-        "none kept",
-        "predicted ms",
-        "profiled ms",
-        "recorded ms",
-        "dispatch stalls",
-        "FMA",
-        "issue",
-    ];
+    const TITLES: &str =
+        "kernel,FFMA,two of one bank,none kept,predicted ms,profiled ms,recorded ms,dispatch stalls,FMA,issue";
+    let titles: Vec<&str> = TITLES.split(',').collect();
     let mut rows = Vec::new();
     for name in ["sgemm_v07_double_buffer", "sgemm_v11_large_tile", "sgemm_v11_free_banks"] {
         let code = Code::load(name)?;
@@ -368,7 +350,7 @@ fn binds(record: &Record) -> anyhow::Result<String> {
     let recorded = Recorded::new(record);
     let titles = ["kernel", "multiply-adds", "issue, PTX", "issue", "registers", "shared", "L1", "measured"];
     let mut rows = Vec::new();
-    for name in KERNELS {
+    for name in KERNELS.split(' ') {
         let code = Code::load(name)?;
         let pass = code.pass()?;
         let ffma = multiply_adds(&pass) as f64;
@@ -418,26 +400,15 @@ fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
 const LOADS: &str = "emulator/timing/tests/data/h200-l1-patterns.txt";
 
 /// Patterns with four bytes per lane that the table shows.
-const SHOWN: [&str; 11] = [
-    "stride1",
-    "stride2",
-    "stride4",
-    "stride8",
-    "stride16",
-    "near1_32",
-    "stride33",
-    "near8_32",
-    "stride257",
-    "stride1001",
-    "stride1025",
-];
+const SHOWN: &str =
+    "stride1 stride2 stride4 stride8 stride16 near1_32 stride33 near8_32 stride257 stride1001 stride1025";
 
 /// Returns a table of strided loads: the sectors that they touch, and their clocks.
 fn strides() -> anyhow::Result<String> {
     let text = machine::read(LOADS)?;
     let titles = ["bytes apart", "lines", "turns", "clocks measured"];
     let mut rows = Vec::new();
-    for wanted in SHOWN {
+    for wanted in SHOWN.split(' ') {
         let mut lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
         let line = lines.find(|words| words[..2] == [wanted, "4"]);
         let line = line.with_context(|| format!("{LOADS} has no {wanted}"))?;
@@ -475,7 +446,7 @@ mod tests {
     fn a_pass_is_as_long_as_the_hardware_counts() -> anyhow::Result<()> {
         let path = machine::root().join("book/data/h200-counters.json");
         let record = records::profile::ProfileRecord::load(&path)?;
-        for name in KERNELS {
+        for name in KERNELS.split(' ') {
             let shape = Shape::square(1024);
             let found = record.profiles.iter().find(|p| p.kernel == name && p.shape == shape);
             let profile = found.with_context(|| format!("{name} was profiled"))?;

@@ -67,9 +67,9 @@ fn starts(sequence: &[Purpose]) -> Vec<usize> {
 
 /// Two rounds in the middle, and the distance from a load to its use.
 struct Rounds {
+    /// Begins with a load.
     sequence: Vec<Purpose>,
-    /// Indices of the load and of the first store that needs it.
-    load: usize,
+    /// Index of the first store that needs it.
     used: usize,
 }
 
@@ -87,12 +87,12 @@ fn rounds(kernel: &'static str) -> anyhow::Result<Rounds> {
         .iter()
         .position(|purpose| *purpose == Purpose::SharedStore)
         .ok_or_else(|| anyhow::anyhow!("{kernel} stores nothing to shared memory"))?;
-    Ok(Rounds { sequence, load: 0, used })
+    Ok(Rounds { sequence, used })
 }
 
 impl Rounds {
     fn hidden_behind(&self) -> usize {
-        let between = &self.sequence[self.load..self.used];
+        let between = &self.sequence[..self.used];
         between.iter().filter(|purpose| **purpose == Purpose::Fma).count()
     }
 }
@@ -133,7 +133,7 @@ fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
 
     // From the load to its use.
     let bracket = top + 46.0;
-    let (from, to) = (x(rounds.load) + 1.0, x(rounds.used).max(LABELS + 8.0));
+    let (from, to) = (x(0) + 1.0, x(rounds.used).max(LABELS + 8.0));
     drawing.arrow("line-a", (from, bracket), (to, bracket));
     drawing.line("line-a", (from, bracket - 4.0), (from, bracket + 4.0));
     let hidden = match rounds.hidden_behind() {

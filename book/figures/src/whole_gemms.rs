@@ -7,8 +7,6 @@ use crate::bars::digits;
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
-const REST: &str = "all else";
-
 /// Formats three significant digits of a time, which may be short.
 fn ms(value: f64) -> String {
     match value {
@@ -68,10 +66,8 @@ pub(crate) fn parts(record: &Record) -> String {
     const FROM: f64 = 62.0;
     const TO: f64 = 268.0;
     const BAR: f64 = 11.0;
-    drawing.rect("a", Rect::new(0.0, 28.0, BAR, BAR));
-    drawing.text("", Anchor::Start, (17.0, 38.5), "kernel");
-    drawing.rect("b2", Rect::new(78.0, 28.0, BAR, BAR));
-    drawing.text("", Anchor::Start, (95.0, 38.5), REST);
+    drawing.key("a", (0.0, 38.5), "kernel");
+    drawing.key("b2", (78.0, 38.5), "all else");
     drawing.text("dim", Anchor::End, (WIDTH - 52.0, 38.5), "kernel / whole, ms");
     drawing.text("dim", Anchor::End, (WIDTH, 38.5), "part");
     let mut y = 52.0;

@@ -28,18 +28,9 @@ struct Lesson {
     aim: String,
     /// The sentence to collect at the end, and what a good one has.
     collect: String,
-    /// Questions, with their answers in brackets.
+    /// Questions to ask, and mistakes to expect, in Markdown.
     #[serde(default)]
-    ask: Vec<String>,
-    /// Mistakes to expect.
-    #[serde(default)]
-    expect: Vec<String>,
-    /// Messages and exhibits about them.
-    #[serde(default)]
-    tools: String,
-    /// Points for what no program grades.
-    #[serde(default)]
-    points: String,
+    notes: String,
     part: Vec<LessonPart>,
 }
 
@@ -135,20 +126,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String> {
         let _ = writeln!(out, "| {from}–{to} | {} | {what} | {} |", part.activity.word(), part.with);
         from = to;
     }
-    let _ = write!(out, "\n*Collect:* {}\n", lesson.collect);
-    for (name, items) in [("Ask", lesson.ask), ("Expect", lesson.expect)] {
-        if !items.is_empty() {
-            let _ = write!(out, "\n*{name}:*\n\n- {}\n", items.join("\n- "));
-        }
-    }
-    let rubric = format!("book/rubrics/{step}.toml");
-    let graded = if repo.root().join(&rubric).is_file() { format!("`{rubric}`. ") } else { String::new() };
-    let points = graded + &lesson.points;
-    for (name, text) in [("The tools", lesson.tools), ("Points", points)] {
-        if !text.is_empty() {
-            let _ = write!(out, "\n*{name}:* {}\n", text.trim_end());
-        }
-    }
+    let _ = write!(out, "\n*Collect:* {}\n\n{}", lesson.collect, lesson.notes);
     Ok(out)
 }
 

@@ -156,12 +156,7 @@ fn a_task_gets_the_time_that_a_session_leaves() {
     0–30 |ask |Predict. |paper |
     30–90 |let do |The task. The task takes about 45 minutes. | |
     Collect: a sentence.
-    Ask:
     Who loads it? (All.)
-    Expect:
-    One too few.
-    The tools: A message.
-    Points: Says it (1).
     ");
 }
 
