@@ -121,8 +121,11 @@ impl Worker<'_> {
         // The state after branch 64, 128, 256, … is kept until it comes back.
         let mut kept: Option<(Vec<Frame>, Vec<Line>, Vec<u32>)> = None;
         let (mut endless, mut n_waits) = (None, 0);
+        let polled = self.activity.polled;
         for n in 1..=max_branches {
             self.followed = Some(std::mem::take(&mut followed));
+            // Each branch ends a turn here: a poll before it must not part the lanes there.
+            self.activity.polled = false;
             let pause = self.in_turn(w, |worker| {
                 worker.warp.left = 0;
                 worker.run_fiber(w)
@@ -167,6 +170,7 @@ impl Worker<'_> {
                 followed.clear();
             }
         }
+        self.activity.polled |= polled;
         Stretch { positions: followed, endless }
     }
 
