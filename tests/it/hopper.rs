@@ -90,7 +90,8 @@ const TO_FP32: [Plan; 2] = [
     plan("v12_six_bf16", "sgemm_v12_six_bf16", 384, 229_488, "A:64x128/128/parts B:64x32/128/parts", FROM_REGISTERS,
         &[("2", SAME), ("2", [1, 1, 1]), ("2", [129, 131, 135]), ("4", [300, 131, 515])]),
     plan("v12_tf32", "gemm_v12_tf32_f32", 288, 229_440, "A:32x128/128 Bt:32x128/128", IN_BOXES,
-        &[("2", [130, 264, 36]), ("4", [1, 4, 4]), ("2", [260, 260, 140])]),
+        // The last one is so long that its warps are watched, to see whether they end.
+        &[("2", [130, 264, 36]), ("4", [1, 4, 4]), ("2", [260, 260, 140]), ("2", [16, 16, 4096])]),
 ];
 
 impl Plan {

@@ -21,6 +21,7 @@ use crate::exec::ZERO_LINE;
 use crate::exec::fiber::Fiber;
 use crate::exec::launch_job::Job;
 use crate::exec::memory::local_pointers::LocalPointer;
+use crate::exec::schedule::termination::Watch;
 use barrier_state::Barrier;
 use shadow::Shadow;
 use unwritten::{Carried, KeptUndefined};
@@ -96,8 +97,9 @@ pub(crate) struct Block {
     pub(crate) printed: String,
     /// Thread-instructions so far.
     pub(crate) spent: u64,
-    /// The value of `spent` after which a warp is followed, to find a loop that never ends.
+    /// The value of `spent` after which a warp is watched, to find a loop that never ends.
     pub(super) probe_at: u64,
+    pub(super) watch: Option<Watch>,
     /// Whether a mistake ended the block that a checked launch does not survive either.
     pub(crate) fatal: bool,
     /// Turns in a row that polled memory and changed nothing.
@@ -203,7 +205,7 @@ impl Block {
         self.warpgroups.clear();
         self.printed.clear();
         self.spent = u64::from(job.n_warps) * WARP_COST;
-        self.probe_at = FIRST_PROBE;
+        (self.probe_at, self.watch) = (FIRST_PROBE, None);
         self.fatal = false;
         (self.quiet, self.waits) = (0, false);
         (self.ahead, self.step) = (0, 0);

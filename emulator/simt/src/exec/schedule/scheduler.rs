@@ -8,6 +8,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::{Op, OpKind};
 
 use crate::exec::fiber::{Fiber, FiberState, Pause, join_ready};
+use crate::exec::schedule::termination::Watch;
 use crate::exec::warp;
 use crate::exec::worker::Worker;
 
@@ -67,9 +68,7 @@ impl Worker<'_> {
                 }
                 if self.block.spent > self.block.probe_at {
                     self.block.probe_at = self.block.spent.saturating_mul(2);
-                    if self.stop_if_endless(w) {
-                        return Visit::Ended;
-                    }
+                    self.block.watch = Some(Watch::new(w));
                 }
                 self.activity.moved |= self.activity.progress || !self.activity.polled;
                 match (self.activity.progress, self.activity.polled) {
@@ -148,8 +147,11 @@ impl Worker<'_> {
     /// Runs a turn of a warp: each ready fiber runs until it waits, ends, or the quantum of the warp is used up.
     pub(super) fn run_warp(&mut self, w: u32) {
         self.in_turn(w, |worker| {
+            worker.begin_watched_turn(w);
             worker.warp.left = TURN;
-            while let Some(pause) = worker.run_fiber(w) {
+            while !worker.stopped
+                && let Some(pause) = worker.run_fiber(w)
+            {
                 if worker.stopped {
                     break;
                 }
@@ -158,6 +160,7 @@ impl Worker<'_> {
                     break;
                 }
             }
+            worker.end_watched_turn();
         });
         self.block.spent = self.spent;
     }

@@ -15,13 +15,33 @@ use crate::exec::worker::Worker;
 
 /// Branches for which a warp is followed until its state comes back.
 const MAX_BRANCHES: u64 = 3 << 12;
-/// Thread-instructions per branch for which a warp is followed before the budget is spent: following is slow.
-const SPENT_PER_BRANCH: u64 = 1 << 16;
+/// Turns for which a warp is watched before the budget is spent: this is slow.
+const MAX_TURNS: u32 = 16;
 
 /// The first branch after which its state is kept.
 const FIRST_KEPT: u64 = 64;
 /// Barriers at which it waits for others meanwhile.
 const MAX_WAITS: u32 = 1 << 12;
+
+/// Frames and registers of a warp.
+type State = (Vec<Frame>, Vec<Line>, Vec<u32>);
+
+/// A warp of which some turns are watched. It runs as it does otherwise: a launch must not depend on who watches.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    warp: u32,
+    turns: u32,
+    /// The state before turn 1, 2, 4, …, until it comes back.
+    kept: Option<State>,
+    /// Positions of the operations since then.
+    positions: BTreeSet<u32>,
+}
+
+impl Watch {
+    pub(crate) fn new(warp: u32) -> Self {
+        Self { warp, turns: 0, kept: None, positions: BTreeSet::new() }
+    }
+}
 
 /// A part of a warp's run.
 struct Stretch {
@@ -69,18 +89,67 @@ impl Worker<'_> {
 
     /// Stops the launch when the budget is spent, with the loop that the warp is in.
     pub(crate) fn runaway(&mut self, w: u32) {
-        let stretch = self.stretch(w, MAX_BRANCHES, true);
+        let stretch = self.stretch(w);
         self.stop_in(w, &stretch);
     }
 
-    /// Stops the launch if the warp is in a loop that never ends. Returns whether the block has stopped.
-    pub(super) fn stop_if_endless(&mut self, w: u32) -> bool {
+    /// Stops the launch if the warp that is about to run is watched, and in a loop that never ends.
+    pub(super) fn begin_watched_turn(&mut self, w: u32) {
+        let Some(mut watch) = self.block.watch.take_if(|watch| watch.warp == w) else { return };
+        let Some(stack) = self.only_running(w) else { return };
         // The host may still change what the warp polls.
-        let stretch = self.stretch(w, (self.spent / SPENT_PER_BRANCH).min(MAX_BRANCHES), false);
-        if stretch.endless.is_some() {
-            self.stop_in(w, &stretch);
+        let endless = watch.kept.as_ref().and_then(|kept| self.comes_back(w, kept, &stack, &watch.positions, false));
+        if endless.is_some() {
+            return self.stop_in(w, &Stretch { positions: watch.positions, endless });
         }
-        self.stopped
+        watch.turns += 1;
+        if watch.turns.is_power_of_two() {
+            let (lines, preds) = self.registers();
+            watch.kept = Some((stack, lines, preds));
+            watch.positions.clear();
+        }
+        if watch.turns <= MAX_TURNS {
+            self.followed = Some(std::mem::take(&mut watch.positions));
+            self.block.watch = Some(watch);
+        }
+    }
+
+    pub(super) fn end_watched_turn(&mut self) {
+        if let (Some(positions), Some(watch)) = (self.followed.take(), &mut self.block.watch) {
+            watch.positions = positions;
+        }
+    }
+
+    /// Returns the frames of the lanes that run, if these are together. Lanes that wait change no register of theirs.
+    fn only_running(&self, w: u32) -> Option<Vec<Frame>> {
+        let mut running = self.block.warps[w as usize].fibers.iter().filter(|f| f.state == FiberState::Ready);
+        let (Some(fiber), None) = (running.next(), running.next()) else { return None };
+        Some(fiber.stack.clone())
+    }
+
+    /// Returns what is known of a warp that runs forever: all that decides its way is again as in `kept`, and no other
+    /// thread is left to change what it reads for that; `with_polls`: by strong loads, too.
+    fn comes_back(
+        &self,
+        w: u32,
+        (frames, lines, preds): &State,
+        stack: &[Frame],
+        positions: &BTreeSet<u32>,
+        with_polls: bool,
+    ) -> Option<KnownOfLoop> {
+        if frames != stack {
+            return None;
+        }
+        let is_ready = |warp: &Warp| warp.fibers.iter().any(|f| f.state == FiberState::Ready);
+        let is_alone = (0..).zip(&self.block.warps).all(|(other, warp)| other == w || !is_ready(warp))
+            && self.job.grid.iter().product::<u32>() == 1;
+        let deciding = Deciding::new(self.job, positions.iter(), is_alone, with_polls)?;
+        let (lines_now, preds_now) = self.registers();
+        let same_lines = deciding.lines.iter().all(|at| lines[*at as usize].0 == lines_now[*at as usize].0);
+        if !same_lines || deciding.preds.iter().any(|at| preds[*at as usize] != preds_now[*at as usize]) {
+            return None;
+        }
+        Some(if deciding.reads { KnownOfLoop::EndlessAlone } else { KnownOfLoop::Endless })
     }
 
     fn stop_in(&mut self, w: u32, stretch: &Stretch) {
@@ -111,18 +180,14 @@ impl Worker<'_> {
         self.fatal(at, mask, details);
     }
 
-    /// Follows a warp for some branches. Its run is endless if all that decides its way comes back, and no other thread
-    /// is left to change what it reads for that; `with_polls`: by strong loads, too.
-    fn stretch(&mut self, w: u32, max_branches: u64, with_polls: bool) -> Stretch {
+    /// Follows a warp for some branches, when the launch is about to stop: it runs alone, as far as its block lets it.
+    fn stretch(&mut self, w: u32) -> Stretch {
         let is_ready = |warp: &Warp| warp.fibers.iter().any(|f| f.state == FiberState::Ready);
-        let is_alone = (0..).zip(&self.block.warps).all(|(other, warp)| other == w || !is_ready(warp))
-            && self.job.grid.iter().product::<u32>() == 1;
         let mut followed = BTreeSet::new();
         // The state after branch 64, 128, 256, … is kept until it comes back.
-        let mut kept: Option<(Vec<Frame>, Vec<Line>, Vec<u32>)> = None;
+        let mut kept: Option<State> = None;
         let (mut endless, mut n_waits) = (None, 0);
-        let polled = self.activity.polled;
-        for n in 1..=max_branches {
+        for n in 1..=MAX_BRANCHES {
             self.followed = Some(std::mem::take(&mut followed));
             // Each branch ends a turn here: a poll before it must not part the lanes there.
             self.activity.polled = false;
@@ -147,22 +212,13 @@ impl Worker<'_> {
                 }
                 continue;
             }
-            // Lanes that wait change no register of those that run.
-            let running = self.block.warps[w as usize].fibers.iter().filter(|f| f.state == FiberState::Ready);
-            let mut running = running.map(|fiber| &fiber.stack);
-            let (Some(stack), None) = (running.next().cloned(), running.next()) else { break };
+            let Some(stack) = self.only_running(w) else { break };
             if !matches!(pause, Some(Pause::EndOfTurn | Pause::Poll)) {
                 continue;
             }
-            if let Some((_, lines, preds)) = kept.as_ref().filter(|(kept, ..)| *kept == stack)
-                && let Some(deciding) = Deciding::new(self.job, followed.iter(), is_alone, with_polls)
-            {
-                let (lines_now, preds_now) = self.registers();
-                let same_lines = deciding.lines.iter().all(|at| lines[*at as usize].0 == lines_now[*at as usize].0);
-                if same_lines && deciding.preds.iter().all(|at| preds[*at as usize] == preds_now[*at as usize]) {
-                    endless = Some(if deciding.reads { KnownOfLoop::EndlessAlone } else { KnownOfLoop::Endless });
-                    break;
-                }
+            endless = kept.as_ref().and_then(|kept| self.comes_back(w, kept, &stack, &followed, true));
+            if endless.is_some() {
+                break;
             }
             if n.is_power_of_two() && n >= FIRST_KEPT {
                 let (lines, preds) = self.registers();
@@ -170,7 +226,6 @@ impl Worker<'_> {
                 followed.clear();
             }
         }
-        self.activity.polled |= polled;
         Stretch { positions: followed, endless }
     }
 
