@@ -64,6 +64,12 @@ pub(crate) fn no_copy(root: &Path, path: &Path, name: &TaskName) -> anyhow::Erro
     anyhow!("there is no {shown}; begin with: {} start {name}", paths::command_name())
 }
 
+/// Returns the path of the copy of a task, for a command that needs it.
+pub(crate) fn existing_copy(root: &Path, task: &Task) -> Result<PathBuf> {
+    let path = task.copy(root);
+    if has_copy(root, &path, &task.name)? { Ok(path) } else { Err(no_copy(root, &path, &task.name)) }
+}
+
 /// Returns whether the learner has begun any task of this checkout: a copy is there, or was.
 pub(crate) fn has_begun(root: &Path) -> bool {
     let has_copies = || {

@@ -65,10 +65,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
             Some(name) if name.id.is_some() => {
                 let root = learner::root()?;
                 let task = learner::task(&root, asked)?;
-                let copy = task.copy(&root);
-                if !learner::has_copy(&root, &copy, &name)? {
-                    bail!(learner::no_copy(&root, &copy, &name));
-                }
+                learner::existing_copy(&root, &task)?;
                 copies.push(task);
             }
             // A step's own task is a kernel, whatever its catalogue has.

@@ -75,12 +75,9 @@ pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
 pub(crate) fn reset(args: &ResetArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let path = task.copy(&root);
-    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
-    if !learner::has_copy(&root, &path, name)? {
-        bail!(learner::no_copy(&root, &path, name));
-    }
+    let path = learner::existing_copy(&root, &task)?;
+    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let kept = replace(&path, &text).with_context(|| unwritten(&shown))?;
     learner::note_progress(&root, |progress, now| {
         progress.touch(name, now);
@@ -96,11 +93,8 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<CommandOutcome> {
 pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let path = task.copy(&root);
+    let path = learner::existing_copy(&root, &task)?;
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
-    if !learner::has_copy(&root, &path, name)? {
-        bail!(learner::no_copy(&root, &path, name));
-    }
     let mine =
         String::from_utf8_lossy(&read_limited(&path, MAX_TEXT_BYTES).with_context(|| shown.clone())?).into_owned();
     // A repository of `assign` has no solutions.

@@ -38,11 +38,8 @@ const CLEAR: &str = "\x1b[H\x1b[2J";
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let path = task.copy(&root);
+    let path = learner::existing_copy(&root, &task)?;
     let shown = learner::display_path(&root, &path);
-    if !learner::has_copy(&root, &path, &task.name)? {
-        bail!(learner::no_copy(&root, &path, &task.name));
-    }
     interrupt::watch();
     let watching = format!("watching {shown}; Ctrl-C ends it");
     output::note(&watching);
