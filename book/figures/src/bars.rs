@@ -1,7 +1,7 @@
 //! Bar charts of measured times: the ladder, the transposes, the CPU.
 
 use anyhow::Context as _;
-use catalog::text::day;
+use catalog::text::{day, three_figures};
 use catalog::{CatalogKernel, STEPS, Shape, Work};
 use records::Record;
 use records::ceilings::Ceilings;
@@ -10,14 +10,6 @@ use serde::Deserialize;
 use crate::ceilings::tensor_cores;
 use crate::recorded::{CUBLAS, Recorded};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
-
-pub(crate) fn digits(value: f64) -> String {
-    match value {
-        v if v >= 100.0 => format!("{v:.0}"),
-        v if v >= 10.0 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    }
-}
 
 fn percent(part: f64) -> String {
     match 100.0 * part {
@@ -42,7 +34,8 @@ impl Bar {
 }
 
 fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
-    let summary: Vec<String> = bars.iter().map(|bar| format!("{} {} {unit}", bar.label, digits(bar.value))).collect();
+    let summary: Vec<String> =
+        bars.iter().map(|bar| format!("{} {} {unit}", bar.label, three_figures(bar.value))).collect();
     let mut drawing = Drawing::titled(title, format!("Bars: {}.", summary.join(", ")));
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let mut y = 28.0;
@@ -51,7 +44,7 @@ fn draw(title: &str, unit: &str, bars: &[Bar], foot: &str) -> String {
             drawing.link(page);
         }
         drawing.text("", Anchor::Start, (0.0, y + 14.0), label);
-        drawing.text("strong", Anchor::End, (WIDTH - 58.0, y + 14.0), digits(*value));
+        drawing.text("strong", Anchor::End, (WIDTH - 58.0, y + 14.0), three_figures(*value));
         if let Some(part) = part {
             drawing.text("dim", Anchor::End, (WIDTH, y + 14.0), percent(*part));
         }

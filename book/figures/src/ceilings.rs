@@ -4,12 +4,11 @@
 
 use anyhow::Context as _;
 use catalog::Shape;
-use catalog::text::day;
+use catalog::text::{day, three_figures};
 use records::Record;
 use records::ceilings::Ceilings;
 use serde::Deserialize;
 
-use crate::bars::digits;
 use crate::machine;
 use crate::plots::{Axis, grid, spread_labels, tflops};
 use crate::recorded::Recorded;
@@ -95,7 +94,7 @@ pub(crate) fn draw(plot: &RooflinePlot, record: &Record, ceilings: &Ceilings) ->
     for (name, tflops) in &roofs {
         let start = (tflops * 1e3 / steepest).max(LOW);
         drawing.polyline("rule", &[(x.at(start), y.at(*tflops)), (x.to, y.at(*tflops))]);
-        let label = format!("{name} {}", digits(*tflops));
+        let label = format!("{name} {}", three_figures(*tflops));
         drawing.text("strong", Anchor::End, (x.to, y.at(*tflops) - 5.0), label);
     }
 
@@ -115,7 +114,7 @@ pub(crate) fn draw(plot: &RooflinePlot, record: &Record, ceilings: &Ceilings) ->
         drawing.text("", Anchor::Start, (column, to + 5.0), &point.label);
     }
 
-    let tb = |gbs: f64| digits(gbs / 1e3);
+    let tb = |gbs: f64| three_figures(gbs / 1e3);
     let foot = [
         format!("Slanted, from right to left: memory {} TB/s,", tb(roofline.copy_gbs)),
         format!("L2 {} TB/s, L2 where all read the same {}.", tb(ceilings.l2.own_gbs), tb(ceilings.l2.same_gbs)),

@@ -1,9 +1,9 @@
 //! Picture of each step's memory traffic for the same arithmetic: counted, not timed.
 
 use catalog::Shape;
+use catalog::text::three_figures;
 use counters::Counters;
 
-use crate::bars::digits;
 use crate::machine;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -44,7 +44,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let summary: Vec<String> = rows
         .iter()
         .map(|(label, values)| {
-            let [requests, sectors, wavefronts, excess] = values.map(digits);
+            let [requests, sectors, wavefronts, excess] = values.map(three_figures);
             format!("{label} {requests}, {sectors}, {wavefronts}, {excess}")
         })
         .collect();
@@ -78,7 +78,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             if *value > 0.0 && length > 0.0 {
                 drawing.rect(class, Rect::new(frame.right() - length, frame.y, length, frame.height));
             }
-            let shown = if *value == 0.0 { "0".to_owned() } else { digits(*value) };
+            let shown = if *value == 0.0 { "0".to_owned() } else { three_figures(*value) };
             drawing.text("", Anchor::End, (right(column), y + 15.0), shown);
         }
         y += 33.0;

@@ -1,12 +1,12 @@
 //! Plots of measurements: the roofline, throughput over size.
 
 use anyhow::Context as _;
+use catalog::text::three_figures;
 use catalog::{Shape, Work};
 use counters::Counters;
 use records::Record;
 use serde::Deserialize;
 
-use crate::bars::digits;
 use crate::counts;
 use crate::machine;
 use crate::recorded::Recorded;
@@ -185,11 +185,11 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
         "rule",
         &[(x.at(start), y.at(copy(start))), (x.at(knee), y.at(roof.fp32_tflops)), (x.to, y.at(roof.fp32_tflops))],
     );
-    let fma = format!("FMA {} TFLOP/s", digits(roof.fp32_tflops));
+    let fma = format!("FMA {} TFLOP/s", three_figures(roof.fp32_tflops));
     drawing.text("strong", Anchor::End, (x.to, y.at(roof.fp32_tflops) - 7.0), fma);
     let copy_at = 0.9;
     let at = (x.at(copy_at) + 10.0, y.at(copy(copy_at)) + 12.0);
-    drawing.text("strong", Anchor::Start, at, format!("copy {} TB/s", digits(roof.copy_gbs / 1000.0)));
+    drawing.text("strong", Anchor::Start, at, format!("copy {} TB/s", three_figures(roof.copy_gbs / 1000.0)));
     // The fast kernels are close together: here they are one frame, which is enlarged below.
     let (near, alone): (Vec<KernelPoint>, Vec<KernelPoint>) =
         points.iter().copied().partition(|point| point.2 >= roof.fp32_tflops * CLOSE);

@@ -1,9 +1,9 @@
 //! Pictures of whole GEMMs: the kernel's part of the total time, and a kernel beside cuBLAS over shapes.
 
 use catalog::Shape;
+use catalog::text::three_figures;
 use records::Record;
 
-use crate::bars::digits;
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -11,7 +11,7 @@ use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 fn ms(value: f64) -> String {
     match value {
         short if short < 1.0 => format!("{short:.3}"),
-        long => digits(long),
+        long => three_figures(long),
     }
 }
 

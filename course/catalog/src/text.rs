@@ -119,6 +119,15 @@ pub fn digits(number: f64, n: i32) -> String {
     format!("{number:.*}", usize::try_from(n - before).unwrap_or(0))
 }
 
+/// Formats three significant digits, of which at most two are behind the point: 0.12, 6.25, 51.2, 4177.
+pub fn three_figures(number: f64) -> String {
+    match number {
+        n if n >= 100.0 => format!("{n:.0}"),
+        n if n >= 10.0 => format!("{n:.1}"),
+        n => format!("{n:.2}"),
+    }
+}
+
 /// Returns the day of a date such as `2026-11-21T23:28:45Z`.
 pub fn day(date: &str) -> &str {
     date.split('T').next().unwrap_or(date)
@@ -233,6 +242,11 @@ mod tests {
         for (value, digits, text) in [(7.5, 2, "7.5"), (2.0, 4, "2"), (0.125, 2, "0.12"), (100.0, 0, "100")] {
             assert_eq!(number(value, digits), text);
         }
+    }
+
+    #[test]
+    fn rates_have_three_figures() {
+        assert_eq!([0.123, 6.25, 51.24, 4177.3].map(three_figures), ["0.12", "6.25", "51.2", "4177"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catalog::text::{Paint, Table};
+use catalog::text::{Paint, Table, three_figures};
 use catalog::{Family, STEPS, Shape, Step, Work};
 use records::Run;
 use records::record::Measurement;
@@ -143,7 +143,7 @@ fn table(record: &Record, step: &Step, family: Family) -> Table {
             row.extend(sizes.iter().map(|size| match of(*size) {
                 Some(Outcome::Passed(passed)) => {
                     let ms = passed.hot.as_ref().map(records::Samples::median);
-                    ms.map_or(String::new(), |ms| rate(rate_of(family, square(family, *size), ms)))
+                    ms.map_or(String::new(), |ms| three_figures(rate_of(family, square(family, *size), ms)))
                 }
                 Some(Outcome::NotRun { .. }) => "not run".into(),
                 Some(Outcome::Failed { .. }) => "wrong".into(),
@@ -187,7 +187,7 @@ fn yardstick(record: &Record, family: Family, sizes: &[usize], table: &mut Table
                     other.hot.median()
                 })
                 .collect();
-            catalog::statistics::median(medians).map_or(String::new(), |ms| rate(rate_of(family, shape, ms)))
+            catalog::statistics::median(medians).map_or(String::new(), |ms| three_figures(rate_of(family, shape, ms)))
         })
         .collect();
     if let Some(name) = name {
@@ -197,22 +197,9 @@ fn yardstick(record: &Record, family: Family, sizes: &[usize], table: &mut Table
     }
 }
 
-fn rate(value: f64) -> String {
-    match value {
-        v if v >= 100.0 => format!("{v:.0}"),
-        v if v >= 10.0 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_have_three_figures() {
-        assert_eq!([0.123, 6.25, 51.24, 4177.3].map(rate), ["0.12", "6.25", "51.2", "4177"]);
-    }
 
     #[test]
     fn files_of_other_kinds_are_passed_over() {
