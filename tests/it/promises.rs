@@ -104,76 +104,28 @@ fn crate_name(folder: &str) -> String {
 
 #[test]
 fn dependencies_point_one_way() {
-    #[rustfmt::skip]
-    const ALLOWED: &[(&str, &[&str])] = &[
-        ("emulator/arithmetic", &[]),
-        ("emulator/counters", &[]),
-        ("emulator/ptx", &[]),
-        ("emulator/sass", &[]),
-        ("emulator/program", &["arithmetic", "ptx"]),
-        ("emulator/decode", &["arithmetic", "program", "ptx", "sass"]),
-        ("emulator/simt", &["arithmetic", "counters", "decode", "program", "ptx", "sass"]),
-        ("emulator/diagnostics", &["simt"]),
-        ("emulator/timing", &["sass", "simt"]),
-        ("emulator/driver", &["diagnostics", "ptx", "sass", "sha256", "simt", "timing"]),
-        ("emulator/nvcuda", &["driver"]),
-        ("emulator/emulator_client", &[]),
-        ("course/sha256", &[]),
-        ("course/catalog", &["sha256"]),
-        ("course/step_cli", &["catalog"]),
-        ("course/records", &["catalog", "counters"]),
-        ("course/tasks", &["catalog", "counters", "records"]),
-        ("course/grader", &["catalog", "tasks"]),
-        ("course/reference", &["catalog", "cudarc"]),
-        (
-            "course/harness",
-            &["catalog", "counters", "cudarc", "emulator_client", "records", "reference", "step_cli"],
-        ),
-        ("course/judge", &["catalog", "counters", "diagnostics", "harness", "sass", "simt", "tasks", "timing"]),
-        ("course/calibrate", &["catalog", "cudarc", "harness"]),
-        ("course/teach", &["catalog", "grader", "tasks", "xtask", "xtask_support"]),
-        ("steps/*", &["catalog", "cudarc", "emulator_client", "harness", "nvcuda", "records"]),
-        ("steps/v13", &["catalog", "cudarc", "emulator_client", "harness", "nvcuda", "records", "v11"]),
-        ("book/bookbuild", &["catalog", "counters", "records", "tasks"]),
-        ("book/figures", &["catalog", "counters", "records", "sass", "simt", "tasks", "timing"]),
-        ("book/exhibits", &["catalog", "cudarc", "emulator_client", "harness", "nvcuda"]),
-        ("tests", &["catalog", "counters", "diagnostics", "ptx", "records", "sass", "simt", "tasks"]),
-        ("xtask", &["catalog", "counters", "records", "step_cli", "tasks", "xtask_bench", "xtask_support"]),
-        ("xtask/bench", &["catalog", "records", "step_cli", "xtask_support"]),
-        ("xtask/start", &[]),
-        ("xtask/support", &["catalog", "counters", "records", "step_cli"]),
-    ];
-    /// What tests, examples and benches use beyond that.
-    const ALLOWED_IN_TESTS: &[(&str, &[&str])] = &[
-        ("emulator/arithmetic", &["ptx"]),
-        ("emulator/nvcuda", &["cudarc", "emulator_client"]),
-        ("emulator/timing", &["catalog", "records"]),
-        ("course/harness", &["nvcuda"]),
-        ("tests", &["cudarc", "emulator_client", "nvcuda"]),
-        ("xtask", &["grader"]),
-    ];
+    type Allowed = BTreeMap<String, Vec<String>>;
+    let mut allowed: BTreeMap<String, Allowed> = toml::from_str(&read("tests/data/dependencies.toml")).expect("lists");
+    let [code, in_tests] = ["code", "tests"].map(|section| allowed.remove(section).expect("a section"));
     let members = members();
-    for (folder, _) in ALLOWED {
-        assert!(folder.ends_with("/*") || members.contains(*folder), "{folder} is no member of the workspace");
+    for folder in code.keys().chain(in_tests.keys()) {
+        assert!(folder.ends_with("/*") || members.contains(folder), "{folder} is no member of the workspace");
     }
     let ours: BTreeSet<String> = members.iter().map(|folder| crate_name(folder)).collect();
     for krate in &members {
-        let entry = |folder: &str| ALLOWED.iter().find(|(known, _)| *known == folder);
-        let all = || entry(&format!("{}/*", krate.split('/').next()?));
-        let Some((_, may)) = entry(krate).or_else(all) else { panic!("{krate} has no entry") };
+        let all = || code.get(&format!("{}/*", krate.split('/').next()?));
+        let Some(may) = code.get(krate).or_else(all) else { panic!("{krate} has no entry") };
         let manifest: toml::Table = read(format!("{krate}/Cargo.toml")).parse().expect("a manifest");
         let targets = manifest.get("target").and_then(toml::Value::as_table);
         let tables = targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
         let tables: Vec<&toml::Table> = tables.chain([&manifest]).collect();
-        let in_tests = ALLOWED_IN_TESTS.iter().find(|(known, _)| known == krate).map_or(&[][..], |(_, may)| may);
         for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
-            let extra = if section == "dev-dependencies" { in_tests } else { &[] };
+            let extra = in_tests.get(krate).filter(|_| section == "dev-dependencies");
             let sections = tables.iter().filter_map(|table| table.get(section)?.as_table());
-            let wrong: Vec<&str> = sections
+            let wrong: Vec<&String> = sections
                 .flat_map(toml::Table::keys)
-                .map(String::as_str)
                 .filter(|name| ours.contains(*name) || *name == "cudarc")
-                .filter(|name| !may.contains(name) && !extra.contains(name))
+                .filter(|name| !may.contains(name) && !extra.is_some_and(|extra| extra.contains(name)))
                 .collect();
             assert!(wrong.is_empty(), "{krate} depends on {wrong:?} ({section})");
         }

@@ -5,6 +5,7 @@
 //! and may loop for ever: a run must end in an answer or a finding.
 
 use std::fmt::{Display, Write as _};
+use std::sync::LazyLock;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
@@ -22,77 +23,15 @@ pub const fn output_words(grid: u32) -> usize {
 const N_REGS: u32 = 8;
 const SHARED_WORDS: u32 = 256;
 
-/// Instructions by operand classes: destination first. `h` 16 bits, `r` 32, `d` 64, `f` f32, `e` f64, `p` predicate.
-#[rustfmt::skip]
-const FORMS: &[(&str, &[&str])] = &[
-    ("r,r,r", &[
-        "add.s32", "add.u32", "add.sat.s32", "sub.s32", "sub.sat.s32", "mul.lo.s32", "mul.hi.s32", "mul.hi.u32",
-        "mul24.lo.u32", "mul24.hi.s32", "div.s32", "div.u32", "rem.s32", "rem.u32", "min.s32", "min.u32",
-        "max.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "shl.b32", "shr.s32", "shr.u32", "bmsk.clamp.b32",
-        "bmsk.wrap.b32", "szext.clamp.u32", "szext.wrap.s32", "add.f16x2", "mul.f16x2", "sub.f16x2",
-    ]),
-    ("r,r", &[
-        "not.b32", "neg.s32", "abs.s32", "popc.b32", "clz.b32", "brev.b32", "bfind.u32", "bfind.s32",
-        "bfind.shiftamt.u32", "cnot.b32", "mov.b32", "neg.f16x2",
-    ]),
-    ("r,r,r,r", &[
-        "mad.lo.s32", "mad.hi.u32", "mad.hi.s32", "mad24.lo.s32", "sad.s32", "sad.u32", "bfe.u32", "bfe.s32",
-        "shf.l.wrap.b32", "shf.r.clamp.b32", "prmt.b32", "prmt.b32.f4e", "prmt.b32.rc8", "dp4a.u32.u32",
-        "dp4a.s32.u32", "dp2a.lo.s32.s32", "fma.rn.f16x2",
-    ]),
-    ("r,r,r,r,r", &["bfi.b32"]),
-    ("d,d,d", &[
-        "add.s64", "sub.s64", "mul.lo.s64", "mul.hi.u64", "mul.hi.s64", "div.u64", "rem.s64", "min.s64",
-        "max.u64", "and.b64", "or.b64", "xor.b64",
-    ]),
-    ("d,d,r", &["shl.b64", "shr.s64", "shr.u64"]),
-    ("d,d", &["not.b64", "neg.s64", "abs.s64", "brev.b64", "mov.b64", "cnot.b64"]),
-    ("r,d", &["popc.b64", "clz.b64", "bfind.u64", "cvt.u32.u64", "cvt.sat.s32.s64", "cvt.sat.u32.s64"]),
-    ("d,r,r", &["mul.wide.s32", "mul.wide.u32"]),
-    ("d,r,r,d", &["mad.wide.s32", "mad.wide.u32"]),
-    ("d,d,d,d", &["mad.lo.s64", "mad.hi.u64"]),
-    ("d,r", &["cvt.u64.u32", "cvt.s64.s32"]),
-    ("f,f,f", &[
-        "add.f32", "add.rz.f32", "add.rm.ftz.f32", "add.rp.sat.f32", "sub.f32", "sub.ftz.f32", "mul.f32",
-        "mul.rp.f32", "mul.ftz.f32", "div.rn.f32", "div.rz.f32", "min.f32", "max.f32", "min.ftz.f32",
-        "max.NaN.f32", "copysign.f32",
-    ]),
-    ("f,f,f,f", &["fma.rn.f32", "fma.rz.f32", "fma.rm.f32", "fma.rp.ftz.f32", "fma.rn.sat.f32"]),
-    ("f,f", &[
-        "abs.f32", "neg.f32", "rcp.rn.f32", "sqrt.rn.f32", "sqrt.rm.f32", "cvt.rzi.f32.f32", "cvt.sat.f32.f32",
-    ]),
-    ("e,e,e", &["add.f64", "sub.rz.f64", "mul.f64", "mul.rm.f64", "div.rn.f64", "min.f64", "max.f64"]),
-    ("e,e,e,e", &["fma.rn.f64", "fma.rz.f64", "fma.rp.f64"]),
-    ("e,e", &["abs.f64", "neg.f64", "sqrt.rn.f64", "rcp.rn.f64", "cvt.rni.f64.f64"]),
-    ("e,f", &["cvt.f64.f32"]),
-    ("f,e", &["cvt.rn.f32.f64", "cvt.rz.f32.f64"]),
-    ("r,f", &["cvt.rzi.s32.f32", "cvt.rni.u32.f32", "cvt.rpi.s32.f32", "mov.b32"]),
-    ("f,r", &["cvt.rn.f32.s32", "cvt.rz.f32.u32", "mov.b32"]),
-    ("d,e", &["cvt.rzi.s64.f64", "cvt.rni.u64.f64", "mov.b64"]),
-    ("e,d", &["cvt.rn.f64.s64", "cvt.rp.f64.u64", "mov.b64"]),
-    ("h,h,h", &[
-        "add.s16", "sub.s16", "mul.lo.s16", "min.s16", "max.u16", "and.b16", "xor.b16", "add.f16", "mul.f16",
-    ]),
-    ("h,h,r", &["shl.b16", "shr.s16", "shr.u16"]),
-    ("h,h", &["not.b16", "neg.s16", "mov.b16"]),
-    ("h,f", &["cvt.rn.f16.f32", "cvt.rz.f16.f32", "cvt.rzi.s16.f32"]),
-    ("f,h", &["cvt.f32.f16"]),
-    ("h,r", &["cvt.u16.u32", "cvt.sat.s16.s32", "cvt.s16.s8", "cvt.u16.u8"]),
-    ("r,h", &["cvt.u32.u16", "cvt.s32.s16"]),
-    ("p,r,r", &["setp.eq.s32", "setp.lt.s32", "setp.lt.u32", "setp.ge.s32", "setp.hi.u32", "setp.ne.b32"]),
-    ("p,d,d", &["setp.lt.s64", "setp.gt.u64", "setp.eq.b64"]),
-    ("p,f,f", &["setp.lt.f32", "setp.geu.f32", "setp.neu.ftz.f32", "setp.nan.f32", "setp.num.f32"]),
-    ("p,e,e", &["setp.lt.f64", "setp.equ.f64"]),
-    ("p,p,p", &["and.pred", "or.pred", "xor.pred"]),
-    ("p,p", &["not.pred", "mov.pred"]),
-    ("r,r,r,p", &["selp.b32"]),
-    ("d,d,d,p", &["selp.b64"]),
-    ("f,f,f,p", &["selp.f32"]),
-    ("f,f,f,r", &["slct.f32.s32"]),
-    ("r,r,r,f", &["slct.b32.f32"]),
-    ("r,f,f", &["set.lt.u32.f32", "set.ge.s32.f32"]),
-    ("p,f", &["testp.finite.f32", "testp.subnormal.f32", "testp.notanumber.f32"]),
-];
+/// Operand classes and instructions of each form.
+static FORMS: LazyLock<Vec<(&str, Vec<&str>)>> = LazyLock::new(|| {
+    let lines = include_str!("../data/random/forms.txt").lines().filter(|line| !line.starts_with('#'));
+    let form = |line: &'static str| {
+        let (classes, names) = line.split_once(": ").expect("operand classes and instructions");
+        (classes, names.split(' ').collect())
+    };
+    lines.map(form).collect()
+});
 
 /// Returns a kernel whose results depend on its input alone.
 pub fn tame(seed: u64) -> String {
@@ -262,7 +201,7 @@ impl Generator {
     }
 
     fn arithmetic(&mut self) {
-        let (classes, names) = *self.pick(FORMS);
+        let (classes, names) = self.pick(&FORMS);
         let name = *self.pick(names);
         let mut operands = Vec::new();
         for (i, class) in classes.split(',').enumerate() {

@@ -80,37 +80,7 @@ const USAGE: &str =
 const GATHERERS: usize = 1 << 15;
 
 /// Each thread adds 16 words from anywhere in 4 MiB: no pattern repeats, and no two lanes are neighbours.
-const GATHER: &str = ".version 8.0
-.target sm_80
-.address_size 64
-.entry gather(.param .u64 in, .param .u64 out) {
-    .reg .b32 %i, %n, %h, %v, %t, %c;
-    .reg .f32 %f, %s;
-    .reg .b64 %a, %o, %x;
-    .reg .pred %p;
-    ld.param.u64 %a, [in];
-    ld.param.u64 %o, [out];
-    mov.u32 %t, %tid.x;
-    mov.u32 %c, %ctaid.x;
-    mov.u32 %n, %ntid.x;
-    mad.lo.u32 %i, %c, %n, %t;
-    mov.u32 %h, %i;
-    mov.f32 %s, 0f00000000;
-    mov.u32 %c, 0;
-more:
-    mad.lo.u32 %h, %h, 1664525, 1013904223;
-    shr.u32 %v, %h, 5;
-    and.b32 %v, %v, 1048575;
-    mad.wide.u32 %x, %v, 4, %a;
-    ld.global.f32 %f, [%x];
-    add.f32 %s, %s, %f;
-    add.u32 %c, %c, 1;
-    setp.lt.u32 %p, %c, 16;
-    @%p bra more;
-    mad.wide.u32 %x, %i, 4, %o;
-    st.global.f32 [%x], %s;
-    ret;
-}";
+const GATHER: &str = include_str!("gather.ptx");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();

@@ -39,25 +39,7 @@ fn found(functions: &str, body: &str, code: &str) -> MistakeDetails {
 }
 
 /// `sum(n) = n + sum(n - 1)`, kept in an array meanwhile.
-const SUM: &str = "
-    .func (.param .b32 r) sum(.param .b32 n)
-    {
-    .local .align 8 .b8 own[24];
-    .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
-    ld.param.b32 %r1, [n];
-    mov.u64 %rd1, own;
-    cvta.local.u64 %rd2, %rd1;
-    st.u32 [%rd2+8], %r1;
-    setp.eq.u32 %p1, %r1, 0;
-    mov.u32 %r3, 0;
-    @%p1 bra DONE;
-    sub.u32 %r2, %r1, 1;
-    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2;
-    call (b), sum, (a); ld.param.b32 %r3, [b]; }
-    DONE: ld.local.u32 %r4, [own+8];
-    add.u32 %r3, %r3, %r4;
-    st.param.b32 [r], %r3; ret;
-    }";
+const SUM: &str = include_str!("ptx/recursive_sum.ptx");
 
 /// Returns a call of a function of one word, of the value in `%r4`, to `%r5`.
 fn call(guard: &str, function: &str, prototype: &str) -> String {
@@ -104,14 +86,7 @@ fn everything_is_kept() {
     });
 }
 
-const TABLE: &str = "
-    .func (.param .b32 r) double(.param .b32 n)
-    { .reg .b32 %r<3>; ld.param.b32 %r1, [n]; shl.b32 %r2, %r1, 1; st.param.b32 [r], %r2; ret; }
-    .func (.param .b32 r) square(.param .b32 n)
-    { .reg .b32 %r<3>; ld.param.b32 %r1, [n]; mul.lo.u32 %r2, %r1, %r1; st.param.b32 [r], %r2; ret; }
-    .func (.param .b64 r) wide(.param .b64 n)
-    { .reg .b64 %r<3>; ld.param.b64 %r1, [n]; st.param.b64 [r], %r1; ret; }
-    .global .align 8 .u64 table[4] = {double, square, wide, 0};";
+const TABLE: &str = include_str!("ptx/table_of_functions.ptx");
 
 fn through(index: &str) -> String {
     format!(
@@ -151,20 +126,7 @@ fn an_address_that_is_no_such_function() {
 /// undefined values is undefined still when the call is over.
 #[test]
 fn undefined_values_are_followed_through_calls() {
-    let functions = "
-        .func (.param .b32 r) f(.param .b32 n)
-        {
-        .local .align 4 .b8 own[4];
-        .reg .pred %p<3>; .reg .b32 %r<8>;
-        ld.param.b32 %r1, [n];
-        setp.eq.u32 %p1, %r1, 7;
-        @%p1 st.local.u32 [own], %r1;
-        ld.local.u32 %r3, [own];
-        setp.eq.u32 %p2, %r1, 100;
-        @!%p2 bra DONE;
-        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), f, (a); ld.param.b32 %r3, [b]; }
-        DONE: st.param.b32 [r], %r3; ret;
-        }";
+    let functions = include_str!("ptx/function_with_an_array.ptx");
     let twice = |first: u32, second: u32| {
         format!(
             "mov.u32 %r4, {first};\n{}\nmov.u32 %r4, {second};\n{}\nadd.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5;",
@@ -188,22 +150,7 @@ fn undefined_values_are_followed_through_calls() {
 /// Lanes wait for each other inside functions, also where others have not called at all.
 #[test]
 fn lanes_meet_inside_functions() {
-    let functions = "
-        .func (.param .b32 r) gather(.param .b32 n)
-        {
-        .reg .pred %p<3>; .reg .b32 %r<8>;
-        ld.param.b32 %r1, [n];
-        setp.eq.u32 %p1, %r1, 0;
-        activemask.b32 %r2;
-        mov.u32 %r3, 0;
-        @%p1 bra DONE;
-        sub.u32 %r4, %r1, 1;
-        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r4; call (b), gather, (a); ld.param.b32 %r3, [b]; }
-        DONE: popc.b32 %r2, %r2;
-        mad.lo.u32 %r3, %r3, 3, %r2;
-        bar.warp.sync 0xffffffff;
-        st.param.b32 [r], %r3; ret;
-        }";
+    let functions = include_str!("ptx/function_that_gathers.ptx");
     // Half of the lanes call twice; the barrier of all counts them at the same depth.
     let body = format!("mov.u32 %r4, 2;\n{}\nst.global.u32 [%rd3], %r5;", call("", "gather", ""));
     check(functions, &body, 32, |_| 32 * 9 + 32 * 3 + 32);
@@ -212,32 +159,8 @@ fn lanes_meet_inside_functions() {
 /// A lane that spins inside a function lets those go on that it waits for.
 #[test]
 fn lanes_make_progress_inside_functions() {
-    let functions = "
-        .func (.param .b32 r) wait(.param .b64 flag, .param .b32 n)
-        {
-        .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<3>;
-        ld.param.b64 %rd1, [flag]; ld.param.b32 %r1, [n];
-        setp.eq.u32 %p1, %r1, 0;
-        @%p1 bra SPIN;
-        sub.u32 %r4, %r1, 1;
-        { .param .b64 f; .param .b32 a; .param .b32 b; st.param.b64 [f], %rd1; st.param.b32 [a], %r4;
-        call (b), wait, (f, a); ld.param.b32 %r3, [b]; }
-        add.u32 %r3, %r3, 1;
-        bra DONE;
-        SPIN: ld.volatile.global.u32 %r3, [%rd1];
-        setp.eq.u32 %p2, %r3, 0;
-        @%p2 bra SPIN;
-        DONE: st.param.b32 [r], %r3; ret;
-        }";
-    let body = "
-        setp.eq.u32 %p1, %r1, 31;
-        @%p1 bra LAST;
-        { .param .b64 f; .param .b32 a; .param .b32 b; add.u64 %rd4, %rd1, 124; st.param.b64 [f], %rd4;
-        and.b32 %r4, %r1, 3; st.param.b32 [a], %r4; call (b), wait, (f, a); ld.param.b32 %r5, [b]; }
-        st.volatile.global.u32 [%rd3], %r5;
-        bra END;
-        LAST: mov.u32 %r5, 50; st.volatile.global.u32 [%rd3], %r5;
-        END:";
+    let functions = include_str!("ptx/function_that_waits.ptx");
+    let body = include_str!("ptx/calls_to_waiting_function.ptx");
     for check_level in [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked] {
         let device = device(functions, body).check_level(check_level);
         let out = device.words(&[0; 32]);
@@ -282,15 +205,6 @@ fn vector_registers_are_handed_over() {
 /// The part of shared memory that the system keeps is there, apart from the kernel's own arrays.
 #[test]
 fn reserved_shared_memory() {
-    let body = "
-        .shared .align 4 .b8 own[128];
-        mov.u32 %r5, %reserved_smem_offset_1; shl.b32 %r6, %r1, 2; add.u32 %r7, %r5, %r6;
-        mov.u32 %r8, own; add.u32 %r8, %r8, %r6;
-        st.shared.u32 [%r8], 1000; st.shared.u32 [%r7], %r1;
-        ld.shared.u32 %r9, [%r7]; ld.shared.u32 %r10, [%r8]; add.u32 %r9, %r9, %r10;
-        mov.u32 %r11, %reserved_smem_offset_begin; add.u32 %r9, %r9, %r11;
-        mov.u32 %r11, %reserved_smem_offset_end; add.u32 %r9, %r9, %r11;
-        mov.u32 %r11, %reserved_smem_offset_cap; add.u32 %r9, %r9, %r11;
-        st.global.u32 [%rd3], %r9;";
+    let body = include_str!("ptx/reserved_shared_memory.ptx");
     check("", body, 32, |t| t + 1000 + 288 + 1024);
 }

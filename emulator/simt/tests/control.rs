@@ -34,23 +34,7 @@ fn outcome(body: &str, grid: u32, block: u32) -> Vec<u32> {
 
 #[test]
 fn nested_divergence_meets_inside_out() {
-    let body = "
-        mov.u32 %r9, 0;
-        and.b32 %r5, %r1, 1;
-        and.b32 %r6, %r1, 2;
-        setp.ne.u32 %p1, %r5, 0;
-        setp.ne.u32 %p2, %r6, 0;
-        @!%p1 bra OUTER;
-        @!%p2 bra INNER;
-        add.u32 %r9, %r9, 100;
-        INNER: activemask.b32 %r7;
-        add.u32 %r9, %r9, 10;
-        OUTER: activemask.b32 %r8;
-        popc.b32 %r7, %r7;
-        popc.b32 %r8, %r8;
-        @%p1 add.u32 %r9, %r9, %r7;
-        add.u32 %r9, %r9, %r8;
-        st.global.u32 [%rd3], %r9;";
+    let body = include_str!("ptx/nested_divergence.ptx");
     let each = |t: u32| 32 + if t & 1 == 0 { 0 } else { 10 + 16 + if t & 2 == 0 { 0 } else { 100 } };
     assert_eq!(outcome(body, 1, 32), (0..32).map(each).collect::<Vec<_>>());
 }

@@ -154,24 +154,7 @@ fn variables_of_one_declaration_have_places_of_their_own() {
 }
 
 /// Block `i` waits until block `i + 1` has set its flag.
-const CHAIN: &str = ".entry chain(.param .u64 flags) {
-    .reg .b32 %i, %n, %v; .reg .b64 %at; .reg .pred %p;
-    ld.param.u64 %at, [flags];
-    mov.u32 %i, %ctaid.x;
-    mad.wide.u32 %at, %i, 4, %at;
-    mov.u32 %n, %nctaid.x;
-    sub.u32 %n, %n, 1;
-    setp.eq.u32 %p, %i, %n;
-    @%p bra done;
-again:
-    ld.volatile.global.u32 %v, [%at+4];
-    setp.eq.u32 %p, %v, 0;
-    @%p bra again;
-done:
-    st.volatile.global.u32 [%at], 1;
-    ret;
-}
-";
+const CHAIN: &str = include_str!("ptx/chain_of_blocks.ptx");
 
 #[test]
 fn a_chain_of_waiting_blocks_is_no_square() {
@@ -269,19 +252,7 @@ fn a_loop_that_prints_ends_soon() {
 
 #[test]
 fn copies_without_a_wait_are_done_in_the_end() {
-    let text = ".entry k(.param .u64 from, .param .u64 to) {
-        .shared .align 16 .b8 s[512];
-        .reg .b64 %from, %to, %o; .reg .b32 %i, %t, %s, %v; .reg .pred %p;
-        ld.param.u64 %from, [from]; ld.param.u64 %to, [to];
-        mov.u32 %t, %tid.x;
-        mul.wide.u32 %o, %t, 4; add.u64 %from, %from, %o; add.u64 %to, %to, %o;
-        mov.u32 %s, s; mad.lo.u32 %s, %t, 4, %s;
-        mov.u32 %i, 0;
-    again:
-        cp.async.ca.shared.global [%s], [%from], 4;
-        add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 5000; @%p bra again;
-        cp.async.wait_all;
-        ld.shared.u32 %v, [%s]; st.global.u32 [%to], %v; ret; }";
+    let text = include_str!("ptx/copies_without_a_wait.ptx");
     let device = Device::new(text);
     let numbers: Vec<u32> = (0..32).collect();
     let (from, to) = (device.words(&numbers), device.words(&[0; 32]));

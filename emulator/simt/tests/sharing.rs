@@ -12,23 +12,7 @@ use common::Device;
 use simt::launch::CheckLevel;
 use simt::memory::Origin;
 
-const TALLY: &str = "
-    .visible .entry k(.param .u64 counter, .param .u64 own) {
-        .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .b16 %h<4>;
-        ld.param.u64 %rd1, [counter];
-        ld.param.u64 %rd2, [own];
-        red.global.add.u32 [%rd1], 1;
-        red.global.add.u64 [%rd1+8], 3;
-        mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;
-        mad.lo.u32 %r4, %r2, %r3, %r1;
-        mul.wide.u32 %rd3, %r4, 4;
-        add.u64 %rd4, %rd2, %rd3;
-        st.global.u32 [%rd4], %r4;
-        ld.global.u32 %r5, [%rd4];
-        add.u32 %r5, %r5, 1;
-        st.global.u16 [%rd4], %r5;
-        ret;
-    }";
+const TALLY: &str = include_str!("ptx/tally.ptx");
 
 /// Blocks on two workers, two launches and copies by the host, all on the same counters.
 #[test]
@@ -64,25 +48,7 @@ fn launches_and_copies_share_memory() {
 /// A kernel polls a flag that the host sets, and answers, in memory that both have mapped.
 #[test]
 fn the_host_and_a_kernel_hand_over_words() {
-    const ECHO: &str = "
-        .visible .entry k(.param .u64 mailbox) {
-            .reg .pred %p1; .reg .b32 %r<8>; .reg .b64 %rd<4>;
-            ld.param.u64 %rd1, [mailbox];
-            mov.u32 %r1, 0;
-        NEXT:
-            add.u32 %r1, %r1, 1;
-        POLL:
-            ld.volatile.global.u32 %r2, [%rd1];
-            setp.ne.u32 %p1, %r2, %r1;
-            @%p1 bra POLL;
-            ld.volatile.global.v2.u32 {%r3, %r4}, [%rd1+8];
-            add.u32 %r3, %r3, %r4;
-            st.volatile.global.u32 [%rd1+4], %r3;
-            st.volatile.global.u32 [%rd1+16], %r1;
-            setp.lt.u32 %p1, %r1, 50;
-            @%p1 bra NEXT;
-            ret;
-        }";
+    const ECHO: &str = include_str!("ptx/echo.ptx");
     let device = Device::new(ECHO).check_level(CheckLevel::Off);
     let mailbox: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
     let start = mailbox.as_ptr().cast::<u8>().cast_mut();

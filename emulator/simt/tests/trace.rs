@@ -11,26 +11,7 @@ use simt::report::LaunchReport;
 use simt::trace::{Follow, Step};
 
 /// Each thread loads a word, 8 bytes apart, stores it to shared memory, waits and, in odd lanes only, stores it back.
-const KERNEL: &str = "
-.visible .entry k(.param .u64 p)
-{
-    .reg .pred %q; .reg .b32 %r<8>; .reg .b64 %d<4>;
-    .shared .align 4 .b8 tile[256];
-    ld.param.u64 %d0, [p];
-    mov.u32 %r0, %tid.x;
-    mul.wide.u32 %d1, %r0, 8;
-    add.s64 %d2, %d0, %d1;
-    ld.global.u32 %r1, [%d2];
-    shl.b32 %r2, %r0, 2;
-    mov.u32 %r3, tile;
-    add.s32 %r4, %r3, %r2;
-    st.shared.u32 [%r4], %r1;
-    bar.sync 0;
-    and.b32 %r5, %r0, 1;
-    setp.ne.u32 %q, %r5, 0;
-    @%q st.global.u32 [%d2], %r1;
-    ret;
-}";
+const KERNEL: &str = include_str!("ptx/traced.ptx");
 
 fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
     let gpu = Gpu::with_memory(1 << 24);

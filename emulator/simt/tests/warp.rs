@@ -49,53 +49,13 @@ fn a_constant_can_be_added_to_a_register_operand() {
 
 #[test]
 fn vectors_move_as_a_whole() {
-    let body = "
-        .reg .v4 .u32 %v<2>;
-        mov.u32 %r5, 1;
-        mov.u32 %r6, 20;
-        mov.v2.u32 {%r5, %r6}, {%r6, %r5};
-        mov.v4.u32 %v0, {%r5, %r6, 300, %r1};
-        mov.v4.u32 %v1, %v0;
-        mov.v4.u32 {%r7, %r8, %r9, %r10}, %v1;
-        mad.lo.u32 %r5, %r7, 2, %r8;
-        add.u32 %r5, %r5, %r9;
-        add.u32 %r5, %r5, %r10;
-        st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/vectors.ptx");
     assert_eq!(outcome(body, 1, 2, &[0; 2]), [341, 342]);
 }
 
 #[test]
 fn results_may_be_sources() {
-    let body = "
-        mov.u32 %r5, -1;
-        add.u32 %r6, %r1, 1;
-        setp.ge.u32 %p1, %r1, 0;
-        add.cc.u32 %r5, %r5, %r6;
-        addc.cc.u32 %r5, %r5, %r5;
-        addc.u32 %r7, %r5, 0;
-        setp.lt.and.u32 %p1|%p2, %r6, %r5, %p1;
-        @%p1 setp.eq.or.u32 %p1|%p2, %r6, %r7, !%p2;
-        shfl.sync.down.b32 %r5|%p3, %r5, 1, 31, -1;
-        mov.u32 %r8, dynamic;
-        mad.lo.u32 %r8, %r1, 8, %r8;
-        add.u32 %r11, %r8, 1024;
-        st.shared.v2.u32 [%r8], {%r5, %r6};
-        ld.shared.v2.u32 {%r8, %r9}, [%r8];
-        st.shared.u32 [%r11], 3;
-        atom.shared.add.u32 %r11, [%r11], %r11;
-        mov.b64 %rd7, {%r9, 7};
-        mov.b64 {%r9, %r10}, %rd7;
-        mov.b32 {%h1, %h2}, %r10;
-        mov.b32 %r10, {%h2, %h1};
-        { .reg .b32 %r8; mov.u32 %r8, 9; bra over; over: }
-        { bra over; mov.u32 %r8, 9; over: }
-        mad.lo.u32 %r8, %r9, 1000, %r8;
-        @%p1 add.u32 %r8, %r8, 100000;
-        @%p2 add.u32 %r8, %r8, 200000;
-        @%p3 add.u32 %r8, %r8, 400000;
-        add.u32 %r8, %r8, %r10;
-        mad.lo.u32 %r8, %r11, 1000000, %r8;
-        st.global.u32 [%rd3], %r8;";
+    let body = include_str!("ptx/results_as_sources.ptx");
     let each = |t: u32| {
         let shuffled = if t < 31 { 2 * t + 3 } else { 63 };
         let predicates = 100_000 * u32::from(t > 0) + 200_000 + 400_000 * u32::from(t < 31);
@@ -118,31 +78,7 @@ fn modifiers_in_another_order_are_the_same_instruction() {
 
 #[test]
 fn generic_addresses_reach_every_space() {
-    let body = "
-        mov.u32 %r9, dynamic;
-        shl.b32 %r10, %r1, 2;
-        add.u32 %r9, %r9, %r10;
-        cvt.u64.u32 %rd7, %r9;
-        cvta.shared.u64 %rd7, %rd7;
-        st.u32 [%rd7], 5;
-        ld.shared.u32 %r5, [%r9];
-        mov.u64 %rd8, depot;
-        cvta.local.u64 %rd9, %rd8;
-        st.u32 [%rd9+8], %r1;
-        ld.local.u32 %r6, [depot+8];
-        isspacep.shared %p1, %rd7;
-        isspacep.local %p2, %rd9;
-        isspacep.global %p3, %rd5;
-        and.pred %p1, %p1, %p2;
-        and.pred %p1, %p1, %p3;
-        selp.u32 %r7, 1000, 0, %p1;
-        ld.const.u32 %r8, [table+8];
-        ld.u32 %r11, [%rd6];
-        add.u32 %r5, %r5, %r6;
-        add.u32 %r5, %r5, %r7;
-        add.u32 %r5, %r5, %r8;
-        add.u32 %r5, %r5, %r11;
-        st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/generic_addresses.ptx");
     let expected: Vec<u32> = (0..32).map(|t| 5 + t + 1000 + 30 + 7).collect();
     assert_eq!(outcome(body, 1, 32, &[7; 32]), expected);
 }
@@ -166,23 +102,7 @@ fn atomics_give_the_old_value_in_lane_order() {
 
 #[test]
 fn asynchronous_copies_wait_for_their_wait() {
-    let body = "
-        mov.u32 %r9, dynamic;
-        shl.b32 %r10, %r1, 2;
-        add.u32 %r9, %r9, %r10;
-        st.shared.u32 [%r9], 1;
-        st.shared.u32 [%r9+512], 1;
-        cp.async.ca.shared.global [%r9], [%rd6], 4;
-        cp.async.commit_group;
-        cp.async.ca.shared.global [%r9+512], [%rd6], 4, 2;
-        cp.async.commit_group;
-        cp.async.wait_group 1;
-        ld.shared.u32 %r5, [%r9];
-        cp.async.wait_all;
-        ld.shared.u32 %r6, [%r9+512];
-        shl.b32 %r6, %r6, 8;
-        add.u32 %r5, %r5, %r6;
-        st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/asynchronous_copies.ptx");
     let input: Vec<u32> = (0..64).map(|t| 0x5_0000 + t).collect();
     let expected: Vec<u32> = (0..64).map(|t| 0x5_0000 + t + (t << 8)).collect();
     assert_eq!(outcome(body, 1, 64, &input), expected);
@@ -190,20 +110,7 @@ fn asynchronous_copies_wait_for_their_wait() {
 
 #[test]
 fn printing_comes_in_block_order() {
-    let body = "
-        mov.f64 %fd1, 0d3FF8000000000000;
-        st.local.u32 [depot], %r4;
-        st.local.f64 [depot+8], %fd1;
-        mov.u64 %rd7, depot;
-        cvta.local.u64 %rd7, %rd7;
-        mov.u64 %rd8, text;
-        cvta.global.u64 %rd8, %rd8;
-        { .param .b64 a0; .param .b64 a1; .param .b32 r0;
-        st.param.b64 [a0], %rd8;
-        st.param.b64 [a1], %rd7;
-        call.uni (r0), vprintf, (a0, a1);
-        ld.param.b32 %r5, [r0]; }
-        st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/printing.ptx");
     let device = Device::new(&kernel(body));
     let out = device.words(&[0; 6]);
     let report = device.launch_line(3, 2, &[out.into(), out.into()]);

@@ -182,28 +182,7 @@ fn watching_changes_nothing() {
 /// Recursion without end, and deeper than the stack that was asked for.
 #[test]
 fn the_stack_ends() {
-    let text = "
-        .visible .func (.param .b32 r) down(.param .b32 n)
-        {
-        .reg .pred %p<2>; .reg .b32 %r<5>;
-        ld.param.b32 %r1, [n];
-        setp.eq.u32 %p1, %r1, 0;
-        mov.u32 %r3, 0;
-        @%p1 bra DONE;
-        sub.u32 %r2, %r1, 1;
-        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2;
-        call (b), down, (a); ld.param.b32 %r3, [b]; }
-        add.u32 %r3, %r3, 1;
-        DONE: st.param.b32 [r], %r3; ret;
-        }
-        .visible .entry k(.param .u64 out, .param .u32 n)
-        {
-        .reg .b32 %r<5>; .reg .b64 %rd<3>;
-        ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n];
-        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1;
-        call (b), down, (a); ld.param.b32 %r2, [b]; }
-        st.global.u32 [%rd1], %r2; ret;
-        }";
+    let text = include_str!("recursion.ptx");
     let gpu = tests::gpu::Gpu::default();
     let text = format!(".version 8.4\n.target sm_90\n.address_size 64\n{text}");
     let module = gpu.load(&text).expect("it loads");

@@ -8,27 +8,7 @@ use tasks::verdict::{Status, Verdict};
 
 use crate::common::request;
 
-const TASKS: &str = r#"
-[[host]]
-id = "launch"
-title = "The launch"
-text = "Write it."
-call = { launch = { source = "v01_col_per_lane" } }
-entry = "sgemm_v01_col_per_lane"
-work = "sgemm"
-tile = [32, 32]
-block = [1024, 1, 1]
-minutes = 10
-starter = "grid = [1, 1, 1]\n"
-[[host]]
-id = "operands"
-title = "The call"
-text = "Write it."
-call = "blas"
-work = "sgemm"
-minutes = 10
-starter = ""
-"#;
+const TASKS: &str = include_str!("host_tasks.toml");
 
 fn tasks() -> Vec<Task> {
     Catalogue::parse(TASKS, "v01", "tasks.toml").expect("a catalogue").tasks

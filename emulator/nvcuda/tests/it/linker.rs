@@ -11,59 +11,12 @@ use crate::emulated::{is_alone, run_alone};
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
 
 /// Stores `scale(i)` + `bias`, both of another input, and the module's own `f`.
-const CALLER: &str = "
-.extern .func (.param .b32 r) scale(.param .b32 x);
-.extern .global .u32 bias;
-.func (.param .b32 r) f() { st.param.b32 [r], 100; ret; }
-.visible .entry k(.param .u64 out) {
-    .reg .b32 %r<6>;
-    .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [out];
-    mov.u32 %r1, %tid.x;
-    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1; call (b), scale, (a); ld.param.b32 %r2, [b]; }
-    { .param .b32 b; call (b), f, (); ld.param.b32 %r3, [b]; }
-    ld.global.u32 %r4, [bias];
-    add.u32 %r2, %r2, %r3;
-    add.u32 %r2, %r2, %r4;
-    mul.wide.u32 %rd2, %r1, 4;
-    add.u64 %rd3, %rd1, %rd2;
-    st.global.u32 [%rd3], %r2;
-    ret;
-}";
+const CALLER: &str = include_str!("ptx/caller.ptx");
 
-const CALLEE: &str = "
-.visible .global .u32 bias = 1000;
-.func (.param .b32 r) f() { st.param.b32 [r], 3; ret; }
-.visible .func (.param .b32 r) scale(.param .b32 x) {
-    .reg .b32 %r<4>;
-    ld.param.b32 %r1, [x];
-    { .param .b32 b; call (b), f, (); ld.param.b32 %r2, [b]; }
-    mul.lo.u32 %r3, %r1, %r2;
-    st.param.b32 [r], %r3;
-    ret;
-}";
+const CALLEE: &str = include_str!("ptx/callee.ptx");
 
 /// Each block adds 1 to a counter; after grid synchronisation, each stores the counter's value.
-const MEETING: &str = "
-.extern .func (.param .b64 r) cudaCGGetIntrinsicHandle(.param .b32 scope);
-.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);
-.visible .entry meet(.param .u64 out, .param .u64 counter) {
-    .reg .b32 %r<6>;
-    .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [out];
-    ld.param.u64 %rd2, [counter];
-    atom.global.add.u32 %r1, [%rd2], 1;
-    { .param .b32 a; .param .b64 b; st.param.b32 [a], 1; call (b), cudaCGGetIntrinsicHandle, (a);
-      ld.param.b64 %rd3, [b]; }
-    { .param .b64 a; .param .b32 c; .param .b32 b; st.param.b64 [a], %rd3; st.param.b32 [c], 0;
-      call (b), cudaCGSynchronize, (a, c); ld.param.b32 %r2, [b]; }
-    ld.volatile.global.u32 %r3, [%rd2];
-    mov.u32 %r4, %ctaid.x;
-    mul.wide.u32 %rd4, %r4, 4;
-    add.u64 %rd5, %rd1, %rd4;
-    st.global.u32 [%rd5], %r3;
-    ret;
-}";
+const MEETING: &str = include_str!("ptx/meeting.ptx");
 
 const PTX: c_uint = 1;
 const LIBRARY: c_uint = 4;

@@ -12,22 +12,7 @@ use crate::common::{
 use crate::emulated::{is_alone, run_alone};
 
 /// A constant without an initial value, and a kernel whose name is mangled.
-const PTX: &str = "
-.version 7.0
-.target sm_75
-.address_size 64
-.visible .const .align 4 .b8 weights[16];
-.visible .entry weigh(.param .u64 out)
-{
-	.reg .b32 %r<2>;
-	.reg .b64 %d<2>;
-	ld.param.u64 %d0, [out];
-	ld.const.u32 %r0, [weights+4];
-	st.global.u32 [%d0], %r0;
-	ret;
-}
-.visible .entry _Z3addPfi() { ret; }
-";
+const PTX: &str = include_str!("ptx/weigh.ptx");
 
 #[track_caller]
 fn refused(code: CUresult) {
@@ -163,22 +148,7 @@ fn without_addresses(text: &str) -> String {
 }
 
 /// A transpose of which only the stores are left: `out[x * rows + y] = x`.
-const TRANSPOSE: &str = "
-.version 7.0
-.target sm_75
-.address_size 64
-.visible .entry transpose(.param .u64 out, .param .u32 rows, .param .u32 cols)
-{
-	.reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %d<4>;
-	ld.param.u64 %d0, [out]; ld.param.u32 %r0, [rows]; ld.param.u32 %r1, [cols];
-	mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.u32 %r5, %r2, %r3, %r4;
-	mov.u32 %r6, %ctaid.y; mov.u32 %r7, %ntid.y; mov.u32 %r8, %tid.y; mad.lo.u32 %r9, %r6, %r7, %r8;
-	setp.ge.u32 %p0, %r5, %r1; @%p0 bra done; setp.ge.u32 %p1, %r9, %r0; @%p1 bra done;
-	mad.lo.u32 %r10, %r5, %r0, %r9; mul.wide.u32 %d2, %r10, 4; add.s64 %d3, %d0, %d2; st.global.u32 [%d3], %r5;
-done:
-	ret;
-}
-";
+const TRANSPOSE: &str = include_str!("ptx/transpose.ptx");
 
 /// Copies back what kernels wrote only in part: last where it is to be reported.
 fn copy_partly_written() {
