@@ -199,9 +199,7 @@ fn loop_reason(
             },
             _ if reads < Reads::Others => Reason::default(),
             KnownOfLoop::Endless | KnownOfLoop::EndlessAlone => Reason {
-                why: Some(
-                    "what the condition reads stays as it is: all other threads have exited or wait at a barrier.".into(),
-                ),
+                why: Some("what the condition reads stays as it is: no thread is left that would change it.".into()),
                 advice: None,
             },
         };

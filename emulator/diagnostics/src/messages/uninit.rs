@@ -379,6 +379,9 @@ pub(crate) fn under_way(
         .on_gpu("the old value or the new one is read, depending on timing.")
 }
 
+/// Elements that are named where no others are missing.
+const MAX_MISSING: u64 = 4;
+
 /// Returns a sentence on the part that was written `when`: `128 of the 256 elements of tile had been written by then:
 /// rows 0..7.`
 fn written_note(target: &Target, written: &[(u64, u64)], when: &str) -> String {
@@ -400,6 +403,11 @@ fn written_note(target: &Target, written: &[(u64, u64)], when: &str) -> String {
         return format!("All {n} elements of {name} had been written{when}.");
     }
     let head = format!("{done} of the {n} elements of {name} had been written{when}");
+    if n - done <= MAX_MISSING {
+        let is_missing = |at: &u64| spans.iter().all(|(from, to)| !(from..to).contains(&at));
+        let missing: Vec<String> = (0..n).filter(is_missing).map(|at| target.element_at(at as i64)).collect();
+        return format!("{head}: all but {}.", words::list(&missing));
+    }
     if let [_, columns] = element.dims[..]
         && columns > 0
         && spans.iter().all(|(from, to)| from % columns == 0 && to % columns == 0)

@@ -11,7 +11,7 @@ use crate::trace::End;
 use crate::words::code;
 use simt::check::{AccessKind, MissingOrder, RaceParty};
 use simt::lane_mask::LaneMask;
-use simt::program::{MemSpace, OpKind};
+use simt::program::{MemSpace, Op, OpKind};
 
 pub(super) const DEPENDS_ON_TIMING: &str = "the result depends on timing: it can be right today and wrong tomorrow.";
 const OFTEN_WORKS: &str = "the kernel often works, until the compiler or another GPU schedules lanes differently.";
@@ -102,6 +102,21 @@ impl RaceMessage<'_> {
                     "add __threadfence() between {write} and the atomic at {line}, and another one between \
                      the atomic and {other}.",
                 ));
+        }
+        let ops = launch.inputs.kernel.ops.iter().enumerate();
+        let spins = |(at, op): (usize, &Op)| matches!(op.kind, OpKind::Branch { target, .. } if target as usize == at);
+        let is_flag = self.target.as_ref().is_some_and(|target| target.element.n_elements == 1);
+        if between_blocks && is_flag && { ops }.any(spins) {
+            return draft
+                .why(
+                    "a loop of this kernel reads nothing: the compiler reads what it waits for once, before the loop. \
+                     Blocks run in any order, and one that runs early waits forever.",
+                )
+                .advice(
+                    "read it in each round, by a pointer to `volatile` or an atomic load, and write it after a \
+                     __threadfence(); or split the work into two launches.",
+                )
+                .on_gpu("the kernel hangs, or works, depending on timing.");
         }
         if between_blocks {
             return draft
