@@ -650,7 +650,13 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
         let box_of = |wide: usize| {
             move |[row, col]: Place, i: usize| [[row, i], [col - col % wide + i % depth, start(i) + col % wide]]
         };
-        let other: [(&str, String, Places<'_>); 9] = [
+        let before = |i: usize| if i < depth { i } else { i - depth };
+        let other: [(&str, String, Places<'_>); 10] = [
+            (
+                "A",
+                format!("each round uses the {depth} columns of A and rows of B of the round before"),
+                &|[row, col], i| [[row, before(i)], [before(i), col]],
+            ),
             (
                 "A",
                 format!("{rounds} the columns of A below {depth} again: the index of A does not move on as it should"),
