@@ -205,6 +205,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.conditions();
     search.early_assignments();
     search.hoisted_sums();
+    search.rounds_ahead();
     search.buffers();
     search.unread_tiles();
     search.repeat();
@@ -413,6 +414,19 @@ impl<'s> Search<'s> {
             self.shorten(sum);
             self.add_factors(sum, &all);
             let text = self.code.words(sum.tokens.clone());
+            // What says where a block starts, in the declaration of a row or a column.
+            let name = sum.tokens.start.checked_sub(2).map_or("", |at| self.code.at(at));
+            let is_start = |known: &&str| known.strip_prefix("block_").is_some_and(|end| name.ends_with(end));
+            for start in self.code.known(sum.tokens.start).filter(is_start).collect::<Vec<_>>() {
+                if !own.contains(&start) {
+                    self.put(
+                        PARALLEL,
+                        2,
+                        sum.tokens.clone(),
+                        format!("{start} + {}", self.code.words(sum.tokens.clone())),
+                    );
+                }
+            }
             let is_index = !matches!(sum.holder, Holder::Parentheses | Holder::Statement) || own.len() > 1;
             let is_size = own.len() == 1 && (text == "0" || text.starts_with(char::is_uppercase));
             let is_address = matches!(self.code.at(sum.tokens.start - 1), "&" | "!");
@@ -485,6 +499,10 @@ impl<'s> Search<'s> {
                 }
             }
         }
+        for sum in code.sums() {
+            let costs = if self.code.words(sum.tokens.clone()).contains("threadIdx") { AXES } else { INDEX };
+            self.turned(sum.tokens.clone()).into_iter().for_each(|other| self.put(costs, 1, sum.tokens.clone(), other));
+        }
         for (run, variables) in &runs {
             let (text, known) = (self.code.words(run.clone()), self.code.known(run.start).collect::<HashSet<_>>());
             let others = runs.iter().filter_map(|(other, of_other)| {
@@ -502,6 +520,23 @@ impl<'s> Search<'s> {
             let others: BTreeSet<(u32, String)> = others.filter(|(_, other)| is_other(other)).collect();
             others.into_iter().for_each(|(extra, other)| self.put(INDEX, extra, run.clone(), other));
         }
+    }
+
+    /// Returns the indices of the element with row and column exchanged, in rows of any length: `y * Q + x` for
+    /// `x * P + y`.
+    fn turned(&self, run: Range<usize>) -> Vec<String> {
+        let code = &self.code;
+        let is_beside = |at: &usize| code.parent(*at) == code.parent(run.start);
+        let signs: Vec<usize> = run.clone().filter(|at| is_beside(at) && matches!(code.at(*at), "+" | "*")).collect();
+        let [times, plus] = signs[..] else { return Vec::new() };
+        let [x, y] = [run.start..times, plus + 1..run.end].map(|part| code.words(part));
+        let pitch = code.words(times + 1..plus);
+        let turned = |other: &str| format!("{y} * {other} + {x}");
+        if let Some(axis) = pitch.strip_prefix("blockDim.") {
+            return vec![turned(if axis == "x" { "blockDim.y" } else { "blockDim.x" })];
+        }
+        let others = code.known(run.start).filter(|name| distance(pitch, name) == Some(0) || *name == pitch);
+        others.filter(|_| code.at(times) == "*" && code.at(plus) == "+").map(turned).collect()
     }
 
     /// Puts elements as far apart as there are threads beside each other: `col + j * 16` where col is `thread % 16`.
@@ -580,7 +615,7 @@ impl<'s> Search<'s> {
     }
 
     /// Adds the factor that a term has elsewhere: `i * ROWS` for `i`, and `blockIdx.x * TILE` for `blockIdx.x`.
-    fn add_factors(&mut self, sum: &Sum, all: &[&Vec<&str>]) {
+    fn add_factors(&mut self, sum: &Sum, all: &[&Vec<&'s str>]) {
         for term in &sum.terms {
             let text = self.code.words(term.clone());
             let head = |text: &'s str| text.split(['.', ' ']).next().unwrap_or_default();
@@ -599,7 +634,7 @@ impl<'s> Search<'s> {
             }
             for other in all.iter().copied().flatten().filter(|other| is_plain(other) && is_plain(text)) {
                 if let Some((start, factor)) = other.split_once(" * ").filter(|_| !text.contains(['*', '/', '%']))
-                    && start.split(['.', ' ']).next() == Some(head(text))
+                    && (head(start) == head(text) || distance(head(start), head(text)) == Some(0))
                 {
                     self.put(PARALLEL, 1, term.clone(), format!("{text} * {factor}"));
                 }
@@ -663,7 +698,12 @@ impl<'s> Search<'s> {
                 self.put(if is_last_round { LAST_ROUND } else { OPERATOR }, extra, at..at + 1, other);
             }
             match text {
-                "=" if self.code.is_sum(at) => self.put(OPERATOR, 0, at..at + 1, "+="),
+                "=" if self.code.is_sum(at) => self.put(PARALLEL, 2, at..at + 1, "+="),
+                "*" if self.code.at(at + 1) == "(" => {
+                    let factor = self.code.operand(at + 1);
+                    let bare = self.code.words(factor.start + 1..factor.end - 1);
+                    self.put(PARALLEL, 0, factor, bare);
+                }
                 "__syncwarp" => self.put(BARRIER, 0, at..at + 1, "__syncthreads"),
                 _ => {}
             }
@@ -679,6 +719,10 @@ impl<'s> Search<'s> {
                 let extra = if number > 4 { 10 } else { 0 };
                 let near = [Some(number + 1), number.checked_sub(1)].into_iter().flatten();
                 near.for_each(|n| self.put(NUMBER, extra, at..at + 1, n.to_string()));
+                if number.is_power_of_two() && number > 2 {
+                    self.put(SIBLING, 2, at..at + 1, (2 * number).to_string());
+                    self.put(SIBLING, 2, at..at + 1, (number / 2).to_string());
+                }
             }
         }
     }
@@ -833,6 +877,24 @@ impl<'s> Search<'s> {
         added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
+    /// Takes what a loop loads from the next round: `k0 + BK` for `k0`, in neighbouring lines.
+    fn rounds_ahead(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
+            let step = (header..open).find(|at| code.at(*at) == "+=").unwrap_or(open);
+            let (counter, close) = (code.at(step.saturating_sub(1)), code.partner(open).unwrap_or(open));
+            let by = code.words(step + 1..open - 1);
+            let uses = (open..close).filter(|at| code.at(*at) == counter && code.at(at + 1) == "+");
+            let changes: Changes = uses.map(|at| (code.bytes(at..at + 1), format!("{counter} + {by}"))).collect();
+            let is_close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| {
+                code.line_of(a.0.start).abs_diff(code.line_of(b.0.start)) <= 2
+            };
+            added.extend(changes.chunk_by(is_close).map(<[_]>::to_vec));
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
     /// Changes, at the end of a loop, a variable that chooses a buffer: one that nothing changes, or that changes
     /// earlier.
     fn buffers(&mut self) {
@@ -902,7 +964,8 @@ impl<'s> Search<'s> {
         }
         let mut added = Vec::new();
         for found in groups.into_values() {
-            for chain in found.chunk_by(|a, b| a.line.abs_diff(b.line) <= 2) {
+            let near = found.chunk_by(|a, b| a.line.abs_diff(b.line) <= 2);
+            for chain in near.chain(found.chunk_by(|a, b| a.line == b.line)) {
                 let mut changes: Changes = chain.iter().flat_map(|found| found.changes.clone()).collect();
                 changes.sort_by_key(|(range, _)| range.start);
                 changes.dedup();
@@ -933,8 +996,11 @@ fn is_simple(term: &str) -> bool {
 /// Returns how far two names are apart in what they say; `None` for names that have nothing in common.
 fn distance(one: &str, other: &str) -> Option<u32> {
     /// Words that are taken for each other.
-    const FAMILIES: [&str; 9] =
-        ["row col", "rows cols", "a b", "A B C in out", "M N K", "BM BN BK", "TM TN", "i j k k0 step", "r c"];
+    #[rustfmt::skip]
+    const FAMILIES: [&str; 12] = [
+        "row col", "rows cols", "ROWS COLS", "a b", "A B C in out", "M N K", "BM BN BK", "TM TN WIDTH", "WM WN", "X Y",
+        "i j k k0 step", "r c",
+    ];
     let has = |family: &str, word: &str| family.split(' ').any(|known| known == word);
     let are_siblings = |a: &str, b: &str| FAMILIES.iter().any(|family| has(family, a) && has(family, b));
     let [a, b] = [one, other].map(|name| name.split('_').collect::<Vec<_>>());

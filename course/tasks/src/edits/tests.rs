@@ -47,6 +47,7 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
         ("reuse", "__shared__ float b_tile", "__shared__ volatile float b_tile"),
         ("reuse", "b_tile[k][own_col]", "B[(k0 + k) * N + col]"),
         ("no-conflicts", "PAD = 1;", "PAD = 0;"),
+        (WRONG_RESULT, "row + i * 16, k0", "row + i * 8, k0"),
         ("E-UNINIT", "threadIdx.x / 16", "threadIdx.x / BM"),
         ("E-OOB", "i < 4; ++i) {\n            a", "i < 4; i += PAD) {\n            a"),
         ("E-OOB", "i < 4; ++i) {\n        if", "i < 4; i += PAD) {\n        if"),
@@ -116,6 +117,7 @@ fn what_a_loop_loads_before_it_stores_the_last_is_moved() {
     let wrong =
         right.replace(&(store.to_owned() + load), store).replace("k0 += BK) {\n", &format!("k0 += BK) {{\n{load}"));
     assert!(right != wrong && repairs(&right, &wrong, WRONG_RESULT, 0));
+    assert!(repairs(&right, &right.replace("k0 + BK + own_row", "k0 + own_row"), WRONG_RESULT, 0));
 }
 
 #[test]
