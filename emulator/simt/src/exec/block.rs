@@ -3,11 +3,13 @@
 pub(crate) mod async_copies;
 pub(crate) mod barrier_state;
 pub(crate) mod bulk_copies;
+pub(crate) mod local_pointer;
 pub(crate) mod mbarrier_state;
 pub(crate) mod poll_cache;
 pub(crate) mod shadow;
 pub(crate) mod unwritten;
 pub(crate) mod warpgroups;
+pub(crate) mod watch;
 
 use crate::arithmetic::lanes::{Line, WARP};
 use crate::check::Collector;
@@ -20,11 +22,11 @@ use crate::program::{BARRIERS, SHARED_BASE, Special};
 use crate::exec::ZERO_LINE;
 use crate::exec::fiber::Fiber;
 use crate::exec::launch_job::Job;
-use crate::exec::memory::local_pointers::LocalPointer;
-use crate::exec::schedule::termination::Watch;
 use barrier_state::Barrier;
+use local_pointer::LocalPointer;
 use shadow::Shadow;
 use unwritten::{Carried, KeptUndefined};
+use watch::Watch;
 
 /// Thread-instructions of a block after which its loops are looked at for the first time.
 const FIRST_PROBE: u64 = 1 << 26;

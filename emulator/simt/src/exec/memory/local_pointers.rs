@@ -7,20 +7,10 @@ use crate::lane_mask::LaneMask;
 use crate::program::operands::{AluClasses, Purpose, Role, for_each_operand};
 use crate::program::{Access, MemSpace, OpKind, window};
 
+use crate::exec::block::local_pointer::LocalPointer;
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::per_lane;
 use crate::exec::worker::Worker;
-
-/// A pointer to a thread's local memory that lies where other threads can read it.
-#[derive(Debug)]
-pub(crate) struct LocalPointer {
-    /// Where it was stored, as a generic address.
-    place: u64,
-    value: u64,
-    thread: u32,
-    /// The store.
-    instr: u32,
-}
 
 /// Pointers of a block that are remembered.
 const MAX_POINTERS: usize = 1024;

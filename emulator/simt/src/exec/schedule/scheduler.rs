@@ -7,8 +7,8 @@ use crate::lane_mask::LaneMask;
 
 use crate::program::{Op, OpKind};
 
+use crate::exec::block::watch::Watch;
 use crate::exec::fiber::{Fiber, FiberState, Pause, join_ready};
-use crate::exec::schedule::termination::Watch;
 use crate::exec::warp;
 use crate::exec::worker::Worker;
 

@@ -9,6 +9,7 @@ use crate::program::operands::{AluClasses, Operand, for_each_operand};
 use crate::program::{Access, MemSpace, OpKind, Order};
 
 use crate::exec::block::Warp;
+use crate::exec::block::watch::State;
 use crate::exec::fiber::{Fiber, FiberState, Frame, Pause};
 use crate::exec::launch_job::Job;
 use crate::exec::worker::Worker;
@@ -22,26 +23,6 @@ const MAX_TURNS: u32 = 16;
 const FIRST_KEPT: u64 = 64;
 /// Barriers at which it waits for others meanwhile.
 const MAX_WAITS: u32 = 1 << 12;
-
-/// Frames and registers of a warp.
-type State = (Vec<Frame>, Vec<Line>, Vec<u32>);
-
-/// A warp of which some turns are watched. It runs as it does otherwise: a launch must not depend on who watches.
-#[derive(Debug)]
-pub(crate) struct Watch {
-    warp: u32,
-    turns: u32,
-    /// The state before turn 1, 2, 4, …, until it comes back.
-    kept: Option<State>,
-    /// Positions of the operations since then.
-    positions: BTreeSet<u32>,
-}
-
-impl Watch {
-    pub(crate) fn new(warp: u32) -> Self {
-        Self { warp, turns: 0, kept: None, positions: BTreeSet::new() }
-    }
-}
 
 /// A part of a warp's run.
 struct Stretch {
